@@ -1,0 +1,107 @@
+// The rows of one training: features in blocks, labels, weights. Rows are only appended; a trained-on Dataset is
+// const. All memory comes from one pmr resource and nothing needs a destructor to run, so that a PostgreSQL
+// memory context can simply drop it.
+#pragma once
+
+#ifdef POSTGRES_H
+#error "src/core must not see postgres.h"
+#endif
+
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "row.hpp"
+
+namespace margin {
+
+/// The distinct labels in order of appearance, each with a key that orders it among the others.
+class ClassTable {
+ public:
+  explicit ClassTable(std::pmr::memory_resource* memory) : names_(memory), keys_(memory), index_(memory) {}
+
+  /// Index of the class, added when new. `key` orders classes (numbers: the value; enums: the sort position;
+  /// otherwise 0); ties fall to length and bytes for numbers, to bytes alone for `key` 0.
+  std::int32_t intern(std::string_view name, double key);
+
+  std::int32_t size() const { return static_cast<std::int32_t>(names_.size()); }
+  const std::pmr::string& name(std::int32_t i) const { return names_[static_cast<std::size_t>(i)]; }
+  /// rank[i] = position of class i in sorted order, so that row order does not change the model.
+  std::vector<std::int32_t> ranks() const;
+
+ private:
+  std::pmr::vector<std::pmr::string> names_;
+  std::pmr::vector<double> keys_;
+  std::pmr::unordered_map<std::pmr::string, std::int32_t> index_;
+};
+
+/// n rows of d features. Each row is stored in the smallest form that loses nothing: float where every value
+/// survives the round trip, sparse below the density at which it is faster.
+class Dataset {
+ public:
+  enum class Outcome { classes, targets };
+
+  explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+  /// Append one row and its outcome (a class index from classes().intern(), or a target) and weight.
+  /// Throws Error: NaN or infinity (invalid_value), another number of features (wrong_dimensions).
+  void append(const float* x, std::int32_t n, double outcome, double weight = 1.0);
+  void append(const double* x, std::int32_t n, double outcome, double weight = 1.0);
+  /// Sparse: 0-based strictly increasing indices below `dimensions`; `dimensions` 0 means "as far as the indices go",
+  /// and the data set grows to the largest seen.
+  void append(const std::int32_t* indices, const double* values, std::int32_t nonzeros, std::int32_t dimensions,
+              double outcome, double weight = 1.0);
+  void append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
+              double outcome, double weight = 1.0);
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
+  std::int32_t dimensions() const { return dimensions_; }
+  /// Stored values over rows × dimensions (1 for all-dense data).
+  double density() const;
+  /// Bytes held for rows, labels and weights.
+  std::size_t bytes() const;
+
+  Row row(std::int64_t i) const;
+  Outcome outcome() const { return outcome_; }
+  ClassTable& classes() { return classes_; }
+  const ClassTable& classes() const { return classes_; }
+  std::int32_t class_of(std::int64_t i) const { return labels_[static_cast<std::size_t>(i)]; }
+  double target(std::int64_t i) const { return targets_[static_cast<std::size_t>(i)]; }
+  bool weighted() const { return !weights_.empty(); }
+  double weight(std::int64_t i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
+
+ private:
+  void check_dimensions(std::int32_t n, bool sparse);
+  template <class T>
+  void store_dense(const T* x, std::int32_t n);
+  template <class T>
+  void store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros);
+  template <class T>
+  void append_dense(const T* x, std::int32_t n, double outcome, double weight);
+  template <class T>
+  void append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, std::int32_t dimensions,
+                     double outcome, double weight);
+  void push_outcome(double outcome, double weight);
+  char* allocate(std::size_t bytes);
+
+  Outcome outcome_;
+  std::pmr::memory_resource* memory_;
+  std::pmr::vector<std::uintptr_t> rows_;  // address of the row's bytes; the two low bits are the form
+  std::pmr::vector<std::int32_t> labels_;
+  std::pmr::vector<double> targets_, weights_;
+  ClassTable classes_;
+  std::int32_t dimensions_ = 0;
+  bool fixed_dimensions_ = false;
+  std::int64_t stored_values_ = 0;
+  std::size_t block_bytes_ = 0;
+  char* free_ = nullptr;
+  std::size_t free_bytes_ = 0, next_block_ = 1024;
+  std::pmr::vector<float> narrow_;           // scratch of one row
+  std::pmr::vector<std::int32_t> columns_;
+  std::pmr::vector<double> packed_;
+};
+
+}  // namespace margin

@@ -1,0 +1,55 @@
+#include "kernels.hpp"
+
+#include <cmath>
+
+namespace margin {
+
+// The loops below are one text in three target regions. Function pointers instead of target_clones: an ifunc
+// resolver runs before sanitizers and valgrind are ready, and a table lets the tests compare the sets.
+namespace baseline {
+#include "kernels.inc"
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define MARGIN_X86_KERNELS 1
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v3")
+namespace avx2 {
+#include "kernels.inc"
+}
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+namespace avx512 {
+#include "kernels.inc"
+}
+#pragma GCC pop_options
+#endif
+
+static constexpr Kernels baseline_table = baseline::table("baseline");
+#ifdef MARGIN_X86_KERNELS
+static constexpr Kernels avx2_table = avx2::table("avx2");
+static constexpr Kernels avx512_table = avx512::table("avx512");
+#endif
+
+KernelList available_kernels() {
+  KernelList list{{&baseline_table, nullptr, nullptr}, 1};
+#ifdef MARGIN_X86_KERNELS
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v3")) list.items[list.count++] = &avx2_table;
+  if (__builtin_cpu_supports("x86-64-v4")) list.items[list.count++] = &avx512_table;
+#endif
+  return list;
+}
+
+const Kernels& kernels() {
+  static const Kernels* const chosen = [] {
+    const KernelList list = available_kernels();
+    return list.items[list.count - 1];
+  }();
+  return *chosen;
+}
+
+}  // namespace margin

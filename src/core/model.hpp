@@ -1,0 +1,43 @@
+// A trained model as a value: what the composite type margin_model holds, and what scoring needs of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "certificate.hpp"
+#include "monitor.hpp"
+
+namespace margin {
+
+struct Model {
+  Task task = Task::binary;
+  std::string solver, loss;
+  double norm = 2;
+  std::optional<double> lambda;
+  Status status = Status::optimal;
+  std::vector<std::string> classes;
+  Weights weights;  ///< hard margin: Frobenius norm 1, so that a score is a distance
+  Eigen::VectorXd intercept;
+  Certificate certificate;
+  double tolerance = 0;
+  std::int64_t iterations = 0, rows = 0;
+  double seconds = 0;
+  std::vector<TracePoint> history;
+  std::optional<Weights> dual_weights;  ///< input order
+};
+
+/// The part of a model that scoring reads; plain pointers into memory of the caller.
+struct Scorer {
+  std::int32_t outputs = 0, dimensions = 0;
+  const double* weights = nullptr;    ///< outputs × dimensions
+  const double* intercept = nullptr;  ///< outputs
+};
+
+/// scores[o] = <x, w_o> + b_o. Throws Error(wrong_dimensions).
+void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores);
+
+/// Index of the predicted class: the sign for one output, the largest score otherwise (first of equals).
+std::int32_t decide(const Scorer& model, const double* scores);
+
+}  // namespace margin

@@ -1,0 +1,65 @@
+// One training problem: the rows, what is asked of them, and the labels in sorted class order.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dataset.hpp"
+#include "settings.hpp"
+
+namespace margin {
+
+class Loss;  // loss.hpp
+
+/// outputs × features, one row of weights per output (1 output for two classes and for regression).
+using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+enum class Task { binary, multiclass, regression };
+
+struct Problem {
+  const Dataset& data;
+  Task task = Task::binary;
+  std::int32_t classes = 0;              ///< 0 for regression
+  std::vector<std::string> class_names;  ///< sorted; binary: [0] is −1, [1] is +1
+  std::vector<std::int32_t> label;       ///< sorted class index per row; empty for regression
+  double norm = 2;
+  bool hard_margin = true;
+  double lambda = 0;         ///< soft margin only
+  double l1_ratio = 0;
+  const Loss* loss = nullptr;  ///< soft margin only
+  std::string loss_name;
+  bool intercept = true;
+  double intercept_scale = 1;
+  std::vector<double> row_weight;  ///< c_i = row weight × class weight; empty: all 1
+  double total_weight = 0;         ///< Σ row weights (without class weights): the "n" of the objective
+
+  std::int64_t rows() const { return data.rows(); }
+  std::int32_t dimensions() const { return data.dimensions(); }
+  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
+  /// −1 or +1 of row i (binary only).
+  double sign(std::int64_t i) const { return label[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0; }
+  /// What output `o` should give on row i: ±1 (one against the rest) or the target.
+  double target(std::int64_t i, std::int32_t o) const {
+    if (task == Task::regression) return data.target(i);
+    if (task == Task::binary) return sign(i);
+    return label[static_cast<std::size_t>(i)] == o ? 1.0 : -1.0;
+  }
+  double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
+};
+
+/// Checks that rows and settings fit together. Throws Error: one class only, row weights with a hard margin, an
+/// unknown loss, options that exclude each other.
+Problem make_problem(const Dataset& data, const Settings& settings);
+
+/// Which kind of label a training with these settings reads: classes, or targets for a regression loss.
+Dataset::Outcome outcome_of(const Settings& settings);
+
+/// The largest ‖x_i‖, without overflow for values up to 1e±300.
+double largest_norm(const Dataset& data);
+
+/// The power of two nearest to 1 / `norm` (1 for 0): multiplying by it is exact.
+double unit_scale(double norm);
+
+}  // namespace margin

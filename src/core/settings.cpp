@@ -1,0 +1,230 @@
+#include "settings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+
+#include "error.hpp"
+
+namespace margin {
+
+namespace {
+
+std::string describe(const Value& v) {
+  if (std::holds_alternative<bool>(v.data)) return std::get<bool>(v.data) ? "true" : "false";
+  if (const auto* number = std::get_if<double>(&v.data)) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", *number);
+    char shorter[40];
+    std::snprintf(shorter, sizeof shorter, "%g", *number);
+    return std::strtod(shorter, nullptr) == *number ? shorter : text;
+  }
+  if (const auto* text = std::get_if<std::string>(&v.data)) return "\"" + *text + "\"";
+  if (std::holds_alternative<Value::Array>(v.data)) return "an array";
+  if (std::holds_alternative<Value::Object>(v.data)) return "an object";
+  return "null";
+}
+
+[[noreturn]] void refuse(std::string_view key, const Value& found, const std::string& expected) {
+  throw Error(ErrorKind::invalid_option,
+              "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
+}
+
+double number(std::string_view key, const Value& v, const std::string& expected, const std::function<bool(double)>& valid) {
+  const double* x = std::get_if<double>(&v.data);
+  if (x == nullptr || !std::isfinite(*x) || !valid(*x)) refuse(key, v, expected);
+  return *x;
+}
+
+bool boolean(std::string_view key, const Value& v) {
+  const bool* x = std::get_if<bool>(&v.data);
+  if (x == nullptr) refuse(key, v, "true or false");
+  return *x;
+}
+
+std::string text(std::string_view key, const Value& v) {
+  const auto* x = std::get_if<std::string>(&v.data);
+  if (x == nullptr) refuse(key, v, "a string");
+  return *x;
+}
+
+template <class E>
+E choice(std::string_view key, const Value& v, const std::vector<std::pair<std::string, E>>& names) {
+  const auto* x = std::get_if<std::string>(&v.data);
+  std::string all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (x != nullptr && *x == names[i].first) return names[i].second;
+    all += (i == 0 ? "'" : (i + 1 == names.size() ? " or '" : ", '")) + names[i].first + "'";
+  }
+  refuse(key, v, all);
+}
+
+std::vector<double> numbers(std::string_view key, const Value& v) {
+  std::vector<double> out;
+  if (const auto* array = std::get_if<Value::Array>(&v.data)) {
+    for (const Value& item : *array) {
+      if (std::holds_alternative<Value::Array>(item.data)) {
+        const std::vector<double> inner = numbers(key, item);
+        out.insert(out.end(), inner.begin(), inner.end());
+      } else {
+        out.push_back(number(key, item, "an array of finite numbers", [](double) { return true; }));
+      }
+    }
+  } else if (!std::holds_alternative<std::monostate>(v.data)) {
+    refuse(key, v, "an array of finite numbers");
+  }
+  return out;
+}
+
+void set_class_weight(Settings& s, std::string_view key, const Value& v) {
+  static const char* const expected = "'balanced' or an object of label: weight with weights of 0 or more";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (*name != "balanced") refuse(key, v, expected);
+    s.class_weight_balanced = true;
+    return;
+  }
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, expected);
+  for (const auto& [label, weight] : *object)
+    s.class_weight[label] = number(key, weight, expected, [](double x) { return x >= 0; });
+}
+
+void set_initial(Settings& s, std::string_view key, const Value& v) {
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, "a model (an object with weights and intercept)");
+  InitialModel model;
+  for (const auto& [field, item] : *object) {
+    if (field == "weights") model.weights = numbers(key, item);
+    if (field == "intercept") model.intercept = numbers(key, item);
+    if (field == "dual_weights") model.dual_weights = numbers(key, item);
+  }
+  if (model.weights.empty()) refuse(key, v, "a model with weights");
+  s.initial = std::move(model);
+}
+
+using Setter = std::function<void(Settings&, std::string_view, const Value&)>;
+
+const std::vector<std::pair<std::string_view, Setter>>& setters() {
+  auto positive = [](double x) { return x > 0; };
+  static const std::vector<std::pair<std::string_view, Setter>> table = {
+      {"norm",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.norm = number(k, v, "2 (the l2 margin)", [](double x) { return x == 2; });
+       }},
+      {"lambda",
+       [=](Settings& s, std::string_view k, const Value& v) { s.lambda = number(k, v, "a positive number", positive); }},
+      {"loss", [](Settings& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
+      {"solver", [](Settings& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
+      {"tolerance",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.tolerance = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
+       }},
+      {"max_iterations",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.max_iterations = static_cast<std::int64_t>(number(
+             k, v, "a whole number from 1 to 1e15", [](double x) { return x >= 1 && x <= 1e15 && x == std::floor(x); }));
+       }},
+      {"max_seconds",
+       [=](Settings& s, std::string_view k, const Value& v) { s.max_seconds = number(k, v, "a positive number", positive); }},
+      {"intercept", [](Settings& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
+      {"intercept_scale",
+       [=](Settings& s, std::string_view k, const Value& v) { s.intercept_scale = number(k, v, "a positive number", positive); }},
+      {"standardize", [](Settings& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
+      {"class_weight", set_class_weight},
+      {"seed",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.seed = static_cast<std::uint64_t>(number(k, v, "a whole number from 0 to 2^53", [](double x) {
+           return x >= 0 && x <= 9007199254740992.0 && x == std::floor(x);
+         }));
+       }},
+      {"history", [](Settings& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
+      {"dual_weights", [](Settings& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
+      {"initial", set_initial},
+      {"log_level",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.log_level = choice<std::string>(
+             k, v, {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
+       }},
+      {"order",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.order = choice<Order>(
+             k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}});
+       }},
+      {"output",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.output =
+             choice<Output>(k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
+       }},
+      {"start",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
+       }},
+      {"l1_ratio",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.l1_ratio = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
+       }},
+      {"epsilon",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.epsilon = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
+       }},
+      {"smoothing",
+       [=](Settings& s, std::string_view k, const Value& v) { s.smoothing = number(k, v, "a positive number", positive); }},
+  };
+  return table;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
+  std::string_view best;
+  std::size_t distance = std::string::npos;
+  for (std::string_view candidate : names) {
+    const std::size_t d = edit_distance(name, candidate);
+    if (d < distance) {
+      distance = d;
+      best = candidate;
+    }
+  }
+  return std::string(best);
+}
+
+const std::vector<std::string_view>& option_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const auto& entry : setters()) out.push_back(entry.first);
+    return out;
+  }();
+  return names;
+}
+
+Settings parse_settings(const Value::Object& options) {
+  Settings s;
+  for (const auto& [key, value] : options) {
+    const auto& table = setters();
+    const auto entry = std::find_if(table.begin(), table.end(), [&](const auto& e) { return e.first == key; });
+    if (entry == table.end())
+      throw Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"",
+                  "Did you mean \"" + nearest_name(key, option_names()) + "\"?");
+    if (!std::holds_alternative<std::monostate>(value.data)) entry->second(s, key, value);  // null: the default
+  }
+  return s;
+}
+
+}  // namespace margin

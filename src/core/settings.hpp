@@ -1,0 +1,73 @@
+// What a user may ask for. Parsed from named values in one place, validated once, one sentence per rule.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace margin {
+
+/// Options as they arrive (JSON without its syntax): the only types that an option can have.
+struct Value {
+  using Array = std::vector<Value>;
+  using Object = std::map<std::string, Value>;
+  std::variant<std::monostate, bool, double, std::string, Array, Object> data;
+};
+
+enum class Order { permutation, random, cyclic };
+enum class Output { last, average, random };
+enum class Start { zero, sgd };
+
+/// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
+struct InitialModel {
+  std::vector<double> weights, intercept, dual_weights;
+};
+
+struct Settings {
+  // The problem: pick a norm, and say whether errors may be traded (lambda).
+  double norm = 2;
+  std::optional<double> lambda;  ///< absent: hard margin
+  std::string loss;              ///< empty: exponential (hard margin) or hinge (lambda given)
+  bool intercept = true;
+  double intercept_scale = 1;
+  bool standardize = false;
+  bool class_weight_balanced = false;
+  std::map<std::string, double> class_weight;  ///< label text -> weight; others 1
+  double epsilon = 0.1;                        ///< width of the epsilon-insensitive tube
+  double smoothing = 1.0;                      ///< gamma of the smoothed hinge
+  double l1_ratio = 0;
+
+  // The method.
+  std::string solver = "auto";
+  double tolerance = 1e-3;  ///< relative width of the certified interval
+  std::optional<std::int64_t> max_iterations;
+  std::optional<double> max_seconds;
+  std::uint64_t seed = 0;
+  Order order = Order::permutation;
+  Output output = Output::last;
+  Start start = Start::zero;
+  std::optional<InitialModel> initial;
+
+  // What the model carries, what the session hears.
+  bool history = false;
+  bool dual_weights = false;
+  std::string log_level;  ///< empty: the session's margin.log_level
+
+  bool hard_margin() const { return !lambda.has_value(); }
+};
+
+/// Parse and validate. Throws Error(invalid_option) naming the key, what was found and what is expected; an unknown
+/// key is answered with the nearest valid name.
+Settings parse_settings(const Value::Object& options);
+
+/// The name in `names` with the fewest edits from `name`, for "Did you mean" hints.
+std::string nearest_name(std::string_view name, const std::vector<std::string_view>& names);
+
+/// Names of all options, in the order of docs/reference.md.
+const std::vector<std::string_view>& option_names();
+
+}  // namespace margin

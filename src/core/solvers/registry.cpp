@@ -1,0 +1,39 @@
+// The only list of solvers, and the rule by which `auto` picks one.
+#include "../error.hpp"
+#include "../settings.hpp"
+#include "../solver.hpp"
+
+namespace margin {
+
+extern const Solver& cutting_plane;
+extern const Solver& momentum;
+extern const Solver& gradient_descent;
+extern const Solver& normalized_gradient_descent;
+extern const Solver& batch_perceptron;
+
+const std::vector<const Solver*>& all_solvers() {
+  static const std::vector<const Solver*> list = {
+      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron,
+  };
+  return list;
+}
+
+const Solver& choose_solver(const Problem& problem, const Settings& settings) {
+  if (settings.solver == "auto") return cutting_plane;
+  std::vector<std::string_view> names = {"auto"};
+  for (const Solver* solver : all_solvers()) {
+    if (solver->name() != settings.solver) {
+      names.push_back(solver->name());
+      continue;
+    }
+    const std::string reason = solver->refusal(problem);
+    if (!reason.empty())
+      throw Error(ErrorKind::unsupported, "solver \"" + settings.solver + "\" cannot solve this problem: " + reason,
+                  "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
+    return *solver;
+  }
+  throw Error(ErrorKind::invalid_option, "unknown solver \"" + settings.solver + "\"",
+              "Did you mean \"" + nearest_name(settings.solver, names) + "\"? margin_solvers() lists them.");
+}
+
+}  // namespace margin
