@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,9 @@ struct Problem {
   std::vector<std::int32_t> label;       ///< sorted class index per row; empty for regression
   double norm = 2;
   bool hard_margin = true;
-  double lambda = 0;         ///< soft margin only
+  double lambda = 0;  ///< soft margin only
   double l1_ratio = 0;
-  const Loss* loss = nullptr;  ///< soft margin only
+  std::shared_ptr<const Loss> loss;  ///< soft margin only
   std::string loss_name;
   bool intercept = true;
   double intercept_scale = 1;
