@@ -1,0 +1,142 @@
+# What test/run.sh, demo/run.sh and bench/run.sh share: packages, build, a private installation, a throw-away cluster.
+# Sourced by bash scripts; it sets `root` (the repository) and changes nothing outside a directory of its own, except
+# that it installs missing Debian packages. No running server and no other cluster is touched: the extension goes into
+# a private copy of the server's directories, not into the system's.
+
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+pg_major=${PG_MAJOR:-15}
+jobs=${MARGIN_JOBS:-2}
+scratch=''     # the directory of this run; removed at the end
+stage_group='' # process group of the command that runs just now
+
+packages_build=(postgresql-"$pg_major" postgresql-server-dev-"$pg_major" g++ make libeigen3-dev)
+packages_test=(cmake libgtest-dev libipc-run-perl valgrind clang-format python3 python3-numpy xz-utils)
+packages_bench=(cmake python3 python3-numpy python3-sklearn xz-utils liblinear-dev libsvm-dev)
+
+say() { printf '%s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# need_packages NAME...: install those that are missing, saying which.
+need_packages() {
+  local missing=() name
+  for name in "$@"; do
+    dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q '^install ok installed' || missing+=("$name")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null || die "please install: ${missing[*]}"
+  local become=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "not root and no sudo; please install: ${missing[*]}"
+    become=(sudo)
+  fi
+  say "installing Debian packages: ${missing[*]}"
+  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q >/dev/null
+  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+find_postgres() {
+  pg_config=${PG_CONFIG:-}
+  if [ -z "$pg_config" ]; then
+    pg_config=/usr/lib/postgresql/$pg_major/bin/pg_config
+    [ -x "$pg_config" ] || pg_config=$(command -v pg_config) || die "no pg_config; set PG_CONFIG"
+  fi
+  pgxs_tests=$(dirname "$("$pg_config" --pgxs)")/../test
+}
+
+# as_server COMMAND...: run it as the user that owns the cluster. PostgreSQL refuses to run as root.
+as_server() {
+  if [ "$(id -u)" -eq 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
+}
+
+# A directory for this run that the server's user can enter; short, because socket paths are limited to 107 bytes.
+make_scratch() {
+  scratch=$(mktemp -d -t margin.XXXXXX)
+  chmod 755 "$scratch"
+  trap clean_up EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  if ! as_server test -x "$scratch" || [ ${#scratch} -gt 60 ]; then
+    rmdir "$scratch"
+    scratch=$(TMPDIR='' mktemp -d -t margin.XXXXXX)
+    chmod 755 "$scratch"
+  fi
+}
+
+# server_directory NAME: a directory in the scratch space that the server's user owns.
+server_directory() {
+  mkdir -p "$scratch/$1"
+  if [ "$(id -u)" -eq 0 ]; then chown postgres "$scratch/$1"; fi
+  printf '%s\n' "$scratch/$1"
+}
+
+clean_up() {
+  local status=$? pid_file
+  trap - EXIT INT TERM HUP
+  set +e
+  if [ -n "$stage_group" ]; then kill -TERM -- "-$stage_group" 2>/dev/null; fi
+  if [ -n "$scratch" ]; then
+    # Every cluster below the scratch directory is ours: each is stopped through its own data directory.
+    find "$scratch" -name postmaster.pid 2>/dev/null | while read -r pid_file; do
+      as_server "${bin:-}/pg_ctl" -D "$(dirname "$pid_file")" -m immediate stop >/dev/null 2>&1
+    done
+    if [ -n "${MARGIN_KEEP:-}" ]; then
+      say "kept: $scratch"
+    else
+      rm -rf "$scratch"
+    fi
+  fi
+  exit "$status"
+}
+
+build_extension() {
+  make -C "$root" -s -j"$jobs" PG_CONFIG="$pg_config"
+}
+
+# A private copy of the server's installation with our extension in it. PostgreSQL finds its library and share
+# directories relative to its own executable, so a copied bin directory is all that it takes.
+install_privately() {
+  local tree=$scratch/install directory entry
+  mkdir -p "$tree"
+  make -C "$root" -s install PG_CONFIG="$pg_config" DESTDIR="$tree" >/dev/null
+  bin=$tree$("$pg_config" --bindir)
+  mkdir -p "$bin"
+  cp "$("$pg_config" --bindir)"/* "$bin/"
+  local library share
+  library=$("$pg_config" --pkglibdir)
+  share=$("$pg_config" --sharedir)
+  mkdir -p "$tree$library/bitcode" "$tree$share/extension"
+  for directory in "$library" "$library/bitcode" "$share" "$share/extension"; do
+    for entry in "$directory"/*; do
+      case $(basename "$entry") in
+        margin | margin.* | margin--*) continue ;; # never a version of ours that the system may have
+      esac
+      [ -e "$tree$directory/$(basename "$entry")" ] || ln -s "$entry" "$tree$directory/"
+    done
+  done
+  chmod -R u+rwX,go+rX "$tree"
+}
+
+# start_cluster [SETTING...]: a cluster on a unix socket only; `psql_ours` talks to it.
+start_cluster() {
+  data=$(server_directory server)/data
+  socket=$(server_directory socket)
+  as_server "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C --no-sync >/dev/null
+  {
+    printf "listen_addresses = ''\nunix_socket_directories = '%s'\nfsync = off\n" "$socket"
+    [ $# -eq 0 ] || printf '%s\n' "$@"
+  } | as_server tee -a "$data/postgresql.conf" >/dev/null
+  as_server "$bin/pg_ctl" -D "$data" -l "$scratch/server/log" -w start >/dev/null ||
+    { cat "$scratch/server/log" >&2; die "the cluster did not start"; }
+}
+
+stop_cluster() {
+  as_server "$bin/pg_ctl" -D "$data" -m fast -w stop >/dev/null
+}
+
+psql_ours() {
+  PGOPTIONS="${PGOPTIONS:-}" "$bin/psql" -X -h "$socket" -U postgres -v ON_ERROR_STOP=1 "$@"
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# Runs every test of the project: test/run.sh [STAGE...]. Without arguments all stages, in the order of the list below.
+# Installs missing Debian packages, builds, and works in a directory of its own (see test/lib.sh). The last line is
+# `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+all_stages=(format rules unit sanitize regress tap valgrind)
+build=${MARGIN_BUILD:-$root/build}
+shared=${MARGIN_SHARED:-$root/../shared/data}
+passed=0
+failed=0
+closing=()
+
+usage() {
+  say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}"
+  say "environment: PG_MAJOR (15), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_KEEP"
+}
+
+# stage NAME: runs stage_NAME with its output in a log, counts its tests, prints one line (and the log's end on failure).
+stage() {
+  local name=$1 log=$scratch/$1.log status=0 ok not_ok start=$SECONDS
+  set -m # a process group of its own, so that an interrupt ends all of it
+  ("stage_$name") >"$log" 2>&1 </dev/null &
+  stage_group=$!
+  set +m
+  wait "$stage_group" || status=$?
+  stage_group=''
+  read -r ok not_ok < <("count_${counter[$name]}" "$log")
+  if [ "$status" -ne 0 ] && [ "$not_ok" -eq 0 ]; then not_ok=1; fi                 # died without naming a test
+  if [ "$status" -eq 0 ] && [ $((ok + not_ok)) -eq 0 ]; then not_ok=1; status=1; fi # a stage without a test is a failure
+  passed=$((passed + ok))
+  failed=$((failed + not_ok))
+  printf '%-9s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - start))
+  closing+=("$name: $(grep -E "${last_line[${counter[$name]}]}" "$log" | tail -n 1 | sed 's/^ *//')")
+  if [ "$status" -ne 0 ] || [ "$not_ok" -ne 0 ]; then
+    sed 's/^/    /' "$log" | grep -vE '^    ok ' | tail -n 80
+  fi
+}
+
+declare -A counter=([format]=tap [rules]=tap [unit]=ctest [sanitize]=ctest [regress]=regress [tap]=tap [valgrind]=tap)
+declare -A last_line=([tap]='^(Result:|checks:)' [ctest]='tests passed' [regress]='^ ?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
+
+# Each prints "PASSED FAILED" from the words of the runner.
+count_tap() { printf '%d %d\n' "$(grep -cE '^ok [0-9]' "$1")" "$(grep -cE '^not ok [0-9]' "$1")"; }
+count_ctest() {
+  sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$1" |
+    awk '{bad += $1; all += $2} END {print all - bad, bad + 0}'
+}
+count_regress() {
+  sed -nE 's/^ ?All ([0-9]+) tests passed\. *$/\1 0/p; s/^ ?([0-9]+) of ([0-9]+) tests failed\. *$/\2 -\1/p' "$1" |
+    awk '{if ($2 < 0) {ok += $1 + $2; bad -= $2} else ok += $1} END {print ok + 0, bad + 0}'
+}
+
+# check NAME COMMAND...: one TAP line; passes when the command prints nothing and succeeds (the rules' convention).
+checks=0
+bad_checks=0
+check() {
+  local name=$1 found
+  shift
+  checks=$((checks + 1))
+  if found=$("$@" 2>&1) && [ -z "$found" ]; then
+    say "ok $checks - $name"
+  else
+    bad_checks=$((bad_checks + 1))
+    say "not ok $checks - $name"
+    printf '%s\n' "$found" | head -n 20 | sed 's/^/# /'
+  fi
+}
+end_checks() {
+  say "checks: $((checks - bad_checks)) of $checks hold"
+  [ "$bad_checks" -eq 0 ]
+}
+
+# --- format: every C++ file as .clang-format has it -------------------------------------------------------------
+badly_formatted() {
+  find "$1" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' -o -name '*.c' \) -exec clang-format --dry-run -Werror {} +
+}
+stage_format() {
+  local room
+  cd "$root"
+  for room in src/core src/pg test bench; do check "$room is formatted" badly_formatted "$room"; done
+  end_checks
+}
+
+# --- rules: the structure of the code, as greps (docs/architecture.md) -------------------------------------------
+nothing_matches() { # nothing_matches PATTERN PATH...
+  local pattern=$1 status=0
+  shift
+  grep -rnE --exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so' -e "$pattern" "$@" || status=$?
+  [ "$status" -eq 1 ] # 0: something was found, 2: grep itself failed
+}
+nothing_but() { # nothing_but ALLOWED PATTERN PATH...: matches only in files whose path matches ALLOWED
+  local allowed=$1 pattern=$2 hits
+  shift 2
+  hits=$(grep -rnE --include='*.cpp' --include='*.hpp' --include='*.c' --include='*.h' -e "$pattern" "$@" || [ $? -eq 1 ])
+  ! grep -vE "$allowed" <<<"$hits" | grep .
+}
+longer_than() { # longer_than LINES PATH...
+  local limit=$1
+  shift
+  find "$@" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' -o -name '*.c' \) -exec wc -l {} + |
+    awk -v limit="$limit" '$2 != "total" && $1 > limit {print $2 ": " $1 " lines"}'
+}
+stage_rules() {
+  cd "$root"
+  check 'src/core includes no PostgreSQL header' \
+    nothing_matches '#[[:space:]]*include[[:space:]]*[<"](postgres|c\.h|fmgr|utils/|catalog/|executor/|nodes/|access/|funcapi)' src/core
+  check 'src/core never prints' nothing_matches '\b(printf|fprintf|puts|std::cout|std::cerr|iostream)\b[^"]*\(' src/core
+  check 'only src/pg/postgres.hpp includes postgres.h' nothing_but '^src/pg/(postgres\.hpp|module\.c):' '#[[:space:]]*include[[:space:]]*[<"]postgres\.h' src
+  check 'errors cross the boundary in one place' \
+    nothing_but '^src/pg/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
+  check 'no file of src/core above 400 lines' longer_than 400 src/core
+  check 'no file of src/pg above 300 lines' longer_than 300 src/pg
+  check 'no path of one machine' nothing_matches '(^|[^A-Za-z0-9_.])/(work|farm|home|root)/|/tmp/[a-z]' \
+    --exclude-dir=build --exclude-dir='build-*' src sql expected demo bench docs Makefile CMakeLists.txt test/t test/unit test/fuzz
+  check 'no unfinished place' nothing_matches '\b(TODO|FIXME|XXX)\b|not implemented' \
+    --exclude=run.sh src sql test demo bench Makefile CMakeLists.txt
+  check 'no test that is switched off' nothing_matches 'GTEST_SKIP|DISABLED_|EXPECT_TRUE\(true\)|SUCCEED\(\)' test --exclude=run.sh
+  check 'no unsafe arithmetic flags' nothing_matches '^[^/#]*-(ffast-math|march=native)' Makefile CMakeLists.txt src
+  check 'install scripts have no SQL or PL functions' nothing_matches 'LANGUAGE[[:space:]]+.?(sql|SQL|plpgsql)\b' sql --include='margin--*.sql'
+  end_checks
+}
+
+# --- unit, sanitize: the core's tests, optimised and under address + undefined-behaviour sanitizers -----------------
+stage_unit() {
+  cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release
+  cmake --build "$build/release" -j "$jobs"
+  ctest --test-dir "$build/release" -j "$jobs" --output-on-failure
+}
+stage_sanitize() { # the unit tests and the fuzzers' smoke runs
+  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON
+  cmake --build "$build/sanitize" -j "$jobs"
+  ctest --test-dir "$build/sanitize" -j "$jobs" --output-on-failure
+}
+
+# --- regress: the Makefile's REGRESS list on a temporary instance ------------------------------------------------------
+makefile_value() {
+  make -C "$root" -s --no-print-directory PG_CONFIG="$pg_config" --eval='show-value: ; @echo $($(name))' show-value name="$1"
+}
+stage_regress() {
+  local area tests options
+  area=$(server_directory regress)
+  mkdir -p "$area/in" "$area/out/results/regress"
+  cp -r "$root/sql" "$root/expected" "$area/in/"
+  if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
+  tests=$(makefile_value REGRESS)
+  options=$(makefile_value REGRESS_OPTS | grep -oE -- '--load-extension=\S+' || true)
+  # shellcheck disable=SC2086  # both are lists of words
+  (cd "$area/out" && as_server "$pgxs_tests/regress/pg_regress" --temp-instance="$area/instance" --bindir="$bin" \
+    --inputdir="$area/in" --outputdir="$area/out" $options $tests) ||
+    { cat "$area/out/regression.diffs" 2>/dev/null | head -n 200; return 1; }
+}
+
+# --- tap: what needs sessions, signals, plans, restarts (test/t) -----------------------------------------------------
+stage_tap() {
+  local area sets
+  area=$(server_directory tap)
+  cp -r "$root/test/t" "$root/bench/datasets.py" "$root/sql" "$area/"
+  sets=''
+  if [ -d "$shared" ]; then
+    sets=$shared
+    if ! as_server test -r "$shared/README.md"; then # a place that the server's user cannot enter
+      cp -r "$shared" "$area/shared"
+      sets=$area/shared
+    fi
+  else
+    say "no $shared: tests on real data run on the demo's sets only"
+  fi
+  cp -r "$root/demo/data" "$area/demo-data"
+  if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
+  (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" \
+    PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
+    MARGIN_DEMO_DATA="$area/demo-data" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl)
+}
+
+# --- valgrind: one backend under memcheck; an error counts when our library is on its stack ----------------------------
+stage_valgrind() {
+  local area report errors
+  area=$(server_directory valgrind)
+  cp "$root/test/valgrind.sql" "$area/"
+  as_server "$bin/initdb" -D "$area/data" -U postgres -A trust --locale=C -E UTF8 --no-sync >/dev/null
+  report=$area/report.xml
+  as_server valgrind --quiet --leak-check=no --num-callers=40 --xml=yes --xml-file="$report" \
+    "$bin/postgres" --single -j -D "$area/data" -c log_error_verbosity=verbose postgres <"$area/valgrind.sql" >"$area/output" 2>&1 ||
+    { tail -n 40 "$area/output"; return 1; }
+  errors=$(perl -0777 -ne 'print scalar grep { m{<obj>[^<]*/margin\.so</obj>} } m{<error>.*?</error>}gs' "$report")
+  grep -E 'ERROR|FATAL|PANIC' "$area/output" || true
+  check 'the script ran to its end' grep -qE 'finished = "yes"' "$area/output"
+  check 'every error of the script is an expected one' nothing_matches '(FATAL|PANIC|XX000)' "$area/output"
+  check "memcheck reports nothing in margin.so ($errors errors)" test "$errors" -eq 0
+  [ "$errors" -eq 0 ] || head -c 20000 "$report"
+  end_checks
+}
+
+stages=()
+for argument in "$@"; do
+  case " ${all_stages[*]} " in
+    *" $argument "*) stages+=("$argument") ;;
+    *) usage; exit 2 ;;
+  esac
+done
+[ ${#stages[@]} -gt 0 ] || stages=("${all_stages[@]}")
+
+need_packages "${packages_build[@]}" "${packages_test[@]}"
+find_postgres
+make_scratch
+started=$SECONDS
+case " ${stages[*]} " in
+  *' regress '* | *' tap '* | *' valgrind '*)
+    say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1)"
+    build_extension
+    install_privately
+    ;;
+esac
+for name in "${stages[@]}"; do stage "$name"; done
+say ''
+printf '%s\n' "${closing[@]}"
+say "time: $((SECONDS - started)) s"
+say "tests: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
