@@ -7,6 +7,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 pg_major=${PG_MAJOR:-15}
 jobs=${MARGIN_JOBS:-2}
+python=/usr/bin/python3 # Debian's own: the one that has numpy, whatever else is on the PATH
 scratch=''     # the directory of this run; removed at the end
 stage_group='' # process group of the command that runs just now
 

@@ -1,0 +1,265 @@
+#!/usr/bin/python3
+"""The data sets of tests and benchmarks, real and generated, in the two forms that they are needed in.
+
+    datasets.py list                            names, rows x features, where they come from
+    datasets.py copy NAME [real|double]         binary COPY stream of (id int, y, x real[] | double precision[])
+    datasets.py copysparse NAME                 the same with (id int, y, indices int[], vals real[]), indices from 1
+    datasets.py pack NAME FILE                  one binary file for the peer programs (see peers.hpp)
+    datasets.py csv NAME                        y,x1,...,xd as text
+
+y is an int (a class) or a double precision (a target). Real sets are read from the directory in MARGIN_SHARED,
+by default ../shared/data next to the repository; generated ones are the same on every machine (a seeded generator).
+"""
+import gzip
+import lzma
+import os
+import sys
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SHARED = os.environ.get("MARGIN_SHARED") or os.path.join(HERE, "..", "..", "shared", "data")
+
+
+class Sparse:
+    """Rows in compressed form; stands beside a dense 2-D array as the features of a set."""
+
+    def __init__(self, starts, columns, values, width):
+        self.starts, self.columns, self.values = starts, columns, values
+        self.shape = (len(starts) - 1, width)
+
+    def dense(self):
+        x = np.zeros(self.shape, self.values.dtype)
+        x[np.repeat(np.arange(self.shape[0]), np.diff(self.starts)), self.columns] = self.values
+        return x
+
+
+# Real sets -------------------------------------------------------------------------------------------------------
+
+
+def read_libsvm(name, width):
+    labels, starts, columns, values = [], [0], [], []
+    with lzma.open(os.path.join(SHARED, name + ".libsvm.xz"), "rt") as lines:
+        for line in lines:
+            label, *entries = line.split()
+            labels.append(float(label))
+            for entry in entries:
+                column, value = entry.split(":")
+                columns.append(int(column) - 1)
+                values.append(float(value))
+            starts.append(len(columns))
+    rows = Sparse(np.array(starts), np.array(columns, np.int32), np.array(values), width)
+    return rows, np.array(labels)
+
+
+def read_several(names, width):
+    """Several files as one set, in the order of the names."""
+    parts = [read_libsvm(name, width) for name in names]
+    starts = [np.zeros(1, np.int64)]
+    for rows, _ in parts:
+        starts.append(rows.starts[1:] + starts[-1][-1])
+    rows = Sparse(np.concatenate(starts), np.concatenate([r.columns for r, _ in parts]),
+                  np.concatenate([r.values for r, _ in parts]), width)
+    return rows, np.concatenate([y for _, y in parts])
+
+
+def read_mnist(part, digits=None):
+    def data(kind, header):
+        with gzip.open(os.path.join(SHARED, "mnist-%s-%s-ubyte.gz" % (part, kind))) as file:
+            return np.frombuffer(file.read(), np.uint8, offset=header)
+
+    y = data("labels-idx1", 8)
+    x = data("images-idx3", 16).reshape(len(y), 784)
+    if digits:
+        keep = np.isin(y, digits)
+        x, y = x[keep], y[keep]
+    return x.astype(np.float32) / np.float32(255), y.astype(float)
+
+
+# Generated sets --------------------------------------------------------------------------------------------------
+
+
+def covtype_like(rows=500_000):
+    """54 features as in Covertype: 10 continuous in [0, 1], two groups of indicators (4 and 40)."""
+    r = np.random.default_rng(54)
+    x = np.zeros((rows, 54), np.float32)
+    x[:, :10] = r.random((rows, 10), np.float32)
+    area, soil = r.integers(0, 4, rows), r.integers(0, 40, rows)
+    every = np.arange(rows)
+    x[every, 10 + area] = 1
+    x[every, 14 + soil] = 1
+    w = r.normal(size=54)
+    score = x @ w - np.median(x @ w) + 0.5 * r.normal(size=rows)
+    return x, np.where(score > 0, 1.0, -1.0)
+
+
+def gaussian_noise(rows=100_000, width=50):
+    """y = sign(<x, w> + 0.25 + 0.3 e), x and e standard normal, |w| = 1."""
+    r = np.random.default_rng(50)
+    x = r.normal(size=(rows, width)).astype(np.float32)
+    w = r.normal(size=width)
+    w /= np.linalg.norm(w)
+    return x, np.where(x @ w + 0.25 + 0.3 * r.normal(size=rows) > 0, 1.0, -1.0)
+
+
+def separable_gaussian(rows=12_000, width=784):
+    """Gaussian rows pushed away from a random hyperplane: as many support rows as features."""
+    r = np.random.default_rng(784)
+    x = r.normal(size=(rows, width))
+    w = r.normal(size=width)
+    w /= np.linalg.norm(w)
+    side = np.where(x @ w > 0, 1.0, -1.0)
+    return (x + np.outer(0.5 * side, w)).astype(np.float32), side
+
+
+def text_like(rows=100_000, width=50_000, words=101):
+    """Documents of `words` words, about 80 of them distinct, with Zipf frequencies, tf-idf-like values, unit rows; 5 % flips."""
+    r = np.random.default_rng(77)
+    frequency = 1.0 / np.arange(1, width + 1)
+    cumulative = np.cumsum(frequency / frequency.sum())
+    drawn = np.searchsorted(cumulative, r.random((rows, words))).astype(np.int32)
+    drawn.sort(axis=1)
+    first = np.ones(drawn.shape, bool)
+    first[:, 1:] = drawn[:, 1:] != drawn[:, :-1]
+    first &= drawn < width
+    starts = np.concatenate([[0], np.cumsum(first.sum(axis=1))])
+    columns = drawn[first]
+    values = (1 + r.exponential(size=len(columns))) * np.log(1 + np.arange(1, width + 1)[columns])
+    row = np.repeat(np.arange(rows), np.diff(starts))
+    values /= np.sqrt(np.bincount(row, values * values, rows))[row]
+    w = r.normal(size=width)
+    score = np.bincount(row, values * w[columns], rows)
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    y[r.random(rows) < 0.05] *= -1
+    return Sparse(starts, columns, values.astype(np.float32), width), y
+
+
+# The list --------------------------------------------------------------------------------------------------------
+# name: (reader, what it is)
+
+SETS = {
+    "mnist_0v1": (lambda: read_mnist("train", (0, 1)), "MNIST train, 0 against 1, pixels/255"),
+    "mnist_6v7": (lambda: read_mnist("train", (6, 7)), "MNIST train, 6 against 7, pixels/255"),
+    "mnist_3v5": (lambda: read_mnist("train", (3, 5)), "MNIST train, 3 against 5, pixels/255 (not separable)"),
+    "mnist_3v5_test": (lambda: read_mnist("t10k", (3, 5)), "MNIST test, 3 against 5, pixels/255"),
+    "mnist_10k": (lambda: read_mnist("t10k"), "MNIST test, ten digits, pixels/255"),
+    "mnist_10k_halves": (lambda: (lambda x, y: (x, np.where(y < 5, 1.0, -1.0)))(*read_mnist("t10k")),
+                         "MNIST test, digits 0-4 against 5-9, pixels/255"),
+    "covtype_like": (covtype_like, "generated, 500,000 x 54"),
+    "gaussian_noise": (gaussian_noise, "generated, 100,000 x 50, label noise"),
+    "separable_gaussian": (separable_gaussian, "generated, 12,000 x 784, separable"),
+    "text_like": (text_like, "generated, 100,000 x 50,000 sparse"),
+    "leu_all": (lambda: read_several(("leu", "leu.t"), 7129), "leu and leu.t"),
+    "arcene_all": (lambda: read_several(("arcene", "arcene.t"), 10000), "arcene and arcene.t"),
+    "rcv1_all": (lambda: read_several(("rcv1_small", "rcv1_small.t"), 47236), "rcv1_small and rcv1_small.t"),
+}
+WIDTHS = {
+    "colon-cancer": 2000, "leu": 7129, "leu.t": 7129, "arcene": 10000, "arcene.t": 10000, "gisette_scale.t": 5000,
+    "mushrooms": 112, "basehock": 4862, "pcmac": 3289, "reuters-acq": 9947, "rcv1_small": 47236, "rcv1_small.t": 47236,
+    "wdbc": 30, "sonar_scale": 60, "a9a": 123, "a9a.t": 123, "w8a": 300, "ijcnn1": 22, "australian": 14,
+    "german.numer": 24, "heart_scale": 13, "diabetes_scale": 8, "ionosphere_scale": 34, "splice": 60, "svmguide1": 4,
+    "madelon": 500, "spambase": 57, "banknote": 4, "breast-cancer-wisconsin": 9, "covtype.20k": 54, "iris": 4,
+    "wine": 13, "digits8x8": 64, "khan-srbct": 2308, "segment.scale": 19, "abalone": 8, "california-housing": 8,
+}
+for _name, _width in WIDTHS.items():
+    SETS[_name] = (lambda n=_name, w=_width: read_libsvm(n, w), "shared/data, %d features" % _width)
+
+
+def load(name):
+    if name not in SETS:
+        sys.exit("unknown data set %r; `datasets.py list` prints the names" % name)
+    return SETS[name][0]()
+
+
+# Binary COPY -----------------------------------------------------------------------------------------------------
+
+HEADER = b"PGCOPY\n\xff\r\n\0" + b"\0" * 8
+TRAILER = b"\xff\xff"
+FLOAT4, FLOAT8, INT4 = 700, 701, 23
+
+
+def outcome(y):
+    """Classes travel as int, targets as double precision: (numbers, bytes each, type letter)."""
+    return (y.astype(">i4"), 4) if np.all(y == np.round(y)) and len(np.unique(y)) <= 200 else (y.astype(">f8"), 8)
+
+
+def copy_dense(x, y, oid, out):
+    rows, width = x.shape
+    value = ">f4" if oid == FLOAT4 else ">f8"
+    size = np.dtype(value).itemsize
+    numbers, bytes_y = outcome(y)
+    element = np.dtype([("length", ">i4"), ("value", value)])
+    record = np.dtype([("fields", ">i2"), ("l0", ">i4"), ("id", ">i4"), ("l1", ">i4"), ("y", numbers.dtype),
+                       ("l2", ">i4"), ("array", ">i4", 5), ("x", element, width)])
+    for start in range(0, rows, max(1, 4_000_000 // max(width, 1))):
+        part = slice(start, min(rows, start + max(1, 4_000_000 // max(width, 1))))
+        block = np.zeros(part.stop - part.start, record)
+        block["fields"], block["l0"], block["id"] = 3, 4, np.arange(part.start, part.stop)
+        block["l1"], block["y"] = bytes_y, numbers[part]
+        block["l2"], block["array"] = 20 + width * (4 + size), (1, 0, oid, width, 1)
+        block["x"]["length"], block["x"]["value"] = size, x[part]
+        out.write(block.tobytes())
+
+
+def copy_sparse(x, y, out):
+    numbers, bytes_y = outcome(y)
+
+    def array(values, dtype, oid):
+        item = np.zeros(len(values), np.dtype([("length", ">i4"), ("value", dtype)]))
+        item["length"], item["value"] = 4, values
+        dims = np.array([1, 0, oid, len(values), 1] if len(values) else [0, 0, oid], ">i4").tobytes()
+        body = dims + item.tobytes()
+        return len(body).to_bytes(4, "big") + body
+
+    for i in range(x.shape[0]):
+        part = slice(x.starts[i], x.starts[i + 1])
+        out.write(b"\0\4" + (4).to_bytes(4, "big") + i.to_bytes(4, "big") + bytes_y.to_bytes(4, "big")
+                  + numbers[i].tobytes() + array(x.columns[part] + 1, ">i4", INT4)
+                  + array(x.values[part], ">f4", FLOAT4))
+
+
+def pack(x, y, path):
+    """magic, rows, width, stored values, then y (double), then dense: x (float or double); sparse: starts, columns, values."""
+    sparse = isinstance(x, Sparse)
+    values = x.values if sparse else x
+    wide = not np.array_equal(values.astype(np.float32).astype(values.dtype), values)
+    with open(path, "wb") as out:
+        np.array([0x4D415247, x.shape[0], x.shape[1], values.size, int(sparse), int(wide)], np.int64).tofile(out)
+        y.astype(np.float64).tofile(out)
+        if sparse:
+            x.starts.astype(np.int64).tofile(out)
+            x.columns.astype(np.int32).tofile(out)
+        np.ascontiguousarray(values.astype(np.float64 if wide else np.float32)).tofile(out)
+
+
+def main(arguments):
+    if arguments[:1] == ["list"]:
+        for name, (_, what) in SETS.items():
+            print("%-24s %s" % (name, what))
+        return
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    command, name, *rest = arguments
+    x, y = load(name)
+    out = sys.stdout.buffer
+    if command == "pack":
+        pack(x, y, rest[0])
+    elif command == "copy":
+        dense = x.dense() if isinstance(x, Sparse) else x
+        out.write(HEADER)
+        copy_dense(dense, y, FLOAT8 if rest[:1] == ["double"] else FLOAT4, out)
+        out.write(TRAILER)
+    elif command == "copysparse":
+        out.write(HEADER)
+        copy_sparse(x, y, out)
+        out.write(TRAILER)
+    elif command == "csv":
+        dense = x.dense() if isinstance(x, Sparse) else x
+        for label, row in zip(y, dense):
+            print(",".join(repr(float(v)) if v != int(v) else str(int(v)) for v in (label, *row)))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
