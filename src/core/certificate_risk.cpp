@@ -1,0 +1,258 @@
+#include "certificate_risk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+double row_norm(const Row& x) {
+  const double square = squared_norm(x);
+  if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
+  const double top = max_abs(x);
+  if (top == 0) return 0;
+  const double scale = unit_scale(top);
+  return std::sqrt(squared_norm(x, scale)) / scale;
+}
+
+double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
+
+}  // namespace
+
+RiskObjective objective_of(const Problem& p) {
+  return {p.loss.get(), p.lambda,    p.l1_ratio,    p.intercept ? p.intercept_scale : 0.0,
+          p.task,       p.outputs(), p.dimensions()};
+}
+
+RiskCheck::RiskCheck(const RiskObjective& objective, const double* weights, const double* intercept, bool with_dual)
+    : objective_(objective), weights_(weights), intercept_(intercept), with_dual_(with_dual) {
+  const auto k = static_cast<std::size_t>(objective.outputs), d = static_cast<std::size_t>(objective.dimensions);
+  outputs_.resize(k);
+  scores_.resize(k);
+  for (std::size_t o = 0; o < k; ++o)
+    norms_.push_back(std::sqrt(kernels().dot_dd(weights + o * d, weights + o * d, d)));
+  if (!with_dual) return;
+  total_ = Weights::Zero(objective.outputs, objective.dimensions);
+  block_ = total_;
+}
+
+void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, const double* a) {
+  ++rows_;
+  total_weight_.add(row_weight);
+  const double norm = row_norm(x);
+  radius_ = std::max(radius_, norm);
+  const Loss& loss = *objective_.loss;
+  const double slope = loss.lipschitz();
+  std::int32_t best = 0;
+  bool supports = false;
+  for (std::int32_t o = 0; o < objective_.outputs; ++o) {
+    const auto at = static_cast<std::size_t>(o);
+    const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
+    const double u = dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions) + b;
+    scores_[at] = u;
+    if (u > scores_[static_cast<std::size_t>(best)]) best = o;
+    if (!(c > 0)) continue;
+
+    const double y = objective_.task == Task::regression ? outcome
+                     : objective_.task == Task::binary   ? (outcome == 1 ? 1.0 : -1.0)
+                                                         : (outcome == o ? 1.0 : -1.0);
+    Output& sum = outputs_[at];
+    const double value = loss.value(u, y);
+    // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|; a loss carries that on with its slope.
+    const double error = epsilon * ((x.count + 4.0) * norm * norms_[at] + 2 * std::fabs(b));
+    const double steepest =
+        slope < infinity ? slope : std::fabs(loss.derivative(u, y)) * (1 + 4 * epsilon) + error / loss.smoothness();
+    sum.loss.add(c * value);
+    sum.loss_error += c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
+    if (!with_dual_ || a == nullptr) continue;
+
+    const double projected = loss.project(std::isnan(a[o]) ? 0.0 : a[o], y);
+    if (projected == 0) continue;
+    supports = true;
+    const double conjugate = loss.conjugate(projected, y);
+    sum.conjugate.add(-c * conjugate);
+    sum.conjugate_size += c * (std::fabs(conjugate) + std::fabs(projected * y));
+    sum.mass += c * std::fabs(projected) * (norm + objective_.intercept_scale);
+    sum.intercept.add(c * projected);
+    margin::add(c * projected, x, block_.row(o).data());
+    block_work_ += x.count;
+  }
+  if (objective_.task == Task::binary)
+    errors_ += (scores_[0] >= 0) != (outcome == 1);
+  else if (objective_.task == Task::multiclass)
+    errors_ += best != outcome;
+  if (!supports) return;
+  ++support_;
+  ++block_rows_;
+  if (block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush();
+}
+
+void RiskCheck::flush() {
+  if (block_rows_ == 0) return;
+  total_ += block_;
+  block_.setZero();
+  ++blocks_;
+  longest_block_ = std::max(longest_block_, block_rows_);
+  block_rows_ = 0;
+  block_work_ = 0;
+}
+
+void RiskCheck::merge(const RiskCheck& other) {
+  merge(other.state());
+  if (!with_dual_ || !other.with_dual_) return;
+  flush();
+  support_ += other.support_;
+  total_ += other.total_;
+  total_ += other.block_;
+  blocks_ += other.blocks_ + 2;
+  longest_block_ = std::max({longest_block_, other.longest_block_, other.block_rows_});
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    outputs_[o].conjugate.add(other.outputs_[o].conjugate);
+    outputs_[o].conjugate_size += other.outputs_[o].conjugate_size;
+    outputs_[o].mass += other.outputs_[o].mass;
+    outputs_[o].intercept.add(other.outputs_[o].intercept);
+  }
+}
+
+std::vector<double> RiskCheck::state() const {
+  std::vector<double> s = {static_cast<double>(rows_), static_cast<double>(errors_), radius_, total_weight_.value()};
+  for (const Output& o : outputs_) {
+    s.push_back(o.loss.value());
+    s.push_back(o.loss_error);
+  }
+  return s;
+}
+
+void RiskCheck::merge(const std::vector<double>& s) {
+  rows_ += static_cast<std::int64_t>(s[0]);
+  errors_ += static_cast<std::int64_t>(s[1]);
+  radius_ = std::max(radius_, s[2]);
+  total_weight_.add(s[3]);
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    outputs_[o].loss.add(s[4 + 2 * o]);
+    outputs_[o].loss_error += s[5 + 2 * o];
+  }
+}
+
+double RiskCheck::primal(std::int32_t o) const {
+  const auto at = static_cast<std::size_t>(o);
+  const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
+  const double rho = objective_.l1_ratio;
+  double absolute = 0;
+  for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j) absolute += std::fabs(w[j]);
+  const double b =
+      intercept_ != nullptr && objective_.intercept_scale > 0 ? intercept_[o] / objective_.intercept_scale : 0.0;
+  const double penalty = objective_.lambda * ((1 - rho) / 2 * (norms_[at] * norms_[at] + b * b) + rho * absolute);
+  const double weight = total_weight();
+  const double mean = weight > 0 ? (outputs_[at].loss.value() + outputs_[at].loss_error) / weight : 0.0;
+  return or_infinity(mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (objective_.dimensions + 16.0)));
+}
+
+double RiskCheck::dual(std::int32_t o) const {
+  const double weight = total_weight();
+  if (!with_dual_ || support_ == 0 || !(weight > 0)) return 0;
+  const Output& sum = outputs_[static_cast<std::size_t>(o)];
+  const double kappa = objective_.lambda * objective_.l1_ratio;
+  double square = 0, largest = 0;
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
+    const double s = std::fabs(total_(o, j) + block_(o, j)) / weight;
+    largest = std::max(largest, s);
+    const double v = std::max(0.0, s - kappa);
+    square += v * v;
+  }
+  const double vb = objective_.intercept_scale * sum.intercept.value() / weight;
+  square += vb * vb;
+  // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
+  const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
+  const double moved = epsilon * depth * sum.mass / weight;
+  const double norm = std::sqrt(square) * (1 + epsilon * (objective_.dimensions + 8.0)) + moved;
+  const double penalty = norm * norm / (2 * objective_.lambda * (1 - objective_.l1_ratio)) * (1 + 8 * epsilon);
+  const double mean = (sum.conjugate.value() - 8 * epsilon * sum.conjugate_size) / weight;
+  const double value = mean - 4 * epsilon * std::fabs(mean) - penalty;
+  return value > 0 && value < infinity && largest < infinity ? value : 0.0;
+}
+
+double RiskCheck::primal() const {
+  double sum = 0;
+  for (std::int32_t o = 0; o < objective_.outputs; ++o) sum += primal(o);
+  return sum * (1 + epsilon * objective_.outputs);
+}
+
+double RiskCheck::dual() const {
+  double sum = 0;
+  for (std::int32_t o = 0; o < objective_.outputs; ++o) sum += dual(o);
+  return sum * (1 - epsilon * objective_.outputs);
+}
+
+namespace {
+
+/// Rows whose prediction survives any move of the weights by `reach[o]`, in the norm of the regulariser.
+std::int64_t count_certain(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
+                           const std::vector<double>& reach) {
+  const RiskObjective objective = objective_of(p);
+  std::vector<double> scores(reach.size());
+  std::int64_t certain = 0;
+  double largest = 0;
+  for (std::int32_t o = 0; o < objective.outputs; ++o) largest = std::max(largest, weights.row(o).norm());
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const Row x = p.data.row(i);
+    const double norm = row_norm(x);
+    const double length = std::hypot(norm, objective.intercept_scale) * (1 + epsilon * (x.count + 4.0));
+    std::size_t best = 0;
+    for (std::size_t o = 0; o < scores.size(); ++o) {
+      const auto at = static_cast<Eigen::Index>(o);
+      scores[o] = dot(x, weights.row(at).data()) + (p.intercept ? intercept[at] : 0.0);
+      if (scores[o] > scores[best]) best = o;
+    }
+    const double rounding = epsilon * (x.count + 4.0) * (norm * largest + std::fabs(scores[best]));
+    bool sure = true;
+    if (scores.size() == 1) {
+      sure = std::fabs(scores[0]) > length * reach[0] + rounding;
+    } else {
+      for (std::size_t o = 0; o < scores.size(); ++o)
+        if (o != best) sure &= scores[best] - scores[o] > length * (reach[best] + reach[o]) + 2 * rounding;
+    }
+    certain += sure;
+  }
+  return certain;
+}
+
+}  // namespace
+
+Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
+                         const Weights& dual, RiskBounds* bounds) {
+  const RiskObjective objective = objective_of(p);
+  const bool with_dual = dual.rows() == p.rows() && dual.cols() == p.outputs();
+  RiskCheck check(objective, weights.data(), p.intercept ? intercept.data() : nullptr, with_dual);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const double outcome = p.task == Task::regression ? p.data.target(i) : p.label[static_cast<std::size_t>(i)];
+    check.add(p.data.row(i), outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
+  }
+  Certificate c;
+  c.primal = check.primal();
+  c.dual = std::min(check.dual(), c.primal);
+  c.gap = c.primal - c.dual;
+  const double size = std::max(std::fabs(c.primal), std::fabs(c.dual));
+  c.relative_gap = c.gap > 0 ? c.gap / std::max(size, std::numeric_limits<double>::min()) : 0.0;
+  if (!(c.primal < infinity)) c.gap = c.relative_gap = infinity;
+  c.support = check.support();
+  c.radius = check.radius();
+  if (bounds == nullptr) return c;
+
+  const double convexity = p.lambda * (1 - p.l1_ratio);
+  bounds->distance = std::sqrt(2 * c.gap / convexity);
+  bounds->certain_rows = 0;
+  if (p.task == Task::regression) return c;
+  std::vector<double> reach;
+  for (std::int32_t o = 0; o < p.outputs(); ++o)
+    reach.push_back(std::sqrt(2 * std::max(0.0, check.primal(o) - check.dual(o)) / convexity) * (1 + 8 * epsilon));
+  bounds->certain_rows = count_certain(p, weights, intercept, reach);
+  return c;
+}
+
+}  // namespace margin
