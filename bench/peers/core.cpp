@@ -1,0 +1,79 @@
+// Our own core without PostgreSQL: train() with the rows in memory. Input lines: NAME=VALUE... (options; text and
+// numbers); answers: seconds and the certificate. Serves the sets that have no SQL input type, and profilers.
+#include "peers.hpp"
+#include "train.hpp"
+
+namespace {
+
+margin::Value::Object options(const std::string& line) {
+  margin::Value::Object out;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    const std::size_t at = word.find('=');
+    const std::string name = word.substr(0, at), text = word.substr(at + 1);
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    if (text == "true" || text == "false")
+      out[name].data = text == "true";
+    else if (end != text.c_str() && *end == '\0')
+      out[name].data = number;
+    else
+      out[name].data = text;
+  }
+  return out;
+}
+
+void load(const bench::Data& from, margin::Dataset& to) {
+  const bool classes = to.outcome() == margin::Dataset::Outcome::classes;
+  std::vector<float> narrow(from.values.begin(), from.values.end());
+  for (std::int64_t i = 0; i < from.rows; ++i) {
+    char name[32];
+    std::snprintf(name, sizeof name, "%g", from.y[i]);
+    const double outcome = classes ? to.classes().intern(name, from.y[i]) : from.y[i];
+    const auto width = static_cast<std::int32_t>(from.width);
+    if (from.sparse) {
+      const auto count = static_cast<std::int32_t>(from.starts[i + 1] - from.starts[i]);
+      if (from.wide)
+        to.append(&from.columns[from.starts[i]], &from.values[from.starts[i]], count, width, outcome);
+      else
+        to.append(&from.columns[from.starts[i]], &narrow[from.starts[i]], count, width, outcome);
+    } else if (from.wide) {
+      to.append(&from.values[i * from.width], width, outcome);
+    } else {
+      to.append(&narrow[i * from.width], width, outcome);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: peer_core FILE\n");
+    return 2;
+  }
+  const bench::Data data = bench::read_data(argv[1]);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    try {
+      const margin::Settings settings = margin::parse_settings(options(line));
+      margin::Dataset rows(margin::outcome_of(settings));
+      load(data, rows);
+      margin::Monitor monitor;
+      const bench::Stopwatch watch;
+      const margin::Model model = margin::train(rows, settings, monitor);
+      bench::Answer()
+          .number("cpu", watch.cpu())
+          .number("wall", watch.wall())
+          .number("primal", model.certificate.primal)
+          .number("dual", model.certificate.dual)
+          .number("gap", model.certificate.relative_gap)
+          .number("iterations", static_cast<double>(model.iterations))
+          .number("status", static_cast<double>(model.status))
+          .send();
+    } catch (const margin::Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      return 1;
+    }
+  }
+}
