@@ -1,0 +1,158 @@
+"""How the benchmarks measure: one psql session, peer programs that keep their rows in memory, interleaved repetitions.
+
+Every contender is a function without arguments that does its work once and returns a dict with at least `wall` and
+`cpu` (seconds). CPU seconds are the process's own time on a core, so they suffer less from a busy machine than wall
+seconds; both are kept, tables and verdicts use the minima.
+"""
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+import datasets
+
+BIN, SOCKET, BUILD = os.environ["MARGIN_BIN"], os.environ["MARGIN_SOCKET"], os.environ["MARGIN_BENCH_BUILD"]
+DOCUMENT = os.path.join(datasets.HERE, "..", "docs", "benchmarks.md")
+
+
+class Session:
+    """One backend for the whole run; `run` returns its answer rows and the seconds that the statement took."""
+
+    def __init__(self):
+        self.psql = subprocess.Popen(
+            [os.path.join(BIN, "psql"), "-X", "-q", "-A", "-t", "-F", "\t", "-h", SOCKET, "-U", "postgres", "postgres"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
+        self.warnings = []
+        self.pid = int(self.run("SELECT pg_backend_pid()")["rows"][0][0])
+
+    def run(self, statement):
+        before = self._cpu()
+        self.psql.stdin.write("\\timing on\n%s;\n\\timing off\n\\echo --end--\n" % statement)
+        self.psql.stdin.flush()
+        rows, wall = [], None
+        for line in self.psql.stdout:
+            line = line.rstrip("\n")
+            if line == "--end--":
+                break
+            time = re.match(r"Time: ([0-9.]+) ms", line)
+            if time:
+                wall = float(time.group(1)) / 1000
+            elif re.match(r"(ERROR|FATAL|PANIC|server closed|psql:.*(ERROR|FATAL))", line):
+                raise RuntimeError("%s\n  in: %s" % (line, statement[:300]))
+            elif re.match(r"(WARNING|HINT|DETAIL|NOTICE):", line):
+                self.warnings.append(line)
+            else:
+                rows.append(line.split("\t"))
+        return {"rows": rows, "wall": wall, "cpu": self._cpu() - before}
+
+    def _cpu(self):
+        if not hasattr(self, "pid"):
+            return 0.0
+        with open("/proc/%d/schedstat" % self.pid) as file:
+            return int(file.read().split()[0]) / 1e9
+
+    def value(self, statement):
+        return self.run(statement)["rows"][0][0]
+
+    def load(self, table, name, element="real", sparse=False):
+        """Creates `table` from a data set, unless it is there."""
+        if self.value("SELECT to_regclass('%s') IS NOT NULL" % table) == "t":
+            return
+        y = datasets.outcome(datasets.load(name)[1])[1]
+        columns = "indices int[], vals real[]" if sparse else "x %s[]" % ("real" if element == "real" else "double precision")
+        self.run("CREATE TABLE %s (id int, y %s, %s)" % (table, "int" if y == 4 else "double precision", columns))
+        writer = subprocess.Popen([os.path.join(datasets.HERE, "datasets.py"), "copysparse" if sparse else "copy", name]
+                                  + ([] if sparse else [element]), stdout=subprocess.PIPE)
+        subprocess.run([os.path.join(BIN, "psql"), "-X", "-q", "-h", SOCKET, "-U", "postgres", "postgres", "-c",
+                        "COPY %s FROM STDIN (FORMAT binary)" % table], stdin=writer.stdout, check=True)
+        if writer.wait() != 0:
+            raise RuntimeError("datasets.py could not read " + name)
+        self.run("VACUUM (ANALYZE) " + table)
+
+
+class Peer:
+    """A peer program with its rows in memory; ask("...") sends one line and returns its JSON answer."""
+
+    packed = {}
+    directory = tempfile.TemporaryDirectory(prefix="margin-bench.")
+
+    def __init__(self, program, name=None):
+        arguments = [os.path.join(BUILD, "peer_" + program)]
+        if name:
+            if name not in Peer.packed:
+                Peer.packed[name] = os.path.join(Peer.directory.name, name)
+                datasets.pack(*datasets.load(name), Peer.packed[name])
+            arguments.append(Peer.packed[name])
+        self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        bufsize=1, stderr=subprocess.DEVNULL if program != "core" else None)
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        for answer in self.process.stdout:
+            if answer.startswith("{"):
+                return json.loads(answer)
+        raise RuntimeError("a peer ended: " + line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def interleave(contenders, repetitions):
+    """Runs A B C A B C ... and returns {name: {"wall": minimum, "cpu": minimum, "median": of wall, "last": answer}}."""
+    seen = {name: [] for name in contenders}
+    for _ in range(repetitions):
+        for name, work in contenders.items():
+            seen[name].append(work())
+    out = {}
+    for name, answers in seen.items():
+        walls = sorted(a["wall"] for a in answers)
+        out[name] = {"wall": walls[0], "median": walls[len(walls) // 2], "cpu": min(a["cpu"] for a in answers),
+                     "last": answers[-1]}
+    return out
+
+
+class Table:
+    """Rows of one section: what, ours, theirs, ratio, bound, holds?"""
+
+    def __init__(self, name, title, note):
+        self.name, self.title, self.note, self.rows = name, title, note, []
+
+    def compare(self, what, ours, theirs, bound, remark=""):
+        """`ours` and `theirs` are results of interleave(); the ratio is of CPU minima."""
+        ratio = ours["cpu"] / theirs["cpu"]
+        self.add(what, seconds(ours), seconds(theirs), ratio, bound, remark)
+
+    def add(self, what, ours, theirs, ratio, bound, remark=""):
+        holds = "" if bound is None else ("yes" if ratio <= bound else "**no**")
+        row = (what, ours, theirs, "%.3g" % ratio if ratio is not None else "", "" if bound is None else "%g" % bound,
+               holds, remark)
+        self.rows.append(row)
+        print("  " + " | ".join(row), flush=True)
+
+    def markdown(self):
+        head = ("what", "ours", "against", "ratio", "bound", "holds", "remarks")
+        lines = ["### " + self.title, "", self.note, "", "| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in self.rows])
+
+
+def seconds(result):
+    def text(s):
+        return "%.3g ms" % (s * 1000) if s < 1 else "%.3g s" % s
+
+    return "%s (wall %s, median %s)" % (text(result["cpu"]), text(result["wall"]), text(result["median"]))
+
+
+def write(table, environment):
+    """Replaces the section between its markers in docs/benchmarks.md, or appends it."""
+    begin, end = "<!-- begin %s -->" % table.name, "<!-- end %s -->" % table.name
+    text = open(DOCUMENT).read()
+    body = "%s\n%s\n\n%s\n%s" % (begin, table.markdown(), environment, end)
+    if begin in text:
+        text = text[:text.index(begin)] + body + text[text.index(end) + len(end):]
+    else:
+        text = text.rstrip("\n") + "\n\n" + body + "\n"
+    with open(DOCUMENT, "w") as file:
+        file.write(text)

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Measures the extension against its peers and writes the tables of docs/benchmarks.md: bench/run.sh [NAME...].
+# The names are those that `bench/run.sh list` prints; without a name all are run. Needs ../shared/data (README there).
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
+
+need_packages "${packages_build[@]}" "${packages_bench[@]}"
+find_postgres
+make_scratch
+export MARGIN_BENCH_BUILD=${MARGIN_BUILD:-$root/build}/bench
+cmake -S "$root/bench/peers" -B "$MARGIN_BENCH_BUILD" >/dev/null
+cmake --build "$MARGIN_BENCH_BUILD" -j "$jobs" | grep -E 'error|warning' || true
+build_extension
+install_privately
+start_cluster 'shared_buffers = 2GB' 'max_wal_size = 8GB' 'autovacuum = off' 'max_parallel_workers_per_gather = 0'
+psql_ours -q -d postgres -c 'CREATE EXTENSION margin' >/dev/null
+MARGIN_BIN=$bin MARGIN_SOCKET=$socket "$python" "$root/bench/run.py" "$@"
