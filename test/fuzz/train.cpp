@@ -1,0 +1,132 @@
+// Small hostile tables (duplicates, contradictions, zeros, constant columns, huge and tiny values, one class) through
+// every solver and loss: a training is refused by margin::Error, or returns finite weights with an interval that an
+// evaluation in long double does not contradict.
+#include "train.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bytes.hpp"
+#include "error.hpp"
+#include "loss.hpp"
+
+namespace {
+
+using fuzz::Bytes;
+using fuzz::require;
+
+struct Table {
+  std::vector<std::vector<double>> x;
+  std::vector<int> y;
+};
+
+Table any_table(Bytes& bytes) {
+  static const std::vector<std::vector<double>> palettes = {
+      {0, 1, -1, 2, -2, 0.5},     {0, 1e150, -1e150, 1e-150, -1e-150, 1},
+      {1e-3, 1, 1e4, -1e4, 0, 3}, {0, 255, 128, 1, 254, 64},
+      {1, 1, 1, 1, 1, -1},        {0.1, 0.2, 0.3, -0.1, -0.2, 1.0 / 3},
+  };
+  const int rows = 1 + bytes.below(20), width = 1 + bytes.below(6), classes = 1 + bytes.below(4);
+  const std::vector<double>& palette = bytes.among(palettes);
+  Table t;
+  for (int i = 0; i < rows; ++i) {
+    if (i > 0 && bytes.below(8) == 1) {
+      t.x.push_back(t.x[static_cast<std::size_t>(bytes.below(i))]);  // a duplicate, perhaps a contradiction
+    } else {
+      t.x.emplace_back();
+      for (int j = 0; j < width; ++j) t.x.back().push_back(bytes.among(palette));
+    }
+    t.y.push_back(bytes.below(classes));
+  }
+  return t;
+}
+
+margin::Value::Object any_options(Bytes& bytes) {
+  margin::Value::Object options;
+  options["tolerance"].data = bytes.among<double>({1e-3, 1e-6, 0.1, 0.0});
+  options["intercept"].data = bytes.below(2) == 1;
+  options["max_iterations"].data = bytes.among<double>({50, 1, 2, 200});
+  options["dual_weights"].data = true;
+  options["history"].data = bytes.below(2) == 1;
+  if (bytes.below(2) == 1) {
+    options["lambda"].data = bytes.among<double>({1e-3, 1, 1e-9, 1e9, 0.1});
+    const auto& losses = margin::loss_names();
+    options["loss"].data = std::string(losses[static_cast<std::size_t>(bytes.byte()) % losses.size()]);
+    if (bytes.below(4) == 1) options["standardize"].data = true;
+    if (bytes.below(4) == 1) options["class_weight"].data = std::string("balanced");
+    if (bytes.below(6) == 1) options["l1_ratio"].data = 0.5;
+  }
+  if (bytes.below(3) != 0) {
+    const auto& solvers = margin::all_solvers();
+    options["solver"].data = std::string(solvers[static_cast<std::size_t>(bytes.byte()) % solvers.size()]->name());
+  }
+  options["seed"].data = static_cast<double>(bytes.byte());
+  return options;
+}
+
+/// min over rows and wrong classes of (score of the true class − score of the other) / ‖W‖, in long double.
+long double margin_of(const margin::Model& model, const Table& t, const std::vector<int>& label) {
+  long double smallest = INFINITY, norm = 0;
+  for (Eigen::Index k = 0; k < model.weights.size(); ++k)
+    norm += static_cast<long double>(model.weights.data()[k]) * model.weights.data()[k];
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    std::vector<long double> score;
+    for (Eigen::Index o = 0; o < model.weights.rows(); ++o) {
+      long double s = model.intercept.size() > 0 ? model.intercept[o] : 0;
+      for (std::size_t j = 0; j < t.x[i].size(); ++j)
+        s += static_cast<long double>(model.weights(o, static_cast<Eigen::Index>(j))) * t.x[i][j];
+      score.push_back(s);
+    }
+    if (model.weights.rows() == 1) {
+      smallest = std::min(smallest, label[i] == 1 ? score[0] : -score[0]);
+    } else {
+      for (std::size_t c = 0; c < score.size(); ++c)
+        if (static_cast<int>(c) != label[i])
+          smallest = std::min(smallest, score[static_cast<std::size_t>(label[i])] - score[c]);
+    }
+  }
+  return norm > 0 ? smallest / std::sqrt(norm) : 0;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const margin::Value::Object options = any_options(bytes);
+  const Table table = any_table(bytes);
+  try {
+    const margin::Settings settings = margin::parse_settings(options);
+    margin::Dataset rows(margin::outcome_of(settings));
+    const bool classes = rows.outcome() == margin::Dataset::Outcome::classes;
+    for (std::size_t i = 0; i < table.x.size(); ++i) {
+      const double outcome = classes ? rows.classes().intern(std::to_string(table.y[i]), table.y[i]) : table.y[i];
+      rows.append(table.x[i].data(), static_cast<std::int32_t>(table.x[i].size()), outcome);
+    }
+    margin::Monitor monitor;
+    const margin::Model model = margin::train(rows, settings, monitor);
+    require(model.weights.allFinite() && model.intercept.allFinite(), "weights are finite");
+    const margin::Certificate& c = model.certificate;
+    require(!std::isnan(c.primal) && !std::isnan(c.dual) && !std::isnan(c.gap), "the certificate is a number");
+    if (!settings.hard_margin()) {
+      require(c.dual <= c.primal, "dual <= primal");
+      if (model.status == margin::Status::optimal)
+        require(c.relative_gap <= settings.tolerance, "optimal means the tolerance");
+      return 0;
+    }
+    std::vector<int> names(table.y);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::vector<int> label;
+    for (int y : table.y)
+      label.push_back(static_cast<int>(std::lower_bound(names.begin(), names.end(), y) - names.begin()));
+    const long double lower = margin_of(model, table, label);
+    require(c.primal <= lower + 1e-9L * std::fabs(lower) || c.primal <= lower,
+            "the lower end is attained by the weights");
+    require(c.primal <= c.dual, "lower end <= upper end");
+    if (model.status == margin::Status::optimal)
+      require(c.primal > 0 && c.relative_gap <= settings.tolerance, "optimal means separated within the tolerance");
+  } catch (const margin::Error& error) {
+    require(!error.message().empty(), "every refusal says why");
+  }
+  return 0;
+}
