@@ -27,6 +27,9 @@ class Loss {
   virtual double project(double a, double y) const = 0;     ///< the nearest a in the (closed) domain of φ*(−a)
   /// argmax over a of −φ*(−a) − (a − a_old)·u − (s/2)(a − a_old)², s ≥ 0 (0 and +∞ included): the SDCA step.
   virtual double dual_step(double u, double y, double a_old, double s) const = 0;
+  /// How far u may move, either way, before a stops being the optimal dual value for it (rows with a large slack are
+  /// settled); negative: minus the distance that u would have to move to make a optimal.
+  virtual double slack(double u, double y, double a) const = 0;
   virtual double second_derivative(double u, double y) const = 0;  ///< φ''(u) (generalised where φ is piecewise)
   virtual double smoothness() const = 0;                  ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
   virtual double lipschitz() const = 0;                   ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)

@@ -15,6 +15,7 @@ class Absolute final : public Loss {
   explicit Absolute(const Settings&) {}
   static constexpr std::string_view id = "absolute";
   static constexpr bool classifies = false;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -28,6 +29,10 @@ class Absolute final : public Loss {
     const double r = y - u;
     if (!(s > 0)) return r > 0 ? 1.0 : (r < 0 ? -1.0 : a_old);
     return std::clamp(soft_threshold_step(r, a_old, s, 0, 0), -1.0, 1.0);
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = y - u;
+    return a >= 1 ? r : (a <= -1 ? -r : -std::fabs(r));
   }
   double second_derivative(double, double) const override { return 0; }
   double smoothness() const override { return 0; }

@@ -15,6 +15,7 @@ class EpsilonInsensitive final : public Loss {
   explicit EpsilonInsensitive(const Settings& settings) : epsilon_(settings.epsilon) {}
   static constexpr std::string_view id = "epsilon_insensitive";
   static constexpr bool classifies = false;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -33,6 +34,12 @@ class EpsilonInsensitive final : public Loss {
       return r > epsilon_ ? 1.0 : (r < -epsilon_ ? -1.0 : 0.0);
     }
     return std::clamp(soft_threshold_step(r, a_old, s, 0, epsilon_), -1.0, 1.0);
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = y - u;
+    if (a == 0) return epsilon_ - std::fabs(r);
+    const double over = (a > 0 ? r : -r) - epsilon_;
+    return std::fabs(a) >= 1 ? over : -std::fabs(over);
   }
   double second_derivative(double, double) const override { return 0; }
   double smoothness() const override { return 0; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "../loss.hpp"
@@ -13,6 +14,7 @@ class Hinge final : public Loss {
   explicit Hinge(const Settings&) {}
   static constexpr std::string_view id = "hinge";
   static constexpr bool classifies = true;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -28,6 +30,10 @@ class Hinge final : public Loss {
     // s = 0 (a row of zeros): the objective is linear in a, its sign decides.
     if (!(s > 0)) return slack > 0 ? y : (slack < 0 ? 0.0 : a_old);
     return y * std::clamp(slack / s + b, 0.0, 1.0);
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = 1 - y * u, b = a * y;
+    return b <= 0 ? -r : (b >= 1 ? r : -std::fabs(r));
   }
   double second_derivative(double, double) const override { return 0; }
   double smoothness() const override { return 0; }

@@ -15,6 +15,7 @@ class Huber final : public Loss {
   explicit Huber(const Settings& settings) : gamma_(settings.smoothing) {}
   static constexpr std::string_view id = "huber";
   static constexpr bool classifies = false;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -29,6 +30,10 @@ class Huber final : public Loss {
   double project(double a, double) const override { return std::clamp(a, -1.0, 1.0); }
   double dual_step(double u, double y, double a_old, double s) const override {
     return std::clamp(a_old + (y - u - gamma_ * a_old) / (s + gamma_), -1.0, 1.0);
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = y - u;
+    return a >= 1 ? r - gamma_ : (a <= -1 ? -r - gamma_ : -std::fabs(r - gamma_ * a));
   }
   double second_derivative(double u, double y) const override { return std::fabs(u - y) < gamma_ ? 1 / gamma_ : 0.0; }
   double smoothness() const override { return gamma_; }

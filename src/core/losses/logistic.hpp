@@ -14,6 +14,7 @@ class Logistic final : public Loss {
   explicit Logistic(const Settings&) {}
   static constexpr std::string_view id = "logistic";
   static constexpr bool classifies = true;
+  static constexpr bool settles = false;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -34,6 +35,10 @@ class Logistic final : public Loss {
     const double m = y * u, b0 = y * a_old;
     if (!(s > 0)) return y * sigmoid(-m);
     return y * (m + s * (0.5 - b0) >= 0 ? root(m, b0, s) : 1 - root(-m, 1 - b0, s));
+  }
+  double slack(double u, double y, double a) const override {
+    const double b = a * y;
+    return -std::fabs(std::log1p(-b) - std::log(b) - y * u);
   }
   double second_derivative(double u, double) const override { return sigmoid(u) * sigmoid(-u); }
   double smoothness() const override { return 4; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "../loss.hpp"
@@ -14,6 +15,7 @@ class SmoothedHinge final : public Loss {
   explicit SmoothedHinge(const Settings& settings) : gamma_(settings.smoothing) {}
   static constexpr std::string_view id = "smoothed_hinge";
   static constexpr bool classifies = true;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -31,6 +33,10 @@ class SmoothedHinge final : public Loss {
   double dual_step(double u, double y, double a_old, double s) const override {
     const double b = a_old * y;
     return y * std::clamp(b + (1 - y * u - gamma_ * b) / (s + gamma_), 0.0, 1.0);
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = 1 - y * u, b = a * y;
+    return b <= 0 ? -r : (b >= 1 ? r - gamma_ : -std::fabs(r - gamma_ * b));
   }
   double second_derivative(double u, double y) const override {
     const double r = 1 - y * u;

@@ -1,6 +1,7 @@
 // Squared error: φ(u) = (u − y)², φ*(−a) = −ay + a²/4. Ridge regression.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "../loss.hpp"
@@ -12,6 +13,7 @@ class Squared final : public Loss {
   explicit Squared(const Settings&) {}
   static constexpr std::string_view id = "squared";
   static constexpr bool classifies = false;
+  static constexpr bool settles = false;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -22,6 +24,7 @@ class Squared final : public Loss {
   double dual_step(double u, double y, double a_old, double s) const override {
     return a_old + (y - u - a_old / 2) / (s + 0.5);
   }
+  double slack(double u, double y, double a) const override { return -std::fabs(y - u - a / 2); }
   double second_derivative(double, double) const override { return 2; }
   double smoothness() const override { return 0.5; }
   double lipschitz() const override { return std::numeric_limits<double>::infinity(); }

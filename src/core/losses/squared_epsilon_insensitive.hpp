@@ -15,6 +15,7 @@ class SquaredEpsilonInsensitive final : public Loss {
   explicit SquaredEpsilonInsensitive(const Settings& settings) : epsilon_(settings.epsilon) {}
   static constexpr std::string_view id = "squared_epsilon_insensitive";
   static constexpr bool classifies = false;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -30,6 +31,11 @@ class SquaredEpsilonInsensitive final : public Loss {
   double project(double a, double) const override { return a; }
   double dual_step(double u, double y, double a_old, double s) const override {
     return soft_threshold_step(y - u, a_old, s, 0.5, epsilon_);
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = y - u;
+    if (a == 0) return epsilon_ - std::fabs(r);
+    return -std::fabs((a > 0 ? r : -r) - epsilon_ - std::fabs(a) / 2);
   }
   double second_derivative(double u, double y) const override { return std::fabs(u - y) > epsilon_ ? 2.0 : 0.0; }
   double smoothness() const override { return 0.5; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "../loss.hpp"
@@ -13,6 +14,7 @@ class SquaredHinge final : public Loss {
   explicit SquaredHinge(const Settings&) {}
   static constexpr std::string_view id = "squared_hinge";
   static constexpr bool classifies = true;
+  static constexpr bool settles = true;
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }
@@ -29,6 +31,10 @@ class SquaredHinge final : public Loss {
   double dual_step(double u, double y, double a_old, double s) const override {
     const double b = a_old * y;
     return y * std::max(0.0, b + (1 - y * u - b / 2) / (s + 0.5));
+  }
+  double slack(double u, double y, double a) const override {
+    const double r = 1 - y * u, b = a * y;
+    return b <= 0 ? -r : -std::fabs(r - b / 2);
   }
   double second_derivative(double u, double y) const override { return y * u < 1 ? 2.0 : 0.0; }
   double smoothness() const override { return 0.5; }

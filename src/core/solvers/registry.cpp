@@ -10,10 +10,11 @@ extern const Solver& momentum;
 extern const Solver& gradient_descent;
 extern const Solver& normalized_gradient_descent;
 extern const Solver& batch_perceptron;
+extern const Solver& sdca;
 
 const std::vector<const Solver*>& all_solvers() {
   static const std::vector<const Solver*> list = {
-      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron,
+      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron, &sdca,
   };
   return list;
 }
