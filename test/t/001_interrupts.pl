@@ -1,0 +1,120 @@
+# A training never keeps its session: statement_timeout, pg_cancel_backend and pg_terminate_backend take effect within
+# 100 ms, whatever the solver, and the server lives on.
+use strict;
+use warnings;
+use Margin;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+# Slow machines (valgrind, emulation) may set this; it stretches only what the test waits for before it signals.
+my $slow = $ENV{MARGIN_SLOW_FACTOR} // 1;
+
+my $node = new_node('interrupts');
+gaussian_table($node, 'coin', 3000, 200);
+
+# The best of three: a busy machine can only make an attempt longer.
+sub best_of_three
+{
+	my ($setup, $statement) = @_;
+	my @best;
+	foreach my $attempt (1 .. 3)
+	{
+		my @seen = timed($node, $setup, $statement);
+		@best = @seen if !@best || $seen[0] < $best[0];
+		last if $best[0] <= 300;
+	}
+	return @best;
+}
+
+sub training
+{
+	my ($solver, $soft) = @_;
+	my $more = $soft ? "lambda => 1e-9, tolerance => 0" : "tolerance => 0";
+	return "SELECT (train_margin(y, x, margin_options(solver => '$solver', max_iterations => 1000000000, $more))).status FROM coin;";
+}
+
+my ($time, $state, $alive) = best_of_three("SET statement_timeout = '200ms';", training('momentum', 0));
+is($state, '57014', 'statement_timeout cancels a long training');
+cmp_ok($time, '<=', 300, "... within 300 ms ($time ms)");
+ok($alive, '... and the session goes on');
+
+# A solver may finish earlier; it may not overstay.
+foreach my $problem ('hard margin', 'soft margin')
+{
+	foreach my $solver (solvers($node, $problem))
+	{
+		($time, $state, $alive) = best_of_three("SET statement_timeout = '200ms';", training($solver, $problem eq 'soft margin'));
+		ok(($state eq '57014' || $state eq '') && $time <= 300 && $alive,
+			"$problem, $solver: over after $time ms" . ($state ? ' (cancelled)' : ' (finished)'))
+		  or diag("SQLSTATE '$state'");
+	}
+}
+
+# The timeout inside a block that catches it: the transaction goes on too.
+my $caught = $node->safe_psql('postgres', q{
+	SET statement_timeout = '300ms';
+	DO $$ BEGIN
+	  PERFORM train_margin(y, x, margin_options(solver => 'momentum', tolerance => 0, max_iterations => 1000000000)) FROM coin;
+	EXCEPTION WHEN query_canceled THEN PERFORM set_config('test.caught', SQLSTATE, false);
+	END $$;
+	SELECT current_setting('test.caught');});
+is($caught, '57014', 'a block can catch the cancellation');
+
+# Signals from a second session, timed inside the server by the session that sends them.
+sub signalled
+{
+	my ($signal) = @_;
+	my $victim = $node->background_psql('postgres', on_error_stop => 0);
+	my $pid = $victim->query_safe('SELECT pg_backend_pid()');
+	$victim->query_until(qr/started/, "\\echo started\n" . training('momentum', 0) . "\n");
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query LIKE '%train_margin%'");
+	sleep(0.3 * $slow);    # past the reading of the rows, inside the solver
+	my $milliseconds = $node->safe_psql('postgres', qq{
+		DO \$\$ DECLARE start timestamptz := clock_timestamp(); BEGIN
+		  PERFORM $signal($pid);
+		  LOOP
+		    PERFORM pg_stat_clear_snapshot();
+		    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active');
+		    PERFORM pg_sleep(0.001);
+		  END LOOP;
+		  PERFORM set_config('test.took', (1000 * extract(epoch FROM clock_timestamp() - start))::text, false);
+		END \$\$;
+		SELECT round(current_setting('test.took')::numeric, 1);});
+	return ($milliseconds, $victim, $pid);
+}
+
+sub best_signal
+{
+	my ($signal) = @_;
+	my ($best, $victim, $pid);
+	foreach my $attempt (1 .. 3)
+	{
+		my ($took, $session, $id) = signalled($signal);
+		($best, $victim, $pid) = ($took, $session, $id) if !defined $best || $took < $best;
+		last if $best <= 100;
+	}
+	return ($best, $victim, $pid);
+}
+
+my ($took, $victim) = best_signal('pg_cancel_backend');
+cmp_ok($took, '<=', 100, "pg_cancel_backend ends a training within 100 ms ($took ms)");
+is($victim->query("SELECT 'alive'"), 'alive', '... and its session goes on');
+$victim->quit;
+
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+($took) = best_signal('pg_terminate_backend');
+cmp_ok($took, '<=', 100, "pg_terminate_backend ends a training within 100 ms ($took ms)");
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, '... and the server stays up');
+unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC/, '... without a crash in its log');
+
+# max_seconds is the polite form: a model comes back, with the status that says so.
+my $limited = $node->safe_psql('postgres', q{
+	SET client_min_messages = error;
+	SELECT (m).status, (m).seconds < 0.5, (m).weights IS NOT NULL FROM (SELECT train_margin(y, x, margin_options(
+	  solver => 'momentum', tolerance => 0, max_iterations => 1000000000, max_seconds => 0.2)) AS m FROM coin) AS s;});
+is($limited, 'time_limit|t|t', 'max_seconds returns a model with status time_limit');
+
+$node->stop;
+done_testing();

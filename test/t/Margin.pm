@@ -1,0 +1,95 @@
+# What the TAP tests share: a cluster with the extension, generated tables, real data sets.
+package Margin;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident bits_of solvers);
+
+# new_node(NAME, SETTING...): a started cluster with the extension in database postgres.
+sub new_node
+{
+	my ($name, @settings) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init;
+	$node->append_conf('postgresql.conf', "$_\n") foreach ('fsync = off', @settings);
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION margin');
+	return $node;
+}
+
+# gaussian_table(NODE, TABLE, ROWS, FEATURES, LABEL, TYPE): rows of standard normal values from a fixed seed; LABEL is
+# an SQL expression of id and x, by default a fair coin, so that nothing separates the classes.
+sub gaussian_table
+{
+	my ($node, $table, $rows, $features, $label, $type) = @_;
+	$label //= 'random() < 0.5';
+	$type //= 'real';
+	$node->safe_psql('postgres', qq{
+		SELECT setseed(0.25);
+		CREATE TABLE $table AS
+		  SELECT id, $label AS y, x FROM (
+		    SELECT id, array_agg((sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()))::$type ORDER BY j) AS x
+		      FROM generate_series(1, $rows) AS id, generate_series(1, $features) AS j GROUP BY id) AS rows;
+		ANALYZE $table;});
+	return;
+}
+
+# timed(NODE, SETUP, STATEMENT): (milliseconds as psql measures them, SQLSTATE or '', what a later statement answers).
+sub timed
+{
+	my ($node, $setup, $statement) = @_;
+	my ($out, $err) = ('', '');
+	$node->psql('postgres',
+		"\\set VERBOSITY sqlstate\n$setup\n\\timing on\n$statement\n\\timing off\nSELECT 'the session goes on';\n",
+		stdout => \$out, stderr => \$err, on_error_stop => 0);
+	my ($milliseconds) = $out =~ /^Time: ([0-9.]+) ms/m;
+	my ($state) = $err =~ /ERROR:\s+([0-9A-Z]{5})/;
+	return ($milliseconds, $state // '', $out =~ /the session goes on/ ? 1 : 0);
+}
+
+# The directory of the shared data sets, or '' where there is none.
+sub shared_sets { return $ENV{MARGIN_SHARED} // ''; }
+
+# load_set(NODE, TABLE, SET, TYPE): a data set by its name in bench/datasets.py as (id, y, x real[] or double precision[]).
+sub load_set
+{
+	my ($node, $table, $set, $type) = @_;
+	$type //= 'real';
+	my $element = $type eq 'real' ? 'real' : 'double precision';
+	$node->safe_psql('postgres', "CREATE TABLE $table (id int, y int, x $element\[])");
+	$node->safe_psql('postgres',
+		"COPY $table FROM PROGRAM '/usr/bin/python3 $ENV{MARGIN_DATASETS} copy $set $type' (FORMAT binary)");
+	$node->safe_psql('postgres', "VACUUM (ANALYZE) $table");
+	return;
+}
+
+# Resident memory of a process in kB: VmRSS (now) or VmHWM (its peak).
+sub resident
+{
+	my ($pid, $field) = @_;
+	my ($kilobytes) = slurp_file("/proc/$pid/status") =~ /^\Q$field\E:\s+(\d+) kB/m;
+	return $kilobytes;
+}
+
+# An SQL expression that shows every bit of a model that a training must repeat (all but the seconds).
+sub bits_of
+{
+	my ($model) = @_;
+	return "md5(concat_ws('|', ($model).status, ($model).solver, ($model).classes::text, ($model).weights::text, "
+	  . "($model).intercept::text, ($model).primal::text, ($model).dual::text, ($model).iterations::text, ($model).rows::text, "
+	  . "($model).support::text))";
+}
+
+# The names of all solvers of one kind: solvers(NODE, 'hard margin' or 'soft margin').
+sub solvers
+{
+	my ($node, $problem) = @_;
+	return split /\n/, $node->safe_psql('postgres', "SELECT solver FROM margin_solvers() WHERE problem LIKE '%$problem%'");
+}
+
+1;
