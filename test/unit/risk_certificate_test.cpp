@@ -1,0 +1,245 @@
+// The certificate of a regularised risk: true for any pair of vectors, also in floating point, and independent of any
+// solver.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "certificate_risk.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+Settings soft(const std::string& loss, double lambda) {
+  Settings s;
+  s.loss = loss;
+  s.lambda = lambda;
+  s.epsilon = 0.2;
+  s.smoothing = 0.6;
+  return s;
+}
+
+/// P and D as certificate_risk.hpp defines them, in long double and without any cleverness.
+struct Exact {
+  long double primal = 0, dual = 0;
+};
+Exact exact(const Problem& p, const Weights& w, const Eigen::VectorXd& b, const Weights& a) {
+  Exact e;
+  const long double scale = p.intercept ? p.intercept_scale : 0, rho = p.l1_ratio, lambda = p.lambda;
+  long double total = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) total += p.data.weight(i);
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    std::vector<long double> v(static_cast<std::size_t>(p.dimensions()), 0.0L);
+    long double vb = 0, squares = 0, absolute = 0, dual_squares = 0, dual = 0;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      const Row x = p.data.row(i);
+      long double u = p.intercept ? b[o] : 0.0;
+      for (std::int32_t k = 0; k < x.count; ++k) {
+        const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
+        u += static_cast<long double>(x.value(k)) * w(o, j);
+        v[static_cast<std::size_t>(j)] += static_cast<long double>(p.weight(i)) * a(i, o) * x.value(k) / total;
+      }
+      const double y = p.target(i, o);
+      // A loss is evaluated in double at the rounded score; its own rounding is part of what is to be covered.
+      e.primal += p.weight(i) * static_cast<long double>(p.loss->value(static_cast<double>(u), y)) / total;
+      if (p.weight(i) > 0) dual -= p.weight(i) * static_cast<long double>(p.loss->conjugate(a(i, o), y)) / total;
+      vb += scale * p.weight(i) * a(i, o) / total;
+    }
+    for (std::int32_t j = 0; j < p.dimensions(); ++j) {
+      squares += static_cast<long double>(w(o, j)) * w(o, j);
+      absolute += std::fabs(w(o, j));
+      const long double s = std::max(0.0L, std::fabs(v[static_cast<std::size_t>(j)]) - lambda * rho);
+      dual_squares += s * s;
+    }
+    if (scale > 0) squares += (b[o] / scale) * (b[o] / scale);
+    e.primal += lambda * ((1 - rho) / 2 * squares + rho * absolute);
+    dual -= (dual_squares + vb * vb) / (2 * lambda * (1 - rho));
+    e.dual += std::max(dual, 0.0L);  // of each output, a = 0 is the alternative
+  }
+  return e;
+}
+
+class RiskCertificate : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RiskCertificate, EnclosesTheExactValues) {
+  Random random(11);
+  const bool classes = !is_regression_loss(GetParam());
+  for (int trial = 0; trial < 200; ++trial) {
+    Settings s = soft(GetParam(), std::pow(10.0, 8 * random.uniform() - 6));
+    s.intercept = trial % 2 == 0;
+    s.intercept_scale = 1 + 3 * random.uniform();
+    s.l1_ratio = trial % 3 == 0 ? 0.4 : 0.0;
+    const int number = classes && trial % 5 == 0 ? 3 : 2;
+    Table t = make_table(random, trial % 8, classes, number);
+    if (trial % 4 == 0)
+      for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 3 * random.uniform());
+    // Cancellation: large parts that nearly vanish in the scores and in Σ a x.
+    if (trial % 7 == 0)
+      for (auto& x : t.x)
+        for (double& v : x) v = 1e7 * (v > 0 ? 1 : -1) + v;
+    const Dataset data = make_dataset(t, classes, number);
+    const Problem p = make_problem(data, s);
+    Weights w(p.outputs(), p.dimensions()), a(p.rows(), p.outputs());
+    Eigen::VectorXd b(p.outputs());
+    for (std::int32_t o = 0; o < p.outputs(); ++o) {
+      b[o] = normal(random);
+      for (std::int32_t j = 0; j < p.dimensions(); ++j) w(o, j) = normal(random);
+      for (std::int64_t i = 0; i < p.rows(); ++i) a(i, o) = p.loss->project(normal(random), p.target(i, o));
+    }
+    const Certificate c = certify_risk(p, w, b, a);
+    const Exact e = exact(p, w, b, a);
+    EXPECT_GE(static_cast<long double>(c.primal), e.primal) << trial;
+    EXPECT_LE(static_cast<long double>(c.dual), e.dual) << trial;
+    EXPECT_LE(static_cast<double>(c.primal - e.primal), 1e-8 * c.primal) << "the allowance must stay small, " << trial;
+    EXPECT_GE(c.dual, static_cast<double>(e.dual) - 1e-8 * c.primal) << trial;
+    EXPECT_GE(c.gap, 0);
+  }
+}
+
+TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
+  // Random pairs around the optimum of an independent solver: dual ≤ P* ≤ primal always.
+  Random random(23);
+  const bool classes = !is_regression_loss(GetParam());
+  int converged = 0;
+  const int trials = 80;
+  for (int trial = 0; trial < trials; ++trial) {
+    Settings s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 4));
+    s.intercept = trial % 2 == 0;
+    s.l1_ratio = trial % 3 == 0 ? 0.3 : 0.0;
+    const Table t = make_table(random, trial % 8, classes);
+    const Dataset data = make_dataset(t, classes);
+    const Problem p = make_problem(data, s);
+    std::vector<double> y;
+    for (std::int64_t i = 0; i < p.rows(); ++i) y.push_back(p.target(i, 0));
+    const testing::Reference reference = testing::solve_reference(t, y, std::vector<double>(y.size(), 1.0),
+                                                                  static_cast<double>(y.size()), GetParam(), s, 100000);
+    const double size = std::max(std::fabs(reference.primal), 1e-300);
+    converged += reference.primal - reference.dual <= 1e-9 * size;
+
+    Weights w(1, p.dimensions()), a(p.rows(), 1);
+    for (int move = 0; move < 5; ++move) {
+      const double reach = move == 0 ? 0.0 : std::pow(10.0, -2.0 * move);
+      for (std::int32_t j = 0; j < p.dimensions(); ++j)
+        w(0, j) = reference.w[static_cast<std::size_t>(j)] + reach * normal(random);
+      Eigen::VectorXd b(1);
+      b[0] = reference.b + (s.intercept ? reach * normal(random) : 0.0);
+      for (std::int64_t i = 0; i < p.rows(); ++i) {
+        const double u = dot(p.data.row(i), w.data()) + b[0];
+        a(i, 0) = p.loss->project(-p.loss->derivative(u, y[static_cast<std::size_t>(i)]) + reach * normal(random),
+                                  y[static_cast<std::size_t>(i)]);
+      }
+      RiskBounds bounds;
+      const Certificate c = certify_risk(p, w, b, a, &bounds);
+      EXPECT_GE(c.primal, reference.dual) << trial << " " << move;
+      EXPECT_LE(c.dual, reference.primal) << trial << " " << move;
+      EXPECT_GE(c.primal - c.dual, c.primal - reference.primal);
+      // The optimum lies within the promised distance (the reference itself only within its own).
+      double square = 0;
+      for (std::int32_t j = 0; j < p.dimensions(); ++j) {
+        const double v = w(0, j) - reference.w[static_cast<std::size_t>(j)];
+        square += v * v;
+      }
+      square += (b[0] - reference.b) * (b[0] - reference.b) / (s.intercept_scale * s.intercept_scale);
+      const double off =
+          std::sqrt(2 * std::max(0.0, reference.primal - reference.dual) / (*s.lambda * (1 - s.l1_ratio)));
+      EXPECT_LE(std::sqrt(square), bounds.distance + off + 1e-9) << trial << " " << move;
+      std::int64_t same = 0;
+      for (std::int64_t i = 0; i < p.rows(); ++i) {
+        double u = reference.b;
+        for (std::int32_t j = 0; j < p.dimensions(); ++j)
+          u += reference.w[static_cast<std::size_t>(j)] * t.x[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+        same += (u > 0) == (dot(p.data.row(i), w.data()) + b[0] > 0);
+      }
+      if (classes && off < 1e-6) {
+        EXPECT_LE(bounds.certain_rows, same) << trial << " " << move;
+      }
+    }
+  }
+  EXPECT_GE(converged, trials * 9 / 10) << "the reference must be an optimum nearly always";
+}
+
+TEST_P(RiskCertificate, MergesLikeOneScan) {
+  Random random(31);
+  const bool classes = !is_regression_loss(GetParam());
+  const Table t = make_table(random, 0, classes);
+  const Dataset data = make_dataset(t, classes);
+  Settings s = soft(GetParam(), 0.01);
+  const Problem p = make_problem(data, s);
+  Weights w = Weights::Constant(1, p.dimensions(), 0.3), a(p.rows(), 1);
+  Eigen::VectorXd b = Eigen::VectorXd::Constant(1, -0.2);
+  for (std::int64_t i = 0; i < p.rows(); ++i) a(i, 0) = p.loss->project(0.1 * normal(random), p.target(i, 0));
+  const RiskObjective objective = objective_of(p);
+  RiskCheck whole(objective, w.data(), b.data(), true), left = whole, right = whole, worker = whole;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const double outcome = classes ? p.label[static_cast<std::size_t>(i)] : data.target(i);
+    whole.add(data.row(i), outcome, 1, 1, a.row(i).data());
+    (i % 3 == 0 ? left : right).add(data.row(i), outcome, 1, 1, a.row(i).data());
+  }
+  left.merge(right);
+  EXPECT_NEAR(left.primal(), whole.primal(), 1e-12 * whole.primal());
+  EXPECT_NEAR(left.dual(), whole.dual(), 1e-12 * whole.primal());
+  EXPECT_EQ(left.rows(), whole.rows());
+  EXPECT_EQ(left.errors(), whole.errors());
+  EXPECT_EQ(left.support(), whole.support());
+  worker.merge(whole.state());
+  EXPECT_NEAR(worker.primal(), whole.primal(), 1e-12 * whole.primal());
+  EXPECT_EQ(worker.dual(), 0);
+  EXPECT_EQ(worker.total_weight(), static_cast<double>(p.rows()));
+}
+
+TEST_P(RiskCertificate, SurvivesHostileDuals) {
+  Random random(41);
+  const bool classes = !is_regression_loss(GetParam());
+  const Table t = make_table(random, 0, classes);
+  const Dataset data = make_dataset(t, classes);
+  const Problem p = make_problem(data, soft(GetParam(), 0.1));
+  const Weights w = Weights::Zero(1, p.dimensions());
+  const Eigen::VectorXd b = Eigen::VectorXd::Zero(1);
+  const double at_zero = certify_risk(p, w, b, Weights()).primal;
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const double value : {nan, inf, -inf, 1e300, -1e300, 1e9, -1e9}) {
+    const Certificate c = certify_risk(p, w, b, Weights::Constant(p.rows(), 1, value));
+    EXPECT_EQ(c.primal, at_zero);
+    EXPECT_GE(c.dual, 0) << value;
+    EXPECT_LE(c.dual, c.primal) << value;
+    EXPECT_FALSE(std::isnan(c.relative_gap));
+  }
+  EXPECT_EQ(certify_risk(p, w, b, Weights()).dual, 0);
+  const Certificate lost = certify_risk(p, Weights::Constant(1, p.dimensions(), nan), b, Weights());
+  EXPECT_EQ(lost.relative_gap, inf);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RiskCertificate,
+                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+                         [](const auto& info) { return info.param; });
+
+TEST(RiskCertificateOfManyRows, StaysTight) {
+  // The allowance for the rounding of sums grows with the blocks, not with the rows.
+  Dataset data(Dataset::Outcome::classes);
+  data.classes().intern("0", 0);
+  data.classes().intern("1", 1);
+  Random random(3);
+  const int n = 200000;
+  for (int i = 0; i < n; ++i) {
+    const double x[2] = {100 + random.uniform(), random.uniform()};
+    data.append(x, 2, i % 2);
+  }
+  const Problem p = make_problem(data, soft("hinge", 1));
+  Weights a(n, 1);
+  for (int i = 0; i < n; ++i) a(i, 0) = i % 2 == 1 ? 1.0 : -1.0;
+  const Weights w = Weights::Zero(1, 2);
+  const Certificate c = certify_risk(p, w, Eigen::VectorXd::Zero(1), a);
+  const Exact e = exact(p, w, Eigen::VectorXd::Zero(1), a);
+  EXPECT_LE(static_cast<long double>(c.dual), e.dual);
+  EXPECT_NEAR(c.dual, static_cast<double>(e.dual), 1e-9);
+  EXPECT_EQ(c.support, n);
+}
+
+}  // namespace
+}  // namespace margin
