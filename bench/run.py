@@ -153,7 +153,7 @@ def test_error(session):
                 "bound: the paper's Figure 2 shows errors of this size.")
     session.load("mnist_3v5", "mnist_3v5")
     session.load("mnist_3v5_test", "mnist_3v5_test")
-    for row in session.run("SELECT solver FROM margin_solvers() WHERE problem = 'hard margin'")["rows"]:
+    for row in session.run("SELECT name FROM margin_solvers() WHERE problem = 'hard margin'")["rows"]:
         solver = row[0]
         limit = {} if solver == "cutting_plane" else {"max_iterations": 2000}
         session.run("CREATE TEMP TABLE fitted AS SELECT train_margin(y, x, %s) AS model FROM mnist_3v5"
@@ -296,14 +296,14 @@ def path(session):
         lambdas = [10 ** (-2 - 3 * k / 9) for k in range(10)]
 
         def walk():
-            total, initial = 0.0, "NULL"
-            for lam in lambdas:
-                rows = session.run(
-                    "SELECT (m).seconds, jsonb_build_object('weights', (m).weights, 'intercept', (m).intercept, "
-                    "'dual_weights', (m).dual_weights) FROM (SELECT train_margin(y, x, margin_options(lambda => %r, loss => '%s', "
-                    "dual_weights => true, initial => %s)) AS m FROM mnist_10k_halves) s" % (lam, loss, initial))["rows"]
-                total += float(rows[-1][0])
-                initial = "'%s'" % rows[-1][1]
+            total = 0.0
+            session.run("CREATE TEMP TABLE IF NOT EXISTS walked (step int, model margin_model)")
+            session.run("TRUNCATE walked")
+            for step, lam in enumerate(lambdas):
+                total += float(session.run(
+                    "INSERT INTO walked SELECT %d, train_margin(y, x, margin_options(lambda => %r, loss => '%s', dual_weights => true, "
+                    "initial => (SELECT model FROM walked WHERE step = %d))) FROM mnist_10k_halves RETURNING (model).seconds"
+                    % (step, lam, loss, step - 1))["rows"][-1][0])
             return {"wall": total, "cpu": total}
 
         single = train(session, "mnist_10k_halves", **{"lambda": lambdas[-1]}, loss=loss)

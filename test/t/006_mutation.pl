@@ -19,7 +19,7 @@ $node->safe_psql('postgres', q{
 	  UNION ALL SELECT train_margin(id::float8, x, margin_options(lambda => 0.1, loss => 'squared')) FROM points;});
 my @names = split /\n/, $node->safe_psql('postgres',
 	"SELECT DISTINCT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options'");
-my @texts = split /\n/, $node->safe_psql('postgres', 'SELECT solver FROM margin_solvers()');
+my @texts = split /\n/, $node->safe_psql('postgres', 'SELECT name FROM margin_solvers()');
 push @texts, qw(hinge logistic squared squared_hinge smoothed_hinge absolute huber epsilon_insensitive exponential balanced auto
   random cyclic permutation average last sgd zero notice off), '', 'x' x 300, "\x{e9}";
 my @fields = split /\n/, $node->safe_psql('postgres',

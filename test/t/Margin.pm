@@ -89,7 +89,7 @@ sub bits_of
 sub solvers
 {
 	my ($node, $problem) = @_;
-	return split /\n/, $node->safe_psql('postgres', "SELECT solver FROM margin_solvers() WHERE problem LIKE '%$problem%'");
+	return split /\n/, $node->safe_psql('postgres', "SELECT name FROM margin_solvers() WHERE problem LIKE '%$problem%'");
 }
 
 1;
