@@ -1,0 +1,235 @@
+\echo Use "CREATE EXTENSION margin" to load this file. \quit
+
+-- ---------------------------------------------------------------------------------------------------------- types
+
+CREATE TYPE margin_model AS (
+  solver       text,
+  loss         text,
+  norm         float8,
+  lambda       float8,
+  status       text,
+  classes      text[],
+  weights      float8[],
+  intercept    float8[],
+  margin_lower float8,
+  margin_upper float8,
+  primal       float8,
+  dual         float8,
+  gap          float8,
+  iterations   bigint,
+  rows         bigint,
+  skipped      bigint,
+  dimensions   integer,
+  support      bigint,
+  seconds      float8,
+  options      jsonb,
+  history      float8[],
+  dual_weights float8[]
+);
+COMMENT ON TYPE margin_model IS 'a trained linear model with its certificate';
+
+CREATE TYPE margin_evaluation AS (
+  rows             bigint,
+  skipped          bigint,
+  accuracy         float8,
+  classes          text[],
+  confusion        bigint[],
+  precision        float8[],
+  recall           float8[],
+  f1               float8[],
+  margin_quantiles float8[],
+  auc              float8,
+  log_loss         float8,
+  mse              float8,
+  mae              float8,
+  r2               float8
+);
+COMMENT ON TYPE margin_evaluation IS 'how good a model is on labelled rows';
+
+CREATE TYPE margin_verification AS (
+  rows         bigint,
+  skipped      bigint,
+  errors       bigint,
+  margin_lower float8,
+  margin_upper float8,
+  primal       float8,
+  dual         float8,
+  gap          float8
+);
+COMMENT ON TYPE margin_verification IS 'the certificate of a model, recomputed over a table';
+
+-- -------------------------------------------------------------------------------------------------------- options
+
+CREATE FUNCTION margin_options(
+  norm            float8       DEFAULT NULL,
+  lambda          float8       DEFAULT NULL,
+  loss            text         DEFAULT NULL,
+  solver          text         DEFAULT NULL,
+  tolerance       float8       DEFAULT NULL,
+  max_iterations  bigint       DEFAULT NULL,
+  max_seconds     float8       DEFAULT NULL,
+  intercept       boolean      DEFAULT NULL,
+  intercept_scale float8       DEFAULT NULL,
+  standardize     boolean      DEFAULT NULL,
+  class_weight    "any"        DEFAULT NULL,
+  seed            bigint       DEFAULT NULL,
+  history         boolean      DEFAULT NULL,
+  dual_weights    boolean      DEFAULT NULL,
+  initial         margin_model DEFAULT NULL,
+  log_level       text         DEFAULT NULL,
+  "order"         text         DEFAULT NULL,
+  output          text         DEFAULT NULL,
+  start           text         DEFAULT NULL,
+  l1_ratio        float8       DEFAULT NULL,
+  epsilon         float8       DEFAULT NULL,
+  smoothing       float8       DEFAULT NULL
+) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_options(float8, float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8)
+  IS 'options of train_margin, checked: only the given ones, as jsonb';
+
+-- ------------------------------------------------------------------------------------------------------- training
+
+CREATE FUNCTION margin_train_step(internal, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_train_step(internal, "any", "any") IS 'part of the aggregate train_margin';
+
+CREATE FUNCTION margin_train_step(internal, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_train_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_train_step(internal, "any", "any", jsonb) IS 'part of the aggregate train_margin';
+
+CREATE FUNCTION margin_train_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_train_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_train_step(internal, "any", "any", float8, jsonb) IS 'part of the aggregate train_margin';
+
+-- STABLE, not IMMUTABLE: the model carries the time that its training took.
+CREATE FUNCTION margin_train_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION margin_train_final(internal) IS 'part of the aggregate train_margin';
+
+-- The state holds all rows of a group. The large SSPACE makes GROUP BY sort, so that one group's rows are in memory
+-- at a time; there is no combine function, because moving such states costs more than moving the rows.
+CREATE AGGREGATE train_margin(label "any", features "any") (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_train_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_margin("any", "any") IS 'trains a maximum-margin model from rows of a label and features';
+
+CREATE AGGREGATE train_margin(label "any", features "any", options jsonb) (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_train_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_margin("any", "any", jsonb) IS 'trains a model with the options of margin_options';
+
+CREATE AGGREGATE train_margin(label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_train_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_margin("any", "any", float8, jsonb) IS 'trains a model on weighted rows';
+
+-- ---------------------------------------------------------------------------------------------------- using a model
+
+CREATE FUNCTION margin_score(model margin_model, features "any") RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_score(margin_model, "any")
+  IS 'score of a row: positive for the second class; the predicted number of a regression model';
+
+CREATE FUNCTION margin_scores(model margin_model, features "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION margin_scores(margin_model, "any")
+  IS 'scores of a row: one per class, or a single one for two classes and for regression';
+
+CREATE FUNCTION margin_predict(model margin_model, features "any") RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_predict(margin_model, "any") IS 'predicted label of a row, as text';
+
+-- STABLE: the input functions of some types depend on settings of the session.
+CREATE FUNCTION margin_predict(model margin_model, features "any", witness anyelement) RETURNS anyelement
+  AS 'MODULE_PATHNAME', 'margin_predict_as' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_predict(margin_model, "any", anyelement)
+  IS 'predicted label of a row, in the type of the third argument (its value is not used: give NULL::type)';
+
+CREATE FUNCTION margin_probability(model margin_model, features "any") RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_probability(margin_model, "any")
+  IS 'probability of the second class, for a logistic model of two classes';
+
+CREATE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION margin_probabilities(margin_model, "any")
+  IS 'probability of each class, in the order of the model''s classes, for a logistic model';
+
+-- ------------------------------------------------------------------------------------------------------- evaluation
+
+CREATE FUNCTION margin_evaluate_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_evaluate_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_combine(internal, internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_serialize(internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_deserialize(bytea, internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_final(internal) RETURNS margin_evaluation
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_final(internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE AGGREGATE margin_evaluate(model margin_model, label "any", features "any") (
+  SFUNC = margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_evaluate_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_evaluate_combine, SERIALFUNC = margin_evaluate_serialize, DESERIALFUNC = margin_evaluate_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_evaluate(margin_model, "any", "any") IS 'accuracy, confusion matrix, margins and more of a model on labelled rows';
+
+-- ----------------------------------------------------------------------------------------------------- verification
+
+CREATE FUNCTION margin_verify_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_verify_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_verify';
+
+CREATE FUNCTION margin_verify_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_verify_combine(internal, internal) IS 'part of the aggregate margin_verify';
+
+CREATE FUNCTION margin_verify_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_verify_serialize(internal) IS 'part of the aggregate margin_verify';
+
+CREATE FUNCTION margin_verify_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_verify_deserialize(bytea, internal) IS 'part of the aggregate margin_verify';
+
+CREATE FUNCTION margin_verify_final(internal) RETURNS margin_verification
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_verify_final(internal) IS 'part of the aggregate margin_verify';
+
+CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") (
+  SFUNC = margin_verify_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_verify_combine, SERIALFUNC = margin_verify_serialize, DESERIALFUNC = margin_verify_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper end needs dual weights and the order of the training rows';
+
+-- ---------------------------------------------------------------------------------------------------------- catalog
+
+CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
+COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name';
+
+CREATE FUNCTION margin_losses(OUT name text, OUT outcome text, OUT probability boolean) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
+COMMENT ON FUNCTION margin_losses() IS 'the losses that the option loss can name when lambda is given';
+
+CREATE FUNCTION margin_version() RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION margin_version() IS 'version of the installed library';

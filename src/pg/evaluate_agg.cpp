@@ -1,0 +1,86 @@
+// The aggregate margin_evaluate: how good a model is on labelled rows.
+#include "pass_agg.hpp"
+
+namespace margin::pg {
+namespace {
+
+struct EvaluateState {
+  EvaluateState(std::string flat, bool) : model(std::move(flat)) {
+    scores.resize(static_cast<std::size_t>(model->outputs));
+    if (!model->regression())
+      classes.emplace(static_cast<std::int32_t>(model->classes.size()),
+                      margin::euclidean_norm(model->weights.data(), model->weights.size()), model->logistic());
+  }
+
+  void add(PassCall& call, Datum label, const Row& x) {
+    checked_scores(*model, x, scores.data());
+    if (!classes.has_value()) {
+      targets.add(call.label.number(label), scores[0]);
+      return;
+    }
+    const std::int32_t truth = labels.find(
+        call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
+    classes->add(truth, decide(model->scorer(), scores.data()), scores.data());
+  }
+  void merge(const EvaluateState& other) {
+    if (classes.has_value())
+      classes->merge(*other.classes);
+    else
+      targets.merge(other.targets);
+  }
+  template <class Archive>
+  bool exchange(Archive& archive) {
+    return classes.has_value() ? classes->exchange(archive) : targets.exchange(archive);
+  }
+  std::int64_t rows() const { return classes.has_value() ? classes->rows() : targets.rows(); }
+
+  GroupModel model;
+  std::int64_t skipped = 0;
+  std::optional<ClassificationMetrics> classes;
+  RegressionMetrics targets;
+  LabelCache labels;
+  std::vector<double> scores;
+};
+
+void set_classification(CompositeBuilder& out, const EvaluateState& state) {
+  const ClassificationMetrics& m = *state.classes;
+  const std::size_t k = state.model->classes.size();
+  out.set_float8("accuracy", m.accuracy());
+  out.set("classes", text_array(state.model->classes));
+  out.set("confusion", bigint_matrix(m.confusion().data(), k, k));
+  out.set("precision", float8_array(m.precision()));
+  out.set("recall", float8_array(m.recall()));
+  out.set("f1", float8_array(m.f1()));
+  const std::vector<double> quantiles = m.margin_quantiles({0, 0.05, 0.25, 0.5, 0.75, 0.95, 1});
+  out.set("margin_quantiles", float8_array(quantiles.data(), quantiles.size()));
+  out.set_float8("auc", m.auc());
+  out.set_float8("log_loss", m.log_loss());
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_evaluate_step) { return pass_step<EvaluateState>(fcinfo); }
+MARGIN_FUNCTION(margin_evaluate_combine) { return pass_combine<EvaluateState>(fcinfo); }
+MARGIN_FUNCTION(margin_evaluate_serialize) { return pass_serialize<EvaluateState>(fcinfo); }
+MARGIN_FUNCTION(margin_evaluate_deserialize) { return pass_deserialize<EvaluateState>(fcinfo); }
+
+MARGIN_FUNCTION(margin_evaluate_final) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const auto* state = reinterpret_cast<const EvaluateState*>(PG_GETARG_POINTER(0));
+  if (state->rows() == 0) PG_RETURN_NULL();
+  CompositeBuilder out(fcinfo);
+  out.set_int8("rows", state->rows());
+  out.set_int8("skipped", state->skipped);
+  if (state->classes.has_value()) {
+    set_classification(out, *state);
+  } else {
+    out.set_float8("mse", state->targets.mean_squared_error());
+    out.set_float8("mae", state->targets.mean_absolute_error());
+    out.set_float8("r2", state->targets.r_squared());
+  }
+  return out.finish();
+}

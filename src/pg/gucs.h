@@ -1,0 +1,8 @@
+/* Settings of the session; defined and registered in module.c. */
+#ifndef MARGIN_GUCS_H
+#define MARGIN_GUCS_H
+
+extern int guc_log_level;    /* an elog level, 0 for off */
+extern int guc_memory_limit; /* kB for one training; -1: no limit of its own */
+
+#endif

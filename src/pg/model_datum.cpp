@@ -1,0 +1,180 @@
+#include "model_datum.hpp"
+
+#include "features.hpp"
+#include "options.hpp"
+
+namespace margin::pg {
+
+namespace {
+
+constexpr const char* type_name = "margin_model";
+
+void read_classes(const CompositeReader& reader, StoredModel& model) {
+  if (auto classes = reader.strings("classes")) model.classes = std::move(*classes);
+  if (model.classes.size() == 1)
+    reader.refuse("classes", "has one class, expected two or more, or NULL for a regression");
+  for (std::size_t c = 0; c < model.classes.size(); ++c)
+    if (!model.index.emplace(model.classes[c], static_cast<std::int32_t>(c)).second)
+      reader.refuse("classes", "names \"" + model.classes[c] + "\" twice");
+}
+
+void read_weights(const CompositeReader& reader, StoredModel& model) {
+  const std::size_t k = model.classes.size();
+  model.outputs = k <= 2 ? 1 : static_cast<std::int32_t>(k);
+  auto weights = reader.numbers("weights");
+  if (!weights.has_value()) reader.refuse("weights", "is NULL");
+  if (weights->values.empty()) reader.refuse("weights", "is empty");
+  if (weights->columns == 0 && model.outputs > 1)
+    reader.refuse("weights", "must have two dimensions, one row for each of the " + std::to_string(k) + " classes");
+  if (weights->columns != 0 && weights->rows != static_cast<std::size_t>(model.outputs))
+    reader.refuse("weights",
+                  "has " + std::to_string(weights->rows) + " rows, expected " + std::to_string(model.outputs));
+  model.dimensions = static_cast<std::int32_t>(weights->columns == 0 ? weights->rows : weights->columns);
+  model.weights = std::move(weights->values);
+  const auto stated = reader.int4("dimensions");
+  if (stated.has_value() && *stated != model.dimensions)
+    reader.refuse("dimensions",
+                  "is " + std::to_string(*stated) + ", but weights has " + std::to_string(model.dimensions));
+
+  auto intercept = reader.numbers("intercept");
+  if (!intercept.has_value()) reader.refuse("intercept", "is NULL");
+  if (intercept->columns != 0 || intercept->rows != static_cast<std::size_t>(model.outputs))
+    reader.refuse("intercept", "must have " + std::to_string(model.outputs) + " element" +
+                                   (model.outputs == 1 ? "" : "s") + " in one dimension");
+  model.intercept = std::move(intercept->values);
+}
+
+void read_dual_weights(const CompositeReader& reader, StoredModel& model) {
+  auto dual = reader.numbers("dual_weights");
+  if (!dual.has_value()) return;
+  if (dual->columns == 0 ? model.outputs != 1 : dual->columns != static_cast<std::size_t>(model.outputs))
+    reader.refuse("dual_weights", model.outputs == 1 ? "must have one dimension"
+                                                     : "must have " + std::to_string(model.outputs) + " columns");
+  model.dual_weights = std::move(dual->values);
+}
+
+}  // namespace
+
+void read_model(Datum composite, StoredModel& model) {
+  const CompositeReader reader(composite, type_name);
+  read_classes(reader, model);
+  read_weights(reader, model);
+  read_dual_weights(reader, model);
+  model.loss = reader.string("loss").value_or("");
+  model.lambda = reader.float8("lambda");
+  if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda > 0))
+    reader.refuse("lambda", "must be NULL or a positive number");
+  if (const auto options = reader.get("options", JSONBOID)) {
+    Value value = value_from(*options);
+    auto* object = std::get_if<Value::Object>(&value.data);
+    if (object == nullptr) reader.refuse("options", "must be an object");
+    model.options = std::move(*object);
+  }
+}
+
+std::int32_t StoredModel::class_index(std::string_view name) const {
+  const auto found = index.find(name);
+  if (found != index.end()) return found->second;
+  constexpr std::size_t most = 20;
+  std::string known;
+  for (std::size_t c = 0; c < classes.size() && c < most; ++c) known += (c == 0 ? "\"" : ", \"") + classes[c] + "\"";
+  if (classes.size() > most) known += " and " + std::to_string(classes.size() - most) + " more";
+  throw Error(ErrorKind::invalid_value, "label \"" + std::string(name) + "\" is not a class of the model",
+              "Leave such rows out with FILTER (WHERE ...).", "The classes of the model are " + known + ".");
+}
+
+Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options) {
+  CompositeBuilder out(fcinfo);
+  out.set_text("solver", model.solver);
+  if (!model.loss.empty()) out.set_text("loss", model.loss);
+  out.set_float8("norm", model.norm);
+  out.set_float8("lambda", model.lambda);
+  out.set_text("status", status_name(model.status));
+  if (model.task != Task::regression) out.set("classes", text_array(model.classes));
+  const auto outputs = static_cast<std::size_t>(model.weights.rows()),
+             d = static_cast<std::size_t>(model.weights.cols());
+  out.set("weights",
+          outputs == 1 ? float8_array(model.weights.data(), d) : float8_matrix(model.weights.data(), outputs, d));
+  out.set("intercept", float8_array(model.intercept.data(), static_cast<std::size_t>(model.intercept.size())));
+  const Certificate& c = model.certificate;
+  if (!model.lambda.has_value()) {
+    out.set_float8("margin_lower", c.primal);
+    out.set_float8("margin_upper", c.dual);
+  }
+  out.set_float8("primal", c.primal);
+  out.set_float8("dual", c.dual);
+  out.set_float8("gap", c.gap);
+  out.set_int8("iterations", model.iterations);
+  out.set_int8("rows", model.rows);
+  out.set_int8("skipped", skipped);
+  out.set_int4("dimensions", static_cast<std::int32_t>(d));
+  out.set_int8("support", c.support);
+  out.set_float8("seconds", model.seconds);
+  out.set("options", jsonb_from(options));
+  if (!model.history.empty()) {
+    std::vector<double> points;
+    for (const TracePoint& p : model.history)
+      points.insert(points.end(), {static_cast<double>(p.iteration), p.seconds, p.lower, p.upper});
+    out.set("history", float8_matrix(points.data(), model.history.size(), 4));
+  }
+  if (model.dual_weights.has_value()) {
+    const Weights& q = *model.dual_weights;
+    const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
+    out.set("dual_weights", k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
+  }
+  return out.finish();
+}
+
+void checked_scores(const StoredModel& model, const Row& x, double* scores) {
+  score(model.scorer(), x, x.count, scores);
+  // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
+  bool finite = true;
+  for (std::int32_t o = 0; o < model.outputs; ++o) finite &= std::isfinite(scores[o]);
+  if (finite) return;
+  require_finite(x);
+}
+
+Value::Object initial_from(Datum composite) {
+  StoredModel model;
+  read_model(composite, model);
+  auto array = [](const std::vector<double>& values) {
+    Value::Array out(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) out[i].data = values[i];
+    return Value{std::move(out)};
+  };
+  Value::Object object;
+  object["weights"] = array(model.weights);
+  object["intercept"] = array(model.intercept);
+  if (!model.dual_weights.empty()) object["dual_weights"] = array(model.dual_weights);
+  return object;
+}
+
+std::string_view model_key(Datum& composite) {
+  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(composite));
+  // Anything else that is external is a pointer into memory, whose content may change under the same pointer.
+  if (VARATT_IS_EXTERNAL(raw) && !VARATT_IS_EXTERNAL_ONDISK(raw)) {
+    raw = backend([=] { return pg_detoast_datum(raw); });
+    composite = PointerGetDatum(raw);
+  }
+  return {reinterpret_cast<const char*>(raw), VARSIZE_ANY(raw)};
+}
+
+bool ModelCache::update(Datum composite) {
+  const std::string_view key = model_key(composite);
+  if (model_.has_value() && key == key_) return false;
+  key_.clear();
+  model_.reset();
+  // The temporary detoasted copies go at once: a query may meet many models in one memory context.
+  MemoryContext caller = CurrentMemoryContext;
+  MemoryContext temporary =
+      backend([] { return AllocSetContextCreate(CurrentMemoryContext, "margin model", ALLOCSET_DEFAULT_SIZES); });
+  MemoryContextSwitchTo(temporary);
+  model_.emplace();
+  read_model(composite, *model_);
+  MemoryContextSwitchTo(caller);
+  MemoryContextDelete(temporary);
+  key_ = key;
+  return true;
+}
+
+}  // namespace margin::pg

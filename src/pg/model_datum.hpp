@@ -1,0 +1,61 @@
+// A model as a value of the composite type margin_model.
+#pragma once
+
+#include "composite.hpp"
+#include "memory.hpp"
+
+namespace margin::pg {
+
+/// What predicting, evaluating and verifying need of a stored model; validated in full when it is read.
+struct StoredModel {
+  std::vector<std::string> classes;                          ///< empty: regression
+  std::unordered_map<std::string_view, std::int32_t> index;  ///< of the classes
+  std::int32_t outputs = 0, dimensions = 0;
+  std::vector<double> weights, intercept;
+  std::vector<double> dual_weights;  ///< empty when the model carries none
+  std::string loss;
+  std::optional<double> lambda;
+  Value::Object options;
+
+  bool regression() const { return classes.empty(); }
+  /// Scores are log-odds: they give probabilities.
+  bool logistic() const { return lambda.has_value() && loss == "logistic"; }
+  Scorer scorer() const { return {outputs, dimensions, weights.data(), intercept.data()}; }
+  /// Index of the class; throws Error(invalid_value) listing the known classes.
+  std::int32_t class_index(std::string_view name) const;
+
+  StoredModel() = default;
+  StoredModel(const StoredModel&) = delete;  // the index points into the classes
+  StoredModel& operator=(const StoredModel&) = delete;
+};
+
+/// Fill `model` from a margin_model. Throws Error(malformed) naming the field. Temporary memory is the current
+/// memory context's.
+void read_model(Datum composite, StoredModel& model);
+
+/// The margin_model that the running function returns; `options` as the user gave them.
+Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options);
+
+/// scores[outputs] of one row; throws Error for another number of features and for NaN or infinity in the row.
+void checked_scores(const StoredModel& model, const Row& x, double* scores);
+
+/// The value of the option `initial` for a model.
+Value::Object initial_from(Datum composite);
+
+/// The bytes that identify a model argument within one query: a toast pointer, or the value itself. May replace
+/// `composite` by its flat form.
+std::string_view model_key(Datum& composite);
+
+/// The last model that a call site saw, decoded once and kept as long as the argument's bytes stay the same.
+class ModelCache {
+ public:
+  /// True when the model changed since the last call.
+  bool update(Datum composite);
+  const StoredModel& model() const { return *model_; }
+
+ private:
+  std::string key_;
+  std::optional<StoredModel> model_;
+};
+
+}  // namespace margin::pg

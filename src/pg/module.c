@@ -1,0 +1,52 @@
+/*
+ * What PostgreSQL wants to find in the library: the magic block and the session's settings. A C file, because
+ * the magic macros of newer servers are designated initialisers.
+ */
+#include <postgres.h>
+
+#include <limits.h>
+
+#include <fmgr.h>
+#include <utils/guc.h>
+
+#include "gucs.h"
+
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "margin", .version = MARGIN_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+
+int guc_log_level = 0;
+int guc_memory_limit = -1;
+
+static const struct config_enum_entry log_levels[] = {
+	{"off", 0, false},
+	{"debug1", DEBUG1, false},
+	{"log", LOG, false},
+	{"info", INFO, false},
+	{"notice", NOTICE, false},
+	{NULL, 0, false},
+};
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	DefineCustomEnumVariable("margin.log_level",
+							 "Level of the progress lines of a training, at most one a second.",
+							 NULL,
+							 &guc_log_level, 0, log_levels,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("margin.memory_limit",
+							"Memory that one training may use for its rows and its solver.",
+							"-1 means no limit of its own.",
+							&guc_memory_limit, -1, -1, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved("margin");
+#else
+	EmitWarningsOnPlaceholders("margin");
+#endif
+}

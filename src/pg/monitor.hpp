@@ -1,0 +1,26 @@
+// How a running solve reaches the session: cancellation and progress lines.
+#pragma once
+
+#include "boundary.hpp"
+
+namespace margin::pg {
+
+/// Serves the session's interrupts, and reports at most one line a second.
+class SessionMonitor final : public Monitor {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `level`: the option log_level, empty for the session's margin.log_level. `last_line` is kept by the caller
+  /// across the groups of a query; the epoch means that there was none.
+  SessionMonitor(const std::string& level, bool hard_margin, Clock::time_point& last_line);
+
+  void poll() override;
+  void report(std::string_view solver, const TracePoint& point) override;
+
+ private:
+  int level_;
+  bool hard_margin_;
+  Clock::time_point& last_line_;
+};
+
+}  // namespace margin::pg

@@ -1,0 +1,87 @@
+// margin_options(name => value, ...): named arguments as the jsonb that train_margin reads.
+#include "memory.hpp"
+#include "model_datum.hpp"
+#include "options.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// Names and types of the arguments, from the catalog: the SQL definition is the only list of positions.
+struct OptionsCall {
+  explicit OptionsCall(FunctionCallInfo fcinfo) {
+    struct Arguments {
+      int n;
+      char** names;
+    };
+    const Oid function = fcinfo->flinfo->fn_oid;
+    const Arguments a = backend([=] {
+      Arguments out{0, nullptr};
+      HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+      if (!HeapTupleIsValid(tuple)) return out;
+      Oid* types;
+      char* modes;
+      out.n = get_func_arg_info(tuple, &types, &out.names, &modes);
+      ReleaseSysCache(tuple);
+      return out;
+    });
+    for (int i = 0; i < a.n && a.names != nullptr; ++i) {
+      names.emplace_back(a.names[i]);
+      types.push_back(get_fn_expr_argtype(fcinfo->flinfo, i));
+    }
+  }
+
+  std::vector<std::string> names;
+  std::vector<Oid> types;
+};
+
+Value text_value(const char* text, std::size_t size) {
+  // An object written as text, for the options that take a name or an object.
+  if (size > 0 && text[0] == '{') {
+    const std::string copy(text, size);
+    const char* json = copy.c_str();
+    return value_from(backend([=] { return DirectFunctionCall1(jsonb_in, CStringGetDatum(json)); }));
+  }
+  return {std::string(text, size)};
+}
+
+Value argument(Datum datum, Oid type) {
+  switch (type) {
+    case BOOLOID:
+      return {DatumGetBool(datum)};
+    case INT8OID:
+      return {static_cast<double>(DatumGetInt64(datum))};
+    case FLOAT8OID:
+      return {DatumGetFloat8(datum)};
+    case JSONBOID:
+      return value_from(datum);
+    case UNKNOWNOID: {
+      const char* text = DatumGetCString(datum);
+      return text_value(text, std::strlen(text));
+    }
+    case TEXTOID:
+    case VARCHAROID: {
+      const auto* packed = backend([=] { return DatumGetTextPP(datum); });
+      return text_value(VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
+    }
+    default:
+      if (backend([=] { return type_is_rowtype(type); })) return {initial_from(datum)};
+      throw Error(ErrorKind::wrong_type,
+                  "an option cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
+                  "Use jsonb, or text.");
+  }
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_options) {
+  const auto& call = query_state<OptionsCall>(fcinfo);
+  margin::Value::Object options;
+  for (std::size_t i = 0; i < call.names.size() && i < static_cast<std::size_t>(PG_NARGS()); ++i)
+    if (!PG_ARGISNULL(static_cast<int>(i)))
+      options[call.names[i]] = argument(PG_GETARG_DATUM(static_cast<int>(i)), call.types[i]);
+  margin::parse_settings(options);
+  return jsonb_from(options);
+}

@@ -1,0 +1,59 @@
+// The only door to PostgreSQL's headers. Everything of the core and the standard library that the glue uses comes
+// first: postgres.h redefines names such as snprintf, and the core refuses to be seen after it.
+#pragma once
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory_resource>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../core/loss.hpp"
+#include "../core/metrics.hpp"
+#include "../core/probability.hpp"
+#include "../core/train.hpp"
+
+extern "C" {
+// clang-format off: before any other header of the server
+#include <postgres.h>
+// clang-format on
+#include <access/htup_details.h>
+#include <catalog/pg_enum.h>
+#include <catalog/pg_proc.h>
+#include <catalog/pg_type.h>
+#include <fmgr.h>
+#include <funcapi.h>
+#include <miscadmin.h>
+#include <nodes/execnodes.h>
+#include <nodes/primnodes.h>
+#include <utils/array.h>
+#include <utils/builtins.h>
+#include <utils/datum.h>
+#include <utils/jsonb.h>
+#include <utils/lsyscache.h>
+#include <utils/memutils.h>
+#include <utils/numeric.h>
+#include <utils/syscache.h>
+#include <utils/typcache.h>
+
+#include "gucs.h"
+}
+
+#if PG_VERSION_NUM < 140000 || PG_VERSION_NUM >= 190000
+#error "margin supports PostgreSQL 14 to 18"
+#endif
+
+#if PG_VERSION_NUM >= 160000
+extern "C" {
+#include <varatt.h>
+}
+#endif

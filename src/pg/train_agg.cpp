@@ -1,0 +1,154 @@
+// The aggregate train_margin: rows are collected in the aggregate's memory context, the final function trains.
+#include "features.hpp"
+#include "labels.hpp"
+#include "memory.hpp"
+#include "model_datum.hpp"
+#include "monitor.hpp"
+#include "options.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// One group's rows. All its memory is the aggregate context's: it may be abandoned at any time.
+struct TrainState {
+  TrainState(MemoryContext context, Dataset::Outcome outcome)
+      : memory(context, memory_limit(), &rows), options(&memory), data(outcome, &memory) {}
+
+  std::int64_t rows = 0, skipped = 0;
+  ContextResource memory;
+  std::pmr::string options;  // payload of the jsonb, the same for every row; empty: none given
+  LabelCache labels;
+  Dataset data;
+};
+
+/// What a call site of the transition function keeps for the query.
+struct TrainCall {
+  explicit TrainCall(FunctionCallInfo fcinfo)
+      : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(get_fn_expr_argtype(fcinfo->flinfo, 2)) {}
+
+  /// Which outcome the options ask for; parsed again only when they change.
+  Dataset::Outcome outcome_of_options(Datum jsonb) {
+    const std::string_view bytes = jsonb == 0 ? std::string_view{} : payload(jsonb);
+    if (known && bytes == options) return outcome;
+    outcome = margin::outcome_of(parse_settings(jsonb == 0 ? Value::Object{} : options_from(jsonb)));
+    options = bytes;
+    known = true;
+    return outcome;
+  }
+
+  LabelReader label;
+  FeatureReader features;
+  std::string options;
+  Dataset::Outcome outcome = Dataset::Outcome::classes;
+  bool known = false;
+};
+
+TrainState* start(TrainCall& call, MemoryContext context, Datum options) {
+  const Dataset::Outcome outcome = call.outcome_of_options(options);
+  auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, outcome);
+  if (options != 0) state->options = payload(options);
+  return state;
+}
+
+double row_weight(FunctionCallInfo fcinfo, int argument) {
+  if (PG_ARGISNULL(argument))
+    throw Error(ErrorKind::null_value, "the row weight is NULL, expected a number of 0 or more",
+                "Use coalesce(weight, 1), or leave such rows out with FILTER (WHERE ...).");
+  const double weight = PG_GETARG_FLOAT8(argument);
+  if (!(weight >= 0) || !std::isfinite(weight))
+    throw Error(ErrorKind::invalid_value, "the row weight is " +
+                                              (std::isnan(weight)   ? std::string("NaN")
+                                               : std::isinf(weight) ? std::string(weight > 0 ? "Infinity" : "-Infinity")
+                                                                    : std::to_string(weight)) +
+                                              ", expected a finite number of 0 or more");
+  return weight;
+}
+
+/// One row: (state, label, features [, weight] [, options]). `weight` and `options` are argument numbers, 0 for none.
+Datum step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
+  MemoryContext context = aggregate_context(fcinfo);
+  auto& call = query_state<TrainCall>(fcinfo);
+  const Datum options = options_at == 0 || PG_ARGISNULL(options_at) ? Datum{0} : PG_GETARG_DATUM(options_at);
+  TrainState* state = nullptr;
+  if (PG_ARGISNULL(0)) {
+    state = start(call, context, options);
+  } else {
+    state = reinterpret_cast<TrainState*>(PG_GETARG_POINTER(0));
+    if (options != 0 ? payload(options) != state->options : !state->options.empty())
+      throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group",
+                  "For one model per choice of options, add them to GROUP BY.");
+  }
+  ++state->rows;
+  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
+    ++state->skipped;
+    PG_RETURN_POINTER(state);
+  }
+  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
+  const Row x = call.features.read(PG_GETARG_DATUM(2));
+  if (state->data.outcome() == Dataset::Outcome::targets) {
+    append(state->data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
+    PG_RETURN_POINTER(state);
+  }
+  const std::int32_t index = state->labels.find(
+      call.label, PG_GETARG_DATUM(1),
+      [&](const LabelReader::ClassName& name) { return state->data.classes().intern(name.text, name.key); });
+  append(state->data, x, index, weight);
+  PG_RETURN_POINTER(state);
+}
+
+/// The last progress line of the query, over all groups.
+struct FinalCall {
+  explicit FinalCall(FunctionCallInfo) {}
+  SessionMonitor::Clock::time_point last_line{};
+};
+
+std::string figure(double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+/// A target that was not reached is worth a warning: what is certified, and what to change.
+void warn_unless_optimal(const Model& model, bool hard_margin) {
+  if (model.status == Status::optimal) return;
+  const Certificate& c = model.certificate;
+  const std::string reached =
+      (hard_margin ? "the margin is certified to lie in [" : "the optimum is certified to lie in [") +
+      figure(hard_margin ? c.primal : c.dual) + ", " + figure(hard_margin ? c.dual : c.primal) + "]";
+  if (model.status == Status::not_separable) {
+    warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached,
+         "Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin.");
+    return;
+  }
+  const bool time = model.status == Status::time_limit;
+  warn("training stopped before the tolerance " + figure(model.tolerance) + " was reached (" +
+           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
+       time
+           ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
+           : "Raise max_iterations or tolerance, scale the features, or try another solver; the model and its interval "
+             "are valid.");
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_train_step) { return step(fcinfo, 0, 0); }
+MARGIN_FUNCTION(margin_train_step_options) { return step(fcinfo, 0, 3); }
+MARGIN_FUNCTION(margin_train_step_weight_options) { return step(fcinfo, 3, 4); }
+
+MARGIN_FUNCTION(margin_train_final) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
+  if (state->data.rows() == 0) PG_RETURN_NULL();
+  margin::Value::Object options;
+  if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
+  const margin::Settings settings = margin::parse_settings(options);
+  SessionMonitor monitor(settings.log_level, settings.hard_margin(), query_state<FinalCall>(fcinfo).last_line);
+  const margin::Model model = margin::train(state->data, settings, monitor, state->memory.left());
+  warn_unless_optimal(model, settings.hard_margin());
+  options.erase("initial");  // a start, not part of what the model means, and as large as a model
+  return model_datum(fcinfo, model, state->skipped, options);
+}
