@@ -31,7 +31,7 @@ class MarginCheck {
   std::int64_t rows() const { return rows_; }
   std::int64_t support() const { return support_; }
   double radius() const { return radius_; }
-  std::int64_t errors() const { return errors_; }  ///< rows with a margin ≤ 0
+  std::int64_t errors() const { return errors_; }      ///< rows with a margin ≤ 0
   double smallest_score() const { return smallest_; }  ///< min_i (s_y − max_{c≠y} s_c), not divided by ‖w‖
   /// min_i margin_i / ‖weights‖, rounded down (any weights ≠ 0; −∞ for no rows, 0 for zero weights).
   double lower() const;

@@ -58,7 +58,8 @@ std::vector<std::int32_t> ClassTable::ranks() const {
     return (names_[i] < names_[j]) == !(keys_[i] < 0);
   });
   std::vector<std::int32_t> rank(names_.size());
-  for (std::size_t k = 0; k < order.size(); ++k) rank[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    rank[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
   return rank;
 }
 
@@ -92,8 +93,8 @@ Row Dataset::row(std::int64_t i) const {
   std::int32_t count;
   std::memcpy(&count, at, sizeof count);
   const char* values = at + 8;
-  return {values, reinterpret_cast<const std::int32_t*>(values + static_cast<std::size_t>(count) * (wide ? 8 : 4)), count,
-          wide};
+  return {values, reinterpret_cast<const std::int32_t*>(values + static_cast<std::size_t>(count) * (wide ? 8 : 4)),
+          count, wide};
 }
 
 void Dataset::check_dimensions(std::int32_t n, bool sparse) {
@@ -103,8 +104,9 @@ void Dataset::check_dimensions(std::int32_t n, bool sparse) {
                   "expected " + std::to_string(dimensions_) + " features, not " + std::to_string(n),
                   "All rows of one training must have the same number of features.");
     if (!fixed_dimensions_ && !rows_.empty() && n < dimensions_)
-      throw Error(ErrorKind::wrong_dimensions, "a row of " + std::to_string(n) + " features follows rows with feature " +
-                                                   std::to_string(dimensions_));
+      throw Error(
+          ErrorKind::wrong_dimensions,
+          "a row of " + std::to_string(n) + " features follows rows with feature " + std::to_string(dimensions_));
     dimensions_ = n;
     fixed_dimensions_ = true;
   }
@@ -203,14 +205,17 @@ void Dataset::append_dense(const T* x, std::int32_t n, double outcome, double we
 }
 
 template <class T>
-void Dataset::append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, std::int32_t dimensions,
-                            double outcome, double weight) {
+void Dataset::append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros,
+                            std::int32_t dimensions, double outcome, double weight) {
   require_finite(values, nonzeros, indices);
   const std::int32_t needed = nonzeros > 0 ? indices[nonzeros - 1] + 1 : 0;
-  if (needed > dimensions && (dimensions > 0 || fixed_dimensions_) && needed > (dimensions > 0 ? dimensions : dimensions_))
+  if (needed > dimensions && (dimensions > 0 || fixed_dimensions_) &&
+      needed > (dimensions > 0 ? dimensions : dimensions_))
     throw Error(ErrorKind::wrong_dimensions, "feature " + std::to_string(needed) + " is beyond the stated " +
-                                                 std::to_string(dimensions > 0 ? dimensions : dimensions_) + " features");
+                                                 std::to_string(dimensions > 0 ? dimensions : dimensions_) +
+                                                 " features");
   check_dimensions(dimensions, true);
+  sparse_input_ = true;
   if (!fixed_dimensions_) dimensions_ = std::max(dimensions_, needed);
   push_outcome(outcome, weight);
   if constexpr (sizeof(T) == 8) {
@@ -233,8 +238,12 @@ void Dataset::push_outcome(double outcome, double weight) {
   if (weight != 1.0 || !weights_.empty()) weights_.push_back(weight);
 }
 
-void Dataset::append(const float* x, std::int32_t n, double outcome, double weight) { append_dense(x, n, outcome, weight); }
-void Dataset::append(const double* x, std::int32_t n, double outcome, double weight) { append_dense(x, n, outcome, weight); }
+void Dataset::append(const float* x, std::int32_t n, double outcome, double weight) {
+  append_dense(x, n, outcome, weight);
+}
+void Dataset::append(const double* x, std::int32_t n, double outcome, double weight) {
+  append_dense(x, n, outcome, weight);
+}
 void Dataset::append(const std::int32_t* indices, const double* values, std::int32_t nonzeros, std::int32_t dimensions,
                      double outcome, double weight) {
   append_sparse(indices, values, nonzeros, dimensions, outcome, weight);

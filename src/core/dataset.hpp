@@ -29,6 +29,7 @@ class ClassTable {
 
   std::int32_t size() const { return static_cast<std::int32_t>(names_.size()); }
   const std::pmr::string& name(std::int32_t i) const { return names_[static_cast<std::size_t>(i)]; }
+  double key(std::int32_t i) const { return keys_[static_cast<std::size_t>(i)]; }
   /// rank[i] = position of class i in sorted order, so that row order does not change the model.
   std::vector<std::int32_t> ranks() const;
 
@@ -59,6 +60,8 @@ class Dataset {
 
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int32_t dimensions() const { return dimensions_; }
+  /// True when a row came as indices and values (not when a dense row was merely stored that way).
+  bool sparse_input() const { return sparse_input_; }
   /// Stored values over rows × dimensions (1 for all-dense data).
   double density() const;
   /// Bytes held for rows, labels and weights.
@@ -94,12 +97,12 @@ class Dataset {
   std::pmr::vector<double> targets_, weights_;
   ClassTable classes_;
   std::int32_t dimensions_ = 0;
-  bool fixed_dimensions_ = false;
+  bool fixed_dimensions_ = false, sparse_input_ = false;
   std::int64_t stored_values_ = 0;
   std::size_t block_bytes_ = 0;
   char* free_ = nullptr;
   std::size_t free_bytes_ = 0, next_block_ = 1024;
-  std::pmr::vector<float> narrow_;           // scratch of one row
+  std::pmr::vector<float> narrow_;  // scratch of one row
   std::pmr::vector<std::int32_t> columns_;
   std::pmr::vector<double> packed_;
 };

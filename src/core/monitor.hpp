@@ -1,6 +1,7 @@
 // "May I go on?": how a solve hears of cancellation and limits, and tells its progress.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string_view>
@@ -29,8 +30,25 @@ struct TracePoint {
 class Monitor {
  public:
   virtual ~Monitor() = default;
-  virtual void poll() {}                                             ///< called about once a millisecond of work
+  virtual void poll() {}                                                  ///< called about once a millisecond of work
   virtual void report(std::string_view /*solver*/, const TracePoint&) {}  ///< called once an iteration
+};
+
+/// Polls a monitor (null: none) about once a millisecond of work; for passes outside of a solver.
+class Poller {
+ public:
+  explicit Poller(Monitor* monitor) : monitor_(monitor) {}
+  /// Say that about `operations` multiply-adds were done.
+  void work(double operations) {
+    pending_ += operations;
+    if (pending_ < 1048576.0) return;
+    pending_ = 0;
+    if (monitor_ != nullptr) monitor_->poll();
+  }
+
+ private:
+  Monitor* monitor_;
+  double pending_ = 0;
 };
 
 /// The bookkeeping that all solvers share: polling, limits, history.
@@ -39,6 +57,7 @@ class Run {
   /// `default_iterations` bounds the solve when the user gave no max_iterations.
   Run(const Settings& settings, Monitor& monitor, std::string_view solver, std::int64_t default_iterations)
       : monitor_(monitor),
+        poller_(&monitor),
         solver_(solver),
         history_(settings.history),
         max_iterations_(settings.max_iterations.value_or(default_iterations)),
@@ -46,16 +65,12 @@ class Run {
         start_(std::chrono::steady_clock::now()) {}
 
   /// Say that about `operations` multiply-adds were done; polls at least every 2^20 of them.
-  void work(double operations) {
-    pending_ += operations;
-    if (pending_ >= 1048576.0) {
-      pending_ = 0;
-      monitor_.poll();
-    }
-  }
+  void work(double operations) { poller_.work(operations); }
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   bool out_of_time() const { return max_seconds_ > 0 && seconds() >= max_seconds_; }
   std::int64_t max_iterations() const { return max_iterations_; }
+  /// Lower the limit of iterations; it never rises above the user's.
+  void limit_iterations(std::int64_t at_most) { max_iterations_ = std::min(max_iterations_, at_most); }
   /// True when iteration number `done` was the last allowed one, or time is up; `why` then says which.
   bool exhausted(std::int64_t done, Status& why) const {
     if (out_of_time()) {
@@ -76,12 +91,12 @@ class Run {
 
  private:
   Monitor& monitor_;
+  Poller poller_;
   std::string_view solver_;
   bool history_;
   std::int64_t max_iterations_;
   double max_seconds_;
   std::chrono::steady_clock::time_point start_;
-  double pending_ = 0;
   std::vector<TracePoint> trace_;
 };
 

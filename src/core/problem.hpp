@@ -12,7 +12,8 @@
 
 namespace margin {
 
-class Loss;  // loss.hpp
+class Loss;     // loss.hpp
+class Monitor;  // monitor.hpp
 
 /// outputs × features, one row of weights per output (1 output for two classes and for regression).
 using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -20,6 +21,8 @@ using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 enum class Task { binary, multiclass, regression };
 
 struct Problem {
+  explicit Problem(const Dataset& rows) : data(rows) {}
+
   const Dataset& data;
   Task task = Task::binary;
   std::int32_t classes = 0;              ///< 0 for regression
@@ -35,6 +38,8 @@ struct Problem {
   double intercept_scale = 1;
   std::vector<double> row_weight;  ///< c_i = row weight × class weight; empty: all 1
   double total_weight = 0;         ///< Σ row weights (without class weights): the "n" of the objective
+
+  Monitor* monitor = nullptr;  ///< polled by passes that are no solver's own, such as the certificate's
 
   std::int64_t rows() const { return data.rows(); }
   std::int32_t dimensions() const { return data.dimensions(); }
@@ -58,7 +63,7 @@ Problem make_problem(const Dataset& data, const Settings& settings);
 Dataset::Outcome outcome_of(const Settings& settings);
 
 /// The largest ‖x_i‖, without overflow for values up to 1e±300.
-double largest_norm(const Dataset& data);
+double largest_norm(const Dataset& data, Monitor* monitor = nullptr);
 
 /// The power of two nearest to 1 / `norm` (1 for 0): multiplying by it is exact.
 double unit_scale(double norm);

@@ -32,7 +32,8 @@ std::string describe(const Value& v) {
               "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
 }
 
-double number(std::string_view key, const Value& v, const std::string& expected, const std::function<bool(double)>& valid) {
+double number(std::string_view key, const Value& v, const std::string& expected,
+              const std::function<bool(double)>& valid) {
   const double* x = std::get_if<double>(&v.data);
   if (x == nullptr || !std::isfinite(*x) || !valid(*x)) refuse(key, v, expected);
   return *x;
@@ -109,12 +110,10 @@ using Setter = std::function<void(Settings&, std::string_view, const Value&)>;
 const std::vector<std::pair<std::string_view, Setter>>& setters() {
   auto positive = [](double x) { return x > 0; };
   static const std::vector<std::pair<std::string_view, Setter>> table = {
-      {"norm",
-       [](Settings& s, std::string_view k, const Value& v) {
-         s.norm = number(k, v, "2 (the l2 margin)", [](double x) { return x == 2; });
-       }},
-      {"lambda",
-       [=](Settings& s, std::string_view k, const Value& v) { s.lambda = number(k, v, "a positive number", positive); }},
+      {"norm", [](Settings& s, std::string_view k,
+                  const Value& v) { s.norm = number(k, v, "2 (the l2 margin)", [](double x) { return x == 2; }); }},
+      {"lambda", [=](Settings& s, std::string_view k,
+                     const Value& v) { s.lambda = number(k, v, "a positive number", positive); }},
       {"loss", [](Settings& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
       {"solver", [](Settings& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
       {"tolerance",
@@ -123,14 +122,15 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
        }},
       {"max_iterations",
        [](Settings& s, std::string_view k, const Value& v) {
-         s.max_iterations = static_cast<std::int64_t>(number(
-             k, v, "a whole number from 1 to 1e15", [](double x) { return x >= 1 && x <= 1e15 && x == std::floor(x); }));
+         s.max_iterations = static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
+           return x >= 1 && x <= 1e15 && x == std::floor(x);
+         }));
        }},
-      {"max_seconds",
-       [=](Settings& s, std::string_view k, const Value& v) { s.max_seconds = number(k, v, "a positive number", positive); }},
+      {"max_seconds", [=](Settings& s, std::string_view k,
+                          const Value& v) { s.max_seconds = number(k, v, "a positive number", positive); }},
       {"intercept", [](Settings& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
-      {"intercept_scale",
-       [=](Settings& s, std::string_view k, const Value& v) { s.intercept_scale = number(k, v, "a positive number", positive); }},
+      {"intercept_scale", [=](Settings& s, std::string_view k,
+                              const Value& v) { s.intercept_scale = number(k, v, "a positive number", positive); }},
       {"standardize", [](Settings& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
       {"class_weight", set_class_weight},
       {"seed",
@@ -169,8 +169,8 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
        [](Settings& s, std::string_view k, const Value& v) {
          s.epsilon = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
        }},
-      {"smoothing",
-       [=](Settings& s, std::string_view k, const Value& v) { s.smoothing = number(k, v, "a positive number", positive); }},
+      {"smoothing", [=](Settings& s, std::string_view k,
+                        const Value& v) { s.smoothing = number(k, v, "a positive number", positive); }},
   };
   return table;
 }

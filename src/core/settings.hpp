@@ -57,6 +57,9 @@ struct Settings {
   bool dual_weights = false;
   std::string log_level;  ///< empty: the session's margin.log_level
 
+  // Not an option: bytes a solver may use beyond the rows, set by train() from the caller's memory limit.
+  double workspace_limit = 4e9;
+
   bool hard_margin() const { return !lambda.has_value(); }
 };
 

@@ -1,0 +1,41 @@
+// The Cholesky factor of a Gram matrix whose rows come and go: append O(s²), remove O(s²) by Givens rotations, solve
+// O(s²). Refactoring at every change of an active set would cost O(s³) each time.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace margin {
+
+/// L Lᵀ = G over an ordered set of s members, with p right-hand sides Y = L⁻¹ B carried along.
+class ActiveCholesky {
+ public:
+  explicit ActiveCholesky(Eigen::Index right_hand_sides) : p_(right_hand_sides) {}
+
+  Eigen::Index size() const { return size_; }
+  void clear() { size_ = 0; }
+
+  /// Append a member: `cross` = its s inner products with the members, `square` its own, `rhs` its p entries of B.
+  /// Returns the pivot relative to `square`; where that is below `floor` (the member nearly depends on the others)
+  /// the pivot is raised to the floor, so that the factor stays usable and the returned value tells.
+  double append(const Eigen::VectorXd& cross, double square, const Eigen::VectorXd& rhs, double floor);
+
+  /// Remove the member at position `at`; later members move up by one.
+  void remove(Eigen::Index at);
+
+  /// Y (s × p), for the p × p system of the multipliers.
+  auto reduced() const { return y_.topLeftCorner(size_, p_); }
+
+  /// x with Lᵀ x = v (v of length s).
+  Eigen::VectorXd solve_transposed(Eigen::VectorXd v) const;
+  /// x with L x = v.
+  Eigen::VectorXd solve_lower(Eigen::VectorXd v) const;
+
+ private:
+  void reserve(Eigen::Index n);
+
+  Eigen::Index p_, size_ = 0;
+  Eigen::MatrixXd l_;  // column-major: solves and rotations run down contiguous columns
+  Eigen::MatrixXd y_;
+};
+
+}  // namespace margin

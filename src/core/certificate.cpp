@@ -1,0 +1,173 @@
+#include "certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "monitor.hpp"
+
+namespace margin {
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+double norm_of(const double* x, std::size_t n) {
+  const double top = kernels().max_abs_d(x, n);
+  if (top == 0) return 0;
+  const double scale = unit_scale(top);
+  double sum = 0;
+  for (std::size_t j = 0; j < n; ++j) sum += (scale * x[j]) * (scale * x[j]);
+  return std::sqrt(sum) / scale;
+}
+
+double row_norm(const Row& x) {
+  const double square = squared_norm(x);
+  if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
+  const double top = max_abs(x);
+  if (top == 0) return 0;
+  const double scale = unit_scale(top);
+  return std::sqrt(squared_norm(x, scale)) / scale;
+}
+}  // namespace
+
+MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const double* weights, const double* intercept,
+                         bool free_intercept, bool with_dual)
+    : classes_(classes),
+      dimensions_(dimensions),
+      outputs_(classes == 2 ? 1 : classes),
+      weights_(weights),
+      intercept_(intercept),
+      free_intercept_(free_intercept),
+      with_dual_(with_dual),
+      smallest_(infinity),
+      scores_(static_cast<std::size_t>(outputs_)) {
+  if (!with_dual) return;
+  sums_ = Weights::Zero(classes, dimensions);
+  mass_.assign(static_cast<std::size_t>(classes), 0.0);
+  balance_.assign(static_cast<std::size_t>(classes), 0.0);
+}
+
+void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
+  ++rows_;
+  radius_ = std::max(radius_, row_norm(x));
+  for (std::int32_t o = 0; o < outputs_; ++o)
+    scores_[static_cast<std::size_t>(o)] =
+        dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * dimensions_) + (intercept_ != nullptr ? intercept_[o] : 0.0);
+  double margin = infinity;
+  if (outputs_ == 1) {
+    margin = label == 1 ? scores_[0] : -scores_[0];
+  } else {
+    for (std::int32_t c = 0; c < classes_; ++c)
+      if (c != label)
+        margin = std::min(margin, scores_[static_cast<std::size_t>(label)] - scores_[static_cast<std::size_t>(c)]);
+  }
+  smallest_ = std::min(smallest_, margin);
+  if (!(margin > 0)) ++errors_;
+  if (!with_dual_ || q == nullptr) return;
+
+  if (outputs_ == 1) {
+    if (!(q[0] > 0)) return;
+    ++support_;
+    mass_[static_cast<std::size_t>(label)] += q[0];
+    margin::add(q[0], x, sums_.row(label).data());
+    return;
+  }
+  double total = 0;
+  for (std::int32_t c = 0; c < classes_; ++c) {
+    if (c == label || !(q[c] > 0)) continue;
+    total += q[c];
+    balance_[static_cast<std::size_t>(c)] -= q[c];
+    margin::add(-q[c], x, sums_.row(c).data());
+  }
+  if (total == 0) return;
+  ++support_;
+  mass_[static_cast<std::size_t>(label)] += total;
+  balance_[static_cast<std::size_t>(label)] += total;
+  margin::add(total, x, sums_.row(label).data());
+}
+
+void MarginCheck::merge(const MarginCheck& other) {
+  merge(other.counters());
+  if (!with_dual_ || !other.with_dual_) return;
+  support_ += other.support_;
+  sums_ += other.sums_;
+  for (std::size_t c = 0; c < mass_.size(); ++c) {
+    mass_[c] += other.mass_[c];
+    balance_[c] += other.balance_[c];
+  }
+}
+
+void MarginCheck::merge(const Counters& c) {
+  rows_ += c.rows;
+  errors_ += c.errors;
+  smallest_ = std::min(smallest_, c.smallest);
+  radius_ = std::max(radius_, c.radius);
+}
+
+double MarginCheck::lower() const {
+  if (rows_ == 0) return -infinity;
+  const double norm = norm_of(weights_, static_cast<std::size_t>(outputs_) * static_cast<std::size_t>(dimensions_));
+  if (norm == 0) return 0;
+  // A dot product of d terms, and the sum with b, err by at most (d + 2) ε ‖x‖ ‖w‖ (+ ε |b|).
+  double largest_intercept = 0;
+  for (std::int32_t o = 0; intercept_ != nullptr && o < outputs_; ++o)
+    largest_intercept = std::max(largest_intercept, std::fabs(intercept_[o]));
+  const double terms = (outputs_ == 1 ? 1.0 : 2.0) * (dimensions_ + 2.0);
+  const double rounding = epsilon * (terms * radius_ + 2 * largest_intercept / norm);
+  const double value = smallest_ / norm;
+  return value - rounding - 2 * epsilon * std::fabs(value);
+}
+
+double MarginCheck::upper() const {
+  if (!with_dual_ || support_ == 0) return infinity;
+  double total = 0;
+  for (const double m : mass_) total += m;
+  if (!(total > 0) || !std::isfinite(total)) return infinity;
+  const auto d = static_cast<std::size_t>(dimensions_);
+  double value = 0;
+  if (outputs_ == 1) {
+    std::vector<double> v(d);
+    double minus = -1 / total, plus = 1 / total;
+    if (free_intercept_) {  // each class is its own simplex; half the distance of the two hull points
+      if (!(mass_[0] > 0) || !(mass_[1] > 0)) return infinity;
+      minus = -0.5 / mass_[0];
+      plus = 0.5 / mass_[1];
+    }
+    for (std::size_t j = 0; j < d; ++j)
+      v[j] = minus * sums_(0, static_cast<Eigen::Index>(j)) + plus * sums_(1, static_cast<Eigen::Index>(j));
+    value = norm_of(v.data(), d);
+  } else {
+    if (free_intercept_)
+      for (const double b : balance_)
+        if (std::fabs(b) > 1e-9 * total) return infinity;
+    value = norm_of(sums_.data(), static_cast<std::size_t>(classes_) * d) / total;
+  }
+  // Each component sums at most `support` products; the norm adds d more roundings.
+  const double terms = static_cast<double>(support_) + 4;
+  return value * (1 + epsilon * (d + 4.0)) + epsilon * terms * radius_ * (outputs_ == 1 ? 1.0 : 2.0);
+}
+
+Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
+                    const Weights& dual) {
+  MarginCheck check(problem.classes, problem.dimensions(), weights.data(),
+                    problem.intercept ? intercept.data() : nullptr, problem.intercept, dual.rows() == problem.rows());
+  Poller poller(problem.monitor);
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    const Row x = problem.data.row(i);
+    check.add(x, problem.label[static_cast<std::size_t>(i)],
+              dual.rows() == problem.rows() ? dual.row(i).data() : nullptr);
+    poller.work((2.0 + problem.outputs()) * x.count);
+  }
+  Certificate c;
+  c.radius = check.radius();
+  // No margin exceeds the radius: the bound that holds without any dual weights (times √2 for score differences).
+  c.dual = std::min(check.upper(), check.radius() * (problem.task == Task::multiclass ? std::sqrt(2.0) : 1.0));
+  c.primal = check.lower();
+  c.gap = c.dual - c.primal;
+  c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
+  c.support = check.support();
+  return c;
+}
+
+}  // namespace margin

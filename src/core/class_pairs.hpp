@@ -1,0 +1,27 @@
+// A free intercept with k classes. Ordered pair (a, c) means "a row of class a against the rival c"; its margin gains
+// b_a − b_c. The exact best intercepts, and the row weights that make the intercepts vanish from the dual, are two
+// small graph problems on k nodes. With two classes both have a closed form.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace margin {
+
+/// The intercepts that make the smallest pair margin largest.
+struct Offsets {
+  double value;            ///< max_b min_{a≠c} smallest(a, c) + b_a − b_c
+  Eigen::VectorXd offset;  ///< one b per class, b_0 = 0
+};
+
+/// `smallest(a, c)` = min over rows of class a of score_a − score_c without intercepts (+∞: no such row; the diagonal
+/// is ignored). The value is the smallest mean of a cycle of the complete graph on the classes (Karp 1978: O(k³));
+/// the offsets are shortest-path potentials.
+Offsets best_offsets(const Eigen::MatrixXd& smallest);
+
+/// Row weights q satisfy the constraint of a free intercept when for every class the weight of its rows equals the
+/// weight of the rows that have it as rival. `mass(a, c)` = Σ q over pair (a, c). Returns scales s such that
+/// mass(a, c) · s_a / s_c is balanced (Osborne 1960). Pairs that lie on no cycle end with weight 0.
+Eigen::VectorXd balancing_scales(const Eigen::MatrixXd& mass);
+
+}  // namespace margin

@@ -1,0 +1,232 @@
+#include "min_norm_point.hpp"
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+namespace margin {
+
+namespace {
+constexpr double zero_weight = 1e-14;     // weights sum to 1; below this a weight is rounding
+constexpr double pivot_floor = 1e-14;     // relative pivot of a member that depends on the others
+constexpr double rounding_floor = 1e-15;  // absolute error of a reduced gradient in units where ‖z‖ ≤ 1
+
+/// The p × p system of the multipliers; singular when the members do not reach all classes, then any solution serves.
+Eigen::VectorXd solve_small(Eigen::MatrixXd m, const Eigen::VectorXd& r) {
+  if (m.rows() == 1) return r / m(0, 0);
+  Eigen::LDLT<Eigen::MatrixXd> ldlt(m);
+  const Eigen::VectorXd d = ldlt.vectorD().cwiseAbs();
+  if (d.minCoeff() < 1e-13 * d.maxCoeff()) {
+    m.diagonal().array() += 1e-13 * d.maxCoeff();
+    ldlt.compute(m);
+    Eigen::VectorXd x = ldlt.solve(r);
+    x += ldlt.solve(r - m * x);
+    return x;
+  }
+  return ldlt.solve(r);
+}
+}  // namespace
+
+MinNormPoint::MinNormPoint(const Problem& problem, const Pool& pool)
+    : problem_(problem),
+      pool_(pool),
+      p_(!problem.intercept ? 1 : (problem.classes == 2 ? 2 : problem.classes)),
+      r_(Eigen::VectorXd::Zero(p_)),
+      eta_(Eigen::VectorXd::Zero(p_)),
+      factor_(p_) {
+  r_(0) = 1;
+  if (problem.intercept && problem.classes == 2) r_ << 0.5, 0.5;
+}
+
+Eigen::VectorXd MinNormPoint::constraint(const Pair& p) const {
+  Eigen::VectorXd a = Eigen::VectorXd::Zero(p_);
+  if (!problem_.intercept) {
+    a(0) = 1;
+  } else if (problem_.classes == 2) {
+    a(p.own) = 1;
+  } else {
+    a(0) = 1;
+    if (p.own > 0) a(p.own) += 1;
+    if (p.rival > 0) a(p.rival) -= 1;
+  }
+  return a;
+}
+
+double MinNormPoint::constraint_dot(const Pair& p, const Eigen::VectorXd& v) const {
+  if (!problem_.intercept) return v(0);
+  if (problem_.classes == 2) return v(p.own);
+  return v(0) + (p.own > 0 ? v(p.own) : 0.0) - (p.rival > 0 ? v(p.rival) : 0.0);
+}
+
+double MinNormPoint::constraint_gram(const Pair& p, const Pair& q) const {
+  if (!problem_.intercept) return 1;
+  if (problem_.classes == 2) return p.own == q.own ? 1 : 0;
+  const bool own = p.own > 0, rival = p.rival > 0;
+  return 1 + (own && p.own == q.own) - (own && p.own == q.rival) - (rival && p.rival == q.own) +
+         (rival && p.rival == q.rival);
+}
+
+Eigen::VectorXd MinNormPoint::offsets() const {
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(problem_.classes);
+  if (!problem_.intercept) return b;
+  if (problem_.classes == 2)
+    b(1) = 0.5 * (eta_(0) - eta_(1));
+  else
+    for (Eigen::Index c = 1; c < p_; ++c) b(c) = -eta_(c);
+  return b;
+}
+
+void MinNormPoint::choose_start() {
+  auto smallest = [&](std::int32_t own, std::int32_t rival) {
+    Eigen::Index best = -1;
+    for (Eigen::Index j = 0; j < pool_.size(); ++j) {
+      const Pair& p = pool_.pair(j);
+      if ((own >= 0 && p.own != own) || (rival >= 0 && p.rival != rival)) continue;
+      if (best < 0 || pool_.gram(j, j) < pool_.gram(best, best)) best = j;
+    }
+    return best;
+  };
+  if (!problem_.intercept) {
+    enter(smallest(-1, -1));
+  } else {
+    // Both directions along the chain of classes: a feasible start that reaches every class.
+    for (std::int32_t c = 0; c + 1 < problem_.classes; ++c) {
+      enter(smallest(c, c + 1));
+      enter(smallest(c + 1, c));
+    }
+  }
+  q_.setConstant(1.0 / static_cast<double>(members_.size()));
+}
+
+void MinNormPoint::enter(Eigen::Index j) {
+  const auto s = static_cast<Eigen::Index>(members_.size());
+  const Eigen::VectorXd a = constraint(pool_.pair(j));
+  Eigen::VectorXd cross(s);
+  for (Eigen::Index i = 0; i < s; ++i) {
+    const Eigen::Index member = members_[static_cast<std::size_t>(i)];
+    cross(i) = pool_.gram(member, j) + constraint_gram(pool_.pair(member), pool_.pair(j));
+  }
+  factor_.append(cross, pool_.gram(j, j) + a.squaredNorm(), a, pivot_floor);
+  members_.push_back(j);
+  is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
+  is_member_[static_cast<std::size_t>(j)] = 1;
+  q_.conservativeResize(s + 1);
+  q_(s) = 0;
+  ++changes_since_refactor_;
+}
+
+void MinNormPoint::drop(Eigen::Index position) {
+  is_member_[static_cast<std::size_t>(members_[static_cast<std::size_t>(position)])] = 0;
+  members_.erase(members_.begin() + position);
+  const Eigen::Index s = q_.size();
+  for (Eigen::Index i = position; i + 1 < s; ++i) q_(i) = q_(i + 1);
+  q_.conservativeResize(s - 1);
+  factor_.remove(position);
+  ++changes_since_refactor_;
+}
+
+void MinNormPoint::refactor() {
+  const std::vector<Eigen::Index> members = members_;
+  const Eigen::VectorXd q = q_;
+  members_.clear();
+  q_.resize(0);
+  factor_.clear();
+  for (const Eigen::Index j : members) enter(j);
+  q_ = q;
+  changes_since_refactor_ = 0;
+}
+
+Eigen::VectorXd MinNormPoint::equality_solution() {
+  const Eigen::MatrixXd y = factor_.reduced();
+  const Eigen::VectorXd nu = solve_small(y.transpose() * y, r_);
+  eta_ = nu - r_;
+  return factor_.solve_transposed(y * nu);
+}
+
+void MinNormPoint::minor_cycles(const std::function<void(double)>& poll) {
+  for (;;) {
+    const auto s = static_cast<double>(members_.size());
+    poll(2 * s * (s + static_cast<double>(p_ * p_)));
+    const Eigen::VectorXd target = equality_solution();
+    double step = 1;
+    Eigen::Index blocking = -1;
+    for (Eigen::Index i = 0; i < target.size(); ++i) {
+      if (target(i) >= -zero_weight) continue;
+      const double ratio = q_(i) / (q_(i) - target(i));
+      if (blocking < 0 || ratio < step) {
+        step = ratio;
+        blocking = i;
+      }
+    }
+    if (blocking < 0) {
+      q_ = target.cwiseMax(0.0);
+      return;
+    }
+    q_ = (q_ + step * (target - q_)).cwiseMax(0.0);
+    drop(blocking);
+  }
+}
+
+MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<void(double)>& poll) {
+  is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
+  if (members_.empty()) choose_start();
+  minor_cycles(poll);
+  double best = std::numeric_limits<double>::max();
+  int without_progress = 0;
+  bool refactored = false;
+  for (;;) {
+    const Eigen::VectorXd g = pool_.products(members_, q_);
+    poll(static_cast<double>(pool_.distinct_rows()) * static_cast<double>(members_.size()));
+    squared_norm_ = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      squared_norm_ += q_(static_cast<Eigen::Index>(i)) * g(members_[i]);
+    squared_norm_ = std::max(squared_norm_, 0.0);
+
+    if (squared_norm_ < best - 1e-14 * std::fabs(best)) {
+      best = squared_norm_;
+      without_progress = 0;
+    } else if (++without_progress > 30 + 2 * static_cast<int>(p_)) {
+      // Rounding has the last word: start the factor afresh once, then give up honestly.
+      if (refactored) return Outcome::stalled;
+      refactor();
+      minor_cycles(poll);
+      refactored = true;
+      without_progress = 0;
+      continue;
+    }
+
+    Eigen::Index entering = -1;
+    double most_negative = -tolerance * squared_norm_ - rounding_floor;
+    for (Eigen::Index j = 0; j < pool_.size(); ++j) {
+      if (is_member_[static_cast<std::size_t>(j)] != 0) continue;
+      const double gradient = reduced(pool_.pair(j), g(j));
+      if (gradient < most_negative) {
+        most_negative = gradient;
+        entering = j;
+      }
+    }
+    if (entering < 0) return Outcome::optimal;
+    if (changes_since_refactor_ > 2000 + 4 * static_cast<int>(members_.size())) refactor();
+    enter(entering);
+    minor_cycles(poll);
+  }
+}
+
+void MinNormPoint::refine() {
+  const Weights w = pool_.combine(members_, q_);
+  const auto s = static_cast<Eigen::Index>(members_.size());
+  Eigen::VectorXd residual(s), missing = r_;
+  for (Eigen::Index i = 0; i < s; ++i) {
+    const Eigen::Index j = members_[static_cast<std::size_t>(i)];
+    residual(i) = constraint_dot(pool_.pair(j), eta_) - pool_.product(j, w);
+    missing -= q_(i) * constraint(pool_.pair(j));
+  }
+  const Eigen::MatrixXd y = factor_.reduced();
+  const Eigen::VectorXd t = factor_.solve_lower(residual);
+  const Eigen::VectorXd mu = solve_small(y.transpose() * y, missing - y.transpose() * t);
+  const Eigen::VectorXd refined = q_ + factor_.solve_transposed(t + y * mu);
+  if (!refined.allFinite() || refined.minCoeff() < 0) return;
+  q_ = refined;
+  eta_ += mu - missing;
+}
+
+}  // namespace margin

@@ -1,0 +1,67 @@
+// The point of least norm in the hull of a pool of pairs:
+//
+//   min ½‖Σ q_j z_j‖²   over q ≥ 0, A q = r
+//
+// A q = r says: weights sum to 1 and, with a free intercept, every class sends as much weight as it receives (two
+// classes: ½ and ½, the distance of two hulls). Active-set method in the manner of Wolfe (1976): solve the equality
+// problem on the members, walk towards it until a weight reaches 0, drop that member, repeat; then enter the pair
+// with the most negative reduced gradient. The Cholesky factor is that of G + AᵀA, which is positive definite even
+// where G is not, and has the same solution because A q is fixed.
+//
+// Philip Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976).
+#pragma once
+
+#include <functional>
+
+#include "active_cholesky.hpp"
+#include "pool.hpp"
+
+namespace margin {
+
+class MinNormPoint {
+ public:
+  MinNormPoint(const Problem& problem, const Pool& pool);
+
+  enum class Outcome { optimal, stalled };
+
+  /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the pool.
+  /// Until the reduced gradient of every pool pair is ≥ −tolerance · ‖w‖². `poll(operations)` may throw.
+  Outcome solve(double tolerance, const std::function<void(double)>& poll);
+
+  const std::vector<Eigen::Index>& members() const { return members_; }
+  const Eigen::VectorXd& weights() const { return q_; }
+  /// Multipliers: reduced gradient of pair j is <z_j, w> − <a_j, multipliers>.
+  const Eigen::VectorXd& multipliers() const { return eta_; }
+  double reduced(const Pair& p, double product) const { return product - constraint_dot(p, eta_); }
+  double squared_norm() const { return squared_norm_; }
+  /// One class offset per class out of the multipliers (zeros without a free intercept).
+  Eigen::VectorXd offsets() const;
+  /// One step of refinement against inner products taken from the rows: what the squared condition of the Gram
+  /// matrix lost comes back.
+  void refine();
+
+ private:
+  Eigen::VectorXd constraint(const Pair& p) const;  // a: the pair's column of A
+  double constraint_dot(const Pair& p, const Eigen::VectorXd& v) const;
+  double constraint_gram(const Pair& p, const Pair& q) const;
+  void choose_start();
+  void enter(Eigen::Index pool_index);
+  void drop(Eigen::Index position);
+  void refactor();
+  /// Solution of the equality problem on the members; sets the multipliers.
+  Eigen::VectorXd equality_solution();
+  void minor_cycles(const std::function<void(double)>& poll);
+
+  const Problem& problem_;
+  const Pool& pool_;
+  Eigen::Index p_;  // number of equality constraints
+  Eigen::VectorXd r_;
+  std::vector<Eigen::Index> members_;
+  std::vector<char> is_member_;
+  Eigen::VectorXd q_, eta_;
+  double squared_norm_ = 0;
+  ActiveCholesky factor_;
+  int changes_since_refactor_ = 0;
+};
+
+}  // namespace margin

@@ -1,0 +1,148 @@
+#include "problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.hpp"
+#include "loss.hpp"
+#include "monitor.hpp"
+
+namespace margin {
+
+namespace {
+
+bool follows_a_loss(const std::string& solver) {
+  return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent";
+}
+
+void check_hard_margin(const Dataset& data, const Settings& s) {
+  if (data.weighted())
+    throw Error(ErrorKind::unsupported, "row weights mean nothing to a hard margin",
+                "Give lambda to train a soft margin, or leave the weights out.");
+  if (s.class_weight_balanced || !s.class_weight.empty())
+    throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a hard margin",
+                "Give lambda to train a soft margin.");
+  if (s.l1_ratio > 0)
+    throw Error(ErrorKind::unsupported, "option \"l1_ratio\" needs a soft margin", "Give lambda as well.");
+  if (s.loss.empty()) return;
+  if (s.loss != "exponential" && s.loss != "logistic")
+    throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
+                "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
+  if (!follows_a_loss(s.solver))
+    throw Error(ErrorKind::unsupported,
+                "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
+                "For regularised regression give lambda, for example 1e-4; for the hard margin leave loss out, or "
+                "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent.");
+}
+
+void set_labels(Problem& p) {
+  const ClassTable& table = p.data.classes();
+  const std::vector<std::int32_t> rank = table.ranks();
+  p.classes = table.size();
+  p.class_names.resize(rank.size());
+  for (std::size_t i = 0; i < rank.size(); ++i)
+    p.class_names[static_cast<std::size_t>(rank[i])] = std::string(table.name(static_cast<std::int32_t>(i)));
+  if (p.classes == 1)
+    throw Error(ErrorKind::invalid_value,
+                "all rows have the label \"" + p.class_names[0] + "\", expected two or more classes",
+                "A margin separates classes: include rows of another class.");
+  p.task = p.classes == 2 ? Task::binary : Task::multiclass;
+  p.label.resize(static_cast<std::size_t>(p.rows()));
+  for (std::int64_t i = 0; i < p.rows(); ++i)
+    p.label[static_cast<std::size_t>(i)] = rank[static_cast<std::size_t>(p.data.class_of(i))];
+}
+
+void set_row_weights(Problem& p, const Settings& s) {
+  p.total_weight = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) p.total_weight += p.data.weight(i);
+  const bool by_class = s.class_weight_balanced || !s.class_weight.empty();
+  if (by_class && p.task == Task::regression)
+    throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a regression",
+                "Give row weights instead: train_margin(label, features, weight, options).");
+  if (p.total_weight <= 0)
+    throw Error(ErrorKind::invalid_value, "the row weights sum to 0, expected at least one positive weight");
+  if (!by_class && !p.data.weighted()) return;
+
+  std::vector<double> class_weight(static_cast<std::size_t>(p.classes), 1.0);
+  if (s.class_weight_balanced) {
+    // As scikit-learn: n / (k n_c), with row weights in place of counts.
+    std::vector<double> mass(class_weight.size(), 0.0);
+    for (std::int64_t i = 0; i < p.rows(); ++i)
+      mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
+    for (std::size_t c = 0; c < mass.size(); ++c)
+      class_weight[c] = mass[c] > 0 ? p.total_weight / (static_cast<double>(p.classes) * mass[c]) : 0.0;
+  }
+  for (const auto& [name, weight] : s.class_weight) {
+    const auto at = std::find(p.class_names.begin(), p.class_names.end(), name);
+    if (at == p.class_names.end()) {
+      std::string known;
+      for (const std::string& c : p.class_names) known += (known.empty() ? "\"" : ", \"") + c + "\"";
+      throw Error(ErrorKind::invalid_option,
+                  "option \"class_weight\" names the label \"" + name + "\", which no row has",
+                  "The labels of these rows are " + known + ".");
+    }
+    class_weight[static_cast<std::size_t>(at - p.class_names.begin())] = weight;
+  }
+  p.row_weight.resize(static_cast<std::size_t>(p.rows()));
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    p.row_weight[at] = p.data.weight(i) * (by_class ? class_weight[static_cast<std::size_t>(p.label[at])] : 1.0);
+  }
+}
+
+}  // namespace
+
+Dataset::Outcome outcome_of(const Settings& settings) {
+  return !settings.hard_margin() && is_regression_loss(settings.loss) ? Dataset::Outcome::targets
+                                                                      : Dataset::Outcome::classes;
+}
+
+Problem make_problem(const Dataset& data, const Settings& settings) {
+  Problem p(data);
+  p.norm = settings.norm;
+  p.hard_margin = settings.hard_margin();
+  p.intercept = settings.intercept;
+  p.intercept_scale = settings.intercept_scale;
+  p.l1_ratio = settings.l1_ratio;
+  if (data.outcome() == Dataset::Outcome::targets)
+    p.task = Task::regression;
+  else
+    set_labels(p);
+  if (p.hard_margin) {
+    check_hard_margin(data, settings);
+    if (follows_a_loss(settings.solver)) p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
+    return p;
+  }
+  p.lambda = *settings.lambda;
+  p.loss_name = settings.loss.empty() ? "hinge" : settings.loss;
+  p.loss = make_loss(p.loss_name, settings);
+  set_row_weights(p, settings);
+  return p;
+}
+
+double largest_norm(const Dataset& data, Monitor* monitor) {
+  Poller poller(monitor);
+  double largest = 0;
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    const Row x = data.row(i);
+    poller.work(x.count);
+    double square = squared_norm(x), scale = 1;
+    if (square < 1e-200 || square > 1e200) {  // near the ends of the exponent range: square scaled values
+      const double top = max_abs(x);
+      if (top == 0) continue;
+      scale = unit_scale(top);
+      square = squared_norm(x, scale);
+    }
+    largest = std::max(largest, std::sqrt(square) / scale);
+  }
+  return largest;
+}
+
+double unit_scale(double norm) {
+  if (!(norm > 0)) return 1;
+  int exponent = 0;
+  std::frexp(norm, &exponent);
+  return std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
+}
+
+}  // namespace margin

@@ -1,0 +1,88 @@
+#include "train.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "certificate_risk.hpp"
+#include "error.hpp"
+#include "standardize.hpp"
+
+namespace margin {
+
+namespace {
+
+std::string megabytes(double bytes) {
+  return std::to_string(static_cast<long long>(std::ceil(bytes / 1048576.0))) + " MB";
+}
+
+void require_memory(double needed, double left, const std::string& what) {
+  if (left >= 0 && needed > left)
+    throw Error(ErrorKind::limit_exceeded,
+                what + " needs about " + megabytes(needed) + ", and margin.memory_limit leaves " + megabytes(left),
+                "Raise margin.memory_limit, or train on fewer rows.");
+}
+
+/// A hard margin is a direction: returned with norm 1, so that a score is a distance.
+void normalize(Weights& weights, Eigen::VectorXd& intercept) {
+  const double top = weights.cwiseAbs().maxCoeff();
+  if (!(top > 0) || !std::isfinite(top)) return;
+  const double scale = unit_scale(top);  // a power of two first, so that the norm neither overflows nor vanishes
+  weights *= scale;
+  intercept *= scale;
+  const double norm = weights.norm();
+  weights /= norm;
+  intercept /= norm;
+}
+
+}  // namespace
+
+Model train(const Dataset& data, const Settings& given, Monitor& monitor, double memory_left) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<Standardization> standard;
+  std::optional<Dataset> copy;
+  if (given.standardize) {
+    require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
+                   "the standardised copy of the rows");
+    standard = measure(data, given.intercept, &monitor);
+    copy.emplace(standardized(data, *standard, &monitor));
+    if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
+  }
+  Problem problem = make_problem(copy ? *copy : data, given);
+  problem.monitor = &monitor;
+  const Solver& solver = choose_solver(problem, given);
+  require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
+  Settings settings = given;
+  if (memory_left >= 0) settings.workspace_limit = memory_left;
+
+  Solution solution = solver.solve(problem, settings, monitor);
+  if (problem.hard_margin) normalize(solution.weights, solution.intercept);
+
+  Model model;
+  model.task = problem.task;
+  model.solver = solution.solver;
+  model.loss = problem.loss_name;
+  model.norm = problem.norm;
+  model.lambda = given.lambda;
+  model.classes = problem.class_names;
+  model.certificate = problem.hard_margin ? certify(problem, solution.weights, solution.intercept, solution.dual)
+                                          : certify_risk(problem, solution.weights, solution.intercept, solution.dual);
+  model.tolerance = settings.tolerance;
+  // The certificate has the last word on what the solver believes.
+  model.status = solution.status;
+  if (model.status == Status::optimal && !(model.certificate.relative_gap <= settings.tolerance))
+    model.status = Status::iteration_limit;
+  else if (model.status != Status::not_separable && model.certificate.relative_gap <= settings.tolerance)
+    model.status = Status::optimal;
+  if (standard) to_user_units(*standard, solution.weights, solution.intercept);
+  model.weights = std::move(solution.weights);
+  model.intercept = std::move(solution.intercept);
+  model.iterations = solution.iterations;
+  model.rows = data.rows();
+  model.history = std::move(solution.trace);
+  if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
+  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return model;
+}
+
+}  // namespace margin
