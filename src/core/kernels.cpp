@@ -6,25 +6,37 @@ namespace margin {
 
 // The loops below are one text in three target regions. Function pointers instead of target_clones: an ifunc
 // resolver runs before sanitizers and valgrind are ready, and a table lets the tests compare the sets.
+#define MARGIN_VECTOR_BYTES 16
+#define MARGIN_TILE_ROWS 4
 namespace baseline {
 #include "kernels.inc"
 }
+#undef MARGIN_VECTOR_BYTES
+#undef MARGIN_TILE_ROWS
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define MARGIN_X86_KERNELS 1
 
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v3")
+#define MARGIN_VECTOR_BYTES 32
+#define MARGIN_TILE_ROWS 4
 namespace avx2 {
 #include "kernels.inc"
 }
+#undef MARGIN_VECTOR_BYTES
+#undef MARGIN_TILE_ROWS
 #pragma GCC pop_options
 
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#define MARGIN_VECTOR_BYTES 64
+#define MARGIN_TILE_ROWS 8
 namespace avx512 {
 #include "kernels.inc"
 }
+#undef MARGIN_VECTOR_BYTES
+#undef MARGIN_TILE_ROWS
 #pragma GCC pop_options
 #endif
 

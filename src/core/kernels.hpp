@@ -8,6 +8,17 @@
 
 namespace margin {
 
+/// Width in bytes of a column panel of rank_update: two cache lines, two AVX-512 vectors.
+constexpr std::size_t panel_bytes = 128;
+
+/// Rows of a piecewise linear loss φ(u; y) = max over a ∈ [low0 + low1·y, high0 + high1·y] of a (y − u) − ε|a|, a
+/// point u (and a direction du) of their scores, and a proximal term (a − a_old)²/(2κ) on their dual.
+struct BoxRows {
+  std::size_t count;
+  const double *u, *du, *y, *cost, *a_old;
+  double low0, low1, high0, high1, epsilon, kappa;
+};
+
 /// One set of loops. `n` counts elements; pointers need no alignment and may be null when n is 0.
 struct Kernels {
   const char* name;  ///< "baseline", "avx2" or "avx512"
@@ -29,6 +40,18 @@ struct Kernels {
   bool (*finite_d)(const double* x, std::size_t n);
   std::size_t (*count_nonzero_f)(const float* x, std::size_t n);
   std::size_t (*count_nonzero_d)(const double* x, std::size_t n);
+  /// One block row of H += factor · AᵀA. A lies in panels of panel_bytes: panel p holds columns p·width … of all `rows`
+  /// rows, row after row (width = panel_bytes / sizeof), panels `panel_stride` elements apart. Updates rows
+  /// first·width … of the row-major h (`stride` elements per row) in the columns of panels first … count − 1: the upper
+  /// triangle, and below the diagonal what the diagonal's panel covers. Products are summed in the type of A.
+  void (*rank_update_f)(const float* panels, std::size_t rows, std::size_t panel_stride, std::size_t first,
+                        std::size_t count, double factor, double* h, std::size_t stride);
+  void (*rank_update_d)(const double* panels, std::size_t rows, std::size_t panel_stride, std::size_t first,
+                        std::size_t count, double factor, double* h, std::size_t stride);
+  /// With a_i maximal at u + t·du: slope = Σ cost_i a_i du_i and curvature = κ Σ cost_i du_i² over the a_i that move.
+  void (*box_line)(const BoxRows& rows, double t, double* slope, double* curvature);
+  /// At u: the maximal a_i, cost_i where a_i moves with u (else 0), Σ cost φ(u) and Σ cost φ*(−a).
+  void (*box_point)(const BoxRows& rows, double* a, double* free_cost, double* loss, double* conjugate);
 };
 
 /// The best set that this CPU runs; the choice is made at the first call and never changes.
