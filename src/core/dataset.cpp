@@ -12,7 +12,7 @@ namespace margin {
 namespace {
 
 constexpr std::uintptr_t wide_bit = 1, sparse_bit = 2, form_bits = 3;
-constexpr std::size_t largest_block = std::size_t{1} << 20;
+constexpr std::size_t largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
 
@@ -112,7 +112,7 @@ void Dataset::check_dimensions(std::int32_t n, bool sparse) {
   }
 }
 
-// Blocks grow geometrically from 1 kB to 1 MB: small groups stay small, large ones cost few allocations.
+// Blocks grow geometrically from 1 kB to 32 MB: small groups stay small, and large blocks can be huge pages.
 char* Dataset::allocate(std::size_t bytes) {
   const std::size_t align = bytes >= 64 ? 64 : 8;
   auto padding = [&] { return (align - reinterpret_cast<std::uintptr_t>(free_) % align) % align; };
