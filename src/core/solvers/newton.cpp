@@ -1,0 +1,172 @@
+// Second-order solver for regularised risks of few features (or few rows).
+//
+// Problem:  min P(w) of certificate_risk.hpp for one output after the other (one against the rest), no elastic net.
+// Method:   smooth losses by Newton-Cholesky (newton_smooth.cpp), piecewise linear ones by an augmented Lagrangian with
+//           a semismooth Newton method inside (newton_augmented.cpp). The intercept is one more column of the constant
+//           intercept_scale. Fewer rows than features: the same in the span of the rows (newton_span.cpp).
+// Start:    the solution of a systematic sample of the rows, or the initial model.
+// Stops:    P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
+#include "newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../solver.hpp"
+#include "newton_gram.hpp"
+#include "newton_span.hpp"
+
+namespace margin {
+
+NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, Run& run)
+    : rows(problem, run), loss(*problem.loss) {
+  const auto n = static_cast<std::size_t>(rows.rows());
+  y.resize(n);
+  cost.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = problem.target(static_cast<std::int64_t>(i), output);
+    cost[i] = problem.weight(static_cast<std::int64_t>(i)) / problem.lambda / problem.total_weight;
+  }
+}
+
+NewtonProblem::NewtonProblem(const NewtonProblem& all, const std::vector<std::int64_t>& which, double scale)
+    : rows(all.rows, which), loss(all.loss), y(which.size()), cost(which.size()) {
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    y[k] = all.y[static_cast<std::size_t>(which[k])];
+    cost[k] = scale * all.cost[static_cast<std::size_t>(which[k])];
+  }
+}
+
+std::vector<std::int64_t> systematic_sample(const NewtonProblem& problem) {
+  std::vector<std::int64_t> which;
+  const std::int64_t n = problem.rows.rows(), columns = static_cast<std::int64_t>(problem.rows.columns());
+  if (n / sample_stride < std::max<std::int64_t>(2048, 10 * columns)) return which;
+  for (std::int64_t i = 0; i < n; i += sample_stride) which.push_back(i);
+  return which;
+}
+
+NewtonProgress::NewtonProgress(const Problem& problem, double tolerance, Run& run)
+    : run_(run),
+      lambda_(problem.lambda),
+      tolerance_(tolerance),
+      lower_(static_cast<std::size_t>(problem.outputs()), 0.0),
+      upper_(static_cast<std::size_t>(problem.outputs()), 0.0) {
+  for (std::int64_t i = 0; i < problem.rows(); ++i)
+    for (std::int32_t o = 0; o < problem.outputs(); ++o)
+      upper_[static_cast<std::size_t>(o)] +=
+          problem.weight(i) * problem.loss->value(0, problem.target(i, o)) / problem.total_weight;
+}
+
+void NewtonProgress::record(double primal, double dual) {
+  const auto o = static_cast<std::size_t>(output_);
+  // Each end is a bound of its own, so the best of each so far is one too.
+  upper_[o] = std::min(upper_[o], lambda_ * primal);
+  lower_[o] = std::max(lower_[o], std::min(lambda_ * dual, upper_[o]));
+  double lower = 0, upper = 0;
+  for (std::size_t k = 0; k < lower_.size(); ++k) {
+    lower += lower_[k];
+    upper += upper_[k];
+  }
+  run_.record(iterations_++, lower, upper);
+}
+
+double NewtonProgress::wanted_gap(double primal, double dual) const {
+  return 0.9 * tolerance_ * std::max(std::fabs(primal), std::fabs(dual));
+}
+
+namespace {
+
+// An n × n or d × d matrix of doubles beyond this is 128 MB, and its factorisation takes seconds.
+constexpr std::int32_t largest_system = 4096;
+
+std::int64_t columns_of(const Problem& p) { return p.dimensions() + (p.intercept ? 1 : 0); }
+
+class Newton final : public Solver {
+ public:
+  std::string_view name() const override { return "newton"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override {
+    return "Newton with Cholesky (smooth losses), augmented Lagrangian with semismooth Newton (piecewise ones)";
+  }
+  std::string refusal(const Problem& p) const override;
+  double workspace(const Problem& p) const override;
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+
+ private:
+  Solution solve_rows(const Problem& p, const Settings& settings, Run& run) const;
+};
+
+std::string Newton::refusal(const Problem& p) const {
+  if (p.hard_margin) return "it needs lambda (a soft margin)";
+  if (p.l1_ratio > 0) return "it has no elastic net (l1_ratio must be 0)";
+  if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
+    return "it solves linear systems of the smaller of " + std::to_string(p.rows()) + " rows and " +
+           std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
+  return {};
+}
+
+double Newton::workspace(const Problem& p) const {
+  const auto n = static_cast<double>(p.rows());
+  const auto system = std::min<std::int64_t>(p.rows(), columns_of(p));
+  const double span = columns_of(p) > p.rows() ? 2 : 0;
+  return 8 * n * (8 + p.outputs()) + (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
+}
+
+Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
+  const std::vector<std::int64_t> which = systematic_sample(problem);
+  if (!which.empty()) {
+    NewtonPoint start{point.w, std::vector<double>(which.size(), 0.0)};
+    newton_smooth(NewtonProblem(problem, which, sample_stride), start, nullptr);
+    point.w = start.w;
+  }
+  return newton_smooth(problem, point, &progress);
+}
+
+Solution Newton::solve_rows(const Problem& p, const Settings& settings, Run& run) const {
+  const auto columns = static_cast<std::size_t>(columns_of(p));
+  const auto n = static_cast<std::size_t>(p.rows());
+  const std::int32_t d = p.dimensions();
+  Solution s;
+  s.solver = "newton";
+  s.status = Status::optimal;
+  s.weights = Weights::Zero(p.outputs(), d);
+  s.intercept = Eigen::VectorXd::Zero(p.outputs());
+  s.dual = Weights::Zero(p.rows(), p.outputs());
+  NewtonProgress progress(p, settings.tolerance, run);
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    progress.begin(o);
+    NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
+    const NewtonProblem problem(p, o, run);
+    const Status status =
+        p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
+    if (status != Status::optimal) s.status = status;
+    for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
+    if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * p.intercept_scale;
+    for (std::size_t i = 0; i < n; ++i) s.dual(static_cast<std::int64_t>(i), o) = point.a[i];
+    Status why;
+    if (o + 1 < p.outputs() && progress.exhausted(why)) {
+      s.status = why;
+      break;
+    }
+  }
+  s.iterations = progress.iterations();
+  s.trace = run.take_trace();
+  return s;
+}
+
+Solution Newton::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  if (p.rows() >= columns_of(p)) return solve_rows(p, settings, run);
+  const RowSpan span(p, run);
+  Solution s = solve_rows(span.problem(), settings, run);
+  span.expand(s);
+  return s;
+}
+
+const Newton instance;
+
+}  // namespace
+
+extern const Solver& newton;
+const Solver& newton = instance;
+
+}  // namespace margin

@@ -1,0 +1,180 @@
+// Piecewise linear losses in rounds: rows far from a kink of the loss are held at their end of the dual's domain, the
+// augmented Lagrangian solves for the others, and a pass over all rows certifies or finds those that were held wrongly.
+//
+// On the pieces where the held rows lie, their loss is linear in w: Σ cost_i φ(u_i) = const − <fixed, w>, fixed =
+// Σ cost_i a_i x_i. So the reduced problem is exact as long as they stay there, and the gap of the whole is the gap of
+// the part plus the Fenchel-Young gaps of the held rows that left. The set of rows solved for only grows after the
+// second round, hence the rounds end. Near the solution only about d rows lie at the kink, so few are undecided.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "newton_augmented.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double first_kappa = 5;
+// Rows to solve for, as a share of all rows, of the undecided ones, and of the columns.
+constexpr double row_share = 0.125, undecided_share = 3, column_share = 10;
+
+class Rounds {
+ public:
+  Rounds(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress)
+      : p_(problem),
+        box_(problem.loss),
+        w_(point.w),
+        a_(point.a),
+        progress_(progress),
+        n_(problem.y.size()),
+        u_(n_),
+        solved_(n_, 1) {}
+
+  Status run();
+
+ private:
+  /// The a of the piece that u lies on, and the distance to the nearest kink.
+  struct Piece {
+    double a, distance;
+  };
+  Piece piece(std::size_t i) const;
+  void start();
+  void choose(bool grow_only);
+  double primal() const;
+  double scale() const;
+
+  const NewtonProblem& p_;
+  const BoxLoss box_;
+  std::vector<double>&w_, &a_;
+  NewtonProgress& progress_;
+  std::size_t n_;
+  std::vector<double> u_;
+  std::vector<char> solved_;  // rows that the next round solves for
+  double kappa_ = 0;
+};
+
+Rounds::Piece Rounds::piece(std::size_t i) const {
+  const double r = p_.y[i] - u_[i], high = box_.high(p_.y[i]), low = box_.low(p_.y[i]);
+  const double to_high = high > 0 ? std::fabs(r - box_.epsilon) : std::numeric_limits<double>::infinity();
+  const double to_low = low < 0 ? std::fabs(r + box_.epsilon) : std::numeric_limits<double>::infinity();
+  return {r > box_.epsilon ? high : (r < -box_.epsilon ? low : 0.0), std::min(to_high, to_low)};
+}
+
+double Rounds::primal() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    const double r = p_.y[i] - u_[i];
+    sum += p_.cost[i] * (r > 0 ? box_.high(p_.y[i]) * std::max(0.0, r - box_.epsilon)
+                               : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
+  }
+  p_.rows.run().work(8.0 * static_cast<double>(n_));
+  return 0.5 * kernels().dot_dd(w_.data(), w_.data(), w_.size()) + sum;
+}
+
+// The size of a residual: 1 for margins, the mean absolute one for a regression.
+double Rounds::scale() const {
+  if (p_.loss.classification()) return 1;
+  double sum = 0, mass = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    sum += p_.cost[i] * std::fabs(p_.y[i] - u_[i]);
+    mass += p_.cost[i];
+  }
+  return sum > 0 ? sum / mass : 1;
+}
+
+void Rounds::start() {
+  p_.rows.scores(w_.data(), u_.data());
+  const std::vector<std::int64_t> which = systematic_sample(p_);
+  kappa_ = first_kappa / scale();
+  if (which.empty()) return;
+  const NewtonProblem sample(p_, which, sample_stride);
+  AugmentedLagrangian part(sample, box_, std::vector<double>(w_.size(), 0.0));
+  part.kappa = kappa_;
+  part.w = w_;
+  sample.rows.scores(part.w.data(), part.u.data());
+  part.solve(1e-3 * primal(), 0, 0, nullptr);
+  w_ = part.w;
+  p_.rows.scores(w_.data(), u_.data());
+  for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
+  choose(false);
+}
+
+// Rows are settled when their a is that of their piece and the nearest kink is beyond a distance chosen for a
+// workable number of unsettled ones.
+void Rounds::choose(bool grow_only) {
+  std::vector<double> distance(n_), sorted;
+  double undecided = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    const Piece at = piece(i);
+    distance[i] = at.a == a_[i] ? at.distance : 0.0;
+    undecided += distance[i] == 0;
+  }
+  const auto all = static_cast<double>(n_);
+  const double wanted =
+      std::max({row_share * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
+  if (wanted >= 0.5 * all) {
+    std::fill(solved_.begin(), solved_.end(), 1);
+    return;
+  }
+  sorted = distance;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  for (std::size_t i = 0; i < n_; ++i)
+    if (distance[i] <= *middle)
+      solved_[i] = 1;
+    else if (!grow_only)
+      solved_[i] = 0;
+  p_.rows.run().work(20 * all);
+}
+
+Status Rounds::run() {
+  start();
+  double full_primal = primal(), last_gap = full_primal;
+  const std::vector<double> none(w_.size(), 0.0);
+  for (int round = 0;; ++round) {
+    std::vector<std::int64_t> which;
+    std::vector<double> held(n_, 0.0);
+    double held_dual = 0;
+    for (std::size_t i = 0; i < n_; ++i)
+      if (solved_[i] != 0) {
+        which.push_back(static_cast<std::int64_t>(i));
+      } else {
+        held[i] = p_.cost[i] * a_[i];
+        held_dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
+      }
+    std::vector<double> fixed = none;
+    if (which.size() < n_) p_.rows.combine(held.data(), fixed.data());
+    const NewtonProblem part(p_, which, 1.0);
+    AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
+    lagrangian.kappa = kappa_;
+    lagrangian.w = w_;
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      lagrangian.a[k] = a_[static_cast<std::size_t>(which[k])];
+      lagrangian.u[k] = u_[static_cast<std::size_t>(which[k])];
+    }
+    const double wanted = std::max(0.5 * progress_.wanted_gap(full_primal, full_primal), 0.02 * last_gap);
+    const bool solved = lagrangian.solve(wanted, full_primal, held_dual, &progress_);
+    kappa_ = lagrangian.kappa;
+    w_ = lagrangian.w;
+    for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
+    p_.rows.scores(w_.data(), u_.data());
+    full_primal = primal();
+    const double dual = lagrangian.dual() + held_dual;
+    progress_.record(full_primal, dual);
+    if (progress_.reached(full_primal, dual)) return Status::optimal;
+    Status why;
+    if (progress_.exhausted(why)) return why;
+    if (!solved && which.size() == n_) return Status::iteration_limit;
+    last_gap = full_primal - dual;
+    choose(round > 0);
+  }
+}
+
+}  // namespace
+
+Status newton_piecewise(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
+  return Rounds(problem, point, progress).run();
+}
+
+}  // namespace margin

@@ -1,0 +1,192 @@
+// Newton's method with a Cholesky factorisation, for smooth losses.
+//
+// Problem:  min F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i), with F = P/λ.
+// Update:   w += t d, (I + Σ cost_i φ''_i x_i x_iᵀ) d = −∇F(w), t = 1 unless the decrease along d asks for less.
+// Dual:     a_i = −φ'(u_i). Every Fenchel-Young gap vanishes, so P − D = λ(F − D_F) = (λ/2)‖∇F‖²: the certificate is
+//           a by-product of the gradient.
+// Stops:    gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
+// Source:   Boyd & Vandenberghe (2004), Section 9.5; Mangasarian (2002) for losses with a piecewise linear gradient
+//           (finite termination); the dual point is Shalev-Shwartz & Zhang (2013), Section 3.
+#include <algorithm>
+#include <cmath>
+
+#include "../losses/all.hpp"
+#include "newton.hpp"
+#include "newton_gram.hpp"
+
+namespace margin {
+
+namespace {
+
+double squared(const std::vector<double>& v) { return kernels().dot_dd(v.data(), v.data(), v.size()); }
+double inner(const std::vector<double>& v, const std::vector<double>& w) {
+  return kernels().dot_dd(v.data(), w.data(), v.size());
+}
+
+constexpr std::int64_t chunk = 4096;
+
+/// Calls f(loss, begin, end) for chunks of rows, with polls in between; the loss arrives as its final class.
+template <class Function>
+void in_chunks(const NewtonProblem& p, Function&& f) {
+  visit(p.loss, [&](const auto& loss) {
+    for (std::int64_t begin = 0; begin < p.rows.rows(); begin += chunk) {
+      const std::int64_t end = std::min(p.rows.rows(), begin + chunk);
+      for (std::int64_t i = begin; i < end; ++i) f(loss, static_cast<std::size_t>(i));
+      p.rows.run().work(100.0 * static_cast<double>(end - begin));
+    }
+  });
+}
+
+class SmoothNewton {
+ public:
+  SmoothNewton(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress* progress)
+      : p_(problem),
+        w_(point.w),
+        a_(point.a),
+        progress_(progress),
+        n_(static_cast<std::size_t>(p_.rows.rows())),
+        u_(n_),
+        du_(n_),
+        coefficient_(n_),
+        r_(w_.size()),
+        d_(w_.size()),
+        gram_(p_.rows),
+        hessian_(w_.size()) {}
+
+  Status run();
+
+ private:
+  void gradient();
+  void direction();
+  double step();
+  /// F(w + t d) and its derivative in t.
+  struct Line {
+    double value, slope;
+  };
+  Line along(double t) const;
+
+  const NewtonProblem& p_;
+  std::vector<double>&w_, &a_;
+  NewtonProgress* progress_;
+  std::size_t n_;
+  std::vector<double> u_, du_, coefficient_, r_, d_;
+  GramSum gram_;
+  SymmetricMatrix hessian_;
+  double primal_ = 0, gap_ = 0;
+};
+
+// r = ∇F = w − Σ cost a x, F and the gap at the current w.
+void SmoothNewton::gradient() {
+  double sum = 0;
+  in_chunks(p_, [&](const auto& loss, std::size_t i) {
+    sum += p_.cost[i] * loss.value(u_[i], p_.y[i]);
+    a_[i] = -loss.derivative(u_[i], p_.y[i]);
+    coefficient_[i] = p_.cost[i] * a_[i];
+  });
+  p_.rows.combine(coefficient_.data(), r_.data());
+  for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = w_[j] - r_[j];
+  primal_ = 0.5 * squared(w_) + sum;
+  gap_ = 0.5 * squared(r_);
+}
+
+void SmoothNewton::direction() {
+  in_chunks(p_, [&](const auto& loss, std::size_t i) {
+    coefficient_[i] = p_.cost[i] * loss.second_derivative(u_[i], p_.y[i]);
+  });
+  // Data of rank below d leaves only the identity in some directions; where that is less than the rounding of the
+  // rest, a larger multiple of the diagonal is added until the factorisation exists. The direction then is a damped
+  // one.
+  for (double damping = 0;; damping = damping == 0 ? 1e-13 : 100 * damping) {
+    hessian_.set_zero();
+    gram_.add(coefficient_.data(), hessian_);
+    for (std::size_t j = 0; j < w_.size(); ++j) {
+      double& h = hessian_.row(j)[j];
+      h += 1 + damping * h;
+    }
+    if (factorise(hessian_, p_.rows.run()) || damping > 1) break;
+  }
+  for (std::size_t j = 0; j < w_.size(); ++j) d_[j] = -r_[j];
+  solve_factored(hessian_, d_.data());
+}
+
+SmoothNewton::Line SmoothNewton::along(double t) const {
+  Line line{0, 0};
+  in_chunks(p_, [&](const auto& loss, std::size_t i) {
+    const double u = u_[i] + t * du_[i];
+    line.value += p_.cost[i] * loss.value(u, p_.y[i]);
+    line.slope += p_.cost[i] * loss.derivative(u, p_.y[i]) * du_[i];
+  });
+  const double wd = inner(w_, d_), dd = squared(d_);
+  line.value += 0.5 * squared(w_) + t * wd + 0.5 * t * t * dd;
+  line.slope += wd + t * dd;
+  return line;
+}
+
+// The whole step where it still descends at its end or has decreased F as it promised, otherwise a point near the
+// minimum along d, between bounds on which the slope has both signs.
+double SmoothNewton::step() {
+  const double slope = inner(r_, d_);
+  double low = 0, high = 1, low_slope = slope, t = 1;
+  for (int i = 0; i < 60; ++i) {
+    const Line line = along(t);
+    if (line.slope <= 0 && t == 1) return t;
+    if (line.value <= primal_ + 1e-4 * t * slope) return t;
+    if (std::fabs(line.slope) <= 0.1 * std::fabs(slope) && line.value <= primal_ + 1e-14 * std::fabs(primal_)) return t;
+    if (line.slope <= 0) {
+      low = t;
+      low_slope = line.slope;
+    } else {
+      high = t;
+    }
+    // Secant, kept away from the ends.
+    const double width = high - low;
+    const double guess = line.slope > 0 ? low + width * low_slope / (low_slope - line.slope) : low + 0.5 * width;
+    t = std::clamp(guess, low + 0.1 * width, high - 0.1 * width);
+  }
+  return t;
+}
+
+Status SmoothNewton::run() {
+  Status why = Status::iteration_limit;
+  std::vector<double> best = w_;
+  double best_gap = -1, last = 0;
+  int idle = 0;
+  p_.rows.scores(w_.data(), u_.data());
+  for (int iteration = 0;; ++iteration) {
+    gradient();
+    if (progress_ != nullptr) {
+      progress_->record(primal_, primal_ - gap_);
+      if (progress_->reached(primal_, primal_ - gap_)) return Status::optimal;
+      if (progress_->exhausted(why)) break;
+    } else if (gap_ <= 1e-3 * primal_ || iteration >= 20) {
+      return Status::optimal;
+    }
+    // Progress is a smaller F until rounding hides its changes, then a smaller gap.
+    idle = iteration == 0 || primal_ < last - 1e-13 * std::fabs(last) || gap_ < 0.9 * best_gap ? 0 : idle + 1;
+    last = primal_;
+    if (best_gap < 0 || gap_ < best_gap) {
+      best_gap = gap_;
+      best = w_;
+    }
+    if (idle >= 4 || !std::isfinite(gap_)) break;
+    direction();
+    p_.rows.scores(d_.data(), du_.data());
+    const double t = step();
+    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += t * d_[j];
+    for (std::size_t i = 0; i < n_; ++i) u_[i] += t * du_[i];
+  }
+  if (!(gap_ <= best_gap)) {
+    w_ = best;
+    p_.rows.scores(w_.data(), u_.data());
+    gradient();
+  }
+  return why;
+}
+
+}  // namespace
+
+Status newton_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress* progress) {
+  return SmoothNewton(problem, point, progress).run();
+}
+
+}  // namespace margin
