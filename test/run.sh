@@ -31,7 +31,7 @@ stage() {
   passed=$((passed + ok))
   failed=$((failed + not_ok))
   printf '%-9s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - start))
-  closing+=("$name: $(grep -E "${last_line[${counter[$name]}]}" "$log" | tail -n 1 | sed 's/^ *//')")
+  closing+=("$name: $(grep -E "${last_line[${counter[$name]}]}" "$log" | tail -n 1 | sed 's/^ *//' || true)")
   if [ "$status" -ne 0 ] || [ "$not_ok" -ne 0 ]; then
     sed 's/^/    /' "$log" | grep -vE '^    ok ' | tail -n 80
   fi
@@ -106,7 +106,7 @@ stage_rules() {
   check 'src/core includes no PostgreSQL header' \
     nothing_matches '#[[:space:]]*include[[:space:]]*[<"](postgres|c\.h|fmgr|utils/|catalog/|executor/|nodes/|access/|funcapi)' src/core
   check 'src/core never prints' nothing_matches '\b(printf|fprintf|puts|std::cout|std::cerr|iostream)\b[^"]*\(' src/core
-  check 'only src/pg/postgres.hpp includes postgres.h' nothing_but '^src/pg/(postgres\.hpp|module\.c):' '#[[:space:]]*include[[:space:]]*[<"]postgres\.h' src
+  check 'only src/pg/postgres.hpp includes postgres.h' nothing_but '^src/pg/(postgres\.hpp|module\.c):' '#[[:space:]]*include[[:space:]]*[<"]postgres\.h[">]' src
   check 'errors cross the boundary in one place' \
     nothing_but '^src/pg/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
   check 'no file of src/core above 400 lines' longer_than 400 src/core
@@ -170,7 +170,11 @@ stage_tap() {
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
   (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" \
     PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
-    MARGIN_DEMO_DATA="$area/demo-data" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl)
+    MARGIN_DEMO_DATA="$area/demo-data" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl) ||
+    { # a script that died before its end left the reason in its log
+      grep -LE '1\.\.[0-9]+$' "$area"/tmp_check/log/regress_log_* | xargs -r tail -v -n 15
+      return 1
+    }
 }
 
 # --- valgrind: one backend under memcheck; an error counts when our library is on its stack ----------------------------

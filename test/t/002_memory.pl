@@ -10,35 +10,36 @@ use Time::HiRes qw(time);
 my $node = new_node('memory', 'jit = off', 'max_parallel_workers_per_gather = 0');
 gaussian_table($node, 'small', 20, 3, 'x[1] + x[2] > 0');
 
-# repeat(SESSION, N, STATEMENT): the statement N times, each on its own, in one session.
-sub repeat
+# One session repeats each statement on its own and tells its resident memory after a tenth of them and at the end.
+my @cases = (
+	[ 10000, 'trainings', 'SELECT train_margin(y, x) FROM small' ],
+	[ 3000, 'soft-margin trainings', 'SELECT train_margin(y, x, margin_options(lambda => 0.1)) FROM small' ],
+	[ 10000, 'errors in training', "SELECT train_margin(y, CASE id WHEN 20 THEN '{NaN,1,1}' ELSE x END) FROM small" ],
+	[ 3000, 'errors in options', 'SELECT margin_options(solver => $$momentum$$, tolerance => -1)' ]);
+my $script = "SET client_min_messages = error;\nSELECT pg_backend_pid() AS pid \\gset\n\\setenv PID :pid\n";
+foreach my $case (@cases)
 {
-	my ($session, $times, $statement) = @_;
-	$session->query(qq{\\o /dev/null
-		SELECT \$statement\$$statement\$statement\$ FROM generate_series(1, $times) \\gexec
-		\\o});
-	return;
+	my ($times, undef, $statement) = @$case;
+	foreach my $part ($times / 10, $times - $times / 10)
+	{
+		$script .= "\\o /dev/null\nSELECT \$statement\$$statement\$statement\$ FROM generate_series(1, $part) \\gexec\n\\o\n"
+		  . "\\! grep VmRSS /proc/\$PID/status\n";
+	}
+}
+my ($out, $err) = ('', '');
+$node->psql('postgres', $script, stdout => \$out, stderr => \$err, on_error_stop => 0);
+my @resident = $out =~ /^VmRSS:\s+(\d+) kB/mg;
+my @errors = $err =~ /ERROR:  (feature 1 is NaN|option "tolerance" must be)/g;
+is(scalar @errors, 13000, 'the statements that should fail did');
+foreach my $case (@cases)
+{
+	my $before = shift @resident;
+	my $growth = (shift @resident) - $before;
+	cmp_ok($growth, '<=', 1024, "$case->[0] $case->[1] leave memory flat ($growth kB)");
 }
 
-my $session = $node->background_psql('postgres', on_error_stop => 0);
-my $pid = $session->query('SELECT pg_backend_pid()');
-$session->query('SET client_min_messages = error');
-
-foreach my $case (
-	[ 'trainings', 'SELECT train_margin(y, x) FROM small' ],
-	[ 'soft-margin trainings', 'SELECT train_margin(y, x, margin_options(lambda => 0.1)) FROM small' ],
-	[ 'errors in training', "SELECT train_margin(y, CASE id WHEN 20 THEN '{NaN,1,1}' ELSE x END) FROM small" ],
-	[ 'errors in options', q{SELECT margin_options(solver => 'momentum', tolerance => -1)} ])
-{
-	my ($name, $statement) = @$case;
-	my $all = $name eq 'trainings' || $name =~ /errors in training/ ? 10000 : 3000;
-	repeat($session, $all / 10, $statement);
-	my $before = resident($pid, 'VmRSS');
-	repeat($session, $all - $all / 10, $statement);
-	my $growth = resident($pid, 'VmRSS') - $before;
-	cmp_ok($growth, '<=', 1024, "$all $name leave memory flat ($growth kB)");
-	$session->{stderr} = '';
-}
+my $session = $node->background_psql('postgres');
+my $pid = $session->query_safe('SELECT pg_backend_pid()');
 
 # 1,000 groups of 100 rows.
 gaussian_table($node, 'grouped', 100000, 10, 'x[1] - x[2] + x[3] > 0');
@@ -49,7 +50,7 @@ like($plan, qr/GroupAggregate.*Sort/s, 'GROUP BY sorts, so that it holds one gro
 unlike($plan, qr/HashAggregate/, '... and does not hash');
 my $before = resident($pid, 'VmHWM');
 my $start = time;
-is( $session->query("SELECT count(*), bool_and((model).status = 'optimal'), sum((model).rows) FROM ($by_group) AS s"),
+is( $session->query_safe("SELECT count(*), bool_and((model).status = 'optimal'), sum((model).rows) FROM ($by_group) AS s"),
 	'1000|t|100000', '1,000 groups of 100 rows are trained');
 my $seconds = sprintf('%.1f', time - $start);
 cmp_ok($seconds, '<=', 20, "... in seconds ($seconds s)");
@@ -59,7 +60,7 @@ cmp_ok($growth, '<=', 65536, "... in bounded memory ($growth kB more at the peak
 # The memory limit.
 my ($time, $state, $alive) = timed($node, "SET margin.memory_limit = '1MB';", 'SELECT train_margin(y, x) FROM grouped;');
 is($state, '54000', 'margin.memory_limit refuses more rows');
-my ($out, $err) = ('', '');
+$err = '';
 $node->psql('postgres', "SET margin.memory_limit = '1MB'; SELECT train_margin(y, x) FROM grouped;", stderr => \$err);
 like($err, qr/HINT:.*margin\.memory_limit/s, '... and says which setting to raise');
 is($node->safe_psql('postgres', "SET margin.memory_limit = '64MB'; SELECT (train_margin(y, x)).rows FROM grouped"),
@@ -68,12 +69,12 @@ is($node->safe_psql('postgres', "SET margin.memory_limit = '64MB'; SELECT (train
 # More than 1 GB of rows: 150,000 rows of 1,000 doubles that no float holds, made on the fly. Row i is a constant
 # vector, and one number separates the classes.
 $start = time;
-my $large = $node->safe_psql('postgres', q{
-	SET client_min_messages = error;
+my $large = $session->query_safe(q{
 	SELECT (m).rows, (m).dimensions, (m).status FROM (
-	  SELECT train_margin(i > 25000, array_fill((i + 50000 * (i > 25000)::int) / 3.0::float8, ARRAY[1000]), margin_options(tolerance => 1e-3)) AS m
-	    FROM generate_series(1, 150000) AS i) AS s;});
+	  SELECT train_margin(i > 25000, array_fill((i + 50000 * (i > 25000)::int) / 3.0::float8 + 0.1, ARRAY[1000]), margin_options(tolerance => 1e-3)) AS m
+	    FROM generate_series(1, 150000) AS i) AS s});
 is($large, '150000|1000|optimal', 'rows of 1.2 GB are trained on');
+cmp_ok(resident($pid, 'VmHWM'), '>=', 1150000, '... all of them in memory');
 $seconds = sprintf('%.1f', time - $start);
 cmp_ok($seconds, '<=', 60, "... within a minute ($seconds s)");
 

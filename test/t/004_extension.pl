@@ -20,7 +20,7 @@ $node->safe_psql('elsewhere', q{
 	INSERT INTO points SELECT i > 5, ARRAY[i, i % 3] FROM generate_series(1, 10) AS i;
 	CREATE TABLE models AS SELECT learning.train_margin(y, x, learning.margin_options(tolerance => 1e-6)) AS model FROM points;});
 my $check = q{SELECT (model).status, bool_and(%1$s.margin_predict(model, x, NULL::boolean) = y),
-	(%1$s.margin_evaluate(model, y, x)) IS NOT NULL, (%1$s.margin_verify(model, y, x)) IS NOT NULL FROM points, models GROUP BY model};
+	(%1$s.margin_evaluate(model, y, x)).rows = 10, (%1$s.margin_verify(model, y, x)).errors = 0 FROM points, models GROUP BY model};
 foreach my $path ('"$user", public', 'pg_catalog', '')
 {
 	is($node->safe_psql('elsewhere', "SET search_path = '$path'; "
@@ -75,7 +75,7 @@ $node->safe_psql('postgres', q{CREATE ROLE reader LOGIN;
 	CREATE TABLE points AS SELECT i AS id, i > 5 AS y, ARRAY[i, i % 3]::real[] AS x FROM generate_series(1, 10) AS i;
 	GRANT SELECT ON points TO reader;});
 my $readonly = q{SET ROLE reader; SET default_transaction_read_only = on;
-	SELECT (m).status, (SELECT count(margin_predict(m, x)) FROM points), (SELECT margin_verify(m, y, x) IS NOT NULL FROM points)
+	SELECT (m).status, (SELECT count(margin_predict(m, x)) FROM points), (SELECT (margin_verify(m, y, x)).errors = 0 FROM points)
 	  FROM (SELECT train_margin(y, x) AS m FROM points) AS s};
 is($node->safe_psql('postgres', $readonly), 'optimal|10|t', 'a plain role trains in a read-only transaction');
 
