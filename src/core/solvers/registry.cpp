@@ -11,10 +11,12 @@ extern const Solver& gradient_descent;
 extern const Solver& normalized_gradient_descent;
 extern const Solver& batch_perceptron;
 extern const Solver& sdca;
+extern const Solver& newton;
+extern const Solver& sgd;
 
 const std::vector<const Solver*>& all_solvers() {
   static const std::vector<const Solver*> list = {
-      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron, &sdca,
+      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron, &sdca, &sgd, &newton,
   };
   return list;
 }

@@ -1,14 +1,18 @@
 // Stochastic dual coordinate ascent for regularised risks.
 //
 // Problem: min P(w, b) of certificate_risk.hpp, one output after another, through its dual D(a).
+//
 // Update: for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then w += Δ c_i x_i / (λ(1−ρ)W);
 // with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA).
+//
 // Order: a fresh permutation every epoch (SDCA-Perm, the default), with replacement (SDCA), or as the rows lie.
 // With permutations, rows that sit at an end of their dual domain with more slack than the last epoch's largest
-// violation are left out (shrinking); every gap pass looks at all rows again and rebuilds the active set from their
-// scores. Stop: relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the
-// way promise it or the visits have doubled. Iterations count epochs: visits divided by rows, rounded up. Source:
-// Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization" (2013):
+// violation are left out (shrinking); every gap pass looks at all rows and rebuilds the active set from their scores.
+//
+// Stop: relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the way
+// promise it or the visits have grown 2.5-fold. Iterations count epochs: visits divided by rows, rounded up.
+//
+// Source: Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization" (2013):
 // Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors (2014); shrinking: Hsieh et al. (2008).
 #include <cmath>
 #include <limits>
@@ -27,34 +31,29 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t default_epochs = 1000;
 
-/// When a gap pass is worth its price (about 0.4 visits per row).
+/// When a gap pass is worth its price, a third of an epoch or so: total cost is held to a few per cent of the visits.
 class GapSchedule {
  public:
-  explicit GapSchedule(double rows) : rows_(rows), wait_(rows / 2) {}
+  GapSchedule(double rows, double first_target) : rows_(rows), target_(first_target), next_(6 * rows) {}
 
-  /// `estimate`: the gap promised by the last epoch (negative: unknown); `target`: the gap to reach (0: unknown).
-  bool due(double visits, double estimate, double target) const {
-    if (visits >= next_) return true;
-    if (estimate < 0 || !(target > 0)) return false;
-    return estimate < 0.2 * target || (estimate < 1.5 * target && visits >= last_ + wait_);
+  double target() const { return target_; }
+  /// `estimate`: the gap that the last epoch promises.
+  bool due(double visits, double estimate) const {
+    if (visits >= next_ || estimate <= 0.01 * target_) return true;
+    return estimate * optimism_ <= target_ && 0.33 * rows_ * passes_ <= 0.07 * visits;
   }
-  void failed(double visits, bool promised, double gap, double target) {
-    // A promise that failed says that estimates are too hopeful here: believe the next one later.
-    if (promised) wait_ = std::min(2 * wait_, 7 * rows_);
-    double next = 2 * visits;
-    if (last_gap_ > gap && gap > 0 && target > 0 && last_ > 0) {
-      // Linear convergence from the last two passes; not much beyond what they cover.
-      const double rate = std::log(last_gap_ / gap) / (visits - last_);
-      next = std::min(next, visits + std::max(rows_, 1.05 * std::log(gap / target) / rate));
-    }
-    next_ = std::max(next, visits + rows_);
-    last_ = visits;
-    last_gap_ = gap;
+  void looked(double visits, double estimate, double gap, double target) {
+    ++passes_;
+    target_ = target;
+    next_ = std::max(2.5 * visits, 6 * rows_);
+    // Rows that were left out, and weights that moved on, make an estimate too hopeful; believe the next one less.
+    if (estimate > 0) optimism_ = std::clamp(gap / estimate, 1.0, 100.0);
   }
 
  private:
-  double rows_, wait_;
-  double last_ = 0, next_ = 0, last_gap_ = 0;
+  double rows_, target_, next_;
+  double optimism_ = 1;
+  int passes_ = 0;
 };
 
 class Sdca final : public Solver {
@@ -81,8 +80,10 @@ struct Session {
   Run& run;
   Random random;
   double other_primal = 0, other_dual = 0;  // of the outputs that are not being solved
-  double epochs = 0;                        // of the current output
+  double epochs = 0, at_zero = 0;           // of the current output; at_zero = P(0)
 };
+
+bool closed(const GapResult& gap, double target) { return target < infinity && gap.gap() <= target; }
 
 template <class L>
 Status solve_output(const L& loss, SdcaState& state, Session& session) {
@@ -94,11 +95,22 @@ Status solve_output(const L& loss, SdcaState& state, Session& session) {
   const bool shrink = permute && history == nullptr;
 
   std::vector<std::int32_t> order = state.movable;
-  GapSchedule schedule(n);
-  double visits = 0, violation = infinity, target = 0;
+  GapSchedule schedule(n, settings.tolerance * session.at_zero / 2);
+  double visits = 0, violation = infinity, estimate = 0;
   bool full = true;  // the last epoch saw every movable row
   int idle = 0;      // epochs in which nothing moved
   Status status = Status::iteration_limit;
+  const auto look = [&] {
+    if (history != nullptr) history->enter();
+    const GapResult gap = measure_gap(loss, state, run, shrink ? violation : infinity, shrink ? &order : nullptr);
+    if (history != nullptr) history->leave();
+    run.record(static_cast<std::int64_t>(std::ceil(session.epochs)), session.other_dual + gap.dual,
+               session.other_primal + gap.primal);
+    schedule.looked(visits, estimate, gap.gap(), settings.tolerance * gap.size());
+    return gap;
+  };
+  // A previous model may be good enough as it is.
+  if (settings.initial.has_value() && history == nullptr && closed(look(), schedule.target())) return Status::optimal;
   for (;;) {
     if (settings.order == Order::random)
       for (std::int32_t& i : order) i = state.movable[session.random.below(state.movable.size())];
@@ -106,37 +118,30 @@ Status solve_output(const L& loss, SdcaState& state, Session& session) {
     const EpochResult epoch =
         run_epoch(loss, state, order, shrink ? violation : infinity, permute, session.random, run, history.get());
     visits += epoch.visits;
+    estimate = history == nullptr ? epoch.estimate : infinity;
     session.epochs = visits / n;
     violation = epoch.violation > 0 ? epoch.violation : infinity;
     const bool last = epoch.out_of_time || run.exhausted(static_cast<std::int64_t>(std::floor(session.epochs)), status);
-    const bool promised = detail::settles<L>() && (history == nullptr) && epoch.estimate < 1.5 * target;
     idle = epoch.moved ? 0 : idle + 1;
     // Draws with replacement can miss the row that still has a step to make.
     const bool stuck = idle >= (settings.order == Order::random ? 64 : 1);
-    if (!last && !stuck &&
-        !schedule.due(visits, detail::settles<L>() && history == nullptr ? epoch.estimate : -1, target)) {
+    if (!last && !stuck && !schedule.due(visits, estimate)) {
       full = full && order.size() == state.movable.size();
       continue;
     }
 
-    if (history != nullptr) history->enter();
-    const GapResult gap = measure_gap(loss, state, run, shrink ? violation : infinity, shrink ? &order : nullptr);
-    if (history != nullptr) history->leave();
-    run.record(static_cast<std::int64_t>(std::ceil(session.epochs)), session.other_dual + gap.dual,
-               session.other_primal + gap.primal);
-    target = settings.tolerance * gap.size();
-    if (gap.gap() <= target) {
+    const GapResult gap = look();
+    if (closed(gap, schedule.target())) {
       status = Status::optimal;
       break;
     }
-    if (last) break;
+    if (last || !(gap.size() < infinity)) break;
     if (stuck && full) break;  // every coordinate is at its maximum in floating point
     full = stuck;
     if (stuck) {
       order = state.movable;
       violation = infinity;
     }
-    schedule.failed(visits, promised, gap.gap(), target);
   }
   if (history != nullptr) history->enter();
   return status;
@@ -161,7 +166,8 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
   for (const double v : at_zero) session.other_primal += v;
 
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
-    session.other_primal -= at_zero[static_cast<std::size_t>(o)];
+    session.at_zero = at_zero[static_cast<std::size_t>(o)];
+    session.other_primal -= session.at_zero;
     state.start_output(o);
     start_from(settings, o, state, session.random, run);
     Status status = Status::optimal;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "../losses/all.hpp"
 #include "../random.hpp"
 #include "sdca_state.hpp"
 
@@ -20,8 +21,7 @@ class DualHistory {
 
 struct EpochResult {
   double violation = 0;  ///< the largest distance of a score from where its row's a would be optimal
-  double estimate =
-      0;  ///< Σ of Fenchel-Young gaps as met on the way: the duality gap, were w constant; settling losses only
+  double estimate = 0;   ///< Σ of Fenchel-Young gaps as met on the way: the duality gap, were w constant
   double visits = 0;
   bool moved = false;
   bool out_of_time = false;
@@ -42,6 +42,19 @@ constexpr bool settles() {
     return true;
   else
     return L::settles;
+}
+
+/// φ(u) + φ*(−a) + a u before the step `delta` of the row. For the logistic loss from the step alone, to second order,
+/// without another three logarithms; it only decides when to look at the gap.
+template <class L>
+double fenchel_young(const L& loss, double u, const Coordinate& row, double delta) {
+  if constexpr (std::is_same_v<L, Logistic>) {
+    const double b = std::abs(row.a + delta), curvature = b * (1 - b);
+    const double residual = delta * (1 + row.s * curvature);
+    return curvature > 0 ? residual * residual / (2 * curvature) : 0.0;
+  } else {
+    return loss.value(u, row.y) + loss.conjugate(row.a, row.y) + row.a * u;
+  }
 }
 
 /// The lines of a row, some visits before it is needed; beyond a kilobyte the hardware has caught on.
@@ -91,11 +104,9 @@ EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>
     }
     order[kept++] = i;
     if (slack < 0) {
-      if constexpr (detail::settles<L>()) {
-        result.violation = std::max(result.violation, -slack);
-        result.estimate += row.scale * (loss.value(u, row.y) + loss.conjugate(row.a, row.y) + row.a * u);
-      }
+      if constexpr (detail::settles<L>()) result.violation = std::max(result.violation, -slack);
       const double delta = loss.dual_step(u, row.y, row.a, row.s) - row.a;
+      result.estimate += row.scale * detail::fenchel_young(loss, u, row, delta);
       if (delta != 0) {
         if (history != nullptr) history->before_change(static_cast<std::size_t>(i), row.a);
         state.move(row, delta);

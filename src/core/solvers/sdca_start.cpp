@@ -29,23 +29,27 @@ void modified_sgd(SdcaState& state, Random& random, Run& run) {
   }
 }
 
-/// Replace a by the best multiple t·a, 0 ≤ t ≤ 1, judged from the parabola through three points (the conjugates of all
-/// losses but the logistic are quadratic along a ray, so for them it is exact).
-void scale_duals(SdcaState& state, Run& run) {
-  const Loss& loss = *state.problem.loss;
-  double half = 0, whole = 0;
+/// Σ scale (−φ*(−t a)) over the movable rows.
+double conjugates_at(const SdcaState& state, double t) {
+  double sum = 0;
   for (const std::int32_t i : state.movable) {
     const Coordinate& row = state.rows[static_cast<std::size_t>(i)];
-    if (row.a == 0) continue;
-    half -= row.scale * loss.conjugate(row.a / 2, row.y);
-    whole -= row.scale * loss.conjugate(row.a, row.y);
+    if (row.a != 0)
+      sum -= row.scale * state.problem.loss->conjugate(state.problem.loss->project(t * row.a, row.y), row.y);
   }
-  // D(t) = linear t − (bend + penalty) t²; with an l1 part the penalty is at most that of its smooth part.
-  const double bend = state.convexity * (4 * half - 2 * whole) / 2;
-  const double linear = state.convexity * whole + bend;
-  const double curvature = 2 * (bend + state.conjugate_penalty());
-  const double t = curvature > 0 ? std::clamp(linear / curvature, 0.0, 1.0) : (linear > 0 ? 1.0 : 0.0);
-  if (t == 1) return;
+  return state.convexity * sum;
+}
+
+/// Replace a by a better multiple t·a, 0 ≤ t < 1, if there is one: the best on the parabola through three points (exact
+/// for every loss but the logistic).
+void scale_duals(SdcaState& state, Run& run) {
+  const Loss& loss = *state.problem.loss;
+  const double whole = conjugates_at(state, 1), bend = 4 * conjugates_at(state, 0.5) - 2 * whole, linear = whole + bend;
+  // With an l1 part the penalty of t·a is at most t² times that of a.
+  const double penalty = state.conjugate_penalty(), curvature = 2 * (bend + penalty);
+  if (!(curvature > 0)) return;
+  const double t = std::clamp(linear / curvature, 0.0, 1.0);
+  if (!(conjugates_at(state, t) - t * t * penalty > whole - penalty)) return;
   for (const std::int32_t i : state.movable) {
     Coordinate& row = state.rows[static_cast<std::size_t>(i)];
     row.a = loss.project(row.a * t, row.y);

@@ -1,0 +1,280 @@
+// The solvers sdca and sgd: certified on every loss, the paper's theorems, weights as repetitions, invariances, limits.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <stdexcept>
+
+#include "certificate_risk.hpp"
+#include "error.hpp"
+#include "risk_problems.hpp"
+#include "solver.hpp"
+
+namespace margin {
+
+extern const Solver& sdca;
+extern const Solver& sgd;
+
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+Settings soft(const std::string& loss, double lambda, double tolerance) {
+  Settings s;
+  s.loss = loss;
+  s.lambda = lambda;
+  s.tolerance = tolerance;
+  s.epsilon = 0.2;
+  s.smoothing = 0.6;
+  s.max_iterations = 1000000;
+  return s;
+}
+
+struct Solved {
+  Solution solution;
+  Certificate certificate;
+};
+Solved solve(const Dataset& data, const Settings& s, const Solver& solver = sdca) {
+  const Problem p = make_problem(data, s);
+  Monitor monitor;
+  Solved r{solver.solve(p, s, monitor), {}};
+  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  return r;
+}
+
+/// A larger classification or regression table, rows scaled to norm 1 when asked (as the theorems require).
+Table sample(std::uint64_t seed, int n, int d, bool classes, bool unit) {
+  Random random(seed);
+  Table t;
+  std::vector<double> w(static_cast<std::size_t>(d));
+  for (double& v : w) v = normal(random);
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(w.size());
+    double score = normal(random), square = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      x[j] = normal(random);
+      score += w[j] * x[j];
+      square += x[j] * x[j];
+    }
+    if (unit)
+      for (double& v : x) v /= std::sqrt(square);
+    t.x.push_back(x);
+    t.y.push_back(classes ? (score > 0 ? 1.0 : 0.0) : score);
+  }
+  t.y[0] = 0;
+  t.y[1] = 1;
+  return t;
+}
+
+class SdcaLoss : public ::testing::TestWithParam<std::string> {
+ protected:
+  bool classes() const { return !is_regression_loss(GetParam()); }
+};
+
+TEST_P(SdcaLoss, ReachesTheToleranceOnRandomProblems) {
+  // 80 problems a loss, all shapes; the interval must hold the optimum that the test's own solver encloses.
+  Random random(71);
+  int enclosed = 0;
+  for (int trial = 0; trial < 80; ++trial) {
+    Settings s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), trial % 2 == 0 ? 1e-3 : 1e-6);
+    s.intercept = trial % 4 < 2;
+    s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
+    s.l1_ratio = trial % 3 == 0 ? 0.35 : 0;
+    if (trial % 8 == 5) s.max_iterations = 5000;
+    Table t = make_table(random, trial % 8, classes());
+    if (trial % 5 == 0)
+      for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 2 * random.uniform());
+    if (!t.weight.empty()) t.weight[0] = t.weight[1] = 1;
+    const Dataset data = make_dataset(t, classes());
+    const Solved r = solve(data, s);
+    // Columns 10⁴ apart in scale are beyond coordinate ascent (newton's job): there it must only be honest.
+    if (trial % 8 != 5) {
+      EXPECT_EQ(r.solution.status, Status::optimal) << trial;
+    }
+    EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.relative_gap <= s.tolerance * (1 + 1e-6)) << trial;
+
+    const Problem p = make_problem(data, s);
+    std::vector<double> y, c;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      y.push_back(p.target(i, 0));
+      c.push_back(p.weight(i));
+    }
+    const testing::Reference reference = testing::solve_reference(t, y, c, p.total_weight, GetParam(), s, 20000);
+    EXPECT_LE(r.certificate.dual, reference.primal) << trial;
+    EXPECT_GE(r.certificate.primal, reference.dual) << trial;
+    enclosed += reference.primal - reference.dual <= 1e-6 * reference.primal;
+  }
+  EXPECT_GE(enclosed, 70);
+}
+
+TEST_P(SdcaLoss, HugeAndTinyLambda) {
+  const Table t = sample(5, 60, 3, classes(), true);
+  const Dataset data = make_dataset(t, classes());
+  for (const double lambda : {1e6, 1e12}) {
+    const Solved r = solve(data, soft(GetParam(), lambda, 1e-9));
+    EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+    EXPECT_LE(r.solution.weights.norm(), 20 / lambda);
+  }
+  Settings s = soft(GetParam(), 1e-9, 1e-3);
+  s.max_iterations = 3000;  // may not be enough: the certificate has to stay honest all the same
+  const Solved r = solve(data, s);
+  EXPECT_TRUE(std::isfinite(r.certificate.primal));
+  EXPECT_GE(r.certificate.dual, 0);
+  EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.relative_gap <= 1e-3);
+}
+
+TEST_P(SdcaLoss, AWeightIsARepetition) {
+  Random random(9);
+  Table once = sample(9, 40, 3, classes(), false), repeated = once;
+  for (int i = 0; i < 40; ++i) once.weight.push_back(1.0 + random.below(3));
+  for (int i = 0; i < 40; ++i)
+    for (int k = 1; k < once.weight[static_cast<std::size_t>(i)]; ++k) {
+      repeated.x.push_back(once.x[static_cast<std::size_t>(i)]);
+      repeated.y.push_back(once.y[static_cast<std::size_t>(i)]);
+    }
+  const Settings s = soft(GetParam(), 0.01, 1e-9);
+  const Dataset weighted = make_dataset(once, classes()), plain = make_dataset(repeated, classes());
+  const Solved a = solve(weighted, s), b = solve(plain, s);
+  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 3e-9 * a.certificate.primal);
+  // The weighted solution, its duals copied to the repetitions, has the same two values on the repeated rows.
+  const Problem p = make_problem(plain, s);
+  Weights dual(p.rows(), 1);
+  dual.topRows(40) = a.solution.dual;
+  Eigen::Index at = 40;
+  for (int i = 0; i < 40; ++i)
+    for (int k = 1; k < once.weight[static_cast<std::size_t>(i)]; ++k) dual(at++, 0) = a.solution.dual(i, 0);
+  const Certificate c = certify_risk(p, a.solution.weights, a.solution.intercept, dual);
+  EXPECT_NEAR(c.primal, a.certificate.primal, 1e-13 * c.primal);
+  EXPECT_NEAR(c.dual, a.certificate.dual, 1e-13 * c.primal);
+}
+
+TEST_P(SdcaLoss, PowersOfTwoScaleToTheBit) {
+  // x → 2x with λ → 4λ is the same problem in other units; so are all weights × 4.
+  Table t = sample(3, 80, 4, classes(), false), doubled = t, heavy = t;
+  for (auto& x : doubled.x)
+    for (double& v : x) v *= 2;
+  heavy.weight.assign(80, 4.0);
+  Settings s = soft(GetParam(), 0.015625, 1e-6);
+  s.intercept = false;
+  const Solved a = solve(make_dataset(t, classes()), s), c = solve(make_dataset(heavy, classes()), s);
+  s.lambda = 0.0625;
+  const Solved b = solve(make_dataset(doubled, classes()), s);
+  EXPECT_EQ(a.solution.weights, 2 * b.solution.weights);
+  EXPECT_EQ(a.solution.dual, b.solution.dual);
+  EXPECT_EQ(a.solution.weights, c.solution.weights);
+}
+
+TEST_P(SdcaLoss, SameSeedSameBits) {
+  const Dataset data = make_dataset(sample(13, 100, 4, classes(), false), classes());
+  Settings s = soft(GetParam(), 0.01, 1e-6);
+  const Solved a = solve(data, s), b = solve(data, s);
+  EXPECT_EQ(a.solution.weights, b.solution.weights);
+  EXPECT_EQ(a.solution.dual, b.solution.dual);
+  s.seed = 1;
+  const Solved c = solve(data, s);
+  EXPECT_NE(a.solution.dual, c.solution.dual);
+  EXPECT_NEAR(a.certificate.primal, c.certificate.primal, 2e-6 * a.certificate.primal);
+}
+
+TEST_P(SdcaLoss, OrdersOutputsAndStarts) {
+  const Dataset data = make_dataset(sample(17, 120, 4, classes(), false), classes());
+  for (const Order order : {Order::permutation, Order::random, Order::cyclic})
+    for (const Output output : {Output::last, Output::average, Output::random})
+      for (const Start start : {Start::zero, Start::sgd})
+        for (const double l1 : {0.0, 0.3}) {
+          Settings s = soft(GetParam(), 0.05, 1e-3);
+          s.order = order;
+          s.output = output;
+          s.start = start;
+          s.l1_ratio = l1;
+          s.max_iterations = 20000;
+          const Solved r = solve(data, s);
+          EXPECT_EQ(r.solution.status, Status::optimal) << static_cast<int>(order) << static_cast<int>(output);
+          EXPECT_LE(r.certificate.relative_gap, 1e-3 * (1 + 1e-6))
+              << static_cast<int>(order) << static_cast<int>(output);
+        }
+}
+
+TEST_P(SdcaLoss, Theorems1And2) {
+  // E[gap] ≤ ε after the stated number of iterations: the mean over seeds may not exceed it.
+  const int n = 200;
+  const Dataset data = make_dataset(sample(19, n, 6, classes(), true), classes());
+  for (const double lambda : {0.1, 0.01}) {
+    Settings s = soft(GetParam(), lambda, 1e-300);
+    s.intercept = false;
+    s.order = Order::random;
+    const Problem p = make_problem(data, s);
+    // Theorem 2 asks for φ(0) ≤ 1 (D* − D(0) ≤ 1), both for Lipschitz or smooth losses: relative to the mean of φ(0).
+    double at_zero = 0;
+    for (std::int64_t i = 0; i < n; ++i) at_zero = std::max(at_zero, p.loss->value(0, p.target(i, 0)));
+    const double size = std::max(1.0, at_zero);
+    for (const double epsilon : {0.1, 0.01, 0.001}) {
+      double iterations = 0;
+      if (p.loss->smoothness() > 0) {
+        const double m = n + 1 / (lambda * p.loss->smoothness());
+        iterations = m * std::log(m / epsilon);
+        s.output = Output::last;
+      } else {
+        const double lipschitz = p.loss->lipschitz();
+        const double first = std::max(0.0, std::ceil(n * std::log(0.5 * lambda * n / (lipschitz * lipschitz)))) +
+                             20 * lipschitz * lipschitz / (lambda * epsilon);
+        iterations = 2 * first + n;
+        s.output = Output::average;
+      }
+      double epochs = std::floor(iterations / n);
+      if (s.output == Output::average) epochs = std::exp2(std::floor(std::log2(epochs)));  // T₀ = T/2 exactly
+      s.max_iterations = static_cast<std::int64_t>(epochs);
+      double mean = 0;
+      for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        s.seed = seed;
+        Monitor monitor;
+        const Solution r = sdca.solve(p, s, monitor);
+        EXPECT_LE(r.iterations, *s.max_iterations);
+        mean += certify_risk(p, r.weights, r.intercept, r.dual).gap / 4;
+      }
+      EXPECT_LE(mean, epsilon * size) << lambda << " " << epsilon << " after " << epochs << " epochs";
+    }
+  }
+}
+
+TEST_P(SdcaLoss, WarmStartsContinue) {
+  const Dataset data = make_dataset(sample(29, 300, 5, classes(), false), classes());
+  Settings s = soft(GetParam(), 0.003, 1e-6);
+  const Solved cold = solve(data, s);
+  s.initial = InitialModel{};
+  s.initial->weights.assign(cold.solution.weights.data(), cold.solution.weights.data() + cold.solution.weights.size());
+  s.initial->intercept = {cold.solution.intercept[0]};
+  s.initial->dual_weights.assign(cold.solution.dual.data(), cold.solution.dual.data() + cold.solution.dual.size());
+  const Solved warm = solve(data, s);
+  EXPECT_EQ(warm.solution.status, Status::optimal);
+  EXPECT_LE(warm.solution.iterations, 2);
+  s.initial->dual_weights.clear();  // from the weights alone: no worse than from nothing
+  const Solved primal_only = solve(data, s);
+  EXPECT_EQ(primal_only.solution.status, Status::optimal);
+  EXPECT_LE(primal_only.solution.iterations, cold.solution.iterations + 2);
+  s.initial->weights.pop_back();
+  EXPECT_THROW(solve(data, s), Error);
+}
+
+TEST_P(SdcaLoss, SgdIsCertifiedToo) {
+  const Dataset data = make_dataset(sample(37, 400, 4, classes(), true), classes());
+  Settings s = soft(GetParam(), 0.05, 1e-2);
+  s.max_iterations = 512;
+  const Solved r = solve(data, s, sgd), best = solve(data, s);
+  EXPECT_GE(r.certificate.primal, best.certificate.dual);
+  EXPECT_LE(r.certificate.dual, best.certificate.primal);
+  EXPECT_LE(r.certificate.primal, best.certificate.primal * 1.05) << "it does descend";
+  EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.relative_gap <= 1e-2);
+  const Solved again = solve(data, s, sgd);
+  EXPECT_EQ(r.solution.weights, again.solution.weights);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SdcaLoss,
+                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace margin
