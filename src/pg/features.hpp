@@ -19,6 +19,24 @@ class FeatureReader {
   Row (*read_)(Datum);
 };
 
+/// Asks for the cache lines of a row, and of the row that a scan will probably come to next: rows of a page lie one
+/// after the other at a constant distance. Waiting for them was two thirds of the time of predicting 54 features.
+class RowPrefetch {
+ public:
+  void follow(const Row& x) {
+    const auto at = reinterpret_cast<std::uintptr_t>(x.values);
+    const auto step = static_cast<std::intptr_t>(at - last_);
+    last_ = at;
+    prefetch(x);
+    // A prefetch never faults, so a wrong guess costs nothing but itself.
+    if (step > -BLCKSZ && step < BLCKSZ)
+      prefetch({reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(step)), nullptr, x.count, x.wide});
+  }
+
+ private:
+  std::uintptr_t last_ = 0;
+};
+
 /// Throws Error(invalid_value) naming the first feature that is not a finite number, if there is one.
 void require_finite(const Row& x);
 

@@ -19,12 +19,15 @@ struct PredictCall {
   }
   /// The model's scores of the row at hand, kept in `scores`.
   const StoredModel& score(FunctionCallInfo fcinfo) {
+    const Row x = features.read(PG_GETARG_DATUM(1));
+    ahead.follow(x);  // before the model is looked at: memory and the comparison of its bytes work side by side
     const StoredModel& m = model(PG_GETARG_DATUM(0));
-    checked_scores(m, features.read(PG_GETARG_DATUM(1)), scores.data());
+    checked_scores(m, x, scores.data());
     return m;
   }
 
   FeatureReader features;
+  RowPrefetch ahead;
   ModelCache cache;
   std::vector<double> scores;
 

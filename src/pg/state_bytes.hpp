@@ -13,6 +13,7 @@ class StateWriter {
   void operator()(double& v) { raw(&v, sizeof v); }
   void operator()(std::string& v) { sized(v.data(), v.size(), 1); }
   void operator()(std::vector<std::int64_t>& v) { sized(v.data(), v.size(), sizeof v[0]); }
+  void operator()(std::vector<double>& v) { sized(v.data(), v.size(), sizeof v[0]); }
   void operator()(std::vector<Sketch::Item>& v) {
     static_assert(sizeof(Sketch::Item) == 16);
     sized(v.data(), v.size(), sizeof v[0]);
@@ -53,6 +54,7 @@ class StateReader {
   void operator()(double& v) { raw(&v, sizeof v); }
   void operator()(std::string& v) { sized(v, 1); }
   void operator()(std::vector<std::int64_t>& v) { sized(v, sizeof v[0]); }
+  void operator()(std::vector<double>& v) { sized(v, sizeof v[0]); }
   void operator()(std::vector<Sketch::Item>& v) { sized(v, sizeof v[0]); }
   void require(bool sound) const {
     if (!sound) throw Error(ErrorKind::malformed, "malformed partial state of a margin aggregate");

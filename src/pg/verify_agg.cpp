@@ -1,19 +1,45 @@
 // The aggregate margin_verify: the certificate of a stored model, recomputed over any table in one pass.
+#include "../core/certificate_risk.hpp"
 #include "pass_agg.hpp"
 
 namespace margin::pg {
 namespace {
 
 struct VerifyState {
-  VerifyState(std::string flat, bool all_rows) : model(std::move(flat)) {
-    if (model->regression())
-      throw Error(ErrorKind::unsupported, "margin_verify checks margins, and a regression model has none",
-                  "Use margin_evaluate.");
-    const bool with_dual = all_rows && !model->lambda.has_value() && !model->dual_weights.empty();
-    const bool free_intercept = parse_settings(model->options).intercept;
-    check.emplace(static_cast<std::int32_t>(model->classes.size()), model->dimensions, model->weights.data(),
-                  model->intercept.data(), free_intercept, with_dual);
+  VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(parse_settings(model->options)) {
+    const bool with_dual = all_rows && !model->dual_weights.empty();
+    const bool hard = !model->lambda.has_value();
+    if (!model->regression())
+      margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->dimensions, model->weights.data(),
+                      model->intercept.data(), settings.intercept, hard && with_dual);
+    else if (hard)
+      throw Error(ErrorKind::malformed, "malformed margin_model: a model without classes must have a lambda");
+    if (!hard && objective_is_known()) {
+      loss = make_loss(model->loss, settings);
+      risk.emplace(objective(), model->weights.data(), model->intercept.data(), with_dual);
+    }
     if (with_dual) columns = static_cast<std::size_t>(model->outputs);
+  }
+
+  /// Standardised training has its objective in units that only the training rows know, and balanced class weights
+  /// are known after a pass over them: neither can be recomputed in one pass over some table.
+  bool objective_is_known() const { return !settings.standardize && !settings.class_weight_balanced; }
+
+  RiskObjective objective() const {
+    RiskObjective o;
+    o.loss = loss.get();
+    o.lambda = *model->lambda;
+    o.l1_ratio = settings.l1_ratio;
+    o.intercept_scale = settings.intercept ? settings.intercept_scale : 0;
+    o.task = model->regression() ? Task::regression : model->outputs == 1 ? Task::binary : Task::multiclass;
+    o.outputs = model->outputs;
+    o.dimensions = model->dimensions;
+    return o;
+  }
+
+  double class_weight(std::int32_t c) const {
+    const auto found = settings.class_weight.find(model->classes[static_cast<std::size_t>(c)]);
+    return found == settings.class_weight.end() ? 1.0 : found->second;
   }
 
   void add(PassCall& call, Datum label, const Row& x) {
@@ -21,32 +47,68 @@ struct VerifyState {
       throw Error(ErrorKind::wrong_dimensions, "the model expects " + std::to_string(model->dimensions) +
                                                    " features, not " + std::to_string(x.count));
     require_finite(x);
-    const std::int32_t truth = labels.find(
-        call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
     // The k-th row meets the k-th dual weight; rows beyond the last one have none. Any pairing gives a true bound
     // by weak duality: rows in another order can only make it wider.
-    const std::size_t at = static_cast<std::size_t>(check->rows()) * columns;
-    const bool weighted = columns > 0 && at + columns <= model->dual_weights.size();
-    check->add(x, truth, weighted ? model->dual_weights.data() + at : nullptr);
+    const std::size_t at = static_cast<std::size_t>(rows) * columns;
+    const double* dual =
+        columns > 0 && at + columns <= model->dual_weights.size() ? model->dual_weights.data() + at : nullptr;
+    if (model->regression()) {
+      const double target = call.label.number(label);
+      if (risk.has_value()) risk->add(x, target, 1, 1, dual);
+    } else {
+      const std::int32_t truth = labels.find(
+          call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
+      margins->add(x, truth, dual);
+      if (risk.has_value()) risk->add(x, truth, 1, class_weight(truth), dual);
+    }
+    ++rows;
   }
-  void merge(const VerifyState& other) { check->merge(*other.check); }
+
+  void merge(const VerifyState& other) {
+    rows += other.rows;
+    if (margins.has_value()) margins->merge(*other.margins);
+    if (risk.has_value()) risk->merge(*other.risk);
+  }
+
+  /// Writes the state, or reads one into a fresh state.
   template <class Archive>
   bool exchange(Archive& archive) {
-    MarginCheck::Counters c = check->counters();
-    archive(c.rows);
-    archive(c.errors);
-    archive(c.smallest);
-    archive(c.radius);
-    if (check->rows() == 0) check->merge(c);  // reading into a fresh state; a writer's own counts stay as they are
-    return c.rows >= 0 && c.errors >= 0;
+    constexpr bool reading = std::is_same_v<Archive, StateReader>;
+    archive(rows);
+    if (margins.has_value()) {
+      MarginCheck::Counters c = margins->counters();
+      archive(c.rows);
+      archive(c.errors);
+      archive(c.smallest);
+      archive(c.radius);
+      if (c.rows < 0 || c.errors < 0) return false;
+      if (reading) margins->merge(c);
+    }
+    if (risk.has_value()) {
+      std::vector<double> sums = risk->state();
+      const std::size_t expected = sums.size();
+      archive(sums);
+      if (sums.size() != expected) return false;
+      if (reading) risk->merge(sums);
+    }
+    return rows >= 0;
   }
 
   GroupModel model;
-  std::int64_t skipped = 0;
-  std::optional<MarginCheck> check;
-  std::size_t columns = 0;  // dual weights per row, 0: none to check
+  Settings settings;
+  std::int64_t rows = 0, skipped = 0;
+  std::optional<MarginCheck> margins;  // classification
+  std::shared_ptr<const Loss> loss;
+  std::optional<RiskCheck> risk;  // soft margins
+  std::size_t columns = 0;        // dual weights per row, 0: none to check
   LabelCache labels;
 };
+
+void set_interval(CompositeBuilder& out, double primal, double dual, double gap) {
+  if (std::isfinite(primal)) out.set_float8("primal", primal);
+  if (std::isfinite(dual)) out.set_float8("dual", dual);
+  if (std::isfinite(gap)) out.set_float8("gap", gap);
+}
 
 }  // namespace
 }  // namespace margin::pg
@@ -62,21 +124,21 @@ MARGIN_FUNCTION(margin_verify_final) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   const auto* state = reinterpret_cast<const VerifyState*>(PG_GETARG_POINTER(0));
-  const margin::MarginCheck& check = *state->check;
-  if (check.rows() == 0) PG_RETURN_NULL();
+  if (state->rows == 0) PG_RETURN_NULL();
   CompositeBuilder out(fcinfo);
-  out.set_int8("rows", check.rows());
+  out.set_int8("rows", state->rows);
   out.set_int8("skipped", state->skipped);
-  out.set_int8("errors", check.errors());
-  out.set_float8("margin_lower", check.lower());
-  if (!state->model->lambda.has_value()) {
-    const double upper = check.upper();
-    out.set_float8("primal", check.lower());
-    if (std::isfinite(upper)) {
-      out.set_float8("margin_upper", upper);
-      out.set_float8("dual", upper);
-      out.set_float8("gap", upper - check.lower());
-    }
+  if (state->margins.has_value()) {
+    const double lower = state->margins->lower(), upper = state->margins->upper();
+    out.set_int8("errors", state->margins->errors());
+    out.set_float8("margin_lower", lower);
+    if (std::isfinite(upper)) out.set_float8("margin_upper", upper);
+    if (!state->model->lambda.has_value()) set_interval(out, lower, upper, upper - lower);
+  }
+  if (state->risk.has_value()) {
+    const double primal = state->risk->primal();
+    const double dual = state->columns > 0 ? state->risk->dual() : std::numeric_limits<double>::quiet_NaN();
+    set_interval(out, primal, dual, primal - dual);
   }
   return out.finish();
 }
