@@ -17,6 +17,7 @@ void ActiveCholesky::reserve(Eigen::Index n) {
   }
   l_.swap(l);
   y_.swap(y);
+  if (dimension_ > 0) q_.conservativeResize(dimension_, capacity);
 }
 
 Eigen::VectorXd ActiveCholesky::solve_lower(Eigen::VectorXd v) const {
@@ -49,6 +50,25 @@ double ActiveCholesky::append(const Eigen::VectorXd& cross, double square, const
   return relative;
 }
 
+double ActiveCholesky::append_vector(const Eigen::VectorXd& v, double floor) {
+  reserve(size_ + 1);
+  Eigen::VectorXd rest = v, row = Eigen::VectorXd::Zero(size_);
+  for (int pass = 0; pass < 2 && size_ > 0; ++pass) {  // twice is enough: the second takes out what rounding left
+    const Eigen::VectorXd part = q_.leftCols(size_).transpose() * rest;
+    rest.noalias() -= q_.leftCols(size_) * part;
+    row += part;
+  }
+  const double norm = v.norm(), remaining = rest.norm();
+  const double pivot = std::max(remaining, std::max(floor * norm, 1e-300));
+  for (Eigen::Index j = 0; j < size_; ++j) l_(size_, j) = row(j);
+  l_(size_, size_) = pivot;
+  q_.col(size_) = rest / pivot;
+  // B = Y-part of the vectors, so L⁻¹B is the matching part of Q.
+  y_.row(size_) = q_.col(size_).tail(p_).transpose();
+  ++size_;
+  return norm > 0 ? remaining / norm : 0.0;
+}
+
 void ActiveCholesky::remove(Eigen::Index at) {
   const Eigen::Index last = size_ - 1;
   // Drop row `at` of every column; the columns from `at` on then have one entry above the diagonal's place.
@@ -67,6 +87,8 @@ void ActiveCholesky::remove(Eigen::Index at) {
     kernels().rotate(cosine, sine, a + j, b + j, static_cast<std::size_t>(last - j));
     a[j] = r;
     b[j] = 0;
+    if (dimension_ > 0)
+      kernels().rotate(cosine, sine, q_.col(j).data(), q_.col(j + 1).data(), static_cast<std::size_t>(dimension_));
     for (Eigen::Index c = 0; c < p_; ++c) {
       const double u = y_(j, c), v = y_(j + 1, c);
       y_(j, c) = cosine * u + sine * v;

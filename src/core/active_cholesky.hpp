@@ -7,9 +7,14 @@
 namespace margin {
 
 /// L Lᵀ = G over an ordered set of s members, with p right-hand sides Y = L⁻¹ B carried along.
+///
+/// Two ways to append: from inner products, which is quick but sees the square of the condition number, or from the
+/// vectors themselves (an orthonormal basis Q is carried along, L = Rᵀ of their QR factorisation), which does not.
 class ActiveCholesky {
  public:
-  explicit ActiveCholesky(Eigen::Index right_hand_sides) : p_(right_hand_sides) {}
+  /// `dimension` > 0: members are appended as vectors of that many entries, the last p of which are their entries of B.
+  explicit ActiveCholesky(Eigen::Index right_hand_sides, Eigen::Index dimension = 0)
+      : p_(right_hand_sides), dimension_(dimension) {}
 
   Eigen::Index size() const { return size_; }
   void clear() { size_ = 0; }
@@ -18,6 +23,9 @@ class ActiveCholesky {
   /// Returns the pivot relative to `square`; where that is below `floor` (the member nearly depends on the others)
   /// the pivot is raised to the floor, so that the factor stays usable and the returned value tells.
   double append(const Eigen::VectorXd& cross, double square, const Eigen::VectorXd& rhs, double floor);
+
+  /// The same from the vector itself; `floor` bounds the pivot relative to the vector's norm.
+  double append_vector(const Eigen::VectorXd& v, double floor);
 
   /// Remove the member at position `at`; later members move up by one.
   void remove(Eigen::Index at);
@@ -33,9 +41,10 @@ class ActiveCholesky {
  private:
   void reserve(Eigen::Index n);
 
-  Eigen::Index p_, size_ = 0;
+  Eigen::Index p_, dimension_, size_ = 0;
   Eigen::MatrixXd l_;  // column-major: solves and rotations run down contiguous columns
   Eigen::MatrixXd y_;
+  Eigen::MatrixXd q_;  // dimension × size, orthonormal columns; empty when appending inner products
 };
 
 }  // namespace margin

@@ -26,13 +26,16 @@ Eigen::VectorXd solve_small(Eigen::MatrixXd m, const Eigen::VectorXd& r) {
 }
 }  // namespace
 
-MinNormPoint::MinNormPoint(const Problem& problem, const Pool& pool)
+MinNormPoint::MinNormPoint(const Problem& problem, const Pool& pool, Precision precision)
     : problem_(problem),
       pool_(pool),
+      precision_(precision),
       p_(!problem.intercept ? 1 : (problem.classes == 2 ? 2 : problem.classes)),
       r_(Eigen::VectorXd::Zero(p_)),
       eta_(Eigen::VectorXd::Zero(p_)),
-      factor_(p_) {
+      factor_(p_, precision == Precision::rows
+                      ? static_cast<Eigen::Index>(problem.outputs()) * problem.dimensions() + p_
+                      : 0) {
   r_(0) = 1;
   if (problem.intercept && problem.classes == 2) r_ << 0.5, 0.5;
 }
@@ -100,12 +103,19 @@ void MinNormPoint::choose_start() {
 void MinNormPoint::enter(Eigen::Index j) {
   const auto s = static_cast<Eigen::Index>(members_.size());
   const Eigen::VectorXd a = constraint(pool_.pair(j));
-  Eigen::VectorXd cross(s);
-  for (Eigen::Index i = 0; i < s; ++i) {
-    const Eigen::Index member = members_[static_cast<std::size_t>(i)];
-    cross(i) = pool_.gram(member, j) + constraint_gram(pool_.pair(member), pool_.pair(j));
+  if (precision_ == Precision::rows) {
+    const Eigen::VectorXd z = pool_.expand(j);
+    Eigen::VectorXd v(z.size() + p_);
+    v << z, a;
+    factor_.append_vector(v, pivot_floor);
+  } else {
+    Eigen::VectorXd cross(s);
+    for (Eigen::Index i = 0; i < s; ++i) {
+      const Eigen::Index member = members_[static_cast<std::size_t>(i)];
+      cross(i) = pool_.gram(member, j) + constraint_gram(pool_.pair(member), pool_.pair(j));
+    }
+    factor_.append(cross, pool_.gram(j, j) + a.squaredNorm(), a, pivot_floor);
   }
-  factor_.append(cross, pool_.gram(j, j) + a.squaredNorm(), a, pivot_floor);
   members_.push_back(j);
   is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
   is_member_[static_cast<std::size_t>(j)] = 1;
@@ -166,6 +176,25 @@ void MinNormPoint::minor_cycles(const std::function<void(double)>& poll) {
   }
 }
 
+Eigen::VectorXd MinNormPoint::pool_products() const {
+  if (precision_ == Precision::gram) return pool_.products(members_, q_);
+  Eigen::VectorXd g(pool_.size());
+  for (Eigen::Index j = 0; j < pool_.size(); ++j) g(j) = pool_.product(j, w_);
+  return g;
+}
+
+void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(p_, p_);
+  Eigen::VectorXd v = Eigen::VectorXd::Zero(p_);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Eigen::VectorXd a = constraint(pool_.pair(members_[i]));
+    const double q = q_(static_cast<Eigen::Index>(i));
+    m += q * a * a.transpose();
+    v += q * products(members_[i]) * a;
+  }
+  eta_ = solve_small(m, v);
+}
+
 MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<void(double)>& poll) {
   is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
   if (members_.empty()) choose_start();
@@ -174,8 +203,12 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
   int without_progress = 0;
   bool refactored = false;
   for (;;) {
-    const Eigen::VectorXd g = pool_.products(members_, q_);
-    poll(static_cast<double>(pool_.distinct_rows()) * static_cast<double>(members_.size()));
+    if (precision_ == Precision::rows) refine_primal();
+    const Eigen::VectorXd g = pool_products();
+    if (precision_ == Precision::rows) measure_multipliers(g);
+    poll(static_cast<double>(pool_.distinct_rows()) *
+         static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
+                                                           : static_cast<std::int64_t>(members_.size())));
     squared_norm_ = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
       squared_norm_ += q_(static_cast<Eigen::Index>(i)) * g(members_[i]);
@@ -195,7 +228,9 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
     }
 
     Eigen::Index entering = -1;
-    double most_negative = -tolerance * squared_norm_ - rounding_floor;
+    // The error of a reduced gradient: from the Gram matrix absolute, from the rows in proportion to ‖w‖.
+    const double error = precision_ == Precision::gram ? rounding_floor : rounding_floor * std::sqrt(squared_norm_);
+    double most_negative = -tolerance * squared_norm_ - error;
     for (Eigen::Index j = 0; j < pool_.size(); ++j) {
       if (is_member_[static_cast<std::size_t>(j)] != 0) continue;
       const double gradient = reduced(pool_.pair(j), g(j));
@@ -211,8 +246,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
   }
 }
 
-void MinNormPoint::refine() {
-  const Weights w = pool_.combine(members_, q_);
+Eigen::VectorXd MinNormPoint::refinement(const Weights& w) {
   const auto s = static_cast<Eigen::Index>(members_.size());
   Eigen::VectorXd residual(s), missing = r_;
   for (Eigen::Index i = 0; i < s; ++i) {
@@ -223,10 +257,38 @@ void MinNormPoint::refine() {
   const Eigen::MatrixXd y = factor_.reduced();
   const Eigen::VectorXd t = factor_.solve_lower(residual);
   const Eigen::VectorXd mu = solve_small(y.transpose() * y, missing - y.transpose() * t);
-  const Eigen::VectorXd refined = q_ + factor_.solve_transposed(t + y * mu);
-  if (!refined.allFinite() || refined.minCoeff() < 0) return;
-  q_ = refined;
   eta_ += mu - missing;
+  return factor_.solve_transposed(t + y * mu);
+}
+
+void MinNormPoint::refine_weights() {
+  const Eigen::VectorXd kept = eta_;
+  const Eigen::VectorXd refined = q_ + refinement(pool_.combine(members_, q_));
+  if (refined.allFinite() && refined.minCoeff() >= 0)
+    q_ = refined;
+  else
+    eta_ = kept;
+}
+
+void MinNormPoint::refine_primal() {
+  w_ = pool_.combine_exactly(members_, q_);
+  for (int pass = 0; pass < 3; ++pass) {
+    Eigen::VectorXd products(pool_.size());
+    for (const Eigen::Index j : members_) products(j) = pool_.product(j, w_);
+    measure_multipliers(products);
+    const Eigen::VectorXd kept = eta_;
+    // The correction is below the last digit of q, so it goes to w alone; q stays the dual vector of the certificate.
+    const Weights better = w_ + pool_.combine(members_, refinement(w_));
+    eta_ = kept;
+    if (!better.allFinite()) return;
+    w_ = better;
+  }
+}
+
+Weights MinNormPoint::primal() {
+  if (precision_ == Precision::rows) return w_;
+  refine_weights();
+  return pool_.combine(members_, q_);
 }
 
 }  // namespace margin

@@ -1,5 +1,7 @@
 #include "pool.hpp"
 
+#include <cmath>
+
 namespace margin {
 
 Pool::Pool(const Problem& problem, double scale)
@@ -88,6 +90,36 @@ Weights Pool::combine(const std::vector<Eigen::Index>& members, const Eigen::Vec
     }
   }
   return w;
+}
+
+Weights Pool::combine_exactly(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+  Weights w = Weights::Zero(outputs_, problem_.dimensions()), low = w;
+  auto add_product = [&](double a, double x, double& sum, double& rest) {
+    const double product = a * x, lost = std::fma(a, x, -product);
+    const double total = sum + product, part = total - sum;
+    rest += (sum - (total - part)) + (product - part) + lost;  // the exact error of the sum (Knuth) and the product
+    sum = total;
+  };
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Pair& p = pairs_[static_cast<std::size_t>(members[m])];
+    const double a = scale_ * weights(static_cast<Eigen::Index>(m));  // a power of two times the weight: exact
+    const Row x = problem_.data.row(p.row);
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
+      if (outputs_ == 1) {
+        add_product(coefficient(p, 0) * a, x.value(k), w(0, j), low(0, j));
+      } else {
+        add_product(a, x.value(k), w(p.own, j), low(p.own, j));
+        add_product(-a, x.value(k), w(p.rival, j), low(p.rival, j));
+      }
+    }
+  }
+  return w + low;
+}
+
+Eigen::VectorXd Pool::expand(Eigen::Index j) const {
+  const Weights z = combine({j}, Eigen::VectorXd::Ones(1));
+  return Eigen::Map<const Eigen::VectorXd>(z.data(), z.size());
 }
 
 double Pool::product(Eigen::Index j, const Weights& w) const {

@@ -33,6 +33,11 @@ class Pool {
   Eigen::VectorXd products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
   /// w = Σ weight_i scale · z_i as outputs × d, summed from the rows in double.
   Weights combine(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
+  /// The same in twice the working precision, rounded once at the end: for hulls so close to 0 that the rounding of a
+  /// plain sum, ε R, would be visible next to ‖w‖²/R.
+  Weights combine_exactly(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
+  /// scale · z_j as a vector of outputs × d entries.
+  Eigen::VectorXd expand(Eigen::Index j) const;
   /// <z_j, w> from the rows themselves: exact to rounding where the Gram matrix has lost digits.
   double product(Eigen::Index j, const Weights& w) const;
 

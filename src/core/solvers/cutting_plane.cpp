@@ -12,6 +12,7 @@
 //            Lemma A.1, for the duality.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "../hard_margin.hpp"
 #include "../min_norm_point.hpp"
@@ -52,6 +53,11 @@ struct Best {
   bool within(double tolerance) const { return std::isfinite(upper) && upper - lower <= tolerance * upper; }
 };
 
+/// The orthogonal factor holds a vector of outputs × d entries per member.
+bool fits_precise(const Problem& problem, std::size_t members) {
+  return static_cast<double>(problem.outputs()) * problem.dimensions() * static_cast<double>(members + 64) < 5e7;
+}
+
 /// Pairs that let the pool reach every class from the start.
 void seed(const Problem& problem, Pool& pool) {
   std::vector<std::int64_t> first(static_cast<std::size_t>(problem.classes), -1);
@@ -85,7 +91,8 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
   const double scale = unit_scale(radius);  // a power of two: exact
   Pool pool(problem, scale);
   seed(problem, pool);
-  MinNormPoint hull(problem, pool);
+  auto hull = std::make_unique<MinNormPoint>(problem, pool, MinNormPoint::Precision::gram);
+  bool precise = false;
   auto poll = [&](double operations) { run.work(operations); };
 
   Best best;
@@ -99,7 +106,7 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
   std::vector<Pair> worst;
   for (;;) {
     // One scan: the lower end, and the rows that the current w serves worst.
-    const std::size_t per_class = hull.members().size() > 150 ? 128 : 32;
+    const std::size_t per_class = hull->members().size() > 150 ? 128 : 32;
     const Smallest seen = scan(problem, w, run, per_class, &offsets, &worst);
     const double norm = w.norm();
     ++round;
@@ -123,19 +130,28 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
     bool grown = round == 1;
     for (const Pair& p : worst) grown |= pool.add(p);
     poll(static_cast<double>(worst.size()) * static_cast<double>(pool.distinct_rows()) * problem.dimensions());
-    stuck = !grown || pool.distinct_rows() > largest_pool;
-    if (stuck) break;
-    const MinNormPoint::Outcome outcome = hull.solve(std::max(1e-13, 0.01 * settings.tolerance), poll);
-    hull.refine();
-    w = pool.combine(hull.members(), hull.weights());
-    offsets = hull.offsets() / scale;  // multipliers are in scaled units, the scan reads raw rows
+    if (pool.distinct_rows() > largest_pool || (!grown && precise)) {
+      stuck = true;
+      break;
+    }
+    // No row outside the pool is worse, yet the interval is open: the Gram matrix has too few digits for this margin.
+    if (!grown) {
+      if (!fits_precise(problem, hull->members().size())) {
+        stuck = true;
+        break;
+      }
+      precise = true;
+      hull = std::make_unique<MinNormPoint>(problem, pool, MinNormPoint::Precision::rows);
+    }
+    hull->solve(std::max(1e-13, 0.01 * settings.tolerance), poll);
+    w = hull->primal();
+    offsets = hull->offsets() / scale;  // multipliers are in scaled units, the scan reads raw rows
     const double upper = w.norm() / scale;
     if (upper < best.upper) {
       best.upper = upper;
-      best.members = hull.members();
-      best.q = hull.weights();
+      best.members = hull->members();
+      best.q = hull->weights();
     }
-    stuck = outcome == MinNormPoint::Outcome::stalled && round > 1000;
   }
 
   Solution solution = finish(problem, pool, best, status, round);

@@ -46,7 +46,7 @@ FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
   if (problem.outputs() > 1) z_scale_ /= std::sqrt(2.0);
   const std::size_t banks = problem.intercept && problem.outputs() == 1 ? 2 : 1;
   const Weights zero = Weights::Zero(problem.outputs(), problem.dimensions());
-  w_ = scaled_w_ = zero;
+  w_ = scaled_w_ = g_ = zero;
   v_.assign(banks, zero);
   sum_.assign(banks, zero);
   mass_.assign(banks, 0.0);
@@ -202,12 +202,19 @@ void FirstOrder::average(double coefficient) {
   }
 }
 
-void FirstOrder::step(double size, double average_share) {
-  const double share = 1.0 / banks();
-  for (std::size_t b = 0; b < v_.size(); ++b) {
-    if (average_share != 0) w_ += (size * share * average_share) * sum_[b];
-    w_ += (size * share) * v_[b];
-  }
+Weights FirstOrder::direction() const {
+  Weights v = v_[0];
+  for (std::size_t b = 1; b < v_.size(); ++b) v += v_[b];
+  return v / banks();
+}
+
+void FirstOrder::step(double size) { w_ += size * direction(); }
+
+void FirstOrder::momentum_step(std::int64_t t, double theta) {
+  const Weights v = direction();
+  const auto time = static_cast<double>(t);
+  g_ = (time / (time + 1)) * (g_ + v);
+  w_ += theta * (g_ + v);
 }
 
 double FirstOrder::margin() const {
@@ -215,17 +222,13 @@ double FirstOrder::margin() const {
   return norm > 0 ? smallest_.best.value / norm : -infinity;
 }
 
-Weights FirstOrder::averaged_direction() const {
-  Weights u = Weights::Zero(w_.rows(), w_.cols());
-  for (std::size_t b = 0; b < v_.size(); ++b)
-    if (sum_mass_[b] > 0) u += (1.0 / (banks() * sum_mass_[b])) * sum_[b];
-  return u;
-}
-
 double FirstOrder::upper() const {
-  for (const double m : sum_mass_)
-    if (!(m > 0)) return infinity;
-  return averaged_direction().norm() / z_scale_;
+  Weights u = Weights::Zero(w_.rows(), w_.cols());
+  for (std::size_t b = 0; b < v_.size(); ++b) {
+    if (!(sum_mass_[b] > 0)) return infinity;
+    u += (1.0 / (banks() * sum_mass_[b])) * sum_[b];
+  }
+  return u.norm() / z_scale_;
 }
 
 double FirstOrder::log_gradient() const {
@@ -242,25 +245,15 @@ FirstOrderResult run_first_order(const Problem& problem, const Settings& setting
   double lower = -infinity, upper = infinity;
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
   const double target = settings.tolerance * 0.999;
-  std::int64_t next_candidate = 8;
-  auto offer = [&](const Weights& w, const Smallest& seen) {
-    const double norm = w.norm();
-    if (!(norm > 0) || !(seen.best.value / norm > lower)) return;
-    lower = seen.best.value / norm;
-    s.weights = w;
-    offsets = seen.best.offset;
-  };
   for (std::int64_t t = 0;; ++t) {
     method.pass();
-    offer(method.weights(), method.smallest());
+    if (method.margin() > lower) {
+      lower = method.margin();
+      s.weights = method.weights();
+      offsets = method.smallest().best.offset;
+    }
     method.average(rule.coefficient(t, method));
     upper = method.upper();
-    if (t == next_candidate) {
-      // The averaged direction tends to the max-margin direction itself, often ahead of w; look now and then.
-      const Weights direction = method.averaged_direction();
-      offer(direction, scan(problem, direction, run));
-      next_candidate += std::max<std::int64_t>(8, next_candidate / 8);
-    }
     const double best_lower = std::max(lower, known.lower), best_upper = std::min(upper, known.upper);
     s.iterations = done + t + 1;
     run.record(s.iterations, best_lower, best_upper);

@@ -19,10 +19,12 @@ class FirstOrder {
 
   /// One pass at the current weights: smallest margins, soft-min weights q, direction v = Σ q z.
   void pass();
-  /// Adds `coefficient` times this pass's q and v to the average.
+  /// Adds `coefficient` times this pass's q and v to the average that the upper end is computed from.
   void average(double coefficient);
-  /// w += step · (share / (average's scale) + v); `average_share` is 1/(t+1) for momentum, 0 for plain steps.
-  void step(double size, double average_share);
+  /// w += size · v
+  void step(double size);
+  /// g = t/(t+1) · (g + v), w += θ (g + v): Algorithm 1 with β_t = t/(t+1).
+  void momentum_step(std::int64_t t, double theta);
 
   /// Margin of the current weights on the rows of the last pass, in user units (−∞ while w = 0).
   double margin() const;
@@ -30,8 +32,9 @@ class FirstOrder {
   const Weights& weights() const { return w_; }
   /// ‖Σ average q z‖ / Σ average q in user units: an upper end for the maximum margin.
   double upper() const;
-  /// The averaged direction itself, a second candidate for the weights.
-  Weights averaged_direction() const;
+  /// g_t of the last momentum step: 2‖g_t‖/t / z_scale is the paper's own upper end (exponential loss).
+  const Weights& gradient_average() const { return g_; }
+  double z_scale() const { return z_scale_; }
   const Weights& averaged_dual() const { return dual_; }
   /// Mean over banks of ln Σ ℓ' at the last pass: the size of the un-normalised gradient.
   double log_gradient() const;
@@ -46,13 +49,14 @@ class FirstOrder {
   void binary_pass(bool predict);
   void multiclass_pass();
   void scale_directions();
+  Weights direction() const;  // v over all banks, of mass 1
   std::size_t bank_of(std::int32_t label) const { return v_.size() == 2 ? static_cast<std::size_t>(label) : 0; }
 
   const Problem& problem_;
   Run& run_;
   bool logistic_;
   double z_scale_;  // pseudo-rows are z_scale · (e_own − e_rival) ⊗ x, of norm ≤ 1
-  Weights w_, scaled_w_;
+  Weights w_, scaled_w_, g_;
   std::vector<Weights> v_, sum_;
   std::vector<double> mass_, sum_mass_, divisor_, log_scale_;
   std::vector<Reference> reference_;

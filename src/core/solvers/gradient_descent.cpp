@@ -30,7 +30,7 @@ class GradientDescent final : public Solver {
       return std::min(1e100, m.banks() / pairs * std::exp(m.log_gradient()));
     };
     const Rule rule{[=](std::int64_t, const FirstOrder& m) { return size(m); },
-                    [=](std::int64_t, FirstOrder& m) { m.step(size(m), 0.0); }};
+                    [=](std::int64_t, FirstOrder& m) { m.step(size(m)); }};
     Solution s = run_first_order(problem, settings, run, name(), rule).solution;
     s.trace = run.take_trace();
     return s;

@@ -22,7 +22,7 @@ class NormalizedGradientDescent final : public Solver {
   Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
     Run run(settings, monitor, name(), 10000);
     const Rule rule{[](std::int64_t, const FirstOrder&) { return 1.0; },
-                    [](std::int64_t, FirstOrder& m) { m.step(1.0, 0.0); }};
+                    [](std::int64_t, FirstOrder& m) { m.step(1.0); }};
     Solution s = run_first_order(problem, settings, run, name(), rule).solution;
     s.trace = run.take_trace();
     return s;
