@@ -1,5 +1,6 @@
 // Our own core without PostgreSQL: train() with the rows in memory. Input lines: NAME=VALUE... (options; text and
 // numbers); answers: seconds and the certificate. Serves the sets that have no SQL input type, and profilers.
+#include "error.hpp"
 #include "peers.hpp"
 #include "train.hpp"
 
