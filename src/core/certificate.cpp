@@ -20,15 +20,6 @@ double norm_of(const double* x, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) sum += (scale * x[j]) * (scale * x[j]);
   return std::sqrt(sum) / scale;
 }
-
-double row_norm(const Row& x) {
-  const double square = squared_norm(x);
-  if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
-  const double top = max_abs(x);
-  if (top == 0) return 0;
-  const double scale = unit_scale(top);
-  return std::sqrt(squared_norm(x, scale)) / scale;
-}
 }  // namespace
 
 MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const double* weights, const double* intercept,
@@ -50,7 +41,7 @@ MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const do
 
 void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
   ++rows_;
-  radius_ = std::max(radius_, row_norm(x));
+  radius_ = std::max(radius_, norm(x));
   for (std::int32_t o = 0; o < outputs_; ++o)
     scores_[static_cast<std::size_t>(o)] =
         dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * dimensions_) + (intercept_ != nullptr ? intercept_[o] : 0.0);

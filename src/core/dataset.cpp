@@ -11,7 +11,6 @@ namespace margin {
 
 namespace {
 
-constexpr std::uintptr_t wide_bit = 1, sparse_bit = 2, form_bits = 3;
 constexpr std::size_t largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
@@ -85,18 +84,6 @@ std::size_t Dataset::bytes() const {
          (targets_.capacity() + weights_.capacity()) * sizeof(double);
 }
 
-Row Dataset::row(std::int64_t i) const {
-  const std::uintptr_t tagged = rows_[static_cast<std::size_t>(i)];
-  const char* at = reinterpret_cast<const char*>(tagged & ~form_bits);
-  const bool wide = (tagged & wide_bit) != 0;
-  if ((tagged & sparse_bit) == 0) return {at, nullptr, dimensions_, wide};
-  std::int32_t count;
-  std::memcpy(&count, at, sizeof count);
-  const char* values = at + 8;
-  return {values, reinterpret_cast<const std::int32_t*>(values + static_cast<std::size_t>(count) * (wide ? 8 : 4)),
-          count, wide};
-}
-
 void Dataset::check_dimensions(std::int32_t n, bool sparse) {
   if (!sparse || n != 0) {
     if (fixed_dimensions_ && n != dimensions_)
@@ -131,11 +118,16 @@ char* Dataset::allocate(std::size_t bytes) {
   return at;
 }
 
+void Dataset::push_row(const char* at, std::uintptr_t form) {
+  rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | form);
+  radius_ = std::max(radius_, norm(row(rows() - 1)));  // while the row is in the cache
+}
+
 template <class T>
 void Dataset::store_dense(const T* x, std::int32_t n) {
   char* at = allocate(static_cast<std::size_t>(n) * sizeof(T));
   if (n > 0) std::memcpy(at, x, static_cast<std::size_t>(n) * sizeof(T));
-  rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | (sizeof(T) == 8 ? wide_bit : 0));
+  push_row(at, sizeof(T) == 8 ? wide_bit : 0);
   stored_values_ += n;
 }
 
@@ -148,7 +140,7 @@ void Dataset::store_sparse(const std::int32_t* indices, const T* values, std::in
     std::memcpy(at + 8, values, n * sizeof(T));
     std::memcpy(at + 8 + n * sizeof(T), indices, n * sizeof(std::int32_t));
   }
-  rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | sparse_bit | (sizeof(T) == 8 ? wide_bit : 0));
+  push_row(at, sparse_bit | (sizeof(T) == 8 ? wide_bit : 0));
   stored_values_ += nonzeros;
 }
 

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstdint>
+#include <cstring>
 #include <memory_resource>
 #include <string>
 #include <string_view>
@@ -67,7 +68,20 @@ class Dataset {
   /// Bytes held for rows, labels and weights.
   std::size_t bytes() const;
 
-  Row row(std::int64_t i) const;
+  /// The largest ‖x_i‖.
+  double radius() const { return radius_; }
+
+  Row row(std::int64_t i) const {
+    const std::uintptr_t tagged = rows_[static_cast<std::size_t>(i)];
+    const char* at = reinterpret_cast<const char*>(tagged & ~form_bits);
+    const bool wide = (tagged & wide_bit) != 0;
+    if ((tagged & sparse_bit) == 0) return {at, nullptr, dimensions_, wide};
+    std::int32_t count;
+    std::memcpy(&count, at, sizeof count);
+    const char* values = at + 8;
+    return {values, reinterpret_cast<const std::int32_t*>(values + static_cast<std::size_t>(count) * (wide ? 8 : 4)),
+            count, wide};
+  }
   Outcome outcome() const { return outcome_; }
   ClassTable& classes() { return classes_; }
   const ClassTable& classes() const { return classes_; }
@@ -88,7 +102,10 @@ class Dataset {
   void append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, std::int32_t dimensions,
                      double outcome, double weight);
   void push_outcome(double outcome, double weight);
+  void push_row(const char* at, std::uintptr_t form);
   char* allocate(std::size_t bytes);
+
+  static constexpr std::uintptr_t wide_bit = 1, sparse_bit = 2, form_bits = 3;
 
   Outcome outcome_;
   std::pmr::memory_resource* memory_;
@@ -99,6 +116,7 @@ class Dataset {
   std::int32_t dimensions_ = 0;
   bool fixed_dimensions_ = false, sparse_input_ = false;
   std::int64_t stored_values_ = 0;
+  double radius_ = 0;
   std::size_t block_bytes_ = 0;
   char* free_ = nullptr;
   std::size_t free_bytes_ = 0, next_block_ = 1024;

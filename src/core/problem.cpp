@@ -5,7 +5,6 @@
 
 #include "error.hpp"
 #include "loss.hpp"
-#include "monitor.hpp"
 
 namespace margin {
 
@@ -118,31 +117,6 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
   p.loss = make_loss(p.loss_name, settings);
   set_row_weights(p, settings);
   return p;
-}
-
-double largest_norm(const Dataset& data, Monitor* monitor) {
-  Poller poller(monitor);
-  double largest = 0;
-  for (std::int64_t i = 0; i < data.rows(); ++i) {
-    const Row x = data.row(i);
-    poller.work(x.count);
-    double square = squared_norm(x), scale = 1;
-    if (square < 1e-200 || square > 1e200) {  // near the ends of the exponent range: square scaled values
-      const double top = max_abs(x);
-      if (top == 0) continue;
-      scale = unit_scale(top);
-      square = squared_norm(x, scale);
-    }
-    largest = std::max(largest, std::sqrt(square) / scale);
-  }
-  return largest;
-}
-
-double unit_scale(double norm) {
-  if (!(norm > 0)) return 1;
-  int exponent = 0;
-  std::frexp(norm, &exponent);
-  return std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
 }
 
 }  // namespace margin

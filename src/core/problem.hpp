@@ -62,10 +62,4 @@ Problem make_problem(const Dataset& data, const Settings& settings);
 /// Which kind of label a training with these settings reads: classes, or targets for a regression loss.
 Dataset::Outcome outcome_of(const Settings& settings);
 
-/// The largest ‖x_i‖, without overflow for values up to 1e±300.
-double largest_norm(const Dataset& data, Monitor* monitor = nullptr);
-
-/// The power of two nearest to 1 / `norm` (1 for 0): multiplying by it is exact.
-double unit_scale(double norm);
-
 }  // namespace margin

@@ -1,5 +1,8 @@
 #include "row.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace margin {
 
 double max_abs(const Row& x) {
@@ -17,6 +20,22 @@ double squared_norm(const Row& x, double scale) {
     sum += v * v;
   }
   return sum;
+}
+
+double norm(const Row& x) {
+  const double square = squared_norm(x);
+  if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
+  const double top = max_abs(x);  // near the ends of the exponent range: square scaled values
+  if (top == 0) return 0;
+  const double scale = unit_scale(top);
+  return std::sqrt(squared_norm(x, scale)) / scale;
+}
+
+double unit_scale(double norm) {
+  if (!(norm > 0)) return 1;
+  int exponent = 0;
+  std::frexp(norm, &exponent);
+  return std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
 }
 
 }  // namespace margin

@@ -32,7 +32,7 @@ class BatchPerceptron final : public Solver {
 
 Solution BatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), 10000);
-  const double scale = unit_scale(largest_norm(problem.data, problem.monitor)), target = settings.tolerance * 0.999;
+  const double scale = unit_scale(problem.data.radius()), target = settings.tolerance * 0.999;
   Solution s;
   s.solver = name();
   s.dual = Weights::Zero(problem.rows(), problem.outputs());

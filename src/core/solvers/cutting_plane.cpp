@@ -87,7 +87,7 @@ Solution finish(const Problem& problem, const Pool& pool, const Best& best, Stat
 
 Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), default_rounds);
-  const double radius = largest_norm(problem.data, problem.monitor);
+  const double radius = problem.data.radius();
   const double scale = unit_scale(radius);  // a power of two: exact
   Pool pool(problem, scale);
   seed(problem, pool);

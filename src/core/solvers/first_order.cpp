@@ -40,7 +40,7 @@ double psi_divisor(bool logistic, double sum, double ref) {
 
 FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
     : problem_(problem), run_(run), logistic_(logistic) {
-  const double radius = largest_norm(problem.data, problem.monitor);
+  const double radius = problem.data.radius();
   z_scale_ = radius > 0 ? 1 / radius : 1.0;
   if (!std::isfinite(z_scale_)) z_scale_ = unit_scale(radius);
   if (problem.outputs() > 1) z_scale_ /= std::sqrt(2.0);
