@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../error.hpp"
 #include "../solver.hpp"
 #include "newton_gram.hpp"
 #include "newton_span.hpp"
@@ -80,6 +81,23 @@ constexpr std::int32_t largest_system = 4096;
 
 std::int64_t columns_of(const Problem& p) { return p.dimensions() + (p.intercept ? 1 : 0); }
 
+/// The part of a previous model that belongs to output `o`. Throws Error(wrong_dimensions).
+void start_from(const InitialModel& model, const Problem& p, std::int32_t o, NewtonPoint& point) {
+  const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
+  const auto k = static_cast<std::size_t>(p.outputs()), at = static_cast<std::size_t>(o);
+  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
+    throw Error(ErrorKind::wrong_dimensions,
+                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
+                    std::to_string(k) + " x " + std::to_string(d),
+                "Start from a model trained on the same features and classes.");
+  std::copy_n(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d), d, point.w.begin());
+  if (p.intercept && !model.intercept.empty()) point.w[d] = model.intercept[at] / p.intercept_scale;
+  point.known = NewtonPoint::Known::weights;
+  if (model.dual_weights.size() != n * k) return;
+  for (std::size_t i = 0; i < n; ++i) point.a[i] = model.dual_weights[i * k + at];
+  point.known = NewtonPoint::Known::both;
+}
+
 class Newton final : public Solver {
  public:
   std::string_view name() const override { return "newton"; }
@@ -113,7 +131,7 @@ double Newton::workspace(const Problem& p) const {
 
 Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
   const std::vector<std::int64_t> which = systematic_sample(problem);
-  if (!which.empty()) {
+  if (!which.empty() && point.known == NewtonPoint::Known::nothing) {
     NewtonPoint start{point.w, std::vector<double>(which.size(), 0.0)};
     newton_smooth(NewtonProblem(problem, which, sample_stride), start, nullptr);
     point.w = start.w;
@@ -135,6 +153,7 @@ Solution Newton::solve_rows(const Problem& p, const Settings& settings, Run& run
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
     progress.begin(o);
     NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
+    if (settings.initial.has_value()) start_from(*settings.initial, p, o, point);
     const NewtonProblem problem(p, o, run);
     const Status status =
         p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
@@ -157,7 +176,9 @@ Solution Newton::solve(const Problem& p, const Settings& settings, Monitor& moni
   Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
   if (p.rows() >= columns_of(p)) return solve_rows(p, settings, run);
   const RowSpan span(p, run);
-  Solution s = solve_rows(span.problem(), settings, run);
+  Settings reduced = settings;
+  if (settings.initial.has_value()) reduced.initial = span.reduce(*settings.initial);
+  Solution s = solve_rows(span.problem(), reduced, run);
   span.expand(s);
   return s;
 }

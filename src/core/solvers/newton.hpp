@@ -22,7 +22,10 @@ struct NewtonProblem {
 
 /// w and the dual a of one output, start and result.
 struct NewtonPoint {
+  enum class Known { nothing, weights, both };
+
   std::vector<double> w, a;
+  Known known = Known::nothing;  ///< what of the start comes from a previous model
 };
 
 /// The interval of the whole problem while one output after the other is solved.

@@ -15,7 +15,9 @@ namespace margin {
 
 namespace {
 
-constexpr double first_kappa = 5;
+constexpr double first_kappa = 0.4;
+// How well the sample is solved, relative to P(0): about its statistical error.
+constexpr double sample_gap = 1e-3;
 // Rows to solve for, as a share of all rows, of the undecided ones, and of the columns.
 constexpr double row_share = 0.125, undecided_share = 3, column_share = 10;
 
@@ -26,6 +28,7 @@ class Rounds {
         box_(problem.loss),
         w_(point.w),
         a_(point.a),
+        known_(point.known),
         progress_(progress),
         n_(problem.y.size()),
         u_(n_),
@@ -39,14 +42,17 @@ class Rounds {
     double a, distance;
   };
   Piece piece(std::size_t i) const;
-  void start();
-  void choose(bool grow_only);
+  bool start();
+  bool certified();
+  double choose(bool grow_only);
+  void soften();
   double primal() const;
   double scale() const;
 
   const NewtonProblem& p_;
   const BoxLoss box_;
   std::vector<double>&w_, &a_;
+  NewtonPoint::Known known_;
   NewtonProgress& progress_;
   std::size_t n_;
   std::vector<double> u_;
@@ -83,26 +89,65 @@ double Rounds::scale() const {
   return sum > 0 ? sum / mass : 1;
 }
 
-void Rounds::start() {
+// A point to start from: a previous model, the solution of a sample, or nothing. False when it needs no more work.
+bool Rounds::start() {
   p_.rows.scores(w_.data(), u_.data());
-  const std::vector<std::int64_t> which = systematic_sample(p_);
   kappa_ = first_kappa / scale();
-  if (which.empty()) return;
-  const NewtonProblem sample(p_, which, sample_stride);
-  AugmentedLagrangian part(sample, box_, std::vector<double>(w_.size(), 0.0));
-  part.kappa = kappa_;
-  part.w = w_;
-  sample.rows.scores(part.w.data(), part.u.data());
-  part.solve(1e-3 * primal(), 0, 0, nullptr);
-  w_ = part.w;
-  p_.rows.scores(w_.data(), u_.data());
+  if (known_ == NewtonPoint::Known::both) {
+    if (certified()) return false;
+    kappa_ = std::max(kappa_, 0.5 / choose(false));
+    return true;
+  }
+  if (known_ == NewtonPoint::Known::nothing) {
+    soften();
+    const std::vector<std::int64_t> which = systematic_sample(p_);
+    if (which.empty()) return true;
+    const NewtonProblem sample(p_, which, sample_stride);
+    AugmentedLagrangian part(sample, box_, std::vector<double>(w_.size(), 0.0));
+    part.kappa = kappa_;
+    part.w = w_;
+    sample.rows.scores(part.w.data(), part.u.data());
+    for (std::size_t k = 0; k < which.size(); ++k) part.a[k] = a_[static_cast<std::size_t>(which[k])];
+    part.solve(sample_gap * primal(), 0, 0, nullptr);
+    w_ = part.w;
+    p_.rows.scores(w_.data(), u_.data());
+  }
   for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
-  choose(false);
+  const double reach = choose(false);
+  soften();
+  kappa_ = std::max(kappa_, 0.5 / reach);
+  return true;
+}
+
+// The gap of w and a as they stand, from all rows.
+bool Rounds::certified() {
+  std::vector<double> coefficient(n_), v(w_.size());
+  double dual = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    a_[i] = std::clamp(a_[i], box_.low(p_.y[i]), box_.high(p_.y[i]));
+    coefficient[i] = p_.cost[i] * a_[i];
+    dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
+  }
+  p_.rows.combine(coefficient.data(), v.data());
+  dual -= 0.5 * kernels().dot_dd(v.data(), v.data(), v.size());
+  const double value = primal();
+  progress_.record(value, dual);
+  return progress_.reached(value, dual);
+}
+
+// Rows that nothing is known about start in the middle of their jump: the first augmented Lagrangian then is a smoothed
+// loss of width 1/κ, on which every row near the kink counts.
+void Rounds::soften() {
+  for (std::size_t i = 0; i < n_; ++i)
+    if (solved_[i] != 0) {
+      const double y = p_.y[i], low = box_.low(y), high = box_.high(y);
+      a_[i] = box_.epsilon > 0 ? 0.5 * (y > u_[i] ? high : low) : 0.5 * (low + high);
+    }
 }
 
 // Rows are settled when their a is that of their piece and the nearest kink is beyond a distance chosen for a
 // workable number of unsettled ones.
-void Rounds::choose(bool grow_only) {
+double Rounds::choose(bool grow_only) {
   std::vector<double> distance(n_), sorted;
   double undecided = 0;
   for (std::size_t i = 0; i < n_; ++i) {
@@ -115,7 +160,7 @@ void Rounds::choose(bool grow_only) {
       std::max({row_share * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
   if (wanted >= 0.5 * all) {
     std::fill(solved_.begin(), solved_.end(), 1);
-    return;
+    return scale();
   }
   sorted = distance;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
@@ -126,10 +171,11 @@ void Rounds::choose(bool grow_only) {
     else if (!grow_only)
       solved_[i] = 0;
   p_.rows.run().work(20 * all);
+  return *middle;
 }
 
 Status Rounds::run() {
-  start();
+  if (!start()) return Status::optimal;
   double full_primal = primal(), last_gap = full_primal;
   const std::vector<double> none(w_.size(), 0.0);
   for (int round = 0;; ++round) {

@@ -122,28 +122,29 @@ SmoothNewton::Line SmoothNewton::along(double t) const {
   return line;
 }
 
-// The whole step where it still descends at its end or has decreased F as it promised, otherwise a point near the
-// minimum along d, between bounds on which the slope has both signs.
+// The whole step where the slope along d has fallen to half there (a Newton step near the optimum makes it vanish),
+// otherwise a point further on or nearer where it has, by secants inside a bracket. Where the loss is linear the
+// Hessian knows nothing of the kinks ahead, and the right step can be far from 1 in both directions.
 double SmoothNewton::step() {
-  const double slope = inner(r_, d_);
-  double low = 0, high = 1, low_slope = slope, t = 1;
+  const double slope = inner(r_, d_), noise = 1e-14 * std::fabs(primal_);
+  double low = 0, low_slope = slope, high = -1, t = 1;
   for (int i = 0; i < 60; ++i) {
     const Line line = along(t);
-    if (line.slope <= 0 && t == 1) return t;
-    if (line.value <= primal_ + 1e-4 * t * slope) return t;
-    if (std::fabs(line.slope) <= 0.1 * std::fabs(slope) && line.value <= primal_ + 1e-14 * std::fabs(primal_)) return t;
+    if (std::fabs(line.slope) <= 0.5 * std::fabs(slope) && (line.slope <= 0 || line.value <= primal_ + noise)) return t;
+    if (std::fabs(line.slope * t) <= noise) return t;
+    double next;
     if (line.slope <= 0) {
+      next = line.slope > low_slope ? t + (t - low) * line.slope / (low_slope - line.slope) : 8 * t;
       low = t;
       low_slope = line.slope;
     } else {
+      next = low + (t - low) * low_slope / (low_slope - line.slope);
       high = t;
     }
-    // Secant, kept away from the ends.
-    const double width = high - low;
-    const double guess = line.slope > 0 ? low + width * low_slope / (low_slope - line.slope) : low + 0.5 * width;
-    t = std::clamp(guess, low + 0.1 * width, high - 0.1 * width);
+    t = high < 0 ? std::clamp(next, 2 * t, 8 * t)
+                 : std::clamp(next, low + 0.1 * (high - low), high - 0.1 * (high - low));
   }
-  return t;
+  return low > 0 ? low : t;
 }
 
 Status SmoothNewton::run() {

@@ -90,6 +90,21 @@ RowSpan::RowSpan(const Problem& problem, Run& run)
   reduced_.total_weight = problem.total_weight;
 }
 
+double RowSpan::cost(std::int64_t i) const { return original_.weight(i) / original_.lambda / original_.total_weight; }
+
+std::optional<InitialModel> RowSpan::reduce(const InitialModel& model) const {
+  const auto n = static_cast<std::size_t>(original_.rows()), k = static_cast<std::size_t>(original_.outputs());
+  if (model.dual_weights.size() != n * k) return std::nullopt;
+  InitialModel reduced{std::vector<double>(k * n), {}, model.dual_weights};
+  std::vector<double> beta(n);
+  for (std::size_t o = 0; o < k; ++o) {
+    for (std::size_t i = 0; i < n; ++i) beta[i] = cost(static_cast<std::int64_t>(i)) * model.dual_weights[i * k + o];
+    for (std::size_t j = 0; j < n; ++j)
+      reduced.weights[o * n + j] = kernels().dot_dd(factor_.row(j) + j, beta.data() + j, n - j);
+  }
+  return reduced;
+}
+
 void RowSpan::expand(Solution& s) const {
   const auto n = static_cast<std::size_t>(original_.rows());
   Weights weights = Weights::Zero(original_.outputs(), original_.dimensions());
@@ -99,7 +114,7 @@ void RowSpan::expand(Solution& s) const {
     // conditioning of R does not touch the rest.
     for (std::size_t i = 0; i < n; ++i) {
       const auto row = static_cast<std::int64_t>(i);
-      beta[i] = original_.weight(row) / original_.lambda / original_.total_weight * s.dual(row, o);
+      beta[i] = cost(row) * s.dual(row, o);
     }
     for (std::size_t j = 0; j < n; ++j)
       residual[j] =

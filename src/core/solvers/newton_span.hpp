@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory_resource>
+#include <optional>
 
 #include "../solver.hpp"
 #include "newton_gram.hpp"
@@ -15,10 +16,13 @@ class RowSpan {
   RowSpan(const Problem& problem, Run& run);
   /// Rows of R, no intercept.
   const Problem& problem() const { return reduced_; }
+  /// A previous model in the coordinates of R, where it carries duals (z = Rᵀβ, β_i = cost_i a_i); otherwise none.
+  std::optional<InitialModel> reduce(const InitialModel& model) const;
   /// Replaces weights in the coordinates of R by weights of the features, w = Xᵀ γ with Rᵀ γ = z.
   void expand(Solution& solution) const;
 
  private:
+  double cost(std::int64_t i) const;
   void multiply_rows(SymmetricMatrix& k) const;
 
   const Problem& original_;

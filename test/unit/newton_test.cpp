@@ -1,0 +1,540 @@
+// The solver newton and what it is made of: kernels against plain loops, certified on every loss, hard shapes, limits.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <stdexcept>
+
+#include "certificate_risk.hpp"
+#include "error.hpp"
+#include "risk_problems.hpp"
+#include "solver.hpp"
+#include "solvers/newton_gram.hpp"
+
+namespace margin {
+
+extern const Solver& newton;
+extern const Solver& sdca;
+
+namespace {
+
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+enum class Storage { floats, doubles, sparse };
+
+/// The table as it would be after storage: floats are rounded in the table too, so that a reference sees the same rows.
+Dataset store(Table& t, bool classes, Storage storage, int number_of_classes = 2) {
+  Dataset data(classes ? Dataset::Outcome::classes : Dataset::Outcome::targets);
+  for (int c = 0; classes && c < number_of_classes; ++c) data.classes().intern(std::to_string(c), c);
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    const double weight = t.weight.empty() ? 1.0 : t.weight[i];
+    std::vector<std::int32_t> columns;
+    std::vector<double> values;
+    for (std::size_t j = 0; j < t.x[i].size(); ++j) {
+      if (storage == Storage::floats) t.x[i][j] = static_cast<float>(t.x[i][j]);
+      if (t.x[i][j] == 0) continue;
+      columns.push_back(static_cast<std::int32_t>(j));
+      values.push_back(t.x[i][j]);
+    }
+    if (storage == Storage::sparse)
+      data.append(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), t.dimensions(), t.y[i],
+                  weight);
+    else
+      data.append(t.x[i].data(), t.dimensions(), t.y[i], weight);
+  }
+  return data;
+}
+
+Settings soft(const std::string& loss, double lambda, double tolerance) {
+  Settings s;
+  s.loss = loss;
+  s.lambda = lambda;
+  s.tolerance = tolerance;
+  s.epsilon = 0.2;
+  s.smoothing = 0.6;
+  return s;
+}
+
+struct Solved {
+  Solution solution;
+  Certificate certificate;
+};
+Solved solve(const Dataset& data, const Settings& s, const Solver& solver = newton) {
+  const Problem p = make_problem(data, s);
+  EXPECT_EQ(solver.refusal(p), "");
+  Monitor monitor;
+  Solved r{solver.solve(p, s, monitor), {}};
+  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  return r;
+}
+
+/// A noisy linear problem; columns beyond `dense` are one-hot codes of two categories, as in tables of mixed type.
+Table sample(std::uint64_t seed, int n, int d, bool classes, int number_of_classes = 2) {
+  Random random(seed);
+  Table t;
+  std::vector<double> w(static_cast<std::size_t>(d));
+  for (double& v : w) v = normal(random);
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(w.size(), 0.0);
+    double score = normal(random);
+    const int dense = d < 8 ? d : d / 2;
+    for (int j = 0; j < dense; ++j) x[static_cast<std::size_t>(j)] = normal(random);
+    if (dense < d) x[static_cast<std::size_t>(dense) + random.below(static_cast<std::uint64_t>(d - dense))] = 1;
+    for (std::size_t j = 0; j < x.size(); ++j) score += w[j] * x[j];
+    t.x.push_back(x);
+    t.y.push_back(!classes ? score
+                           : std::clamp(std::floor(score / 2 + number_of_classes / 2.0), 0.0, number_of_classes - 1.0));
+  }
+  for (int c = 0; classes && c < number_of_classes; ++c) t.y[static_cast<std::size_t>(c)] = c;
+  return t;
+}
+
+TEST(NewtonKernels, RankUpdateOfEverySet) {
+  Random random(3);
+  const KernelList sets = available_kernels();
+  for (const std::size_t d : {1, 15, 16, 17, 70})
+    for (const std::size_t rows : {1, 7, 256}) {
+      const std::size_t wide = panel_bytes / sizeof(double), panels = (d + wide - 1) / wide;
+      std::vector<double> a(panels * wide * rows, 0.0);
+      std::vector<float> narrow((panels + 1) / 2 * 2 * wide * rows, 0.0F);
+      const auto at = [&](std::size_t i, std::size_t j, std::size_t width) {
+        return j / width * width * rows + i * width + j % width;
+      };
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < d; ++j) {
+          a[at(i, j, wide)] = static_cast<float>(normal(random));
+          narrow[at(i, j, 2 * wide)] = static_cast<float>(a[at(i, j, wide)]);
+        }
+      const std::size_t stride = (panels + 1) / 2 * 2 * wide;
+      for (int k = 0; k < sets.count; ++k) {
+        std::vector<double> h(stride * stride, 1.0), hf = h;
+        for (std::size_t p = 0; p < panels; ++p)
+          sets.items[k]->rank_update_d(a.data(), rows, wide * rows, p, panels, -0.5, h.data(), stride);
+        for (std::size_t p = 0; p < (panels + 1) / 2; ++p)
+          sets.items[k]->rank_update_f(narrow.data(), rows, 2 * wide * rows, p, (panels + 1) / 2, -0.5, hf.data(),
+                                       stride);
+        for (std::size_t j = 0; j < d; ++j)
+          for (std::size_t l = j; l < d; ++l) {
+            double sum = 0, size = 1;
+            for (std::size_t i = 0; i < rows; ++i) {
+              sum += a[at(i, j, wide)] * a[at(i, l, wide)];
+              size += std::fabs(a[at(i, j, wide)] * a[at(i, l, wide)]);
+            }
+            EXPECT_NEAR(h[j * stride + l], 1 - 0.5 * sum, 1e-14 * size) << sets.items[k]->name << d << " " << rows;
+            EXPECT_NEAR(hf[j * stride + l], 1 - 0.5 * sum, 3e-6 * size) << sets.items[k]->name << d << " " << rows;
+          }
+      }
+    }
+}
+
+TEST(NewtonKernels, BoxRowsFollowTheLosses) {
+  Random random(5);
+  const KernelList sets = available_kernels();
+  for (const std::string name : {"hinge", "absolute", "epsilon_insensitive"}) {
+    Settings s;
+    s.epsilon = 0.3;
+    const auto loss = make_loss(name, s);
+    const bool classes = loss->classification();
+    const std::size_t n = 101;
+    std::vector<double> u(n), du(n), y(n), cost(n), old(n), a(n), free(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      u[i] = 2 * normal(random);
+      du[i] = normal(random);
+      y[i] = classes ? (random.below(2) == 0 ? -1.0 : 1.0) : normal(random);
+      cost[i] = random.uniform();
+      old[i] = loss->project(normal(random), y[i]);
+    }
+    for (const double kappa : {0.3, 7.0}) {
+      for (int k = 0; k < sets.count; ++k) {
+        const BoxRows rows{n,
+                           u.data(),
+                           du.data(),
+                           y.data(),
+                           cost.data(),
+                           old.data(),
+                           classes ? -0.5 : -1.0,
+                           classes ? 0.5 : 0.0,
+                           classes ? 0.5 : 1.0,
+                           classes ? 0.5 : 0.0,
+                           name == "epsilon_insensitive" ? 0.3 : 0.0,
+                           kappa};
+        double value, conjugate, slope, curvature, expected[4] = {0, 0, 0, 0};
+        sets.items[k]->box_point(rows, a.data(), free.data(), &value, &conjugate);
+        const double t = 0.37, h = 1e-7;
+        sets.items[k]->box_line(rows, t, &slope, &curvature);
+        for (std::size_t i = 0; i < n; ++i) {
+          const double want = loss->dual_step(u[i], y[i], old[i], 1 / kappa);
+          EXPECT_NEAR(a[i], want, 1e-14) << name;
+          const double moved = loss->dual_step(u[i] + h, y[i], old[i], 1 / kappa);
+          EXPECT_EQ(free[i] > 0, std::fabs(moved - want) > 0) << name << " " << i;
+          expected[0] += cost[i] * loss->value(u[i], y[i]);
+          expected[1] += cost[i] * loss->conjugate(a[i], y[i]);
+          const double along = loss->dual_step(u[i] + t * du[i], y[i], old[i], 1 / kappa);
+          expected[2] += cost[i] * along * du[i];
+          expected[3] +=
+              cost[i] * du[i] * (along - loss->dual_step(u[i] + (t + h) * du[i], y[i], old[i], 1 / kappa)) / h;
+        }
+        EXPECT_NEAR(value, expected[0], 1e-12);
+        EXPECT_NEAR(conjugate, expected[1], 1e-12);
+        EXPECT_NEAR(slope, expected[2], 1e-12);
+        EXPECT_NEAR(curvature, expected[3], 1e-4 * (1 + curvature));
+      }
+    }
+  }
+}
+
+TEST(NewtonCholesky, SolvesAndRefuses) {
+  Random random(7);
+  Settings settings;
+  Monitor monitor;
+  margin::Run run(settings, monitor, "test", 1);
+  for (const int n : {1, 2, 63, 64, 65, 200}) {
+    const Eigen::MatrixXd half = Eigen::MatrixXd::NullaryExpr(n, n + 3, [&] { return normal(random); });
+    const Eigen::MatrixXd a = half * half.transpose();
+    const Eigen::VectorXd b = Eigen::VectorXd::NullaryExpr(n, [&] { return normal(random); });
+    SymmetricMatrix m(static_cast<std::size_t>(n));
+    const auto fill = [&](const Eigen::MatrixXd& from) {
+      m.set_zero();
+      for (int j = 0; j < n; ++j)
+        for (int k = j; k < n; ++k) m.row(static_cast<std::size_t>(j))[k] = from(j, k);
+    };
+    fill(a);
+    ASSERT_TRUE(factorise(m, run));
+    Eigen::VectorXd x = b;
+    solve_factored(m, x.data());
+    EXPECT_LE((a * x - b).norm(), 1e-9 * a.norm() * x.norm()) << n;
+
+    // Rank one less: refused, or the dependent row dropped.
+    Eigen::MatrixXd lame = half;
+    lame.row(n - 1) =
+        n > 1 ? Eigen::RowVectorXd(lame.row(0) - lame.row(n / 2 - (n == 2 ? 1 : 0))) : Eigen::RowVectorXd::Zero(n + 3);
+    if (n <= 2) lame.row(n - 1).setZero();
+    const Eigen::MatrixXd singular = lame * lame.transpose();
+    fill(singular);
+    EXPECT_FALSE(factorise(m, run)) << n;
+    fill(singular);
+    EXPECT_TRUE(factorise(m, run, true)) << n;
+    Eigen::MatrixXd u = Eigen::MatrixXd::Zero(n, n);
+    for (int j = 0; j < n; ++j)
+      for (int k = j; k < n; ++k) u(j, k) = m.row(static_cast<std::size_t>(j))[k];
+    EXPECT_LE((u.transpose() * u - singular).norm(), 1e-12 * (1 + singular.norm())) << n;
+  }
+}
+
+class NewtonLoss : public ::testing::TestWithParam<std::string> {
+ protected:
+  bool classes() const { return !is_regression_loss(GetParam()); }
+};
+
+TEST_P(NewtonLoss, ReachesTheToleranceOnRandomProblems) {
+  // Every shape in every storage, with and without intercept, weights and at three tolerances; the interval must hold
+  // the optimum that the test's own solver encloses.
+  Random random(101);
+  int enclosed = 0;
+  const double tolerances[] = {1e-3, 1e-6, 1e-9};
+  for (int trial = 0; trial < 144; ++trial) {
+    Settings s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), tolerances[trial / 8 % 3]);
+    s.intercept = trial % 4 < 2;
+    s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
+    Table t = make_table(random, trial % 8, classes());
+    if (trial % 5 == 0)
+      for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 2 * random.uniform());
+    if (!t.weight.empty()) t.weight[0] = t.weight[1] = 1;
+    const Dataset data = store(t, classes(), static_cast<Storage>(trial / 24 % 3));
+    const Solved r = solve(data, s);
+    EXPECT_EQ(r.solution.status, Status::optimal) << trial;
+    EXPECT_LE(r.certificate.relative_gap, s.tolerance) << trial;
+
+    const Problem p = make_problem(data, s);
+    std::vector<double> y, c;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      y.push_back(p.target(i, 0));
+      c.push_back(p.weight(i));
+    }
+    const testing::Reference reference = testing::solve_reference(t, y, c, p.total_weight, GetParam(), s, 5000);
+    // The reference sums in plain doubles.
+    EXPECT_LE(r.certificate.dual, reference.primal * (1 + 1e-14)) << trial;
+    EXPECT_GE(r.certificate.primal, reference.dual * (1 - 1e-14)) << trial;
+    enclosed += reference.primal - reference.dual <= 1e-6 * reference.primal;
+  }
+  EXPECT_GE(enclosed, 100);
+}
+
+TEST_P(NewtonLoss, ManyRowsGoThroughSamplesAndRounds) {
+  Table t = sample(11, 40000, 12, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  for (const double lambda : {1e-2, 1e-5, 1e-8})
+    for (const double tolerance : {1e-3, 1e-9}) {
+      Settings s = soft(GetParam(), lambda, tolerance);
+      s.history = true;
+      const Solved r = solve(data, s);
+      EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+      EXPECT_LE(r.certificate.relative_gap, tolerance) << lambda;
+      ASSERT_FALSE(r.solution.trace.empty());
+      for (const TracePoint& point : r.solution.trace) {
+        EXPECT_LE(point.lower, r.certificate.primal * (1 + 1e-12));
+        EXPECT_GE(point.upper, r.certificate.dual * (1 - 1e-12));
+      }
+    }
+}
+
+TEST_P(NewtonLoss, AgreesWithCoordinateAscent) {
+  Table t = sample(13, 600, 6, classes());
+  const Dataset data = store(t, classes(), Storage::doubles);
+  const Settings s = soft(GetParam(), 0.01, 1e-6);
+  const Solved a = solve(data, s), b = solve(data, s, sdca);
+  EXPECT_EQ(b.solution.status, Status::optimal);
+  EXPECT_LE(a.certificate.dual, b.certificate.primal);
+  EXPECT_LE(b.certificate.dual, a.certificate.primal);
+  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 1e-6 * b.certificate.primal);
+}
+
+TEST_P(NewtonLoss, StorageDoesNotMatter) {
+  Table t = sample(17, 300, 10, classes());
+  const Dataset narrow = store(t, classes(), Storage::floats), thin = store(t, classes(), Storage::sparse);
+  const Settings s = soft(GetParam(), 1e-3, 1e-9);
+  const Solved a = solve(narrow, s), b = solve(thin, s);
+  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 2e-9 * a.certificate.primal);
+  EXPECT_LE((a.solution.weights - b.solution.weights).norm(), 2e-3 * a.solution.weights.norm());
+}
+
+TEST_P(NewtonLoss, FewerRowsThanFeatures) {
+  for (const Storage storage : {Storage::floats, Storage::doubles, Storage::sparse})
+    for (const bool twins : {false, true}) {
+      Table t = sample(19, 40, 300, classes());
+      if (twins)
+        for (std::size_t i = 2; i < 40; i += 3) t.x[i] = t.x[i - 1];  // K is singular
+      const Dataset data = store(t, classes(), storage);
+      for (const double lambda : {1.0, 1e-3}) {
+        // On separable rows P is some λ‖w‖², and the certificate's bound on the rounding of 300 products in every score
+        // is 3e-9 of that at the smaller λ.
+        const double tolerance = lambda < 1 ? 1e-8 : 1e-9;
+        Settings s = soft(GetParam(), lambda, tolerance);
+        s.intercept_scale = 2;
+        const Solved r = solve(data, s);
+        EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+        EXPECT_LE(r.certificate.relative_gap, tolerance) << lambda;
+      }
+    }
+}
+
+TEST_P(NewtonLoss, ThinRowsOfManyFeatures) {
+  Random random(23);
+  Table t;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<double> x(100000, 0.0);
+    for (int k = 0; k < 50; ++k) x[random.below(100000)] = normal(random);
+    x[7] = i % 2 == 0 ? 1 : -1;
+    t.x.push_back(x);
+    t.y.push_back(classes() ? i % 2 : normal(random));
+  }
+  const Dataset data = store(t, classes(), Storage::sparse);
+  const Settings s = soft(GetParam(), 0.1, 1e-6);
+  EXPECT_LE(newton.workspace(make_problem(data, s)), 1e6);
+  const Solved r = solve(data, s);
+  EXPECT_EQ(r.solution.status, Status::optimal);
+  EXPECT_LE(r.certificate.relative_gap, 1e-6);
+}
+
+TEST_P(NewtonLoss, HugeAndTinyLambda) {
+  Table t = sample(5, 200, 3, classes());
+  const Dataset data = store(t, classes(), Storage::doubles);
+  for (const double lambda : {1e6, 1e12}) {
+    const Solved r = solve(data, soft(GetParam(), lambda, 1e-9));
+    EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+    EXPECT_LE(r.solution.weights.norm(), 50 / lambda);
+  }
+  for (const double lambda : {1e-9, 1e-12}) {
+    const Solved r = solve(data, soft(GetParam(), lambda, 1e-3));
+    EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+    EXPECT_LE(r.certificate.relative_gap, 1e-3) << lambda;
+  }
+}
+
+TEST_P(NewtonLoss, UnscaledColumns) {
+  Table t = sample(29, 3000, 6, classes());
+  for (auto& x : t.x) {
+    x[0] *= 1e4;
+    x[1] *= 1e-3;
+    x[2] += 1e3;  // far from the origin: the columns are nearly dependent on the intercept's
+  }
+  const Dataset data = store(t, classes(), Storage::doubles);
+  const Solved r = solve(data, soft(GetParam(), 1e-6, 1e-6));
+  EXPECT_EQ(r.solution.status, Status::optimal);
+  EXPECT_LE(r.certificate.relative_gap, 1e-6);
+}
+
+TEST_P(NewtonLoss, ExtremeUnits) {
+  // Rows × 1e±60: λ × 1e±120 is the same problem.
+  for (const double unit : {1e-60, 1e60}) {
+    Table t = sample(31, 100, 3, classes());
+    for (auto& x : t.x)
+      for (double& v : x) v *= unit;
+    Settings s = soft(GetParam(), 0.01 * unit * unit, 1e-6);
+    s.intercept = false;
+    const Solved r = solve(store(t, classes(), Storage::doubles), s);
+    EXPECT_EQ(r.solution.status, Status::optimal) << unit;
+    EXPECT_LE(r.certificate.relative_gap, 1e-6) << unit;
+  }
+}
+
+TEST_P(NewtonLoss, SameRowsSameBits) {
+  Table t = sample(37, 5000, 5, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  const Settings s = soft(GetParam(), 1e-4, 1e-6);
+  const Solved a = solve(data, s), b = solve(data, s);
+  EXPECT_EQ(a.solution.weights, b.solution.weights);
+  EXPECT_EQ(a.solution.dual, b.solution.dual);
+  EXPECT_EQ(a.solution.iterations, b.solution.iterations);
+}
+
+TEST_P(NewtonLoss, StartsFromAModel) {
+  Table t = sample(41, 4000, 6, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  Settings s = soft(GetParam(), 1e-4, 1e-6);
+  const Solved cold = solve(data, s);
+  s.initial = InitialModel{};
+  s.initial->weights.assign(cold.solution.weights.data(), cold.solution.weights.data() + cold.solution.weights.size());
+  s.initial->intercept = {cold.solution.intercept[0]};
+  s.initial->dual_weights.assign(cold.solution.dual.data(), cold.solution.dual.data() + cold.solution.dual.size());
+  const Solved warm = solve(data, s);
+  EXPECT_EQ(warm.solution.status, Status::optimal);
+  EXPECT_LE(warm.certificate.relative_gap, 1e-6);
+  EXPECT_LE(warm.solution.iterations, 2);
+  s.lambda = 2e-4;
+  s.initial->dual_weights.clear();
+  const Solved other = solve(data, s);
+  EXPECT_EQ(other.solution.status, Status::optimal);
+  EXPECT_LE(other.certificate.relative_gap, 1e-6);
+}
+
+TEST_P(NewtonLoss, LimitsLeaveAnHonestModel) {
+  Table t = sample(43, 40000, 8, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  const double optimum = solve(data, soft(GetParam(), 1e-6, 1e-9)).certificate.primal;
+  for (const std::int64_t limit : {1, 2, 5}) {
+    Settings s = soft(GetParam(), 1e-6, 1e-12);
+    s.max_iterations = limit;
+    const Solved r = solve(data, s);
+    EXPECT_LE(r.solution.iterations, limit + 2);
+    EXPECT_TRUE(std::isfinite(r.certificate.primal));
+    EXPECT_LE(r.certificate.dual, optimum);
+    EXPECT_GE(r.certificate.primal, optimum * (1 - 1e-8));
+  }
+}
+
+struct Cancelled : std::exception {};
+
+TEST_P(NewtonLoss, AsksTheMonitorAllTheTime) {
+  struct Counting : Monitor {
+    int calls = 0, limit = 1 << 30;
+    void poll() override {
+      if (++calls >= limit) throw Cancelled();
+    }
+  };
+  Table t = sample(47, 20000, 150, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  const Settings s = soft(GetParam(), 1e-4, 1e-6);
+  const Problem p = make_problem(data, s);
+  Counting counting;
+  const Solution done = newton.solve(p, s, counting);
+  // 20 000 × 150 multiply-adds per pass over all rows; most passes of a hinge see an eighth of them.
+  EXPECT_GE(counting.calls, 3 * done.iterations);
+  for (int k = 1; k < counting.calls; k += 1 + counting.calls / 20) {
+    Counting stopping;
+    stopping.limit = k;
+    EXPECT_THROW(newton.solve(p, s, stopping), Cancelled);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NewtonLoss,
+                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+                         [](const auto& info) { return info.param; });
+
+TEST(Newton, SquaredLossTakesOneStep) {
+  Table t = sample(53, 500, 7, false);
+  const Dataset data = store(t, false, Storage::doubles);
+  const Solved r = solve(data, soft("squared", 1e-3, 1e-9));
+  EXPECT_EQ(r.solution.iterations, 2);  // looks at 0, steps, looks again
+  // The normal equations, solved in another way.
+  Eigen::MatrixXd x(500, 8);
+  Eigen::VectorXd y(500);
+  for (int i = 0; i < 500; ++i) {
+    for (int j = 0; j < 7; ++j) x(i, j) = t.x[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+    x(i, 7) = 1;
+    y[i] = t.y[static_cast<std::size_t>(i)];
+  }
+  const Eigen::MatrixXd normal_matrix = x.transpose() * x * (2.0 / 500) + 1e-3 * Eigen::MatrixXd::Identity(8, 8);
+  const Eigen::VectorXd w = normal_matrix.ldlt().solve(x.transpose() * y * (2.0 / 500));
+  EXPECT_LE((r.solution.weights.row(0).transpose() - w.head(7)).norm(), 1e-10);
+  EXPECT_NEAR(r.solution.intercept[0], w[7], 1e-10);
+}
+
+TEST(Newton, OneAgainstTheRest) {
+  for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+    Table t = sample(59, 2000, 5, true, 4);
+    const Dataset data = store(t, true, Storage::floats, 4);
+    Settings s = soft(loss, 1e-3, 1e-6);
+    s.class_weight_balanced = true;
+    s.history = true;
+    const Solved r = solve(data, s);
+    EXPECT_EQ(r.solution.weights.rows(), 4);
+    EXPECT_EQ(r.solution.status, Status::optimal);
+    EXPECT_LE(r.certificate.relative_gap, 1e-6);
+    for (std::size_t k = 1; k < r.solution.trace.size(); ++k) {
+      EXPECT_GE(r.solution.trace[k].lower, r.solution.trace[k - 1].lower);
+      EXPECT_LE(r.solution.trace[k].upper, r.solution.trace[k - 1].upper);
+    }
+    // Fewer rows than features, several outputs.
+    Table wide = sample(61, 30, 80, true, 3);
+    const Solved w = solve(store(wide, true, Storage::floats, 3), s);
+    EXPECT_LE(w.certificate.relative_gap, 1e-6);
+  }
+}
+
+TEST(Newton, ConstantOutcomesAndEmptyRows) {
+  for (const std::string loss :
+       {"absolute", "epsilon_insensitive", "squared", "huber", "squared_epsilon_insensitive"}) {
+    Table t = sample(67, 50, 3, false);
+    for (double& y : t.y) y = 4;
+    const Solved r = solve(store(t, false, Storage::doubles), soft(loss, 1e-3, 1e-6));
+    EXPECT_LE(r.certificate.relative_gap, 1e-6) << loss;
+    for (double& y : t.y) y = 0;
+    const Solved zero = solve(store(t, false, Storage::doubles), soft(loss, 1e-3, 1e-6));
+    EXPECT_EQ(zero.certificate.primal, 0) << loss;
+    EXPECT_EQ(zero.solution.status, Status::optimal) << loss;
+  }
+  for (const std::string loss : {"hinge", "logistic", "smoothed_hinge", "squared_hinge"}) {
+    Table t = sample(71, 50, 3, true);
+    for (auto& x : t.x) std::fill(x.begin(), x.end(), 0.0);
+    Settings s = soft(loss, 1e-3, 1e-6);
+    for (const bool intercept : {true, false}) {
+      s.intercept = intercept;
+      const Solved r = solve(store(t, true, Storage::doubles), s);
+      EXPECT_LE(r.certificate.relative_gap, 1e-6) << loss;
+    }
+  }
+}
+
+TEST(Newton, SaysWhatItCannotDo) {
+  Table t = sample(73, 50, 3, true);
+  const Dataset data = store(t, true, Storage::doubles);
+  Settings s = soft("hinge", 1e-3, 1e-6);
+  s.l1_ratio = 0.5;
+  EXPECT_NE(newton.refusal(make_problem(data, s)).find("elastic net"), std::string::npos);
+  Settings hard;
+  EXPECT_NE(newton.refusal(make_problem(data, hard)).find("lambda"), std::string::npos);
+  s.l1_ratio = 0;
+  Dataset large(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) large.classes().intern(std::to_string(c), c);
+  for (std::int32_t i = 0; i < 5000; ++i) {
+    const double one = 1;
+    large.append(&i, &one, 1, 5000, i % 2);
+  }
+  EXPECT_NE(newton.refusal(make_problem(large, s)).find("5000 rows and 5000 features"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace margin
