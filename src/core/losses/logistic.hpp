@@ -52,26 +52,45 @@ class Logistic final : public Loss {
     return e / (1 + e);
   }
 
-  /// The root b ≤ 1/2 of g(b) = ln((1−b)/b) − m − s(b − b0). Newton in ln b where the logarithm rules, in b where
-  /// the quadratic does (either alone crawls or oscillates in the other's region), inside a bracket that shrinks.
+  /// Halley's step for a decreasing g with g' = −slope and g'' = −bend; Newton's where the parabola misleads.
+  static double halley(double g, double slope, double bend) {
+    const double square = slope * slope, denominator = square + 0.5 * g * bend;
+    return denominator > 0.5 * square ? g * slope / denominator : g / slope;
+  }
+
+  /// The root b ≤ 1/2 of g(b) = ln((1−b)/b) − m − s(b − b0). Halley's step in ln b where the logarithm rules, in b
+  /// where the quadratic does (either alone crawls or oscillates in the other's region), inside a bracket that shrinks.
   static double root(double m, double b0, double s) {
     if (s == std::numeric_limits<double>::infinity()) return b0;
     const double shift = m - s * b0;
-    double low = std::max(0.0, b0 - m / s);
-    double high = shift > 0.7 ? std::min(0.5, std::exp(-shift)) : 0.5;
-    if (high == 0) return 0;
+    double low = std::max(0.0, b0 - m / s), high = 0.5;
+    double b = b0;
+    if (!(b > 1e-3 && b < 0.5)) {  // ln b ≤ −shift: the better start where b was not near its new value anyway
+      if (shift > 0.7) high = std::exp(-shift);
+      if (high == 0) return 0;
+      b = s * high > 1 ? std::max(b, std::min(high, 1 / s)) : high;
+    }
     if (!(low < high)) return std::min(low, 0.5);
-    double b = std::clamp(b0, low, high);
-    if (b <= 0) b = s * high > 1 ? std::min(high, 1 / s) : high;
+    b = std::clamp(b, low, high);
+    if (b <= 0) b = high;
     double width = high - low;
     for (int i = 0; i < 100; ++i) {
-      const double g = std::log1p(-b) - std::log(b) - m - s * (b - b0);
+      const double g = std::log((1 - b) / b) - m - s * (b - b0);
       if (g > 0)
         low = b;
       else
         high = b;
-      const double curvature = s * b * (1 - b);
-      double next = curvature > 1 ? b + g * b * (1 - b) / (1 + curvature) : b * std::exp(g * (1 - b) / (1 + curvature));
+      const double complement = 1 - b, spread = b * complement;
+      double next = 0;
+      if (s * spread > 1) {
+        const double slope = 1 / spread + s, bend = (1 - 2 * b) / (spread * spread);
+        next = b + halley(g, slope, -bend);
+      } else {
+        const double slope = 1 / complement + s * b, bend = b / (complement * complement) + s * b;
+        const double step = halley(g, slope, bend);
+        // e^step, to more digits than the step has
+        next = b * (std::fabs(step) < 0.01 ? 1 + step * (1 + step / 2 * (1 + step / 3)) : std::exp(step));
+      }
       // A step that leaves the bracket, or a bracket that has not halved in four steps: bisect.
       bool bisect = !(next >= low && next <= high);
       if (i % 4 == 3) {
@@ -81,7 +100,8 @@ class Logistic final : public Loss {
       if (bisect) next = low > 0 ? std::sqrt(low * high) : 0.5 * high;
       const double moved = std::fabs(next - b);
       b = next;
-      if (moved <= 1e-9 * b || b < 1e-300) break;
+      // The next step would have the cube of this one's relative error, and the gap squares what is left.
+      if ((!bisect && moved <= 1e-4 * b) || high - low <= 1e-15 * b || b < 1e-300) break;
     }
     return b;
   }
