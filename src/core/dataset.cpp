@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 #include "error.hpp"
 
@@ -171,19 +172,25 @@ void Dataset::append_dense(const T* x, std::int32_t n, double outcome, double we
   check_dimensions(n, false);
   push_outcome(outcome, weight);
   if (n >= 16 && static_cast<double>(count_nonzero(x, size)) < sparse_density * n) {
-    columns_.clear();
-    packed_.clear();
-    for (std::int32_t j = 0; j < n; ++j)
-      if (x[j] != T{0}) {
-        columns_.push_back(j);
-        packed_.push_back(static_cast<double>(x[j]));
+    // Every value is written and only the non-zeros advance: no branch to mispredict.
+    auto& packed = std::get<std::pmr::vector<T>&>(std::tie(narrow_, packed_));
+    columns_.resize(size);
+    packed.resize(size);
+    std::size_t count = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      columns_[count] = static_cast<std::int32_t>(j);
+      packed[count] = x[j];
+      count += x[j] != T{0};
+    }
+    const auto nonzeros = static_cast<std::int32_t>(count);
+    if constexpr (sizeof(T) == 8) {
+      narrow_.resize(count);
+      if (narrow(packed.data(), count, narrow_.data())) {
+        store_sparse(columns_.data(), narrow_.data(), nonzeros);
+        return;
       }
-    const auto count = static_cast<std::int32_t>(columns_.size());
-    narrow_.resize(packed_.size());
-    if (narrow(packed_.data(), packed_.size(), narrow_.data()))
-      store_sparse(columns_.data(), narrow_.data(), count);
-    else
-      store_sparse(columns_.data(), packed_.data(), count);
+    }
+    store_sparse(columns_.data(), packed.data(), nonzeros);
     return;
   }
   if constexpr (sizeof(T) == 8) {
