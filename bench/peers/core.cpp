@@ -1,5 +1,7 @@
 // Our own core without PostgreSQL: train() with the rows in memory. Input lines: NAME=VALUE... (options; text and
 // numbers); answers: seconds and the certificate. Serves the sets that have no SQL input type, and profilers.
+#include <memory_resource>
+
 #include "error.hpp"
 #include "peers.hpp"
 #include "train.hpp"
@@ -58,7 +60,8 @@ int main(int argc, char** argv) {
   while (std::getline(std::cin, line)) {
     try {
       const margin::Settings settings = margin::parse_settings(options(line));
-      margin::Dataset rows(margin::outcome_of(settings));
+      std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
+      margin::Dataset rows(margin::outcome_of(settings), &memory);
       load(data, rows);
       margin::Monitor monitor;
       const bench::Stopwatch watch;

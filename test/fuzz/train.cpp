@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory_resource>
 
 #include "bytes.hpp"
 #include "error.hpp"
@@ -64,6 +65,21 @@ margin::Value::Object any_options(Bytes& bytes) {
   return options;
 }
 
+/// What the bytes mean, for whoever replays an input with FUZZ_VERBOSE set.
+void describe(const margin::Value::Object& options, const Table& t) {
+  for (const auto& [name, value] : options) {
+    if (const auto* number = std::get_if<double>(&value.data)) std::fprintf(stderr, "%s=%g ", name.c_str(), *number);
+    if (const auto* flag = std::get_if<bool>(&value.data)) std::fprintf(stderr, "%s=%d ", name.c_str(), *flag);
+    if (const auto* text = std::get_if<std::string>(&value.data))
+      std::fprintf(stderr, "%s=%s ", name.c_str(), text->c_str());
+  }
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    std::fprintf(stderr, "\n%d:", t.y[i]);
+    for (double v : t.x[i]) std::fprintf(stderr, " %.17g", v);
+  }
+  std::fprintf(stderr, "\n");
+}
+
 /// min over rows and wrong classes of (score of the true class − score of the other) / ‖W‖, in long double.
 long double margin_of(const margin::Model& model, const Table& t, const std::vector<int>& label) {
   long double smallest = INFINITY, norm = 0;
@@ -94,9 +110,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes(data, size);
   const margin::Value::Object options = any_options(bytes);
   const Table table = any_table(bytes);
+  if (std::getenv("FUZZ_VERBOSE") != nullptr) describe(options, table);
   try {
     const margin::Settings settings = margin::parse_settings(options);
-    margin::Dataset rows(margin::outcome_of(settings));
+    std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
+    margin::Dataset rows(margin::outcome_of(settings), &memory);
     const bool classes = rows.outcome() == margin::Dataset::Outcome::classes;
     for (std::size_t i = 0; i < table.x.size(); ++i) {
       const double outcome = classes ? rows.classes().intern(std::to_string(table.y[i]), table.y[i]) : table.y[i];
@@ -106,6 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const margin::Model model = margin::train(rows, settings, monitor);
     require(model.weights.allFinite() && model.intercept.allFinite(), "weights are finite");
     const margin::Certificate& c = model.certificate;
+    if (std::getenv("FUZZ_VERBOSE") != nullptr)
+      std::fprintf(stderr, "%s: %s, primal %.17g, dual %.17g, gap %g\n", model.solver.c_str(),
+                   std::string(margin::status_name(model.status)).c_str(), c.primal, c.dual, c.relative_gap);
     require(!std::isnan(c.primal) && !std::isnan(c.dual) && !std::isnan(c.gap), "the certificate is a number");
     if (!settings.hard_margin()) {
       require(c.dual <= c.primal, "dual <= primal");

@@ -14,6 +14,7 @@ gaussian_table($node, 'small', 20, 3, 'x[1] + x[2] > 0');
 my @cases = (
 	[ 10000, 'trainings', 'SELECT train_margin(y, x) FROM small' ],
 	[ 3000, 'soft-margin trainings', 'SELECT train_margin(y, x, margin_options(lambda => 0.1)) FROM small' ],
+	[ 3000, 'standardised trainings', 'SELECT train_margin(y, x, margin_options(lambda => 0.1, standardize => true)) FROM small' ],
 	[ 10000, 'errors in training', "SELECT train_margin(y, CASE id WHEN 20 THEN '{NaN,1,1}' ELSE x END) FROM small" ],
 	[ 3000, 'errors in options', 'SELECT margin_options(solver => $$momentum$$, tolerance => -1)' ]);
 my $script = "SET client_min_messages = error;\nSELECT pg_backend_pid() AS pid \\gset\n\\setenv PID :pid\n";
