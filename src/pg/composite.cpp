@@ -36,6 +36,13 @@ Datum fixed_array(Oid element, const void* values, int dimensions, std::size_t r
 
 }  // namespace
 
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 Datum float8_array(const double* values, std::size_t n) { return fixed_array(FLOAT8OID, values, 1, n, 1); }
 
 Datum float8_matrix(const double* values, std::size_t rows, std::size_t columns) {

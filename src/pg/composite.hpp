@@ -5,6 +5,9 @@
 
 namespace margin::pg {
 
+/// The shortest decimal that reads back as the same value.
+std::string number_text(double value);
+
 /// A float8[] or bigint[] result of one or two dimensions, a text[]; in the current memory context.
 /// Throws Error(limit_exceeded) for more than PostgreSQL can hold in one value.
 Datum float8_array(const double* values, std::size_t n);

@@ -1,5 +1,7 @@
 #include "features.hpp"
 
+#include "composite.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -137,10 +139,7 @@ void require_finite(const Row& x) {
     const double v = x.value(j);
     if (std::isfinite(v)) continue;
     throw Error(ErrorKind::invalid_value,
-                "feature " + std::to_string((x.indices != nullptr ? x.indices[j] : j) + 1) + " is " +
-                    (std::isnan(v) ? "NaN"
-                     : v > 0       ? "Infinity"
-                                   : "-Infinity") +
+                "feature " + std::to_string((x.indices != nullptr ? x.indices[j] : j) + 1) + " is " + number_text(v) +
                     ", expected a finite number",
                 "Leave such rows out with WHERE, or replace the value.");
   }

@@ -1,5 +1,7 @@
 #include "labels.hpp"
 
+#include "composite.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -39,12 +41,7 @@ std::string_view text_of_real(T value) {
 
 void require_finite(double value) {
   if (std::isfinite(value)) return;
-  throw Error(ErrorKind::invalid_value,
-              std::string("the label is ") +
-                  (std::isnan(value) ? "NaN"
-                   : value > 0       ? "Infinity"
-                                     : "-Infinity") +
-                  ", expected a finite number",
+  throw Error(ErrorKind::invalid_value, "the label is " + number_text(value) + ", expected a finite number",
               "Leave such rows out with FILTER (WHERE ...).");
 }
 

@@ -40,11 +40,6 @@ struct PredictCall {
   std::vector<std::optional<Datum>> typed;
 };
 
-std::string text_of(double value) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 void resolve_result(PredictCall& call, FunctionCallInfo fcinfo) {
   const Oid type = get_fn_expr_argtype(fcinfo->flinfo, 2);
   if (type == call.result_type) return;
@@ -116,7 +111,7 @@ MARGIN_FUNCTION(margin_scores) {
 MARGIN_FUNCTION(margin_predict) {
   auto& call = query_state<PredictCall>(fcinfo);
   const StoredModel& model = call.score(fcinfo);
-  if (model.regression()) return text_datum(text_of(call.scores[0]));
+  if (model.regression()) return text_datum(number_text(call.scores[0]));
   return text_datum(model.classes[static_cast<std::size_t>(margin::decide(model.scorer(), call.scores.data()))]);
 }
 
@@ -129,7 +124,7 @@ MARGIN_FUNCTION(margin_predict_as) {
   if (!model.regression())
     return typed_class(call, model, margin::decide(model.scorer(), call.scores.data()), fcinfo->flinfo->fn_mcxt);
   if (call.result_type == FLOAT8OID) PG_RETURN_FLOAT8(call.scores[0]);
-  return from_text(call, text_of(call.scores[0]).c_str());
+  return from_text(call, number_text(call.scores[0]).c_str());
 }
 
 MARGIN_FUNCTION(margin_probability) {

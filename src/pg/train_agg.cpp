@@ -56,11 +56,8 @@ double row_weight(FunctionCallInfo fcinfo, int argument) {
                 "Use coalesce(weight, 1), or leave such rows out with FILTER (WHERE ...).");
   const double weight = PG_GETARG_FLOAT8(argument);
   if (!(weight >= 0) || !std::isfinite(weight))
-    throw Error(ErrorKind::invalid_value, "the row weight is " +
-                                              (std::isnan(weight)   ? std::string("NaN")
-                                               : std::isinf(weight) ? std::string(weight > 0 ? "Infinity" : "-Infinity")
-                                                                    : std::to_string(weight)) +
-                                              ", expected a finite number of 0 or more");
+    throw Error(ErrorKind::invalid_value,
+                "the row weight is " + number_text(weight) + ", expected a finite number of 0 or more");
   return weight;
 }
 

@@ -1,0 +1,97 @@
+-- margin_evaluate: figures that can be checked by hand.
+-- What a statement raises: SQLSTATE, message, detail, hint.
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE m text; d text; h text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || m || CASE WHEN d <> '' THEN E'\n  DETAIL: ' || d ELSE '' END
+                               || CASE WHEN h <> '' THEN E'\n  HINT: ' || h ELSE '' END;
+END $$;
+
+-- The model whose score is x - 2, of the classes no and yes.
+CREATE TEMP TABLE m AS SELECT ROW('hand', NULL, 2, NULL, 'optimal', '{no,yes}', '{1}', '{-2}', NULL, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL)::margin_model AS m;
+CREATE TEMP TABLE t (y text, x float8[]);
+-- no: scores -2, -1, 1; yes: -1, 1, 2, 3, 4
+INSERT INTO t VALUES ('no', '{0}'), ('no', '{1}'), ('no', '{3}'), ('yes', '{1}'), ('yes', '{3}'), ('yes', '{4}'),
+                     ('yes', '{5}'), ('yes', '{6}'), (NULL, '{1}'), ('no', NULL);
+-- accuracy 6/8; precision no 2/3, yes 4/5; recall no 2/3, yes 4/5. Of the 15 pairs (no, yes) the yes scores higher in
+-- 12 and equal in 2: AUC 13/15.
+SELECT (e).rows, (e).skipped, (e).accuracy, (e).classes, (e).confusion FROM (SELECT margin_evaluate(m, y, x) AS e FROM t, m) s;
+SELECT round((e).precision[1]::numeric, 4) AS p1, round((e).precision[2]::numeric, 4) AS p2, round((e).recall[1]::numeric, 4) AS r1,
+       round((e).recall[2]::numeric, 4) AS r2, round((e).f1[1]::numeric, 4) AS f1, round((e).f1[2]::numeric, 4) AS f2,
+       round((e).auc::numeric, 6) AS auc, (e).margin_quantiles, (e).log_loss, (e).mse, (e).mae, (e).r2
+  FROM (SELECT margin_evaluate(m, y, x) AS e FROM t, m) s;
+-- Figures that would be 0/0 are NULL: nobody is "no" here, or nobody is said to be.
+SELECT (e).precision, (e).recall, (e).f1, (e).auc FROM (SELECT margin_evaluate(m, y, x) AS e FROM t, m WHERE y = 'yes' AND x[1] > 2) s;
+-- No rows, or none with a label.
+SELECT margin_evaluate(m, y, x) IS NULL AS nothing FROM t, m WHERE false;
+SELECT margin_evaluate(m, NULL::text, x) IS NULL AS nothing FROM t, m;
+SELECT margin_evaluate(NULL::margin_model, y, x) IS NULL AS nothing FROM t;
+
+-- The same in parallel workers, by groups, and as a window.
+CREATE TABLE evaluated AS SELECT i, i % 4 AS g, CASE WHEN sin(i) > 0.2 THEN 'yes' ELSE 'no' END AS y,
+  ARRAY[2 + sin(i) + cos(i * 7) / 2]::real[] AS x FROM generate_series(1, 10000) i;
+ANALYZE evaluated;
+CREATE TEMP TABLE serial AS SELECT g, margin_evaluate(m, y, x) AS e FROM evaluated, m GROUP BY GROUPING SETS ((g), ());
+CREATE TABLE parallel_model AS SELECT m FROM m;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+EXPLAIN (COSTS OFF) SELECT margin_evaluate((SELECT m FROM parallel_model), y, x) FROM evaluated;
+SELECT margin_evaluate((SELECT m FROM parallel_model), y, x) = (SELECT e FROM serial WHERE g IS NULL) AS same FROM evaluated;
+SELECT count(*) AS same FROM serial JOIN (SELECT g, margin_evaluate((SELECT m FROM parallel_model), y, x) AS e FROM evaluated GROUP BY g) p USING (g, e);
+SELECT (e).rows FROM (SELECT margin_evaluate((SELECT m FROM parallel_model), y, x) AS e FROM evaluated WHERE i = 77) s;
+SELECT margin_evaluate((SELECT m FROM parallel_model), y, x) IS NULL AS nothing FROM evaluated WHERE i < 0;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+-- Beyond 4096 rows the quantiles and the AUC come from buckets: within 0.2 % of the exact ones.
+SELECT bool_and(abs(q.a - q.e) <= abs(q.e) / 512) AS quantiles
+  FROM serial, LATERAL (SELECT unnest((e).margin_quantiles) AS a, unnest(
+         (SELECT percentile_disc('{0,.05,.25,.5,.75,.95,1}'::float8[]) WITHIN GROUP (ORDER BY CASE y WHEN 'yes' THEN 1 ELSE -1 END * (x[1]::float8 - 2)) FROM evaluated)) AS e) q
+ WHERE g IS NULL;
+SELECT abs((e).auc - (SELECT avg(CASE WHEN p.x[1] > n.x[1] THEN 1 WHEN p.x[1] = n.x[1] THEN 0.5 ELSE 0 END)
+                        FROM evaluated p, evaluated n WHERE p.y = 'yes' AND n.y = 'no' AND p.i <= 1500 AND n.i <= 1500)) < 1e-9 AS exact
+  FROM (SELECT margin_evaluate(m, y, x) AS e FROM evaluated, m WHERE i <= 1500) s;
+SELECT i, (e).rows FROM (SELECT i, margin_evaluate(m, y, x) OVER (ORDER BY i ROWS 2 PRECEDING) AS e FROM evaluated, m WHERE i <= 5) s ORDER BY i;
+
+-- Three classes: margins are score differences over the norm of all weights (here 2).
+CREATE TEMP TABLE m3 AS SELECT ROW('hand', NULL, 2, NULL, 'optimal', '{a,b,c}', '{{1,1},{-1,0},{0,-1}}', '{0,0,0}', NULL, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL)::margin_model AS m;
+SELECT (e).accuracy, (e).confusion, (e).margin_quantiles, (e).auc
+  FROM (SELECT margin_evaluate(m, y, x) AS e FROM m3, (VALUES ('a', '{4,4}'::real[]), ('b', '{-4,0}'), ('c', '{0,-4}'), ('c', '{2,0}')) v (y, x)) s;
+
+-- Logistic models have a log loss, and probabilities: ln 3 odds are 3 to 1.
+CREATE TEMP TABLE ml AS SELECT ROW('hand', 'logistic', 2, 0.1, 'optimal', '{f,t}', '{1}', '{0}', NULL, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL)::margin_model AS m;
+SELECT round(margin_probability(m, ARRAY[ln(3)::float8])::numeric, 6) AS p, margin_probabilities(m, ARRAY[0.0::float8]) AS half,
+       margin_probability(m, ARRAY[1e4::float8]) AS certain, margin_probability(m, ARRAY[-1e4::float8]) AS impossible FROM ml;
+SELECT round((e).log_loss::numeric, 6) = round(((-ln(0.75) - ln(0.5)) / 2)::numeric, 6) AS log_loss
+  FROM (SELECT margin_evaluate(m, y, x) AS e FROM ml, (VALUES ('t', ARRAY[ln(3)::float8]), ('f', ARRAY[0::float8])) v (y, x)) s;
+-- One against the rest, divided by the sum: scores ln 3, 0, 0 give 0.75, 0.5, 0.5.
+CREATE TEMP TABLE ml3 AS SELECT ROW('hand', 'logistic', 2, 0.1, 'optimal', '{a,b,c}', '{{1},{0},{0}}', '{0,0,0}', NULL, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL)::margin_model AS m;
+SELECT array_agg(round(p::numeric, 6)) AS p FROM (SELECT unnest(margin_probabilities(m, ARRAY[ln(3)::float8])) AS p FROM ml3) s;
+
+-- Regression: targets 1, 2, 3 predicted as 1, 2, 5. Squares 4, absolutes 2, spread 2.
+CREATE TEMP TABLE mr AS SELECT ROW('hand', 'squared', 2, 0.1, 'optimal', NULL, '{1}', '{0}', NULL, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL)::margin_model AS m;
+SELECT (e).rows, round((e).mse::numeric, 6) AS mse, round((e).mae::numeric, 6) AS mae, (e).r2, (e).accuracy, (e).classes
+  FROM (SELECT margin_evaluate(m, y, x) AS e FROM mr, (VALUES (1, '{1}'::real[]), (2, '{2}'), (3, '{5}')) v (y, x)) s;
+SELECT (e).r2 FROM (SELECT margin_evaluate(m, 1, x) AS e FROM mr, (VALUES ('{1}'::real[]), ('{2}')) v (x)) s;
+SELECT margin_predict(m, '{2.5}'::real[]), margin_predict(m, '{2.5}'::real[], NULL::float8), margin_predict(m, '{2.5}'::real[], NULL::numeric),
+       margin_score(m, '{2.5}'::real[]) FROM mr;
+
+-- What is refused.
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, 'maybe'::text, x) FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, true, x) FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, y, '{1,2}'::real[]) FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, y, '{NaN}'::real[]) FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, 'x', x) FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(k.m, y, x) FROM t, (SELECT m FROM m UNION ALL SELECT m FROM ml) k$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, 'a'::text, x) FROM t, mr$$);
+SELECT pg_temp.error_of($$SELECT margin_score(m, '{1,2}'::real[]) FROM m3$$);
+SELECT pg_temp.error_of($$SELECT margin_probability(m, '{1}'::real[]) FROM m$$);
+SELECT pg_temp.error_of($$SELECT margin_probability(m, '{1}'::real[]) FROM ml3$$);
+SELECT pg_temp.error_of($$SELECT margin_probabilities(m, '{1}'::real[]) FROM mr$$);
+DROP TABLE evaluated, parallel_model;

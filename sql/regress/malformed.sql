@@ -1,0 +1,77 @@
+-- A model is a value that anyone can write: whatever is wrong with it is an error that names the field.
+-- What a statement raises: SQLSTATE, message, detail, hint.
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE m text; d text; h text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || m || CASE WHEN d <> '' THEN E'\n  DETAIL: ' || d ELSE '' END
+                               || CASE WHEN h <> '' THEN E'\n  HINT: ' || h ELSE '' END;
+END $$;
+CREATE TEMP TABLE good AS
+  SELECT 'binary' AS kind, train_margin(y, x, margin_options(dual_weights => true)) AS m FROM (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) v (y, x)
+  UNION ALL
+  SELECT 'three', train_margin(y, x, margin_options(dual_weights => true)) FROM (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}'), ('c', '{0,2}')) v (y, x);
+-- What becomes of a model when some fields are replaced.
+CREATE FUNCTION pg_temp.try(which text, change jsonb) RETURNS text LANGUAGE sql AS $$
+  SELECT pg_temp.error_of(format('SELECT margin_predict(jsonb_populate_record(m, %L), ''{1,1}''::real[]) FROM good WHERE kind = %L', change, which)) $$;
+
+SELECT pg_temp.try('binary', '{}'), pg_temp.try('three', '{}');
+SELECT pg_temp.try('binary', '{"weights": null}');
+SELECT pg_temp.try('binary', '{"weights": []}');
+SELECT pg_temp.try('binary', '{"weights": [1, null]}');
+SELECT pg_temp.try('binary', '{"weights": [1, "NaN"]}');
+SELECT pg_temp.try('binary', '{"weights": [1, "-Infinity"]}');
+SELECT pg_temp.try('binary', '{"weights": [[1, 2], [3, 4]]}');
+SELECT pg_temp.try('binary', '{"weights": [[[1, 2]]]}');
+SELECT pg_temp.try('binary', '{"weights": [1, 2, 3]}');
+SELECT pg_temp.try('binary', '{"weights": [1, 2, 3], "dimensions": null}');
+SELECT pg_temp.try('binary', '{"weights": [[1, 2]]}');
+SELECT pg_temp.try('binary', '{"intercept": null}');
+SELECT pg_temp.try('binary', '{"intercept": []}');
+SELECT pg_temp.try('binary', '{"intercept": [1, 2]}');
+SELECT pg_temp.try('binary', '{"intercept": ["NaN"]}');
+SELECT pg_temp.try('binary', '{"classes": ["a"]}');
+SELECT pg_temp.try('binary', '{"classes": ["a", "a"]}');
+SELECT pg_temp.try('binary', '{"classes": ["a", null]}');
+SELECT pg_temp.try('binary', '{"classes": [["a", "b"], ["c", "d"]]}');
+SELECT pg_temp.try('binary', '{"classes": ["a", "b", "c"]}');
+SELECT pg_temp.try('binary', '{"dimensions": -2}');
+SELECT pg_temp.try('binary', '{"lambda": -1}');
+SELECT pg_temp.try('binary', '{"lambda": "NaN"}');
+SELECT pg_temp.try('binary', '{"dual_weights": [[1, 2], [3, 4]]}');
+SELECT pg_temp.try('binary', '{"dual_weights": ["NaN"]}');
+SELECT pg_temp.try('binary', '{"options": [1]}');
+SELECT pg_temp.try('three', '{"weights": [1, 2]}');
+SELECT pg_temp.try('three', '{"weights": [[1, 2], [3, 4]]}');
+SELECT pg_temp.try('three', '{"intercept": [[1], [2], [3]]}');
+SELECT pg_temp.try('three', '{"dual_weights": [1, 2, 3]}');
+SELECT pg_temp.try('three', '{"dual_weights": [[1, 2], [3, 4]]}');
+SELECT pg_temp.try('three', '{"classes": ["a", "b"]}');
+SELECT pg_temp.error_of($$SELECT margin_predict(ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
+
+-- The same checks guard evaluation, verification, and warm starts.
+SELECT pg_temp.error_of($$SELECT margin_evaluate(jsonb_populate_record(m, '{"weights": [1, "Infinity"]}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(jsonb_populate_record(m, '{"intercept": [1, 2]}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(jsonb_populate_record(m, '{"options": {"intercept": 3}}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(jsonb_populate_record(m, '{"classes": null}'), 1, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(jsonb_populate_record(m, '{"lambda": 1, "loss": "no such loss"}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT margin_options(initial => jsonb_populate_record(m, '{"weights": null}')) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(lambda => 1, initial => m)) FROM good, (VALUES ('a', '{0}'::real[]), ('b', '{2}')) v (y, x) WHERE kind = 'binary'$$);
+-- Dual weights that are negative, too few or too many still give a true bound, or none.
+SELECT d, (v).margin_upper IS NULL OR (v).margin_upper >= (v).margin_lower AS sound
+  FROM unnest('{"{1,1}","{-1,-1}","{1}","{1,1,1}","{0,0}","{1e300,1e300}"}'::text[]) AS d,
+       LATERAL (SELECT margin_verify(jsonb_populate_record(m, jsonb_build_object('dual_weights', d::float8[])), y, x ORDER BY y) AS v
+                  FROM good, (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) t (y, x) WHERE kind = 'binary') s;
+
+-- A model stored under an older definition of the type stays valid.
+CREATE TABLE stored AS SELECT m FROM good WHERE kind = 'binary';
+ALTER TYPE margin_model ADD ATTRIBUTE later float8;
+SELECT margin_predict(m, '{2,1}'::real[]), (m).later IS NULL AS absent FROM stored;
+SELECT (train_margin(y, x)).later IS NULL AS not_filled FROM (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) v (y, x);
+ALTER TYPE margin_model DROP ATTRIBUTE later;
+SELECT margin_predict(m, '{2,1}'::real[]) FROM stored;
+DROP TABLE stored;

@@ -1,0 +1,89 @@
+-- margin_verify: the certificate of a stored model, recomputed over a table.
+-- What a statement raises: SQLSTATE, message, detail, hint.
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE m text; d text; h text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || m || CASE WHEN d <> '' THEN E'\n  DETAIL: ' || d ELSE '' END
+                               || CASE WHEN h <> '' THEN E'\n  HINT: ' || h ELSE '' END;
+END $$;
+
+CREATE TABLE verified AS SELECT i, i % 2 = 0 AS y, ARRAY[sin(i * 3) + CASE WHEN i % 2 = 0 THEN 3 ELSE 0 END, cos(i * i)]::real[] AS x
+  FROM generate_series(1, 500) i;
+ANALYZE verified;
+CREATE TABLE verify_models AS
+  SELECT 'hard' AS name, train_margin(y, x, margin_options(dual_weights => true, tolerance => 1e-6) ORDER BY i) AS m FROM verified
+  UNION ALL SELECT 'through the origin', train_margin(y, x, margin_options(dual_weights => true, tolerance => 1e-6, intercept => false) ORDER BY i)
+    FROM (SELECT i, y, CASE WHEN y THEN x ELSE ARRAY[x[1] - 4, x[2]] END AS x FROM verified) s
+  UNION ALL SELECT 'without duals', train_margin(y, x ORDER BY i) FROM verified;
+
+-- Over the training rows in their order: the certificate of the training, found again.
+SELECT name, (v).rows, (v).skipped, (v).errors,
+       abs((v).margin_lower - (m).margin_lower) <= 1e-12 AS lower, abs((v).margin_upper - (m).margin_upper) <= 1e-12 AS upper,
+       (v).primal = (v).margin_lower AS primal, (v).dual = (v).margin_upper AS dual, (v).gap = (v).dual - (v).primal AS gap
+  FROM (SELECT name, m, (SELECT margin_verify(m, y, CASE WHEN name LIKE 'through%' AND NOT y THEN ARRAY[x[1] - 4, x[2]] ELSE x END ORDER BY i) FROM verified) AS v
+          FROM verify_models) s ORDER BY name;
+-- In another order the upper end is wider, never wrong.
+SELECT (v).margin_lower = (SELECT (m).margin_lower FROM verify_models WHERE name = 'hard') AS lower,
+       (v).margin_upper >= (SELECT (m).margin_lower FROM verify_models WHERE name = 'hard') AS sound,
+       (v).margin_upper > (SELECT (m).margin_upper FROM verify_models WHERE name = 'hard') AS wider
+  FROM (SELECT margin_verify((SELECT m FROM verify_models WHERE name = 'hard'), y, x ORDER BY i DESC) AS v FROM verified) s;
+-- Over rows that the training did not see: how far its separation carries.
+SELECT (v).rows, (v).errors, (v).margin_lower < 0 AS some_wrong FROM (SELECT margin_verify(m, NOT y, x) AS v FROM verified, verify_models WHERE name = 'hard') s;
+SELECT (v).rows, (v).skipped FROM (SELECT margin_verify(m, CASE WHEN i <= 3 THEN NULL ELSE y END, CASE WHEN i = 9 THEN NULL ELSE x END) AS v
+  FROM verified, verify_models WHERE name = 'hard' AND i < 20) s;
+SELECT margin_verify(m, y, x) IS NULL AS nothing FROM verified, verify_models WHERE name = 'hard' AND i < 0;
+-- A forged certificate does not survive.
+SELECT round((v).margin_lower::numeric, 3) < 0.5 AS found_out FROM (
+  SELECT margin_verify(f.m, y, x) AS v FROM verified,
+    (SELECT jsonb_populate_record(m, '{"margin_lower": 99, "margin_upper": 99.01, "weights": [0, 1], "intercept": [0]}') AS m
+       FROM verify_models WHERE name = 'hard') f) s;
+
+-- Parallel workers give the lower end; the upper end needs all rows in one place.
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+EXPLAIN (COSTS OFF) SELECT margin_verify((SELECT m FROM verify_models WHERE name = 'hard'), y, x) FROM verified;
+SELECT (v).rows, (v).errors, (v).margin_lower = (SELECT (m).margin_lower FROM verify_models WHERE name = 'hard') AS lower, (v).margin_upper
+  FROM (SELECT margin_verify((SELECT m FROM verify_models WHERE name = 'hard'), y, x) AS v FROM verified) s;
+SELECT (v).rows, (v).margin_upper IS NOT NULL AS upper
+  FROM (SELECT margin_verify((SELECT m FROM verify_models WHERE name = 'hard'), y, x ORDER BY i) AS v FROM verified) s;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+
+-- Three classes: pairs of classes carry the dual weights.
+CREATE TEMP TABLE three AS SELECT i, i % 3 AS y, ARRAY[sin(i * 3) + 4 * (i % 3), cos(i) - 4 * (CASE WHEN i % 3 = 1 THEN 1 ELSE 0 END)] AS x
+  FROM generate_series(1, 90) i;
+SELECT (v).errors, abs((v).margin_lower - (m).margin_lower) <= 1e-12 AS lower, abs((v).margin_upper - (m).margin_upper) <= 1e-12 AS upper,
+       (m).margin_lower > 0 AS separated
+  FROM (SELECT m, margin_verify(m, y, x ORDER BY i) AS v FROM three, (SELECT train_margin(y, x, margin_options(dual_weights => true) ORDER BY i) AS m FROM three) t GROUP BY m) s;
+
+-- Soft margins: the risk, and its dual value.
+CREATE TABLE soft_models AS
+  SELECT loss, train_margin(i % 3 = 0, x, margin_options(loss => loss, lambda => 0.01, dual_weights => true, tolerance => 1e-4) ORDER BY i) AS m
+    FROM verified, unnest('{hinge,logistic,squared_hinge,smoothed_hinge}'::text[]) AS loss GROUP BY loss
+  UNION ALL
+  SELECT loss, train_margin(x[2] + x[1] / 2, x, margin_options(loss => loss, lambda => 0.01, dual_weights => true, tolerance => 1e-4) ORDER BY i)
+    FROM verified, unnest('{squared,absolute,epsilon_insensitive,huber}'::text[]) AS loss GROUP BY loss;
+SELECT loss, (m).status, abs((v).primal - (m).primal) <= 1e-10 AS primal, abs((v).dual - (m).dual) <= 1e-10 AS dual,
+       (v).gap = (v).primal - (v).dual AS gap, (v).margin_upper
+  FROM (SELECT loss, m, (SELECT margin_verify(m, i % 3 = 0, x ORDER BY i) FROM verified) AS v FROM soft_models WHERE (m).classes IS NOT NULL
+        UNION ALL SELECT loss, m, (SELECT margin_verify(m, x[2] + x[1] / 2, x ORDER BY i) FROM verified) FROM soft_models WHERE (m).classes IS NULL) s
+ ORDER BY loss;
+SELECT loss, (m).margin_lower, (m).margin_upper FROM soft_models WHERE loss = 'hinge';
+-- In parallel: the risk, up to the order of its sum.
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT abs((v).primal - (SELECT (m).primal FROM soft_models WHERE loss = 'logistic')) < 1e-10 AS primal, (v).dual
+  FROM (SELECT margin_verify((SELECT m FROM soft_models WHERE loss = 'logistic'), i % 3 = 0, x) AS v FROM verified) s;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+-- Class weights belong to the objective.
+SELECT abs((v).primal - (m).primal) <= 1e-10 AS primal FROM (
+  SELECT m, margin_verify(m, y, x ORDER BY i) AS v FROM verified, (SELECT train_margin(y, x, margin_options(lambda => 0.1, class_weight => '{"true": 3}') ORDER BY i) AS m
+    FROM verified) t GROUP BY m) s;
+
+-- What is refused.
+SELECT pg_temp.error_of($$SELECT margin_verify(m, i, x) FROM verified, verify_models WHERE name = 'hard'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(m, y, x || 1::real) FROM verified, verify_models WHERE name = 'hard'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(m, y, ARRAY[x[1], 'NaN']) FROM verified, verify_models WHERE name = 'hard'$$);
+SELECT pg_temp.error_of($$SELECT margin_verify(m, y, x) FROM verified, verify_models$$);
+DROP TABLE verified, verify_models, soft_models;
