@@ -13,6 +13,7 @@ extern const Solver& batch_perceptron;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& sgd;
+extern const Solver& soft_auto;  // not a method of its own, hence not in the list
 
 const std::vector<const Solver*>& all_solvers() {
   static const std::vector<const Solver*> list = {
@@ -22,7 +23,7 @@ const std::vector<const Solver*>& all_solvers() {
 }
 
 const Solver& choose_solver(const Problem& problem, const Settings& settings) {
-  if (settings.solver == "auto") return cutting_plane;
+  if (settings.solver == "auto") return problem.hard_margin ? cutting_plane : soft_auto;
   std::vector<std::string_view> names = {"auto"};
   for (const Solver* solver : all_solvers()) {
     if (solver->name() != settings.solver) {

@@ -1,0 +1,116 @@
+// What `auto` runs for a soft margin, and that handing over loses nothing.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "certificate_risk.hpp"
+#include "risk_problems.hpp"
+#include "solver.hpp"
+
+namespace margin {
+
+extern const Solver& sdca;
+
+namespace {
+
+using testing::normal;
+
+/// n × d Gaussian rows with noisy labels: easy for large λn, ill-conditioned for small.
+Dataset gaussian(int n, int d) {
+  Random random(3);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < n; ++i) {
+    std::vector<float> x(static_cast<std::size_t>(d));
+    double score = 0.5 * normal(random);
+    for (float& v : x) {
+      v = static_cast<float>(normal(random));
+      score += v / std::sqrt(d);
+    }
+    data.append(x.data(), d, i < 2 ? i : score > 0);
+  }
+  return data;
+}
+
+Settings soft(double lambda, double tolerance, const std::string& loss = "hinge") {
+  Settings s;
+  s.loss = loss;
+  s.lambda = lambda;
+  s.tolerance = tolerance;
+  return s;
+}
+
+struct Solved {
+  Solution solution;
+  Certificate certificate;
+};
+Solved solve(const Dataset& data, const Settings& s) {
+  const Problem p = make_problem(data, s);
+  Monitor monitor;
+  Solved r{choose_solver(p, s).solve(p, s, monitor), {}};
+  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  return r;
+}
+
+TEST(SoftAuto, ChoosesByConditionAndCost) {
+  const Dataset data = gaussian(4000, 30);
+  EXPECT_EQ(solve(data, soft(1.0, 1e-3)).solution.solver, "sdca");
+  EXPECT_EQ(solve(data, soft(1e-7, 1e-6)).solution.solver, "newton");
+  EXPECT_EQ(solve(data, soft(1e-7, 1e-6, "logistic")).solution.solver, "newton");
+  for (const double lambda : {1.0, 1e-2, 1e-4, 1e-7})
+    for (const std::string loss : {"hinge", "logistic", "squared_hinge", "smoothed_hinge"}) {
+      const Solved r = solve(data, soft(lambda, 1e-6, loss));
+      EXPECT_EQ(r.solution.status, Status::optimal) << loss << lambda;
+      EXPECT_LE(r.certificate.relative_gap, 1e-6) << loss << lambda;
+    }
+}
+
+TEST(SoftAuto, LeavesToSdcaWhatOnlySdcaDoes) {
+  const Dataset data = gaussian(500, 10);
+  Settings net = soft(1e-4, 1e-3);
+  net.l1_ratio = 0.5;
+  EXPECT_EQ(solve(data, net).solution.solver, "sdca");
+  Settings ordered = soft(1e-4, 1e-2);
+  ordered.order = Order::random;
+  EXPECT_EQ(solve(data, ordered).solution.solver, "sdca");
+  Settings small = soft(1e-6, 1e-1);
+  small.workspace_limit = 1000;
+  EXPECT_EQ(solve(data, small).solution.solver, "sdca");
+}
+
+TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
+  // Rows of one direction but for a little: the mean of ‖x‖²/(λn) is small, yet coordinate ascent crawls.
+  Random random(5);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < 600; ++i) {
+    std::vector<double> x(200);
+    for (double& v : x) v = 0.02 * normal(random);
+    x[0] += 1;
+    const double side = x[1] + x[2] + 0.01 * normal(random);
+    data.append(x.data(), 200, i < 2 ? i : side > 0);
+  }
+  Settings s = soft(0.2 / 600, 1e-9);
+  s.history = true;
+  const Solved r = solve(data, s);
+  EXPECT_EQ(r.solution.solver, "sdca+newton");
+  EXPECT_EQ(r.solution.status, Status::optimal);
+  EXPECT_LE(r.certificate.relative_gap, 1e-9);
+  ASSERT_GE(r.solution.trace.size(), 2U);
+  for (std::size_t k = 1; k < r.solution.trace.size(); ++k) {
+    EXPECT_GE(r.solution.trace[k].iteration, r.solution.trace[k - 1].iteration);
+    EXPECT_GE(r.solution.trace[k].seconds, r.solution.trace[k - 1].seconds);
+  }
+  s.history = false;
+  EXPECT_TRUE(solve(data, s).solution.trace.empty());
+  // The limit counts the iterations of both.
+  for (const std::int64_t limit : {1, 20, static_cast<int>(r.solution.iterations) - 1}) {
+    s.max_iterations = limit;
+    const Solved stopped = solve(data, s);
+    EXPECT_LE(stopped.solution.iterations, limit + 2);
+    EXPECT_EQ(stopped.solution.status == Status::optimal, stopped.certificate.relative_gap <= 1e-9) << limit;
+  }
+}
+
+}  // namespace
+}  // namespace margin
