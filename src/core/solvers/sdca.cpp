@@ -14,6 +14,7 @@
 //
 // Source: Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization" (2013):
 // Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors (2014); shrinking: Hsieh et al. (2008).
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -36,7 +37,6 @@ class GapSchedule {
  public:
   GapSchedule(double rows, double first_target) : rows_(rows), target_(first_target), next_(10 * rows) {}
 
-  double target() const { return target_; }
   /// `estimate`: the gap that the last epoch promises.
   bool due(double visits, double estimate) const {
     if (visits >= next_ || estimate <= 0.01 * target_) return true;
@@ -80,72 +80,141 @@ struct Session {
   Run& run;
   Random random;
   double other_primal = 0, other_dual = 0;  // of the outputs that are not being solved
+  std::int32_t output = 0;                  // the current one
   double epochs = 0, at_zero = 0;           // of the current output; at_zero = P(0)
+  double primal = 0, dual = 0;              // its values as last measured
 };
 
-bool closed(const GapResult& gap, double target) { return target < infinity && gap.gap() <= target; }
-
+/// The ascent of one output.
 template <class L>
-Status solve_output(const L& loss, SdcaState& state, Session& session) {
-  const Settings& settings = session.settings;
-  Run& run = session.run;
-  const double n = std::max<double>(1.0, static_cast<double>(state.movable.size()));
-  const bool permute = settings.order == Order::permutation;
-  const std::unique_ptr<SdcaHistory> history = make_history(settings, state, session.random, run);
-  const bool shrink = permute && history == nullptr;
+class OutputAscent {
+ public:
+  OutputAscent(const L& loss, SdcaState& state, Session& session)
+      : loss_(loss),
+        state_(state),
+        session_(session),
+        history_(make_history(session.settings, state, session.random, session.run)),
+        shrink_(session.settings.order == Order::permutation && history_ == nullptr),
+        rows_(std::max<double>(1.0, static_cast<double>(state.movable.size()))),
+        order_(state.movable),
+        schedule_(rows_, session.settings.tolerance * session.at_zero / 2),
+        best_primal_(session.at_zero),
+        best_weights_(state.weights.size(), 0.0) {}
 
-  std::vector<std::int32_t> order = state.movable;
-  GapSchedule schedule(n, settings.tolerance * session.at_zero / 2);
-  double visits = 0, violation = infinity, estimate = 0;
-  bool full = true;  // the last epoch saw every movable row
-  int idle = 0;      // epochs in which nothing moved
-  Status status = Status::iteration_limit;
-  const auto look = [&] {
-    if (history != nullptr) history->enter();
-    const GapResult gap = measure_gap(loss, state, run, shrink ? violation : infinity, shrink ? &order : nullptr);
-    if (history != nullptr) history->leave();
-    run.record(static_cast<std::int64_t>(std::ceil(session.epochs)), session.other_dual + gap.dual,
-               session.other_primal + gap.primal);
-    schedule.looked(visits, estimate, gap.gap(), settings.tolerance * gap.size());
-    return gap;
-  };
-  // A previous model may be good enough as it is.
-  if (settings.initial.has_value() && history == nullptr && closed(look(), schedule.target())) return Status::optimal;
-  for (;;) {
-    if (settings.order == Order::random)
-      for (std::int32_t& i : order) i = state.movable[session.random.below(state.movable.size())];
-    if (history != nullptr) history->begin_epoch();
-    const EpochResult epoch =
-        run_epoch(loss, state, order, shrink ? violation : infinity, permute, session.random, run, history.get());
-    visits += epoch.visits;
-    estimate = history == nullptr ? epoch.estimate : infinity;
-    session.epochs = visits / n;
-    violation = epoch.violation > 0 ? epoch.violation : infinity;
-    const bool last = epoch.out_of_time || run.exhausted(static_cast<std::int64_t>(std::floor(session.epochs)), status);
-    idle = epoch.moved ? 0 : idle + 1;
-    // Draws with replacement can miss the row that still has a step to make.
-    const bool stuck = idle >= (settings.order == Order::random ? 64 : 1);
-    if (!last && !stuck && !schedule.due(visits, estimate)) {
-      full = full && order.size() == state.movable.size();
-      continue;
+  Status run() {
+    const Status status = ascend();
+    if (history_ != nullptr) {
+      history_->enter();
+    } else {
+      state_.weights = best_weights_;
+      state_.intercept = best_intercept_;
     }
+    return status;
+  }
 
-    const GapResult gap = look();
-    if (closed(gap, schedule.target())) {
-      status = Status::optimal;
-      break;
+ private:
+  Status ascend() {
+    Status status = Status::iteration_limit;
+    // A previous model may be good enough as it is.
+    if (session_.settings.initial.has_value() && history_ == nullptr) {
+      consider_initial_weights(*session_.settings.initial);
+      if (look()) return Status::optimal;
     }
-    if (last || !(gap.size() < infinity)) break;
-    if (stuck && full) break;  // every coordinate is at its maximum in floating point
-    full = stuck;
-    if (stuck) {
-      order = state.movable;
-      violation = infinity;
+    bool full = true;  // the last epoch saw every movable row
+    int idle = 0;      // epochs in which nothing moved
+    for (;;) {
+      const EpochResult epoch = run_one_epoch();
+      const bool last =
+          epoch.out_of_time || session_.run.exhausted(static_cast<std::int64_t>(std::floor(session_.epochs)), status);
+      idle = epoch.moved ? 0 : idle + 1;
+      // Draws with replacement can miss the row that still has a step to make.
+      const bool stuck = idle >= (session_.settings.order == Order::random ? 64 : 1);
+      if (!last && !stuck && !schedule_.due(visits_, estimate_)) {
+        full = full && order_.size() == state_.movable.size();
+        continue;
+      }
+      if (look()) return Status::optimal;
+      if (last || overflowed_) return status;
+      if (stuck && full) return status;  // every coordinate is at its maximum in floating point
+      full = stuck;
+      if (stuck) {
+        order_ = state_.movable;
+        violation_ = infinity;
+      }
     }
   }
-  if (history != nullptr) history->enter();
-  return status;
-}
+
+  /// The weights of a previous model beside its duals: they need not be the weights that follow from those.
+  void consider_initial_weights(const InitialModel& model) {
+    const auto d = static_cast<std::ptrdiff_t>(state_.weights.size());
+    const std::vector<double> weights = state_.weights;
+    const double intercept = state_.intercept;
+    std::copy_n(model.weights.begin() + session_.output * d, d, state_.weights.begin());
+    state_.intercept = 0;
+    if (state_.problem.intercept && !model.intercept.empty())
+      state_.intercept = model.intercept[static_cast<std::size_t>(session_.output)];
+    const double primal = measure_gap(loss_, state_, session_.run, infinity, nullptr).primal;
+    if (primal < best_primal_) {
+      best_primal_ = primal;
+      best_weights_ = state_.weights;
+      best_intercept_ = state_.intercept;
+    }
+    state_.weights = weights;
+    state_.intercept = intercept;
+  }
+
+  EpochResult run_one_epoch() {
+    const Order order = session_.settings.order;
+    if (order == Order::random)
+      for (std::int32_t& i : order_) i = state_.movable[session_.random.below(state_.movable.size())];
+    if (history_ != nullptr) history_->begin_epoch();
+    const EpochResult epoch = run_epoch(loss_, state_, order_, shrink_ ? violation_ : infinity,
+                                        order == Order::permutation, session_.random, session_.run, history_.get());
+    visits_ += epoch.visits;
+    session_.epochs = visits_ / rows_;
+    estimate_ = history_ == nullptr ? epoch.estimate : infinity;
+    violation_ = epoch.violation > 0 ? epoch.violation : infinity;
+    return epoch;
+  }
+
+  /// One pass over all rows: both values, the active set, and whether the interval is narrow enough.
+  bool look() {
+    if (history_ != nullptr) history_->enter();
+    GapResult gap =
+        measure_gap(loss_, state_, session_.run, shrink_ ? violation_ : infinity, shrink_ ? &order_ : nullptr);
+    overflowed_ = !(gap.size() < infinity);
+    if (history_ != nullptr) {
+      history_->leave();
+    } else if (gap.primal <= best_primal_) {
+      best_primal_ = gap.primal;
+      best_weights_ = state_.weights;
+      best_intercept_ = state_.intercept;
+    } else {
+      gap.primal = best_primal_;  // P(w) is not monotone; any w may stand beside a
+    }
+    session_.run.record(static_cast<std::int64_t>(std::ceil(session_.epochs)), session_.other_dual + gap.dual,
+                        session_.other_primal + gap.primal);
+    session_.primal = gap.primal;
+    session_.dual = gap.dual;
+    const double target = session_.settings.tolerance * gap.size();
+    schedule_.looked(visits_, estimate_, gap.gap(), target);
+    return !overflowed_ && gap.gap() <= target;
+  }
+
+  const L& loss_;
+  SdcaState& state_;
+  Session& session_;
+  const std::unique_ptr<SdcaHistory> history_;
+  const bool shrink_;
+  const double rows_;
+  std::vector<std::int32_t> order_;
+  GapSchedule schedule_;
+  double visits_ = 0, violation_ = infinity, estimate_ = 0;
+  bool overflowed_ = false;
+  double best_primal_;  // starts at w = 0
+  std::vector<double> best_weights_;
+  double best_intercept_ = 0;
+};
 
 Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), default_epochs);
@@ -166,22 +235,22 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
   for (const double v : at_zero) session.other_primal += v;
 
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    session.output = o;
     session.at_zero = at_zero[static_cast<std::size_t>(o)];
     session.other_primal -= session.at_zero;
     state.start_output(o);
     start_from(settings, o, state, session.random, run);
     Status status = Status::optimal;
-    visit(*p.loss, [&](const auto& loss) { status = solve_output(loss, state, session); });
+    visit(*p.loss,
+          [&](const auto& loss) { status = OutputAscent<std::decay_t<decltype(loss)>>(loss, state, session).run(); });
     if (status != Status::optimal && solution.status != Status::time_limit) solution.status = status;
     solution.iterations = std::max(solution.iterations, static_cast<std::int64_t>(std::ceil(session.epochs)));
     for (std::int32_t j = 0; j < p.dimensions(); ++j)
       solution.weights(o, j) = state.weights[static_cast<std::size_t>(j)];
     solution.intercept[o] = state.intercept;
     for (std::int64_t i = 0; i < p.rows(); ++i) solution.dual(i, o) = state.rows[static_cast<std::size_t>(i)].a;
-    if (o + 1 == p.outputs()) break;
-    const GapResult done = measure_gap(*p.loss, state, run, infinity, nullptr);
-    session.other_primal += done.primal;
-    session.other_dual += done.dual;
+    session.other_primal += session.primal;
+    session.other_dual += session.dual;
   }
   solution.trace = run.take_trace();
   return solution;
