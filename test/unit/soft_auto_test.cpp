@@ -85,7 +85,7 @@ TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
   for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
   for (int i = 0; i < 600; ++i) {
     std::vector<double> x(200);
-    for (double& v : x) v = 0.02 * normal(random);
+    for (double& v : x) v = 0.05 * normal(random);
     x[0] += 1;
     const double side = x[1] + x[2] + 0.01 * normal(random);
     data.append(x.data(), 200, i < 2 ? i : side > 0);
