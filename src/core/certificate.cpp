@@ -129,10 +129,16 @@ double MarginCheck::upper() const {
       v[j] = minus * sums_(0, static_cast<Eigen::Index>(j)) + plus * sums_(1, static_cast<Eigen::Index>(j));
     value = norm_of(v.data(), d);
   } else {
-    if (free_intercept_)
-      for (const double b : balance_)
-        if (std::fabs(b) > 1e-9 * total) return infinity;
     value = norm_of(sums_.data(), static_cast<std::size_t>(classes_) * d) / total;
+    if (free_intercept_) {
+      double imbalance = 0;
+      for (const double b : balance_) {
+        if (std::fabs(b) > 1e-9 * total) return infinity;
+        imbalance += std::fabs(b) / total;
+      }
+      // What is left of the intercepts: |b_a − b_c| ≤ √2 R for the best separator of norm 1, or its margin were < 0.
+      value += std::sqrt(0.5) * radius_ * imbalance;
+    }
   }
   // Each component sums at most `support` products; the norm adds d more roundings.
   const double terms = static_cast<double>(support_) + 4;

@@ -2,9 +2,14 @@
 // knows no solver, and it is true for any pair of vectors by weak duality, converged or not.
 #pragma once
 
+#include <limits>
+
 #include "problem.hpp"
 
 namespace margin {
+
+/// A share of the largest row norm: rows that no separator parts by more are not separable for any purpose.
+constexpr double negligible_margin = 1e-9;
 
 /// Both ends of the interval. Hard margin: lower ≤ max margin ≤ upper. Soft margin: dual ≤ P* ≤ primal.
 struct Certificate {
@@ -30,7 +35,8 @@ class MarginCheck {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t support() const { return support_; }
-  double radius() const { return radius_; }
+  /// max_i ‖x_i‖, rounded up.
+  double radius() const { return radius_ * (1 + std::numeric_limits<double>::epsilon() * (dimensions_ + 4.0)); }
   std::int64_t errors() const { return errors_; }      ///< rows with a margin ≤ 0
   double smallest_score() const { return smallest_; }  ///< min_i (s_y − max_{c≠y} s_c), not divided by ‖w‖
   /// min_i margin_i / ‖weights‖, rounded down (any weights ≠ 0; −∞ for no rows, 0 for zero weights).

@@ -74,6 +74,12 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
     model.status = Status::iteration_limit;
   else if (model.status != Status::not_separable && model.certificate.relative_gap <= settings.tolerance)
     model.status = Status::optimal;
+  if (problem.hard_margin && model.certificate.primal <= 0) {
+    if (model.certificate.dual <= negligible_margin * model.certificate.radius)
+      model.status = Status::not_separable;
+    else if (model.status == Status::not_separable)
+      model.status = Status::iteration_limit;
+  }
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.weights = std::move(solution.weights);
   model.intercept = std::move(solution.intercept);

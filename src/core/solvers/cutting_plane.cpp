@@ -14,6 +14,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../certificate.hpp"
 #include "../hard_margin.hpp"
 #include "../min_norm_point.hpp"
 #include "momentum.hpp"
@@ -22,7 +23,7 @@ namespace margin {
 
 namespace {
 
-constexpr double no_margin = 1e-9;  // of the largest row norm: below it, the rows are not separable for any purpose
+constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
 constexpr std::int64_t default_rounds = 100000;
 
 class CuttingPlane final : public Solver {
@@ -50,7 +51,9 @@ struct Best {
   std::vector<Eigen::Index> members;
   Eigen::VectorXd q;
 
-  bool within(double tolerance) const { return std::isfinite(upper) && upper - lower <= tolerance * upper; }
+  bool within(double tolerance) const {
+    return lower > 0 && std::isfinite(upper) && upper - lower <= tolerance * upper;
+  }
 };
 
 /// The orthogonal factor holds a vector of outputs × d entries per member.
