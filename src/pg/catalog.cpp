@@ -15,14 +15,15 @@ class Rows {
     store_ = backend([=] {
       MemoryContext caller = MemoryContextSwitchTo(info->econtext->ecxt_per_query_memory);
       TupleDesc descriptor = nullptr;
-      if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "return type must be a row type");
-      info->returnMode = SFRM_Materialize;
-      info->setDesc = descriptor;
-      info->setResult = tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+      if (get_call_result_type(fcinfo, nullptr, &descriptor) == TYPEFUNC_COMPOSITE) {
+        info->returnMode = SFRM_Materialize;
+        info->setDesc = descriptor;
+        info->setResult = tuplestore_begin_heap((info->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+      }
       MemoryContextSwitchTo(caller);
       return info->setResult;
     });
+    if (store_ == nullptr) throw Error(ErrorKind::wrong_type, "the function must return rows");
     descriptor_ = info->setDesc;
   }
 

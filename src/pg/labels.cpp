@@ -199,6 +199,8 @@ std::size_t LabelCache::hash(const LabelReader& reader, Datum value) {
       by_value_ = false;
       raw_ = DatumGetPointer(value);
       raw_size_ = static_cast<std::uint32_t>(VARSIZE_ANY(raw_));
+      // A pointer into memory does not identify its content.
+      if (VARATT_IS_EXTERNAL(raw_) && !VARATT_IS_EXTERNAL_ONDISK(raw_)) raw_size_ = longest + 1;
       break;
     case NAMEOID:
       by_value_ = false;
