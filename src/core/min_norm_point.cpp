@@ -1,6 +1,7 @@
 #include "min_norm_point.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 
 namespace margin {
@@ -227,23 +228,42 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
       continue;
     }
 
-    Eigen::Index entering = -1;
     // The error of a reduced gradient: from the Gram matrix absolute, from the rows in proportion to ‖w‖.
     const double error = precision_ == Precision::gram ? rounding_floor : rounding_floor * std::sqrt(squared_norm_);
-    double most_negative = -tolerance * squared_norm_ - error;
-    for (Eigen::Index j = 0; j < pool_.size(); ++j) {
-      if (is_member_[static_cast<std::size_t>(j)] != 0) continue;
-      const double gradient = reduced(pool_.pair(j), g(j));
-      if (gradient < most_negative) {
-        most_negative = gradient;
-        entering = j;
-      }
-    }
-    if (entering < 0) return Outcome::optimal;
+    const double bound = -tolerance * squared_norm_ - error;
+    const std::vector<Eigen::Index> candidates = violators(g, bound);
+    if (candidates.empty()) return Outcome::optimal;
     if (changes_since_refactor_ > 2000 + 4 * static_cast<int>(members_.size())) refactor();
-    enter(entering);
-    minor_cycles(poll);
+    for (const Eigen::Index j : candidates) {
+      // The candidates before this one have moved w: look again before entering.
+      if (j != candidates.front() && reduced(pool_.pair(j), member_product(j)) >= bound) continue;
+      enter(j);
+      minor_cycles(poll);
+    }
   }
+}
+
+std::vector<Eigen::Index> MinNormPoint::violators(const Eigen::VectorXd& products, double bound) const {
+  std::vector<std::pair<double, Eigen::Index>> found;
+  for (Eigen::Index j = 0; j < pool_.size(); ++j) {
+    if (is_member_[static_cast<std::size_t>(j)] != 0) continue;
+    const double gradient = reduced(pool_.pair(j), products(j));
+    if (gradient < bound) found.emplace_back(gradient, j);
+  }
+  // Pricing the whole pool costs as much as several entries once there are many members: then take a batch.
+  const std::size_t batch = precision_ == Precision::gram && members_.size() > 100 ? 16 : 1;
+  const std::size_t count = std::min(batch, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end());
+  std::vector<Eigen::Index> out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = found[i].second;
+  return out;
+}
+
+double MinNormPoint::member_product(Eigen::Index j) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    sum += q_(static_cast<Eigen::Index>(i)) * pool_.gram(members_[i], j);
+  return sum;
 }
 
 Eigen::VectorXd MinNormPoint::refinement(const Weights& w) {

@@ -52,6 +52,9 @@ class MinNormPoint {
   void refine_weights();
   void refine_primal();
   Eigen::VectorXd pool_products() const;
+  /// Pool pairs of most negative reduced gradient, below `bound`.
+  std::vector<Eigen::Index> violators(const Eigen::VectorXd& products, double bound) const;
+  double member_product(Eigen::Index j) const;  // <z_j, w> from the Gram matrix
   /// Multipliers as the weighted mean of the members' products, which keeps the digits that ν − r loses.
   void measure_multipliers(const Eigen::VectorXd& products);
   void choose_start();
