@@ -109,6 +109,19 @@ cmp_ok($took, '<=', 100, "pg_terminate_backend ends a training within 100 ms ($t
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, '... and the server stays up');
 unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC/, '... without a crash in its log');
 
+# Progress under margin.log_level: an interval in every line, at most one line a second.
+my ($out, $err) = ('', '');
+$node->psql('postgres', q{
+	SET margin.log_level = notice;
+	SELECT (train_margin(y, x, margin_options(solver => 'momentum', tolerance => 0, max_iterations => 1000000000, max_seconds => 3.5))).rows
+	  FROM coin;}, stdout => \$out, stderr => \$err);
+my @lines = $err =~ /^.*NOTICE:.*momentum.*\[.*,.*\].*$/mg;
+ok(@lines >= 2 && @lines <= 4, 'progress comes at most once a second (' . scalar(@lines) . ' lines in 3.5 s)') or diag($err);
+($out, $err) = ('', '');
+$node->psql('postgres', q{SELECT (train_margin(y, x, margin_options(solver => 'momentum', tolerance => 0, max_iterations => 1000000000,
+	max_seconds => 1.5, log_level => 'off'))).rows FROM coin;}, stdout => \$out, stderr => \$err);
+unlike($err, qr/NOTICE/, '... and not at all when it is off');
+
 # max_seconds is the polite form: a model comes back, with the status that says so.
 my $limited = $node->safe_psql('postgres', q{
 	SET client_min_messages = error;
