@@ -107,6 +107,7 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
     p.task = Task::regression;
   else
     set_labels(p);
+  if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
   if (p.hard_margin) {
     check_hard_margin(data, settings);
     if (follows_a_loss(settings.solver)) p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;

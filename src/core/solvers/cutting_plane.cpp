@@ -158,7 +158,8 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
   }
 
   Solution solution = finish(problem, pool, best, status, round);
-  if (stuck || status == Status::not_separable)
+  Status no_more;
+  if ((stuck || status == Status::not_separable) && !run.exhausted(round, no_more))
     return continue_with_momentum(problem, settings, run, std::move(solution), {best.lower, best.upper});
   solution.trace = run.take_trace();
   return solution;
