@@ -4,7 +4,7 @@
 # `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-all_stages=(format rules unit sanitize regress tap valgrind)
+all_stages=(format rules unit sanitize regress tap valgrind docs)
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -37,7 +37,7 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=ctest [sanitize]=ctest [regress]=regress [tap]=tap [valgrind]=tap)
+declare -A counter=([format]=tap [rules]=tap [unit]=ctest [sanitize]=ctest [regress]=regress [tap]=tap [valgrind]=tap [docs]=tap)
 declare -A last_line=([tap]='^(Result:|checks:)' [ctest]='tests passed' [regress]='^ ?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -196,6 +196,14 @@ stage_valgrind() {
   end_checks
 }
 
+# --- docs: the reference against the catalogue, the statements of README.md against psql's answers -----------------------
+stage_docs() {
+  start_cluster
+  cd "$root"
+  "$python" test/docs_check.py "$bin/psql" -X -h "$socket" -U postgres
+  stop_cluster
+}
+
 stages=()
 for argument in "$@"; do
   case " ${all_stages[*]} " in
@@ -210,7 +218,7 @@ find_postgres
 make_scratch
 started=$SECONDS
 case " ${stages[*]} " in
-  *' regress '* | *' tap '* | *' valgrind '*)
+  *' regress '* | *' tap '* | *' valgrind '* | *' docs '*)
     say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1)"
     build_extension
     install_privately

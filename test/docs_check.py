@@ -1,0 +1,193 @@
+"""Checks that the documentation is true: docs_check.py PSQL [ARGUMENT...], in the repository's directory.
+
+docs/reference.md is compared with the catalogue of a server that has the extension, both ways and in order; every
+```sql block of the pages below is run, in order, in a database of its own, and where a ```text block follows, it must
+be what psql prints; every link must lead somewhere; src/core/README.md must name every file. Prints TAP.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+PSQL = sys.argv[1:]
+PAGES = ["README.md", "CHANGELOG.md", "docs/architecture.md", "docs/reference.md", "docs/extending.md",
+         "src/core/README.md"]
+checks = failures = 0
+
+
+def check(name, problems):
+    """One line of TAP; `problems` is empty when all is well."""
+    global checks, failures
+    checks += 1
+    failures += bool(problems)
+    print(f"{'not ok' if problems else 'ok'} {checks} - {name}")
+    for line in problems[:40]:
+        print(f"# {line}")
+    sys.stdout.flush()
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def psql(database, script, *arguments):
+    environment = dict(os.environ, PGOPTIONS="-c client_min_messages=error", PGCLIENTENCODING="UTF8")
+    return subprocess.run([*PSQL, "-d", database, "-q", "-v", "ON_ERROR_STOP=1", *arguments], input=script, text=True,
+                          env=environment, capture_output=True, encoding="utf-8")
+
+
+def query(sql):
+    """The rows of a query, each with its columns joined as in a table of the reference."""
+    result = psql("postgres", sql, "-At", "-F", " | ")
+    if result.returncode != 0:
+        sys.exit(result.stderr)
+    return result.stdout.splitlines()
+
+
+def section(text, heading):
+    """The lines below a heading, up to the next one."""
+    match = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    return match.group(1) if match else ""
+
+
+def cells(text, columns):
+    """The first columns of the table rows whose first cell is code."""
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("| `")]
+    return [" | ".join(row[:columns]) for row in rows]
+
+
+def differences(documented, real):
+    missing = [f"not documented: {item}" for item in real if item not in documented]
+    gone = [f"documented, but not there: {item}" for item in documented if item not in real]
+    if not missing and not gone and documented != real:
+        return [f"another order: {', '.join(documented)}", f"expected: {', '.join(real)}"]
+    return missing + gone
+
+
+def check_reference():
+    text = read("docs/reference.md")
+    functions = query("""
+        SELECT format('%s(%s) → %s', p.proname, CASE WHEN p.proname <> 'margin_options' THEN pg_get_function_arguments(p.oid) ELSE '...' END,
+                      pg_get_function_result(p.oid))
+          FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
+         WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
+           AND 'internal'::regtype <> ALL (p.proargtypes::oid[]) AND p.prorettype <> 'internal'::regtype ORDER BY 1""")
+    check("every function and aggregate is documented, and no other",
+          differences(sorted(re.findall(r"`([a-z_]+\([^`]*\) → [^`]+)`", text)), sorted(functions)))
+    hidden = query("""
+        SELECT p.oid::regprocedure FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
+         WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
+           AND coalesce(obj_description(p.oid, 'pg_proc'), '') !~
+               CASE WHEN 'internal'::regtype = ANY (p.proargtypes::oid[]) OR p.prorettype = 'internal'::regtype
+                    THEN '^part of the aggregate ' ELSE '.' END""")
+    check("every function has a COMMENT, the parts of an aggregate say so", hidden)
+    types = query("""
+        SELECT t.typname FROM pg_depend d JOIN pg_type t ON t.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
+         WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_type'::regclass AND t.typcategory <> 'A' ORDER BY 1""")
+    check("every type is documented", differences(sorted(re.findall(r"^#+ Type `([a-z_]+)`$", text, re.MULTILINE)), types))
+    for name in types:
+        attributes = query(f"""
+            SELECT format('`%s`', a.attname), format('`%s`', format_type(a.atttypid, a.atttypmod)) FROM pg_attribute a
+             WHERE a.attrelid = '{name}'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum""")
+        check(f"attributes of {name}", differences(cells(section(text, f"Type `{name}`"), 2), attributes))
+    options = query("""
+        SELECT format('`%s`', name), format('`%s`', format_type(type, NULL))
+          FROM pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) AS a (name, type) WHERE p.proname = 'margin_options'""")
+    check("options, as arguments of margin_options", differences(cells(section(text, "Options"), 2), options))
+    names = re.findall(r'^      \{"([a-z0-9_]+)",', read("src/core/settings.cpp"), re.MULTILINE)
+    check("options, as the library knows them", differences(cells(section(text, "Options"), 1), [f"`{name}`" for name in names]))
+    losses = query("SELECT format('`%s`', name), outcome, CASE WHEN probability THEN 'yes' ELSE 'no' END FROM margin_losses()")
+    check("losses", differences(cells(section(text, "Losses"), 3), losses))
+    solvers = query("SELECT format('`%s`', name), problem FROM margin_solvers()")
+    check("solvers", differences(cells(section(text, "Solvers"), 2), solvers))
+    settings = query("""
+        SELECT format('`%s`', name), format('`%s`', vartype), format('`%s`', boot_val)
+          FROM margin_version() LEFT JOIN pg_settings ON name LIKE 'margin.%' ORDER BY 1""")
+    check("settings", differences(cells(section(text, "Settings"), 3), settings))
+    statuses = re.findall(r'return "([a-z_]+)";', read("src/core/model.cpp").split("return \"unknown\"")[0])
+    check("statuses", differences(cells(section(text, "Status"), 1), [f"`{name}`" for name in statuses]))
+    states = sorted(set(re.findall(r"\((\w{5})\)$", read("src/core/error.hpp"), re.MULTILINE)))
+    documented = sorted(cell.strip("`") for cell in cells(section(text, "Errors"), 1))
+    check("every kind of error has its SQLSTATE in the table", [f"not documented: {s}" for s in states if s not in documented])
+    readers = re.findall(r'^    \{[A-Z0-9]+OID, "([^"]+)"', read("src/pg/features.cpp"), re.MULTILINE)
+    accepted = ", ".join(cells(section(text, "Features"), 1))
+    check("types of features", ["no reader found in src/pg/features.cpp"] * (not readers) +
+          [f"not documented: {name}" for name in readers if f"`{name}`" not in accepted])
+
+
+def sql_blocks(path):
+    """(line, statements, expected output or None) of every sql block."""
+    lines = read(path).splitlines()
+    blocks, at = [], 0
+    while at < len(lines):
+        fence = re.match(r"```(\w*)$", lines[at])
+        if fence is None:
+            at += 1
+            continue
+        end = next(i for i in range(at + 1, len(lines)) if lines[i] == "```")
+        body = "\n".join(lines[at + 1:end])
+        if fence.group(1) == "sql":
+            blocks.append([at + 1, body, None, end])
+        elif fence.group(1) == "text" and blocks and not any(line.strip() for line in lines[blocks[-1][3] + 1:at]):
+            blocks[-1][2] = body
+        at = end + 1
+    return [block[:3] for block in blocks]
+
+
+def meaningful(output):
+    return [line.rstrip() for line in output.splitlines() if line.strip()]
+
+
+def check_statements():
+    for path in PAGES:
+        for line, statements, expected in sql_blocks(path):
+            result = psql("docs_check", statements)
+            problems = result.stderr.splitlines()
+            if result.returncode == 0 and expected is not None and meaningful(result.stdout) != meaningful(expected):
+                problems = ["psql printed:", *result.stdout.splitlines()]
+            elif result.returncode != 0 and not problems:
+                problems = [f"exit status {result.returncode}"]
+            check(f"{path}, line {line}: the statements run" + (" and print this" if expected is not None else ""), problems)
+
+
+def slug(heading):
+    """The anchor that renderers of Markdown make of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def check_links():
+    for path in PAGES:
+        problems = []
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", read(path), flags=re.DOTALL)):
+            if re.match(r"\w+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            other = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+            if not os.path.exists(other):
+                problems.append(f"no such file: {target}")
+            elif anchor and anchor not in [slug(h) for h in re.findall(r"^#+ (.*)$", read(other), re.MULTILINE)]:
+                problems.append(f"no such heading: {target}")
+        check(f"{path}: every link leads somewhere", problems)
+
+
+def check_core_readme():
+    text = read("src/core/README.md")
+    files = [os.path.relpath(os.path.join(directory, name), "src/core") for directory, _, names in os.walk("src/core")
+             for name in names if name.endswith((".hpp", ".cpp", ".inc"))]
+    # x.cpp beside x.hpp is named with it.
+    wanted = sorted(f for f in files if not (f.endswith(".cpp") and f[:-4] + ".hpp" in files))
+    check("src/core/README.md names every file", [f"missing: {f}" for f in wanted if f"`{f}`" not in text])
+    named = re.findall(r"`([\w/]+\.(?:hpp|cpp|inc))`", text)
+    check("src/core/README.md names no other", [f"no such file: {f}" for f in named if f not in files])
+
+
+query("CREATE EXTENSION IF NOT EXISTS margin")
+check_reference()
+query("CREATE DATABASE docs_check")
+check_statements()
+check_links()
+check_core_readme()
+print(f"checks: {checks - failures} of {checks} hold")
+sys.exit(failures > 0)
