@@ -6,8 +6,9 @@
 // with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA).
 //
 // Order: a fresh permutation every epoch (SDCA-Perm, the default), with replacement (SDCA), or as the rows lie.
-// With permutations, rows that sit at an end of their dual domain with more slack than the last epoch's largest
-// violation are left out (shrinking); every gap pass looks at all rows and rebuilds the active set from their scores.
+// With permutations, rows that sit at an end of their dual domain with more slack than a share of the last epoch's
+// largest violation are left out (shrinking); every gap pass looks at all rows and rebuilds the active set from their
+// scores.
 //
 // Stop: relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the way
 // promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded up.
@@ -31,6 +32,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t default_epochs = 1000;
+/// Slack that settles a row, as a share of the largest violation. Less makes epochs shorter and gap passes fail more
+/// often; 0.3 to 0.5 took the fewest visits on dense and sparse rows alike.
+constexpr double shrink_share = 0.4;
 
 /// When a gap pass is worth its price, a third of an epoch or so: total cost is held to a few per cent of the visits.
 class GapSchedule {
@@ -173,7 +177,7 @@ class OutputAscent {
     visits_ += epoch.visits;
     session_.epochs = visits_ / rows_;
     estimate_ = history_ == nullptr ? epoch.estimate : infinity;
-    violation_ = epoch.violation > 0 ? epoch.violation : infinity;
+    violation_ = epoch.violation > 0 ? shrink_share * epoch.violation : infinity;
     return epoch;
   }
 
