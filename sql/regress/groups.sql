@@ -88,3 +88,8 @@ SELECT count(*) AS same FROM models JOIN alone USING (g) WHERE timeless(model) =
 
 DROP FUNCTION timeless(margin_model);
 DROP TABLE grouped;
+
+-- A statement that trains many groups gives five warnings and one that says there are more.
+SELECT count(*) FILTER (WHERE (m).status = 'not_separable') AS not_separable
+  FROM (SELECT train_margin(y, x) AS m FROM (SELECT g, g % 2 = i % 2 AS y, ARRAY[1.0] AS x
+          FROM generate_series(1, 9) g, generate_series(1, 2) i) r GROUP BY g) s;

@@ -93,11 +93,15 @@ Datum step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
   PG_RETURN_POINTER(state);
 }
 
-/// The last progress line of the query, over all groups.
+/// What all groups of a query share: the last progress line, and how many warnings were given.
 struct FinalCall {
   explicit FinalCall(FunctionCallInfo) {}
   SessionMonitor::Clock::time_point last_line{};
+  int warnings = 0;
 };
+
+// A statement that trains many groups would drown in warnings; every model says the same in its status.
+constexpr int most_warnings = 5;
 
 std::string figure(double value) {
   char text[32];
@@ -106,8 +110,13 @@ std::string figure(double value) {
 }
 
 /// A target that was not reached is worth a warning: what is certified, and what to change.
-void warn_unless_optimal(const Model& model, bool hard_margin) {
-  if (model.status == Status::optimal) return;
+void warn_unless_optimal(const Model& model, bool hard_margin, FinalCall& call) {
+  if (model.status == Status::optimal || ++call.warnings > most_warnings + 1) return;
+  if (call.warnings == most_warnings + 1) {
+    warn("further models of this statement did not reach their target either",
+         "Their status, margin_lower and margin_upper (or primal and dual) tell what each reached.");
+    return;
+  }
   const Certificate& c = model.certificate;
   const std::string reached =
       (hard_margin ? "the margin is certified to lie in [" : "the optimum is certified to lie in [") +
@@ -143,9 +152,10 @@ MARGIN_FUNCTION(margin_train_final) {
   margin::Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
   const margin::Settings settings = margin::parse_settings(options);
-  SessionMonitor monitor(settings.log_level, settings.hard_margin(), query_state<FinalCall>(fcinfo).last_line);
+  auto& call = query_state<FinalCall>(fcinfo);
+  SessionMonitor monitor(settings.log_level, settings.hard_margin(), call.last_line);
   const margin::Model model = margin::train(state->data, settings, monitor, state->memory.left());
-  warn_unless_optimal(model, settings.hard_margin());
+  warn_unless_optimal(model, settings.hard_margin(), call);
   options.erase("initial");  // a start, not part of what the model means, and as large as a model
   return model_datum(fcinfo, model, state->skipped, options);
 }
