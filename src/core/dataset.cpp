@@ -12,6 +12,7 @@ namespace margin {
 
 namespace {
 
+constexpr std::size_t smallest_block = 1024;
 constexpr std::size_t largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
@@ -71,9 +72,14 @@ Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory)
       targets_(memory),
       weights_(memory),
       classes_(memory),
+      blocks_(memory),
       narrow_(memory),
       columns_(memory),
       packed_(memory) {}
+
+Dataset::~Dataset() {
+  for (const Block& b : blocks_) memory_->deallocate(b.at, b.size, 8);
+}
 
 double Dataset::density() const {
   if (rows_.empty() || dimensions_ == 0) return 1.0;
@@ -100,16 +106,19 @@ void Dataset::check_dimensions(std::int32_t n, bool sparse) {
   }
 }
 
-// Blocks grow geometrically from 1 kB to 32 MB: small groups stay small, and large blocks can be huge pages.
+// A block is a quarter of what is held already, between 1 kB and 32 MB: small groups stay small, large ones cost few
+// allocations and can be huge pages, and a memory limit is met with at most a fifth of it unused.
 char* Dataset::allocate(std::size_t bytes) {
   const std::size_t align = bytes >= 64 ? 64 : 8;
   auto padding = [&] { return (align - reinterpret_cast<std::uintptr_t>(free_) % align) % align; };
   if (free_ == nullptr || padding() + bytes > free_bytes_) {
     const std::size_t size = std::max(next_block_, bytes + 64);
+    blocks_.reserve(blocks_.size() + 1);  // first, so that no block is lost when memory is short
     free_ = static_cast<char*>(memory_->allocate(size, 8));
+    blocks_.push_back({free_, size});
     free_bytes_ = size;
     block_bytes_ += size;
-    next_block_ = std::min(next_block_ * 2, largest_block);
+    next_block_ = std::clamp(block_bytes_ / 4, smallest_block, largest_block);
   }
   const std::size_t skip = padding();
   char* at = free_ + skip;
