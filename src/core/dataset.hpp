@@ -1,5 +1,5 @@
 // The rows of one training: features in blocks, labels, weights. Rows are only appended; a trained-on Dataset is
-// const. All memory comes from one pmr resource and nothing needs a destructor to run, so that a PostgreSQL
+// const. All memory comes from one pmr resource, and nothing else needs a destructor to run, so that a PostgreSQL
 // memory context can simply drop it.
 #pragma once
 
@@ -47,6 +47,9 @@ class Dataset {
   enum class Outcome { classes, targets };
 
   explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+  Dataset(Dataset&&) = default;
+  Dataset& operator=(Dataset&&) = delete;
+  ~Dataset();
 
   /// Append one row and its outcome (a class index from classes().intern(), or a target) and weight.
   /// Throws Error: NaN or infinity (invalid_value), another number of features (wrong_dimensions).
@@ -117,6 +120,11 @@ class Dataset {
   bool fixed_dimensions_ = false, sparse_input_ = false;
   std::int64_t stored_values_ = 0;
   double radius_ = 0;
+  struct Block {
+    char* at;
+    std::size_t size;
+  };
+  std::pmr::vector<Block> blocks_;
   std::size_t block_bytes_ = 0;
   char* free_ = nullptr;
   std::size_t free_bytes_ = 0, next_block_ = 1024;
