@@ -251,10 +251,14 @@ TEST_P(SdcaLoss, WarmStartsContinue) {
   const Solved warm = solve(data, s);
   EXPECT_EQ(warm.solution.status, Status::optimal);
   EXPECT_LE(warm.solution.iterations, 2);
-  s.initial->dual_weights.clear();  // from the weights alone: no worse than from nothing
+  s.initial->dual_weights.clear();
   const Solved primal_only = solve(data, s);
   EXPECT_EQ(primal_only.solution.status, Status::optimal);
-  EXPECT_LE(primal_only.solution.iterations, cold.solution.iterations + 2);
+  EXPECT_LE(primal_only.certificate.primal, cold.certificate.primal * (1 + 1e-12)) << "the given weights count";
+  // Weights determine the duals of a smooth loss; those of rows on a kink they leave open.
+  if (make_problem(data, s).loss->smoothness() > 0) {
+    EXPECT_LE(primal_only.solution.iterations, cold.solution.iterations / 2);
+  }
   s.initial->weights.pop_back();
   EXPECT_THROW(solve(data, s), Error);
 }
