@@ -196,7 +196,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string_vi
   std::string_view best;
   std::size_t distance = std::string::npos;
   for (std::string_view candidate : names) {
-    const std::size_t d = edit_distance(name, candidate);
+    // The beginning of a name ("tol", "max_iter") means that name, however much is missing.
+    const std::size_t d = candidate.substr(0, name.size()) == name ? 1 : edit_distance(name, candidate);
     if (d < distance) {
       distance = d;
       best = candidate;

@@ -67,7 +67,7 @@ struct Settings {
 /// key is answered with the nearest valid name.
 Settings parse_settings(const Value::Object& options);
 
-/// The name in `names` with the fewest edits from `name`, for "Did you mean" hints.
+/// The name in `names` that begins with `name` or has the fewest edits from it, for "Did you mean" hints.
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& names);
 
 /// Names of all options, in the order of docs/reference.md.

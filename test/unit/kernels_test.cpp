@@ -1,0 +1,180 @@
+// Every instruction set that this CPU has gives what a plain loop in long double gives, to within n ε of the sum of
+// absolute values, on all short lengths and from pointers of any alignment.
+#include "kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include "margin_problems.hpp"
+
+namespace margin {
+namespace {
+
+using namespace reference;
+
+constexpr Real epsilon = std::numeric_limits<double>::epsilon();
+constexpr std::size_t longest = 70;
+
+class KernelSet : public ::testing::TestWithParam<int> {
+ protected:
+  const Kernels& k() const { return *available_kernels().items[GetParam()]; }
+
+  /// Calls f(n, offset, x, y, floats, w): all lengths, starting at any element of a cache line.
+  template <class F>
+  void for_each_length(F f) {
+    Random random(12);
+    std::vector<double> x(longest + 16), y(longest + 16);
+    std::vector<float> u(longest + 16), v(longest + 16);
+    for (std::size_t n = 0; n <= longest; ++n)
+      for (std::size_t offset = 0; offset < 9; ++offset) {
+        for (std::size_t j = 0; j < x.size(); ++j) {
+          x[j] = gaussian(random) * std::pow(10, random.below(7));
+          y[j] = gaussian(random);
+          u[j] = static_cast<float>(gaussian(random));
+          v[j] = static_cast<float>(gaussian(random));
+        }
+        f(n, x.data() + offset, y.data() + offset / 2, u.data() + offset, v.data() + offset / 3);
+      }
+  }
+};
+
+template <class A, class B>
+void expect_dot(double value, const A* a, const B* b, std::size_t n) {
+  Real sum = 0, absolute = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    sum += static_cast<Real>(a[j]) * b[j];
+    absolute += std::fabs(static_cast<Real>(a[j]) * b[j]);
+  }
+  EXPECT_LE(std::fabs(value - sum), static_cast<Real>(n) * epsilon * absolute) << "n = " << n;
+}
+
+TEST_P(KernelSet, dot_products) {
+  for_each_length([&](std::size_t n, double* x, double* y, float* u, float* v) {
+    expect_dot(k().dot_fd(u, y, n), u, y, n);
+    expect_dot(k().dot_dd(x, y, n), x, y, n);
+    expect_dot(k().dot_ff(u, v, n), u, v, n);
+  });
+  EXPECT_EQ(k().dot_fd(nullptr, nullptr, 0), 0.0);
+  EXPECT_EQ(k().dot_dd(nullptr, nullptr, 0), 0.0);
+}
+
+TEST_P(KernelSet, long_dot_products) {
+  Random random(13);
+  for (const std::size_t n : {255, 256, 257, 784, 1000, 4099}) {
+    std::vector<double> x(n), y(n);
+    std::vector<float> u(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      x[j] = gaussian(random);
+      y[j] = gaussian(random);
+      u[j] = static_cast<float>(gaussian(random));
+    }
+    expect_dot(k().dot_dd(x.data(), y.data(), n), x.data(), y.data(), n);
+    expect_dot(k().dot_fd(u.data(), y.data(), n), u.data(), y.data(), n);
+  }
+}
+
+TEST_P(KernelSet, sparse_dot_products) {
+  Random random(14);
+  std::vector<double> w(500);
+  for (double& v : w) v = gaussian(random);
+  for_each_length([&](std::size_t n, double* x, double*, float* u, float*) {
+    std::vector<std::int32_t> columns;
+    for (std::int32_t j = static_cast<std::int32_t>(random.below(4)); columns.size() < n;
+         j += 1 + static_cast<std::int32_t>(random.below(6)))
+      columns.push_back(j);
+    std::vector<double> gathered;
+    for (const std::int32_t j : columns) gathered.push_back(w[at(j)]);
+    expect_dot(k().sparse_dot_d(x, columns.data(), w.data(), n), x, gathered.data(), n);
+    expect_dot(k().sparse_dot_f(u, columns.data(), w.data(), n), u, gathered.data(), n);
+  });
+}
+
+TEST_P(KernelSet, sums_of_vectors) {
+  for_each_length([&](std::size_t n, double* x, double* y, float* u, float*) {
+    const std::vector<double> before(y, y + n + 2);
+    k().axpy_d(-1.25, x, y, n);
+    k().axpy_f(0.3, u, y, n);
+    for (std::size_t j = 0; j < n; ++j) {
+      const Real exact = before[j] - 1.25L * x[j] + static_cast<Real>(0.3) * u[j];
+      const Real size = std::fabs(before[j]) + 1.25L * std::fabs(x[j]) + std::fabs(u[j]);
+      EXPECT_LE(std::fabs(y[j] - exact), 4 * epsilon * size);
+    }
+    EXPECT_EQ(y[n], before[n]);  // nothing beyond the end
+    EXPECT_EQ(y[n + 1], before[n + 1]);
+  });
+}
+
+TEST_P(KernelSet, rotations) {
+  const double c = 0.6, s = 0.8;
+  for_each_length([&](std::size_t n, double* x, double* y, float*, float*) {
+    const std::vector<double> a(x, x + n + 1), b(y, y + n + 1);
+    k().rotate(c, s, x, y, n);
+    for (std::size_t j = 0; j < n; ++j) {
+      const Real size = std::fabs(a[j]) + std::fabs(b[j]);
+      EXPECT_LE(std::fabs(x[j] - (static_cast<Real>(c) * a[j] + static_cast<Real>(s) * b[j])), 2 * epsilon * size);
+      EXPECT_LE(std::fabs(y[j] - (static_cast<Real>(c) * b[j] - static_cast<Real>(s) * a[j])), 2 * epsilon * size);
+    }
+    EXPECT_EQ(x[n], a[n]);
+    EXPECT_EQ(y[n], b[n]);
+  });
+}
+
+TEST_P(KernelSet, largest_absolute_value_and_non_zeros) {
+  for_each_length([&](std::size_t n, double* x, double*, float* u, float*) {
+    double largest_d = 0;
+    float largest_f = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (j % 3 == 1) x[j] = j % 2 == 0 ? 0.0 : -0.0;
+      if (j % 4 == 2) u[j] = j % 8 == 2 ? 0.0F : -0.0F;
+      largest_d = std::max(largest_d, std::fabs(x[j]));
+      largest_f = std::max(largest_f, std::fabs(u[j]));
+    }
+    EXPECT_EQ(k().max_abs_d(x, n), largest_d);
+    EXPECT_EQ(k().max_abs_f(u, n), largest_f);
+    EXPECT_EQ(k().count_nonzero_d(x, n), n - static_cast<std::size_t>(std::count(x, x + n, 0.0)));
+    EXPECT_EQ(k().count_nonzero_f(u, n), n - static_cast<std::size_t>(std::count(u, u + n, 0.0F)));
+  });
+}
+
+TEST_P(KernelSet, one_bad_value_anywhere_is_found) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double bad_d[] = {inf, -inf, std::nan(""), -std::nan(""), std::numeric_limits<double>::signaling_NaN()};
+  const float bad_f[] = {static_cast<float>(inf), -static_cast<float>(inf), std::nanf(""), -std::nanf("")};
+  std::vector<double> x(longest + 3);
+  std::vector<float> u(longest + 3);
+  for (std::size_t n = 0; n <= longest; ++n) {
+    std::fill(x.begin(), x.end(), std::numeric_limits<double>::max());
+    std::fill(u.begin(), u.end(), -std::numeric_limits<float>::max());
+    x[1] = std::numeric_limits<double>::denorm_min();
+    x[1 + n] = inf;  // just beyond the end
+    u[1 + n] = static_cast<float>(inf);
+    EXPECT_TRUE(k().finite_d(x.data() + 1, n));
+    EXPECT_TRUE(k().finite_f(u.data() + 1, n));
+    for (std::size_t j = 0; j < n; ++j) {
+      const double kept_d = x[1 + j];
+      const float kept_f = u[1 + j];
+      for (const double bad : bad_d) {
+        x[1 + j] = bad;
+        EXPECT_FALSE(k().finite_d(x.data() + 1, n)) << n << " " << j;
+      }
+      for (const float bad : bad_f) {
+        u[1 + j] = bad;
+        EXPECT_FALSE(k().finite_f(u.data() + 1, n)) << n << " " << j;
+      }
+      x[1 + j] = kept_d;
+      u[1 + j] = kept_f;
+    }
+  }
+}
+
+TEST(Kernels, the_best_set_is_chosen_once) {
+  const KernelList list = available_kernels();
+  ASSERT_GE(list.count, 1);
+  EXPECT_STREQ(list.items[0]->name, "baseline");
+  EXPECT_EQ(&kernels(), list.items[list.count - 1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, KernelSet, ::testing::Range(0, available_kernels().count),
+                         [](const auto& info) { return std::string(available_kernels().items[info.param]->name); });
+
+}  // namespace
+}  // namespace margin

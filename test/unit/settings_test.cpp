@@ -1,0 +1,162 @@
+// Every option: what it accepts, what it refuses and how it says so.
+#include "settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "error.hpp"
+
+namespace margin {
+namespace {
+
+Value value(double x) { return {x}; }
+Value value(bool x) { return {x}; }
+Value value(const char* x) { return {std::string(x)}; }
+
+Settings parse(const std::string& key, const Value& v) { return parse_settings({{key, v}}); }
+
+std::string refusal(const std::string& key, const Value& v) {
+  try {
+    parse(key, v);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::invalid_option);
+    return e.message();
+  }
+  return "accepted";
+}
+
+TEST(Settings, numbers_in_their_ranges) {
+  EXPECT_EQ(parse("norm", value(2.0)).norm, 2);
+  EXPECT_EQ(parse("lambda", value(1e-4)).lambda, 1e-4);
+  EXPECT_EQ(parse("tolerance", value(0.0)).tolerance, 0);
+  EXPECT_EQ(parse("max_iterations", value(1e15)).max_iterations, 1000000000000000);
+  EXPECT_EQ(parse("max_seconds", value(0.5)).max_seconds, 0.5);
+  EXPECT_EQ(parse("intercept_scale", value(10.0)).intercept_scale, 10);
+  EXPECT_EQ(parse("seed", value(9007199254740992.0)).seed, 9007199254740992U);
+  EXPECT_EQ(parse("seed", value(0.0)).seed, 0U);
+  EXPECT_EQ(parse("l1_ratio", value(0.5)).l1_ratio, 0.5);
+  EXPECT_EQ(parse("epsilon", value(0.0)).epsilon, 0);
+  EXPECT_EQ(parse("smoothing", value(0.25)).smoothing, 0.25);
+}
+
+TEST(Settings, numbers_out_of_their_ranges) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::pair<const char*, std::vector<double>> bad[] = {
+      {"norm", {0, 3}},         {"lambda", {0, -1}},      {"tolerance", {-1e-9, 1}}, {"max_iterations", {0, 1.5, 1e16}},
+      {"max_seconds", {0, -1}}, {"intercept_scale", {0}}, {"seed", {-1, 0.5, 1e17}}, {"l1_ratio", {-0.1, 1}},
+      {"epsilon", {-0.1}},      {"smoothing", {0, -1}},
+  };
+  for (const auto& [key, values] : bad) {
+    for (const double x : values) {
+      const std::string message = refusal(key, value(x));
+      EXPECT_EQ(message.rfind("option \"" + std::string(key) + "\" must be ", 0), 0U)
+          << key << " " << x << ": " << message;
+    }
+    for (const double x : {inf, -inf, std::numeric_limits<double>::quiet_NaN()})
+      EXPECT_NE(refusal(key, value(x)), "accepted") << key;
+    EXPECT_NE(refusal(key, value("1")), "accepted") << key;
+    EXPECT_NE(refusal(key, value(true)), "accepted") << key;
+  }
+  EXPECT_EQ(refusal("lambda", value(-1.0)), "option \"lambda\" must be a positive number, not -1");
+  EXPECT_EQ(refusal("lambda", value("x")), "option \"lambda\" must be a positive number, not \"x\"");
+  EXPECT_EQ(refusal("lambda", {Value::Array{}}), "option \"lambda\" must be a positive number, not an array");
+  EXPECT_EQ(refusal("lambda", {Value::Object{}}), "option \"lambda\" must be a positive number, not an object");
+  EXPECT_EQ(refusal("tolerance", value(1.1)),
+            "option \"tolerance\" must be a number of at least 0 and below 1, not 1.1");
+}
+
+TEST(Settings, switches) {
+  for (const char* key : {"intercept", "standardize", "history", "dual_weights"}) {
+    EXPECT_EQ(refusal(key, value(1.0)), "option \"" + std::string(key) + "\" must be true or false, not 1");
+    EXPECT_NE(refusal(key, value("true")), "accepted");
+  }
+  EXPECT_FALSE(parse("intercept", value(false)).intercept);
+  EXPECT_TRUE(parse("standardize", value(true)).standardize);
+  EXPECT_TRUE(parse("history", value(true)).history);
+  EXPECT_TRUE(parse("dual_weights", value(true)).dual_weights);
+}
+
+TEST(Settings, names) {
+  EXPECT_EQ(parse("loss", value("hinge")).loss, "hinge");
+  EXPECT_EQ(parse("solver", value("momentum")).solver, "momentum");
+  EXPECT_EQ(parse("order", value("cyclic")).order, Order::cyclic);
+  EXPECT_EQ(parse("order", value("random")).order, Order::random);
+  EXPECT_EQ(parse("order", value("permutation")).order, Order::permutation);
+  EXPECT_EQ(parse("output", value("average")).output, Output::average);
+  EXPECT_EQ(parse("output", value("random")).output, Output::random);
+  EXPECT_EQ(parse("output", value("last")).output, Output::last);
+  EXPECT_EQ(parse("start", value("sgd")).start, Start::sgd);
+  EXPECT_EQ(parse("start", value("zero")).start, Start::zero);
+  EXPECT_EQ(parse("log_level", value("notice")).log_level, "notice");
+  EXPECT_EQ(refusal("order", value("Cyclic")),
+            "option \"order\" must be 'permutation', 'random' or 'cyclic', not \"Cyclic\"");
+  for (const char* key : {"loss", "solver", "order", "output", "start", "log_level"})
+    EXPECT_NE(refusal(key, value(1.0)), "accepted") << key;
+}
+
+TEST(Settings, class_weights) {
+  EXPECT_TRUE(parse("class_weight", value("balanced")).class_weight_balanced);
+  const Settings s = parse("class_weight", {Value::Object{{"spam", value(2.0)}, {"ham", value(0.0)}}});
+  EXPECT_FALSE(s.class_weight_balanced);
+  EXPECT_EQ(s.class_weight, (std::map<std::string, double>{{"ham", 0}, {"spam", 2}}));
+  EXPECT_NE(refusal("class_weight", value("equal")), "accepted");
+  EXPECT_NE(refusal("class_weight", value(2.0)), "accepted");
+  EXPECT_NE(refusal("class_weight", {Value::Object{{"spam", value(-1.0)}}}), "accepted");
+  EXPECT_NE(refusal("class_weight", {Value::Object{{"spam", value("2")}}}), "accepted");
+}
+
+TEST(Settings, a_model_to_start_from) {
+  const Value::Array row = {value(1.0), value(-2.5)};
+  const Settings s = parse("initial", {Value::Object{{"weights", {Value::Array{{row}, {row}}}},
+                                                     {"intercept", {Value::Array{value(0.5)}}},
+                                                     {"dual_weights", {}},
+                                                     {"solver", value("sdca")}}});
+  ASSERT_TRUE(s.initial.has_value());
+  EXPECT_EQ(s.initial->weights, (std::vector<double>{1, -2.5, 1, -2.5}));
+  EXPECT_EQ(s.initial->intercept, std::vector<double>{0.5});
+  EXPECT_TRUE(s.initial->dual_weights.empty());
+  EXPECT_NE(refusal("initial", value(1.0)), "accepted");
+  EXPECT_NE(refusal("initial", {Value::Object{}}), "accepted");
+  EXPECT_NE(refusal("initial", {Value::Object{{"weights", {Value::Array{value("1")}}}}}), "accepted");
+  EXPECT_NE(refusal("initial", {Value::Object{{"weights", value(1.0)}}}), "accepted");
+}
+
+TEST(Settings, null_is_the_default_of_every_option) {
+  Value::Object nothing;
+  for (const std::string_view key : option_names()) nothing[std::string(key)] = {};
+  const Settings s = parse_settings(nothing), standard = parse_settings({});
+  EXPECT_TRUE(s.hard_margin());
+  EXPECT_EQ(s.solver, "auto");
+  EXPECT_EQ(s.tolerance, 1e-3);
+  EXPECT_EQ(s.loss, standard.loss);
+  EXPECT_EQ(s.intercept, standard.intercept);
+  EXPECT_EQ(s.max_iterations, standard.max_iterations);
+  EXPECT_FALSE(s.initial.has_value());
+}
+
+TEST(Settings, an_unknown_option_is_answered_with_the_nearest) {
+  const std::pair<const char*, const char*> typos[] = {
+      {"lamda", "lambda"},
+      {"Lambda", "lambda"},
+      {"tolerence", "tolerance"},
+      {"tol", "tolerance"},
+      {"max_iter", "max_iterations"},
+      {"intercepts", "intercept"},
+      {"classweight", "class_weight"},
+  };
+  for (const auto& [typo, name] : typos) {
+    try {
+      parse(typo, value(1.0));
+      FAIL() << typo;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_option);
+      EXPECT_EQ(e.message(), "unknown option \"" + std::string(typo) + "\"");
+      EXPECT_EQ(e.hint(), "Did you mean \"" + std::string(name) + "\"?");
+    }
+  }
+  EXPECT_EQ(nearest_name("", {"a", "bb"}), "a");
+}
+
+}  // namespace
+}  // namespace margin
