@@ -10,7 +10,7 @@ namespace margin {
 
 /// The intercepts that make the smallest pair margin largest.
 struct Offsets {
-  double value;            ///< max_b min_{a≠c} smallest(a, c) + b_a − b_c
+  double value = 0;        ///< max_b min_{a≠c} smallest(a, c) + b_a − b_c
   Eigen::VectorXd offset;  ///< one b per class, b_0 = 0
 };
 
