@@ -160,7 +160,8 @@ void AugmentedLagrangian::line_search() {
   kernels().axpy_d(t, du_.data(), u.data(), u.size());
 }
 
-bool AugmentedLagrangian::solve(double wanted, double known_primal, double fixed_dual, NewtonProgress* progress) {
+bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, double fixed_dual,
+                                NewtonProgress* progress) {
   std::vector<double> best_w, best_a, best_u;
   double best = -1;
   int idle = 0;
@@ -174,6 +175,7 @@ bool AugmentedLagrangian::solve(double wanted, double known_primal, double fixed
         progress->record(known_primal, dual() + fixed_dual);
         stopped = progress->exhausted(why);
       }
+      stopped |= --steps < 0;
       if (gap() <= wanted) {
         evaluate(true);
         if (gap() <= wanted) return true;

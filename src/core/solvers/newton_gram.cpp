@@ -32,7 +32,10 @@ GramSum::GramSum(const NewtonRows& rows)
 
 void GramSum::add(const double* weight, SymmetricMatrix& sum) {
   for (std::int64_t i = 0; i < rows_.rows(); ++i)
-    if (weight[i] != 0) push(i, weight[i], 1.0, sum);
+    if (weight[i] != 0) {
+      rows_.prefetch_after(i);
+      push(i, weight[i], 1.0, sum);
+    }
   flush(1.0, sum);
 }
 

@@ -19,7 +19,12 @@ constexpr double first_kappa = 0.4;
 // How well the sample is solved, relative to P(0): about its statistical error.
 constexpr double sample_gap = 1e-3;
 // Rows to solve for, as a share of all rows, of the undecided ones, and of the columns.
-constexpr double row_share = 0.125, undecided_share = 3, column_share = 10;
+constexpr double row_share = 0.2, undecided_share = 3, column_share = 10;
+// Steps that a part may take before all rows are looked at again; what a round leaves of the gap.
+constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
+constexpr double gap_share = 0.02;
+// The width of the first smoothing, as a share of the distance to the nearest row that is held.
+constexpr double first_width = 0.2;
 
 class Rounds {
  public:
@@ -42,10 +47,13 @@ class Rounds {
     double a, distance;
   };
   Piece piece(std::size_t i) const;
+  enum class Outcome { done, better, worse, stuck };
+  Outcome round(double wanted);
   bool start();
   bool certified();
   double choose(bool grow_only);
   void soften();
+  void sharpen(double reach);
   double primal() const;
   double scale() const;
 
@@ -57,7 +65,8 @@ class Rounds {
   std::size_t n_;
   std::vector<double> u_;
   std::vector<char> solved_;  // rows that the next round solves for
-  double kappa_ = 0;
+  double kappa_ = 0, share_ = row_share;
+  double primal_ = 0, gap_ = 0;  // of w_ over all rows; the gap of the last accepted round
 };
 
 Rounds::Piece Rounds::piece(std::size_t i) const {
@@ -95,7 +104,7 @@ bool Rounds::start() {
   kappa_ = first_kappa / scale();
   if (known_ == NewtonPoint::Known::both) {
     if (certified()) return false;
-    kappa_ = std::max(kappa_, 0.5 / choose(false));
+    sharpen(choose(false));
     return true;
   }
   if (known_ == NewtonPoint::Known::nothing) {
@@ -108,16 +117,18 @@ bool Rounds::start() {
     part.w = w_;
     sample.rows.scores(part.w.data(), part.u.data());
     for (std::size_t k = 0; k < which.size(); ++k) part.a[k] = a_[static_cast<std::size_t>(which[k])];
-    part.solve(sample_gap * primal(), 0, 0, nullptr);
+    part.solve(sample_gap * primal(), unlimited, 0, 0, nullptr);
     w_ = part.w;
     p_.rows.scores(w_.data(), u_.data());
   }
   for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
-  const double reach = choose(false);
+  sharpen(choose(false));
   soften();
-  kappa_ = std::max(kappa_, 0.5 / reach);
   return true;
 }
+
+// The proximal weight that smooths no wider than a share of `reach`, the distance to the nearest held row.
+void Rounds::sharpen(double reach) { kappa_ = std::max(kappa_, 1 / (first_width * std::max(reach, 1e-6 * scale()))); }
 
 // The gap of w and a as they stand, from all rows.
 bool Rounds::certified() {
@@ -146,7 +157,7 @@ void Rounds::soften() {
 }
 
 // Rows are settled when their a is that of their piece and the nearest kink is beyond a distance chosen for a
-// workable number of unsettled ones.
+// workable number of unsettled ones, which is returned.
 double Rounds::choose(bool grow_only) {
   std::vector<double> distance(n_), sorted;
   double undecided = 0;
@@ -157,7 +168,7 @@ double Rounds::choose(bool grow_only) {
   }
   const auto all = static_cast<double>(n_);
   const double wanted =
-      std::max({row_share * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
+      std::max({share_ * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
   if (wanted >= 0.5 * all) {
     std::fill(solved_.begin(), solved_.end(), 1);
     return scale();
@@ -174,46 +185,64 @@ double Rounds::choose(bool grow_only) {
   return *middle;
 }
 
+// One round: solve for the chosen rows with the others held, then look at all rows.
+Rounds::Outcome Rounds::round(double wanted) {
+  std::vector<std::int64_t> which;
+  std::vector<double> held(n_, 0.0), fixed(w_.size(), 0.0);
+  double held_dual = 0;
+  for (std::size_t i = 0; i < n_; ++i)
+    if (solved_[i] != 0) {
+      which.push_back(static_cast<std::int64_t>(i));
+    } else {
+      held[i] = p_.cost[i] * a_[i];
+      held_dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
+    }
+  const bool all = which.size() == n_;
+  if (!all) p_.rows.combine(held.data(), fixed.data());
+  const NewtonProblem part(p_, which, 1.0);
+  AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
+  lagrangian.kappa = kappa_;
+  lagrangian.w = w_;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    lagrangian.a[k] = a_[static_cast<std::size_t>(which[k])];
+    lagrangian.u[k] = u_[static_cast<std::size_t>(which[k])];
+  }
+  const bool solved = lagrangian.solve(wanted, all ? unlimited : steps_of_a_part, primal_, held_dual, &progress_);
+
+  // The part knows nothing of the kinks of the held rows: where too few rows were solved for, w can run away.
+  const std::vector<double> u_before = u_, w_before = w_;
+  const double primal_before = primal_;
+  w_ = lagrangian.w;
+  p_.rows.scores(w_.data(), u_.data());
+  primal_ = primal();
+  const double dual = lagrangian.dual() + held_dual, gap = primal_ - dual;
+  const bool better = primal_ <= primal_before || gap < 0.5 * gap_;
+  progress_.record(primal_, dual);
+  if (better || all) {
+    for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
+    kappa_ = lagrangian.kappa;
+    gap_ = gap;
+    if (progress_.reached(primal_, dual)) return Outcome::done;
+    return all && !solved ? Outcome::stuck : Outcome::better;
+  }
+  w_ = w_before;
+  u_ = u_before;
+  primal_ = primal_before;
+  return Outcome::worse;
+}
+
 Status Rounds::run() {
   if (!start()) return Status::optimal;
-  double full_primal = primal(), last_gap = full_primal;
-  const std::vector<double> none(w_.size(), 0.0);
-  for (int round = 0;; ++round) {
-    std::vector<std::int64_t> which;
-    std::vector<double> held(n_, 0.0);
-    double held_dual = 0;
-    for (std::size_t i = 0; i < n_; ++i)
-      if (solved_[i] != 0) {
-        which.push_back(static_cast<std::int64_t>(i));
-      } else {
-        held[i] = p_.cost[i] * a_[i];
-        held_dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
-      }
-    std::vector<double> fixed = none;
-    if (which.size() < n_) p_.rows.combine(held.data(), fixed.data());
-    const NewtonProblem part(p_, which, 1.0);
-    AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
-    lagrangian.kappa = kappa_;
-    lagrangian.w = w_;
-    for (std::size_t k = 0; k < which.size(); ++k) {
-      lagrangian.a[k] = a_[static_cast<std::size_t>(which[k])];
-      lagrangian.u[k] = u_[static_cast<std::size_t>(which[k])];
-    }
-    const double wanted = std::max(0.5 * progress_.wanted_gap(full_primal, full_primal), 0.02 * last_gap);
-    const bool solved = lagrangian.solve(wanted, full_primal, held_dual, &progress_);
-    kappa_ = lagrangian.kappa;
-    w_ = lagrangian.w;
-    for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
-    p_.rows.scores(w_.data(), u_.data());
-    full_primal = primal();
-    const double dual = lagrangian.dual() + held_dual;
-    progress_.record(full_primal, dual);
-    if (progress_.reached(full_primal, dual)) return Status::optimal;
+  primal_ = gap_ = primal();
+  for (int count = 0;; ++count) {
+    const double wanted = std::max(0.5 * progress_.wanted_gap(primal_, primal_), gap_share * gap_);
+    const Outcome outcome = round(wanted);
+    if (outcome == Outcome::done) return Status::optimal;
     Status why;
     if (progress_.exhausted(why)) return why;
-    if (!solved && which.size() == n_) return Status::iteration_limit;
-    last_gap = full_primal - dual;
-    choose(round > 0);
+    if (outcome == Outcome::stuck) return Status::iteration_limit;
+    if (outcome == Outcome::worse) share_ *= 2;
+    choose(count > 0);
   }
 }
 

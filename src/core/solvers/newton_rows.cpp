@@ -7,8 +7,6 @@ namespace margin {
 namespace {
 
 constexpr std::int64_t block = 1024;
-// Rows that are far apart in memory arrive late; this many are asked for ahead.
-constexpr std::int64_t ahead = 4;
 
 }  // namespace
 
@@ -32,6 +30,7 @@ NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
 void NewtonRows::scores(const double* w, double* u) const {
   const double offset = constant_ != 0 ? constant_ * w[features_] : 0.0;
   for (std::int64_t i = 0; i < rows_; ++i) {
+    prefetch_after(i);
     const Row x = row(i);
     u[i] = dot(x, w) + offset;
     run_.work(x.count + 8);
@@ -49,7 +48,7 @@ void NewtonRows::combine(const double* coefficient, double* v) const {
     for (std::int64_t i = begin; i < end; ++i) {
       const double c = coefficient[i];
       if (c == 0) continue;
-      if (i + ahead < end && coefficient[i + ahead] != 0) prefetch(row(i + ahead));
+      prefetch_after(i);
       const Row x = row(i);
       margin::add(c, x, part.data());
       mass += c;
