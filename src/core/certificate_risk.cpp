@@ -4,21 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "monitor.hpp"
+
 namespace margin {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-double row_norm(const Row& x) {
-  const double square = squared_norm(x);
-  if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
-  const double top = max_abs(x);
-  if (top == 0) return 0;
-  const double scale = unit_scale(top);
-  return std::sqrt(squared_norm(x, scale)) / scale;
-}
 
 double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 
@@ -44,7 +37,7 @@ RiskCheck::RiskCheck(const RiskObjective& objective, const double* weights, cons
 void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, const double* a) {
   ++rows_;
   total_weight_.add(row_weight);
-  const double norm = row_norm(x);
+  const double norm = margin::norm(x);
   radius_ = std::max(radius_, norm);
   const Loss& loss = *objective_.loss;
   const double slope = loss.lipschitz();
@@ -189,49 +182,56 @@ double RiskCheck::dual() const {
   return sum * (1 - epsilon * objective_.outputs);
 }
 
-namespace {
+CertainPredictions::CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept,
+                                       std::vector<double> reach)
+    : objective_(objective), weights_(weights), intercept_(intercept), reach_(std::move(reach)) {
+  const auto d = static_cast<std::size_t>(objective.dimensions);
+  for (std::size_t o = 0; o < reach_.size(); ++o)
+    largest_ = std::max(largest_, std::sqrt(kernels().dot_dd(weights + o * d, weights + o * d, d)));
+  scores_.resize(reach_.size());
+}
 
-/// Rows whose prediction survives any move of the weights by `reach[o]`, in the norm of the regulariser.
-std::int64_t count_certain(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
-                           const std::vector<double>& reach) {
-  const RiskObjective objective = objective_of(p);
-  std::vector<double> scores(reach.size());
-  std::int64_t certain = 0;
-  double largest = 0;
-  for (std::int32_t o = 0; o < objective.outputs; ++o) largest = std::max(largest, weights.row(o).norm());
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const Row x = p.data.row(i);
-    const double norm = row_norm(x);
-    const double length = std::hypot(norm, objective.intercept_scale) * (1 + epsilon * (x.count + 4.0));
-    std::size_t best = 0;
-    for (std::size_t o = 0; o < scores.size(); ++o) {
-      const auto at = static_cast<Eigen::Index>(o);
-      scores[o] = dot(x, weights.row(at).data()) + (p.intercept ? intercept[at] : 0.0);
-      if (scores[o] > scores[best]) best = o;
-    }
-    const double rounding = epsilon * (x.count + 4.0) * (norm * largest + std::fabs(scores[best]));
-    bool sure = true;
-    if (scores.size() == 1) {
-      sure = std::fabs(scores[0]) > length * reach[0] + rounding;
-    } else {
-      for (std::size_t o = 0; o < scores.size(); ++o)
-        if (o != best) sure &= scores[best] - scores[o] > length * (reach[best] + reach[o]) + 2 * rounding;
-    }
-    certain += sure;
+CertainPredictions::CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept,
+                                       double distance)
+    // Two outputs that are off by r and s with r² + s² ≤ distance² are off by r + s ≤ √2·distance together.
+    : CertainPredictions(objective, weights, intercept,
+                         std::vector<double>(static_cast<std::size_t>(objective.outputs),
+                                             objective.outputs == 1 ? distance : 0.7071067811865476 * distance)) {}
+
+bool CertainPredictions::operator()(const Row& x) {
+  const double norm = margin::norm(x);
+  const double length = std::hypot(norm, objective_.intercept_scale) * (1 + epsilon * (x.count + 8.0));
+  std::size_t best = 0;
+  double top = 0;
+  for (std::size_t o = 0; o < scores_.size(); ++o) {
+    const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
+    scores_[o] = dot(x, weights_ + o * static_cast<std::size_t>(objective_.dimensions)) + b;
+    top = std::max(top, std::fabs(scores_[o]));
+    if (scores_[o] > scores_[best]) best = o;
   }
+  const double rounding = epsilon * ((x.count + 4.0) * norm * largest_ + 2 * top);
+  if (scores_.size() == 1) return std::fabs(scores_[0]) > length * reach_[0] + rounding;
+  bool certain = true;
+  for (std::size_t o = 0; o < scores_.size(); ++o)
+    if (o != best) certain &= scores_[best] - scores_[o] > length * (reach_[best] + reach_[o]) + 2 * rounding;
   return certain;
 }
 
-}  // namespace
+double distance_bound(double gap, double lambda, double l1_ratio) {
+  return std::sqrt(2 * gap / (lambda * (1 - l1_ratio))) * (1 + 8 * epsilon);
+}
 
 Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
                          const Weights& dual, RiskBounds* bounds) {
   const RiskObjective objective = objective_of(p);
   const bool with_dual = dual.rows() == p.rows() && dual.cols() == p.outputs();
   RiskCheck check(objective, weights.data(), p.intercept ? intercept.data() : nullptr, with_dual);
+  Poller poller(p.monitor);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const double outcome = p.task == Task::regression ? p.data.target(i) : p.label[static_cast<std::size_t>(i)];
-    check.add(p.data.row(i), outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
+    const Row x = p.data.row(i);
+    check.add(x, outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
+    poller.work((1.0 + 2.0 * p.outputs()) * x.count + 64.0);
   }
   Certificate c;
   c.primal = check.primal();
@@ -245,13 +245,18 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
   if (bounds == nullptr) return c;
 
   const double convexity = p.lambda * (1 - p.l1_ratio);
-  bounds->distance = std::sqrt(2 * c.gap / convexity);
+  bounds->distance = distance_bound(c.gap, p.lambda, p.l1_ratio);
   bounds->certain_rows = 0;
   if (p.task == Task::regression) return c;
   std::vector<double> reach;
   for (std::int32_t o = 0; o < p.outputs(); ++o)
     reach.push_back(std::sqrt(2 * std::max(0.0, check.primal(o) - check.dual(o)) / convexity) * (1 + 8 * epsilon));
-  bounds->certain_rows = count_certain(p, weights, intercept, reach);
+  CertainPredictions certain(objective, weights.data(), p.intercept ? intercept.data() : nullptr, reach);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const Row x = p.data.row(i);
+    poller.work((1.0 + p.outputs()) * x.count + 64.0);
+    bounds->certain_rows += certain(x);
+  }
   return c;
 }
 

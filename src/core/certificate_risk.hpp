@@ -106,6 +106,31 @@ struct RiskBounds {
   std::int64_t certain_rows = 0;  ///< rows whose predicted class is certainly the one the optimum predicts
 };
 
+/// √(2·gap/(λ(1−ρ))), rounded up: the objective is λ(1−ρ)-strongly convex.
+double distance_bound(double gap, double lambda, double l1_ratio);
+
+/// Which rows keep their predicted class under any move of the weights as far as the optimum can be.
+class CertainPredictions {
+ public:
+  /// `reach`: per output, ≥ the norm of (w_o − w*_o, (b_o − b*_o)/B). `weights` and `intercept` (null: zeros) are kept
+  /// by reference; of the objective only outputs, dimensions and intercept_scale matter.
+  CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept,
+                     std::vector<double> reach);
+  /// `distance`: one bound for all outputs together, RiskBounds::distance.
+  CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept, double distance);
+
+  /// Whether every model within reach predicts for x what this one does: |score| > reach·‖(x, B)‖, or the lead over
+  /// each other class above the sum of both reaches times that, rounding included.
+  bool operator()(const Row& x);
+
+ private:
+  RiskObjective objective_;
+  const double* weights_;
+  const double* intercept_;
+  std::vector<double> reach_, scores_;
+  double largest_ = 0;  // norm of an output's weights
+};
+
 /// Certify from the returned vectors, with passes over the rows of its own. `dual`: rows × outputs, signed and per unit
 /// of weight (loss.hpp); without rows: the dual value is 0. `bounds`, when asked for, costs one more pass.
 Certificate certify_risk(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,

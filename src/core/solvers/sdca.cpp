@@ -69,6 +69,7 @@ class Sdca final : public Solver {
   }
   std::string refusal(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
+    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
     return {};
   }
   double workspace(const Problem& p) const override {
@@ -97,7 +98,7 @@ class OutputAscent {
       : loss_(loss),
         state_(state),
         session_(session),
-        history_(make_history(session.settings, state, session.random, session.run)),
+        history_(make_history(session.settings, state, session.random)),
         shrink_(session.settings.order == Order::permutation && history_ == nullptr),
         rows_(std::max<double>(1.0, static_cast<double>(state.movable.size()))),
         order_(state.movable),
@@ -200,7 +201,8 @@ class OutputAscent {
                         session_.other_primal + gap.primal);
     session_.primal = gap.primal;
     session_.dual = gap.dual;
-    const double target = session_.settings.tolerance * gap.size();
+    // A hair less than allowed, for the rounding that the certificate will add outward.
+    const double target = 0.999 * session_.settings.tolerance * gap.size();
     schedule_.looked(visits_, estimate_, gap.gap(), target);
     return !overflowed_ && gap.gap() <= target;
   }
@@ -223,7 +225,7 @@ class OutputAscent {
 Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), default_epochs);
   Session session{settings, run, Random(settings.seed)};
-  SdcaState state(p);
+  SdcaState state(p, run);
   Solution solution;
   solution.solver = name();
   solution.weights = Weights::Zero(p.outputs(), p.dimensions());
@@ -233,9 +235,11 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
 
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
   std::vector<double> at_zero(static_cast<std::size_t>(p.outputs()), 0.0);
-  for (std::int64_t i = 0; i < p.rows(); ++i)
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    run.work(16.0 * p.outputs());
     for (std::int32_t o = 0; o < p.outputs(); ++o)
       at_zero[static_cast<std::size_t>(o)] += p.weight(i) / p.total_weight * p.loss->value(0, p.target(i, o));
+  }
   for (const double v : at_zero) session.other_primal += v;
 
   for (std::int32_t o = 0; o < p.outputs(); ++o) {

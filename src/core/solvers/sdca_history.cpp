@@ -6,7 +6,7 @@ namespace {
 
 class WindowedHistory : public SdcaHistory {
  public:
-  WindowedHistory(SdcaState& state, Run& run) : state_(state), run_(run) {}
+  explicit WindowedHistory(SdcaState& state) : state_(state) {}
 
   void begin_epoch() override {
     ++epoch_;
@@ -28,7 +28,7 @@ class WindowedHistory : public SdcaHistory {
       Coordinate& row = state_.rows[static_cast<std::size_t>(i)];
       row.a = state_.problem.loss->project(output(static_cast<std::size_t>(i), row.a), row.y);
     }
-    state_.refresh_weights(run_);
+    state_.refresh_weights();
   }
   void leave() override {
     for (std::size_t i = 0; i < iterate_.size(); ++i) state_.rows[i].a = iterate_[i];
@@ -46,7 +46,6 @@ class WindowedHistory : public SdcaHistory {
   std::int64_t epoch_ = 0, window_epochs_ = 0;
 
  private:
-  Run& run_;
   std::vector<double> iterate_, weights_, z_;
   double intercept_ = 0;
 };
@@ -54,8 +53,8 @@ class WindowedHistory : public SdcaHistory {
 /// Averages over every single iteration at no cost per iteration: a coordinate is summed up when it changes.
 class AverageHistory final : public WindowedHistory {
  public:
-  AverageHistory(SdcaState& state, Run& run)
-      : WindowedHistory(state, run),
+  explicit AverageHistory(SdcaState& state)
+      : WindowedHistory(state),
         current_(state.rows.size(), 0.0),
         previous_(state.rows.size(), 0.0),
         since_(state.rows.size(), 0) {}
@@ -90,8 +89,8 @@ class AverageHistory final : public WindowedHistory {
 /// probability 1 / (epochs in the window).
 class SampleHistory final : public WindowedHistory {
  public:
-  SampleHistory(SdcaState& state, Run& run, Random& random)
-      : WindowedHistory(state, run), random_(random), sample_(state.rows.size(), 0.0) {}
+  SampleHistory(SdcaState& state, Random& random)
+      : WindowedHistory(state), random_(random), sample_(state.rows.size(), 0.0) {}
 
   void before_change(std::size_t, double) override {}
   void after_visit() override {
@@ -115,9 +114,9 @@ class SampleHistory final : public WindowedHistory {
 
 }  // namespace
 
-std::unique_ptr<SdcaHistory> make_history(const Settings& settings, SdcaState& state, Random& random, Run& run) {
-  if (settings.output == Output::average) return std::make_unique<AverageHistory>(state, run);
-  if (settings.output == Output::random) return std::make_unique<SampleHistory>(state, run, random);
+std::unique_ptr<SdcaHistory> make_history(const Settings& settings, SdcaState& state, Random& random) {
+  if (settings.output == Output::average) return std::make_unique<AverageHistory>(state);
+  if (settings.output == Output::random) return std::make_unique<SampleHistory>(state, random);
   return nullptr;
 }
 

@@ -42,7 +42,7 @@ double conjugates_at(const SdcaState& state, double t) {
 
 /// Replace a by a better multiple t·a, 0 ≤ t < 1, if there is one: the best on the parabola through three points (exact
 /// for every loss but the logistic).
-void scale_duals(SdcaState& state, Run& run) {
+void scale_duals(SdcaState& state) {
   const Loss& loss = *state.problem.loss;
   const double whole = conjugates_at(state, 1), bend = 4 * conjugates_at(state, 0.5) - 2 * whole, linear = whole + bend;
   // With an l1 part the penalty of t·a is at most t² times that of a.
@@ -54,7 +54,7 @@ void scale_duals(SdcaState& state, Run& run) {
     Coordinate& row = state.rows[static_cast<std::size_t>(i)];
     row.a = loss.project(row.a * t, row.y);
   }
-  state.refresh_weights(run);
+  state.refresh_weights();
 }
 
 void from_model(const InitialModel& model, std::int32_t o, SdcaState& state, Run& run) {
@@ -78,8 +78,8 @@ void from_model(const InitialModel& model, std::int32_t o, SdcaState& state, Run
     }
   }
   state.set_duals(a);
-  state.refresh_weights(run);
-  scale_duals(state, run);
+  state.refresh_weights();
+  scale_duals(state);
 }
 
 }  // namespace

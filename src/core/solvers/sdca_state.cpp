@@ -4,11 +4,12 @@
 
 namespace margin {
 
-SdcaState::SdcaState(const Problem& p)
+SdcaState::SdcaState(const Problem& p, Run& run)
     : problem(p),
       convexity(p.lambda * (1 - p.l1_ratio)),
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
       rows(static_cast<std::size_t>(p.rows())),
+      run_(run),
       kernels_(kernels()),
       scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
   for (std::int64_t i = 0; i < p.rows(); ++i) {
@@ -16,6 +17,7 @@ SdcaState::SdcaState(const Problem& p)
     row.x = p.data.row(i);
     row.scale = p.weight(i) / (convexity * p.total_weight);
     row.s = row.scale * (squared_norm(row.x) + scale_squared_);
+    run.work(row.x.count + 32.0);
   }
 }
 
@@ -28,6 +30,7 @@ void SdcaState::start_output(std::int32_t o) {
     Coordinate& row = rows[i];
     row.y = problem.target(static_cast<std::int64_t>(i), o);
     row.a = 0;
+    run_.work(16);
     if (!(row.scale > 0)) continue;  // weight 0: a is of no consequence
     if (row.s > 0 || max_abs(row.x) > 0)
       movable.push_back(static_cast<std::int32_t>(i));
@@ -44,14 +47,14 @@ void SdcaState::set_duals(const std::vector<double>& a) {
   }
 }
 
-void SdcaState::refresh_weights(Run& run) {
+void SdcaState::refresh_weights() {
   weights.assign(weights.size(), 0.0);
   intercept = 0;
   for (const Coordinate& row : rows) {
     if (row.a == 0) continue;
     add(row.scale * row.a, row.x, weights.data());
     intercept += row.scale * row.a * scale_squared_;
-    run.work(row.x.count + 16.0);
+    run_.work(row.x.count + 16.0);
   }
   if (!(threshold > 0)) return;
   z = weights;

@@ -24,14 +24,15 @@ struct alignas(64) Coordinate {
 /// w = soft(z, ρ/(1−ρ)) only for an elastic net; otherwise w is z.
 class SdcaState {
  public:
-  explicit SdcaState(const Problem& problem);
+  /// Keeps references to the problem and to `run`, which its passes over the rows poll.
+  SdcaState(const Problem& problem, Run& run);
 
   /// Turn to output `o`: outcomes of that output, a = 0, w = 0, rows of zeros solved in closed form.
   void start_output(std::int32_t o);
   /// Set all a (projected onto the domain) and the weights that follow.
   void set_duals(const std::vector<double>& a);
   /// w(a) from a, in one pass, without the drift of updates.
-  void refresh_weights(Run& run);
+  void refresh_weights();
 
   /// <x, w> + b
   double score(const Row& x) const {
@@ -69,6 +70,7 @@ class SdcaState {
   void add_thresholded(const Row& x, double t);
   double squares() const;
 
+  Run& run_;
   const Kernels& kernels_;
   double scale_squared_;  // B², 0 without intercept
 };

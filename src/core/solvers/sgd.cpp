@@ -32,6 +32,7 @@ class Sgd final : public Solver {
   std::string_view summary() const override { return "stochastic gradient descent with step 1/(lambda t): a baseline"; }
   std::string refusal(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
+    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
     if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca)";
     return {};
   }
@@ -70,7 +71,7 @@ void measure(SdcaState& state, Run& run, Best& best) {
     best.intercept = state.intercept;
   }
   for (std::size_t i = 0; i < a.size(); ++i) state.rows[i].a = a[i];
-  state.refresh_weights(run);
+  state.refresh_weights();
   const double dual = -state.convexity * conjugates - state.conjugate_penalty();
   if (dual > best.dual) {
     best.dual = dual;
@@ -112,7 +113,7 @@ Status descend(const L& loss, SdcaState& state, const Settings& settings, Random
     measure(state, run, best);
     run.record(epochs, other_dual + best.dual, other_primal + best.primal);
     if (best.primal < infinity &&
-        best.primal - best.dual <= settings.tolerance * std::max(std::fabs(best.primal), std::fabs(best.dual)))
+        best.primal - best.dual <= 0.999 * settings.tolerance * std::max(std::fabs(best.primal), std::fabs(best.dual)))
       return Status::optimal;
     if (last || n == 0) return status;
   }
@@ -121,7 +122,7 @@ Status descend(const L& loss, SdcaState& state, const Settings& settings, Random
 Solution Sgd::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), default_epochs);
   Random random(settings.seed);
-  SdcaState state(p);
+  SdcaState state(p, run);
   Solution solution;
   solution.solver = name();
   solution.weights = Weights::Zero(p.outputs(), p.dimensions());
