@@ -27,20 +27,21 @@ double euclidean_norm(const double* x, std::size_t n) {
   return std::sqrt(sum) / scale;
 }
 
-ClassificationMetrics::ClassificationMetrics(std::int32_t classes, double weight_norm, bool logistic)
-    : classes_(classes), scale_(weight_norm > 0 ? 1 / weight_norm : 0), logistic_(logistic) {
+ClassificationMetrics::ClassificationMetrics(std::int32_t classes, double weight_norm, bool probabilistic)
+    : classes_(classes), scale_(weight_norm > 0 ? 1 / weight_norm : 0), probabilistic_(probabilistic) {
   if (classes > most_classes)
     throw Error(ErrorKind::limit_exceeded, "a confusion matrix of " + std::to_string(classes) +
                                                " classes is beyond the supported " + std::to_string(most_classes));
   confusion_.assign(static_cast<std::size_t>(classes) * static_cast<std::size_t>(classes), 0);
 }
 
-void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, const double* scores) {
+void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, const double* scores,
+                                const double* log_odds) {
   ++rows_;
   ++confusion_[static_cast<std::size_t>(label) * static_cast<std::size_t>(classes_) +
                static_cast<std::size_t>(predicted)];
   const std::int32_t outputs = classes_ == 2 ? 1 : classes_;
-  if (logistic_) log_loss_ -= log_probability(scores, outputs, label);
+  if (probabilistic_) log_loss_ -= log_probability(log_odds != nullptr ? log_odds : scores, outputs, label);
   if (outputs == 1) {
     sketches_[label].add(scores[0]);
     return;
@@ -114,7 +115,7 @@ std::optional<double> ClassificationMetrics::auc() const {
 }
 
 std::optional<double> ClassificationMetrics::log_loss() const {
-  if (!logistic_) return std::nullopt;
+  if (!probabilistic_) return std::nullopt;
   return log_loss_ / static_cast<double>(rows_);
 }
 

@@ -18,12 +18,13 @@ class ClassificationMetrics {
  public:
   static constexpr std::int32_t most_classes = 4096;
 
-  /// `weight_norm` = ‖weights‖ turns score differences into margins (0: margins are 0); `logistic`: scores give
-  /// probabilities. Throws Error(limit_exceeded) beyond most_classes.
-  ClassificationMetrics(std::int32_t classes, double weight_norm, bool logistic);
+  /// `weight_norm` = ‖weights‖ turns score differences into margins (0: margins are 0); `probabilistic`: the model
+  /// gives probabilities. Throws Error(limit_exceeded) beyond most_classes.
+  ClassificationMetrics(std::int32_t classes, double weight_norm, bool probabilistic);
 
   /// One row: its class, the predicted class, and the model's scores (1 for two classes, otherwise one per class).
-  void add(std::int32_t label, std::int32_t predicted, const double* scores);
+  /// `log_odds`: those of a calibrated model (Calibration::log_odds); null: the scores themselves.
+  void add(std::int32_t label, std::int32_t predicted, const double* scores, const double* log_odds = nullptr);
   /// Adds the counters of the same model over other rows.
   void merge(const ClassificationMetrics& other);
 
@@ -39,7 +40,7 @@ class ClassificationMetrics {
   std::vector<double> margin_quantiles(const std::vector<double>& q) const;
   /// Two classes, both present.
   std::optional<double> auc() const;
-  /// Mean of −ln P(true class), logistic models only.
+  /// Mean of −ln P(true class), for models that give probabilities.
   std::optional<double> log_loss() const;
 
   /// See Sketch::exchange.
@@ -60,7 +61,7 @@ class ClassificationMetrics {
 
   std::int32_t classes_;
   double scale_;
-  bool logistic_;
+  bool probabilistic_;
   std::int64_t rows_ = 0;
   double log_loss_ = 0;
   std::vector<std::int64_t> confusion_;

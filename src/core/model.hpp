@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "calibration.hpp"
 #include "certificate.hpp"
 #include "monitor.hpp"
 
@@ -25,6 +26,7 @@ struct Model {
   double seconds = 0;
   std::vector<TracePoint> history;
   std::optional<Weights> dual_weights;  ///< input order
+  Calibration calibration;              ///< empty unless asked for
 };
 
 /// The part of a model that scoring reads; plain pointers into memory of the caller.

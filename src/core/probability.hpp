@@ -1,4 +1,4 @@
-// Probabilities from the scores of a logistic model.
+// Probabilities from log-odds: the scores of a logistic model, or calibrated ones (calibration.hpp).
 #pragma once
 
 #include <cstdint>

@@ -23,6 +23,9 @@ void check_hard_margin(const Dataset& data, const Settings& s) {
                 "Give lambda to train a soft margin.");
   if (s.l1_ratio > 0)
     throw Error(ErrorKind::unsupported, "option \"l1_ratio\" needs a soft margin", "Give lambda as well.");
+  if (s.calibration != Calibrate::none)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
+                "Give lambda as well: a hard margin has no errors to learn probabilities from.");
   if (s.loss.empty()) return;
   if (s.loss != "exponential" && s.loss != "logistic")
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
@@ -113,6 +116,9 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
     if (follows_a_loss(settings.solver)) p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
     return p;
   }
+  if (settings.calibration != Calibrate::none && p.task == Task::regression)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" means nothing to a regression",
+                "Leave it out, or choose a loss for classes.");
   p.lambda = *settings.lambda;
   p.loss_name = settings.loss.empty() ? "hinge" : settings.loss;
   p.loss = make_loss(p.loss_name, settings);

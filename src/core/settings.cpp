@@ -10,8 +10,6 @@
 
 namespace margin {
 
-namespace {
-
 std::string describe(const Value& v) {
   if (std::holds_alternative<bool>(v.data)) return std::get<bool>(v.data) ? "true" : "false";
   if (const auto* number = std::get_if<double>(&v.data)) {
@@ -26,6 +24,8 @@ std::string describe(const Value& v) {
   if (std::holds_alternative<Value::Object>(v.data)) return "an object";
   return "null";
 }
+
+namespace {
 
 [[noreturn]] void refuse(std::string_view key, const Value& found, const std::string& expected) {
   throw Error(ErrorKind::invalid_option,
@@ -171,6 +171,15 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
        }},
       {"smoothing", [=](Settings& s, std::string_view k,
                         const Value& v) { s.smoothing = number(k, v, "a positive number", positive); }},
+      {"calibration",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.calibration = choice<Calibrate>(
+             k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
+       }},
+      {"unseen",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
+       }},
   };
   return table;
 }

@@ -21,6 +21,7 @@ struct Value {
 enum class Order { permutation, random, cyclic };
 enum class Output { last, average, random };
 enum class Start { zero, sgd };
+enum class Calibrate { none, platt, isotonic };
 
 /// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
 struct InitialModel {
@@ -40,6 +41,7 @@ struct Settings {
   double epsilon = 0.1;                        ///< width of the epsilon-insensitive tube
   double smoothing = 1.0;                      ///< gamma of the smoothed hinge
   double l1_ratio = 0;
+  Calibrate calibration = Calibrate::none;  ///< how scores become probabilities (soft margins with classes)
 
   // The method.
   std::string solver = "auto";
@@ -55,7 +57,8 @@ struct Settings {
   // What the model carries, what the session hears.
   bool history = false;
   bool dual_weights = false;
-  std::string log_level;  ///< empty: the session's margin.log_level
+  bool ignore_unseen = false;  ///< of the model: skip features of a sparse row that the training did not have
+  std::string log_level;       ///< empty: the session's margin.log_level
 
   // Not an option: bytes a solver may use beyond the rows, set by train() from the caller's memory limit.
   double workspace_limit = 4e9;
@@ -66,6 +69,9 @@ struct Settings {
 /// Parse and validate. Throws Error(invalid_option) naming the key, what was found and what is expected; an unknown
 /// key is answered with the nearest valid name.
 Settings parse_settings(const Value::Object& options);
+
+/// A value as messages show it.
+std::string describe(const Value& value);
 
 /// The name in `names` that begins with `name` or has the fewest edits from it, for "Did you mean" hints.
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& names);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "certificate_risk.hpp"
+#include "cross_fit.hpp"
 #include "error.hpp"
 #include "standardize.hpp"
 
@@ -50,6 +51,12 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   }
   Problem problem = make_problem(copy ? *copy : data, given);
   problem.monitor = &monitor;
+  const bool calibrate = given.calibration != Calibrate::none;
+  if (calibrate) {
+    require_calibration(problem);
+    require_memory(calibration_workspace(problem), memory_left, "calibration");
+    if (memory_left >= 0) memory_left -= calibration_workspace(problem);
+  }
   const Solver& solver = choose_solver(problem, given);
   require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
   Settings settings = given;
@@ -80,13 +87,15 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
     else if (model.status == Status::not_separable)
       model.status = Status::iteration_limit;
   }
+  if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
+  solution.dual.resize(0, 0);
+  if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.weights = std::move(solution.weights);
   model.intercept = std::move(solution.intercept);
   model.iterations = solution.iterations;
   model.rows = data.rows();
   model.history = std::move(solution.trace);
-  if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }
