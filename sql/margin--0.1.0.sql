@@ -220,6 +220,39 @@ CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") 
 );
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper end needs dual weights and the order of the training rows';
 
+-- ------------------------------------------------------------------------------------------------------- inspecting
+
+CREATE FUNCTION margin_weights(model margin_model, OUT feature integer, OUT class text, OUT weight float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
+COMMENT ON FUNCTION margin_weights(margin_model) IS 'the weights of a model, the largest first';
+
+CREATE FUNCTION margin_certificate(model margin_model, OUT problem text, OUT objective text, OUT status text, OUT lower float8,
+  OUT upper float8, OUT gap float8, OUT relative_gap float8, OUT distance float8) RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_certificate(margin_model)
+  IS 'the certified interval of a model, what it is about, and how far the optimal weights can be';
+
+CREATE FUNCTION margin_history(model margin_model, OUT iteration bigint, OUT seconds float8, OUT lower float8, OUT upper float8)
+  RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
+COMMENT ON FUNCTION margin_history(margin_model) IS 'the course of a training with the option history, one row per iteration';
+
+CREATE FUNCTION margin_summary(model margin_model) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_summary(margin_model) IS 'a model in some lines for a person to read';
+
+CREATE FUNCTION margin_to_json(model margin_model) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_to_json(margin_model) IS 'a model as jsonb, every bit of its numbers';
+
+CREATE FUNCTION margin_from_json(model jsonb) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_from_json(jsonb) IS 'the model that margin_to_json wrote, checked in full';
+
+CREATE FUNCTION margin_pmml(model margin_model, feature_names text[] DEFAULT NULL) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_pmml(margin_model, text[]) IS 'a model as a PMML 4.4 document, for programs outside of the database';
+
 -- ---------------------------------------------------------------------------------------------------------- catalog
 
 CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text) RETURNS SETOF record

@@ -34,6 +34,15 @@ Datum fixed_array(Oid element, const void* values, int dimensions, std::size_t r
   });
 }
 
+std::vector<Attribute> attributes_of(TupleDesc descriptor) {
+  std::vector<Attribute> out;
+  for (int i = 0; i < descriptor->natts; ++i) {
+    const FormData_pg_attribute* attribute = TupleDescAttr(descriptor, i);
+    if (!attribute->attisdropped) out.push_back({NameStr(attribute->attname), attribute->atttypid});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string number_text(double value) {
@@ -84,6 +93,31 @@ Datum text_array(const std::vector<std::string>& values) {
   return backend([=] { return PointerGetDatum(construct_array(at, n, TEXTOID, -1, false, TYPALIGN_INT)); });
 }
 
+Texts text_elements(Datum datum) {
+  struct Elements {
+    Datum* values;
+    bool* nulls;
+    int n, dimensions;
+  };
+  const Elements e = backend([=] {
+    Elements out;
+    ArrayType* array = DatumGetArrayTypeP(datum);
+    out.dimensions = ARR_NDIM(array);
+    deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &out.values, &out.nulls, &out.n);
+    return out;
+  });
+  Texts out;
+  out.dimensions = e.dimensions;
+  for (int i = 0; i < e.n; ++i) {
+    const void* element = DatumGetPointer(e.values[i]);
+    out.values.push_back(e.nulls[i]
+                             ? std::nullopt
+                             : std::optional<std::string>(std::in_place, static_cast<const char*>(VARDATA_ANY(element)),
+                                                          static_cast<std::size_t>(VARSIZE_ANY_EXHDR(element))));
+  }
+  return out;
+}
+
 CompositeBuilder::CompositeBuilder(FunctionCallInfo fcinfo) {
   descriptor_ = backend([=]() -> TupleDesc {
     TupleDesc descriptor = nullptr;
@@ -94,6 +128,8 @@ CompositeBuilder::CompositeBuilder(FunctionCallInfo fcinfo) {
   values_.assign(static_cast<std::size_t>(descriptor_->natts), 0);
   nulls_.assign(values_.size(), 1);
 }
+
+std::vector<Attribute> CompositeBuilder::attributes() const { return attributes_of(descriptor_); }
 
 void CompositeBuilder::set(const char* name, Datum value) {
   for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -143,6 +179,8 @@ CompositeReader::CompositeReader(Datum composite, const char* what) : what_(what
   nulls_ = parts.nulls;
 }
 
+std::vector<Attribute> CompositeReader::attributes() const { return attributes_of(descriptor_); }
+
 void CompositeReader::refuse(const char* name, const std::string& problem) const {
   throw Error(ErrorKind::malformed, "malformed " + std::string(what_) + ": field \"" + name + "\" " + problem,
               "Use models as train_margin returned them.");
@@ -171,6 +209,12 @@ std::optional<std::int64_t> CompositeReader::int4(const char* name) const {
   return DatumGetInt32(*datum);
 }
 
+std::optional<std::int64_t> CompositeReader::int8(const char* name) const {
+  const auto datum = get(name, INT8OID);
+  if (!datum.has_value()) return std::nullopt;
+  return DatumGetInt64(*datum);
+}
+
 std::optional<std::string> CompositeReader::string(const char* name) const {
   const auto datum = get(name, TEXTOID);
   if (!datum.has_value()) return std::nullopt;
@@ -181,29 +225,17 @@ std::optional<std::string> CompositeReader::string(const char* name) const {
 std::optional<std::vector<std::string>> CompositeReader::strings(const char* name) const {
   const auto datum = get(name, TEXTARRAYOID);
   if (!datum.has_value()) return std::nullopt;
-  struct Elements {
-    Datum* values;
-    bool* nulls;
-    int n, dimensions;
-  };
-  const Elements e = backend([&] {
-    Elements out;
-    ArrayType* array = DatumGetArrayTypeP(*datum);
-    out.dimensions = ARR_NDIM(array);
-    deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &out.values, &out.nulls, &out.n);
-    return out;
-  });
-  if (e.dimensions > 1) refuse(name, "must be one-dimensional");
+  const Texts texts = text_elements(*datum);
+  if (texts.dimensions > 1) refuse(name, "must be one-dimensional");
   std::vector<std::string> out;
-  for (int i = 0; i < e.n; ++i) {
-    if (e.nulls[i]) refuse(name, "contains NULL");
-    const void* element = DatumGetPointer(e.values[i]);
-    out.emplace_back(VARDATA_ANY(element), VARSIZE_ANY_EXHDR(element));
+  for (const auto& text : texts.values) {
+    if (!text.has_value()) refuse(name, "contains NULL");
+    out.push_back(*text);
   }
   return out;
 }
 
-std::optional<Matrix> CompositeReader::numbers(const char* name) const {
+std::optional<Matrix> CompositeReader::numbers(const char* name, bool infinite) const {
   const auto datum = get(name, FLOAT8ARRAYOID);
   if (!datum.has_value()) return std::nullopt;
   ArrayType* array = backend([&] { return DatumGetArrayTypeP(*datum); });
@@ -216,7 +248,8 @@ std::optional<Matrix> CompositeReader::numbers(const char* name) const {
   const auto* at = reinterpret_cast<const double*>(ARR_DATA_PTR(array));
   out.values.assign(at, at + out.rows * (ARR_NDIM(array) == 2 ? out.columns : 1));
   for (const double v : out.values)
-    if (!std::isfinite(v)) refuse(name, "contains a number that is not finite");
+    if (infinite ? std::isnan(v) : !std::isfinite(v))
+      refuse(name, infinite ? "contains NaN" : "contains a number that is not finite");
   return out;
 }
 

@@ -17,12 +17,26 @@ Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t co
 Datum text_array(const std::vector<std::string>& values);
 Datum text_datum(std::string_view text);
 
+/// The elements of a text[], with its number of dimensions.
+struct Texts {
+  std::vector<std::optional<std::string>> values;
+  int dimensions = 0;
+};
+Texts text_elements(Datum array);
+
+/// An attribute of a composite type that is not dropped.
+struct Attribute {
+  std::string name;
+  Oid type;
+};
+
 /// Collects the attributes of the composite type that the running function returns. Attributes that are not set are
 /// NULL; names that the type lacks are ignored.
 class CompositeBuilder {
  public:
   explicit CompositeBuilder(FunctionCallInfo fcinfo);
 
+  std::vector<Attribute> attributes() const;
   void set(const char* name, Datum value);
   void set_float8(const char* name, double value) { set(name, Float8GetDatum(value)); }
   void set_float8(const char* name, const std::optional<double>& value) {
@@ -53,12 +67,15 @@ class CompositeReader {
   /// `what` names the type in messages.
   CompositeReader(Datum composite, const char* what);
 
+  std::vector<Attribute> attributes() const;
   std::optional<Datum> get(const char* name, Oid type) const;
   std::optional<double> float8(const char* name) const;
   std::optional<std::int64_t> int4(const char* name) const;
+  std::optional<std::int64_t> int8(const char* name) const;
   std::optional<std::string> string(const char* name) const;
   std::optional<std::vector<std::string>> strings(const char* name) const;
-  std::optional<Matrix> numbers(const char* name) const;
+  /// `infinite`: elements may be ±Infinity.
+  std::optional<Matrix> numbers(const char* name, bool infinite = false) const;
 
   [[noreturn]] void refuse(const char* name, const std::string& problem) const;
 

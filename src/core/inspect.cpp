@@ -1,0 +1,144 @@
+// The distance of two separators. A hard margin: let w and w* have norm 1, margins at least l and exactly g, l ≤ g ≤ u.
+// The smallest margin is concave in (w, b), so (w + w*)/2, of norm cos(θ/2), has at least (l + g)/2; as no direction
+// has more than g, cos(θ/2) ≥ (l + g)/2g ≥ (1 + l/u)/2, and ‖w − w*‖ = 2 sin(θ/2). A soft margin: certificate_risk.hpp.
+#include "inspect.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "certificate_risk.hpp"
+#include "error.hpp"
+
+namespace margin {
+
+namespace {
+
+std::string figure(double value, const char* format = "%.6g") {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string line(std::string label, const std::string& content) {
+  label += ':';
+  label.resize(std::max<std::size_t>(label.size() + 1, 14), ' ');
+  return label + content + "\n";
+}
+
+std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+std::string kind_line(const ModelFigures& m) {
+  std::string kind = m.hard_margin() ? "hard margin" : "soft margin";
+  if (!m.loss.empty()) kind += ", loss " + m.loss;
+  if (m.lambda.has_value()) kind += ", lambda " + figure(*m.lambda);
+  if (m.l1_ratio > 0) kind += ", l1_ratio " + figure(m.l1_ratio);
+  if (m.standardized) kind += ", standardised";
+  return kind;
+}
+
+constexpr std::size_t shown_classes = 10, shown_weights = 5;
+
+std::string class_list(const std::vector<std::string>& classes) {
+  std::string list = std::to_string(classes.size()) + " (";
+  for (std::size_t c = 0; c < std::min(classes.size(), shown_classes); ++c) list += (c == 0 ? "" : ", ") + classes[c];
+  return list + (classes.size() > shown_classes ? ", ...)" : ")");
+}
+
+std::string row_line(const ModelFigures& m) {
+  std::string text = std::to_string(*m.rows);
+  if (m.skipped.value_or(0) > 0) text += ", " + std::to_string(*m.skipped) + " skipped";
+  if (m.support.has_value()) text += ", " + std::to_string(*m.support) + " with a dual weight";
+  return text;
+}
+
+std::string solver_line(const ModelFigures& m) {
+  std::string text = m.solver;
+  if (m.iterations.has_value()) text += ", " + counted(*m.iterations, "iteration");
+  if (m.seconds.has_value()) text += ", " + figure(*m.seconds, "%.3g") + " s";
+  return text;
+}
+
+std::string interval_lines(const ModelFigures& m, const Interval& i) {
+  std::string text =
+      line(m.hard_margin() ? "margin" : "objective", "between " + figure(i.lower) + " and " + figure(i.upper) +
+                                                         ", relative width " + figure(i.relative_gap, "%.2g"));
+  text += line("certifies", objective_name(m));
+  if (i.distance.has_value())
+    text += line("distance",
+                 std::string(m.hard_margin() ? "the best direction is within " : "the best weights are within ") +
+                     figure(*i.distance, "%.3g"));
+  return text;
+}
+
+}  // namespace
+
+std::vector<WeightEntry> weights_by_size(const Scorer& model) {
+  std::vector<WeightEntry> entries;
+  entries.reserve(static_cast<std::size_t>(model.outputs) * static_cast<std::size_t>(model.dimensions));
+  for (std::int32_t j = 0; j < model.dimensions; ++j)
+    for (std::int32_t o = 0; o < model.outputs; ++o)
+      entries.push_back({o, j, model.weights[static_cast<std::ptrdiff_t>(o) * model.dimensions + j]});
+  std::stable_sort(entries.begin(), entries.end(), [](const WeightEntry& a, const WeightEntry& b) {
+    return std::fabs(a.weight) > std::fabs(b.weight);
+  });
+  return entries;
+}
+
+std::optional<Interval> interval_of(const ModelFigures& m) {
+  if (!m.lower.has_value() || !m.upper.has_value()) return std::nullopt;
+  constexpr double round_up = 1 + 8 * std::numeric_limits<double>::epsilon();
+  Interval i;
+  i.lower = *m.lower;
+  i.upper = *m.upper;
+  i.gap = std::max(0.0, i.upper - i.lower);
+  const double size = m.hard_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
+  i.relative_gap = i.gap > 0 ? i.gap / size : 0;
+  if (!m.hard_margin()) {
+    i.distance = distance_bound(i.gap, *m.lambda, m.l1_ratio);
+  } else if (i.lower > 0) {
+    // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
+    const double below = i.gap / (2 * i.upper);
+    i.distance = 2 * std::sqrt(below * (2 - below)) * round_up;
+  }
+  return i;
+}
+
+std::string objective_name(const ModelFigures& m) {
+  std::string text = m.hard_margin() ? "the largest possible margin" : "the smallest possible objective";
+  if (m.hard_margin())
+    text += m.standardized ? ", in standardised units" : ", in the units of the features";
+  else if (m.standardized)
+    text += " over standardised features";
+  return text;
+}
+
+std::string refusal_of(const Value::Object& options) {
+  try {
+    parse_settings(options);
+  } catch (const Error& e) {
+    return e.message();
+  }
+  return {};
+}
+
+std::string summary(const ModelFigures& m) {
+  std::string text = line("model", kind_line(m));
+  if (m.task != Task::regression) text += line("classes", class_list(m.classes));
+  text += line("features", std::to_string(m.scorer.dimensions));
+  if (m.rows.has_value()) text += line("rows", row_line(m));
+  if (!m.solver.empty()) text += line("solver", solver_line(m));
+  if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
+  if (const auto interval = interval_of(m)) text += interval_lines(m, *interval);
+  std::string largest;
+  const std::vector<WeightEntry> weights = weights_by_size(m.scorer);
+  for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
+    largest += (k == 0 ? "feature " : ", feature ") + std::to_string(weights[k].feature + 1);
+    if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];
+    largest += " " + figure(weights[k].weight, "%.4g");
+  }
+  return text + line("weights", largest + (weights.size() > shown_weights ? ", ..." : ""));
+}
+
+}  // namespace margin

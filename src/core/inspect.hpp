@@ -1,0 +1,59 @@
+// A trained model as a person looks at it: its weights by size, what its interval says, a page of text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model.hpp"
+
+namespace margin {
+
+/// One weight, with 0-based output and feature.
+struct WeightEntry {
+  std::int32_t output, feature;
+  double weight;
+};
+
+/// All weights by falling |weight|; equals in the order of features, then outputs.
+std::vector<WeightEntry> weights_by_size(const Scorer& model);
+
+/// The figures of a stored model; what it does not tell is absent.
+struct ModelFigures {
+  Task task = Task::binary;
+  Scorer scorer;
+  std::vector<std::string> classes;
+  std::string solver, loss, status;
+  std::optional<double> lambda;  ///< absent: hard margin
+  double l1_ratio = 0, tolerance = 0;
+  bool standardized = false;
+  std::optional<double> lower, upper;  ///< of the largest margin, or of the smallest objective
+  std::optional<std::int64_t> iterations, rows, skipped, support;
+  std::optional<double> seconds;
+
+  bool hard_margin() const { return !lambda.has_value(); }
+};
+
+/// What an interval [lower, upper] around the optimum implies.
+struct Interval {
+  double lower = 0, upper = 0;
+  double gap = 0;           ///< upper − lower
+  double relative_gap = 0;  ///< gap/upper (hard margin), gap/max(|lower|, |upper|) (soft margin); 0 for a gap of 0
+  /// Soft margin: ≥ ‖(w, b/B) − (w*, b*/B)‖. Hard margin with lower > 0: ≥ ‖w/‖w‖ − w*/‖w*‖‖; absent otherwise.
+  std::optional<double> distance;
+};
+
+/// Absent when the model lacks one of the two ends.
+std::optional<Interval> interval_of(const ModelFigures& model);
+
+/// What the interval is about, in one line: "maximum margin" or "minimum of the regularised risk", and in which units.
+std::string objective_name(const ModelFigures& model);
+
+/// Why parse_settings refuses these options; empty when it does not.
+std::string refusal_of(const Value::Object& options);
+
+/// Some lines of text, each ending in a newline.
+std::string summary(const ModelFigures& model);
+
+}  // namespace margin

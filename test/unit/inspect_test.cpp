@@ -1,0 +1,209 @@
+// Looking at a model: the order of weights, what an interval implies, the summary, and the PMML document.
+#include "inspect.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.hpp"
+#include "pmml.hpp"
+#include "random.hpp"
+#include "train.hpp"
+
+namespace margin {
+namespace {
+
+TEST(Inspect, WeightsComeByFallingSizeAndTiesByFeatureThenOutput) {
+  const double weights[] = {1, -3, 0, 3, 2, -0.0}, intercept[] = {0, 0};
+  const auto entries = weights_by_size({2, 3, weights, intercept});
+  std::vector<std::pair<std::int32_t, std::int32_t>> order;
+  for (const WeightEntry& e : entries) order.emplace_back(e.output, e.feature);
+  const std::vector<std::pair<std::int32_t, std::int32_t>> expected = {{1, 0}, {0, 1}, {1, 1}, {0, 0}, {0, 2}, {1, 2}};
+  EXPECT_EQ(order, expected);
+  EXPECT_EQ(entries[1].weight, -3);
+}
+
+ModelFigures figures_of(const Model& m) {
+  ModelFigures f;
+  f.task = m.task;
+  f.scorer = {static_cast<std::int32_t>(m.weights.rows()), static_cast<std::int32_t>(m.weights.cols()),
+              m.weights.data(), m.intercept.data()};
+  f.classes = m.classes;
+  f.lambda = m.lambda;
+  const Certificate& c = m.certificate;
+  f.lower = std::min(c.primal, c.dual);
+  f.upper = std::max(c.primal, c.dual);
+  return f;
+}
+
+/// Two separable clouds (`shift` > 1) or overlapping ones.
+Dataset clouds(std::uint64_t seed, double shift) {
+  Dataset data(Dataset::Outcome::classes);
+  Random random(seed);
+  const std::int32_t classes[] = {data.classes().intern("a", 0), data.classes().intern("b", 0)};
+  for (int i = 0; i < 60; ++i) {
+    double x[4];
+    for (double& v : x) v = 2 * random.uniform() - 1;
+    x[0] += i % 2 == 0 ? shift : -shift;
+    data.append(x, 4, classes[i % 2]);
+  }
+  return data;
+}
+
+Model fit(const Dataset& data, Settings settings, double tolerance) {
+  Monitor monitor;
+  settings.tolerance = tolerance;
+  return train(data, settings, monitor);
+}
+
+TEST(Inspect, TheOptimalDirectionIsWithinTheDistanceOfAHardMargin) {
+  int loose = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Dataset data = clouds(seed, 1.2);
+    Settings settings;
+    const Model best = fit(data, settings, 1e-9);
+    settings.solver = "momentum";
+    for (const double tolerance : {0.5, 0.1, 0.01}) {
+      const Model model = fit(data, settings, tolerance);
+      const auto interval = interval_of(figures_of(model));
+      ASSERT_TRUE(interval.has_value());
+      if (!(interval->lower > 0)) {
+        EXPECT_FALSE(interval->distance.has_value());
+        continue;
+      }
+      const double distance = (model.weights - best.weights).norm();
+      EXPECT_LE(distance, *interval->distance + *interval_of(figures_of(best))->distance);
+      EXPECT_NEAR(interval->relative_gap, model.certificate.relative_gap, 1e-12);
+      loose += distance > *interval->distance / 100;
+    }
+  }
+  EXPECT_GT(loose, 10) << "the bound says something";
+}
+
+TEST(Inspect, TheOptimalWeightsAreWithinTheDistanceOfASoftMargin) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Dataset data = clouds(seed, 0.3);
+    Settings settings;
+    settings.lambda = 0.01;
+    const Model best = fit(data, settings, 1e-10);
+    for (const double tolerance : {0.5, 0.1, 0.01}) {
+      const Model model = fit(data, settings, tolerance);
+      const auto interval = interval_of(figures_of(model));
+      ASSERT_TRUE(interval.has_value());
+      const double distance =
+          std::hypot((model.weights - best.weights).norm(), (model.intercept - best.intercept).norm());
+      EXPECT_LE(distance, *interval->distance + *interval_of(figures_of(best))->distance);
+    }
+  }
+}
+
+TEST(Inspect, AnIntervalOfWidthZeroHasNoDistance) {
+  ModelFigures f;
+  f.lower = f.upper = 2;
+  EXPECT_EQ(interval_of(f)->distance, 0);
+  f.lambda = 0.1;
+  EXPECT_EQ(interval_of(f)->distance, 0);
+  f.lower = f.upper = 0;
+  EXPECT_EQ(interval_of(f)->relative_gap, 0);
+  f.upper.reset();
+  EXPECT_FALSE(interval_of(f).has_value());
+}
+
+TEST(Inspect, TheSummaryNamesWhatTheModelTells) {
+  const Dataset data = clouds(1, 0.3);
+  Settings settings;
+  settings.lambda = 0.01;
+  const Model model = fit(data, settings, 1e-3);
+  ModelFigures f = figures_of(model);
+  f.rows = 60;
+  f.status = "optimal";
+  f.solver = "sdca";
+  f.iterations = 1;
+  const std::string text = summary(f);
+  for (const char* part : {"soft margin, lambda 0.01", "2 (a, b)", "features:     4", "60", "sdca, 1 iteration\n",
+                           "optimal", "between ", "feature 1 "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  EXPECT_EQ(summary(figures_of(model)).find("rows:"), std::string::npos);
+}
+
+TEST(Inspect, OptionsAreCheckedByTheirParser) {
+  EXPECT_EQ(refusal_of({{"lambda", {0.5}}}), "");
+  EXPECT_NE(refusal_of({{"lambda", {-0.5}}}).find("lambda"), std::string::npos);
+}
+
+struct PmmlExample {
+  double weights[2] = {0.5, -1e-30}, intercept[1] = {0.25};
+  PmmlModel model;
+  PmmlExample() {
+    model.classes = {"no", "yes"};
+    model.scorer = {1, 2, weights, intercept};
+    model.version = "1.2";
+  }
+};
+
+TEST(Pmml, TheDocumentOfTwoClasses) {
+  PmmlExample e;
+  EXPECT_EQ(pmml(e.model), R"(<?xml version="1.0"?>
+<PMML version="4.4" xmlns="http://www.dmg.org/PMML-4_4">
+  <Header>
+    <Application name="margin" version="1.2"/>
+  </Header>
+  <DataDictionary numberOfFields="3">
+    <DataField name="x1" optype="continuous" dataType="double"/>
+    <DataField name="x2" optype="continuous" dataType="double"/>
+    <DataField name="target" optype="categorical" dataType="string">
+      <Value value="no"/>
+      <Value value="yes"/>
+    </DataField>
+  </DataDictionary>
+  <RegressionModel functionName="classification" normalizationMethod="softmax">
+    <MiningSchema>
+      <MiningField name="x1"/>
+      <MiningField name="x2"/>
+      <MiningField name="target" usageType="target"/>
+    </MiningSchema>
+    <RegressionTable intercept="0.25" targetCategory="yes">
+      <NumericPredictor name="x1" coefficient="0.5"/>
+      <NumericPredictor name="x2" coefficient="-1e-30"/>
+    </RegressionTable>
+    <RegressionTable intercept="0" targetCategory="no"/>
+  </RegressionModel>
+</PMML>
+)");
+}
+
+TEST(Pmml, NamesAreEscapedAndNeverCollide) {
+  PmmlExample e;
+  e.model.logistic = true;
+  e.model.classes = {"a&b", "c<\"d\">"};
+  e.model.feature_names = {"target", "line\nbreak"};
+  const std::string text = pmml(e.model);
+  for (const char* part :
+       {"\"target_\" optype=\"categorical\"", "name=\"line&#10;break\"", "targetCategory=\"c&lt;&quot;d&quot;&gt;\"",
+        "value=\"a&amp;b\"", "name=\"probability(a&amp;b)\"", "feature=\"probability\""})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+TEST(Pmml, ARegressionHasNoCategories) {
+  PmmlExample e;
+  e.model.task = Task::regression;
+  e.model.classes.clear();
+  const std::string text = pmml(e.model);
+  EXPECT_NE(text.find("functionName=\"regression\" normalizationMethod=\"none\""), std::string::npos);
+  EXPECT_EQ(text.find("targetCategory"), std::string::npos);
+  EXPECT_EQ(text.find("categorical"), std::string::npos);
+}
+
+TEST(Pmml, BadNamesAreRefused) {
+  const std::vector<std::vector<std::string>> bad = {{"a"},     {"a", "b", "c"}, {"a", "a"},
+                                                     {"a", ""}, {"a", "\x01"},   {"a", "\xEF\xBF\xBF"}};
+  for (const auto& names : bad) {
+    PmmlExample e;
+    e.model.feature_names = names;
+    EXPECT_THROW(pmml(e.model), Error) << names.back();
+  }
+}
+
+}  // namespace
+}  // namespace margin
