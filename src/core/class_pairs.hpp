@@ -21,7 +21,7 @@ Offsets best_offsets(const Eigen::MatrixXd& smallest);
 
 /// Row weights q satisfy the constraint of a free intercept when for every class the weight of its rows equals the
 /// weight of the rows that have it as rival. `mass(a, c)` = Σ q over pair (a, c). Returns scales s such that
-/// mass(a, c) · s_a / s_c is balanced (Osborne 1960). Pairs that lie on no cycle end with weight 0.
+/// mass(a, c) · s_a / s_c is balanced (Osborne 1960, then Newton). Pairs that lie on no cycle end with weight 0.
 Eigen::VectorXd balancing_scales(const Eigen::MatrixXd& mass);
 
 }  // namespace margin
