@@ -40,9 +40,10 @@ foreach my $how ('', ", margin_options(lambda => 1e-3)", ", margin_options(solve
 	my $alone = $node->safe_psql('postgres', "$quiet $serial " . join ' UNION ALL ',
 		map { "SELECT $_, $bits FROM (SELECT train_margin(y, x$how ORDER BY id) AS m FROM rows WHERE g = $_) AS s" } 0 .. 6);
 	my $grouped = "SELECT g, $bits FROM (SELECT g, train_margin(y, x$how ORDER BY id) AS m FROM rows GROUP BY g) AS s ORDER BY g";
-	foreach my $setting ('SET enable_hashagg = off;', 'SET enable_sort = off;', $parallel)
+	my %plans = (sort => 'SET enable_hashagg = off;', 'no sort' => 'SET enable_sort = off;', parallel => $parallel);
+	foreach my $kind (sort keys %plans)
 	{
-		is($node->safe_psql('postgres', "$quiet $setting $grouped"), $alone, "$name: grouped equals trained alone ($setting)");
+		is($node->safe_psql('postgres', "$quiet $plans{$kind} $grouped"), $alone, "$name, $kind: grouped equals trained alone");
 	}
 }
 my $unordered = 'SELECT train_margin(y, x) FROM rows';

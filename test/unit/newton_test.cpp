@@ -185,6 +185,32 @@ TEST(NewtonKernels, BoxRowsFollowTheLosses) {
   }
 }
 
+TEST(NewtonKernels, LogisticToTheLastPlaces) {
+  Random random(6);
+  std::vector<double> u, y, value(4001), slope(4001);
+  for (int i = 0; i < 4001; ++i) {
+    u.push_back((i % 2 == 0 ? 1 : -1) * std::pow(10.0, 6 * random.uniform() - 3));
+    y.push_back(random.below(2) == 0 ? -1.0 : 1.0);
+  }
+  u[0] = 0;
+  u[1] = 1e308;
+  u[2] = -1e308;
+  u[3] = 709;
+  u[4] = -745;
+  const KernelList sets = available_kernels();
+  for (int k = 0; k < sets.count; ++k) {
+    sets.items[k]->logistic(u.data(), y.data(), u.size(), value.data(), slope.data());
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      const long double m = static_cast<long double>(y[i]) * u[i];
+      const long double e = std::exp(-std::fabs(m)), share = (m < 0 ? 1.0L : e) / (1 + e);
+      const long double expected = std::log1p(e) + (m < 0 ? -m : 0.0L);
+      // Beyond e^−708 the result is held there.
+      EXPECT_NEAR(value[i], static_cast<double>(expected), 8e-16 * static_cast<double>(expected) + 1e-307) << u[i];
+      EXPECT_NEAR(slope[i], static_cast<double>(-y[i] * share), 8e-16 * static_cast<double>(share) + 1e-307) << u[i];
+    }
+  }
+}
+
 TEST(NewtonCholesky, SolvesAndRefuses) {
   Random random(7);
   Settings settings;

@@ -1,0 +1,171 @@
+// The first-order solvers against their theory: Theorem 3.1 (5.1 for several classes) of Ji, Srebro & Telgarsky (2021)
+// at every iteration of the verbatim method, certificates at every iteration of the others, and their order.
+#include <gtest/gtest.h>
+
+#include "margin_problems.hpp"
+#include "solvers/first_order.hpp"
+
+namespace margin {
+namespace {
+
+using namespace reference;
+
+/// Runs Algorithm 1 as printed and checks both inequalities of the theorem, in units where max ‖z‖ = 1.
+void check_theorem(const Rows& rows, const Margin& known, int iterations) {
+  const Settings s = hard("momentum", false, 1e-3);
+  const Dataset data = make_dataset(rows);
+  const Problem problem = make_problem(data, s);
+  Monitor monitor;
+  Run run(s, monitor, "momentum", iterations);
+  FirstOrder method(problem, run, false);
+  EXPECT_NEAR(method.z_scale() * static_cast<double>(rows.radius()) * (rows.classes > 2 ? std::sqrt(2.0) : 1.0), 1.0,
+              1e-14);
+  const double log_n = std::log(static_cast<double>(rows.count()) * (rows.classes - 1));
+  const double least = static_cast<double>(known.lower) * method.z_scale();
+  const double most = static_cast<double>(known.upper) * method.z_scale();
+  for (int t = 0; t <= iterations; ++t) {
+    method.pass();
+    if (t >= 1) {
+      const double margin = method.margin() * method.z_scale();
+      EXPECT_LE(margin, most * (1 + 1e-12)) << t;
+      if (least > 0) {
+        EXPECT_GE(margin, least - 4 * (1 + log_n) * (1 + 2 * std::log(t + 1.0)) / (least * std::pow(t + 1.0, 2))) << t;
+      }
+    }
+    method.momentum_step(t, 1.0);
+    if (t == 0) continue;
+    const double square = 4 * method.gradient_average().squaredNorm() / (static_cast<double>(t) * t);
+    EXPECT_GE(square, least * least * (1 - 1e-12)) << t;
+    EXPECT_LE(square - 8 * log_n / std::pow(t + 1.0, 2), most * most * (1 + 1e-12)) << t;
+  }
+}
+
+/// The margin to ten digits by cutting_plane, whose interval is certified.
+Margin certified(const Rows& rows) {
+  const Model m = fit(make_dataset(rows), hard("cutting_plane", false, 1e-10));
+  EXPECT_EQ(m.status, Status::optimal);
+  return {m.certificate.primal, m.certificate.dual};
+}
+
+TEST(Momentum, theorem_3_1_on_small_problems) {
+  for (std::uint64_t seed = 0; seed < 42; ++seed) {
+    SCOPED_TRACE(seed);
+    const Rows rows = random_rows(static_cast<Family>(seed % 7), 700 + seed, 2);
+    const std::optional<Margin> known = maximum_margin(rows, false);
+    ASSERT_TRUE(known.has_value());
+    check_theorem(rows, *known, 400);  // also where the margin is 0
+  }
+}
+
+TEST(Momentum, theorem_3_1_on_closed_forms) {
+  for (const Named& p : named_problems()) {
+    if (p.rows.classes > 2 || p.rows.dimensions() > 100 || !p.without_intercept || p.name == "all_zero") continue;
+    SCOPED_TRACE(p.name);
+    check_theorem(p.rows, *known_margin(p, false), 500);
+  }
+}
+
+TEST(Momentum, theorem_3_1_on_gaussian_rows) {
+  for (const int d : {2, 10, 100}) {
+    const Rows rows = gaussian_rows(71, 400, d, 0.2);
+    check_theorem(rows, certified(rows), 1000);
+  }
+}
+
+TEST(Momentum, theorem_5_1_for_several_classes) {
+  for (const int classes : {3, 5}) {
+    const Rows rows = gaussian_rows(72, 100, 8, 0.3, classes);
+    check_theorem(rows, certified(rows), 500);
+    check_theorem(simplex(classes), {1 / std::sqrt(classes - 1.0L) * (1 - 1e-15L), 1 / std::sqrt(classes - 1.0L)}, 500);
+  }
+  for (std::uint64_t seed = 0; seed < 14; ++seed) {
+    const Rows rows = random_rows(static_cast<Family>(seed % 7), 800 + seed, 3);
+    const std::optional<Margin> known = maximum_margin(rows, false);
+    ASSERT_TRUE(known.has_value());
+    check_theorem(rows, *known, 200);
+  }
+}
+
+TEST(Momentum, every_interval_holds_whatever_the_loss_and_the_intercept) {
+  for (std::uint64_t seed = 0; seed < 28; ++seed)
+    for (const bool intercept : {true, false})
+      for (const bool logistic : {true, false}) {
+        const Rows rows = random_rows(static_cast<Family>(seed % 7), 900 + seed, seed % 4 == 3 && !logistic ? 3 : 2);
+        SCOPED_TRACE("seed " + std::to_string(seed) + (intercept ? " intercept" : "") + (logistic ? " logistic" : ""));
+        const std::optional<Margin> known = maximum_margin(rows, intercept);
+        ASSERT_TRUE(known.has_value());
+        Settings s = hard("momentum", intercept, 1e-3);
+        s.loss = logistic ? "logistic" : "exponential";
+        const Dataset data = make_dataset(rows);
+        const Problem problem = make_problem(data, s);
+        Monitor monitor;
+        margin::Run run(s, monitor, "momentum", 1);
+        FirstOrder method(problem, run, logistic);
+        const double room = 1e-13 * static_cast<double>(rows.radius());
+        for (int t = 0; t < 150; ++t) {
+          method.pass();
+          if (t > 0) {
+            EXPECT_LE(method.margin(), static_cast<double>(known->upper) + room) << t;
+          }
+          method.average(t + 1.0);
+          if (rows.classes == 2 || !intercept) {
+            EXPECT_GE(method.upper(), static_cast<double>(known->lower) - room) << t;
+          }
+          method.momentum_step(t, logistic ? 1.0 / rows.count() : 1.0);
+        }
+      }
+}
+
+TEST(Momentum, several_classes_with_intercept_close_the_interval) {
+  const Rows rows = gaussian_rows(11, 120, 6, 0.3, 5);
+  Settings s = hard("momentum", true, 1e-2);
+  s.max_iterations = 5000;
+  const Model m = fit(make_dataset(rows), s);
+  EXPECT_EQ(m.status, Status::optimal);
+  const Model exact = fit(make_dataset(rows), hard("cutting_plane", true, 1e-8));
+  EXPECT_LE(m.certificate.primal, exact.certificate.dual);
+  EXPECT_GE(m.certificate.dual, exact.certificate.primal);
+}
+
+class Baseline : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Baseline, the_interval_shrinks_with_the_iterations) {
+  for (const bool intercept : {true, false}) {
+    const Dataset data = make_dataset(gaussian_rows(81, 150, 8, 0.8));
+    double last = std::numeric_limits<double>::infinity();
+    for (const int iterations : {20, 200, 2000}) {
+      Settings s = hard(GetParam(), intercept, 1e-6);
+      s.max_iterations = iterations;
+      s.history = true;
+      const Model m = fit(data, s);
+      EXPECT_LT(m.certificate.gap, last) << iterations;
+      last = m.certificate.gap;
+      for (std::size_t t = 1; t < m.history.size(); ++t) {
+        EXPECT_GE(m.history[t].lower, m.history[t - 1].lower);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Baseline,
+                         ::testing::Values("momentum", "gradient_descent", "normalized_gradient_descent",
+                                           "batch_perceptron"),
+                         [](const ::testing::TestParamInfo<std::string>& info) { return info.param; });
+
+// Figure 1 of the paper: momentum ahead of the normalised methods, plain gradient descent far behind.
+TEST(Momentum, is_ahead_of_the_baselines_after_500_passes) {
+  const Dataset data = make_dataset(gaussian_rows(82, 300, 20, 0.5));
+  std::map<std::string, double> lower;
+  for (const char* solver : {"momentum", "gradient_descent", "normalized_gradient_descent", "batch_perceptron"}) {
+    Settings s = hard(solver, false, 1e-6);
+    s.max_iterations = 500;
+    lower[solver] = fit(data, s).certificate.primal;
+  }
+  EXPECT_GT(lower["momentum"], lower["normalized_gradient_descent"]);
+  EXPECT_GT(lower["momentum"], lower["batch_perceptron"]);
+  EXPECT_GT(lower["normalized_gradient_descent"], lower["gradient_descent"]);
+  EXPECT_GT(lower["batch_perceptron"], lower["gradient_descent"]);
+}
+
+}  // namespace
+}  // namespace margin
