@@ -28,8 +28,8 @@ SELECT id, diagnosis, margin_predict(model, x) AS predicted, round(margin_probab
 SELECT loss, e.rows, round(e.accuracy::numeric, 4) AS accuracy, e.classes, e.confusion
   FROM (SELECT loss, (margin_evaluate(model, diagnosis, x)).* FROM holdout, models GROUP BY loss) AS e ORDER BY loss;
 \set ECHO none
-\echo '-- And the certificate of the training, recomputed over its table:'
+\echo '-- The certificate once more: are the raw measurements of all 569 patients separable by a plane? Barely, and proven to be.'
 \echo
 \set ECHO queries
-SELECT loss, v.rows, v.primal, v.dual
-  FROM (SELECT loss, (margin_verify(model, diagnosis, x ORDER BY id)).* FROM training, models GROUP BY loss) AS v ORDER BY loss;
+SELECT (m).status, (m).margin_lower, (m).margin_upper, (m).support, round((m).seconds::numeric, 2) AS seconds
+  FROM (SELECT train_margin(diagnosis, x) AS m FROM measurements) AS t;
