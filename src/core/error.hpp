@@ -16,7 +16,8 @@ enum class ErrorKind {
   wrong_dimensions,  ///< a row or model of another number of features        (22000)
   limit_exceeded,    ///< memory limit, too many classes or features          (54000)
   unsupported,       ///< options that are valid alone but not together       (0A000)
-  malformed,         ///< bytes of a model that contradict themselves         (22P02)
+  malformed,         ///< text, or a model, that contradicts itself           (22P02)
+  malformed_binary,  ///< bytes of a binary value that contradict themselves  (22P03)
 };
 
 /// Thrown by every layer; `detail` and `hint` may be empty.

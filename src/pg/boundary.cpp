@@ -37,6 +37,8 @@ int sqlstate_of(ErrorKind kind) {
       return ERRCODE_FEATURE_NOT_SUPPORTED;
     case ErrorKind::malformed:
       return ERRCODE_INVALID_TEXT_REPRESENTATION;
+    case ErrorKind::malformed_binary:
+      return ERRCODE_INVALID_BINARY_REPRESENTATION;
   }
   return ERRCODE_INTERNAL_ERROR;
 }
