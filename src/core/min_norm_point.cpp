@@ -189,7 +189,8 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
   Eigen::VectorXd v = Eigen::VectorXd::Zero(p_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Eigen::VectorXd a = constraint(pool_.pair(members_[i]));
-    const double q = q_(static_cast<Eigen::Index>(i));
+    // A member of weight 0 may be the only one that tells a class's multiplier, so it counts a little.
+    const double q = std::max(q_(static_cast<Eigen::Index>(i)), 1e-6);
     m += q * a * a.transpose();
     v += q * products(members_[i]) * a;
   }
