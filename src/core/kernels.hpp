@@ -52,6 +52,12 @@ struct Kernels {
   void (*box_line)(const BoxRows& rows, double t, double* slope, double* curvature);
   /// At u: the maximal a_i, cost_i where a_i moves with u (else 0), Σ cost φ(u) and Σ cost φ*(−a).
   void (*box_point)(const BoxRows& rows, double* a, double* free_cost, double* loss, double* conjugate);
+  /// Writes scale · x as one row of column panels of doubles for rank_update_d, `panel_stride` elements apart; what is
+  /// left of the last panel is not touched.
+  void (*pack_f)(const float* x, std::size_t n, double scale, double* to, std::size_t panel_stride);
+  void (*pack_d)(const double* x, std::size_t n, double scale, double* to, std::size_t panel_stride);
+  /// The logistic loss ln(1 + exp(−y u)) of n rows, y = ±1, and its slope in u.
+  void (*logistic)(const double* u, const double* y, std::size_t n, double* value, double* slope);
 };
 
 /// The best set that this CPU runs; the choice is made at the first call and never changes.

@@ -71,15 +71,11 @@ void GramSum::push(std::int64_t i, double weight, double factor, SymmetricMatrix
       at[j / width * panel + j % width] = root * x.value(static_cast<std::int32_t>(k));
     }
   } else {
-    for (std::size_t p = 0; p < panels_; ++p) {
-      const std::size_t from = p * width, n = std::min(width, d - std::min(d, from));
-      double* to = at + p * panel;
-      if (x.wide)
-        for (std::size_t c = 0; c < n; ++c) to[c] = root * x.doubles()[from + c];
-      else
-        for (std::size_t c = 0; c < n; ++c) to[c] = root * static_cast<double>(x.floats()[from + c]);
-      std::fill(to + n, to + width, 0.0);
-    }
+    // The padding of the last panel stays the zeros it was made with; the intercept's column is written below.
+    if (x.wide)
+      kernels().pack_d(x.doubles(), d, root, at, panel);
+    else
+      kernels().pack_f(x.floats(), d, root, at, panel);
   }
   if (constant != 0) at[d / width * panel + d % width] = root * constant;
   rows_.run().work(static_cast<double>(panels_ * width) * 2);

@@ -23,16 +23,42 @@ double inner(const std::vector<double>& v, const std::vector<double>& w) {
   return kernels().dot_dd(v.data(), w.data(), v.size());
 }
 
-constexpr std::int64_t chunk = 4096;
+/// φ and φ' of a chunk of rows, in arrays so that a loss may have a kernel for them.
+struct Chunk {
+  static constexpr std::size_t size = 1024;
+  std::size_t begin = 0, count = 0;
+  double score[size], value[size], slope[size];
+};
 
-/// Calls f(loss, begin, end) for chunks of rows, with polls in between; the loss arrives as its final class.
+template <class L>
+void evaluate(const L& loss, const double* y, Chunk& c) {
+  for (std::size_t k = 0; k < c.count; ++k) {
+    c.value[k] = loss.value(c.score[k], y[k]);
+    c.slope[k] = loss.derivative(c.score[k], y[k]);
+  }
+}
+void evaluate(const Logistic&, const double* y, Chunk& c) { kernels().logistic(c.score, y, c.count, c.value, c.slope); }
+
+/// The curvature at a chunk's scores; the logistic one follows from the slope.
+template <class L>
+double curvature(const L& loss, double y, double u, double /*a*/) {
+  return loss.second_derivative(u, y);
+}
+double curvature(const Logistic&, double y, double /*u*/, double a) { return a * y * (1 - a * y); }
+
+/// Calls f(chunk) with φ and φ' at u + t du (du null: at u), chunk by chunk with polls in between.
 template <class Function>
-void in_chunks(const NewtonProblem& p, Function&& f) {
+void in_chunks(const NewtonProblem& p, const double* u, const double* du, double t, Function&& f) {
+  Chunk c;
   visit(p.loss, [&](const auto& loss) {
-    for (std::int64_t begin = 0; begin < p.rows.rows(); begin += chunk) {
-      const std::int64_t end = std::min(p.rows.rows(), begin + chunk);
-      for (std::int64_t i = begin; i < end; ++i) f(loss, static_cast<std::size_t>(i));
-      p.rows.run().work(100.0 * static_cast<double>(end - begin));
+    const auto n = static_cast<std::size_t>(p.rows.rows());
+    for (c.begin = 0; c.begin < n; c.begin += Chunk::size) {
+      c.count = std::min(Chunk::size, n - c.begin);
+      for (std::size_t k = 0; k < c.count; ++k)
+        c.score[k] = du == nullptr ? u[c.begin + k] : u[c.begin + k] + t * du[c.begin + k];
+      evaluate(loss, p.y.data() + c.begin, c);
+      f(c);
+      p.rows.run().work(50.0 * static_cast<double>(c.count));
     }
   });
 }
@@ -78,10 +104,13 @@ class SmoothNewton {
 // r = ∇F = w − Σ cost a x, F and the gap at the current w.
 void SmoothNewton::gradient() {
   double sum = 0;
-  in_chunks(p_, [&](const auto& loss, std::size_t i) {
-    sum += p_.cost[i] * loss.value(u_[i], p_.y[i]);
-    a_[i] = -loss.derivative(u_[i], p_.y[i]);
-    coefficient_[i] = p_.cost[i] * a_[i];
+  in_chunks(p_, u_.data(), nullptr, 0, [&](const Chunk& c) {
+    for (std::size_t k = 0; k < c.count; ++k) {
+      const std::size_t i = c.begin + k;
+      sum += p_.cost[i] * c.value[k];
+      a_[i] = -c.slope[k];
+      coefficient_[i] = p_.cost[i] * a_[i];
+    }
   });
   p_.rows.combine(coefficient_.data(), r_.data());
   for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = w_[j] - r_[j];
@@ -90,9 +119,10 @@ void SmoothNewton::gradient() {
 }
 
 void SmoothNewton::direction() {
-  in_chunks(p_, [&](const auto& loss, std::size_t i) {
-    coefficient_[i] = p_.cost[i] * loss.second_derivative(u_[i], p_.y[i]);
+  visit(p_.loss, [&](const auto& loss) {
+    for (std::size_t i = 0; i < n_; ++i) coefficient_[i] = p_.cost[i] * curvature(loss, p_.y[i], u_[i], a_[i]);
   });
+  p_.rows.run().work(4.0 * static_cast<double>(n_));
   // Data of rank below d leaves only the identity in some directions; where that is less than the rounding of the
   // rest, a larger multiple of the diagonal is added until the factorisation exists. The direction then is a damped
   // one.
@@ -111,10 +141,12 @@ void SmoothNewton::direction() {
 
 SmoothNewton::Line SmoothNewton::along(double t) const {
   Line line{0, 0};
-  in_chunks(p_, [&](const auto& loss, std::size_t i) {
-    const double u = u_[i] + t * du_[i];
-    line.value += p_.cost[i] * loss.value(u, p_.y[i]);
-    line.slope += p_.cost[i] * loss.derivative(u, p_.y[i]) * du_[i];
+  in_chunks(p_, u_.data(), du_.data(), t, [&](const Chunk& c) {
+    for (std::size_t k = 0; k < c.count; ++k) {
+      const std::size_t i = c.begin + k;
+      line.value += p_.cost[i] * c.value[k];
+      line.slope += p_.cost[i] * c.slope[k] * du_[i];
+    }
   });
   const double wd = inner(w_, d_), dd = squared(d_);
   line.value += 0.5 * squared(w_) + t * wd + 0.5 * t * t * dd;
