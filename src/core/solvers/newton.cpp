@@ -126,7 +126,9 @@ double Newton::workspace(const Problem& p) const {
   const auto n = static_cast<double>(p.rows());
   const auto system = std::min<std::int64_t>(p.rows(), columns_of(p));
   const double span = columns_of(p) > p.rows() ? 2 : 0;
-  return 8 * n * (8 + p.outputs()) + (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
+  const double per_row = p.loss->smoothness() > 0 ? 8 : 24;  // numbers of 8 bytes, beside the returned duals
+  return 8 * n * (per_row + p.outputs()) + 8.0 * 256 * static_cast<double>(system) +
+         (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
 }
 
 Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {

@@ -104,7 +104,9 @@ class SoftAuto final : public Solver {
 Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
   if (asks_for_sdca(settings) || !newton.refusal(p).empty() || newton.workspace(p) > settings.workspace_limit)
     return sdca.solve(p, settings, monitor);
-  const Plan plan = make_plan(p);
+  Plan plan = make_plan(p);
+  // A previous model with its duals saves newton more than half of its work, and sdca little.
+  if (settings.initial.has_value() && !settings.initial->dual_weights.empty()) plan.newton_epochs *= 0.4;
   if (plan.newton_epochs < plan.expected_epochs) return newton.solve(p, settings, monitor);
 
   const Run clock(settings, monitor, name(), 0);
