@@ -24,7 +24,8 @@ CREATE TYPE margin_model AS (
   seconds      float8,
   options      jsonb,
   history      float8[],
-  dual_weights float8[]
+  dual_weights float8[],
+  calibration  float8[]
 );
 COMMENT ON TYPE margin_model IS 'a trained linear model with its certificate';
 
@@ -54,7 +55,8 @@ CREATE TYPE margin_verification AS (
   margin_upper float8,
   primal       float8,
   dual         float8,
-  gap          float8
+  gap          float8,
+  certain      bigint
 );
 COMMENT ON TYPE margin_verification IS 'the certificate of a model, recomputed over a table';
 
@@ -82,11 +84,13 @@ CREATE FUNCTION margin_options(
   start           text         DEFAULT NULL,
   l1_ratio        float8       DEFAULT NULL,
   epsilon         float8       DEFAULT NULL,
-  smoothing       float8       DEFAULT NULL
+  smoothing       float8       DEFAULT NULL,
+  calibration     text         DEFAULT NULL,
+  unseen          text         DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options(float8, float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8)
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 -- ------------------------------------------------------------------------------------------------------- training
@@ -153,12 +157,12 @@ COMMENT ON FUNCTION margin_predict(margin_model, "any", anyelement)
 CREATE FUNCTION margin_probability(model margin_model, features "any") RETURNS float8
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION margin_probability(margin_model, "any")
-  IS 'probability of the second class, for a logistic model of two classes';
+  IS 'probability of the second class, for a logistic or calibrated model of two classes';
 
 CREATE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION margin_probabilities(margin_model, "any")
-  IS 'probability of each class, in the order of the model''s classes, for a logistic model';
+  IS 'probability of each class, in the order of the model''s classes, for a logistic or calibrated model';
 
 -- ------------------------------------------------------------------------------------------------------- evaluation
 

@@ -43,15 +43,30 @@ SELECT pg_temp.try('binary', '{"lambda": -1}');
 SELECT pg_temp.try('binary', '{"lambda": "NaN"}');
 SELECT pg_temp.try('binary', '{"dual_weights": [[1, 2], [3, 4]]}');
 SELECT pg_temp.try('binary', '{"dual_weights": ["NaN"]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "gap": -1}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "gap": "NaN"}');
 SELECT pg_temp.try('binary', '{"options": [1]}');
+SELECT pg_temp.try('binary', '{"calibration": [[1, 0]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[1, 0]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [1, 0]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": []}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[-1, 0]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[1, "NaN"]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[1, 0], [1, 0]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[1, -1, 0.2], [1, 1, 0.1]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[1, -1, 0.1], [1, -1, 0.2]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[1, -1, 0]]}');
+SELECT pg_temp.try('binary', '{"lambda": 1, "calibration": [[2, -1, 0.5]]}');
 SELECT pg_temp.try('three', '{"weights": [1, 2]}');
 SELECT pg_temp.try('three', '{"weights": [[1, 2], [3, 4]]}');
 SELECT pg_temp.try('three', '{"intercept": [[1], [2], [3]]}');
 SELECT pg_temp.try('three', '{"dual_weights": [1, 2, 3]}');
 SELECT pg_temp.try('three', '{"dual_weights": [[1, 2], [3, 4]]}');
 SELECT pg_temp.try('three', '{"classes": ["a", "b"]}');
+SELECT pg_temp.try('three', '{"lambda": 1, "calibration": [[1, 0]]}');
+SELECT pg_temp.try('three', '{"lambda": 1, "calibration": [[1, 0, 0.5], [3, 0, 0.5]]}');
 SELECT pg_temp.error_of($$SELECT margin_predict(ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
 
 -- The same checks guard evaluation, verification, and warm starts.
 SELECT pg_temp.error_of($$SELECT margin_evaluate(jsonb_populate_record(m, '{"weights": [1, "Infinity"]}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);

@@ -18,7 +18,7 @@ SELECT margin_options(norm => 2, tolerance => 1e-6, max_iterations => 10, max_se
                       log_level => 'notice', "order" => 'cyclic', output => 'average', start => 'sgd', l1_ratio => 0.5,
                       epsilon => 0.01, smoothing => 0.5, solver => 'sdca', loss => 'hinge', lambda => 1e-4);
 -- The arguments are the options of the library, all of them.
-SELECT count(*) = 22 AS all_there FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options') s;
+SELECT count(*) = 24 AS all_there FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options') s;
 -- Numbers keep every digit.
 SELECT (margin_options(lambda => 0.1::float8 + 0.2::float8)->>'lambda')::float8 = 0.1::float8 + 0.2::float8 AS exact;
 -- Class weights: a word, an object, text or jsonb.
@@ -49,6 +49,7 @@ SELECT pg_temp.error_of($$SELECT margin_options(start => 'warm')$$);
 SELECT pg_temp.error_of($$SELECT margin_options(l1_ratio => 1)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(epsilon => -0.1)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(smoothing => 0)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(calibration => 'sigmoid')$$);
 
 -- Plain jsonb is checked by the same rules, when the first row arrives.
 CREATE TEMP TABLE t (y boolean, x real[]);

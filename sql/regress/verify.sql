@@ -81,6 +81,40 @@ SELECT abs((v).primal - (m).primal) <= 1e-10 AS primal FROM (
   SELECT m, margin_verify(m, y, x ORDER BY i) AS v FROM verified, (SELECT train_margin(y, x, margin_options(lambda => 0.1, class_weight => '{"true": 3}') ORDER BY i) AS m
     FROM verified) t GROUP BY m) s;
 
+-- Rows that are certain to be predicted as the optimum predicts: more of them, the narrower the interval.
+CREATE TABLE corners AS
+  SELECT i, i % 3 AS k, ARRAY[CASE i % 3 WHEN 1 THEN 1 ELSE 0 END + sin(i * 5), CASE i % 3 WHEN 2 THEN 1 ELSE 0 END + cos(i * i)]::real[] AS x FROM verified;
+ANALYZE corners;
+CREATE TABLE certain_models AS
+  SELECT classes, loss, t, train_margin(CASE classes WHEN 2 THEN (k > 0)::int ELSE k END, x, margin_options(lambda => 0.01, loss => loss, tolerance => t, solver => 'sdca') ORDER BY i) AS m
+    FROM corners, unnest('{2,3}'::int[]) AS classes, unnest('{smoothed_hinge,logistic}'::text[]) AS loss, unnest('{0.1,1e-3,1e-10}'::float8[]) AS t
+   GROUP BY classes, loss, t;
+CREATE TABLE certain_counts AS
+  SELECT classes, loss, t, m, (SELECT (margin_verify(m, CASE classes WHEN 2 THEN (k > 0)::int ELSE k END, x)).certain FROM corners) AS certain FROM certain_models;
+SELECT classes, loss, bool_and(certain BETWEEN 0 AND 500) AS counts, bool_and(certain > 450) FILTER (WHERE t = 1e-10) AS tight,
+       max(certain) FILTER (WHERE t = 0.1) < max(certain) FILTER (WHERE t = 1e-3) AS grows,
+       max(certain) FILTER (WHERE t = 1e-3) < max(certain) FILTER (WHERE t = 1e-10) AS grows_on
+  FROM certain_counts GROUP BY classes, loss ORDER BY classes, loss;
+-- Row by row: a certain row is predicted as the model at 1e-10 predicts it, where that is itself certain.
+SELECT count(*) > 200 AS many, count(*) FILTER (WHERE loose <> tight) AS wrong
+  FROM (SELECT margin_predict(l.m, x) AS loose, margin_predict(o.m, x) AS tight,
+               (SELECT (margin_verify(l.m, 0, y)).certain FROM (VALUES (x)) v (y)) = 1 AND (SELECT (margin_verify(o.m, 0, y)).certain FROM (VALUES (x)) v (y)) = 1 AS certain
+          FROM corners, certain_models l JOIN certain_models o USING (classes, loss) WHERE l.t = 1e-3 AND o.t = 1e-10 AND i <= 200) s WHERE certain;
+-- Nothing of the kind for hard margins, regressions, standardised units, or a model without a gap.
+SELECT (SELECT (margin_verify(m, y, x)).certain FROM verified, verify_models WHERE name = 'hard') AS hard,
+       (SELECT (margin_verify(m, 1, x)).certain FROM verified, soft_models WHERE loss = 'huber') AS regression,
+       (SELECT (margin_verify(m, y, x)).certain FROM verified, (SELECT train_margin(y, x, margin_options(lambda => 0.1, standardize => true)) AS m FROM verified) t) AS standardised,
+       (SELECT (margin_verify(jsonb_populate_record(m, '{"gap": null}'), i % 3 = 0, x)).certain FROM verified, soft_models WHERE loss = 'hinge') AS no_gap,
+       (SELECT (margin_verify(jsonb_populate_record(m, '{"gap": "Infinity"}'), i % 3 = 0, x)).certain FROM verified, soft_models WHERE loss = 'hinge') AS no_proof;
+-- Class and row weights are in the gap already.
+SELECT (margin_verify(m, y, x)).certain > 400 AS balanced
+  FROM verified, (SELECT train_margin(y, x, 1 + i % 2, margin_options(lambda => 0.1, class_weight => 'balanced', tolerance => 1e-8)) AS m FROM verified) t;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT (SELECT (margin_verify((SELECT m FROM certain_models WHERE t = 1e-3 AND loss = 'logistic' AND classes = 3), k, x)).certain FROM corners)
+     = (SELECT certain FROM certain_counts WHERE t = 1e-3 AND loss = 'logistic' AND classes = 3) AS same_in_parallel;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+DROP TABLE corners, certain_models, certain_counts;
+
 -- What is refused.
 SELECT pg_temp.error_of($$SELECT margin_verify(m, i, x) FROM verified, verify_models WHERE name = 'hard'$$);
 SELECT pg_temp.error_of($$SELECT margin_verify(m, y, x || 1::real) FROM verified, verify_models WHERE name = 'hard'$$);

@@ -7,9 +7,10 @@ namespace {
 struct EvaluateState {
   EvaluateState(std::string flat, bool) : model(std::move(flat)) {
     scores.resize(static_cast<std::size_t>(model->outputs));
+    odds.resize(model->calibration.empty() ? 0 : scores.size());
     if (!model->regression())
       classes.emplace(static_cast<std::int32_t>(model->classes.size()),
-                      margin::euclidean_norm(model->weights.data(), model->weights.size()), model->logistic());
+                      margin::euclidean_norm(model->weights.data(), model->weights.size()), model->probabilistic());
   }
 
   void add(PassCall& call, Datum label, const Row& x) {
@@ -20,7 +21,8 @@ struct EvaluateState {
     }
     const std::int32_t truth = labels.find(
         call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
-    classes->add(truth, decide(model->scorer(), scores.data()), scores.data());
+    if (!odds.empty()) model->calibration.log_odds(scores.data(), odds.data());
+    classes->add(truth, decide(model->scorer(), scores.data()), scores.data(), odds.empty() ? nullptr : odds.data());
   }
   void merge(const EvaluateState& other) {
     if (classes.has_value())
@@ -39,7 +41,7 @@ struct EvaluateState {
   std::optional<ClassificationMetrics> classes;
   RegressionMetrics targets;
   LabelCache labels;
-  std::vector<double> scores;
+  std::vector<double> scores, odds;  // odds: of calibrated models
 };
 
 void set_classification(CompositeBuilder& out, const EvaluateState& state) {

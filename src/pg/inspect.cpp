@@ -129,7 +129,7 @@ MARGIN_FUNCTION(margin_pmml) {
   m.task = task_of(model);
   m.classes = model.classes;
   m.scorer = model.scorer();
-  m.logistic = model.logistic();
+  m.logistic = model.logistic() && model.calibration.empty();  // PMML has no maps of calibration
   m.version = MARGIN_VERSION;
   if (!PG_ARGISNULL(1)) m.feature_names = feature_names(PG_GETARG_DATUM(1));
   return text_datum(margin::pmml(m));

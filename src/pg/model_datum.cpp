@@ -53,6 +53,15 @@ void read_dual_weights(const CompositeReader& reader, StoredModel& model) {
   model.dual_weights = std::move(dual->values);
 }
 
+void read_calibration(const CompositeReader& reader, StoredModel& model) {
+  const auto table = reader.numbers("calibration");
+  if (!table.has_value()) return;
+  if (model.regression() || !model.lambda.has_value())
+    reader.refuse("calibration", "must be NULL but for soft margins with classes");
+  const std::string problem = from_table(table->values, table->columns, model.outputs, model.calibration);
+  if (!problem.empty()) reader.refuse("calibration", problem);
+}
+
 }  // namespace
 
 void read_model(Datum composite, StoredModel& model) {
@@ -64,6 +73,10 @@ void read_model(Datum composite, StoredModel& model) {
   model.lambda = reader.float8("lambda");
   if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda > 0))
     reader.refuse("lambda", "must be NULL or a positive number");
+  model.gap = reader.float8("gap");
+  if (model.lambda.has_value() && model.gap.has_value() && !(*model.gap >= 0))
+    reader.refuse("gap", "must be NULL or a number of 0 or more");
+  read_calibration(reader, model);
   if (const auto options = reader.get("options", JSONBOID)) {
     Value value = value_from(*options);
     auto* object = std::get_if<Value::Object>(&value.data);
@@ -121,6 +134,11 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
     const Weights& q = *model.dual_weights;
     const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
     out.set("dual_weights", k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
+  }
+  if (!model.calibration.empty()) {
+    const std::vector<double> table = to_table(model.calibration);
+    const std::size_t columns = model.calibration.knots.empty() ? 2 : 3;
+    out.set("calibration", float8_matrix(table.data(), table.size() / columns, columns));
   }
   return out.finish();
 }

@@ -14,12 +14,15 @@ struct StoredModel {
   std::vector<double> weights, intercept;
   std::vector<double> dual_weights;  ///< empty when the model carries none
   std::string loss;
-  std::optional<double> lambda;
+  std::optional<double> lambda, gap;
+  Calibration calibration;
   Value::Object options;
 
   bool regression() const { return classes.empty(); }
-  /// Scores are log-odds: they give probabilities.
+  /// Scores are log-odds.
   bool logistic() const { return lambda.has_value() && loss == "logistic"; }
+  /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
+  bool probabilistic() const { return !calibration.empty() || logistic(); }
   Scorer scorer() const { return {outputs, dimensions, weights.data(), intercept.data()}; }
   /// Index of the class; throws Error(invalid_value) listing the known classes.
   std::int32_t class_index(std::string_view name) const;

@@ -29,7 +29,7 @@ struct PredictCall {
   FeatureReader features;
   RowPrefetch ahead;
   ModelCache cache;
-  std::vector<double> scores;
+  std::vector<double> scores, odds;  // odds: of calibrated models
 
   // margin_predict with a witness: how to make a value of its type, and the classes as such values.
   Oid result_type = InvalidOid;
@@ -78,13 +78,21 @@ Datum typed_class(PredictCall& call, const StoredModel& model, std::int32_t inde
   return backend([=] { return datumCopy(kept, by_value, length); });
 }
 
+/// The log-odds of the row that was scored last.
+const double* log_odds(PredictCall& call, const StoredModel& model) {
+  if (model.calibration.empty()) return call.scores.data();
+  call.odds.resize(call.scores.size());
+  model.calibration.log_odds(call.scores.data(), call.odds.data());
+  return call.odds.data();
+}
+
 void require_probabilities(const StoredModel& model) {
-  if (model.logistic()) return;
+  if (model.probabilistic()) return;
   throw Error(
       ErrorKind::unsupported,
       "the model gives no probabilities: it was trained " +
           (model.lambda.has_value() ? "with the loss \"" + model.loss + "\"" : std::string("for a hard margin")),
-      "Train with margin_options(loss => 'logistic', lambda => ...), or use margin_score.");
+      "Train with lambda and loss => 'logistic', or with calibration => 'platt', or use margin_score.");
 }
 
 }  // namespace
@@ -136,7 +144,7 @@ MARGIN_FUNCTION(margin_probability) {
         margin::ErrorKind::unsupported,
         "margin_probability needs a model of two classes, this one has " + std::to_string(model.outputs),
         "Use margin_probabilities, which returns one probability per class.");
-  PG_RETURN_FLOAT8(margin::sigmoid(call.scores[0]));
+  PG_RETURN_FLOAT8(margin::sigmoid(*log_odds(call, model)));
 }
 
 MARGIN_FUNCTION(margin_probabilities) {
@@ -144,6 +152,6 @@ MARGIN_FUNCTION(margin_probabilities) {
   const StoredModel& model = call.score(fcinfo);
   require_probabilities(model);
   std::vector<double> out(model.classes.size());
-  margin::probabilities(call.scores.data(), model.outputs, out.data());
+  margin::probabilities(log_odds(call, model), model.outputs, out.data());
   return float8_array(out.data(), out.size());
 }

@@ -18,6 +18,10 @@ struct VerifyState {
       loss = make_loss(model->loss, settings);
       risk.emplace(objective(), model->weights.data(), model->intercept.data(), with_dual);
     }
+    // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
+    if (!hard && !model->regression() && !settings.standardize && model->gap.has_value())
+      certain.emplace(objective(), model->weights.data(), model->intercept.data(),
+                      distance_bound(*model->gap, *model->lambda, settings.l1_ratio));
     if (with_dual) columns = static_cast<std::size_t>(model->outputs);
   }
 
@@ -59,6 +63,7 @@ struct VerifyState {
       const std::int32_t truth = labels.find(
           call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
       margins->add(x, truth, dual);
+      if (certain.has_value()) certain_rows += (*certain)(x);
       if (risk.has_value()) risk->add(x, truth, 1, class_weight(truth), dual);
     }
     ++rows;
@@ -66,6 +71,7 @@ struct VerifyState {
 
   void merge(const VerifyState& other) {
     rows += other.rows;
+    certain_rows += other.certain_rows;
     if (margins.has_value()) margins->merge(*other.margins);
     if (risk.has_value()) risk->merge(*other.risk);
   }
@@ -75,6 +81,7 @@ struct VerifyState {
   bool exchange(Archive& archive) {
     constexpr bool reading = std::is_same_v<Archive, StateReader>;
     archive(rows);
+    archive(certain_rows);
     if (margins.has_value()) {
       MarginCheck::Counters c = margins->counters();
       archive(c.rows);
@@ -91,16 +98,17 @@ struct VerifyState {
       if (sums.size() != expected) return false;
       if (reading) risk->merge(sums);
     }
-    return rows >= 0;
+    return rows >= 0 && certain_rows >= 0 && certain_rows <= rows;
   }
 
   GroupModel model;
   Settings settings;
-  std::int64_t rows = 0, skipped = 0;
+  std::int64_t rows = 0, skipped = 0, certain_rows = 0;
   std::optional<MarginCheck> margins;  // classification
   std::shared_ptr<const Loss> loss;
-  std::optional<RiskCheck> risk;  // soft margins
-  std::size_t columns = 0;        // dual weights per row, 0: none to check
+  std::optional<RiskCheck> risk;              // soft margins
+  std::optional<CertainPredictions> certain;  // soft margins with classes
+  std::size_t columns = 0;                    // dual weights per row, 0: none to check
   LabelCache labels;
 };
 
@@ -140,5 +148,6 @@ MARGIN_FUNCTION(margin_verify_final) {
     const double dual = state->columns > 0 ? state->risk->dual() : std::numeric_limits<double>::quiet_NaN();
     set_interval(out, primal, dual, primal - dual);
   }
+  if (state->certain.has_value()) out.set_int8("certain", state->certain_rows);
   return out.finish();
 }
