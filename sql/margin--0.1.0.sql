@@ -60,6 +60,152 @@ CREATE TYPE margin_verification AS (
 );
 COMMENT ON TYPE margin_verification IS 'the certificate of a model, recomputed over a table';
 
+-- ------------------------------------------------------------------------------------------------- sparse vectors
+
+CREATE TYPE margin_sparse;
+COMMENT ON TYPE margin_sparse IS 'features as index and value of the non-zeros';
+
+CREATE FUNCTION margin_sparse_in(cstring) RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse_in(cstring) IS 'input of margin_sparse';
+
+CREATE FUNCTION margin_sparse_out(margin_sparse) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse_out(margin_sparse) IS 'output of margin_sparse';
+
+CREATE FUNCTION margin_sparse_recv(internal) RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse_recv(internal) IS 'part of the type margin_sparse: binary input';
+
+CREATE FUNCTION margin_sparse_send(margin_sparse) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse_send(margin_sparse) IS 'binary output of margin_sparse';
+
+CREATE TYPE margin_sparse (
+  INPUT = margin_sparse_in, OUTPUT = margin_sparse_out, RECEIVE = margin_sparse_recv, SEND = margin_sparse_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse(integer[], float8[], integer) IS 'sparse vector of indices from 1, values, and the number of dimensions (NULL: as far as the indices go)';
+
+CREATE FUNCTION margin_sparse(real[]) RETURNS margin_sparse
+  AS 'MODULE_PATHNAME', 'margin_sparse_from_real' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse(real[]) IS 'the non-zeros of an array';
+
+CREATE FUNCTION margin_sparse(float8[]) RETURNS margin_sparse
+  AS 'MODULE_PATHNAME', 'margin_sparse_from_double' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse(float8[]) IS 'the non-zeros of an array';
+
+CREATE FUNCTION margin_sparse(jsonb) RETURNS margin_sparse
+  AS 'MODULE_PATHNAME', 'margin_sparse_from_jsonb' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_sparse(jsonb) IS 'sparse vector of an object of index: value';
+
+CREATE FUNCTION margin_sparse_to_real(margin_sparse) RETURNS real[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse_to_real(margin_sparse) IS 'dense array of a sparse vector, as long as its dimensions';
+
+CREATE FUNCTION margin_sparse_to_double(margin_sparse) RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sparse_to_double(margin_sparse) IS 'dense array of a sparse vector, as long as its dimensions';
+
+CREATE FUNCTION margin_sparse_to_jsonb(margin_sparse) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_sparse_to_jsonb(margin_sparse) IS 'object of index: value of a sparse vector';
+
+CREATE CAST (real[] AS margin_sparse) WITH FUNCTION margin_sparse(real[]) AS ASSIGNMENT;
+COMMENT ON CAST (real[] AS margin_sparse) IS 'the non-zeros';
+CREATE CAST (float8[] AS margin_sparse) WITH FUNCTION margin_sparse(float8[]) AS ASSIGNMENT;
+COMMENT ON CAST (float8[] AS margin_sparse) IS 'the non-zeros';
+CREATE CAST (jsonb AS margin_sparse) WITH FUNCTION margin_sparse(jsonb);
+COMMENT ON CAST (jsonb AS margin_sparse) IS 'the non-zeros';
+CREATE CAST (margin_sparse AS real[]) WITH FUNCTION margin_sparse_to_real(margin_sparse);
+COMMENT ON CAST (margin_sparse AS real[]) IS 'every element, or every non-zero';
+CREATE CAST (margin_sparse AS float8[]) WITH FUNCTION margin_sparse_to_double(margin_sparse);
+COMMENT ON CAST (margin_sparse AS float8[]) IS 'every element, or every non-zero';
+CREATE CAST (margin_sparse AS jsonb) WITH FUNCTION margin_sparse_to_jsonb(margin_sparse);
+COMMENT ON CAST (margin_sparse AS jsonb) IS 'every element, or every non-zero';
+
+CREATE FUNCTION margin_sparse_eq(margin_sparse, margin_sparse) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_eq(margin_sparse, margin_sparse) IS 'equal: dimensions, indices and values';
+
+CREATE FUNCTION margin_sparse_ne(margin_sparse, margin_sparse) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_ne(margin_sparse, margin_sparse) IS 'not equal';
+
+CREATE FUNCTION margin_sparse_lt(margin_sparse, margin_sparse) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_lt(margin_sparse, margin_sparse) IS 'before in the order of the type';
+
+CREATE FUNCTION margin_sparse_le(margin_sparse, margin_sparse) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_le(margin_sparse, margin_sparse) IS 'before or equal in the order of the type';
+
+CREATE FUNCTION margin_sparse_gt(margin_sparse, margin_sparse) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_gt(margin_sparse, margin_sparse) IS 'after in the order of the type';
+
+CREATE FUNCTION margin_sparse_ge(margin_sparse, margin_sparse) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_ge(margin_sparse, margin_sparse) IS 'after or equal in the order of the type';
+
+CREATE FUNCTION margin_sparse_cmp(margin_sparse, margin_sparse) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_cmp(margin_sparse, margin_sparse) IS 'order of two vectors: by dimensions, then by their non-zeros from the first on';
+
+CREATE FUNCTION margin_sparse_hash(margin_sparse) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_hash(margin_sparse) IS 'hash of a sparse vector';
+
+CREATE FUNCTION margin_sparse_hash_extended(margin_sparse, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_sparse_hash_extended(margin_sparse, bigint) IS 'hash of a sparse vector with a seed';
+
+CREATE OPERATOR = (
+  LEFTARG = margin_sparse, RIGHTARG = margin_sparse, FUNCTION = margin_sparse_eq, COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR = (margin_sparse, margin_sparse) IS 'equal: dimensions, indices and values';
+CREATE OPERATOR <> (
+  LEFTARG = margin_sparse, RIGHTARG = margin_sparse, FUNCTION = margin_sparse_ne, COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (margin_sparse, margin_sparse) IS 'not equal';
+CREATE OPERATOR < (
+  LEFTARG = margin_sparse, RIGHTARG = margin_sparse, FUNCTION = margin_sparse_lt, COMMUTATOR = >, NEGATOR = >=,
+  RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (margin_sparse, margin_sparse) IS 'before in the order of the type';
+CREATE OPERATOR <= (
+  LEFTARG = margin_sparse, RIGHTARG = margin_sparse, FUNCTION = margin_sparse_le, COMMUTATOR = >=, NEGATOR = >,
+  RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (margin_sparse, margin_sparse) IS 'before or equal in the order of the type';
+CREATE OPERATOR > (
+  LEFTARG = margin_sparse, RIGHTARG = margin_sparse, FUNCTION = margin_sparse_gt, COMMUTATOR = <, NEGATOR = <=,
+  RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (margin_sparse, margin_sparse) IS 'after in the order of the type';
+CREATE OPERATOR >= (
+  LEFTARG = margin_sparse, RIGHTARG = margin_sparse, FUNCTION = margin_sparse_ge, COMMUTATOR = <=, NEGATOR = <,
+  RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (margin_sparse, margin_sparse) IS 'after or equal in the order of the type';
+
+CREATE OPERATOR CLASS margin_sparse_ops DEFAULT FOR TYPE margin_sparse USING btree AS
+  OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+  FUNCTION 1 margin_sparse_cmp(margin_sparse, margin_sparse);
+COMMENT ON OPERATOR CLASS margin_sparse_ops USING btree IS 'for GROUP BY, DISTINCT and ORDER BY';
+COMMENT ON OPERATOR FAMILY margin_sparse_ops USING btree IS 'for GROUP BY, DISTINCT and ORDER BY';
+
+CREATE OPERATOR CLASS margin_sparse_ops DEFAULT FOR TYPE margin_sparse USING hash AS
+  OPERATOR 1 =,
+  FUNCTION 1 margin_sparse_hash(margin_sparse), FUNCTION 2 margin_sparse_hash_extended(margin_sparse, bigint);
+COMMENT ON OPERATOR CLASS margin_sparse_ops USING hash IS 'for GROUP BY, DISTINCT and hash joins';
+COMMENT ON OPERATOR FAMILY margin_sparse_ops USING hash IS 'for GROUP BY, DISTINCT and hash joins';
+
 -- -------------------------------------------------------------------------------------------------------- options
 
 CREATE FUNCTION margin_options(

@@ -1,6 +1,7 @@
 #include "features.hpp"
 
 #include "composite.hpp"
+#include "sparse_datum.hpp"
 
 namespace margin::pg {
 
@@ -98,39 +99,48 @@ Row read_numeric(Datum value) {
   return {to, nullptr, n, true};
 }
 
+template <Row (*read)(Datum)>
+FeatureRow dense(Datum value) {
+  const Row x = read(value);
+  return {x, x.count};
+}
+
 struct Reader {
   Oid type;
   const char* name;
-  Row (*read)(Datum);
+  FeatureRowReader read;
 };
 
 constexpr Reader readers[] = {
-    {FLOAT4ARRAYOID, "real[]", read_floating<float>},
-    {FLOAT8ARRAYOID, "double precision[]", read_floating<double>},
-    {INT2ARRAYOID, "smallint[]", read_smallint},
-    {INT4ARRAYOID, "integer[]", read_integers<std::int32_t>},
-    {INT8ARRAYOID, "bigint[]", read_integers<std::int64_t>},
-    {NUMERICARRAYOID, "numeric[]", read_numeric},
+    {FLOAT4ARRAYOID, "real[]", dense<read_floating<float>>},
+    {FLOAT8ARRAYOID, "double precision[]", dense<read_floating<double>>},
+    {INT2ARRAYOID, "smallint[]", dense<read_smallint>},
+    {INT4ARRAYOID, "integer[]", dense<read_integers<std::int32_t>>},
+    {INT8ARRAYOID, "bigint[]", dense<read_integers<std::int64_t>>},
+    {NUMERICARRAYOID, "numeric[]", dense<read_numeric>},
 };
 
-Row (*reader_of(Oid declared))(Datum) {
+FeatureRowReader reader_of(Oid declared, Oid function) {
   const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
   std::string accepted;
   for (const Reader& r : readers) {
     if (r.type == type) return r.read;
     accepted += (accepted.empty() ? "" : ", ") + std::string(r.name);
   }
+  if (const FeatureRowReader read = extension_reader(type, function)) return read;
   if (type == UNKNOWNOID)
     throw Error(ErrorKind::wrong_type, "the type of the features is not known",
                 "Cast them: write '{1,2}'::real[], or $1::real[] for a parameter.");
-  throw Error(ErrorKind::wrong_type,
-              "features cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
-              "Accepted are " + accepted + "; build one with ARRAY[column, column, ...].");
+  throw Error(
+      ErrorKind::wrong_type, "features cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
+      "Accepted are " + accepted +
+          ", margin_sparse, and pgvector's vector, halfvec, sparsevec; build one with ARRAY[column, column, ...].");
 }
 
 }  // namespace
 
-FeatureReader::FeatureReader(Oid type) : read_(reader_of(type)) {}
+FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
+    : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number), fcinfo->flinfo->fn_oid)) {}
 
 void require_finite(const Row& x) {
   const auto n = static_cast<std::size_t>(x.count);

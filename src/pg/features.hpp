@@ -1,22 +1,23 @@
-// Features: an array Datum as a row of numbers. Adding an input type = one reader in features.cpp.
+// Features: a Datum as a row of numbers. Adding an input type = one reader in features.cpp, or in sparse_datum.cpp for
+// a type of an extension.
 #pragma once
 
 #include "boundary.hpp"
 
 namespace margin::pg {
 
-/// Reads feature arrays of one type, chosen once per query.
+/// Reads features of one type, chosen once per query.
 class FeatureReader {
  public:
-  /// Throws Error(wrong_type) for a type without a reader.
-  explicit FeatureReader(Oid type);
+  /// The argument `number` of the running function. Throws Error(wrong_type) for a type without a reader.
+  FeatureReader(FunctionCallInfo fcinfo, int number);
 
-  /// The row, dense, in memory of the Datum or of the current memory context: valid while both live. Not checked
-  /// for NaN and infinity. Throws Error: null_value (an element is NULL), wrong_dimensions (not a 1-D array).
-  Row read(Datum value) const { return read_(value); }
+  /// The row, in memory of the Datum or of the current memory context: valid while both live. Not checked for NaN and
+  /// infinity. Throws Error: null_value (an element is NULL), wrong_dimensions (not a 1-D array), malformed_binary.
+  FeatureRow read(Datum value) const { return read_(value); }
 
  private:
-  Row (*read_)(Datum);
+  FeatureRow (*read_)(Datum);
 };
 
 /// Asks for the cache lines of a row, and of the row that a scan will probably come to next: rows of a page lie one
@@ -40,9 +41,13 @@ class RowPrefetch {
 /// Throws Error(invalid_value) naming the first feature that is not a finite number, if there is one.
 void require_finite(const Row& x);
 
-/// Append to `data` in the precision of the row.
-inline void append(Dataset& data, const Row& x, double outcome, double weight) {
-  if (x.wide)
+/// Append to `data` in the form and precision of the row.
+inline void append(Dataset& data, const FeatureRow& x, double outcome, double weight) {
+  if (x.indices != nullptr && x.wide)
+    data.append(x.indices, x.doubles(), x.count, x.dimensions, outcome, weight);
+  else if (x.indices != nullptr)
+    data.append(x.indices, x.floats(), x.count, x.dimensions, outcome, weight);
+  else if (x.wide)
     data.append(x.doubles(), x.count, outcome, weight);
   else
     data.append(x.floats(), x.count, outcome, weight);

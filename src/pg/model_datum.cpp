@@ -82,6 +82,11 @@ void read_model(Datum composite, StoredModel& model) {
     auto* object = std::get_if<Value::Object>(&value.data);
     if (object == nullptr) reader.refuse("options", "must be an object");
     model.options = std::move(*object);
+    const auto unseen = model.options.find("unseen");
+    if (unseen != model.options.end()) {
+      const auto* name = std::get_if<std::string>(&unseen->second.data);
+      model.ignore_unseen = name != nullptr && *name == "ignore";
+    }
   }
 }
 
@@ -94,6 +99,17 @@ std::int32_t StoredModel::class_index(std::string_view name) const {
   if (classes.size() > most) known += " and " + std::to_string(classes.size() - most) + " more";
   throw Error(ErrorKind::invalid_value, "label \"" + std::string(name) + "\" is not a class of the model",
               "Leave such rows out with FILTER (WHERE ...).", "The classes of the model are " + known + ".");
+}
+
+void require_storable(const Dataset& data) {
+  const std::int32_t classes = data.classes().size();
+  const double outputs = classes <= 2 ? 1 : classes, d = data.dimensions();
+  if (8 * outputs * d <= MaxAllocSize) return;
+  throw Error(ErrorKind::limit_exceeded,
+              "a model of " + std::to_string(data.dimensions()) + " features and " +
+                  (classes > 0 ? std::to_string(classes) + " classes" : std::string("one target")) +
+                  " would be larger than the 1 GB that one value can hold",
+              "Hash the features into fewer columns, or look for a row with a mistyped index.");
 }
 
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options) {
@@ -143,8 +159,28 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   return out.finish();
 }
 
-void checked_scores(const StoredModel& model, const Row& x, double* scores) {
-  score(model.scorer(), x, x.count, scores);
+Row fitted(const StoredModel& model, const Row& x) {
+  if (x.indices == nullptr) {
+    if (x.count == model.dimensions) return x;
+    throw Error(ErrorKind::wrong_dimensions,
+                "the model expects " + std::to_string(model.dimensions) + " features, not " + std::to_string(x.count));
+  }
+  if (reach(x) <= model.dimensions) return x;
+  if (!model.ignore_unseen)
+    throw Error(ErrorKind::wrong_dimensions,
+                "feature " + std::to_string(reach(x)) + " is unknown to the model, which has " +
+                    std::to_string(model.dimensions) + " features",
+                "To have features that the training did not have ignored, train with margin_options(unseen => "
+                "'ignore').");
+  Row known = x;
+  known.count =
+      static_cast<std::int32_t>(std::lower_bound(x.indices, x.indices + x.count, model.dimensions) - x.indices);
+  return known;
+}
+
+void checked_scores(const StoredModel& model, const Row& row, double* scores) {
+  const Row x = fitted(model, row);
+  score(model.scorer(), x, model.dimensions, scores);
   // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
   bool finite = true;
   for (std::int32_t o = 0; o < model.outputs; ++o) finite &= std::isfinite(scores[o]);

@@ -17,6 +17,7 @@ struct StoredModel {
   std::optional<double> lambda, gap;
   Calibration calibration;
   Value::Object options;
+  bool ignore_unseen = false;  ///< the option `unseen` is 'ignore'
 
   bool regression() const { return classes.empty(); }
   /// Scores are log-odds.
@@ -36,10 +37,18 @@ struct StoredModel {
 /// memory context's.
 void read_model(Datum composite, StoredModel& model);
 
+/// Throws Error(limit_exceeded) when the weights of a model of these rows would not fit into one value: before the time
+/// and memory for training them are spent. One mistyped index of a sparse row is enough.
+void require_storable(const Dataset& data);
+
 /// The margin_model that the running function returns; `options` as the user gave them.
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options);
 
-/// scores[outputs] of one row; throws Error for another number of features and for NaN or infinity in the row.
+/// The row as the model sees it: a sparse row may be shorter than the model, and one that reaches beyond is cut where
+/// the model ignores unseen features. Throws Error(wrong_dimensions) otherwise.
+Row fitted(const StoredModel& model, const Row& x);
+
+/// scores[outputs] of one row that is fitted first; throws Error for NaN or infinity in the row.
 void checked_scores(const StoredModel& model, const Row& x, double* scores);
 
 /// The value of the option `initial` for a model.

@@ -13,8 +13,7 @@ namespace margin::pg {
 
 /// The readers of a call site.
 struct PassCall {
-  explicit PassCall(FunctionCallInfo fcinfo)
-      : label(get_fn_expr_argtype(fcinfo->flinfo, 2)), features(get_fn_expr_argtype(fcinfo->flinfo, 3)) {}
+  explicit PassCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 2)), features(fcinfo, 3) {}
   LabelReader label;
   FeatureReader features;
 };

@@ -2,6 +2,7 @@
 // first: postgres.h redefines names such as snprintf, and the core refuses to be seen after it.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -19,7 +20,9 @@
 #include "../core/error.hpp"
 #include "../core/loss.hpp"
 #include "../core/metrics.hpp"
+#include "../core/pgvector_layout.hpp"
 #include "../core/probability.hpp"
+#include "../core/sparse_text.hpp"
 #include "../core/train.hpp"
 
 extern "C" {
@@ -27,9 +30,12 @@ extern "C" {
 #include <postgres.h>
 // clang-format on
 #include <access/htup_details.h>
+#include <catalog/dependency.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_proc.h>
 #include <catalog/pg_type.h>
+#include <commands/extension.h>
+#include <common/hashfn.h>
 #include <fmgr.h>
 #include <funcapi.h>
 #include <miscadmin.h>

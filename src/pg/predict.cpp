@@ -8,7 +8,7 @@ namespace {
 
 /// What a call site keeps for the query: the reader of its features, and the last model it saw.
 struct PredictCall {
-  explicit PredictCall(FunctionCallInfo fcinfo) : features(get_fn_expr_argtype(fcinfo->flinfo, 1)) {}
+  explicit PredictCall(FunctionCallInfo fcinfo) : features(fcinfo, 1) {}
 
   const StoredModel& model(Datum composite) {
     if (cache.update(composite)) {

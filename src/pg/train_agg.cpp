@@ -23,8 +23,7 @@ struct TrainState {
 
 /// What a call site of the transition function keeps for the query.
 struct TrainCall {
-  explicit TrainCall(FunctionCallInfo fcinfo)
-      : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(get_fn_expr_argtype(fcinfo->flinfo, 2)) {}
+  explicit TrainCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2) {}
 
   /// Which outcome the options ask for; parsed again only when they change.
   Dataset::Outcome outcome_of_options(Datum jsonb) {
@@ -81,7 +80,7 @@ Datum step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
     PG_RETURN_POINTER(state);
   }
   const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
-  const Row x = call.features.read(PG_GETARG_DATUM(2));
+  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
   if (state->data.outcome() == Dataset::Outcome::targets) {
     append(state->data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
     PG_RETURN_POINTER(state);
@@ -152,6 +151,7 @@ MARGIN_FUNCTION(margin_train_final) {
   margin::Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
   const margin::Settings settings = margin::parse_settings(options);
+  require_storable(state->data);
   auto& call = query_state<FinalCall>(fcinfo);
   SessionMonitor monitor(settings.log_level, settings.hard_margin(), call.last_line);
   const margin::Model model = margin::train(state->data, settings, monitor, state->memory.left());

@@ -46,10 +46,8 @@ struct VerifyState {
     return found == settings.class_weight.end() ? 1.0 : found->second;
   }
 
-  void add(PassCall& call, Datum label, const Row& x) {
-    if (x.count != model->dimensions)
-      throw Error(ErrorKind::wrong_dimensions, "the model expects " + std::to_string(model->dimensions) +
-                                                   " features, not " + std::to_string(x.count));
+  void add(PassCall& call, Datum label, const Row& row) {
+    const Row x = fitted(*model, row);
     require_finite(x);
     // The k-th row meets the k-th dual weight; rows beyond the last one have none. Any pairing gives a true bound
     // by weak duality: rows in another order can only make it wider.
