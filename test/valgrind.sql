@@ -18,11 +18,15 @@ INSERT INTO models SELECT 'balanced', train_margin(k, x, margin_options(lambda =
 
 INSERT INTO models SELECT 'weighted', train_margin(y, x, 1.0 + id % 2, margin_options(lambda => 0.01)) FROM points;
 
-SELECT count(margin_predict(model, x)), count(margin_score(model, x)), count(margin_scores(model, x)) FROM models, points WHERE name NOT IN ('three', 'balanced');
+INSERT INTO models SELECT kind, train_margin(k, x, margin_options(lambda => 0.01, calibration => kind)) FROM points, unnest('{platt,isotonic}'::text[]) AS kind GROUP BY kind;
+
+SELECT count(margin_predict(model, x)), count(margin_score(model, x)), count(margin_scores(model, x)) FROM models, points WHERE name NOT IN ('three', 'balanced', 'platt', 'isotonic');
 
 SELECT count(margin_predict(model, x, NULL::int)) FROM models, points WHERE name IN ('three', 'balanced');
 
 SELECT count(margin_probability(model, x)), count(margin_probabilities(model, x)) FROM models, points WHERE name = 'logistic';
+
+SELECT name, margin_evaluate(model, k, x), margin_verify(model, k, x), margin_probabilities(model, '{1,2,3}'::int[]) FROM models, points WHERE name IN ('platt', 'isotonic') GROUP BY name, model;
 
 SELECT name, margin_evaluate(model, y, x), margin_verify(model, y, x ORDER BY id) FROM models, points WHERE name IN ('hard', 'float', 'hinge', 'logistic') GROUP BY name;
 

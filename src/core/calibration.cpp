@@ -103,8 +103,10 @@ double interpolate(const std::vector<Knot>& knots, double score) {
       std::upper_bound(knots.begin(), knots.end(), score, [](double s, const Knot& k) { return s < k.score; });
   const Knot &from = *(right - 1), &to = *right;
   if (from.probability == to.probability) return from.probability;
-  // Halves, so that the distance of two huge scores does not overflow.
-  const double share = (score / 2 - from.score / 2) / (to.score / 2 - from.score / 2);
+  // Two scores that differ have a distance other than 0; that of two huge ones may overflow, and is halved.
+  const double width = to.score - from.score;
+  const double share = std::isfinite(width) ? (score - from.score) / width
+                                            : (score / 2 - from.score / 2) / (to.score / 2 - from.score / 2);
   return std::clamp(from.probability + share * (to.probability - from.probability), from.probability, to.probability);
 }
 

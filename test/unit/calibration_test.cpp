@@ -184,6 +184,18 @@ TEST(Isotonic, KnotsAreTheEndsOfBlocks) {
   for (std::size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(p[i], expected[i], 1e-12) << i;
 }
 
+TEST(Isotonic, InterpolatesBetweenAnyTwoScores) {
+  Calibration c;
+  for (const auto& [low, high] :
+       {std::pair{-1.7e308, 1.7e308}, {0.0, 1e-323}, {1.5e-323, 2.5e-323}, {1.0, 1 + 4e-16}}) {
+    c.knots = {{{low, 0.25}, {high, 0.75}}};
+    const std::vector<double> p = map_of(c, {low, low / 2 + high / 2, high});
+    EXPECT_NEAR(p[0], 0.25, 1e-12) << low;
+    EXPECT_NEAR(p[1], 0.5, 1e-12) << low;
+    EXPECT_NEAR(p[2], 0.75, 1e-12) << low;
+  }
+}
+
 TEST(Isotonic, PoolsTiesAndForgetsTheOrderOfRows) {
   Random random(5);
   auto rows = scored(400, 9);
