@@ -206,6 +206,18 @@ CREATE OPERATOR CLASS margin_sparse_ops DEFAULT FOR TYPE margin_sparse USING has
 COMMENT ON OPERATOR CLASS margin_sparse_ops USING hash IS 'for GROUP BY, DISTINCT and hash joins';
 COMMENT ON OPERATOR FAMILY margin_sparse_ops USING hash IS 'for GROUP BY, DISTINCT and hash joins';
 
+-- ------------------------------------------------------------------------------------------------ features of columns
+
+CREATE FUNCTION margin_features(VARIADIC columns "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_features(VARIADIC "any")
+  IS 'columns as features: numbers and booleans one each, then text and enums hashed into 262144 of 0 and 1';
+
+CREATE FUNCTION margin_hashed_features(width integer, VARIADIC columns "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_hashed_features(integer, VARIADIC "any")
+  IS 'margin_features with text and enums hashed into width features';
+
 -- -------------------------------------------------------------------------------------------------------- options
 
 CREATE FUNCTION margin_options(

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/feature_hash.hpp"
 #include "../core/loss.hpp"
 #include "../core/metrics.hpp"
 #include "../core/pgvector_layout.hpp"
