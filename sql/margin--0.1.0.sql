@@ -60,6 +60,24 @@ CREATE TYPE margin_verification AS (
 );
 COMMENT ON TYPE margin_verification IS 'the certificate of a model, recomputed over a table';
 
+CREATE TYPE margin_selection AS (
+  metric      text,
+  folds       integer,
+  rows        bigint,
+  skipped     bigint,
+  lambdas     float8[],
+  losses      text[],
+  means       float8[],
+  deviations  float8[],
+  fold_values float8[],
+  best        integer,
+  best_mean   float8,
+  options     jsonb,
+  unfinished  bigint,
+  seconds     float8
+);
+COMMENT ON TYPE margin_selection IS 'settings compared by cross-validation, and the best of them';
+
 -- ------------------------------------------------------------------------------------------------- sparse vectors
 
 CREATE TYPE margin_sparse;
@@ -381,6 +399,56 @@ CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") 
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper end needs dual weights and the order of the training rows';
+
+-- -------------------------------------------------------------------------------------------------- model selection
+
+CREATE FUNCTION margin_path_step(internal, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_path_step(internal, "any", "any") IS 'part of the aggregate margin_path';
+
+CREATE FUNCTION margin_path_step(internal, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_path_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_path_step(internal, "any", "any", jsonb) IS 'part of the aggregate margin_path';
+
+CREATE FUNCTION margin_path_final(internal) RETURNS margin_model[]
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION margin_path_final(internal) IS 'part of the aggregate margin_path';
+
+CREATE AGGREGATE margin_path(label "any", features "any") (
+  SFUNC = margin_path_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_path_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_path("any", "any") IS 'models along a default list of lambdas';
+
+CREATE AGGREGATE margin_path(label "any", features "any", options jsonb) (
+  SFUNC = margin_path_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_path_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_path("any", "any", jsonb) IS 'models along a list of lambdas, each started from the one before';
+
+CREATE FUNCTION margin_cross_validate_step(internal, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any") IS 'part of the aggregate margin_cross_validate';
+
+CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", jsonb) IS 'part of the aggregate margin_cross_validate';
+
+CREATE FUNCTION margin_cross_validate_final(internal) RETURNS margin_selection
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION margin_cross_validate_final(internal) IS 'part of the aggregate margin_cross_validate';
+
+CREATE AGGREGATE margin_cross_validate(label "any", features "any") (
+  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_cross_validate("any", "any") IS 'compares lambdas on held-out rows, in one scan';
+
+CREATE AGGREGATE margin_cross_validate(label "any", features "any", options jsonb) (
+  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", jsonb) IS 'compares lambdas and losses on held-out rows, in one scan';
 
 -- ------------------------------------------------------------------------------------------------------- inspecting
 

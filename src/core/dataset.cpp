@@ -261,4 +261,21 @@ void Dataset::append(const std::int32_t* indices, const float* values, std::int3
   append_sparse(indices, values, nonzeros, dimensions, outcome, weight);
 }
 
+Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
+  Dataset out(outcome_);
+  out.classes_ = classes_;
+  out.dimensions_ = dimensions_;
+  out.fixed_dimensions_ = fixed_dimensions_;
+  out.sparse_input_ = sparse_input_;
+  out.rows_.reserve(rows.size());
+  for (const std::int64_t i : rows) {
+    out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
+    out.rows_.push_back(rows_[static_cast<std::size_t>(i)]);
+    const Row x = row(i);
+    out.stored_values_ += x.count;
+    out.radius_ = std::max(out.radius_, norm(x));
+  }
+  return out;
+}
+
 }  // namespace margin

@@ -62,6 +62,10 @@ class Dataset {
   void append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
               double outcome, double weight = 1.0);
 
+  /// These rows in this order, with their outcomes, weights and all classes. Shares the bytes of the features with this
+  /// data set, which must outlive the result.
+  Dataset subset(const std::vector<std::int64_t>& rows) const;
+
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int32_t dimensions() const { return dimensions_; }
   /// True when a row came as indices and values (not when a dense row was merely stored that way).

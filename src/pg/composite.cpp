@@ -62,7 +62,7 @@ Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t co
   return fixed_array(INT8OID, values, 2, rows, columns);
 }
 
-Datum float8_array(const std::vector<std::optional<double>>& values) {
+Datum float8_array(const std::vector<std::optional<double>>& values, std::size_t columns) {
   std::vector<Datum> elements;
   std::vector<char> nulls;
   for (const auto& v : values) {
@@ -72,10 +72,12 @@ Datum float8_array(const std::vector<std::optional<double>>& values) {
   static_assert(sizeof(bool) == 1);
   Datum* at = elements.data();
   bool* missing = reinterpret_cast<bool*>(nulls.data());
-  int n = static_cast<int>(values.size()), lower = 1;
-  return backend([=]() mutable {
-    return PointerGetDatum(
-        construct_md_array(at, missing, 1, &n, &lower, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+  const int dimensions = columns == 0 ? 1 : 2, wide = static_cast<int>(columns);
+  const int high = static_cast<int>(columns == 0 ? values.size() : values.size() / columns);
+  return backend([=] {
+    int sizes[] = {high, wide}, lower[] = {1, 1};
+    return PointerGetDatum(construct_md_array(at, missing, dimensions, sizes, lower, FLOAT8OID, sizeof(float8),
+                                              FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
   });
 }
 
@@ -121,8 +123,10 @@ Texts text_elements(Datum datum) {
 CompositeBuilder::CompositeBuilder(FunctionCallInfo fcinfo) {
   descriptor_ = backend([=]() -> TupleDesc {
     TupleDesc descriptor = nullptr;
-    if (get_call_result_type(fcinfo, nullptr, &descriptor) != TYPEFUNC_COMPOSITE) return nullptr;
-    return BlessTupleDesc(descriptor);
+    Oid type = InvalidOid;
+    if (get_call_result_type(fcinfo, &type, &descriptor) == TYPEFUNC_COMPOSITE) return BlessTupleDesc(descriptor);
+    const Oid element = get_element_type(type);
+    return OidIsValid(element) && type_is_rowtype(element) ? lookup_rowtype_tupdesc_copy(element, -1) : nullptr;
   });
   if (descriptor_ == nullptr) throw Error(ErrorKind::wrong_type, "the function must return a composite type");
   values_.assign(static_cast<std::size_t>(descriptor_->natts), 0);
@@ -140,6 +144,18 @@ void CompositeBuilder::set(const char* name, Datum value) {
     if (attribute->attlen == -1) bytes_ += VARSIZE_ANY(DatumGetPointer(value));
     return;
   }
+}
+
+Datum composite_array(const std::vector<Datum>& values) {
+  std::size_t bytes = 0;
+  for (const Datum value : values) bytes += VARSIZE_ANY(DatumGetPointer(value)) + MAXIMUM_ALIGNOF;
+  if (bytes > largest_value) too_large();
+  Datum* at = const_cast<Datum*>(values.data());
+  const int n = static_cast<int>(values.size());
+  return backend([=] {
+    const Oid type = HeapTupleHeaderGetTypeId(DatumGetHeapTupleHeader(at[0]));
+    return PointerGetDatum(construct_array(at, n, type, -1, false, TYPALIGN_DOUBLE));
+  });
 }
 
 Datum CompositeBuilder::finish() {

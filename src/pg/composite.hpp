@@ -12,7 +12,8 @@ std::string number_text(double value);
 /// Throws Error(limit_exceeded) for more than PostgreSQL can hold in one value.
 Datum float8_array(const double* values, std::size_t n);
 Datum float8_matrix(const double* values, std::size_t rows, std::size_t columns);
-Datum float8_array(const std::vector<std::optional<double>>& values);
+/// `columns`: 0 for one dimension.
+Datum float8_array(const std::vector<std::optional<double>>& values, std::size_t columns = 0);
 Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t columns);
 Datum text_array(const std::vector<std::string>& values);
 Datum text_datum(std::string_view text);
@@ -30,8 +31,11 @@ struct Attribute {
   Oid type;
 };
 
-/// Collects the attributes of the composite type that the running function returns. Attributes that are not set are
-/// NULL; names that the type lacks are ignored.
+/// An array of one or more values of one composite type.
+Datum composite_array(const std::vector<Datum>& values);
+
+/// Collects the attributes of the composite type that the running function returns, alone or in an array. Attributes
+/// that are not set are NULL; names that the type lacks are ignored.
 class CompositeBuilder {
  public:
   explicit CompositeBuilder(FunctionCallInfo fcinfo);

@@ -1,4 +1,6 @@
 // The aggregate train_margin: rows are collected in the aggregate's memory context, the final function trains.
+#include "train_agg.hpp"
+
 #include "features.hpp"
 #include "labels.hpp"
 #include "memory.hpp"
@@ -26,10 +28,10 @@ struct TrainCall {
   explicit TrainCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2) {}
 
   /// Which outcome the options ask for; parsed again only when they change.
-  Dataset::Outcome outcome_of_options(Datum jsonb) {
+  Dataset::Outcome outcome_of_options(Datum jsonb, OutcomeOf outcome_of) {
     const std::string_view bytes = jsonb == 0 ? std::string_view{} : payload(jsonb);
     if (known && bytes == options) return outcome;
-    outcome = margin::outcome_of(parse_settings(jsonb == 0 ? Value::Object{} : options_from(jsonb)));
+    outcome = outcome_of(jsonb == 0 ? Value::Object{} : options_from(jsonb));
     options = bytes;
     known = true;
     return outcome;
@@ -42,8 +44,8 @@ struct TrainCall {
   bool known = false;
 };
 
-TrainState* start(TrainCall& call, MemoryContext context, Datum options) {
-  const Dataset::Outcome outcome = call.outcome_of_options(options);
+TrainState* start(TrainCall& call, MemoryContext context, Datum options, OutcomeOf outcome_of) {
+  const Dataset::Outcome outcome = call.outcome_of_options(options, outcome_of);
   auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, outcome);
   if (options != 0) state->options = payload(options);
   return state;
@@ -60,14 +62,17 @@ double row_weight(FunctionCallInfo fcinfo, int argument) {
   return weight;
 }
 
-/// One row: (state, label, features [, weight] [, options]). `weight` and `options` are argument numbers, 0 for none.
-Datum step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
+Dataset::Outcome outcome_of_training(Value::Object options) { return outcome_of(parse_settings(options)); }
+
+}  // namespace
+
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, OutcomeOf outcome_of) {
   MemoryContext context = aggregate_context(fcinfo);
   auto& call = query_state<TrainCall>(fcinfo);
   const Datum options = options_at == 0 || PG_ARGISNULL(options_at) ? Datum{0} : PG_GETARG_DATUM(options_at);
   TrainState* state = nullptr;
   if (PG_ARGISNULL(0)) {
-    state = start(call, context, options);
+    state = start(call, context, options, outcome_of);
   } else {
     state = reinterpret_cast<TrainState*>(PG_GETARG_POINTER(0));
     if (options != 0 ? payload(options) != state->options : !state->options.empty())
@@ -91,6 +96,19 @@ Datum step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
   append(state->data, x, index, weight);
   PG_RETURN_POINTER(state);
 }
+
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) return std::nullopt;
+  const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
+  if (state->data.rows() == 0) return std::nullopt;
+  require_storable(state->data);
+  Value::Object options;
+  if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
+  return CollectedRows{state->data, std::move(options), state->skipped, state->memory.left()};
+}
+
+namespace {
 
 /// What all groups of a query share: the last progress line, and how many warnings were given.
 struct FinalCall {
@@ -139,23 +157,18 @@ void warn_unless_optimal(const Model& model, bool hard_margin, FinalCall& call) 
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_train_step) { return step(fcinfo, 0, 0); }
-MARGIN_FUNCTION(margin_train_step_options) { return step(fcinfo, 0, 3); }
-MARGIN_FUNCTION(margin_train_step_weight_options) { return step(fcinfo, 3, 4); }
+MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, 0, 0, outcome_of_training); }
+MARGIN_FUNCTION(margin_train_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_training); }
+MARGIN_FUNCTION(margin_train_step_weight_options) { return collect_row(fcinfo, 3, 4, outcome_of_training); }
 
 MARGIN_FUNCTION(margin_train_final) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
-  if (state->data.rows() == 0) PG_RETURN_NULL();
-  margin::Value::Object options;
-  if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
-  const margin::Settings settings = margin::parse_settings(options);
-  require_storable(state->data);
+  std::optional<CollectedRows> rows = collected_rows(fcinfo);
+  if (!rows.has_value()) PG_RETURN_NULL();
+  const margin::Settings settings = margin::parse_settings(rows->options);
   auto& call = query_state<FinalCall>(fcinfo);
   SessionMonitor monitor(settings.log_level, settings.hard_margin(), call.last_line);
-  const margin::Model model = margin::train(state->data, settings, monitor, state->memory.left());
+  const margin::Model model = margin::train(rows->data, settings, monitor, rows->memory_left);
   warn_unless_optimal(model, settings.hard_margin(), call);
-  options.erase("initial");  // a start, not part of what the model means, and as large as a model
-  return model_datum(fcinfo, model, state->skipped, options);
+  rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
+  return model_datum(fcinfo, model, rows->skipped, rows->options);
 }

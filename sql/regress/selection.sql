@@ -1,0 +1,101 @@
+-- Model selection in one scan: paths along lambda, and cross-validation.
+-- What a statement raises: SQLSTATE, message, detail, hint.
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE m text; d text; h text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || m || CASE WHEN d <> '' THEN E'\n  DETAIL: ' || d ELSE '' END
+                               || CASE WHEN h <> '' THEN E'\n  HINT: ' || h ELSE '' END;
+END $$;
+CREATE TEMP TABLE points (i int, y text, t float8, x float8[]);
+INSERT INTO points SELECT i, CASE WHEN sin(i * 1.3) + sin(i * 5.1) / 2 > 0 THEN 'up' ELSE 'down' END, sin(i * 1.3) - 2 * cos(i * 0.7) + sin(i * 7.7) / 4,
+  ARRAY[sin(i * 1.3), cos(i * 0.7), (i % 7) / 3.0, sin(i * i)] FROM generate_series(1, 300) i;
+
+-- A path: one model per lambda, in the order of the list, each certified by itself and each with the options that train it alone.
+CREATE TEMP TABLE path AS
+  SELECT margin_path(y, x, margin_options(loss => 'logistic', tolerance => 1e-6) || '{"lambdas": [0.001, 1, 0.1]}' ORDER BY i) AS models FROM points;
+SELECT n, (m).lambda, (m).loss, (m).status, (m).options, (m).gap <= 1e-6 * (m).primal AS gap, (m).rows, (m).dual_weights IS NULL AS no_duals
+  FROM path, generate_subscripts(models, 1) n, LATERAL (SELECT models[n] AS m) l ORDER BY n;
+SELECT n, (m).dual <= (alone).primal AND (alone).dual <= (m).primal AS same_optimum,
+       (SELECT max(abs(a - b)) < 0.01 FROM unnest((m).weights, (alone).weights) u (a, b)) AS same_weights
+  FROM path, generate_series(1, 3) n, LATERAL (SELECT models[n] AS m) l,
+       LATERAL (SELECT train_margin(y, x, (m).options ORDER BY i) AS alone FROM points) a ORDER BY n;
+-- They are models like any other.
+SELECT count(*) FILTER (WHERE margin_predict(models[1], x) = y) > 250 AS mostly_right FROM points, path;
+-- Without a list: five powers of ten from the size of the rows. With lambda: that one.
+SELECT pg_typeof(p), array_agg((m).lambda ORDER BY n) AS lambdas FROM (SELECT margin_path(y, x) AS p FROM points) s,
+  generate_subscripts(p, 1) n, LATERAL (SELECT p[n] AS m) l GROUP BY 1;
+SELECT cardinality(p) AS models, (p[1]).lambda FROM (SELECT margin_path(y, x, margin_options(lambda => 0.5)) AS p FROM points) s;
+-- Regression, more classes, history and dual weights on request, groups.
+SELECT cardinality(p) AS models, bool_and((m).status = 'optimal') AS optimal, bool_and(cardinality((m).dual_weights) = 300) AS duals, bool_and((m).history IS NOT NULL) AS histories
+  FROM (SELECT margin_path(t, x, margin_options(loss => 'squared', dual_weights => true, history => true)) AS p FROM points) s,
+       generate_subscripts(p, 1) n, LATERAL (SELECT p[n] AS m) l GROUP BY 1;
+SELECT i3, cardinality(p) AS models, array_dims((p[1]).weights) AS weights FROM (SELECT i % 2 AS i3, margin_path((i % 3), x) AS p FROM points GROUP BY i % 2) s ORDER BY i3;
+SELECT margin_path(y, x) IS NULL AS nothing FROM points WHERE i < 0;
+SELECT margin_path(NULL::text, x) IS NULL AS nothing FROM points;
+
+-- Cross-validation: what the settings are, how they did, which was best.
+CREATE TEMP TABLE selection AS
+  SELECT margin_cross_validate(y, x, '{"lambdas": [10, 0.01, 0.0001], "losses": ["hinge", "logistic"], "folds": 4, "seed": 3, "tolerance": 1e-4}' ORDER BY i) AS s FROM points;
+SELECT (s).metric, (s).folds, (s).rows, (s).skipped, (s).lambdas, (s).losses, array_dims((s).fold_values) AS fold_values, (s).unfinished FROM selection;
+SELECT (s).best BETWEEN 2 AND 6 AS best, (s).best_mean = (SELECT max(v) FROM unnest((s).means) v) AS best_mean, (s).best_mean > 0.85 AS good,
+       (s).means[(s).best] = (s).best_mean AS at_best FROM selection;
+SELECT bool_and(abs(mean - (s).means[k]) < 1e-12) AS means, bool_and(abs(deviation - (s).deviations[k]) < 1e-9) AS deviations
+  FROM selection, generate_series(1, 6) k, LATERAL (SELECT avg((s).fold_values[k][f]) AS mean, stddev_samp((s).fold_values[k][f]) AS deviation FROM generate_series(1, 4) f) l;
+-- The best setting trains as it is.
+SELECT (s).options - 'lambda' - 'loss' AS options, (s).options ->> 'lambda' = (s).lambdas[(s).best]::text AS lambda, (s).options ->> 'loss' = (s).losses[(s).best] AS loss FROM selection;
+SELECT (train_margin(y, x, s.options)).status FROM points, (SELECT (s).options FROM selection) s;
+-- The same rows in the same order give the same folds.
+SELECT (a).fold_values = (s).fold_values AS same FROM selection,
+  (SELECT margin_cross_validate(y, x, '{"lambdas": [10, 0.01, 0.0001], "losses": ["hinge", "logistic"], "folds": 4, "seed": 3, "tolerance": 1e-4}' ORDER BY i) AS a FROM points) t;
+SELECT (a).metric, (a).folds, (a).lambdas, (a).losses FROM (SELECT margin_cross_validate(y, x) AS a FROM points) t;
+-- Other metrics.
+SELECT metric, (a).metric, CASE WHEN larger THEN (a).best_mean = (SELECT max(v) FROM unnest((a).means) v) ELSE (a).best_mean = (SELECT min(v) FROM unnest((a).means) v) END AS best,
+       CASE metric WHEN 'auc' THEN (a).best_mean > 0.9 WHEN 'log_loss' THEN (a).best_mean < 0.5 WHEN 'r2' THEN (a).best_mean > 0.9 ELSE (a).best_mean < 0.2 END AS good
+  FROM (VALUES ('auc', true), ('log_loss', false)) v (metric, larger),
+       LATERAL (SELECT margin_cross_validate(y, x, jsonb_build_object('loss', 'logistic', 'metric', metric)) AS a FROM points) l
+UNION ALL
+SELECT metric, (a).metric, CASE WHEN larger THEN (a).best_mean = (SELECT max(v) FROM unnest((a).means) v) ELSE (a).best_mean = (SELECT min(v) FROM unnest((a).means) v) END,
+       CASE metric WHEN 'r2' THEN (a).best_mean > 0.9 ELSE (a).best_mean < 0.2 END
+  FROM (VALUES ('mse', false), ('mae', false), ('r2', true)) v (metric, larger),
+       LATERAL (SELECT margin_cross_validate(t, x, jsonb_build_object('loss', 'squared', 'metric', metric, 'standardize', true)) AS a FROM points) l ORDER BY 1;
+-- A fold of equal targets has no r2: NULL, and not part of the mean.
+SELECT (a).fold_values[1][1] IS NULL OR (a).fold_values[1][2] IS NULL AS undefined, (a).means[1] IS NULL AS no_mean, (a).best, (a).options
+  FROM (SELECT margin_cross_validate(1, x, '{"loss": "squared", "metric": "r2", "lambda": 1, "folds": 2}') AS a FROM points) t;
+SELECT margin_cross_validate(y, x) IS NULL AS nothing FROM points WHERE i < 0;
+SELECT g, (a).rows, (a).skipped FROM (SELECT i % 2 AS g, margin_cross_validate(CASE WHEN i > 10 THEN y END, x, '{"lambda": 0.1}') AS a FROM points GROUP BY i % 2) s ORDER BY g;
+
+-- A limit that is met is one warning, and counted.
+SELECT (a).unfinished FROM (SELECT margin_cross_validate(y, x, '{"lambdas": [0.0001], "solver": "sdca", "max_iterations": 1, "tolerance": 0, "folds": 3}' ORDER BY i) AS a FROM points) t;
+
+-- What is refused.
+CREATE FUNCTION pg_temp.try(options text) RETURNS text LANGUAGE sql AS $$
+  SELECT pg_temp.error_of(format('SELECT margin_cross_validate(y, x, %L) FROM points', options)) $$;
+SELECT pg_temp.try('{"lambdas": []}');
+SELECT pg_temp.try('{"lambdas": [1, -1]}');
+SELECT pg_temp.try('{"lambdas": 0.1}');
+SELECT pg_temp.try('{"lambdas": [1], "lambda": 1}');
+SELECT pg_temp.try('{"losses": ["hinge", "squared"]}');
+SELECT pg_temp.try('{"losses": ["hing"]}');
+SELECT pg_temp.try('{"losses": ["hinge"], "loss": "hinge"}');
+SELECT pg_temp.try('{"losses": [1]}');
+SELECT pg_temp.try('{"folds": 1}');
+SELECT pg_temp.try('{"folds": 301}');
+SELECT pg_temp.try('{"metric": "speed"}');
+SELECT pg_temp.try('{"metric": "mse"}');
+SELECT pg_temp.try('{"metric": "log_loss"}');
+SELECT pg_temp.try('{"lambads": [1]}');
+SELECT pg_temp.try('{"tolerance": 2}');
+SELECT pg_temp.try('{"initial": {"weights": [1, 2, 3, 4]}}');
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(i % 3, x, '{"metric": "auc"}') FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(i = 1, x) FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(true, x) FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(y, x, jsonb_build_object('seed', i)) FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_path(y, x, '{"folds": 5}') FROM points$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambdas": [1]}') FROM points$$);
+SET margin.memory_limit = '16kB';
+SELECT left(pg_temp.error_of($$SELECT margin_cross_validate(y, x) FROM points$$), 6), left(pg_temp.error_of($$SELECT margin_path(y, x, '{"standardize": true}') FROM points$$), 6);
+RESET margin.memory_limit;

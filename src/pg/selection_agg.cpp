@@ -1,0 +1,103 @@
+// The aggregates margin_cross_validate and margin_path: many trainings on rows that are read once.
+#include "../core/selection.hpp"
+#include "model_datum.hpp"
+#include "monitor.hpp"
+#include "options.hpp"
+#include "train_agg.hpp"
+
+namespace margin::pg {
+namespace {
+
+Dataset::Outcome outcome_of_selection(Value::Object options) {
+  return outcome_of(parse_cross_validation(std::move(options)));
+}
+
+Dataset::Outcome outcome_of_path(Value::Object options) { return outcome_of(parse_path(std::move(options))); }
+
+/// What all groups of a query share: the last progress line.
+struct SelectionCall {
+  explicit SelectionCall(FunctionCallInfo) {}
+  SessionMonitor::Clock::time_point last_line{};
+};
+
+SessionMonitor monitor_of(FunctionCallInfo fcinfo, const Settings& settings) {
+  return {settings.log_level, false, query_state<SelectionCall>(fcinfo).last_line};
+}
+
+void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
+  if (unfinished == 0) return;
+  warn(std::to_string(unfinished) + " of " + std::to_string(models) + " models did not reach their tolerance",
+       "Raise tolerance, max_iterations or max_seconds, leave out the smallest lambdas, or standardize the features.");
+}
+
+void set_settings(CompositeBuilder& out, const Selection& selection) {
+  std::vector<double> lambdas;
+  std::vector<std::string> losses;
+  std::vector<std::optional<double>> means, deviations, values;
+  for (const SettingScore& s : selection.settings) {
+    lambdas.push_back(s.lambda);
+    losses.push_back(s.loss);
+    means.push_back(s.mean);
+    deviations.push_back(s.deviation);
+    values.insert(values.end(), s.folds.begin(), s.folds.end());
+  }
+  out.set("lambdas", float8_array(lambdas.data(), lambdas.size()));
+  out.set("losses", text_array(losses));
+  out.set("means", float8_array(means));
+  out.set("deviations", float8_array(deviations));
+  out.set("fold_values", float8_array(values, selection.settings.front().folds.size()));
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, 0, 0, outcome_of_selection); }
+MARGIN_FUNCTION(margin_cross_validate_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_selection); }
+
+MARGIN_FUNCTION(margin_cross_validate_final) {
+  const std::optional<CollectedRows> rows = collected_rows(fcinfo);
+  if (!rows.has_value()) PG_RETURN_NULL();
+  const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
+  SessionMonitor monitor = monitor_of(fcinfo, options.settings);
+  const margin::Selection selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left);
+  warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
+  CompositeBuilder out(fcinfo);
+  out.set_text("metric", margin::metric_name(selection.metric));
+  out.set_int4("folds", options.folds);
+  out.set_int8("rows", rows->data.rows());
+  out.set_int8("skipped", rows->skipped);
+  set_settings(out, selection);
+  if (selection.best.has_value()) {
+    const margin::SettingScore& best = selection.settings[*selection.best];
+    out.set_int4("best", static_cast<std::int32_t>(*selection.best) + 1);
+    out.set_float8("best_mean", best.mean);
+    out.set("options", jsonb_from(margin::chosen_options(rows->options, best)));
+  }
+  out.set_int8("unfinished", selection.unfinished);
+  out.set_float8("seconds", selection.seconds);
+  return out.finish();
+}
+
+MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, 0, 0, outcome_of_path); }
+MARGIN_FUNCTION(margin_path_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_path); }
+
+MARGIN_FUNCTION(margin_path_final) {
+  std::optional<CollectedRows> rows = collected_rows(fcinfo);
+  if (!rows.has_value()) PG_RETURN_NULL();
+  const margin::SelectionOptions options = margin::parse_path(rows->options);
+  SessionMonitor monitor = monitor_of(fcinfo, options.settings);
+  const std::vector<margin::Model> models = margin::train_path(rows->data, options, monitor, rows->memory_left);
+  rows->options.erase("lambdas");
+  rows->options.erase("initial");
+  std::vector<Datum> values;
+  std::int64_t unfinished = 0;
+  for (const margin::Model& model : models) {
+    unfinished += model.status != margin::Status::optimal;
+    rows->options["lambda"] = {*model.lambda};
+    values.push_back(model_datum(fcinfo, model, rows->skipped, rows->options));
+  }
+  warn_of_unfinished(unfinished, models.size());
+  return composite_array(values);
+}
