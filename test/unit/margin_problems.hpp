@@ -148,6 +148,21 @@ inline std::vector<Named> named_problems() {
   }
   list.push_back({"margin_1e-6", thin(1e-6), 1e-6, 1e-6});
   list.push_back({"margin_1e-8", thin(1e-8), 1e-8, 1e-8});
+  // Three classes of rows (g e_c, t): the margin of the simplex, g/√2. At 1e-8 the certificate's allowance for its own
+  // rounding alone is 1.006e-6 of the margin.
+  for (const double g : {1e-6, 2e-8}) {
+    Named p{g == 1e-6 ? "three_classes_margin_1e-6" : "three_classes_margin_2e-8",
+            {},
+            g / std::sqrt(2.0),
+            g / std::sqrt(2.0)};
+    p.rows.classes = 3;
+    for (int i = 0; i < 21; ++i) {
+      std::vector<double> x = {0, 0, 0, (i / 3 - 3) / 3.0};
+      x[at(i % 3)] = g;
+      p.rows.add(x, i % 3);
+    }
+    list.push_back(std::move(p));
+  }
   list.push_back({"needs_intercept", {{{5, 1}, {6, -1}, {4, 0}, {3, 2}}, {1, 1, 0, 0}}, {}, 0.0});
   list.push_back({"exclusive_or", {{{1, 1}, {-1, -1}, {1, -1}, {-1, 1}}, {1, 1, 0, 0}}, 0.0, 0.0});
   {
