@@ -68,6 +68,12 @@ class Session:
                         "COPY %s FROM STDIN (FORMAT binary)" % table], stdin=writer.stdout, check=True)
         if writer.wait() != 0:
             raise RuntimeError("datasets.py could not read " + name)
+        if sparse:  # the two arrays become one value per row
+            width = datasets.load(name)[0].shape[1]
+            self.run("ALTER TABLE %s RENAME TO %s_arrays" % (table, table))
+            self.run("CREATE TABLE %s AS SELECT id, y, margin_sparse(indices, vals::float8[], %d) AS x FROM %s_arrays"
+                     % (table, width, table))
+            self.run("DROP TABLE %s_arrays" % table)
         self.run("VACUUM (ANALYZE) " + table)
 
 

@@ -51,8 +51,17 @@ sub options
 
 sub element { return pick('0', '1', '-1', '0.5', '1e38', '-1e38', '1e-40', '3', '255', rand() < 0.05 ? pick('NaN', 'Infinity', 'NULL') : '2'); }
 
+# A sparse vector in text: mostly well-formed, sometimes not.
+sub sparse
+{
+	my $index = 0;
+	my @items = map { $index += pick(1, 1, 2, 3, 1000000, 0); $index . pick(':', ':', ':', ' ', '::') . element() } 1 .. rand 5;
+	return "'" . join(pick(' ', ' ', ',', '  '), @items) . pick('', '', '/3', '/1', '/0', '/2147483647', '/x') . "'::margin_sparse";
+}
+
 sub array
 {
+	return sparse() if rand() < 0.15;
 	my $type = pick('real', 'float8', 'int', 'smallint', 'bigint', 'numeric', 'text', 'boolean');
 	$type = 'float8' if rand() < 0.5;
 	my $n = rand() < 0.8 ? 3 : int rand 6;
