@@ -9,6 +9,7 @@
 #include "error.hpp"
 #include "risk_problems.hpp"
 #include "solver.hpp"
+#include "solvers/newton_augmented.hpp"
 #include "solvers/newton_gram.hpp"
 
 namespace margin {
@@ -406,6 +407,33 @@ TEST_P(NewtonLoss, ExtremeUnits) {
   }
 }
 
+TEST_P(NewtonLoss, RareClassOfThinBinaryRows) {
+  // Many equal rows, most of them far on one side: a sample says little about the kinks of the rest.
+  Random random(83);
+  Dataset data(classes() ? Dataset::Outcome::classes : Dataset::Outcome::targets);
+  for (int c = 0; classes() && c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  std::vector<double> w(200);
+  for (double& v : w) v = 1.5 * normal(random);
+  for (int i = 0; i < 40000; ++i) {
+    std::vector<std::int32_t> columns;
+    double score = -8 + 0.2 * normal(random);
+    for (std::int32_t j = 0; j < 200; ++j)
+      if (random.below(static_cast<std::uint64_t>(8 + j)) == 0) {
+        columns.push_back(j);
+        score += w[static_cast<std::size_t>(j)];
+      }
+    const std::vector<double> ones(columns.size(), 1.0);
+    data.append(columns.data(), ones.data(), static_cast<std::int32_t>(columns.size()), 200,
+                !classes() ? score : (score > 0 || i == 0 ? 1.0 : 0.0));
+  }
+  for (const double lambda : {1.0 / 40000, 0.01 / 40000, 1e-4 / 40000}) {
+    const Solved r = solve(data, soft(GetParam(), lambda, 1e-6));
+    EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+    EXPECT_LE(r.certificate.relative_gap, 1e-6) << lambda;
+    EXPECT_LE(r.solution.iterations, 600) << lambda;
+  }
+}
+
 TEST_P(NewtonLoss, SameRowsSameBits) {
   Table t = sample(37, 5000, 5, classes());
   const Dataset data = store(t, classes(), Storage::floats);
@@ -478,6 +506,25 @@ TEST_P(NewtonLoss, AsksTheMonitorAllTheTime) {
 INSTANTIATE_TEST_SUITE_P(All, NewtonLoss,
                          ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
                          [](const auto& info) { return info.param; });
+
+TEST(NewtonAugmented, RetreatsFromATooSharpStart) {
+  // Multipliers at their ends, a poor w and a proximal weight without smoothing: left alone, the inner problem would
+  // crawl from kink to kink.
+  Table t = sample(89, 20000, 60, true);
+  const Dataset data = store(t, true, Storage::floats);
+  Settings s = soft("hinge", 1e-6, 1e-6);
+  const Problem p = make_problem(data, s);
+  Monitor monitor;
+  margin::Run run(s, monitor, "test", 1);
+  const NewtonProblem problem(p, 0, run);
+  const BoxLoss box(*p.loss);
+  AugmentedLagrangian lagrangian(problem, box, std::vector<double>(problem.rows.columns(), 0.0));
+  for (std::size_t i = 0; i < 20000; ++i) lagrangian.a[i] = problem.y[i];
+  lagrangian.kappa = 1e4;
+  const double gap = 0.1;  // of F = P/λ, which is some 10⁵ here
+  EXPECT_TRUE(lagrangian.solve(gap, 300, 0, 0, nullptr));
+  EXPECT_LE(lagrangian.gap(), gap);
+}
 
 TEST(Newton, SquaredLossTakesOneStep) {
   Table t = sample(53, 500, 7, false);

@@ -18,10 +18,12 @@ namespace margin {
 
 namespace {
 
-constexpr double kappa_growth = 5, largest_kappa = 1e12;
+constexpr double kappa_growth = 5, careful_growth = 2.5, largest_kappa = 1e12;
+// An inner problem that takes more steps than this is too sharp for its multipliers: it is left for a smoother one.
+constexpr int inner_limit = 30, retreat_limit = 20;
+constexpr double retreat = 25;
 // Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
 constexpr double inner_share = 0.2;
-constexpr int inner_limit = 60;
 constexpr double refresh_share = 0.5;
 
 double inner_product(const std::vector<double>& v, const std::vector<double>& w) {
@@ -164,11 +166,12 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
                                 NewtonProgress* progress) {
   std::vector<double> best_w, best_a, best_u;
   double best = -1;
-  int idle = 0;
+  int idle = 0, retreats = 0;
+  double growth = kappa_growth;
   Status why;
   a_old_ = a;
   for (;;) {
-    bool stopped = false;
+    bool stopped = false, converged = false;
     for (int inner = 0; inner < inner_limit; ++inner) {
       evaluate(inner == 0);
       if (progress != nullptr) {
@@ -180,9 +183,16 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
         evaluate(true);
         if (gap() <= wanted) return true;
       }
-      if (stopped || 0.5 * residual_ <= inner_share * excess_ || !direction()) break;
+      converged = 0.5 * residual_ <= inner_share * excess_;
+      if (stopped || converged || !direction()) break;
       p_.rows.scores(d_.data(), du_.data());
       line_search();
+    }
+    if (!stopped && !converged && retreats < retreat_limit) {
+      ++retreats;
+      growth = careful_growth;
+      kappa /= retreat;
+      continue;
     }
     if (best >= 0 && !(gap() < 0.7 * best)) ++idle;
     if (best < 0 || gap() < best) {
@@ -194,7 +204,7 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
     }
     if (stopped || idle >= 8) break;
     a_old_ = a;
-    kappa = std::min(kappa * kappa_growth, largest_kappa);
+    kappa = std::min(kappa * growth, largest_kappa);
   }
   // The best point of the outer iterations; its proximal term is gone, so that evaluate() reproduces its a.
   w = best_w;

@@ -54,6 +54,7 @@ class Rounds {
   bool certified();
   double choose(bool grow_only);
   void soften();
+  void open();
   void sharpen(double reach);
   double primal() const;
   double scale() const;
@@ -67,6 +68,7 @@ class Rounds {
   std::vector<double> u_;
   std::vector<char> solved_;  // rows that the next round solves for
   double kappa_ = 0, share_ = row_share;
+  bool known_dual_ = false;      // a_ comes from a model or an accepted round
   double primal_ = 0, gap_ = 0;  // of w_ over all rows; the gap of the last accepted round
 };
 
@@ -106,6 +108,7 @@ bool Rounds::start() {
   if (known_ == NewtonPoint::Known::both) {
     if (certified()) return false;
     share_ = known_share;
+    known_dual_ = true;
     sharpen(choose(false));
     return true;
   }
@@ -123,14 +126,22 @@ bool Rounds::start() {
     w_ = part.w;
     p_.rows.scores(w_.data(), u_.data());
   }
-  for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
-  sharpen(choose(false));
-  soften();
+  open();
   return true;
 }
 
-// The proximal weight that smooths no wider than a share of `reach`, the distance to the nearest held row.
-void Rounds::sharpen(double reach) { kappa_ = std::max(kappa_, 1 / (first_width * std::max(reach, 1e-6 * scale()))); }
+// Rows, multipliers and proximal weight of the next round where only w is known.
+void Rounds::open() {
+  for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
+  const double reach = choose(false);
+  soften();
+  sharpen(reach);
+}
+
+// A smoothing no wider than a share of `reach`, the distance to the nearest held row.
+void Rounds::sharpen(double reach) {
+  kappa_ = std::max(first_kappa / scale(), 1 / (first_width * std::max(reach, 1e-6 * scale())));
+}
 
 // The gap of w and a as they stand, from all rows.
 bool Rounds::certified() {
@@ -224,6 +235,7 @@ Rounds::Outcome Rounds::round(double wanted) {
   if (better || all) {
     for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
     kappa_ = lagrangian.kappa;
+    known_dual_ = true;
     gap_ = gap;
     if (progress_.reached(primal_, dual)) return Outcome::done;
     return all && !solved ? Outcome::stuck : Outcome::better;
@@ -245,7 +257,10 @@ Status Rounds::run() {
     if (progress_.exhausted(why)) return why;
     if (outcome == Outcome::stuck) return Status::iteration_limit;
     if (outcome == Outcome::worse) share_ *= 2;
-    choose(count > 0);
+    if (known_dual_)
+      choose(count > 0);
+    else
+      open();
   }
 }
 
