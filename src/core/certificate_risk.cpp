@@ -76,7 +76,7 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
     block_work_ += x.count;
   }
   if (objective_.task == Task::binary)
-    errors_ += (scores_[0] >= 0) != (outcome == 1);
+    errors_ += (scores_[0] > 0) != (outcome == 1);  // as decide()
   else if (objective_.task == Task::multiclass)
     errors_ += best != outcome;
   if (!supports) return;

@@ -49,9 +49,8 @@ Datum pass_step(FunctionCallInfo fcinfo) {
   MemoryContext context = aggregate_context(fcinfo);
   auto& call = query_state<PassCall>(fcinfo);
   auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {
+  if (PG_ARGISNULL(1)) {  // no model's row: not counted, wherever it comes in the order
     if (state == nullptr) PG_RETURN_NULL();
-    ++state->skipped;
     PG_RETURN_POINTER(state);
   }
   const Datum model = PG_GETARG_DATUM(1);

@@ -130,7 +130,7 @@ class OutputAscent {
     for (;;) {
       const EpochResult epoch = run_one_epoch();
       const bool last =
-          epoch.out_of_time || session_.run.exhausted(static_cast<std::int64_t>(std::floor(session_.epochs)), status);
+          session_.run.exhausted(static_cast<std::int64_t>(std::floor(session_.epochs)), status) || epoch.out_of_time;
       idle = epoch.moved ? 0 : idle + 1;
       // Draws with replacement can miss the row that still has a step to make.
       const bool stuck = idle >= (session_.settings.order == Order::random ? 64 : 1);
