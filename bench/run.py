@@ -135,6 +135,7 @@ def predict(session):
     session.run("INSERT INTO models SELECT 'cov', train_margin(y, x, %s) FROM covtype_like WHERE id < 2000"
                 % options(solver="momentum", max_iterations=20))
     session.run("INSERT INTO models SELECT 'rcv1', train_margin(y, x) FROM rcv1")
+    session.run("ANALYZE models")  # unanalysed, its size is overestimated and every query compiled by JIT
     for name, table in (("cov", "covtype_like"), ("rcv1", "rcv1")):
         work = {"scan": lambda: session.run("SELECT sum(x[1]) FROM " + table)}
         for call in ("margin_predict(model, x)", "margin_predict(model, x, NULL::int)", "margin_score(model, x)"):
