@@ -352,7 +352,7 @@ def environment(session, names):
     return ("*%s, %d cores, load %.1f at the end; PostgreSQL %s, %s, %s; commit %s; `bench/run.sh %s`, minima of %d interleaved "
             "repetitions, CPU seconds (wall minima and medians in brackets).*" % (
                 cpu, os.cpu_count(), os.getloadavg()[0], session.value("SHOW server_version").split()[0],
-                output("g++", "--version").split("\n")[0], packages, output("git", "rev-parse", "--short", "HEAD"),
+                output("g++", "--version").split("\n")[0], packages, os.environ["MARGIN_COMMIT"],
                 names, REPETITIONS))
 
 

@@ -9,6 +9,9 @@ make_scratch
 export MARGIN_BENCH_BUILD=${MARGIN_BUILD:-$root/build}/bench
 cmake -S "$root/bench/peers" -B "$MARGIN_BENCH_BUILD" >/dev/null
 cmake --build "$MARGIN_BENCH_BUILD" -j "$jobs" >"$scratch/peers.log" 2>&1 || { cat "$scratch/peers.log"; die 'the peers do not build'; }
+# What is measured, named before it is built: HEAD may move on, and the tree may differ from it.
+MARGIN_COMMIT=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
+export MARGIN_COMMIT
 build_extension
 install_privately
 start_cluster 'shared_buffers = 2GB' 'max_wal_size = 8GB' 'autovacuum = off' 'max_parallel_workers_per_gather = 0'
