@@ -239,7 +239,7 @@ COMMENT ON FUNCTION margin_hashed_features(integer, VARIADIC "any")
 -- -------------------------------------------------------------------------------------------------------- options
 
 CREATE FUNCTION margin_options(
-  norm            float8       DEFAULT NULL,
+  norm            "any"        DEFAULT NULL,
   lambda          float8       DEFAULT NULL,
   loss            text         DEFAULT NULL,
   solver          text         DEFAULT NULL,
@@ -262,11 +262,22 @@ CREATE FUNCTION margin_options(
   epsilon         float8       DEFAULT NULL,
   smoothing       float8       DEFAULT NULL,
   calibration     text         DEFAULT NULL,
-  unseen          text         DEFAULT NULL
+  unseen          text         DEFAULT NULL,
+  shrinkage       float8       DEFAULT NULL,
+  step            text         DEFAULT NULL,
+  learners        text         DEFAULT NULL,
+  accelerated     boolean      DEFAULT NULL,
+  working_set     boolean      DEFAULT NULL,
+  kernel          text         DEFAULT NULL,
+  gamma           "any"        DEFAULT NULL,
+  degree          integer      DEFAULT NULL,
+  coef0           float8       DEFAULT NULL,
+  width           integer      DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_options(float8, float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text)
+COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, float8, text, text,
+  boolean, boolean, text, "any", integer, float8, integer)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 -- ------------------------------------------------------------------------------------------------------- training

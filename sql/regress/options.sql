@@ -17,8 +17,12 @@ SELECT margin_options(norm => 2, tolerance => 1e-6, max_iterations => 10, max_se
                       intercept_scale => 2, standardize => true, seed => 7, history => true, dual_weights => false,
                       log_level => 'notice', "order" => 'cyclic', output => 'average', start => 'sgd', l1_ratio => 0.5,
                       epsilon => 0.01, smoothing => 0.5, solver => 'sdca', loss => 'hinge', lambda => 1e-4);
+SELECT margin_options(norm => 'sparse'), margin_options(norm => 1.2), margin_options(norm => 1),
+       margin_options(gamma => 'auto'), margin_options(gamma => 0.5);
+SELECT margin_options(shrinkage => 0.5, step => 'wolfe', learners => 'stumps', accelerated => true, working_set => false,
+                      kernel => 'linear', degree => 2, coef0 => 1, width => 64);
 -- The arguments are the options of the library, all of them.
-SELECT count(*) = 24 AS all_there FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options') s;
+SELECT count(*) = 34 AS all_there FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options') s;
 -- Numbers keep every digit.
 SELECT (margin_options(lambda => 0.1::float8 + 0.2::float8)->>'lambda')::float8 = 0.1::float8 + 0.2::float8 AS exact;
 -- Class weights: a word, an object, text or jsonb.
@@ -30,6 +34,17 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT margin_options(lambda => 0.5);
 
 -- What is refused.
 SELECT pg_temp.error_of($$SELECT margin_options(norm => 3)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(norm => 0.5)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(norm => 'dense')$$);
+SELECT pg_temp.error_of($$SELECT margin_options(norm => now())$$);
+SELECT pg_temp.error_of($$SELECT margin_options(shrinkage => 1.5)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(step => 'large')$$);
+SELECT pg_temp.error_of($$SELECT margin_options(learners => 'trees')$$);
+SELECT pg_temp.error_of($$SELECT margin_options(gamma => 'large')$$);
+SELECT pg_temp.error_of($$SELECT margin_options(gamma => 0)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(degree => 0)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(coef0 => -1)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(width => 0)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(lambda => 0)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(lambda => 'NaN')$$);
 SELECT pg_temp.error_of($$SELECT margin_options(tolerance => -1)$$);

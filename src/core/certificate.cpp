@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "certificate_norm.hpp"
 #include "monitor.hpp"
 
 namespace margin {
@@ -147,6 +148,7 @@ double MarginCheck::upper() const {
 
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
                     const Weights& dual) {
+  if (problem.norm != 2) return certify_norm(problem, weights, intercept, dual);
   MarginCheck check(problem.classes, problem.dimensions(), weights.data(),
                     problem.intercept ? intercept.data() : nullptr, problem.intercept, dual.rows() == problem.rows());
   Poller poller(problem.monitor);

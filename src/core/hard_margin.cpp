@@ -139,6 +139,11 @@ Weights mean_difference(const Problem& problem, std::int64_t sample) {
   return w;
 }
 
+std::string refusal_of_l2_margin(const Problem& problem) {
+  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
+  return problem.norm == 2 ? "" : "it measures the margin by the l2 norm, and the option norm asks for another";
+}
+
 double dual_bytes(const Problem& problem) { return 8.0 * static_cast<double>(problem.rows()) * problem.outputs(); }
 
 }  // namespace margin

@@ -36,6 +36,9 @@ void balance_dual(const Problem& problem, Weights& dual);
 /// An evenly spaced sample's difference of class means: a start that costs a fraction of a pass.
 Weights mean_difference(const Problem& problem, std::int64_t sample);
 
+/// Why a solver of the maximum l2 margin cannot do this problem; empty when it can.
+std::string refusal_of_l2_margin(const Problem& problem);
+
 /// Bytes of one n × (1 or classes) matrix of dual weights.
 double dual_bytes(const Problem& problem);
 

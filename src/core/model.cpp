@@ -22,6 +22,14 @@ void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, doubl
   if (row_dimensions != model.dimensions)
     throw Error(ErrorKind::wrong_dimensions, "the model expects " + std::to_string(model.dimensions) +
                                                  " features, not " + std::to_string(row_dimensions));
+  if (model.basis != nullptr) {
+    std::vector<double> values(static_cast<std::size_t>(model.basis->size()));
+    model.basis->evaluate(x, values.data());
+    const Row terms{values.data(), nullptr, model.basis->size(), true};
+    for (std::int32_t o = 0; o < model.outputs; ++o)
+      scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * terms.count) + model.intercept[o];
+    return;
+  }
   for (std::int32_t o = 0; o < model.outputs; ++o)
     scores[o] = dot(x, model.weights + static_cast<std::ptrdiff_t>(o) * model.dimensions) + model.intercept[o];
 }

@@ -1,10 +1,12 @@
 // A trained model as a value: what the composite type margin_model holds, and what scoring needs of it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "basis.hpp"
 #include "calibration.hpp"
 #include "certificate.hpp"
 #include "monitor.hpp"
@@ -18,7 +20,9 @@ struct Model {
   std::optional<double> lambda;
   Status status = Status::optimal;
   std::vector<std::string> classes;
-  Weights weights;  ///< hard margin: Frobenius norm 1, so that a score is a distance
+  Weights weights;                     ///< hard margin: norm 1, so that a score is a distance
+  std::shared_ptr<const Basis> basis;  ///< null: linear in the features
+  std::int32_t dimensions = 0;         ///< features of a row
   Eigen::VectorXd intercept;
   Certificate certificate;
   double tolerance = 0;
@@ -31,12 +35,14 @@ struct Model {
 
 /// The part of a model that scoring reads; plain pointers into memory of the caller.
 struct Scorer {
+  // `dimensions` are the features of a row; there is one weight per feature, or per function of the basis.
   std::int32_t outputs = 0, dimensions = 0;
-  const double* weights = nullptr;    ///< outputs × dimensions
+  const double* weights = nullptr;    ///< outputs × (dimensions, or basis->size())
   const double* intercept = nullptr;  ///< outputs
+  const Basis* basis = nullptr;       ///< null: linear in the features
 };
 
-/// scores[o] = <x, w_o> + b_o. Throws Error(wrong_dimensions).
+/// scores[o] = <x, w_o> + b_o, or <φ(x), w_o> + b_o with a basis. Throws Error(wrong_dimensions).
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores);
 
 /// Index of the predicted class: the sign for one output, the largest score otherwise (first of equals).

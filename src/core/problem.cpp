@@ -37,6 +37,11 @@ void check_hard_margin(const Dataset& data, const Settings& s) {
                 "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent.");
 }
 
+double norm_of(const Settings& s, std::int32_t dimensions) {
+  if (!s.sparse_norm) return s.norm;
+  return dimensions < 3 ? 2.0 : 1 + 1 / std::log(static_cast<double>(dimensions));
+}
+
 void set_labels(Problem& p) {
   const ClassTable& table = p.data.classes();
   const std::vector<std::int32_t> rank = table.ranks();
@@ -101,7 +106,6 @@ Dataset::Outcome outcome_of(const Settings& settings) {
 
 Problem make_problem(const Dataset& data, const Settings& settings) {
   Problem p(data);
-  p.norm = settings.norm;
   p.hard_margin = settings.hard_margin();
   p.intercept = settings.intercept;
   p.intercept_scale = settings.intercept_scale;
@@ -111,6 +115,15 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
   else
     set_labels(p);
   if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
+  p.norm = norm_of(settings, p.dimensions());
+  if (p.norm != 2 && !p.hard_margin)
+    throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
+                "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
+  if (!settings.kernel.empty() && settings.kernel != "linear")
+    throw Error(ErrorKind::invalid_option, "unknown kernel \"" + settings.kernel + "\"", "Known kernels: linear.");
+  if (settings.learners != Learners::features && (!p.hard_margin || p.norm != 1))
+    throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
+                "Give norm => 1, without lambda.");
   if (p.hard_margin) {
     check_hard_margin(data, settings);
     if (follows_a_loss(settings.solver)) p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;

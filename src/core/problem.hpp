@@ -28,7 +28,7 @@ struct Problem {
   std::int32_t classes = 0;              ///< 0 for regression
   std::vector<std::string> class_names;  ///< sorted; binary: [0] is −1, [1] is +1
   std::vector<std::int32_t> label;       ///< sorted class index per row; empty for regression
-  double norm = 2;
+  double norm = 2;                       ///< p of the norm that measures the margin, 1 ≤ p ≤ 2
   bool hard_margin = true;
   double lambda = 0;  ///< soft margin only
   double l1_ratio = 0;
@@ -52,6 +52,8 @@ struct Problem {
     if (task == Task::binary) return sign(i);
     return label[static_cast<std::size_t>(i)] == o ? 1.0 : -1.0;
   }
+  /// Hard margins in other norms than l2 tell more than two classes apart one against the rest.
+  bool one_vs_rest() const { return task == Task::multiclass && (!hard_margin || norm != 2); }
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };
 

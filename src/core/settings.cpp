@@ -105,13 +105,30 @@ void set_initial(Settings& s, std::string_view key, const Value& v) {
   s.initial = std::move(model);
 }
 
+void set_norm(Settings& s, std::string_view key, const Value& v) {
+  const auto* name = std::get_if<std::string>(&v.data);
+  s.sparse_norm = name != nullptr && *name == "sparse";
+  if (!s.sparse_norm)
+    s.norm = number(key, v, "a number from 1 to 2, or 'sparse'", [](double x) { return x >= 1 && x <= 2; });
+}
+
+void set_gamma(Settings& s, std::string_view key, const Value& v) {
+  static const char* const expected = "a positive number, 'scale' or 'auto'";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (*name != "scale" && *name != "auto") refuse(key, v, expected);
+    s.gamma = *name == "scale" ? Gamma::scale : Gamma::automatic;
+    return;
+  }
+  s.gamma_value = number(key, v, expected, [](double x) { return x > 0; });
+  s.gamma = Gamma::number;
+}
+
 using Setter = std::function<void(Settings&, std::string_view, const Value&)>;
 
 const std::vector<std::pair<std::string_view, Setter>>& setters() {
   auto positive = [](double x) { return x > 0; };
   static const std::vector<std::pair<std::string_view, Setter>> table = {
-      {"norm", [](Settings& s, std::string_view k,
-                  const Value& v) { s.norm = number(k, v, "2 (the l2 margin)", [](double x) { return x == 2; }); }},
+      {"norm", set_norm},
       {"lambda", [=](Settings& s, std::string_view k,
                      const Value& v) { s.lambda = number(k, v, "a positive number", positive); }},
       {"loss", [](Settings& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
@@ -179,6 +196,41 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
       {"unseen",
        [](Settings& s, std::string_view k, const Value& v) {
          s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
+       }},
+      {"shrinkage",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
+       }},
+      {"step",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.step = choice<Step>(k, v,
+                               {{"quadratic", Step::quadratic},
+                                {"wolfe", Step::wolfe},
+                                {"adaboost", Step::adaboost},
+                                {"optimal", Step::optimal},
+                                {"theory", Step::theory}});
+       }},
+      {"learners",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
+       }},
+      {"accelerated", [](Settings& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
+      {"working_set", [](Settings& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
+      {"kernel", [](Settings& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
+      {"gamma", set_gamma},
+      {"degree",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.degree = number(k, v, "a whole number from 1 to 100",
+                           [](double x) { return x >= 1 && x <= 100 && x == std::floor(x); });
+       }},
+      {"coef0",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.coef0 = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
+       }},
+      {"width",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000",
+                                                    [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
        }},
   };
   return table;

@@ -22,6 +22,9 @@ enum class Order { permutation, random, cyclic };
 enum class Output { last, average, random };
 enum class Start { zero, sgd };
 enum class Calibrate { none, platt, isotonic };
+enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
+enum class Learners { features, stumps };
+enum class Gamma { scale, automatic, number };
 
 /// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
 struct InitialModel {
@@ -30,7 +33,8 @@ struct InitialModel {
 
 struct Settings {
   // The problem: pick a norm, and say whether errors may be traded (lambda).
-  double norm = 2;
+  double norm = 2;               ///< p of the lp norm that measures the margin, 1 to 2
+  bool sparse_norm = false;      ///< norm 'sparse': p = 1 + 1/ln d
   std::optional<double> lambda;  ///< absent: hard margin
   std::string loss;              ///< empty: exponential (hard margin) or hinge (lambda given)
   bool intercept = true;
@@ -42,6 +46,11 @@ struct Settings {
   double smoothing = 1.0;                      ///< gamma of the smoothed hinge
   double l1_ratio = 0;
   Calibrate calibration = Calibrate::none;  ///< how scores become probabilities (soft margins with classes)
+  Learners learners = Learners::features;   ///< what an l1 margin combines
+  std::string kernel;                       ///< empty: linear, with weights on the features
+  Gamma gamma = Gamma::scale;               ///< as scikit-learn: 1/(d Var(X)), 1/d, or `gamma_value`
+  double gamma_value = 0, degree = 3, coef0 = 0;
+  std::int32_t width = 1024;  ///< hidden units of the tangent kernel of finite width
 
   // The method.
   std::string solver = "auto";
@@ -53,6 +62,11 @@ struct Settings {
   Output output = Output::last;
   Start start = Start::zero;
   std::optional<InitialModel> initial;
+  Step step = Step::automatic;
+  std::optional<double> shrinkage;  ///< ν of boosting, in (0, 1]
+  std::optional<bool> accelerated;
+  std::optional<bool>
+      working_set;  ///< solve on a pool of rows that passes certify and grow; absent: with solver 'auto'
 
   // What the model carries, what the session hears.
   bool history = false;

@@ -2,10 +2,12 @@
 // docs/reference.md; the conformance tests find it in the registry.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "basis.hpp"
 #include "monitor.hpp"
 #include "problem.hpp"
 
@@ -13,8 +15,9 @@ namespace margin {
 
 /// What a solver hands back: vectors, no claims. The claims are made by certificate.hpp, from these vectors.
 struct Solution {
-  Weights weights;            ///< outputs × d in the units of the rows; any positive scale for a hard margin
-  Eigen::VectorXd intercept;  ///< one per output; zeros without intercept
+  Weights weights;                     ///< outputs × d in the units of the rows; any positive scale for a hard margin
+  std::shared_ptr<const Basis> basis;  ///< what the weights weigh; null: the features
+  Eigen::VectorXd intercept;           ///< one per output; zeros without intercept
   /// rows × (1, or classes when multiclass). Hard margin: q ≥ 0 with any sum (multiclass: entry (i, c) weighs the
   /// pair "true class of i against c"). Soft margin: the signed α of each output.
   Weights dual;

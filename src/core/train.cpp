@@ -7,6 +7,7 @@
 #include "certificate_risk.hpp"
 #include "cross_fit.hpp"
 #include "error.hpp"
+#include "lp_norm.hpp"
 #include "standardize.hpp"
 
 namespace margin {
@@ -24,16 +25,22 @@ void require_memory(double needed, double left, const std::string& what) {
                 "Raise margin.memory_limit, or train on fewer rows.");
 }
 
-/// A hard margin is a direction: returned with norm 1, so that a score is a distance.
-void normalize(Weights& weights, Eigen::VectorXd& intercept) {
-  const double top = weights.cwiseAbs().maxCoeff();
-  if (!(top > 0) || !std::isfinite(top)) return;
-  const double scale = unit_scale(top);  // a power of two first, so that the norm neither overflows nor vanishes
-  weights *= scale;
-  intercept *= scale;
-  const double norm = weights.norm();
-  weights /= norm;
-  intercept /= norm;
+/// A hard margin is a direction: returned with norm 1 (each output's, one against the rest), so that a score is a
+/// distance.
+void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& intercept) {
+  const Eigen::Index rows = problem.one_vs_rest() ? 1 : weights.rows();
+  for (Eigen::Index o = 0; o < weights.rows(); o += rows) {
+    auto w = weights.middleRows(o, rows);
+    auto b = intercept.segment(o, rows);
+    const double top = w.cwiseAbs().maxCoeff();
+    if (!(top > 0) || !std::isfinite(top)) continue;
+    const double scale = unit_scale(top);  // a power of two first, so that the norm neither overflows nor vanishes
+    w *= scale;
+    b *= scale;
+    const double norm = lp_norm(w.data(), w.size(), problem.norm);
+    w /= norm;
+    b /= norm;
+  }
 }
 
 }  // namespace
@@ -63,7 +70,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);
-  if (problem.hard_margin) normalize(solution.weights, solution.intercept);
+  if (problem.hard_margin) normalize(problem, solution.weights, solution.intercept);
 
   Model model;
   model.task = problem.task;
@@ -91,7 +98,9 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   solution.dual.resize(0, 0);
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
+  model.dimensions = data.dimensions();
   model.weights = std::move(solution.weights);
+  model.basis = std::move(solution.basis);
   model.intercept = std::move(solution.intercept);
   model.iterations = solution.iterations;
   model.rows = data.rows();

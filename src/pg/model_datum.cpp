@@ -29,12 +29,8 @@ void read_weights(const CompositeReader& reader, StoredModel& model) {
   if (weights->columns != 0 && weights->rows != static_cast<std::size_t>(model.outputs))
     reader.refuse("weights",
                   "has " + std::to_string(weights->rows) + " rows, expected " + std::to_string(model.outputs));
-  model.dimensions = static_cast<std::int32_t>(weights->columns == 0 ? weights->rows : weights->columns);
+  model.terms = static_cast<std::int32_t>(weights->columns == 0 ? weights->rows : weights->columns);
   model.weights = std::move(weights->values);
-  const auto stated = reader.int4("dimensions");
-  if (stated.has_value() && *stated != model.dimensions)
-    reader.refuse("dimensions",
-                  "is " + std::to_string(*stated) + ", but weights has " + std::to_string(model.dimensions));
 
   auto intercept = reader.numbers("intercept");
   if (!intercept.has_value()) reader.refuse("intercept", "is NULL");
@@ -42,6 +38,15 @@ void read_weights(const CompositeReader& reader, StoredModel& model) {
     reader.refuse("intercept", "must have " + std::to_string(model.outputs) + " element" +
                                    (model.outputs == 1 ? "" : "s") + " in one dimension");
   model.intercept = std::move(intercept->values);
+}
+
+/// What the weights weigh. Linear models: the features, as many as weights.
+void read_dimensions(const CompositeReader& reader, StoredModel& model) {
+  const auto stated = reader.int4("dimensions");
+  model.dimensions = model.terms;
+  if (stated.has_value() && *stated != model.dimensions)
+    reader.refuse("dimensions",
+                  "is " + std::to_string(*stated) + ", but weights has " + std::to_string(model.dimensions));
 }
 
 void read_dual_weights(const CompositeReader& reader, StoredModel& model) {
@@ -68,6 +73,7 @@ void read_model(Datum composite, StoredModel& model) {
   const CompositeReader reader(composite, type_name);
   read_classes(reader, model);
   read_weights(reader, model);
+  read_dimensions(reader, model);
   read_dual_weights(reader, model);
   model.loss = reader.string("loss").value_or("");
   model.lambda = reader.float8("lambda");
@@ -136,7 +142,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   out.set_int8("iterations", model.iterations);
   out.set_int8("rows", model.rows);
   out.set_int8("skipped", skipped);
-  out.set_int4("dimensions", static_cast<std::int32_t>(d));
+  out.set_int4("dimensions", model.dimensions);
   out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
   out.set("options", jsonb_from(options));

@@ -11,8 +11,10 @@ struct StoredModel {
   std::vector<std::string> classes;                          ///< empty: regression
   std::unordered_map<std::string_view, std::int32_t> index;  ///< of the classes
   std::int32_t outputs = 0, dimensions = 0;
+  std::int32_t terms = 0;  ///< weights per output: `dimensions`, or the size of the basis
   std::vector<double> weights, intercept;
-  std::vector<double> dual_weights;  ///< empty when the model carries none
+  std::unique_ptr<const Basis> basis;  ///< null: linear in the features
+  std::vector<double> dual_weights;    ///< empty when the model carries none
   std::string loss;
   std::optional<double> lambda, gap;
   Calibration calibration;
@@ -24,7 +26,7 @@ struct StoredModel {
   bool logistic() const { return lambda.has_value() && loss == "logistic"; }
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
   bool probabilistic() const { return !calibration.empty() || logistic(); }
-  Scorer scorer() const { return {outputs, dimensions, weights.data(), intercept.data()}; }
+  Scorer scorer() const { return {outputs, dimensions, weights.data(), intercept.data(), basis.get()}; }
   /// Index of the class; throws Error(invalid_value) listing the known classes.
   std::int32_t class_index(std::string_view name) const;
 

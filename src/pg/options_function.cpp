@@ -48,6 +48,14 @@ Value argument(Datum datum, Oid type) {
   switch (type) {
     case BOOLOID:
       return {DatumGetBool(datum)};
+    case INT2OID:
+      return {static_cast<double>(DatumGetInt16(datum))};
+    case INT4OID:
+      return {static_cast<double>(DatumGetInt32(datum))};
+    case FLOAT4OID:
+      return {static_cast<double>(DatumGetFloat4(datum))};
+    case NUMERICOID:
+      return {DatumGetFloat8(backend([=] { return DirectFunctionCall1(numeric_float8, datum); }))};
     case INT8OID:
       return {static_cast<double>(DatumGetInt64(datum))};
     case FLOAT8OID:
@@ -67,7 +75,7 @@ Value argument(Datum datum, Oid type) {
       if (backend([=] { return type_is_rowtype(type); })) return {initial_from(datum)};
       throw Error(ErrorKind::wrong_type,
                   "an option cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
-                  "Use jsonb, or text.");
+                  "Use a number, text or jsonb.");
   }
 }
 

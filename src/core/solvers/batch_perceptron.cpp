@@ -22,7 +22,7 @@ class BatchPerceptron final : public Solver {
     return "baseline: adds the row of smallest margin in every pass (Cotter, Shalev-Shwartz, Srebro 2012)";
   }
   std::string refusal(const Problem& p) const override {
-    if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
+    if (const std::string reason = refusal_of_l2_margin(p); !reason.empty()) return reason;
     if (p.outputs() > 1 && p.intercept) return "more than two classes need intercept => false";
     return {};
   }

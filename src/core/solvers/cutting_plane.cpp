@@ -33,9 +33,7 @@ class CuttingPlane final : public Solver {
   std::string_view summary() const override {
     return "exact maximum l2 margin: minimum-norm point of a small pool of rows, certified and grown by scans";
   }
-  std::string refusal(const Problem& p) const override {
-    return p.hard_margin ? "" : "it separates without errors, and lambda asks for a soft margin";
-  }
+  std::string refusal(const Problem& p) const override { return refusal_of_l2_margin(p); }
   double workspace(const Problem& p) const override {
     const double pool = std::min(1024.0, static_cast<double>(p.rows()));
     return dual_bytes(p) + 24 * pool * pool + 32.0 * p.dimensions() * p.outputs();

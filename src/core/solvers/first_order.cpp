@@ -277,7 +277,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Settings& setting
 }
 
 std::string first_order_refusal(const Problem& problem) {
-  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
+  if (const std::string reason = refusal_of_l2_margin(problem); !reason.empty()) return reason;
   if (problem.loss_name == "logistic" && problem.outputs() > 1 && problem.intercept)
     return "the logistic loss with more than two classes needs intercept => false";
   return {};

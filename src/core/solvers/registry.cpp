@@ -24,7 +24,11 @@ const std::vector<const Solver*>& all_solvers() {
 }
 
 const Solver& choose_solver(const Problem& problem, const Settings& settings) {
-  if (settings.solver == "auto") return problem.hard_margin ? cutting_plane : soft_auto;
+  if (settings.solver == "auto") {
+    if (!problem.hard_margin) return soft_auto;
+    if (problem.norm == 2) return cutting_plane;
+    throw Error(ErrorKind::unsupported, "no solver is listed for this norm yet");
+  }
   std::vector<std::string_view> names = {"auto"};
   for (const Solver* solver : all_solvers()) {
     if (solver->name() != settings.solver) {

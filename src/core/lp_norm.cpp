@@ -1,0 +1,27 @@
+#include "lp_norm.hpp"
+
+#include <cmath>
+
+#include "row.hpp"
+
+namespace margin {
+
+double lp_norm(const double* v, Eigen::Index n, double p) {
+  const double top = kernels().max_abs_d(v, static_cast<std::size_t>(n));
+  if (top == 0 || !std::isfinite(top) || std::isinf(p)) return top;
+  const double scale = unit_scale(top);  // a power of two: exact
+  double sum = 0;
+  if (p == 1) {
+    for (Eigen::Index j = 0; j < n; ++j) sum += std::fabs(scale * v[j]);
+    return sum / scale;
+  }
+  if (p == 2) {
+    for (Eigen::Index j = 0; j < n; ++j) sum += (scale * v[j]) * (scale * v[j]);
+    return std::sqrt(sum) / scale;
+  }
+  for (Eigen::Index j = 0; j < n; ++j)
+    if (v[j] != 0) sum += std::pow(std::fabs(scale * v[j]), p);
+  return std::pow(sum, 1 / p) / scale;
+}
+
+}  // namespace margin
