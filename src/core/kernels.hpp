@@ -58,6 +58,18 @@ struct Kernels {
   void (*pack_d)(const double* x, std::size_t n, double scale, double* to, std::size_t panel_stride);
   /// The logistic loss ln(1 + exp(−y u)) of n rows, y = ±1, and its slope in u.
   void (*logistic)(const double* u, const double* y, std::size_t n, double* value, double* slope);
+  /// One row (`indices` null: dense) against `width` weight vectors side by side, w[j · width + c]; width is 4, 8, 12
+  /// or
+  /// 16. panel_dot: u[c] = Σ_k values[k] · w[j_k · width + c]. panel_add: w[j_k · width + c] += coefficients[c] ·
+  /// values[k].
+  void (*panel_dot_f)(const float* values, const std::int32_t* indices, std::size_t n, const double* w,
+                      std::size_t width, double* u);
+  void (*panel_dot_d)(const double* values, const std::int32_t* indices, std::size_t n, const double* w,
+                      std::size_t width, double* u);
+  void (*panel_add_f)(const double* coefficients, const float* values, const std::int32_t* indices, std::size_t n,
+                      std::size_t width, double* w);
+  void (*panel_add_d)(const double* coefficients, const double* values, const std::int32_t* indices, std::size_t n,
+                      std::size_t width, double* w);
 };
 
 /// The best set that this CPU runs; the choice is made at the first call and never changes.

@@ -70,26 +70,11 @@ void set_row_weights(Problem& p, const Settings& s) {
     throw Error(ErrorKind::invalid_value, "the row weights sum to 0, expected at least one positive weight");
   if (!by_class && !p.data.weighted()) return;
 
-  std::vector<double> class_weight(static_cast<std::size_t>(p.classes), 1.0);
-  if (s.class_weight_balanced) {
-    // As scikit-learn: n / (k n_c), with row weights in place of counts.
-    std::vector<double> mass(class_weight.size(), 0.0);
+  std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
+  if (by_class)
     for (std::int64_t i = 0; i < p.rows(); ++i)
       mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
-    for (std::size_t c = 0; c < mass.size(); ++c)
-      class_weight[c] = mass[c] > 0 ? p.total_weight / (static_cast<double>(p.classes) * mass[c]) : 0.0;
-  }
-  for (const auto& [name, weight] : s.class_weight) {
-    const auto at = std::find(p.class_names.begin(), p.class_names.end(), name);
-    if (at == p.class_names.end()) {
-      std::string known;
-      for (const std::string& c : p.class_names) known += (known.empty() ? "\"" : ", \"") + c + "\"";
-      throw Error(ErrorKind::invalid_option,
-                  "option \"class_weight\" names the label \"" + name + "\", which no row has",
-                  "The labels of these rows are " + known + ".");
-    }
-    class_weight[static_cast<std::size_t>(at - p.class_names.begin())] = weight;
-  }
+  const std::vector<double> class_weight = class_weights(s, p.class_names, mass);
   p.row_weight.resize(static_cast<std::size_t>(p.rows()));
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -98,6 +83,30 @@ void set_row_weights(Problem& p, const Settings& s) {
 }
 
 }  // namespace
+
+std::vector<double> class_weights(const Settings& s, const std::vector<std::string>& class_names,
+                                  const std::vector<double>& mass) {
+  std::vector<double> out(class_names.size(), 1.0);
+  if (s.class_weight_balanced) {
+    // As scikit-learn: n / (k n_c), with row weights in place of counts.
+    double total = 0;
+    for (const double m : mass) total += m;
+    for (std::size_t c = 0; c < mass.size(); ++c)
+      out[c] = mass[c] > 0 ? total / (static_cast<double>(mass.size()) * mass[c]) : 0.0;
+  }
+  for (const auto& [name, weight] : s.class_weight) {
+    const auto at = std::find(class_names.begin(), class_names.end(), name);
+    if (at == class_names.end()) {
+      std::string known;
+      for (const std::string& c : class_names) known += (known.empty() ? "\"" : ", \"") + c + "\"";
+      throw Error(ErrorKind::invalid_option,
+                  "option \"class_weight\" names the label \"" + name + "\", which no row has",
+                  "The labels of these rows are " + known + ".");
+    }
+    out[static_cast<std::size_t>(at - class_names.begin())] = weight;
+  }
+  return out;
+}
 
 Dataset::Outcome outcome_of(const Settings& settings) {
   return !settings.hard_margin() && is_regression_loss(settings.loss) ? Dataset::Outcome::targets

@@ -61,6 +61,11 @@ struct Problem {
 /// unknown loss, options that exclude each other.
 Problem make_problem(const Dataset& data, const Settings& settings);
 
+/// The factor that the option class_weight gives the rows of each class (1 without it); `mass`: row weights summed by
+/// class. Throws Error: a class that no row has.
+std::vector<double> class_weights(const Settings& settings, const std::vector<std::string>& class_names,
+                                  const std::vector<double>& mass);
+
 /// Which kind of label a training with these settings reads: classes, or targets for a regression loss.
 Dataset::Outcome outcome_of(const Settings& settings);
 

@@ -37,6 +37,9 @@ Dataset::Outcome outcome_of(const SelectionOptions& options);
 /// rounded to a power of ten, so that features in other units get the same models.
 std::vector<double> default_lambdas(const Dataset& data, const Settings& settings, Monitor& monitor);
 
+/// Positions in the list, by falling lambda; equals keep their order.
+std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
+
 /// Train one model per lambda, the largest lambda first, each from the weights and dual vector of the one before;
 /// `visit(index, model)` gets them in that order, with the index in `lambdas`. Every model has its own certificate.
 void follow_path(const Dataset& data, const Settings& settings, const std::vector<double>& lambdas, Monitor& monitor,

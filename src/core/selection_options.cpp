@@ -33,6 +33,10 @@ const NamedMetric& entry_of(Metric metric) {
               "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
 }
 
+/// Models that are only compared need not be as narrow as one that is kept: what is left of the optimum is far below
+/// the deviation between folds.
+constexpr double selection_tolerance = 1e-2;
+
 /// Takes a key out of the options; nothing when it is missing or null.
 std::optional<Value> take(Value::Object& options, const char* key) {
   const auto at = options.find(key);
@@ -135,11 +139,15 @@ SelectionOptions parse_cross_validation(Value::Object options) {
     s.folds = static_cast<std::int32_t>(*number);
   }
   const std::optional<Value> metric = take(options, "metric");
+  const auto given = options.find("tolerance");
+  const bool default_tolerance = given == options.end() || std::holds_alternative<std::monostate>(given->second.data);
   s.settings = parse_rest(options, {"lambdas", "losses", "folds", "metric"});
   if (s.settings.initial.has_value())
     throw Error(ErrorKind::unsupported, "option \"initial\" means nothing to cross-validation",
                 "A model that has seen the held-out rows must not start the training without them.");
+  if (default_tolerance) s.settings.tolerance = selection_tolerance;
   s.settings.history = s.settings.dual_weights = false;
+  s.settings.calibration = Calibrate::none;  // no metric reads probabilities other than the model's own
   settle(s);
   const bool regression = is_regression_loss(s.losses.front());
   s.metric = regression ? Metric::mse : Metric::accuracy;

@@ -88,6 +88,48 @@ TEST_P(KernelSet, sparse_dot_products) {
   });
 }
 
+TEST_P(KernelSet, panels_of_weight_vectors) {
+  Random random(15);
+  for (const std::size_t width : {4, 8, 12, 16})
+    for (std::size_t n = 0; n <= 19; ++n) {
+      std::vector<double> x(n), w(3 * 20 * width), u(width), c(width);
+      std::vector<float> narrow(n);
+      std::vector<std::int32_t> columns(n);
+      for (std::size_t k = 0; k < n; ++k) {
+        narrow[k] = random.below(3) == 0 ? 0.0F : static_cast<float>(gaussian(random));
+        x[k] = static_cast<double>(narrow[k]);
+        columns[k] = static_cast<std::int32_t>(3 * k + random.below(3));
+      }
+      for (double& v : w) v = gaussian(random);
+      for (double& v : c) v = gaussian(random);
+      for (const bool sparse : {false, true})
+        for (const bool wide : {false, true}) {
+          const std::int32_t* const at = sparse ? columns.data() : nullptr;
+          const auto column = [&](std::size_t k) { return sparse ? static_cast<std::size_t>(columns[k]) : k; };
+          if (wide)
+            k().panel_dot_d(x.data(), at, n, w.data(), width, u.data());
+          else
+            k().panel_dot_f(narrow.data(), at, n, w.data(), width, u.data());
+          std::vector<double> sum = w;
+          if (wide)
+            k().panel_add_d(c.data(), x.data(), at, n, width, sum.data());
+          else
+            k().panel_add_f(c.data(), narrow.data(), at, n, width, sum.data());
+          for (std::size_t f = 0; f < width; ++f) {
+            std::vector<double> weights(n);
+            for (std::size_t k = 0; k < n; ++k) weights[k] = w[column(k) * width + f];
+            expect_dot(u[f], x.data(), weights.data(), n);
+            for (std::size_t k = 0; k < n; ++k) {
+              double& changed = sum[column(k) * width + f];
+              EXPECT_NEAR(changed, weights[k] + c[f] * x[k], 1e-14 * (1 + std::fabs(changed)));
+              changed = weights[k];
+            }
+          }
+          EXPECT_EQ(sum, w) << "other weights than those of the row changed";
+        }
+    }
+}
+
 TEST_P(KernelSet, sums_of_vectors) {
   for_each_length([&](std::size_t n, double* x, double* y, float* u, float*) {
     const std::vector<double> before(y, y + n + 2);

@@ -24,6 +24,7 @@
 #include "../solver.hpp"
 #include "sdca_history.hpp"
 #include "sdca_loops.hpp"
+#include "sdca_schedule.hpp"
 #include "sdca_start.hpp"
 
 namespace margin {
@@ -32,33 +33,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t default_epochs = 1000;
-/// Slack that settles a row, as a share of the largest violation. Less makes epochs shorter and gap passes fail more
-/// often; 0.3 to 0.5 took the fewest visits on dense and sparse rows alike.
-constexpr double shrink_share = 0.4;
-
-/// When a gap pass is worth its price, a third of an epoch or so: total cost is held to a few per cent of the visits.
-class GapSchedule {
- public:
-  GapSchedule(double rows, double first_target) : rows_(rows), target_(first_target), next_(10 * rows) {}
-
-  /// `estimate`: the gap that the last epoch promises.
-  bool due(double visits, double estimate) const {
-    if (visits >= next_ || estimate <= 0.01 * target_) return true;
-    return estimate * optimism_ <= target_ && 0.33 * rows_ * passes_ <= 0.07 * visits;
-  }
-  void looked(double visits, double estimate, double gap, double target) {
-    ++passes_;
-    target_ = target;
-    next_ = std::max(1.6 * visits, 10 * rows_);
-    // Rows that were left out, and weights that moved on, make an estimate too hopeful; believe the next one less.
-    if (estimate > 0) optimism_ = std::clamp(std::sqrt(gap / estimate), 1.0, 4.0);
-  }
-
- private:
-  double rows_, target_, next_;
-  double optimism_ = 2;
-  int passes_ = 0;
-};
 
 class Sdca final : public Solver {
  public:

@@ -1,0 +1,381 @@
+// Stochastic dual coordinate ascent on all folds of a cross-validation side by side.
+//
+// Problem:  for every fold f: min P of certificate_risk.hpp over the rows outside of f, through its dual, no elastic
+// net. Update:   a visit to row i takes one coordinate step in the model of every fold but the row's own. The exact
+// step of
+//           sdca.cpp; for the logistic loss, where that costs many exponentials, the step (−φ'(u) − a)/(1 + s/4), which
+//           never passes the maximum as φ'' ≤ 1/4.
+// Order:    one permutation for all folds, rows left out as in sdca.cpp when all folds' slacks allow it.
+// Why:      a visit's price is the row's way from memory, which ten folds now share; the weights lie feature by
+// feature,
+//           all folds side by side, so that a feature's ten weights are one or two cache lines (kernels_panel.inc).
+// Stop:     relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance in every fold and output, in double precision from
+//           the solver's own w; not the certificate of a model, which would cost another pass for each.
+// Source:   Shalev-Shwartz & Zhang (2013), as sdca.cpp; the shared visits are ours.
+#include "fold_ascent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../losses/all.hpp"
+#include "fold_steps.hpp"
+#include "sdca_loops.hpp"
+#include "sdca_schedule.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::size_t panel_width(std::int32_t folds) { return static_cast<std::size_t>((folds + 3) / 4 * 4); }
+
+void add_panel(const double* coefficients, const Row& x, std::size_t width, double* w) {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (x.wide)
+    kernels().panel_add_d(coefficients, x.doubles(), x.indices, n, width, w);
+  else
+    kernels().panel_add_f(coefficients, x.floats(), x.indices, n, width, w);
+}
+
+/// squares[f] += Σ of the squares of column f of a panel.
+void add_squares(const std::vector<double>& panel, std::size_t width, double* squares) {
+  for (std::size_t k = 0; k < panel.size(); k += width)
+    for (std::size_t f = 0; f < width; ++f) squares[f] += panel[k + f] * panel[k + f];
+}
+
+/// Column f of a panel times factor[f].
+void multiply(std::vector<double>& panel, std::size_t width, const double* factor) {
+  for (std::size_t k = 0; k < panel.size(); k += width)
+    for (std::size_t f = 0; f < width; ++f) panel[k + f] *= factor[f];
+}
+
+}  // namespace
+
+/// A row beside what a step needs of it; one cache line.
+struct alignas(64) FoldAscent::Visit {
+  Row x;
+  double size = 0;    // ‖x‖² + B²
+  double weight = 0;  // without the class's
+  double y = 0;
+  std::int32_t label = 0;  // 0 for a regression
+  std::int32_t fold = 0;   // from first_; outside of 0 … count_ − 1: in all of these models
+};
+
+/// One against the rest: the models of all folds. Panels: a by row, w by feature.
+struct FoldAscent::Output {
+  std::vector<double> a, w;
+  double b[widest_panel] = {};
+  double size[widest_panel] = {};  // max(|P|, |D|) as last measured, P(0) before that
+};
+
+std::string FoldAscent::refusal(const Settings& s) {
+  if (s.hard_margin()) return "it needs lambda";
+  if (s.solver != "auto" && s.solver != "sdca") return "another solver is asked for";
+  if (s.standardize) return "every fold has units of its own";
+  if (s.l1_ratio > 0) return "it has no elastic net";
+  if (s.order != Order::permutation || s.output != margin::Output::last || s.start != Start::zero)
+    return "an option of sdca is set";
+  if (s.max_iterations.has_value() || s.max_seconds.has_value()) return "models have limits of their own";
+  return {};
+}
+
+double FoldAscent::workspace(const Problem& p, std::int32_t folds) {
+  const double n = static_cast<double>(p.rows()), width = static_cast<double>(panel_width(folds));
+  return n * (sizeof(Visit) + 8.0 + 8.0 * width * p.outputs()) + 8.0 * width * p.outputs() * p.dimensions();
+}
+
+FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::vector<std::int32_t>& fold,
+                       std::int32_t first, std::int32_t count, Run& run)
+    : problem_(p),
+      settings_(settings),
+      first_(first),
+      count_(count),
+      width_(panel_width(count)),
+      run_(run),
+      random_(settings.seed),
+      rows_(static_cast<std::size_t>(p.rows())),
+      outputs_(static_cast<std::size_t>(p.outputs())),
+      estimate_(width_),
+      target_(width_) {
+  const auto classes = static_cast<std::size_t>(std::max(1, p.classes));
+  const double constant = p.intercept ? p.intercept_scale * p.intercept_scale : 0.0;
+  std::vector<double> mass(classes * width_, 0.0);  // row weight of each class outside of each fold
+  std::vector<double> all(classes, 0.0);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    Visit& v = rows_[i];
+    v.x = p.data.row(row);
+    v.size = squared_norm(v.x) + constant;
+    v.weight = p.data.weight(row);
+    v.label = p.classes > 0 ? p.label[i] : 0;
+    v.fold = fold[i] - first;
+    all[static_cast<std::size_t>(v.label)] += v.weight;
+    if (v.fold >= 0 && v.fold < count)
+      mass[static_cast<std::size_t>(v.label) * width_ + static_cast<std::size_t>(v.fold)] += v.weight;
+    run_.work(v.x.count + 32.0);
+  }
+  unit_.assign(classes * width_, 0.0);
+  for (std::size_t f = 0; f < static_cast<std::size_t>(count); ++f) {
+    std::vector<double> kept(classes);
+    double total = 0;
+    for (std::size_t c = 0; c < classes; ++c) total += kept[c] = all[c] - mass[c * width_ + f];
+    const std::vector<double> factor =
+        p.classes > 0 ? class_weights(settings, p.class_names, kept) : std::vector<double>(1, 1.0);
+    for (std::size_t c = 0; c < classes; ++c) unit_[c * width_ + f] = total > 0 ? factor[c] / total : 0.0;
+  }
+}
+
+FoldAscent::~FoldAscent() = default;
+
+void FoldAscent::dot_panel(const Row& x, double* u) const {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (x.wide)
+    kernels().panel_dot_d(x.doubles(), x.indices, n, at_->w.data(), width_, u);
+  else
+    kernels().panel_dot_f(x.floats(), x.indices, n, at_->w.data(), width_, u);
+  for (std::size_t f = 0; f < width_; ++f) u[f] += at_->b[f];
+}
+
+// Outcomes of an output, its panels, and the rows that can move.
+void FoldAscent::turn_to(std::int32_t output, double lambda) {
+  at_ = &outputs_[static_cast<std::size_t>(output)];
+  const bool fresh = at_->w.empty();
+  if (fresh) {
+    at_->a.assign(rows_.size() * width_, 0.0);
+    at_->w.assign(static_cast<std::size_t>(problem_.dimensions()) * width_, 0.0);
+  }
+  movable_.clear();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Visit& v = rows_[i];
+    v.y = problem_.target(static_cast<std::int64_t>(i), output);
+    if (v.weight > 0 && v.size > 0) movable_.push_back(static_cast<std::int32_t>(i));
+    run_.work(16);
+  }
+  if (!fresh) return rescale(lambda);
+  const Loss& loss = *problem_.loss;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Visit& v = rows_[i];
+    const double at_zero = v.weight * loss.value(0, v.y);
+    for (std::size_t f = 0; f < width_; ++f)
+      at_->size[f] += at_zero * unit_[static_cast<std::size_t>(v.label) * width_ + f];
+    run_.work(32);
+  }
+}
+
+// A smaller lambda makes the same a mean longer weights: too long ones. The multiple t·a of the best dual value on the
+// parabola through its values at 0, 1/2 and 1 (sdca_start.cpp), of a sample of the rows: any t is a start.
+void FoldAscent::rescale(double lambda) {
+  const Loss& loss = *problem_.loss;
+  const std::size_t stride = std::max<std::size_t>(1, rows_.size() / 4096);
+  double whole[widest_panel] = {}, half[widest_panel] = {}, norm[widest_panel] = {}, t[widest_panel] = {};
+  for (std::size_t i = 0; i < rows_.size(); i += stride)
+    for (std::size_t f = 0; f < static_cast<std::size_t>(count_); ++f) {
+      const double a = at_->a[i * width_ + f], y = rows_[i].y;
+      const double c =
+          static_cast<double>(stride) * rows_[i].weight * unit_[static_cast<std::size_t>(rows_[i].label) * width_ + f];
+      if (a == 0 || c == 0 || rows_[i].fold == static_cast<std::int32_t>(f)) continue;
+      whole[f] -= c * loss.conjugate(a, y);
+      half[f] -= c * loss.conjugate(0.5 * a, y);
+    }
+  add_squares(at_->w, width_, norm);
+  const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 1.0;
+  for (std::size_t f = 0; f < static_cast<std::size_t>(count_); ++f) {
+    const double penalty = 0.5 * lambda_ * (lambda_ / lambda) * (norm[f] + at_->b[f] * at_->b[f] / constant);
+    const double bend = 4 * half[f] - 2 * whole[f], linear = whole[f] + bend, curvature = 2 * (bend + penalty);
+    t[f] = curvature > 0 ? std::clamp(linear / curvature, 0.0, 1.0) : 1.0;
+    at_->b[f] *= t[f] * (lambda_ / lambda);
+  }
+  multiply(at_->a, width_, t);
+  for (double& factor : t) factor *= lambda_ / lambda;
+  multiply(at_->w, width_, t);
+  run_.work(static_cast<double>(at_->w.size() + at_->a.size()));
+}
+
+// A row of zeros has the score 0 whatever the weights: its a is known and never moves.
+void FoldAscent::settle_zero_rows() {
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    if (rows_[i].size == 0) std::fill_n(&at_->a[i * width_], width_, problem_.loss->dual_step(0, rows_[i].y, 0, 0));
+}
+
+// Visits the rows of order_, in an order of its own; returns their number. Rows that every fold can spare leave order_.
+template <class L>
+double FoldAscent::epoch(const L& loss) {
+  constexpr std::size_t row_ahead = 6, visit_ahead = 12;
+  const double threshold = violation_ > 0 ? shrink_share * violation_ : infinity;
+  const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 0.0;
+  const double inverse = 1 / lambda_;
+  const std::size_t n = order_.size(), folds = static_cast<std::size_t>(count_);
+  std::size_t kept = 0;
+  const auto announce = [&](std::size_t k) {
+    std::swap(order_[k], order_[k + random_.below(n - k)]);
+    const auto i = static_cast<std::size_t>(order_[k]);
+    __builtin_prefetch(&rows_[i]);
+    __builtin_prefetch(&at_->a[i * width_]);
+    __builtin_prefetch(&at_->a[i * width_ + width_ - 1]);
+  };
+  std::fill(estimate_.begin(), estimate_.end(), 0.0);
+  violation_ = 0;
+  moved_ = false;
+  Scores scores;
+  for (std::size_t k = 0; k < std::min(n, visit_ahead); ++k) announce(k);
+  for (std::size_t k = 0; k < n; ++k) {
+    if (k + visit_ahead < n) announce(k + visit_ahead);
+    if (k + row_ahead < n) detail::prefetch_row(rows_[static_cast<std::size_t>(order_[k + row_ahead])].x);
+    const std::int32_t i = order_[k];
+    const Visit& v = rows_[static_cast<std::size_t>(i)];
+    double* const a = &at_->a[static_cast<std::size_t>(i) * width_];
+    const double* const unit = &unit_[static_cast<std::size_t>(v.label) * width_];
+    double t[widest_panel] = {};
+    const double weight = v.weight * inverse;
+    bool wanted = false, moves = false;
+    dot_panel(v.x, scores.u);
+    prepare(loss, v.y, width_, scores);
+    for (std::size_t f = 0; f < folds; ++f) {
+      if (reached_[f] != 0 || v.fold == static_cast<std::int32_t>(f)) continue;
+      if constexpr (detail::settles<L>()) {
+        const double slack = loss.slack(scores.u[f], v.y, a[f]);
+        wanted |= slack <= threshold;
+        if (slack >= 0) continue;
+        violation_ = std::max(violation_, -slack);
+      } else {
+        wanted = true;
+      }
+      const double scale = weight * unit[f];
+      const Step step = step_of(loss, scores, f, v.y, a[f], scale * v.size);
+      estimate_[f] += scale * step.gap;
+      if (step.delta == 0) continue;
+      a[f] += step.delta;
+      t[f] = scale * step.delta;
+      at_->b[f] += t[f] * constant;
+      moves = true;
+    }
+    if (moves) add_panel(t, v.x, width_, at_->w.data());
+    moved_ |= moves;
+    if (wanted) order_[kept++] = i;
+    run_.work(0.25 * static_cast<double>(width_) * v.x.count + 64.0);
+  }
+  order_.resize(kept);
+  return static_cast<double>(n);
+}
+
+// One pass over all rows: both values of every fold, which folds are done, and the rows that the others still need.
+template <class L>
+void FoldAscent::look(const L& loss, double epochs) {
+  const double threshold = violation_ > 0 ? shrink_share * violation_ : infinity;
+  const std::size_t folds = static_cast<std::size_t>(count_);
+  double losses[widest_panel] = {}, conjugates[widest_panel] = {}, norm[widest_panel] = {};
+  Scores scores;
+  order_.clear();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Visit& v = rows_[i];
+    if (!(v.weight > 0)) continue;
+    const double* const a = &at_->a[i * width_];
+    const double* const unit = &unit_[static_cast<std::size_t>(v.label) * width_];
+    bool wanted = false;
+    dot_panel(v.x, scores.u);
+    prepare(loss, v.y, width_, scores);
+    for (std::size_t f = 0; f < folds; ++f) {
+      if (reached_[f] != 0 || v.fold == static_cast<std::int32_t>(f)) continue;
+      const double c = v.weight * unit[f];
+      losses[f] += c * loss_value(loss, scores, f, v.y);
+      if (a[f] != 0) conjugates[f] += c * loss.conjugate(a[f], v.y);
+      if constexpr (detail::settles<L>()) wanted |= loss.slack(scores.u[f], v.y, a[f]) <= threshold;
+    }
+    if (v.size > 0 && (wanted || !detail::settles<L>())) order_.push_back(static_cast<std::int32_t>(i));
+    run_.work(0.25 * static_cast<double>(width_) * v.x.count + 64.0);
+  }
+  add_squares(at_->w, width_, norm);
+  run_.work(static_cast<double>(at_->w.size()));
+  const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 1.0;
+  widest_ = 0;
+  double lower = 0, upper = 0;  // of the widest fold
+  for (std::size_t f = 0; f < folds; ++f) {
+    if (reached_[f] != 0) continue;
+    const double penalty = 0.5 * lambda_ * (norm[f] + at_->b[f] * at_->b[f] / constant);
+    const double primal = losses[f] + penalty, dual = -conjugates[f] - penalty;
+    at_->size[f] = std::max(std::fabs(primal), std::fabs(dual));
+    target_[f] = 0.999 * settings_.tolerance * at_->size[f];
+    reached_[f] = primal - dual <= target_[f];
+    if (reached_[f] != 0) continue;
+    const double ratio = (primal - dual) / target_[f];
+    if (ratio <= widest_) continue;
+    widest_ = ratio < infinity ? ratio : infinity;
+    lower = dual;
+    upper = primal;
+  }
+  if (widest_ > 0) run_.record(static_cast<std::int64_t>(std::ceil(epochs)), lower, upper);
+}
+
+template <class L>
+void FoldAscent::ascend(const L& loss, double epochs) {
+  const auto all = static_cast<double>(std::max<std::size_t>(1, movable_.size()));
+  GapSchedule schedule(all, 1.0);
+  double visits = 0;
+  bool full = true;  // the last epoch saw every movable row
+  order_ = movable_;
+  violation_ = 0;
+  for (;;) {
+    full &= order_.size() == movable_.size();
+    visits += epoch(loss);
+    double promised = 0;
+    for (std::size_t f = 0; f < static_cast<std::size_t>(count_); ++f)
+      if (reached_[f] == 0)
+        promised = std::max(promised, target_[f] > 0 ? lambda_ * estimate_[f] / target_[f] : infinity);
+    const bool last = visits >= epochs * all, stuck = !moved_;
+    if (!last && !stuck && !schedule.due(visits, promised)) continue;
+    look(loss, visits / all);
+    schedule.looked(visits, promised, widest_, 1.0);
+    if (std::find(reached_.begin(), reached_.begin() + count_, 0) == reached_.begin() + count_) return;
+    if (last || !(widest_ < infinity) || (stuck && full)) return;
+    full = stuck;
+    if (stuck) {
+      order_ = movable_;
+      violation_ = 0;
+    }
+  }
+}
+
+std::vector<char> FoldAscent::solve(double lambda, double epochs) {
+  std::vector<char> all(static_cast<std::size_t>(count_), 1);
+  for (std::int32_t o = 0; o < problem_.outputs(); ++o) {
+    turn_to(o, lambda);
+    settle_zero_rows();
+    const double before = lambda_;
+    lambda_ = lambda;
+    reached_.assign(width_, 0);
+    for (std::size_t f = 0; f < width_; ++f) target_[f] = 0.5 * settings_.tolerance * at_->size[f];
+    visit(*problem_.loss, [&](const auto& loss) { ascend(loss, epochs); });
+    for (std::size_t f = 0; f < all.size(); ++f) all[f] = all[f] != 0 && reached_[f] != 0;
+    lambda_ = before;
+  }
+  lambda_ = lambda;
+  return all;
+}
+
+void FoldAscent::score(std::int64_t i, std::int32_t fold, double* scores) const {
+  const Row& x = rows_[static_cast<std::size_t>(i)].x;
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const double* const w = outputs_[o].w.data() + fold;
+    double sum = 0;
+    for (std::int32_t k = 0; k < x.count; ++k)
+      sum += x.value(k) * w[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k) * width_];
+    scores[o] = sum + outputs_[o].b[fold];
+  }
+}
+
+InitialModel FoldAscent::model(std::int32_t fold) const {
+  InitialModel m;
+  const auto f = static_cast<std::size_t>(fold);
+  for (const Output& output : outputs_) {
+    for (std::size_t k = f; k < output.w.size(); k += width_) m.weights.push_back(output.w[k]);
+    m.intercept.push_back(output.b[f]);
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    if (rows_[i].fold != fold)
+      for (const Output& output : outputs_) m.dual_weights.push_back(output.a[i * width_ + f]);
+  return m;
+}
+
+}  // namespace margin

@@ -1,0 +1,187 @@
+// The models of all folds side by side: each is certified on the rows that it was trained on by a check that knows
+// nothing of the others, and cross-validation says the same whichever way its models are trained.
+#include "solvers/fold_ascent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "certificate_risk.hpp"
+#include "loss.hpp"
+#include "risk_problems.hpp"
+#include "selection.hpp"
+#include "solver.hpp"
+
+namespace margin {
+namespace {
+
+struct Shape {
+  std::int64_t rows = 150;
+  std::int32_t features = 7, classes = 2;
+  bool sparse = false, weighted = false, wide = false;
+};
+
+/// Overlapping clouds (a noisy linear target for classes 0) with a row of zeros among them.
+Dataset rows_of(std::uint64_t seed, const Shape& shape) {
+  Dataset data(shape.classes > 0 ? Dataset::Outcome::classes : Dataset::Outcome::targets);
+  Random random(seed);
+  for (std::int32_t c = 0; c < shape.classes; ++c) data.classes().intern(std::to_string(c), c);
+  const auto d = static_cast<std::size_t>(shape.features);
+  for (std::int64_t i = 0; i < shape.rows; ++i) {
+    std::vector<double> x(d);
+    for (double& v : x) {
+      v = shape.sparse && random.below(15) > 0 ? 0.0 : 2 * random.uniform() - 1;
+      if (!shape.wide) v = static_cast<float>(v);
+    }
+    double outcome = x[0] - 2 * x[1] + random.uniform();
+    if (shape.classes > 0) {
+      outcome = static_cast<double>(random.below(static_cast<std::uint64_t>(shape.classes)));
+      x[static_cast<std::size_t>(outcome) % d] += 0.5;
+    }
+    if (i == 3) x.assign(d, 0.0);
+    const double weight = !shape.weighted ? 1.0 : i % 11 == 0 ? 0.0 : 0.25 + random.uniform();
+    data.append(x.data(), shape.features, outcome, weight);
+  }
+  return data;
+}
+
+/// Every model's gap on its own rows, from certify_risk.
+void expect_certified(const Dataset& data, Settings settings, std::int32_t folds, const std::vector<double>& lambdas) {
+  Monitor monitor;
+  const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
+  settings.lambda = lambdas.front();
+  const Problem all = make_problem(data, settings);
+  Run run(settings, monitor, "test", 1000);
+  FoldAscent ascent(all, settings, fold, 0, folds, run);
+  for (const double lambda : lambdas) {
+    const std::vector<char> reached = ascent.solve(lambda, 3000);
+    for (std::int32_t f = 0; f < folds; ++f) {
+      EXPECT_TRUE(reached[static_cast<std::size_t>(f)]) << settings.loss << " " << lambda << " fold " << f;
+      std::vector<std::int64_t> kept;
+      for (std::int64_t i = 0; i < data.rows(); ++i)
+        if (fold[static_cast<std::size_t>(i)] != f) kept.push_back(i);
+      const Dataset part = data.subset(kept);
+      settings.lambda = lambda;
+      const Problem p = make_problem(part, settings);
+      const InitialModel m = ascent.model(f);
+      ASSERT_EQ(m.dual_weights.size(), kept.size() * static_cast<std::size_t>(p.outputs()));
+      const Weights weights = Eigen::Map<const Weights>(m.weights.data(), p.outputs(), p.dimensions());
+      const Eigen::VectorXd intercept = Eigen::Map<const Eigen::VectorXd>(m.intercept.data(), p.outputs());
+      const Weights dual = Eigen::Map<const Weights>(m.dual_weights.data(), p.rows(), p.outputs());
+      EXPECT_LE(certify_risk(p, weights, intercept, dual).relative_gap, settings.tolerance)
+          << settings.loss << " " << lambda << " fold " << f;
+      // A held-out row's scores are those of that model.
+      std::vector<double> scores(static_cast<std::size_t>(p.outputs()));
+      for (std::int64_t i = 0; i < data.rows(); i += 17) {
+        ascent.score(i, f, scores.data());
+        for (std::int32_t o = 0; o < p.outputs(); ++o)
+          EXPECT_NEAR(scores[static_cast<std::size_t>(o)], dot(data.row(i), weights.row(o).data()) + intercept[o],
+                      1e-9);
+      }
+    }
+  }
+}
+
+Settings soft(const std::string& loss, double tolerance = 1e-5) {
+  Settings s;
+  s.loss = loss;
+  s.lambda = 1;
+  s.tolerance = tolerance;
+  return s;
+}
+
+TEST(FoldAscent, EveryModelIsCertifiedWithoutItsFold) {
+  for (const std::string_view loss : loss_names()) {
+    const std::int32_t classes = is_regression_loss(loss) ? 0 : 2;
+    for (const std::int32_t folds : {2, 5, 10, 16})
+      expect_certified(rows_of(1, {150, 7, classes}), soft(std::string(loss)), folds, {0.1, 1e-2});
+    expect_certified(rows_of(2, {120, 40, classes, true}), soft(std::string(loss)), 5, {0.1, 1e-2});
+    expect_certified(rows_of(3, {120, 9, classes, false, true, true}), soft(std::string(loss)), 3, {0.1});
+  }
+}
+
+TEST(FoldAscent, FollowsTheOptionsOfAProblem) {
+  for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+    Settings s = soft(loss);
+    expect_certified(rows_of(4, {150, 7, 3}), s, 4, {0.1, 1e-2});
+    s.class_weight_balanced = true;
+    expect_certified(rows_of(5, {150, 7, 3, false, true}), s, 4, {0.1, 1e-2});
+    s.class_weight_balanced = false;
+    s.class_weight = {{"1", 3.0}};
+    s.intercept_scale = 5;
+    expect_certified(rows_of(6, {150, 7, 2}), s, 4, {0.1, 1e-2});
+    s.intercept = false;
+    expect_certified(rows_of(6, {150, 7, 2}), s, 4, {1e-2, 1e-2, 1e-3});
+  }
+}
+
+TEST(FoldAscent, SaysWhatItCannotFollow) {
+  Settings s = soft("hinge");
+  EXPECT_EQ(FoldAscent::refusal(s), "");
+  for (const auto& change : std::vector<void (*)(Settings&)>{
+           [](Settings& t) { t.lambda.reset(); }, [](Settings& t) { t.solver = "newton"; },
+           [](Settings& t) { t.standardize = true; }, [](Settings& t) { t.l1_ratio = 0.5; },
+           [](Settings& t) { t.order = Order::cyclic; }, [](Settings& t) { t.output = Output::average; },
+           [](Settings& t) { t.start = Start::sgd; }, [](Settings& t) { t.max_iterations = 3; },
+           [](Settings& t) { t.max_seconds = 3; }}) {
+    Settings other = s;
+    change(other);
+    EXPECT_NE(FoldAscent::refusal(other), "");
+  }
+}
+
+/// Whichever way the models of the folds are trained, so narrow an interval leaves no room for another metric.
+TEST(CrossValidation, IsTheSameSideBySideAndFoldByFold) {
+  for (const std::int32_t classes : {0, 2, 3})
+    for (const double folds : {3.0, 20.0}) {
+      const Dataset data = rows_of(7, {160, 6, classes});
+      Value::Object given = {{"loss", {std::string(classes == 0 ? "squared" : "squared_hinge")}},
+                             {"lambdas", {Value::Array{{0.01}, {0.1}, {1e-6}}}},
+                             {"folds", {folds}},
+                             {"tolerance", {1e-10}}};
+      Monitor monitor;
+      const Selection together = cross_validate(data, parse_cross_validation(given), monitor);
+      given["solver"] = {std::string("newton")};
+      const Selection apart = cross_validate(data, parse_cross_validation(given), monitor);
+      EXPECT_EQ(together.unfinished, 0);
+      EXPECT_EQ(together.best, apart.best);
+      for (std::size_t k = 0; k < together.settings.size(); ++k)
+        for (std::size_t f = 0; f < together.settings[k].folds.size(); ++f)
+          EXPECT_NEAR(*together.settings[k].folds[f], *apart.settings[k].folds[f], 1e-6) << classes << " " << k;
+    }
+}
+
+TEST(CrossValidation, LeavesHardProblemsToOtherSolvers) {
+  const Dataset data = rows_of(8, {300, 20, 2});
+  Monitor monitor;
+  for (const std::string loss : {"hinge", "logistic"}) {
+    const Selection s = cross_validate(
+        data, parse_cross_validation({{"loss", {loss}}, {"lambdas", {Value::Array{{1e-8}}}}, {"tolerance", {1e-7}}}),
+        monitor);
+    EXPECT_EQ(s.unfinished, 0) << loss;
+  }
+}
+
+TEST(CrossValidation, ComparesWithATolerance) {
+  EXPECT_EQ(parse_cross_validation({}).settings.tolerance, 1e-2);
+  EXPECT_EQ(parse_cross_validation({{"tolerance", {}}}).settings.tolerance, 1e-2);
+  EXPECT_EQ(parse_cross_validation({{"tolerance", {1e-4}}}).settings.tolerance, 1e-4);
+  EXPECT_EQ(parse_path({}).settings.tolerance, Settings().tolerance);
+  EXPECT_EQ(parse_cross_validation({{"calibration", {std::string("platt")}}}).settings.calibration, Calibrate::none);
+}
+
+TEST(CrossValidation, CountsModelsThatAreNotDone) {
+  const Dataset data = rows_of(9, {300, 20, 2});
+  Monitor monitor;
+  const Selection s = cross_validate(data,
+                                     parse_cross_validation({{"lambdas", {Value::Array{{1e-8}, {0.1}}}},
+                                                             {"tolerance", {1e-9}},
+                                                             {"solver", {std::string("sdca")}},
+                                                             {"max_iterations", {2.0}},
+                                                             {"folds", {3.0}}}),
+                                     monitor);
+  EXPECT_GE(s.unfinished, 3);
+}
+
+}  // namespace
+}  // namespace margin
