@@ -243,7 +243,7 @@ double FoldAscent::epoch(const L& loss) {
         wanted = true;
       }
       const double scale = weight * unit[f];
-      const Step step = step_of(loss, scores, f, v.y, a[f], scale * v.size);
+      const FoldStep step = step_of(loss, scores, f, v.y, a[f], scale * v.size);
       estimate_[f] += scale * step.gap;
       if (step.delta == 0) continue;
       a[f] += step.delta;

@@ -36,11 +36,11 @@ double loss_value(const L& loss, const Scores& s, std::size_t f, double y) {
 }
 
 /// A coordinate's step, and its share of the gap before it.
-struct Step {
+struct FoldStep {
   double delta, gap;
 };
 template <class L>
-Step step_of(const L& loss, const Scores& at, std::size_t f, double y, double a, double s) {
+FoldStep step_of(const L& loss, const Scores& at, std::size_t f, double y, double a, double s) {
   const double u = at.u[f];
   if constexpr (std::is_same_v<L, Logistic>) {
     const double pull = -at.slope[f] - a;
