@@ -1,8 +1,10 @@
 """The sections of docs/benchmarks.md; run through run.sh, which starts the cluster. A section = one function."""
 import os
 import platform
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import datasets
 from measure import Peer, Session, Table, interleave, seconds, write
@@ -290,34 +292,79 @@ def sparse(session):
     return out
 
 
+def text_array(numbers):
+    return "[%s]" % ", ".join("%r" % v for v in numbers)
+
+
 def path(session):
-    """Ten values of lambda by warm starts against one fit."""
+    """Ten values of lambda along a path against one fit."""
     out = Table("path", "A path of ten lambdas by warm starts",
-                "lambda from 1e-2 to 1e-5 in ten geometric steps, each fit started from the model before (option initial), tolerance "
-                "1e-3; against one fit at the last lambda. Whole statements, so the path reads the rows ten times.")
+                "`margin_path` with lambda from 1e-2 to 1e-5 in ten geometric steps, tolerance 1e-3, every model certified; against "
+                "`train_margin` at the last lambda. Whole statements.")
     session.load("mnist_10k_halves", "mnist_10k_halves")
+    lambdas = [10 ** (-2 - 3 * k / 9) for k in range(10)]
     for loss in ("hinge", "logistic"):
-        lambdas = [10 ** (-2 - 3 * k / 9) for k in range(10)]
-
-        def walk():
-            total = {"wall": 0.0, "cpu": 0.0, "seconds": 0.0}
-            session.run("CREATE TEMP TABLE IF NOT EXISTS walked (step int, model margin_model)")
-            session.run("TRUNCATE walked")
-            for step, lam in enumerate(lambdas):
-                fit = session.run(
-                    "INSERT INTO walked SELECT %d, train_margin(y, x, (SELECT margin_options(lambda => %r, loss => '%s', dual_weights => true, "
-                    "initial => (SELECT model FROM walked WHERE step = %d)))) FROM mnist_10k_halves RETURNING (model).seconds"
-                    % (step, lam, loss, step - 1))
-                fit["seconds"] = float(fit["rows"][-1][0])
-                for clock in total:
-                    total[clock] += fit[clock]
-            return total
-
-        one = train(session, "mnist_10k_halves", **{"lambda": lambdas[-1]}, loss=loss)
-        seen = interleave({"path": walk, "one": one}, REPETITIONS)
-        solver = [seen[which]["last"]["seconds"] for which in ("path", "one")]
+        statement = ("SELECT count(*) FILTER (WHERE (m).status = 'optimal') FROM (SELECT unnest(margin_path(y, x, "
+                     "'{\"loss\": \"%s\", \"lambdas\": %s}')) AS m FROM mnist_10k_halves) s" % (loss, text_array(lambdas)))
+        seen = interleave({"path": lambda: session.run(statement),
+                           "one": train(session, "mnist_10k_halves", **{"lambda": lambdas[-1]}, loss=loss)}, REPETITIONS)
         out.compare("mnist_10k_halves, " + loss, seen["path"], seen["one"], 3,
-                    "solver and certificate alone: %.3g s against %.3g s, ratio %.2g" % (*solver, solver[0] / solver[1]))
+                    "%s of 10 optimal" % seen["path"]["last"]["rows"][-1][0])
+    return out
+
+
+SELECTION_SETS = (("covtype_like", False), ("mnist_10k_halves", False), ("a9a", False), ("rcv1_small", True), ("reuters-acq", True))
+
+
+def selection(session):
+    """Cross-validation of 10 folds and 5 lambdas against one training."""
+    out = Table("selection", "Cross-validation of 10 folds and 5 lambdas",
+                "`margin_cross_validate(y, x, '{\"loss\": ..., \"folds\": 10}')` with the default five lambdas and tolerance, 50 models; "
+                "against `train_margin(y, x)` with that loss, the lambda that it chose and the default tolerance of 1e-3. Whole "
+                "statements, so both read the rows once.")
+    for name, is_sparse in SELECTION_SETS:
+        table = table_name(name) + ("_sparse" if is_sparse else "")
+        session.load(table, name, sparse=is_sparse)
+        for loss in ("hinge", "logistic"):
+            statement = ("SELECT lambdas[best], best_mean, unfinished, seconds FROM (SELECT (margin_cross_validate(y, x, '{\"loss\": "
+                         "\"%s\", \"folds\": 10}')).* FROM %s OFFSET 0) s" % (loss, table))
+            best, accuracy, unfinished, _ = session.run(statement)["rows"][-1]
+            seen = interleave({"ours": lambda: session.run(statement),
+                               "one": train(session, table, **{"lambda": float(best)}, loss=loss)}, REPETITIONS)
+            inside = float(seen["ours"]["last"]["rows"][-1][3]), seen["one"]["last"]["seconds"]
+            out.compare("%s, %s" % (name, loss), seen["ours"], seen["one"], 10,
+                        "lambda %s, accuracy %.4f, %s unfinished; without reading the rows %.3g s against %.3g s"
+                        % (best, float(accuracy), unfinished, *inside))
+    return out
+
+
+def copying(session):
+    """COPY of a LIBSVM file against COPY of the same numbers as two arrays."""
+    out = Table("copying", "COPY of a LIBSVM file",
+                "text_like as a file of lines `7:0.5 19:2 ...`, read into a column of type margin_sparse; against the same numbers as "
+                "`{7,19,...}` and `{0.5,2,...}`, read into `int[]` and `float8[]`. Tables are emptied before each COPY.")
+    rows, _ = datasets.load("text_like")
+    directory = tempfile.mkdtemp(prefix="margin-bench.")
+    os.chmod(directory, 0o755)
+    paths = {"texts": os.path.join(directory, "texts"), "pairs": os.path.join(directory, "pairs")}
+    with open(paths["texts"], "w") as texts, open(paths["pairs"], "w") as pairs:
+        for i in range(rows.shape[0]):
+            part = slice(rows.starts[i], rows.starts[i + 1])
+            indices = [str(j + 1) for j in rows.columns[part].tolist()]
+            values = ["%.6g" % v for v in rows.values[part].tolist()]
+            texts.write(" ".join(map(":".join, zip(indices, values))) + "\n")
+            pairs.write("{%s}\t{%s}\n" % (",".join(indices), ",".join(values)))
+    session.run("CREATE TABLE texts (x margin_sparse)")
+    session.run("CREATE TABLE pairs (indices int[], vals float8[])")
+
+    def copy(table):
+        session.run("TRUNCATE " + table)
+        return session.run("COPY %s FROM '%s'" % (table, paths[table]))
+
+    seen = interleave({"texts": lambda: copy("texts"), "pairs": lambda: copy("pairs")}, REPETITIONS)
+    out.compare("COPY FROM", seen["texts"], seen["pairs"], 1,
+                "%.3g MB against %.3g MB" % tuple(os.path.getsize(paths[t]) / 1e6 for t in ("texts", "pairs")))
+    shutil.rmtree(directory)
     return out
 
 
@@ -340,7 +387,7 @@ def scaling(session):
     return out
 
 
-SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, soft_margin, sparse, path, scaling)
+SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, soft_margin, sparse, copying, path, selection, scaling)
 
 
 def environment(session, names):
