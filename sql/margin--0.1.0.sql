@@ -381,6 +381,44 @@ CREATE AGGREGATE margin_evaluate(model margin_model, label "any", features "any"
 );
 COMMENT ON AGGREGATE margin_evaluate(margin_model, "any", "any") IS 'accuracy, confusion matrix, margins and more of a model on labelled rows';
 
+-- Charts of the same state: with the same arguments in one query, PostgreSQL makes one pass for all of these aggregates.
+
+CREATE FUNCTION margin_roc_final(internal) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_roc_final(internal) IS 'part of the aggregate margin_roc';
+
+CREATE AGGREGATE margin_roc(model margin_model, label "any", features "any") (
+  SFUNC = margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_roc_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_evaluate_combine, SERIALFUNC = margin_evaluate_serialize, DESERIALFUNC = margin_evaluate_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_roc(margin_model, "any", "any") IS 'ROC curve of a model of two classes on labelled rows, as SVG';
+
+CREATE FUNCTION margin_reliability_final(internal) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_reliability_final(internal) IS 'part of the aggregate margin_reliability';
+
+CREATE AGGREGATE margin_reliability(model margin_model, label "any", features "any") (
+  SFUNC = margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_reliability_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_evaluate_combine, SERIALFUNC = margin_evaluate_serialize, DESERIALFUNC = margin_evaluate_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_reliability(margin_model, "any", "any") IS 'predicted probabilities against observed shares, as SVG';
+
+CREATE FUNCTION margin_histogram_final(internal) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_histogram_final(internal) IS 'part of the aggregate margin_histogram';
+
+CREATE AGGREGATE margin_histogram(model margin_model, label "any", features "any") (
+  SFUNC = margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_histogram_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_evaluate_combine, SERIALFUNC = margin_evaluate_serialize, DESERIALFUNC = margin_evaluate_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_histogram(margin_model, "any", "any") IS 'the margins of labelled rows, as SVG';
+
 -- ----------------------------------------------------------------------------------------------------- verification
 
 CREATE FUNCTION margin_verify_step(internal, margin_model, "any", "any") RETURNS internal
@@ -477,6 +515,10 @@ CREATE FUNCTION margin_history(model margin_model, OUT iteration bigint, OUT sec
   RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
 COMMENT ON FUNCTION margin_history(margin_model) IS 'the course of a training with the option history, one row per iteration';
+
+CREATE FUNCTION margin_plot(model margin_model) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_plot(margin_model) IS 'the certified interval against iterations, as SVG; for models trained with the option history';
 
 CREATE FUNCTION margin_summary(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;

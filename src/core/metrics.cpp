@@ -28,7 +28,8 @@ double euclidean_norm(const double* x, std::size_t n) {
 }
 
 ClassificationMetrics::ClassificationMetrics(std::int32_t classes, double weight_norm, bool probabilistic)
-    : classes_(classes), scale_(weight_norm > 0 ? 1 / weight_norm : 0), probabilistic_(probabilistic) {
+    : classes_(classes), scale_(weight_norm > 0 ? 1 / weight_norm : 0) {
+  if (probabilistic) reliability_.emplace();
   if (classes > most_classes)
     throw Error(ErrorKind::limit_exceeded, "a confusion matrix of " + std::to_string(classes) +
                                                " classes is beyond the supported " + std::to_string(most_classes));
@@ -41,7 +42,12 @@ void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, cons
   ++confusion_[static_cast<std::size_t>(label) * static_cast<std::size_t>(classes_) +
                static_cast<std::size_t>(predicted)];
   const std::int32_t outputs = classes_ == 2 ? 1 : classes_;
-  if (probabilistic_) log_loss_ -= log_probability(log_odds != nullptr ? log_odds : scores, outputs, label);
+  if (reliability_.has_value()) {
+    const double* odds = log_odds != nullptr ? log_odds : scores;
+    log_loss_ -= log_probability(odds, outputs, label);
+    const std::int32_t claimed = outputs == 1 ? 1 : predicted;
+    reliability_->add(std::exp(log_probability(odds, outputs, claimed)), label == claimed);
+  }
   if (outputs == 1) {
     sketches_[label].add(scores[0]);
     return;
@@ -55,6 +61,7 @@ void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, cons
 void ClassificationMetrics::merge(const ClassificationMetrics& other) {
   rows_ += other.rows_;
   log_loss_ += other.log_loss_;
+  if (reliability_.has_value()) reliability_->merge(*other.reliability_);
   for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += other.confusion_[i];
   for (int s = 0; s < 2; ++s) sketches_[s].merge(other.sketches_[s]);
 }
@@ -115,8 +122,68 @@ std::optional<double> ClassificationMetrics::auc() const {
 }
 
 std::optional<double> ClassificationMetrics::log_loss() const {
-  if (!probabilistic_) return std::nullopt;
+  if (!reliability_.has_value()) return std::nullopt;
   return log_loss_ / static_cast<double>(rows_);
+}
+
+std::vector<RocPoint> ClassificationMetrics::roc() const {
+  if (!auc().has_value()) return {};
+  const Sketch& lower = sketches_[0];
+  const Sketch& higher = sketches_[1];
+  // Both in buckets, or none: a bucket of one class would not be comparable with the exact scores of the other.
+  const bool exact = lower.exact() && higher.exact();
+  const std::vector<Sketch::Item> negative = exact ? lower.items() : lower.coarse_items();
+  const std::vector<Sketch::Item> positive = exact ? higher.items() : higher.coarse_items();
+  const double negatives = static_cast<double>(lower.count()), positives = static_cast<double>(higher.count());
+  std::vector<RocPoint> curve{{0, 0}};
+  double above_negative = 0, above_positive = 0;
+  auto n = negative.rbegin();
+  auto p = positive.rbegin();
+  while (n != negative.rend() || p != positive.rend()) {
+    const double threshold = n == negative.rend()   ? p->first
+                             : p == positive.rend() ? n->first
+                                                    : std::max(n->first, p->first);
+    for (; n != negative.rend() && n->first >= threshold; ++n) above_negative += static_cast<double>(n->second);
+    for (; p != positive.rend() && p->first >= threshold; ++p) above_positive += static_cast<double>(p->second);
+    curve.push_back({above_negative / negatives, above_positive / positives});
+  }
+  return curve;
+}
+
+std::vector<Sketch::Item> ClassificationMetrics::margins(std::int32_t label) const {
+  if (classes_ != 2) return sketches_[0].items();
+  std::vector<Sketch::Item> items = (label == 0 ? sketches_[0].negated() : sketches_[1]).items();
+  for (Sketch::Item& item : items) item.first *= scale_;
+  return items;
+}
+
+void Reliability::add(double probability, bool hit) {
+  const double p = std::clamp(probability, 0.0, 1.0);
+  const std::size_t b = std::min(static_cast<std::size_t>(p * bins), bins - 1);
+  ++rows_[b];
+  hits_[b] += hit;
+  sums_[b] += p;
+}
+
+void Reliability::merge(const Reliability& other) {
+  for (std::size_t b = 0; b < bins; ++b) {
+    rows_[b] += other.rows_[b];
+    hits_[b] += other.hits_[b];
+    sums_[b] += other.sums_[b];
+  }
+}
+
+std::vector<Reliability::Bin> Reliability::result() const {
+  constexpr double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution
+  std::vector<Bin> out(bins);
+  for (std::size_t b = 0; b < bins; ++b) {
+    if (rows_[b] == 0) continue;
+    const double n = static_cast<double>(rows_[b]), share = static_cast<double>(hits_[b]) / n;
+    const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
+    const double reach = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+    out[b] = {rows_[b], hits_[b], sums_[b] / n, std::max(0.0, centre - reach), std::min(1.0, centre + reach)};
+  }
+  return out;
 }
 
 void RegressionMetrics::add(double target, double prediction) {

@@ -2,6 +2,7 @@
 // the figures of margin_evaluate.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,6 +13,45 @@ namespace margin {
 
 /// ‖x‖₂ of n numbers, without overflow for values up to 1e±300.
 double euclidean_norm(const double* x, std::size_t n);
+
+/// How often what was predicted with a probability came true, in ten bins of equal width over [0, 1].
+class Reliability {
+ public:
+  static constexpr std::size_t bins = 10;
+
+  struct Bin {
+    std::int64_t rows = 0, hits = 0;
+    double probability = 0;    ///< mean of the predicted ones
+    double low = 0, high = 0;  ///< 95 % of the share of hits (Wilson's score interval)
+  };
+
+  /// 0 ≤ probability ≤ 1.
+  void add(double probability, bool hit);
+  void merge(const Reliability& other);
+  /// Bin 0 holds 0 ≤ p < 0.1, the last one 0.9 ≤ p ≤ 1; empty ones have 0 rows.
+  std::vector<Bin> result() const;
+
+  /// See Sketch::exchange.
+  template <class Archive>
+  bool exchange(Archive& archive) {
+    for (std::size_t b = 0; b < bins; ++b) {
+      archive(rows_[b]);
+      archive(hits_[b]);
+      archive(sums_[b]);
+      if (rows_[b] < 0 || hits_[b] < 0 || hits_[b] > rows_[b]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<std::int64_t, bins> rows_{}, hits_{};
+  std::array<double, bins> sums_{};
+};
+
+/// A point of a ROC curve: shares of the rows of either class whose score reaches a threshold.
+struct RocPoint {
+  double false_positives, true_positives;
+};
 
 /// Counters of a classification model with sorted classes 0 … k−1. O(k²) memory plus the sketches of the margins.
 class ClassificationMetrics {
@@ -42,6 +82,13 @@ class ClassificationMetrics {
   std::optional<double> auc() const;
   /// Mean of −ln P(true class), for models that give probabilities.
   std::optional<double> log_loss() const;
+  /// Two classes, both present: from (0, 0) to (1, 1), one step for each distinct score. Otherwise empty.
+  std::vector<RocPoint> roc() const;
+  /// The margins with their counts, ascending: of the rows of one of two classes, or (more classes) of all rows.
+  std::vector<Sketch::Item> margins(std::int32_t label) const;
+  /// Of models that give probabilities: of the second class; more than two classes: of the predicted class.
+  const std::optional<Reliability>& reliability() const { return reliability_; }
+  std::int32_t classes() const { return classes_; }
 
   /// See Sketch::exchange.
   template <class Archive>
@@ -50,6 +97,7 @@ class ClassificationMetrics {
     archive(rows_);
     archive(log_loss_);
     archive(confusion_);
+    if (reliability_.has_value() && !reliability_->exchange(archive)) return false;
     return sketches_[0].exchange(archive) && sketches_[1].exchange(archive) && confusion_.size() == cells && rows_ >= 0;
   }
 
@@ -61,7 +109,7 @@ class ClassificationMetrics {
 
   std::int32_t classes_;
   double scale_;
-  bool probabilistic_;
+  std::optional<Reliability> reliability_;  // of models that give probabilities
   std::int64_t rows_ = 0;
   double log_loss_ = 0;
   std::vector<std::int64_t> confusion_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -84,10 +85,13 @@ class Run {
   void record(std::int64_t iteration, double lower, double upper) {
     const TracePoint point{iteration, seconds(), lower, upper};
     if (history_) trace_.push_back(point);
+    last_ = point;
     monitor_.poll();
     monitor_.report(solver_, point);
   }
   std::vector<TracePoint> take_trace() { return std::move(trace_); }
+  /// What was recorded last, whether a history is kept or not.
+  const std::optional<TracePoint>& last() const { return last_; }
 
  private:
   Monitor& monitor_;
@@ -98,6 +102,7 @@ class Run {
   double max_seconds_;
   std::chrono::steady_clock::time_point start_;
   std::vector<TracePoint> trace_;
+  std::optional<TracePoint> last_;
 };
 
 }  // namespace margin

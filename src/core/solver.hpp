@@ -23,8 +23,9 @@ struct Solution {
   Weights dual;
   Status status = Status::iteration_limit;
   std::int64_t iterations = 0;
-  std::string solver;  ///< what ran, e.g. "cutting_plane" or "sdca+newton"
-  std::vector<TracePoint> trace;
+  std::string solver;              ///< what ran, e.g. "cutting_plane" or "sdca+newton"
+  std::vector<TracePoint> trace;   ///< empty unless settings.history
+  std::optional<TracePoint> last;  ///< what would be its last line; only of solvers that others go on from (sdca)
 };
 
 /// Stateless; one static instance per method.

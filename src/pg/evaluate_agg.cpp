@@ -1,4 +1,6 @@
-// The aggregate margin_evaluate: how good a model is on labelled rows.
+// The aggregate margin_evaluate: how good a model is on labelled rows. margin_roc, margin_reliability and
+// margin_histogram draw the same state, so that PostgreSQL makes one pass for all of them in one query.
+#include "../core/plot_charts.hpp"
 #include "pass_agg.hpp"
 
 namespace margin::pg {
@@ -59,6 +61,20 @@ void set_classification(CompositeBuilder& out, const EvaluateState& state) {
   out.set_float8("log_loss", m.log_loss());
 }
 
+using Chart = Plot (*)(const ClassificationMetrics&, const std::vector<std::string>&);
+
+/// The SVG of a state; NULL without rows.
+Datum draw(FunctionCallInfo fcinfo, const char* aggregate, Chart chart) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const auto* state = reinterpret_cast<const EvaluateState*>(PG_GETARG_POINTER(0));
+  if (state->rows() == 0) PG_RETURN_NULL();
+  if (!state->classes.has_value())
+    throw Error(ErrorKind::unsupported, std::string(aggregate) + " needs a model of classes, this one is a regression",
+                "margin_evaluate gives the errors of a regression.");
+  return text_datum(svg(chart(*state->classes, state->model->classes)));
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -86,3 +102,7 @@ MARGIN_FUNCTION(margin_evaluate_final) {
   }
   return out.finish();
 }
+
+MARGIN_FUNCTION(margin_roc_final) { return draw(fcinfo, "margin_roc", margin::roc_plot); }
+MARGIN_FUNCTION(margin_reliability_final) { return draw(fcinfo, "margin_reliability", margin::reliability_plot); }
+MARGIN_FUNCTION(margin_histogram_final) { return draw(fcinfo, "margin_histogram", margin::histogram_plot); }

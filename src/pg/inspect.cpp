@@ -1,6 +1,8 @@
-// Looking at a stored model: margin_weights, margin_certificate, margin_history, margin_summary, margin_pmml.
+// Looking at a stored model: margin_weights, margin_certificate, margin_history, margin_plot, margin_summary,
+// margin_pmml.
 #include "../core/inspect.hpp"
 
+#include "../core/plot_charts.hpp"
 #include "../core/pmml.hpp"
 #include "model_datum.hpp"
 #include "options.hpp"
@@ -46,6 +48,21 @@ std::vector<std::optional<Datum>> class_of_outputs(const StoredModel& model) {
   if (model.regression()) return names;
   for (std::size_t o = 0; o < names.size(); ++o) names[o] = text_datum(model.classes[model.outputs == 1 ? 1 : o]);
   return names;
+}
+
+/// What the option `history` recorded; empty without it.
+std::vector<TracePoint> history_of(Datum composite) {
+  const CompositeReader reader(composite, type_name);
+  const auto history = reader.numbers("history", true);
+  std::vector<TracePoint> points;
+  if (!history.has_value()) return points;
+  if (!history->values.empty() && history->columns != 4) reader.refuse("history", "must have 4 columns");
+  for (std::size_t i = 0; i < history->values.size(); i += 4) {
+    const double* p = history->values.data() + i;
+    if (!(p[0] >= 0 && p[0] <= 0x1p53)) reader.refuse("history", "has an iteration that is not a count");
+    points.push_back({static_cast<std::int64_t>(p[0]), p[1], p[2], p[3]});
+  }
+  return points;
 }
 
 std::vector<std::string> feature_names(Datum array) {
@@ -99,18 +116,17 @@ MARGIN_FUNCTION(margin_certificate) {
 MARGIN_FUNCTION(margin_history) {
   StoredModel model;
   read_model(PG_GETARG_DATUM(0), model);
-  const CompositeReader reader(PG_GETARG_DATUM(0), type_name);
-  const auto history = reader.numbers("history", true);
   ResultSet rows(fcinfo);
-  if (!history.has_value()) return 0;
-  if (!history->values.empty() && history->columns != 4) reader.refuse("history", "must have 4 columns");
-  for (std::size_t i = 0; i < history->values.size(); i += 4) {
-    const double* point = history->values.data() + i;
-    if (!(point[0] >= 0 && point[0] <= 0x1p53)) reader.refuse("history", "has an iteration that is not a count");
-    rows.add({Int64GetDatum(static_cast<std::int64_t>(point[0])), Float8GetDatum(point[1]), Float8GetDatum(point[2]),
-              Float8GetDatum(point[3])});
-  }
+  for (const margin::TracePoint& p : history_of(PG_GETARG_DATUM(0)))
+    rows.add({Int64GetDatum(p.iteration), Float8GetDatum(p.seconds), Float8GetDatum(p.lower), Float8GetDatum(p.upper)});
   return 0;
+}
+
+MARGIN_FUNCTION(margin_plot) {
+  StoredModel model;
+  read_model(PG_GETARG_DATUM(0), model);
+  const margin::ModelFigures figures = figures_of(PG_GETARG_DATUM(0), model);
+  return text_datum(margin::svg(margin::history_plot(figures, history_of(PG_GETARG_DATUM(0)))));
 }
 
 MARGIN_FUNCTION(margin_summary) {

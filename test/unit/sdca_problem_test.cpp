@@ -277,6 +277,35 @@ TEST(Sdca, HistoryIsAnIntervalThatCloses) {
   EXPECT_LE(r.trace.back().upper - r.trace.back().lower, 1e-6 * r.trace.back().upper);
 }
 
+TEST(Sdca, HistoryHasAPointPerEpochAndChangesNothing) {
+  const Dataset data = make_dataset(signs(gaussian(21, 400, 20, 1)), true);
+  for (const Solver* solver : {&sdca, &sgd}) {
+    for (const Output output : {Output::last, Output::average}) {
+      for (const Order order : {Order::permutation, Order::random, Order::cyclic}) {
+        if (solver == &sgd && (output != Output::last || order != Order::permutation)) continue;
+        Settings s = soft("smoothed_hinge", 1e-4, 1e-9);
+        s.max_iterations = 37;
+        s.order = order;
+        s.output = output;
+        const Solved without = solve(data, s, *solver);
+        s.history = true;
+        const Solved with = solve(data, s, *solver);
+        EXPECT_EQ(with.solution.weights, without.solution.weights) << solver->name();
+        EXPECT_EQ(with.solution.dual, without.solution.dual) << solver->name();
+        EXPECT_EQ(with.solution.iterations, without.solution.iterations) << solver->name();
+        const std::vector<TracePoint>& trace = with.solution.trace;
+        ASSERT_FALSE(trace.empty());
+        for (std::size_t k = 1; k < trace.size(); ++k)
+          EXPECT_LE(trace[k].iteration - trace[k - 1].iteration, 2) << solver->name() << " after " << k;
+        EXPECT_EQ(trace.back().iteration, with.solution.iterations);
+        // The last point is what was returned.
+        EXPECT_NEAR(trace.back().upper, with.certificate.primal, 1e-9);
+        EXPECT_NEAR(trace.back().lower, with.certificate.dual, 1e-9);
+      }
+    }
+  }
+}
+
 TEST(Sdca, APathOfWarmStartsIsCheap) {
   const Dataset data = make_dataset(signs(gaussian(18, 2000, 30, 1)), true);
   for (const char* loss : {"hinge", "logistic", "squared_hinge"}) {

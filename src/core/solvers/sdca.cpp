@@ -11,7 +11,9 @@
 // scores.
 //
 // Stop: relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the way
-// promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded up.
+// promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded up. With the
+// option `history` the gap is also measured once an epoch, to be recorded and nothing else: the course of the training
+// and its result are the same as without.
 //
 // Source: Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization" (2013):
 // Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors (2014); shrinking: Hsieh et al. (2008).
@@ -109,6 +111,7 @@ class OutputAscent {
       // Draws with replacement can miss the row that still has a step to make.
       const bool stuck = idle >= (session_.settings.order == Order::random ? 64 : 1);
       if (!last && !stuck && !schedule_.due(visits_, estimate_)) {
+        if (session_.settings.history && session_.epochs >= recorded_ + 1) record_gap();
         full = full && order_.size() == state_.movable.size();
         continue;
       }
@@ -171,14 +174,30 @@ class OutputAscent {
     } else {
       gap.primal = best_primal_;  // P(w) is not monotone; any w may stand beside a
     }
-    session_.run.record(static_cast<std::int64_t>(std::ceil(session_.epochs)), session_.other_dual + gap.dual,
-                        session_.other_primal + gap.primal);
+    record(gap);
     session_.primal = gap.primal;
     session_.dual = gap.dual;
     // A hair less than allowed, for the rounding that the certificate will add outward.
     const double target = 0.999 * session_.settings.tolerance * gap.size();
     schedule_.looked(visits_, estimate_, gap.gap(), target);
     return !overflowed_ && gap.gap() <= target;
+  }
+
+  /// Like look(), but only for the history: neither the best weights nor the active set change.
+  void record_gap() {
+    if (history_ != nullptr) history_->enter();
+    GapResult gap = measure_gap(loss_, state_, session_.run, infinity, nullptr);
+    if (history_ != nullptr)
+      history_->leave();
+    else
+      gap.primal = std::min(gap.primal, best_primal_);
+    record(gap);
+  }
+
+  void record(const GapResult& gap) {
+    recorded_ = session_.epochs;
+    session_.run.record(static_cast<std::int64_t>(std::ceil(session_.epochs)), session_.other_dual + gap.dual,
+                        session_.other_primal + gap.primal);
   }
 
   const L& loss_;
@@ -189,7 +208,7 @@ class OutputAscent {
   const double rows_;
   std::vector<std::int32_t> order_;
   GapSchedule schedule_;
-  double visits_ = 0, violation_ = infinity, estimate_ = 0;
+  double visits_ = 0, violation_ = infinity, estimate_ = 0, recorded_ = 0;
   bool overflowed_ = false;
   double best_primal_;  // starts at w = 0
   std::vector<double> best_weights_;
@@ -234,6 +253,7 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
     session.other_primal += session.primal;
     session.other_dual += session.dual;
   }
+  solution.last = run.last();
   solution.trace = run.take_trace();
   return solution;
 }

@@ -7,7 +7,8 @@
 // explode in its first steps (of length 1/λ), so there t₀ = max n s_i/γ, from which on no step overshoots its row.
 //
 // Stop: relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible), looked at after 1, 2, 4,
-// … epochs of n draws. The best weights and the best dual seen are returned: any pair makes a certificate.
+// … epochs of n draws. The best weights and the best dual seen there are returned: any pair makes a certificate. With
+// the option `history` the other epochs are measured too, to be recorded and nothing else.
 //
 // Source: Shalev-Shwartz & Zhang (2013), Section 8.6; Shalev-Shwartz, Singer, Srebro, "Pegasos" (2007).
 #include <cmath>
@@ -107,9 +108,16 @@ Status descend(const L& loss, SdcaState& state, const Settings& settings, Random
     }
     ++epochs;
     const bool last = run.exhausted(epochs, status);
-    if (!last && n > 0 && (epochs & (epochs - 1)) != 0) continue;
+    const bool between = !last && n > 0 && (epochs & (epochs - 1)) != 0;
+    if (between && !settings.history) continue;
     for (std::size_t j = 0; j < v.size(); ++j) state.weights[j] = t > 0 ? v[j] / t : 0.0;
     state.intercept = t > 0 ? vb / t : 0.0;
+    if (between) {
+      Best seen = best;
+      measure(state, run, seen);
+      run.record(epochs, other_dual + seen.dual, other_primal + seen.primal);
+      continue;
+    }
     measure(state, run, best);
     run.record(epochs, other_dual + best.dual, other_primal + best.primal);
     if (best.primal < infinity &&

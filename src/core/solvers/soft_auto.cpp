@@ -113,7 +113,6 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
   const Run clock(settings, monitor, name(), 0);
   const auto budget = static_cast<std::int64_t>(std::min(std::ceil(plan.newton_epochs), 1e6));
   Settings part = settings;
-  part.history = true;  // its last line tells the gap
   Solution s;
   const auto limit_what_is_left = [&] {
     if (settings.max_seconds.has_value()) part.max_seconds = std::max(1e-3, *settings.max_seconds - clock.seconds());
@@ -128,10 +127,9 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
     part.max_iterations = std::min(left, part.max_iterations.value_or(left));
     const double seconds = clock.seconds();
     append(s, sdca.solve(p, part, monitor), seconds);
-    if (s.status != Status::iteration_limit || all_of_it || s.trace.empty()) break;
-    const TracePoint& end = s.trace.back();
-    const double gap = end.upper - end.lower,
-                 wanted = settings.tolerance * std::max(std::fabs(end.upper), std::fabs(end.lower));
+    if (s.status != Status::iteration_limit || all_of_it || !s.last.has_value()) break;
+    const double gap = s.last->upper - s.last->lower,
+                 wanted = settings.tolerance * std::max(std::fabs(s.last->upper), std::fabs(s.last->lower));
     // As many more epochs as went before would shrink the gap as much again, at best.
     const bool in_reach = gap_before > 0 && gap < gap_before && gap * gap / gap_before <= wanted;
     part.initial = model_of(s);
@@ -139,12 +137,10 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
     gap_before = gap;
     if (s.iterations < budget && (in_reach || s.iterations * 2 <= budget)) continue;
     limit_what_is_left();
-    part.history = settings.history;
     const double handed_over = clock.seconds();
     append(s, newton.solve(p, part, monitor), handed_over);
     break;
   }
-  if (!settings.history) s.trace.clear();
   return s;
 }
 

@@ -1,0 +1,14 @@
+// Text inside an XML document.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace margin {
+
+/// `text` for element content or the value of an attribute: markup characters and the white space that a parser would
+/// change become references. What XML 1.0 cannot express (other control characters, U+FFFE, U+FFFF) becomes
+/// U+FFFD, the replacement character, as a reference; so the result is as valid as the encoding of `text`.
+std::string xml_text(std::string_view text);
+
+}  // namespace margin
