@@ -70,6 +70,7 @@ void follow_path(const Dataset& data, const Settings& given, const std::vector<d
     standard = measure(data, given.intercept, &monitor);
     copy.emplace(standardized(data, *standard, &monitor));
     if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
+    if (settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
     settings.standardize = false;
   }
   settings.dual_weights = true;

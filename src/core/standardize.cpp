@@ -96,4 +96,17 @@ void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& 
     }
 }
 
+void to_standard_units(const Standardization& s, InitialModel& model) {
+  const std::size_t d = s.mean.size(), outputs = d > 0 ? model.weights.size() / d : 0;
+  if (outputs * d != model.weights.size()) return;
+  if (model.intercept.empty()) model.intercept.assign(outputs, 0.0);
+  if (model.intercept.size() != outputs) return;
+  for (std::size_t o = 0; o < outputs; ++o)
+    for (std::size_t j = 0; j < d; ++j) {
+      double& w = model.weights[o * d + j];
+      model.intercept[o] += w * s.mean[j];
+      w *= s.deviation[j];
+    }
+}
+
 }  // namespace margin

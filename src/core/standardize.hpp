@@ -22,4 +22,8 @@ Dataset standardized(const Dataset& data, const Standardization& s, Monitor* mon
 /// Weights for x' -> weights for x: w_j / deviation_j, and the intercept takes −Σ w_j mean_j / deviation_j.
 void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& intercept);
 
+/// The other way, for a model to start from. A model of another number of features is left as it is: who reads it
+/// refuses it.
+void to_standard_units(const Standardization& s, InitialModel& model);
+
 }  // namespace margin

@@ -67,6 +67,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   const Solver& solver = choose_solver(problem, given);
   require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
   Settings settings = given;
+  if (standard && settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);

@@ -76,6 +76,35 @@ TEST(Standardize, equals_training_on_standardised_rows) {
     }
 }
 
+TEST(Standardize, a_model_to_start_from_is_in_the_users_units) {
+  Rows rows = gaussian_rows(92, 200, 4, 0.05);
+  for (auto& x : rows.x) {
+    x[1] = 1000 * x[1] + 5000;
+    x[2] *= 1e-3;
+  }
+  for (const char* solver : {"newton", "sdca"}) {
+    Settings s;
+    s.lambda = 0.01;
+    s.loss = "logistic";
+    s.solver = solver;
+    s.standardize = true;
+    s.tolerance = 1e-9;
+    const Dataset data = make_dataset(rows, Storage::doubles);
+    const Model cold = fit(data, s);
+    s.tolerance = 1e-5;
+    InitialModel start;
+    start.weights.assign(cold.weights.data(), cold.weights.data() + cold.weights.size());
+    start.intercept = {cold.intercept[0]};
+    s.initial = start;
+    const Model warm = fit(data, s);
+    EXPECT_EQ(warm.status, Status::optimal) << solver;
+    EXPECT_GT(cold.iterations, 3) << solver;
+    EXPECT_LE(warm.iterations, 1) << solver << " starts at its own solution";
+    s.initial->weights.pop_back();
+    EXPECT_THROW(fit(data, s), Error) << solver;
+  }
+}
+
 TEST(Standardize, measures_means_and_deviations) {
   const Rows rows = {{{1, 5, 0}, {2, 5, 0}, {3, 5, 6}, {6, 5, 0}}, {0, 1, 0, 1}};
   const Standardization dense = measure(make_dataset(rows), true, nullptr);
