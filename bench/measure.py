@@ -55,8 +55,12 @@ class Session:
     def value(self, statement):
         return self.run(statement)["rows"][0][0]
 
+    def close(self):
+        self.psql.stdin.close()
+        self.psql.wait()
+
     def load(self, table, name, element="real", sparse=False):
-        """Creates `table` from a data set, unless it is there."""
+        """Creates `table` from a data set, unless it is there. `sparse`: x is a margin_sparse; "pairs": two arrays."""
         if self.value("SELECT to_regclass('%s') IS NOT NULL" % table) == "t":
             return
         y = datasets.outcome(datasets.load(name)[1])[1]
@@ -68,7 +72,7 @@ class Session:
                         "COPY %s FROM STDIN (FORMAT binary)" % table], stdin=writer.stdout, check=True)
         if writer.wait() != 0:
             raise RuntimeError("datasets.py could not read " + name)
-        if sparse:  # the two arrays become one value per row
+        if sparse and sparse != "pairs":  # the two arrays become one value per row
             width = datasets.load(name)[0].shape[1]
             self.run("ALTER TABLE %s RENAME TO %s_arrays" % (table, table))
             self.run("CREATE TABLE %s AS SELECT id, y, margin_sparse(indices, vals::float8[], %d) AS x FROM %s_arrays"
@@ -84,7 +88,8 @@ class Peer:
     directory = tempfile.TemporaryDirectory(prefix="margin-bench.")
 
     def __init__(self, program, name=None):
-        arguments = [os.path.join(BUILD, "peer_" + program)]
+        script = os.path.join(datasets.HERE, "peers", program)
+        arguments = [script if os.path.exists(script) else os.path.join(BUILD, "peer_" + program)]
         if name:
             if name not in Peer.packed:
                 Peer.packed[name] = os.path.join(Peer.directory.name, name)

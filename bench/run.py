@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import datasets
+import users
 from measure import Peer, Session, Table, interleave, seconds, write
 
 REPETITIONS = int(os.environ.get("MARGIN_REPETITIONS", "3"))
@@ -387,7 +388,18 @@ def scaling(session):
     return out
 
 
-SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, soft_margin, sparse, copying, path, selection, scaling)
+def python(session):
+    """scikit-learn with the rows in memory, and called through PL/Python inside the database."""
+    return users.python(session, train, options, REPETITIONS)
+
+
+def growth(session):
+    """Time against rows, features, density and groups, with pictures."""
+    return users.growth(session, train, options, REPETITIONS)
+
+
+SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, soft_margin, sparse, copying, path, selection, scaling, python,
+            growth)
 
 
 def environment(session, names):
@@ -395,7 +407,7 @@ def environment(session, names):
         return subprocess.run(command, capture_output=True, text=True, cwd=datasets.HERE).stdout.strip()
 
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    packages = output("dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblinear4", "libsvm3", "libeigen3-dev").rstrip(", ")
+    packages = output("dpkg-query", "-W", "-f", "${Package} ${Version}, ", "liblinear4", "libsvm3", "libeigen3-dev", "python3-sklearn").rstrip(", ")
     return ("*%s, %d cores, load %.1f at the end; PostgreSQL %s, %s, %s; commit %s; `bench/run.sh %s`, minima of %d interleaved "
             "repetitions, CPU seconds (wall minima and medians in brackets).*" % (
                 cpu, os.cpu_count(), os.getloadavg()[0], session.value("SHOW server_version").split()[0],

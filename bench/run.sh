@@ -12,6 +12,7 @@ cmake --build "$MARGIN_BENCH_BUILD" -j "$jobs" >"$scratch/peers.log" 2>&1 || { c
 # What is measured, named before it is built: HEAD may move on, and the tree may differ from it.
 MARGIN_COMMIT=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
 export MARGIN_COMMIT
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # of every Python: one thread against one thread
 build_extension
 install_privately
 start_cluster 'shared_buffers = 2GB' 'max_wal_size = 8GB' 'autovacuum = off' 'max_parallel_workers_per_gather = 0'
