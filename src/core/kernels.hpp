@@ -58,6 +58,8 @@ struct Kernels {
   void (*pack_d)(const double* x, std::size_t n, double scale, double* to, std::size_t panel_stride);
   /// The logistic loss ln(1 + exp(−y u)) of n rows, y = ±1, and its slope in u.
   void (*logistic)(const double* u, const double* y, std::size_t n, double* value, double* slope);
+  /// out = |scale · x|^exponent, 0 for x = 0; scale · x below 2^1000 in size, exponent > 0.
+  void (*power)(const double* x, std::size_t n, double scale, double exponent, double* out);
   /// One row (`indices` null: dense) against `width` weight vectors side by side, w[j · width + c]; width is 4, 8, 12
   /// or
   /// 16. panel_dot: u[c] = Σ_k values[k] · w[j_k · width + c]. panel_add: w[j_k · width + c] += coefficients[c] ·

@@ -10,6 +10,7 @@ extern const Solver& momentum;
 extern const Solver& gradient_descent;
 extern const Solver& normalized_gradient_descent;
 extern const Solver& batch_perceptron;
+extern const Solver& dual_ascent;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& sgd;
@@ -18,7 +19,7 @@ extern const Solver& soft_auto;  // not a method of its own, hence not in the li
 const std::vector<const Solver*>& all_solvers() {
   static const std::vector<const Solver*> list = {
       &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron,
-      &sdca,          &sgd,      &newton,
+      &dual_ascent,   &sdca,     &sgd,              &newton,
   };
   return list;
 }
@@ -27,6 +28,7 @@ const Solver& choose_solver(const Problem& problem, const Settings& settings) {
   if (settings.solver == "auto") {
     if (!problem.hard_margin) return soft_auto;
     if (problem.norm == 2) return cutting_plane;
+    if (problem.norm > 1) return dual_ascent;
     throw Error(ErrorKind::unsupported, "no solver is listed for this norm yet");
   }
   std::vector<std::string_view> names = {"auto"};
