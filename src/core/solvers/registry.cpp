@@ -18,8 +18,8 @@ extern const Solver& soft_auto;  // not a method of its own, hence not in the li
 
 const std::vector<const Solver*>& all_solvers() {
   static const std::vector<const Solver*> list = {
-      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron,
-      &dual_ascent,   &sdca,     &sgd,              &newton,
+      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron, &dual_ascent,
+      &sdca,          &sgd,      &newton,
   };
   return list;
 }
