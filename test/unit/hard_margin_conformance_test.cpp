@@ -67,6 +67,11 @@ bool follows_a_loss(const std::string& solver) {
   return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent";
 }
 
+bool refuses(const std::string& solver, bool intercept, int classes) {
+  if (solver == "perceptron" || solver == "mirror_descent") return classes > 2;
+  return solver == "batch_perceptron" && intercept && classes > 2;
+}
+
 struct Case {
   std::string solver;
   Named problem;
@@ -92,7 +97,7 @@ TEST_P(Conformance, interval_holds_the_maximum_margin) {
   const Dataset data = make_dataset(problem.rows);
   for (const bool intercept : {true, false}) {
     SCOPED_TRACE(intercept ? "with intercept" : "without intercept");
-    if (solver == "batch_perceptron" && intercept && problem.rows.classes > 2) {
+    if (refuses(solver, intercept, problem.rows.classes)) {
       EXPECT_THROW(fit(data, hard(solver, true, 1e-2)), Error);
       continue;
     }
@@ -161,7 +166,7 @@ TEST_P(RandomProblems, first_order_intervals_hold_the_maximum_margin) {
       const std::optional<Margin> known = maximum_margin(rows, intercept);
       ASSERT_TRUE(known.has_value());
       for (const std::string& solver : hard_margin_solvers()) {
-        if (solver == "cutting_plane" || (solver == "batch_perceptron" && intercept && rows.classes > 2)) continue;
+        if (solver == "cutting_plane" || refuses(solver, intercept, rows.classes)) continue;
         SCOPED_TRACE(solver + " seed " + std::to_string(seed) + (intercept ? " with intercept" : ""));
         for (const char* loss : {"exponential", "logistic"}) {
           if (!follows_a_loss(solver) && loss != std::string("exponential")) continue;

@@ -1,9 +1,12 @@
-// dual_ascent: the maximum lp margin, 1 < p <= 2, one class against the rest. For p = 2 the exact solver of the l2
-// margin is faster than any other; below, Newton's method on a small pool of rows (dual_ascent_pool.cpp).
+// dual_ascent: the maximum lp margin, 1 < p <= 2, one class against the rest. By name: coordinate steps over all rows
+// (dual_ascent_steps.cpp). As `auto`, or with working_set => true: Newton's method on a small pool of rows
+// (dual_ascent_pool.cpp); for p = 2 the exact solver of the l2 margin, which also does the joint problem of k classes.
 // Raj & Bach, Explicit Regularization of Stochastic Gradient Methods through Duality (2021), Section 3.
 #include "../hard_margin.hpp"
 #include "../one_vs_rest.hpp"
 #include "dual_ascent_pool.hpp"
+#include "dual_ascent_steps.hpp"
+#include "lp_epochs.hpp"
 
 namespace margin {
 
@@ -20,15 +23,16 @@ class DualAscent final : public Solver {
            "rows";
   }
   std::string refusal(const Problem& p) const override {
-    if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-    return p.norm > 1 ? "" : "the l1 norm has no smooth dual; boosting maximises the l1 margin";
+    return p.norm == 2 && p.hard_margin ? "" : refusal_of_lp_steps(p);
   }
   double workspace(const Problem& p) const override {
-    return cutting_plane.workspace(p) + 24.0 * static_cast<double>(p.rows()) + 4096.0 * p.dimensions();
+    return cutting_plane.workspace(p) + lp_steps_workspace(p) + 4096.0 * p.dimensions();
   }
   Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
-    if (problem.norm == 2) return cutting_plane.solve(problem, settings, monitor);
-    return solve_one_vs_rest(problem, settings, monitor, solve_lp_pool);
+    const bool pool = settings.working_set.value_or(settings.solver == "auto");
+    if (problem.norm == 2 && (pool || problem.task == Task::multiclass))
+      return cutting_plane.solve(problem, settings, monitor);
+    return solve_one_vs_rest(problem, settings, monitor, pool ? solve_lp_pool : solve_coordinate_ascent);
   }
 };
 

@@ -11,6 +11,8 @@ extern const Solver& gradient_descent;
 extern const Solver& normalized_gradient_descent;
 extern const Solver& batch_perceptron;
 extern const Solver& dual_ascent;
+extern const Solver& perceptron;
+extern const Solver& mirror_descent;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& sgd;
@@ -18,8 +20,17 @@ extern const Solver& soft_auto;  // not a method of its own, hence not in the li
 
 const std::vector<const Solver*>& all_solvers() {
   static const std::vector<const Solver*> list = {
-      &cutting_plane, &momentum, &gradient_descent, &normalized_gradient_descent, &batch_perceptron, &dual_ascent,
-      &sdca,          &sgd,      &newton,
+      &cutting_plane,
+      &momentum,
+      &gradient_descent,
+      &normalized_gradient_descent,
+      &batch_perceptron,
+      &dual_ascent,
+      &perceptron,
+      &mirror_descent,
+      &sdca,
+      &sgd,
+      &newton,
   };
   return list;
 }
