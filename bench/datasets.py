@@ -134,6 +134,22 @@ def text_like(rows=100_000, width=50_000, words=101):
     return Sparse(starts, columns, values.astype(np.float32), width), y
 
 
+def raj_bach(sparse, part, rows=1000, width=2000):
+    """Raj, Bach (2021), Section 4: normal rows of falling variance, labels of a (sparse) predictor with a gap of 0.1."""
+    r = np.random.default_rng(2021)
+    index = np.arange(1, width + 1)
+    deviation = np.sqrt(1 / index if sparse else 1 / index ** 1.5)
+    theta = r.normal(size=width)
+    if sparse:
+        theta[r.permutation(width)[50:]] = 0
+    kept = []
+    while sum(len(x) for x in kept) < 2 * rows:
+        x = r.normal(size=(rows, width)) * deviation
+        kept.append(x[np.abs(x @ theta + 0.005) >= 0.1])
+    x = np.concatenate(kept)[slice(0, rows) if part == "train" else slice(rows, 2 * rows)].astype(np.float32)
+    return x, np.where(x @ theta + 0.005 > 0, 1.0, -1.0)
+
+
 # The list --------------------------------------------------------------------------------------------------------
 # name: (reader, what it is)
 
@@ -149,6 +165,10 @@ SETS = {
     "gaussian_noise": (gaussian_noise, "generated, 100,000 x 50, label noise"),
     "separable_gaussian": (separable_gaussian, "generated, 12,000 x 784, separable"),
     "text_like": (text_like, "generated, 100,000 x 50,000 sparse"),
+    "raj_bach_l2": (lambda: raj_bach(False, "train"), "generated, 1,000 x 2,000, Raj and Bach's l2 problem"),
+    "raj_bach_l2_test": (lambda: raj_bach(False, "test"), "as raj_bach_l2, test part"),
+    "raj_bach_sparse": (lambda: raj_bach(True, "train"), "generated, 1,000 x 2,000, Raj and Bach's sparse problem"),
+    "raj_bach_sparse_test": (lambda: raj_bach(True, "test"), "as raj_bach_sparse, test part"),
     "leu_all": (lambda: read_several(("leu", "leu.t"), 7129), "leu and leu.t"),
     "arcene_all": (lambda: read_several(("arcene", "arcene.t"), 10000), "arcene and arcene.t"),
     "rcv1_all": (lambda: read_several(("rcv1_small", "rcv1_small.t"), 47236), "rcv1_small and rcv1_small.t"),
