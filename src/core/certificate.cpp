@@ -166,6 +166,7 @@ Certificate certify(const Problem& problem, const Weights& weights, const Eigen:
   c.gap = c.dual - c.primal;
   c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
   c.support = check.support();
+  c.errors = check.errors();
   return c;
 }
 

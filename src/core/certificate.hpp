@@ -18,6 +18,7 @@ struct Certificate {
   double relative_gap = 0;      ///< hard: (upper − lower)/upper; soft: gap / max(|P|, |D|)
   std::int64_t support = 0;     ///< rows with a non-zero dual weight
   double radius = 0;            ///< largest ‖x_i‖
+  std::int64_t errors = 0;      ///< hard margin: rows with a margin ≤ 0
 };
 
 /// The hard-margin check, row by row: O(classes × d) memory, mergeable, so that the same code certifies a training

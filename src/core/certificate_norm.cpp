@@ -139,6 +139,7 @@ Certificate certify_norm(const Problem& problem, const Weights& weights, const E
   c.gap = c.dual - c.primal;
   c.relative_gap = check.relative_gap();
   c.support = check.support();
+  c.errors = check.errors();
   return c;
 }
 

@@ -5,6 +5,13 @@
 
 namespace margin {
 
+double value_at(const Row& x, std::int32_t j) {
+  if (x.indices == nullptr) return x.value(j);
+  const std::int32_t* end = x.indices + x.count;
+  const std::int32_t* found = std::lower_bound(x.indices, end, j);
+  return found != end && *found == j ? x.value(static_cast<std::int32_t>(found - x.indices)) : 0.0;
+}
+
 double max_abs(const Row& x) {
   const auto n = static_cast<std::size_t>(x.count);
   return x.wide ? kernels().max_abs_d(x.doubles(), n) : kernels().max_abs_f(x.floats(), n);

@@ -42,6 +42,9 @@ inline void add(double a, const Row& x, double* w) {
   }
 }
 
+/// x_j of column `j`: a look-up, or a binary search among the indices of a sparse row.
+double value_at(const Row& x, std::int32_t j);
+
 /// max_j |x_j|
 double max_abs(const Row& x);
 

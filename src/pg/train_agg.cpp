@@ -139,7 +139,8 @@ void warn_unless_optimal(const Model& model, bool hard_margin, FinalCall& call) 
       (hard_margin ? "the margin is certified to lie in [" : "the optimum is certified to lie in [") +
       figure(hard_margin ? c.primal : c.dual) + ", " + figure(hard_margin ? c.dual : c.primal) + "]";
   if (model.status == Status::not_separable) {
-    warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached,
+    warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached + "; " +
+             std::to_string(c.errors) + " rows have a margin of 0 or less",
          "Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin.");
     return;
   }

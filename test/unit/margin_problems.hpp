@@ -240,11 +240,13 @@ inline Settings hard(const std::string& solver, bool intercept, double tolerance
   return s;
 }
 
-/// The solvers of the registry that separate without errors.
+/// The solvers of the registry that separate without errors, and measure in the l2 norm.
 inline std::vector<std::string> hard_margin_solvers() {
   std::vector<std::string> names;
+  const Dataset none(Dataset::Outcome::classes);
+  const Problem two_norm(none);
   for (const Solver* solver : all_solvers())
-    if (solver->problem() == "hard margin") names.emplace_back(solver->name());
+    if (solver->problem() == "hard margin" && solver->refusal(two_norm).empty()) names.emplace_back(solver->name());
   return names;
 }
 

@@ -10,6 +10,7 @@ extern const Solver& momentum;
 extern const Solver& gradient_descent;
 extern const Solver& normalized_gradient_descent;
 extern const Solver& batch_perceptron;
+extern const Solver& boosting;
 extern const Solver& dual_ascent;
 extern const Solver& perceptron;
 extern const Solver& mirror_descent;
@@ -25,6 +26,7 @@ const std::vector<const Solver*>& all_solvers() {
       &gradient_descent,
       &normalized_gradient_descent,
       &batch_perceptron,
+      &boosting,
       &dual_ascent,
       &perceptron,
       &mirror_descent,
@@ -39,8 +41,7 @@ const Solver& choose_solver(const Problem& problem, const Settings& settings) {
   if (settings.solver == "auto") {
     if (!problem.hard_margin) return soft_auto;
     if (problem.norm == 2) return cutting_plane;
-    if (problem.norm > 1) return dual_ascent;
-    throw Error(ErrorKind::unsupported, "no solver is listed for this norm yet");
+    return problem.norm > 1 ? dual_ascent : boosting;
   }
   std::vector<std::string_view> names = {"auto"};
   for (const Solver* solver : all_solvers()) {

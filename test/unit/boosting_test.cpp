@@ -1,0 +1,342 @@
+// l1 margins: the linear program against HiGHS and against enumerated vertices, the rounds against the theorems of
+// Telgarsky (2013), both against the certificate.
+#include <gtest/gtest.h>
+
+#include "error.hpp"
+#include "margin_problems.hpp"
+#include "solvers/boosting_rounds.hpp"
+
+namespace margin {
+namespace {
+
+using namespace reference;
+
+#include "l1_margins.inc"
+
+Settings l1(const std::string& solver, bool intercept, double tolerance) {
+  Settings s = hard(solver, intercept, tolerance);
+  s.norm = 1;
+  return s;
+}
+
+/// The problems of test/unit/l1_margins.py, number by number.
+Rows stored_problem(std::uint64_t seed) {
+  Random random(seed);
+  const auto grid = [&] { return (static_cast<double>(random.below(2048)) - 1024) / 1024; };
+  const int n = 10 + static_cast<int>(random.below(60)), d = 2 + static_cast<int>(random.below(30));
+  std::vector<double> plane(at(d));
+  for (double& w : plane) w = grid();
+  Rows rows;
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(at(d));
+    for (double& v : x) v = grid();
+    for (double& v : x) {
+      if (seed % 4 == 1) v = v > 0 ? 1 : -1;
+      if (seed % 4 == 2 && random.below(2) == 0) v = 0;
+    }
+    if (i < 2)
+      for (int j = 0; j < d; ++j) x[at(j)] = i == 1 ? plane[at(j)] : -plane[at(j)];
+    double score = 0;
+    for (int j = 0; j < d; ++j) score += plane[at(j)] * x[at(j)];
+    rows.add(x, (score > 0.125) != (seed % 5 == 0 && i == 2) ? 1 : 0);
+  }
+  return rows;
+}
+
+TEST(L1Margin, agrees_with_a_linear_program_of_HiGHS) {
+  for (const auto& stored : random_margins)
+    for (const bool intercept : {true, false}) {
+      SCOPED_TRACE("seed " + std::to_string(stored.seed) + (intercept ? " with intercept" : " without"));
+      const Rows rows = stored_problem(stored.seed);
+      const double expected = intercept ? stored.with_intercept : stored.without_intercept;
+      for (const Storage storage : {Storage::doubles, Storage::sparse}) {
+        const Model m = fit(make_dataset(rows, storage), l1("auto", intercept, 1e-9));
+        EXPECT_LE(m.certificate.primal, expected * (1 + 1e-9) + 1e-14);
+        EXPECT_GE(m.certificate.dual, expected * (1 - 1e-9));
+        EXPECT_EQ(m.status, expected > 0 ? Status::optimal : Status::not_separable);
+        if (expected > 0) {
+          EXPECT_EQ(m.solver, "linear_program");
+        }
+      }
+    }
+}
+
+/// The largest γ over the vertices of {y (x λ + b) ≥ γ, ‖λ‖₁ ≤ 1}: every choice of rows, columns and signs.
+double enumerated_margin(const Rows& rows, bool intercept) {
+  const int n = rows.count(), d = rows.dimensions(), extra = intercept ? 1 : 0;
+  Real best = 0;
+  for (int columns = 1; columns < (1 << d); ++columns)
+    for (int active = 1; active < (1 << n); ++active) {
+      const int c = __builtin_popcount(static_cast<unsigned>(columns));
+      if (__builtin_popcount(static_cast<unsigned>(active)) != c + extra) continue;
+      for (int signs = 0; signs < (1 << c); ++signs) {
+        const int k = c + extra + 1;
+        RealMatrix a = RealMatrix::Zero(k, k);
+        RealVector right = RealVector::Zero(k);
+        right(k - 1) = 1;
+        const auto fill = [&](int i, auto&& to) {
+          const Real y = rows.y[at(i)] == 1 ? 1 : -1;
+          for (int j = 0, p = 0; j < d; ++j)
+            if ((columns >> j & 1) != 0) to(p++) = y * static_cast<Real>(rows.x[at(i)][at(j)]);
+          if (intercept) to(c) = y;
+          to(k - 1) = -1;
+        };
+        for (int i = 0, r = 0; i < n; ++i)
+          if ((active >> i & 1) != 0) fill(i, a.row(r++));
+        for (int p = 0; p < c; ++p) a(k - 1, p) = (signs >> p & 1) != 0 ? -1 : 1;
+        const RealVector x = a.fullPivLu().solve(right);
+        if (!((a * x - right).cwiseAbs().maxCoeff() < 1e-12L) || !(x(k - 1) > best)) continue;
+        bool feasible = true;
+        for (int p = 0; p < c; ++p) feasible &= a(k - 1, p) * x(p) >= -1e-12L;
+        for (int i = 0; i < n && feasible; ++i) {
+          RealVector row(k);
+          fill(i, row);
+          feasible = row.dot(x) >= -1e-12L;
+        }
+        if (feasible) best = x(k - 1);
+      }
+    }
+  return static_cast<double>(best);
+}
+
+TEST(L1Margin, agrees_with_enumerated_vertices) {
+  int separable = 0, inseparable = 0;
+  for (const Family family : {Family::gaussian, Family::grid, Family::duplicated, Family::constant_column,
+                              Family::collinear, Family::sparse, Family::unit})
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      Rows rows = random_rows(family, seed, 2);
+      for (const bool intercept : {true, false}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(family)) + " seed " + std::to_string(seed));
+        const double expected = enumerated_margin(rows, intercept);
+        const Model m = fit(make_dataset(rows), l1("auto", intercept, 1e-8));
+        EXPECT_NEAR(m.certificate.dual, expected, 1e-8 * std::max(expected, 1.0));
+        EXPECT_EQ(m.status, expected > 1e-12 ? Status::optimal : Status::not_separable);
+        ++(expected > 1e-12 ? separable : inseparable);
+      }
+    }
+  EXPECT_GT(separable, 50);
+  EXPECT_GT(inseparable, 30);
+}
+
+/// What must hold of every l1 model: norm 1, the margin of these weights, statuses as solver.hpp promises.
+void check_l1_model(const Rows& rows, double tolerance, const Model& m) {
+  ASSERT_TRUE(m.weights.allFinite() && m.intercept.allFinite());
+  ASSERT_LE(m.certificate.primal, m.certificate.dual);
+  Real least = infinite;
+  for (Eigen::Index o = 0; o < m.weights.rows(); ++o) {
+    const Real norm = m.weights.row(o).cast<Real>().cwiseAbs().sum();
+    if (norm == 0) continue;
+    EXPECT_NEAR(static_cast<double>(norm), 1.0, 1e-12);
+    for (int i = 0; i < rows.count(); ++i) {
+      const bool own = rows.classes == 2 ? rows.y[at(i)] == 1 : rows.y[at(i)] == o;
+      Real score = static_cast<Real>(m.intercept(o));
+      for (int j = 0; j < rows.dimensions(); ++j)
+        score += static_cast<Real>(m.weights(o, j)) * static_cast<Real>(rows.x[at(i)][at(j)]);
+      least = std::min(least, own ? score : -score);
+    }
+  }
+  EXPECT_LE(m.certificate.primal, least);
+  if (m.status == Status::optimal) {
+    EXPECT_LE(m.certificate.relative_gap, tolerance);
+  }
+  if (m.status == Status::not_separable) {
+    EXPECT_LE(m.certificate.dual, 1e-9 * m.certificate.radius);
+    EXPECT_LE(m.certificate.primal, 0);
+  }
+}
+
+class L1Conformance : public ::testing::TestWithParam<Named> {};
+
+TEST_P(L1Conformance, both_methods_enclose_the_same_margin) {
+  const Named& problem = GetParam();
+  const Dataset data = make_dataset(problem.rows);
+  for (const bool intercept : {true, false}) {
+    SCOPED_TRACE(intercept ? "with intercept" : "without intercept");
+    const Model exact = fit(data, l1("auto", intercept, 1e-3));
+    check_l1_model(problem.rows, 1e-3, exact);
+    EXPECT_TRUE(exact.status == Status::optimal || exact.status == Status::not_separable)
+        << status_name(exact.status) << " [" << exact.certificate.primal << ", " << exact.certificate.dual << "]";
+    for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal})
+      for (const char* loss : {"exponential", "logistic"}) {
+        Settings s = l1("boosting", intercept, 1e-2);
+        s.step = step;
+        s.loss = loss;
+        s.max_iterations = 200;
+        const Model rounds = fit(data, s);
+        check_l1_model(problem.rows, 1e-2, rounds);
+        const double rounding = 1e-12 * exact.certificate.radius;
+        EXPECT_LE(rounds.certificate.primal, exact.certificate.dual + rounding);
+        EXPECT_GE(rounds.certificate.dual, exact.certificate.primal - rounding);
+        EXPECT_LE(rounds.iterations, 200 + problem.rows.classes);
+      }
+  }
+}
+
+std::string problem_name(const ::testing::TestParamInfo<Named>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, L1Conformance, ::testing::ValuesIn(named_problems()), problem_name);
+
+/// Rudin, Daubechies, Schapire (2004), Theorem 7: margin 3/8, to which AdaBoost does not come.
+const int rudin[8][8] = {{-1, 1, 1, 1, 1, -1, -1, 1}, {-1, 1, 1, -1, -1, 1, 1, 1}, {1, -1, 1, 1, 1, -1, 1, 1},
+                         {1, -1, 1, 1, -1, 1, 1, 1},  {1, -1, 1, -1, 1, 1, 1, -1}, {1, 1, -1, 1, 1, 1, 1, -1},
+                         {1, 1, -1, 1, 1, 1, -1, 1},  {1, 1, 1, 1, -1, -1, 1, -1}};
+
+/// The matrix as rows of both classes, so that y_i x_i are its rows.
+Rows rudin_rows() {
+  Rows rows;
+  for (int i = 0; i < 8; ++i) {
+    std::vector<double> x(8);
+    for (int j = 0; j < 8; ++j) x[at(j)] = i % 2 == 0 ? rudin[i][j] : -rudin[i][j];
+    rows.add(x, i % 2 == 0 ? 1 : 0);
+  }
+  return rows;
+}
+
+TEST(Boosting, AdaBoost_stalls_and_shrinkage_reaches_the_margin) {
+  const Dataset data = make_dataset(rudin_rows());
+  EXPECT_NEAR(fit(data, l1("auto", false, 1e-9)).certificate.primal, 0.375, 1e-9);
+  for (const Step step : {Step::adaboost, Step::optimal}) {  // the same on entries ±1
+    for (const double shrinkage : {1.0, 0.5, 0.1}) {
+      Settings s = l1("boosting", false, 1e-3);
+      s.step = step;
+      s.shrinkage = shrinkage;
+      s.max_iterations = 20000;
+      const Model m = fit(data, s);
+      if (shrinkage == 1.0) {
+        EXPECT_LT(m.certificate.primal, 1.0 / 3 + 1e-3);
+        EXPECT_EQ(m.status, Status::iteration_limit);
+      } else {
+        EXPECT_GT(m.certificate.primal, 0.375 * (1 - 2e-3)) << shrinkage;
+      }
+    }
+  }
+  Settings wolfe = l1("boosting", false, 2e-2);
+  wolfe.step = Step::wolfe;
+  EXPECT_EQ(fit(data, wolfe).status, Status::optimal);
+}
+
+struct Bound {
+  Step step;
+  double shrinkage;
+};
+class Telgarsky : public ::testing::TestWithParam<Bound> {};
+
+// With the exponential loss C_t = 1: L(λ_t) ≤ L(λ_0) exp(−ν(2−ν)/(2 or 8) Σ γ_i²) (Lemmas 3.1; Theorem 3.1 with
+// γ_i ≥ γ), and M(λ_t) ≥ γ (1 − ν/2) − ln(m)/(tνγ) for quadratic steps, with 4 ln(c_0) for Wolfe's and
+// c_0 = m exp((1 − ν/2) γ α_1) (Lemmas 3.2 at t_0 = 0), once t ≥ 2 (or 8) ln(m)/(γ² ν (2 − ν)).
+TEST_P(Telgarsky, bounds_of_risk_and_margin_hold_along_the_run) {
+  const auto [step, nu] = GetParam();
+  const bool wolfe = step == Step::wolfe;
+  for (const std::uint64_t seed : {1, 2, 3, 9, 12, 17, 33, 41}) {
+    const Rows rows = stored_problem(seed);
+    const Dataset data = make_dataset(rows);
+    Monitor monitor;
+    Settings settings = l1("boosting", false, 1e-3);
+    Problem problem = make_problem(data, settings);
+    std::vector<double> y;
+    for (std::int64_t i = 0; i < problem.rows(); ++i) y.push_back(problem.sign(i));
+    Poller poller(&monitor);
+    FeatureLearners learners(problem, 1.0, poller);
+    BoostingRounds boosting(learners, y, {step, nu, false, false}, poller);
+    const double gamma = random_margins[seed - 1].without_intercept, m = static_cast<double>(rows.count());
+    ASSERT_EQ(random_margins[seed - 1].seed, seed);
+    double squares = 0, first = 0;
+    EXPECT_NEAR(boosting.log_loss(), 0, 1e-14);
+    for (int t = 1; t <= 3000; ++t) {
+      const double edge = boosting.find();
+      ASSERT_GE(edge, gamma * (1 - 1e-9));
+      squares += edge * edge;
+      boosting.step();
+      if (t == 1) first = boosting.last_step();
+      ASSERT_LE(boosting.log_loss(), -nu * (2 - nu) / (wolfe ? 8 : 2) * squares + 1e-9) << "round " << t;
+      if (t < (wolfe ? 8 : 2) * std::log(m) / (gamma * gamma * nu * (2 - nu))) continue;
+      const double log_c0 = std::log(m) + (wolfe ? (1 - nu / 2) * gamma * first : 0.0);
+      ASSERT_GE(boosting.margin(), gamma * (1 - nu / 2) - (wolfe ? 4 : 1) * log_c0 / (t * nu * gamma) - 1e-12)
+          << "round " << t;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, Telgarsky,
+                         ::testing::Values(Bound{Step::quadratic, 1.0}, Bound{Step::quadratic, 0.3},
+                                           Bound{Step::wolfe, 1.0}, Bound{Step::wolfe, 0.3}));
+
+TEST(Boosting, a_free_intercept_is_minimised_out) {
+  Rows rows = stored_problem(4);
+  const Dataset data = make_dataset(rows);
+  Monitor monitor;
+  Poller poller(&monitor);
+  const Problem problem = make_problem(data, l1("boosting", true, 1e-3));
+  std::vector<double> y;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) y.push_back(problem.sign(i));
+  for (const bool logistic : {false, true}) {
+    FeatureLearners learners(problem, 1.0, poller);
+    BoostingRounds boosting(learners, y, {Step::wolfe, 0.5, logistic, true}, poller);
+    const auto loss = [&](double b) {
+      double sum = 0;
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        double score = b;
+        for (std::size_t j = 0; j < boosting.weights().size(); ++j) score += boosting.weights()[j] * rows.x[i][j];
+        sum += logistic ? std::log1p(std::exp(-y[i] * score)) : std::exp(-y[i] * score);
+      }
+      return std::log(sum / static_cast<double>(y.size()));
+    };
+    for (int t = 0; t < 30; ++t) {
+      boosting.find();
+      boosting.step();
+      const double b = boosting.loss_offset();
+      EXPECT_NEAR(boosting.log_loss(), loss(b), 1e-12);
+      EXPECT_GE(loss(b + 1e-3), loss(b));
+      EXPECT_GE(loss(b - 1e-3), loss(b));
+      double side[2] = {0, 0};
+      for (std::size_t i = 0; i < y.size(); ++i) side[y[i] > 0 ? 1 : 0] += boosting.row_weights()(static_cast<int>(i));
+      EXPECT_NEAR(side[0], 0.5, 1e-14);
+      EXPECT_NEAR(side[1], 0.5, 1e-14);
+    }
+  }
+}
+
+TEST(Boosting, rounds_reach_the_tolerance_of_a_wide_margin) {
+  for (const char* loss : {"exponential", "logistic"}) {
+    Settings s = l1("boosting", true, 5e-2);
+    s.loss = loss;
+    s.max_iterations = 20000;
+    const Model m = fit(make_dataset(clouds(3, 200, 5)), s);
+    EXPECT_EQ(m.status, Status::optimal) << loss << " " << m.certificate.primal << " " << m.certificate.dual;
+    EXPECT_EQ(m.solver, "boosting");
+    EXPECT_EQ(m.loss, loss);
+  }
+}
+
+TEST(Boosting, rows_without_a_separator_get_the_weights_of_a_small_loss) {
+  Rows rows = clouds(3, 200, 5);
+  rows.y[10] = 1 - rows.y[10];
+  rows.y[11] = 1 - rows.y[11];
+  const Model m = fit(make_dataset(rows), l1("auto", true, 1e-3));
+  EXPECT_EQ(m.status, Status::not_separable);
+  EXPECT_EQ(m.solver, "linear_program+boosting");
+  EXPECT_LE(m.certificate.errors, 4);
+  EXPECT_GE(m.certificate.errors, 2);
+}
+
+TEST(Boosting, is_deterministic_and_keeps_its_limits) {
+  const Dataset data = make_dataset(gaussian_rows(5, 200, 30, 0.1, 3));
+  const Model a = fit(data, l1("auto", true, 1e-6)), b = fit(data, l1("auto", true, 1e-6));
+  EXPECT_EQ(a.status, Status::optimal);
+  EXPECT_TRUE(a.weights == b.weights && a.intercept == b.intercept);
+  Settings s = l1("boosting", true, 1e-9);
+  s.max_seconds = 0.05;
+  EXPECT_EQ(fit(data, s).status, Status::time_limit);
+  s = l1("boosting", true, 1e-3);
+  s.norm = 2;
+  EXPECT_THROW(fit(data, s), Error);
+  s = l1("boosting", true, 1e-3);
+  s.lambda = 1.0;
+  EXPECT_THROW(fit(data, s), Error);
+}
+
+}  // namespace
+}  // namespace margin
