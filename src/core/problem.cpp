@@ -32,10 +32,10 @@ void check_hard_margin(const Dataset& data, const Settings& s) {
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
   if (!follows_a_loss(s.solver, s.norm))
-    throw Error(ErrorKind::unsupported,
-                "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
-                "For regularised regression give lambda, for example 1e-4; for the hard margin leave loss out, or "
-                "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
+    throw Error(
+        ErrorKind::unsupported, "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
+        "For regularised regression give lambda, for example 1e-4; for the hard margin leave loss out, or "
+        "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
 }
 
 double norm_of(const Settings& s, std::int32_t dimensions) {
@@ -136,7 +136,8 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
                 "Give norm => 1, without lambda.");
   if (p.hard_margin) {
     check_hard_margin(data, settings);
-    if (follows_a_loss(settings.solver, settings.norm)) p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
+    if (follows_a_loss(settings.solver, settings.norm))
+      p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
     return p;
   }
   if (settings.calibration != Calibrate::none && p.task == Task::regression)
