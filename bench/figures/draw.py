@@ -33,7 +33,11 @@ def main(name, title, panels_path, curves_path, svg, png):
         sys.exit("nothing to draw")
     columns = 3 if len(panels) > 4 else min(2, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 2.9 * rows + 0.5), squeeze=False)
+    width = 4.2 * columns if columns > 1 else 7
+    beside = min(len(names), max(1, int(width * 15 / (max(map(len, names)) + 8))))  # entries in a line of the legend
+    head = 0.3 + 0.2 * -(-len(names) // beside)  # inches for title and legend
+    height = 2.9 * rows + head
+    figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
     for axis in axes.flat[len(panels):]:
         axis.set_visible(False)
     for axis, (panel, heading, x_label, y_label, x_log, y_log) in zip(axes.flat, panels):
@@ -54,11 +58,10 @@ def main(name, title, panels_path, curves_path, svg, png):
         for handle, label in zip(*axis.get_legend_handles_labels()):
             handles.setdefault(label, handle)
     order = [n for n in names if n in handles]
-    height = figure.get_figheight()
     figure.suptitle(title, fontsize=10, y=1 - 0.08 / height, va="top").set_in_layout(False)
-    figure.legend([handles[n] for n in order], order, loc="upper center", ncol=min(len(order), 5), fontsize=8, frameon=False,
+    figure.legend([handles[n] for n in order], order, loc="upper center", ncol=beside, fontsize=8, frameon=False,
                   bbox_to_anchor=(0.5, 1 - 0.24 / height))
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.5 / height))
+    figure.tight_layout(rect=(0, 0, 1, 1 - head / height))
     plt.rcParams["svg.hashsalt"] = name  # the same data make the same file
     plt.rcParams["svg.fonttype"] = "none"  # text stays text
     figure.savefig(svg, metadata={"Date": None, "Title": title})
