@@ -128,24 +128,21 @@ class Validation {
     const bool newton_can = settings_.solver == "auto" && newton.refusal(problem).empty();
     for (const std::size_t k : falling_order(lambdas_)) {
       const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
-      measure(ascent, problem.outputs(), reached, first, k);
+      measure(ascent, reached, first, k);
       for (std::int32_t f = 0; f < count; ++f)
         if (reached[static_cast<std::size_t>(f)] == 0) finish(first + f, k, ascent.model(f));
     }
   }
 
-  /// The folds that are ready, in one pass over the rows.
-  void measure(const FoldAscent& ascent, std::int32_t outputs, const std::vector<char>& reached, std::int32_t first,
-               std::size_t k) {
+  /// The folds that are ready.
+  void measure(const FoldAscent& ascent, const std::vector<char>& reached, std::int32_t first, std::size_t k) {
     std::vector<HeldOut> held_out(reached.size(), HeldOut(data_, rank_, options_.metric));
-    std::vector<double> scores(static_cast<std::size_t>(outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
       const std::int32_t f = fold_[static_cast<std::size_t>(i)] - first;
       if (f < 0 || f >= static_cast<std::int32_t>(reached.size()) || reached[static_cast<std::size_t>(f)] == 0)
         continue;
-      ascent.score(i, f, scores.data());
-      held_out[static_cast<std::size_t>(f)].add(i, scores.data());
-      poller_.work(static_cast<double>(data_.row(i).count) * outputs + 32);
+      held_out[static_cast<std::size_t>(f)].add(i, ascent.held_out(i));
+      poller_.work(32);
     }
     for (std::size_t f = 0; f < reached.size(); ++f)
       if (reached[f] != 0) scores_[k].folds[static_cast<std::size_t>(first) + f] = held_out[f].value();

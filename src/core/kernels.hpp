@@ -60,9 +60,13 @@ struct Kernels {
   void (*logistic)(const double* u, const double* y, std::size_t n, double* value, double* slope);
   /// out = |scale · x|^exponent, 0 for x = 0; scale · x below 2^1000 in size, exponent > 0.
   void (*power)(const double* x, std::size_t n, double scale, double exponent, double* out);
-  /// One row (`indices` null: dense) against `width` weight vectors side by side, w[j · width + c]; width is 4, 8, 12
-  /// or
-  /// 16. panel_dot: u[c] = Σ_k values[k] · w[j_k · width + c]. panel_add: w[j_k · width + c] += coefficients[c] ·
+  /// A coordinate step of one row, y = ±1, in n models whose duals are a: with b = y·a the step in b towards
+  /// 1/(1 + exp(y u)), divided by 1 + s/4, s = scale · size; none where scale is 0. t = scale · step; estimate += scale
+  /// times about φ(u) + φ*(−a) + a u before the step.
+  void (*logistic_steps)(const double* u, double y, const double* scale, double size, std::size_t n, double* a,
+                         double* t, double* estimate);
+  /// One row (`indices` null: dense) against `width` (4, 8, 12 or 16) weight vectors side by side, w[j · width + c].
+  /// panel_dot: u[c] = Σ_k values[k] · w[j_k · width + c]. panel_add: w[j_k · width + c] += coefficients[c] ·
   /// values[k].
   void (*panel_dot_f)(const float* values, const std::int32_t* indices, std::size_t n, const double* w,
                       std::size_t width, double* u);

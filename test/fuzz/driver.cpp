@@ -1,5 +1,6 @@
 // Drives a fuzzer without libFuzzer: random and mutated inputs from a fixed seed for some seconds. An abort or a
-// sanitizer's report is the failure; the input that caused it stands in fuzz-NAME.input in the working directory.
+// sanitizer's report is the failure; the input that caused it stands in fuzz_NAME.input in the working directory.
+//     fuzz_NAME [SECONDS [FILE]]    10 seconds; with a FILE that input alone
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,7 @@
 // Any text and any bytes are read as a sparse vector in order, which reads back from its own text, wire and packed
 // forms, or are refused by margin::Error; the readers of pgvector's layouts stay within their bytes.
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "bytes.hpp"
@@ -53,6 +54,12 @@ void attempt(Read read) {
   }
 }
 
+/// What went through the input functions of the type, told at the end of the run.
+struct Count {
+  long long texts = 0, binaries = 0, accepted = 0;
+  ~Count() { std::printf("%lld texts and %lld binaries, %lld accepted\n", texts, binaries, accepted); }
+} count;
+
 /// Bytes, most of them turned into what a text is made of.
 std::string text_of(std::string bytes) {
   static const char letters[] = "0123456789::::,,  {}/.-+e0123456789:: \tni";
@@ -86,9 +93,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t at = 0; at < size; at += 24) {
     const std::string bytes = whole.substr(at, 24);
     for (const std::string& input : {bytes, text_of(bytes), mutated(text, bytes), mutated(libsvm, text_of(bytes))})
-      attempt([&] { check(margin::parse_sparse(input)); });
+      attempt([&] {
+        ++count.texts;
+        check(margin::parse_sparse(input));
+        ++count.accepted;
+      });
     for (const std::string& input : {bytes, mutated(wire, bytes)})
-      attempt([&] { check(margin::read_sparse_wire(input)); });
+      attempt([&] {
+        ++count.binaries;
+        check(margin::read_sparse_wire(input));
+        ++count.accepted;
+      });
     const std::vector<char> exact(bytes.begin(), bytes.end());  // of its own size, so that a sanitizer sees every byte
     const std::string_view view(exact.data(), exact.size());
     attempt([&] { margin::read_vector(view); });

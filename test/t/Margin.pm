@@ -8,7 +8,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident bits_of solvers);
+our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident cpu_seconds bits_of solvers);
 
 # new_node(NAME, SETTING...): a started cluster with the extension in database postgres.
 sub new_node
@@ -74,6 +74,14 @@ sub resident
 	my ($pid, $field) = @_;
 	my ($kilobytes) = slurp_file("/proc/$pid/status") =~ /^\Q$field\E:\s+(\d+) kB/m;
 	return $kilobytes;
+}
+
+# CPU seconds of a process so far; other load on the machine does not count.
+sub cpu_seconds
+{
+	my ($pid) = @_;
+	my ($nanoseconds) = slurp_file("/proc/$pid/schedstat") =~ /^(\d+)/;
+	return $nanoseconds / 1e9;
 }
 
 # An SQL expression that shows every bit of a model that a training must repeat (all but the seconds).

@@ -88,6 +88,30 @@ TEST_P(KernelSet, sparse_dot_products) {
   });
 }
 
+TEST_P(KernelSet, logistic_steps) {
+  Random random(16);
+  for (const std::size_t n : {4, 8, 12, 16})
+    for (const double y : {-1.0, 1.0})
+      for (const double size : {1e-3, 1.0, 8.0}) {
+        std::vector<double> u(n), scale(n), a(n), t(n), estimate(n, 1.0);
+        for (std::size_t i = 0; i < n; ++i) {
+          u[i] = i == 0 ? 800 * y : i == 1 ? -800 * y : 3 * gaussian(random);
+          scale[i] = i % 3 == 2 ? 0.0 : random.uniform();
+          a[i] = y * random.uniform();
+        }
+        const std::vector<double> before = a;
+        k().logistic_steps(u.data(), y, scale.data(), size, n, a.data(), t.data(), estimate.data());
+        for (std::size_t i = 0; i < n; ++i) {
+          const double target = 1 / (1 + std::exp(y * u[i])), pull = y * target - before[i];
+          const double step = scale[i] > 0 ? pull / (1 + 0.25 * scale[i] * size) : 0.0;
+          EXPECT_NEAR(a[i], before[i] + step, 1e-15);
+          EXPECT_NEAR(t[i], scale[i] * step, 1e-15);
+          const double b = std::fabs(a[i]);
+          EXPECT_NEAR(estimate[i], 1 + scale[i] * pull * pull / (2 * b * (1 - b)), 1e-12 * estimate[i]);
+        }
+      }
+}
+
 TEST_P(KernelSet, panels_of_weight_vectors) {
   Random random(15);
   for (const std::size_t width : {4, 8, 12, 16})

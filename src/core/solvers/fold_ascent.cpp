@@ -83,7 +83,7 @@ std::string FoldAscent::refusal(const Settings& s) {
 
 double FoldAscent::workspace(const Problem& p, std::int32_t folds) {
   const double n = static_cast<double>(p.rows()), width = static_cast<double>(panel_width(folds));
-  return n * (sizeof(Visit) + 8.0 + 8.0 * width * p.outputs()) + 8.0 * width * p.outputs() * p.dimensions();
+  return n * (sizeof(Visit) + 8.0 + 8.0 * (width + 1) * p.outputs()) + 8.0 * width * p.outputs() * p.dimensions();
 }
 
 FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::vector<std::int32_t>& fold,
@@ -97,6 +97,7 @@ FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::ve
       random_(settings.seed),
       rows_(static_cast<std::size_t>(p.rows())),
       outputs_(static_cast<std::size_t>(p.outputs())),
+      held_out_(rows_.size() * outputs_.size()),
       estimate_(width_),
       target_(width_) {
   const auto classes = static_cast<std::size_t>(std::max(1, p.classes));
@@ -205,8 +206,7 @@ double FoldAscent::epoch(const L& loss) {
   constexpr std::size_t row_ahead = 6, visit_ahead = 12;
   const double threshold = violation_ > 0 ? shrink_share * violation_ : infinity;
   const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 0.0;
-  const double inverse = 1 / lambda_;
-  const std::size_t n = order_.size(), folds = static_cast<std::size_t>(count_);
+  const std::size_t n = order_.size();
   std::size_t kept = 0;
   const auto announce = [&](std::size_t k) {
     std::swap(order_[k], order_[k + random_.below(n - k)]);
@@ -218,7 +218,9 @@ double FoldAscent::epoch(const L& loss) {
   std::fill(estimate_.begin(), estimate_.end(), 0.0);
   violation_ = 0;
   moved_ = false;
-  Scores scores;
+  live_ = unit_;
+  for (std::size_t k = 0; k < live_.size(); ++k) live_[k] *= reached_[k % width_] != 0 ? 0.0 : 1 / lambda_;
+  double u[widest_panel], scale[widest_panel], t[widest_panel];
   for (std::size_t k = 0; k < std::min(n, visit_ahead); ++k) announce(k);
   for (std::size_t k = 0; k < n; ++k) {
     if (k + visit_ahead < n) announce(k + visit_ahead);
@@ -226,64 +228,51 @@ double FoldAscent::epoch(const L& loss) {
     const std::int32_t i = order_[k];
     const Visit& v = rows_[static_cast<std::size_t>(i)];
     double* const a = &at_->a[static_cast<std::size_t>(i) * width_];
-    const double* const unit = &unit_[static_cast<std::size_t>(v.label) * width_];
-    double t[widest_panel] = {};
-    const double weight = v.weight * inverse;
-    bool wanted = false, moves = false;
-    dot_panel(v.x, scores.u);
-    prepare(loss, v.y, width_, scores);
-    for (std::size_t f = 0; f < folds; ++f) {
-      if (reached_[f] != 0 || v.fold == static_cast<std::int32_t>(f)) continue;
-      if constexpr (detail::settles<L>()) {
-        const double slack = loss.slack(scores.u[f], v.y, a[f]);
-        wanted |= slack <= threshold;
-        if (slack >= 0) continue;
-        violation_ = std::max(violation_, -slack);
-      } else {
-        wanted = true;
-      }
-      const double scale = weight * unit[f];
-      const FoldStep step = step_of(loss, scores, f, v.y, a[f], scale * v.size);
-      estimate_[f] += scale * step.gap;
-      if (step.delta == 0) continue;
-      a[f] += step.delta;
-      t[f] = scale * step.delta;
-      at_->b[f] += t[f] * constant;
-      moves = true;
+    const double* const live = &live_[static_cast<std::size_t>(v.label) * width_];
+    for (std::size_t f = 0; f < width_; ++f) scale[f] = v.weight * live[f];
+    if (v.fold >= 0 && v.fold < count_) scale[v.fold] = 0;
+    dot_panel(v.x, u);
+    const FoldSteps steps = step_all(loss, {u, scale, v.y, v.size, width_, threshold}, a, t, estimate_.data());
+    violation_ = std::max(violation_, steps.violation);
+    if (steps.moved) {
+      moved_ = true;
+      add_panel(t, v.x, width_, at_->w.data());
+      for (std::size_t f = 0; f < width_; ++f) at_->b[f] += t[f] * constant;
     }
-    if (moves) add_panel(t, v.x, width_, at_->w.data());
-    moved_ |= moves;
-    if (wanted) order_[kept++] = i;
+    if (steps.wanted) order_[kept++] = i;
     run_.work(0.25 * static_cast<double>(width_) * v.x.count + 64.0);
   }
   order_.resize(kept);
   return static_cast<double>(n);
 }
 
-// One pass over all rows: both values of every fold, which folds are done, and the rows that the others still need.
+// One pass over all rows: both values of every fold, which folds are done, and the rows that the others still need. A
+// fold's weights rest once it is done, so that its held-out scores are those of this pass.
 template <class L>
 void FoldAscent::look(const L& loss, double epochs) {
   const double threshold = violation_ > 0 ? shrink_share * violation_ : infinity;
   const std::size_t folds = static_cast<std::size_t>(count_);
   double losses[widest_panel] = {}, conjugates[widest_panel] = {}, norm[widest_panel] = {};
-  Scores scores;
+  double u[widest_panel], values[widest_panel];
   order_.clear();
+  const auto output = static_cast<std::size_t>(at_ - outputs_.data());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Visit& v = rows_[i];
-    if (!(v.weight > 0)) continue;
     const double* const a = &at_->a[i * width_];
     const double* const unit = &unit_[static_cast<std::size_t>(v.label) * width_];
     bool wanted = false;
-    dot_panel(v.x, scores.u);
-    prepare(loss, v.y, width_, scores);
+    dot_panel(v.x, u);
+    if (v.fold >= 0 && v.fold < count_) held_out_[i * outputs_.size() + output] = u[v.fold];
+    if (!(v.weight > 0)) continue;
+    panel_values(loss, u, v.y, width_, values);
     for (std::size_t f = 0; f < folds; ++f) {
       if (reached_[f] != 0 || v.fold == static_cast<std::int32_t>(f)) continue;
       const double c = v.weight * unit[f];
-      losses[f] += c * loss_value(loss, scores, f, v.y);
+      losses[f] += c * values[f];
       if (a[f] != 0) conjugates[f] += c * loss.conjugate(a[f], v.y);
-      if constexpr (detail::settles<L>()) wanted |= loss.slack(scores.u[f], v.y, a[f]) <= threshold;
+      if constexpr (detail::settles<L>()) wanted |= loss.slack(u[f], v.y, a[f]) <= threshold;
     }
-    if (v.size > 0 && (wanted || !detail::settles<L>())) order_.push_back(static_cast<std::int32_t>(i));
+    if (v.weight > 0 && v.size > 0 && (wanted || !detail::settles<L>())) order_.push_back(static_cast<std::int32_t>(i));
     run_.work(0.25 * static_cast<double>(width_) * v.x.count + 64.0);
   }
   add_squares(at_->w, width_, norm);
@@ -354,15 +343,8 @@ std::vector<char> FoldAscent::solve(double lambda, double epochs) {
   return all;
 }
 
-void FoldAscent::score(std::int64_t i, std::int32_t fold, double* scores) const {
-  const Row& x = rows_[static_cast<std::size_t>(i)].x;
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const double* const w = outputs_[o].w.data() + fold;
-    double sum = 0;
-    for (std::int32_t k = 0; k < x.count; ++k)
-      sum += x.value(k) * w[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k) * width_];
-    scores[o] = sum + outputs_[o].b[fold];
-  }
+const double* FoldAscent::held_out(std::int64_t i) const {
+  return &held_out_[static_cast<std::size_t>(i) * outputs_.size()];
 }
 
 InitialModel FoldAscent::model(std::int32_t fold) const {

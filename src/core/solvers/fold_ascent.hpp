@@ -31,8 +31,8 @@ class FoldAscent {
   /// True for each fold (from `first`) whose gap was within.
   std::vector<char> solve(double lambda, double epochs);
 
-  /// Scores of row i by the model of `fold` (from `first`), one per output.
-  void score(std::int64_t i, std::int32_t fold, double* scores) const;
+  /// Scores of row i, one per output, by the model of its fold as solve() left it; none of a row in another fold.
+  const double* held_out(std::int64_t i) const;
   /// That model and its duals on the rows outside of its fold, in their order: a start for another solver.
   InitialModel model(std::int32_t fold) const;
 
@@ -58,9 +58,11 @@ class FoldAscent {
   Random random_;
   std::vector<Visit> rows_;
   std::vector<Output> outputs_;
-  Output* at_ = nullptr;  // the output that is being solved
+  std::vector<double> held_out_;  // rows × outputs, kept by the last look() at each
+  Output* at_ = nullptr;          // the output that is being solved
   double lambda_ = 0;
-  std::vector<double> unit_;  // classes × folds: class weight over the weight of the fold's rows
+  std::vector<double> unit_;  // classes × folds: class weight over the weight of the rows outside of the fold
+  std::vector<double> live_;  // unit_/λ, 0 for folds that are done
   std::vector<char> reached_;
   std::vector<std::int32_t> movable_, order_;
   std::vector<double> estimate_, target_;  // of each fold
