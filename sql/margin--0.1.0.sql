@@ -459,6 +459,10 @@ CREATE FUNCTION margin_path_step(internal, "any", "any", jsonb) RETURNS internal
   AS 'MODULE_PATHNAME', 'margin_path_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_path_step(internal, "any", "any", jsonb) IS 'part of the aggregate margin_path';
 
+CREATE FUNCTION margin_path_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_path_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_path_step(internal, "any", "any", float8, jsonb) IS 'part of the aggregate margin_path';
+
 CREATE FUNCTION margin_path_final(internal) RETURNS margin_model[]
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000000;
 COMMENT ON FUNCTION margin_path_final(internal) IS 'part of the aggregate margin_path';
@@ -474,6 +478,12 @@ CREATE AGGREGATE margin_path(label "any", features "any", options jsonb) (
   FINALFUNC = margin_path_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_path("any", "any", jsonb) IS 'models along a list of lambdas, each started from the one before';
+
+CREATE AGGREGATE margin_path(label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_path_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_path_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_path("any", "any", float8, jsonb) IS 'the same with row weights';
 
 CREATE FUNCTION margin_cross_validate_step(internal, "any", "any") RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;

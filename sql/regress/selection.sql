@@ -34,6 +34,11 @@ SELECT cardinality(p) AS models, bool_and((m).status = 'optimal') AS optimal, bo
   FROM (SELECT margin_path(t, x, margin_options(loss => 'squared', dual_weights => true, history => true)) AS p FROM points) s,
        generate_subscripts(p, 1) n, LATERAL (SELECT p[n] AS m) l GROUP BY 1;
 SELECT i3, cardinality(p) AS models, array_dims((p[1]).weights) AS weights FROM (SELECT i % 2 AS i3, margin_path((i % 3), x) AS p FROM points GROUP BY i % 2) s ORDER BY i3;
+-- A row of weight 2 is the row given twice.
+SELECT bool_and(abs((a[k]).primal / (b[k]).primal - 1) <= 2e-6 AND (a[k]).status = 'optimal') AS weighted
+  FROM (SELECT margin_path(y, x, 1.0 + i % 2, '{"lambdas": [1, 0.1], "tolerance": 1e-6}') AS a FROM points) s,
+       (SELECT margin_path(y, x, '{"lambdas": [1, 0.1], "tolerance": 1e-6}') AS b FROM points, generate_series(0, i % 2)) t,
+       generate_series(1, 2) AS k;
 SELECT margin_path(y, x) IS NULL AS nothing FROM points WHERE i < 0;
 SELECT margin_path(NULL::text, x) IS NULL AS nothing FROM points;
 

@@ -82,6 +82,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
 
 MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, 0, 0, outcome_of_path); }
 MARGIN_FUNCTION(margin_path_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_path); }
+MARGIN_FUNCTION(margin_path_step_weight_options) { return collect_row(fcinfo, 3, 4, outcome_of_path); }
 
 MARGIN_FUNCTION(margin_path_final) {
   std::optional<CollectedRows> rows = collected_rows(fcinfo);
