@@ -19,6 +19,7 @@ struct Certificate {
   std::int64_t support = 0;     ///< rows with a non-zero dual weight
   double radius = 0;            ///< largest ‖x_i‖
   std::int64_t errors = 0;      ///< hard margin: rows with a margin ≤ 0
+  double slack = 0;             ///< interpolation: how far inside of its interval the worst row is (negative: outside)
 };
 
 /// The hard-margin check, row by row: O(classes × d) memory, mergeable, so that the same code certifies a training

@@ -70,6 +70,7 @@ Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory)
       rows_(memory),
       labels_(memory),
       targets_(memory),
+      upper_targets_(memory),
       weights_(memory),
       classes_(memory),
       blocks_(memory),
@@ -88,7 +89,7 @@ double Dataset::density() const {
 
 std::size_t Dataset::bytes() const {
   return block_bytes_ + rows_.capacity() * sizeof rows_[0] + labels_.capacity() * sizeof labels_[0] +
-         (targets_.capacity() + weights_.capacity()) * sizeof(double);
+         (targets_.capacity() + upper_targets_.capacity() + weights_.capacity()) * sizeof(double);
 }
 
 void Dataset::check_dimensions(std::int32_t n, bool sparse) {
@@ -241,6 +242,7 @@ void Dataset::push_outcome(double outcome, double weight) {
     labels_.push_back(static_cast<std::int32_t>(outcome));
   else
     targets_.push_back(outcome);
+  if (outcome_ == Outcome::intervals) upper_targets_.push_back(outcome);
   // Weights cost memory only once one of them is not 1.
   if (weights_.empty() && weight != 1.0) weights_.assign(rows_.size(), 1.0);
   if (weight != 1.0 || !weights_.empty()) weights_.push_back(weight);
@@ -261,6 +263,13 @@ void Dataset::append(const std::int32_t* indices, const float* values, std::int3
   append_sparse(indices, values, nonzeros, dimensions, outcome, weight);
 }
 
+void Dataset::set_upper_target(double upper) {
+  const double lower = targets_.back();
+  if (!(lower <= upper) || (std::isinf(lower) && lower == upper))
+    throw Error(ErrorKind::invalid_value, "a target interval must contain a number");
+  upper_targets_.back() = upper;
+}
+
 Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
   Dataset out(outcome_);
   out.classes_ = classes_;
@@ -270,6 +279,7 @@ Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
   out.rows_.reserve(rows.size());
   for (const std::int64_t i : rows) {
     out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
+    if (outcome_ == Outcome::intervals) out.set_upper_target(upper_target(i));
     out.rows_.push_back(rows_[static_cast<std::size_t>(i)]);
     const Row x = row(i);
     out.stored_values_ += x.count;

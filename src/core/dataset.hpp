@@ -44,7 +44,7 @@ class ClassTable {
 /// survives the round trip, sparse below the density at which it is faster.
 class Dataset {
  public:
-  enum class Outcome { classes, targets };
+  enum class Outcome { classes, targets, intervals };
 
   explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
   Dataset(Dataset&&) = default;
@@ -61,6 +61,10 @@ class Dataset {
               double outcome, double weight = 1.0);
   void append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
               double outcome, double weight = 1.0);
+
+  /// The upper end of the last row's interval, whose lower end was its outcome (Outcome::intervals). Either may be
+  /// infinite. Throws Error(invalid_value): not lower ≤ upper, or no number between them.
+  void set_upper_target(double upper);
 
   /// These rows in this order, with their outcomes, weights and all classes. Shares the bytes of the features with this
   /// data set, which must outlive the result.
@@ -94,6 +98,10 @@ class Dataset {
   const ClassTable& classes() const { return classes_; }
   std::int32_t class_of(std::int64_t i) const { return labels_[static_cast<std::size_t>(i)]; }
   double target(std::int64_t i) const { return targets_[static_cast<std::size_t>(i)]; }
+  /// The end of row i's interval; a target is an interval of one point.
+  double upper_target(std::int64_t i) const {
+    return outcome_ == Outcome::intervals ? upper_targets_[static_cast<std::size_t>(i)] : target(i);
+  }
   bool weighted() const { return !weights_.empty(); }
   double weight(std::int64_t i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
 
@@ -118,7 +126,7 @@ class Dataset {
   std::pmr::memory_resource* memory_;
   std::pmr::vector<std::uintptr_t> rows_;  // address of the row's bytes; the two low bits are the form
   std::pmr::vector<std::int32_t> labels_;
-  std::pmr::vector<double> targets_, weights_;
+  std::pmr::vector<double> targets_, upper_targets_, weights_;
   ClassTable classes_;
   std::int32_t dimensions_ = 0;
   bool fixed_dimensions_ = false, sparse_input_ = false;

@@ -30,7 +30,7 @@ std::string line(std::string label, const std::string& content) {
 std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 std::string kind_line(const ModelFigures& m) {
-  std::string kind = m.hard_margin() ? "hard margin" : "soft margin";
+  std::string kind = m.loss == "interpolate" ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
   if (!m.loss.empty()) kind += ", loss " + m.loss;
   if (m.lambda.has_value()) kind += ", lambda " + figure(*m.lambda);
   if (m.l1_ratio > 0) kind += ", l1_ratio " + figure(m.l1_ratio);

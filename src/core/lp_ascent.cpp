@@ -28,13 +28,14 @@ void LpAscent::set(const Eigen::VectorXd& u) {
   refresh();
 }
 
-void LpAscent::reset(const Eigen::VectorXd& alpha) {
+void LpAscent::reset(const Eigen::VectorXd& alpha, Run& run) {
   u_.setZero();
   for (std::int64_t i = 0; i < problem_.rows(); ++i) {
     if (alpha(i) == 0) continue;
     const double a = alpha(i) * problem_.sign(i);
     margin::add(scale_ * a, problem_.data.row(i), u_.data());
     if (constant_) u_(u_.size() - 1) += a;
+    run.work(problem_.data.row(i).count);
   }
   refresh();
 }

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "monitor.hpp"
 #include "problem.hpp"
 
 namespace margin {
@@ -28,7 +29,7 @@ class LpAscent {
   const Eigen::VectorXd& point() const { return u_; }
   double dual_exponent() const { return r_; }
   /// u = Σ α_i z_i from scratch, which also ends what rounding has done to it.
-  void reset(const Eigen::VectorXd& alpha);
+  void reset(const Eigen::VectorXd& alpha, Run& run);
   /// u as given, of dimensions().
   void set(const Eigen::VectorXd& u);
 

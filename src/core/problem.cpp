@@ -10,6 +10,8 @@ namespace margin {
 
 namespace {
 
+constexpr const char* interpolate = "interpolate";
+
 bool follows_a_loss(const std::string& solver, double norm) {
   return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent" ||
          solver == "boosting" || (solver == "auto" && norm == 1);
@@ -27,7 +29,7 @@ void check_hard_margin(const Dataset& data, const Settings& s) {
   if (s.calibration != Calibrate::none)
     throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
                 "Give lambda as well: a hard margin has no errors to learn probabilities from.");
-  if (s.loss.empty()) return;
+  if (s.loss.empty() || s.loss == interpolate) return;
   if (s.loss != "exponential" && s.loss != "logistic")
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
@@ -36,11 +38,6 @@ void check_hard_margin(const Dataset& data, const Settings& s) {
         ErrorKind::unsupported, "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
         "For regularised regression give lambda, for example 1e-4; for the hard margin leave loss out, or "
         "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
-}
-
-double norm_of(const Settings& s, std::int32_t dimensions) {
-  if (!s.sparse_norm) return s.norm;
-  return dimensions < 3 ? 2.0 : 1 + 1 / std::log(static_cast<double>(dimensions));
 }
 
 void set_labels(Problem& p) {
@@ -109,7 +106,13 @@ std::vector<double> class_weights(const Settings& s, const std::vector<std::stri
   return out;
 }
 
+double norm_of(const Settings& s, std::int32_t dimensions) {
+  if (!s.sparse_norm) return s.norm;
+  return dimensions < 3 ? 2.0 : 1 + 1 / std::log(static_cast<double>(dimensions));
+}
+
 Dataset::Outcome outcome_of(const Settings& settings) {
+  if (settings.loss == interpolate) return Dataset::Outcome::intervals;
   return !settings.hard_margin() && is_regression_loss(settings.loss) ? Dataset::Outcome::targets
                                                                       : Dataset::Outcome::classes;
 }
@@ -120,7 +123,11 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
   p.intercept = settings.intercept;
   p.intercept_scale = settings.intercept_scale;
   p.l1_ratio = settings.l1_ratio;
-  if (data.outcome() == Dataset::Outcome::targets)
+  p.interpolate = settings.loss == interpolate;
+  if (p.interpolate && settings.lambda)
+    throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, and lambda trades errors",
+                "Leave lambda out, or choose a regression loss such as squared.");
+  if (data.outcome() != Dataset::Outcome::classes)
     p.task = Task::regression;
   else
     set_labels(p);
@@ -136,7 +143,9 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
                 "Give norm => 1, without lambda.");
   if (p.hard_margin) {
     check_hard_margin(data, settings);
-    if (follows_a_loss(settings.solver, settings.norm))
+    if (p.interpolate)
+      p.loss_name = interpolate;
+    else if (follows_a_loss(settings.solver, settings.norm))
       p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
     return p;
   }

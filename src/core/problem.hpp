@@ -29,8 +29,9 @@ struct Problem {
   std::vector<std::string> class_names;  ///< sorted; binary: [0] is −1, [1] is +1
   std::vector<std::int32_t> label;       ///< sorted class index per row; empty for regression
   double norm = 2;                       ///< p of the norm that measures the margin, 1 ≤ p ≤ 2
-  bool hard_margin = true;
-  double lambda = 0;  ///< soft margin only
+  bool hard_margin = true;               ///< nothing is traded: a margin, or targets that are met
+  bool interpolate = false;              ///< targets instead of a margin
+  double lambda = 0;                     ///< soft margin only
   double l1_ratio = 0;
   std::shared_ptr<const Loss> loss;  ///< soft margin only
   std::string loss_name;
@@ -65,6 +66,9 @@ Problem make_problem(const Dataset& data, const Settings& settings);
 /// class. Throws Error: a class that no row has.
 std::vector<double> class_weights(const Settings& settings, const std::vector<std::string>& class_names,
                                   const std::vector<double>& mass);
+
+/// The p that the option `norm` means for rows of this many features.
+double norm_of(const Settings& settings, std::int32_t dimensions);
 
 /// Which kind of label a training with these settings reads: classes, or targets for a regression loss.
 Dataset::Outcome outcome_of(const Settings& settings);

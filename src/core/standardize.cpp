@@ -76,6 +76,7 @@ Dataset standardized(const Dataset& data, const Standardization& s, Monitor* mon
       });
       copy.append(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), data.dimensions(), outcome,
                   data.weight(i));
+      if (data.outcome() == Dataset::Outcome::intervals) copy.set_upper_target(data.upper_target(i));
       continue;
     }
     values = zero;
@@ -84,6 +85,7 @@ Dataset standardized(const Dataset& data, const Standardization& s, Monitor* mon
       values[j] = (v - s.mean[j]) / s.deviation[j];
     });
     copy.append(values.data(), data.dimensions(), outcome, data.weight(i));
+    if (data.outcome() == Dataset::Outcome::intervals) copy.set_upper_target(data.upper_target(i));
   }
   return copy;
 }

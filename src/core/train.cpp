@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "certificate_interpolation.hpp"
 #include "certificate_risk.hpp"
 #include "cross_fit.hpp"
 #include "error.hpp"
@@ -43,6 +44,20 @@ void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& interc
   }
 }
 
+/// What the certificate makes of the status that the solver believes in.
+void judge(bool hard_margin, double tolerance, Model& model) {
+  const Certificate& c = model.certificate;
+  if (model.status == Status::optimal && !(c.relative_gap <= tolerance))
+    model.status = Status::iteration_limit;
+  else if (model.status != Status::not_separable && c.relative_gap <= tolerance)
+    model.status = Status::optimal;
+  if (!hard_margin || c.primal > 0) return;
+  if (c.dual <= negligible_margin * c.radius)
+    model.status = Status::not_separable;
+  else if (model.status == Status::not_separable)
+    model.status = Status::iteration_limit;
+}
+
 }  // namespace
 
 Model train(const Dataset& data, const Settings& given, Monitor& monitor, double memory_left) {
@@ -71,7 +86,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);
-  if (problem.hard_margin) normalize(problem, solution.weights, solution.intercept);
+  if (problem.hard_margin && !problem.interpolate) normalize(problem, solution.weights, solution.intercept);
 
   Model model;
   model.task = problem.task;
@@ -80,21 +95,17 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   model.norm = problem.norm;
   model.lambda = given.lambda;
   model.classes = problem.class_names;
-  model.certificate = problem.hard_margin ? certify(problem, solution.weights, solution.intercept, solution.dual)
-                                          : certify_risk(problem, solution.weights, solution.intercept, solution.dual);
+  if (problem.interpolate)
+    model.certificate = certify_interpolation(problem, solution.weights, solution.intercept, solution.dual,
+                                              settings.tolerance, solution.status);
+  else if (problem.hard_margin)
+    model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual);
+  else
+    model.certificate = certify_risk(problem, solution.weights, solution.intercept, solution.dual);
   model.tolerance = settings.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;
-  if (model.status == Status::optimal && !(model.certificate.relative_gap <= settings.tolerance))
-    model.status = Status::iteration_limit;
-  else if (model.status != Status::not_separable && model.certificate.relative_gap <= settings.tolerance)
-    model.status = Status::optimal;
-  if (problem.hard_margin && model.certificate.primal <= 0) {
-    if (model.certificate.dual <= negligible_margin * model.certificate.radius)
-      model.status = Status::not_separable;
-    else if (model.status == Status::not_separable)
-      model.status = Status::iteration_limit;
-  }
+  if (!problem.interpolate) judge(problem.hard_margin, settings.tolerance, model);
   if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
   solution.dual.resize(0, 0);
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);

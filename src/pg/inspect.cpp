@@ -100,7 +100,9 @@ MARGIN_FUNCTION(margin_certificate) {
   read_model(PG_GETARG_DATUM(0), model);
   const margin::ModelFigures figures = figures_of(PG_GETARG_DATUM(0), model);
   CompositeBuilder out(fcinfo);
-  out.set_text("problem", figures.hard_margin() ? "hard margin" : "soft margin");
+  out.set_text("problem", figures.loss == "interpolate" ? "interpolation"
+                          : figures.hard_margin()       ? "hard margin"
+                                                        : "soft margin");
   out.set_text("objective", margin::objective_name(figures));
   if (!figures.status.empty()) out.set_text("status", figures.status);
   out.set_float8("lower", figures.lower);

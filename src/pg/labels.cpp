@@ -105,6 +105,9 @@ LabelReader::LabelReader(Oid declared)
     case BPCHAROID:
     case NAMEOID:
     case CHAROID:
+    case INT4RANGEOID:
+    case INT8RANGEOID:
+    case NUMRANGEOID:
       return;
     case UNKNOWNOID:
       throw Error(ErrorKind::wrong_type, "the type of the label is not known",
@@ -158,6 +161,11 @@ LabelReader::ClassName LabelReader::name(Datum value) const {
     case TEXTOID:
     case VARCHAROID:
       return {varlena_text(value), 0};
+    case INT4RANGEOID:
+    case INT8RANGEOID:
+    case NUMRANGEOID:
+      throw Error(ErrorKind::wrong_type, "a label of type " + type_name(type_) + " is a target, not a class",
+                  "Give loss => 'interpolate', or cast it to text for a class.");
     default:
       return enum_name(value);
   }

@@ -21,6 +21,13 @@ class LabelReader {
   ClassName name(Datum value) const;
   /// The label as a target of a regression. Throws Error: wrong_type, invalid_value.
   double number(Datum value) const;
+  /// The label as a closed interval of targets: a range, or a number as an interval of one point. Ends that a range
+  /// leaves out count as its own, but integer ranges become closed ones of whole numbers. Throws Error: wrong_type,
+  /// invalid_value (an empty range, NaN).
+  struct Interval {
+    double lower, upper;
+  };
+  Interval interval(Datum value) const;
 
   Oid type() const { return type_; }
 

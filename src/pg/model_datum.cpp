@@ -132,7 +132,9 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
           outputs == 1 ? float8_array(model.weights.data(), d) : float8_matrix(model.weights.data(), outputs, d));
   out.set("intercept", float8_array(model.intercept.data(), static_cast<std::size_t>(model.intercept.size())));
   const Certificate& c = model.certificate;
-  if (!model.lambda.has_value()) {
+  if (model.loss == "interpolate") {
+    out.set_float8("margin_lower", c.slack);
+  } else if (!model.lambda.has_value()) {
     out.set_float8("margin_lower", c.primal);
     out.set_float8("margin_upper", c.dual);
   }

@@ -22,6 +22,8 @@ struct StoredModel {
   bool ignore_unseen = false;  ///< the option `unseen` is 'ignore'
 
   bool regression() const { return classes.empty(); }
+  /// It meets its targets instead of trading errors.
+  bool interpolates() const { return regression() && loss == "interpolate"; }
   /// Scores are log-odds.
   bool logistic() const { return lambda.has_value() && loss == "logistic"; }
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.

@@ -154,7 +154,7 @@ void check_together(Datum composite) {
   const auto history = reader.numbers("history", true);
   if (history.has_value() && !history->values.empty() && history->columns != 4)
     reader.refuse("history", "must have 4 columns");
-  if (model.regression() && !model.lambda.has_value())
+  if (model.regression() && !model.lambda.has_value() && !model.interpolates())
     reader.refuse("classes", "is missing: a model without classes is a regression, which has a lambda");
   const auto status = reader.string("status");
   if (!status.has_value()) return;

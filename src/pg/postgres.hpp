@@ -49,6 +49,7 @@ extern "C" {
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>
 #include <utils/numeric.h>
+#include <utils/rangetypes.h>
 #include <utils/syscache.h>
 #include <utils/typcache.h>
 

@@ -86,6 +86,12 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, Outcom
   }
   const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
   const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
+  if (state->data.outcome() == Dataset::Outcome::intervals) {
+    const LabelReader::Interval target = call.label.interval(PG_GETARG_DATUM(1));
+    append(state->data, x, target.lower, weight);
+    state->data.set_upper_target(target.upper);
+    PG_RETURN_POINTER(state);
+  }
   if (state->data.outcome() == Dataset::Outcome::targets) {
     append(state->data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
     PG_RETURN_POINTER(state);
@@ -138,6 +144,11 @@ void warn_unless_optimal(const Model& model, bool hard_margin, FinalCall& call) 
   const std::string reached =
       (hard_margin ? "the margin is certified to lie in [" : "the optimum is certified to lie in [") +
       figure(hard_margin ? c.primal : c.dual) + ", " + figure(hard_margin ? c.dual : c.primal) + "]";
+  if (model.status == Status::not_separable && model.loss == "interpolate") {
+    warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
+         "Give ranges as labels, or lambda and a regression loss, to trade errors.");
+    return;
+  }
   if (model.status == Status::not_separable) {
     warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached + "; " +
              std::to_string(c.errors) + " rows have a margin of 0 or less",
@@ -169,7 +180,7 @@ MARGIN_FUNCTION(margin_train_final) {
   auto& call = query_state<FinalCall>(fcinfo);
   SessionMonitor monitor(settings.log_level, settings.hard_margin(), call.last_line);
   const margin::Model model = margin::train(rows->data, settings, monitor, rows->memory_left);
-  warn_unless_optimal(model, settings.hard_margin(), call);
+  warn_unless_optimal(model, settings.hard_margin() && model.loss != "interpolate", call);
   rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
   return model_datum(fcinfo, model, rows->skipped, rows->options);
 }

@@ -1,4 +1,5 @@
 // The aggregate margin_verify: the certificate of a stored model, recomputed over any table in one pass.
+#include "../core/certificate_interpolation.hpp"
 #include "../core/certificate_risk.hpp"
 #include "pass_agg.hpp"
 
@@ -12,6 +13,9 @@ struct VerifyState {
     if (!model->regression())
       margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->dimensions, model->weights.data(),
                       model->intercept.data(), settings.intercept, hard && with_dual);
+    else if (model->interpolates())
+      targets.emplace(model->dimensions, norm_of(settings, model->dimensions), model->weights.data(),
+                      model->intercept[0], settings.intercept, with_dual && !settings.standardize);
     else if (hard)
       throw Error(ErrorKind::malformed, "malformed margin_model: a model without classes must have a lambda");
     if (!hard && objective_is_known()) {
@@ -54,7 +58,10 @@ struct VerifyState {
     const std::size_t at = static_cast<std::size_t>(rows) * columns;
     const double* dual =
         columns > 0 && at + columns <= model->dual_weights.size() ? model->dual_weights.data() + at : nullptr;
-    if (model->regression()) {
+    if (targets.has_value()) {
+      const LabelReader::Interval target = call.label.interval(label);
+      targets->add(x, target.lower, target.upper, dual == nullptr ? 0.0 : *dual);
+    } else if (model->regression()) {
       const double target = call.label.number(label);
       if (risk.has_value()) risk->add(x, target, 1, 1, dual);
     } else {
@@ -72,6 +79,7 @@ struct VerifyState {
     certain_rows += other.certain_rows;
     if (margins.has_value()) margins->merge(*other.margins);
     if (risk.has_value()) risk->merge(*other.risk);
+    if (targets.has_value()) targets->merge(other.targets->slack(), other.targets->rows(), other.targets->outside());
   }
 
   /// Writes the state, or reads one into a fresh state.
@@ -89,6 +97,15 @@ struct VerifyState {
       if (c.rows < 0 || c.errors < 0) return false;
       if (reading) margins->merge(c);
     }
+    if (targets.has_value()) {
+      double slack = targets->slack();
+      std::int64_t seen = targets->rows(), outside = targets->outside();
+      archive(slack);
+      archive(seen);
+      archive(outside);
+      if (seen < 0 || outside < 0 || outside > seen) return false;
+      if (reading) targets->merge(slack, seen, outside);
+    }
     if (risk.has_value()) {
       std::vector<double> sums = risk->state();
       const std::size_t expected = sums.size();
@@ -105,6 +122,7 @@ struct VerifyState {
   std::optional<MarginCheck> margins;  // classification
   std::shared_ptr<const Loss> loss;
   std::optional<RiskCheck> risk;              // soft margins
+  std::optional<InterpolationCheck> targets;  // loss 'interpolate'
   std::optional<CertainPredictions> certain;  // soft margins with classes
   std::size_t columns = 0;                    // dual weights per row, 0: none to check
   LabelCache labels;
@@ -140,6 +158,15 @@ MARGIN_FUNCTION(margin_verify_final) {
     out.set_float8("margin_lower", lower);
     if (std::isfinite(upper)) out.set_float8("margin_upper", upper);
     if (!state->model->lambda.has_value()) set_interval(out, lower, upper, upper - lower);
+  }
+  if (state->targets.has_value()) {
+    out.set_int8("errors", state->targets->outside());
+    out.set_float8("margin_lower", state->targets->slack());
+    if (!state->settings.standardize) {
+      const double primal = state->targets->primal(), least = state->targets->least_norm();
+      const double dual = state->columns > 0 ? 0.5 * least * least : std::numeric_limits<double>::quiet_NaN();
+      set_interval(out, primal, dual, std::max(0.0, primal - dual));
+    }
   }
   if (state->risk.has_value()) {
     const double primal = state->risk->primal();

@@ -56,6 +56,11 @@ margin::Value::Object any_options(Bytes& bytes) {
     if (bytes.below(4) == 1) options["standardize"].data = true;
     if (bytes.below(4) == 1) options["class_weight"].data = std::string("balanced");
     if (bytes.below(6) == 1) options["l1_ratio"].data = 0.5;
+  } else {
+    options["norm"].data = bytes.among<double>({2, 2, 1.5, 1.02, 1.15, 1.99});
+    if (bytes.below(3) == 1) options["loss"].data = std::string("interpolate");
+    if (bytes.below(4) == 1) options["accelerated"].data = true;
+    if (bytes.below(4) == 1) options["working_set"].data = true;
   }
   if (bytes.below(3) != 0) {
     const auto& solvers = margin::all_solvers();
@@ -104,6 +109,21 @@ long double margin_of(const margin::Model& model, const Table& t, const std::vec
   return norm > 0 ? smallest / std::sqrt(norm) : 0;
 }
 
+/// The slack is that of the weights, and an optimum meets its targets.
+void check_targets(const margin::Model& model, const Table& t) {
+  long double miss = 0, largest = 0;
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    long double score = model.intercept(0);
+    for (std::size_t j = 0; j < t.x[i].size(); ++j) {
+      score += static_cast<long double>(model.weights(0, static_cast<Eigen::Index>(j))) * t.x[i][j];
+    }
+    miss = std::max(miss, std::fabs(score - t.y[i]));
+    largest = std::max(largest, std::fabs(static_cast<long double>(t.y[i])));
+  }
+  require(-model.certificate.slack >= miss * (1 - 1e-12L) - 1e-300L, "the slack is not better than the weights");
+  if (model.status == margin::Status::optimal) require(miss <= 1e-6L * largest, "an optimum meets its targets");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -128,6 +148,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::fprintf(stderr, "%s: %s, primal %.17g, dual %.17g, gap %g\n", model.solver.c_str(),
                    std::string(margin::status_name(model.status)).c_str(), c.primal, c.dual, c.relative_gap);
     require(!std::isnan(c.primal) && !std::isnan(c.dual) && !std::isnan(c.gap), "the certificate is a number");
+    if (settings.loss == "interpolate") {
+      require(c.gap >= 0, "gap >= 0");
+      check_targets(model, table);
+      return 0;
+    }
+    if (settings.norm != 2) {
+      require(c.primal <= c.dual, "lower end <= upper end");
+      return 0;
+    }
     if (!settings.hard_margin()) {
       require(c.dual <= c.primal, "dual <= primal");
       if (model.status == margin::Status::optimal)

@@ -96,7 +96,7 @@ class Accelerated {
   void epoch(Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     if (z_.size() == 0) {
       caution_ = 1 / (ascent.dual_exponent() - 1);
-      restart(alpha, ascent);
+      restart(alpha, ascent, run);
     }
     order_.shuffle();
     for (std::size_t k = 0; k < order_.size(); ++k) {
@@ -105,21 +105,21 @@ class Accelerated {
     }
     const double square = last_gamma_ * last_gamma_;
     alpha = (square * g_ + z_).cwiseMax(0.0);
-    ascent.reset(alpha);
+    ascent.reset(alpha, run);
     const double size = lp_norm(ascent.point().data(), ascent.dimensions(), ascent.dual_exponent());
     const double value = alpha.sum() - 0.5 * size * size;
     if (value < best_) {
       caution_ = std::min(1.0, 2 * caution_);
-      restart(alpha, ascent);
+      restart(alpha, ascent, run);
     }
     best_ = value;
   }
 
  private:
-  void restart(const Eigen::VectorXd& alpha, LpAscent& ascent) {
+  void restart(const Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     z_ = alpha;
     g_ = Eigen::VectorXd::Zero(alpha.size());
-    ascent.reset(alpha);
+    ascent.reset(alpha, run);
     uz_ = ascent.point();
     ug_ = Eigen::VectorXd::Zero(uz_.size());
     gamma_ = last_gamma_ = 1 / n_;

@@ -104,7 +104,7 @@ Solution run_epochs(const Problem& problem, const Settings& settings, Monitor& m
   Status status = Status::iteration_limit;
   for (std::int64_t epochs = 1;; ++epochs) {
     epoch(alpha, ascent, run);
-    ascent.reset(alpha);
+    ascent.reset(alpha, run);
     record.judge(alpha, ascent.point(), run);
     run.record(epochs, record.lower(), std::min(record.upper(), radius));
     const bool done = record.lower() > 0 && record.upper() - record.lower() <= target * record.upper();

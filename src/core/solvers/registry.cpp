@@ -14,6 +14,7 @@ extern const Solver& boosting;
 extern const Solver& dual_ascent;
 extern const Solver& perceptron;
 extern const Solver& mirror_descent;
+extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& sgd;
@@ -30,6 +31,7 @@ const std::vector<const Solver*>& all_solvers() {
       &dual_ascent,
       &perceptron,
       &mirror_descent,
+      &interpolation,
       &sdca,
       &sgd,
       &newton,
@@ -37,21 +39,28 @@ const std::vector<const Solver*>& all_solvers() {
   return list;
 }
 
+namespace {
+const std::string only_interpolation = "interpolation";
+}
+
 const Solver& choose_solver(const Problem& problem, const Settings& settings) {
-  if (settings.solver == "auto") {
+  const std::string& wanted = problem.interpolate && settings.solver == "auto" ? only_interpolation : settings.solver;
+  if (wanted == "auto") {
     if (!problem.hard_margin) return soft_auto;
     if (problem.norm == 2) return cutting_plane;
     return problem.norm > 1 ? dual_ascent : boosting;
   }
   std::vector<std::string_view> names = {"auto"};
   for (const Solver* solver : all_solvers()) {
-    if (solver->name() != settings.solver) {
+    if (solver->name() != wanted) {
       names.push_back(solver->name());
       continue;
     }
-    const std::string reason = solver->refusal(problem);
+    const std::string reason = problem.interpolate && solver != &interpolation
+                                   ? "targets are met exactly by \"interpolation\" alone"
+                                   : solver->refusal(problem);
     if (!reason.empty())
-      throw Error(ErrorKind::unsupported, "solver \"" + settings.solver + "\" cannot solve this problem: " + reason,
+      throw Error(ErrorKind::unsupported, "solver \"" + wanted + "\" cannot solve this problem: " + reason,
                   "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
     return *solver;
   }
