@@ -158,7 +158,7 @@ std::vector<Sketch::Item> ClassificationMetrics::margins(std::int32_t label) con
 }
 
 void Reliability::add(double probability, bool hit) {
-  const double p = std::clamp(probability, 0.0, 1.0);
+  const double p = probability >= 0 ? std::min(probability, 1.0) : 0.0;  // NaN, of overflown scores, counts as 0
   const std::size_t b = std::min(static_cast<std::size_t>(p * bins), bins - 1);
   ++rows_[b];
   hits_[b] += hit;

@@ -25,7 +25,7 @@ class Reliability {
     double low = 0, high = 0;  ///< 95 % of the share of hits (Wilson's score interval)
   };
 
-  /// 0 ≤ probability ≤ 1.
+  /// 0 ≤ probability ≤ 1; NaN counts as 0.
   void add(double probability, bool hit);
   void merge(const Reliability& other);
   /// Bin 0 holds 0 ≤ p < 0.1, the last one 0.9 ≤ p ≤ 1; empty ones have 0 rows.

@@ -113,7 +113,8 @@ Plot history_plot(const ModelFigures& m, const std::vector<TracePoint>& history)
                 "Train with margin_options(history => true).");
   const std::vector<double> x = running_iterations(history);
   Plot plot;
-  plot.title = m.solver + ": " + m.status + " after " + counted(static_cast<std::int64_t>(x.back()), "iteration");
+  plot.title = m.solver + ": " + m.status + " after " +
+               counted(static_cast<std::int64_t>(std::min(x.back(), 0x1p62)), "iteration");
   plot.description =
       "The interval that holds " + objective_name(m) + ", after every iteration, and its relative width.";
   if (const auto interval = interval_of(m))

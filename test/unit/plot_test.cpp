@@ -156,6 +156,18 @@ TEST(Charts, IterationsOfSeveralOutputsAddUp) {
   EXPECT_FALSE(plot.panels[0].x.logarithmic);
 }
 
+TEST(Charts, AbsurdHistoriesAndProbabilitiesAreDrawnToo) {
+  std::vector<TracePoint> history;
+  for (int i = 0; i < 3000; ++i) history.push_back({std::int64_t{1} << 53, -1, i % 2 == 0 ? -infinity : NAN, infinity});
+  const std::string text = svg(history_plot(figures(true), history));
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+  Reliability r;
+  r.add(NAN, false);
+  r.add(infinity, true);
+  EXPECT_EQ(r.result()[0].rows, 1);
+  EXPECT_EQ(r.result()[9].rows, 1);
+}
+
 TEST(Charts, NoHistoryIsAnError) {
   try {
     history_plot(figures(true), {});
