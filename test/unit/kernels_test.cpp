@@ -112,6 +112,29 @@ TEST_P(KernelSet, logistic_steps) {
       }
 }
 
+TEST_P(KernelSet, power) {
+  Random random(17);
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  for (const double exponent : {1e-3, 0.02, 0.5, 1.0, 2.85, 5.67, 49.0})
+    for (const double scale : {1.0, 1e-150, 1e150}) {
+      std::vector<double> x = {0, -0.0, 1 / scale, -1 / scale, 0.7071067811865475 / scale, 1.4142135623730951 / scale};
+      for (int i = 0; i < 61; ++i) x.push_back(gaussian(random) * std::pow(10, -12 * random.uniform()) / scale);
+      std::vector<double> out(x.size());
+      k().power(x.data(), x.size(), scale, exponent, out.data());
+      EXPECT_EQ(out[0], 0);
+      EXPECT_EQ(out[1], 0);
+      for (std::size_t i = 2; i < x.size(); ++i) {
+        const long double size = std::fabs(scale * x[i]), expected = std::pow(size, static_cast<long double>(exponent));
+        if (expected < 1e-300L) {
+          EXPECT_LE(out[i], 1e-300);
+          continue;
+        }
+        const long double error = 4 * epsilon * (1 + std::fabs(exponent * std::log(size)));
+        EXPECT_NEAR(static_cast<double>(out[i] / expected), 1, static_cast<double>(error)) << x[i] << "^" << exponent;
+      }
+    }
+}
+
 TEST_P(KernelSet, panels_of_weight_vectors) {
   Random random(15);
   for (const std::size_t width : {4, 8, 12, 16})
