@@ -51,7 +51,7 @@ def main(name, title, panels_path, curves_path, svg, png):
         axis.set_title(heading, fontsize=9)
         axis.set_xlabel(x_label, fontsize=8)
         axis.set_ylabel(y_label, fontsize=8)
-        axis.tick_params(labelsize=7)
+        axis.tick_params(which="both", labelsize=7)
         axis.grid(color="#dddddd", linewidth=0.5)
     handles = {}
     for axis in axes.flat:
