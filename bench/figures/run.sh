@@ -54,6 +54,10 @@ load_libsvm() {
 }
 load_all() { # load_all FIGURE: fails, saying what is missing
   local name
+  for name in $(list_of "$1" needs); do
+    [ "$(psql_figures -At -c "SELECT count(*) FROM margin_solvers() WHERE name = '$name'")" = 1 ] ||
+      { say "  skipped: this build has no solver $name"; return 1; }
+  done
   for name in $(list_of "$1" files); do
     [ -r "$shared/$name" ] || { say "  skipped: no $shared/$name"; return 1; }
   done
