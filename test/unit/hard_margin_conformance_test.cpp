@@ -67,11 +67,6 @@ bool follows_a_loss(const std::string& solver) {
   return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent";
 }
 
-bool refuses(const std::string& solver, bool intercept, int classes) {
-  if (solver == "perceptron" || solver == "mirror_descent") return classes > 2;
-  return solver == "batch_perceptron" && intercept && classes > 2;
-}
-
 struct Case {
   std::string solver;
   Named problem;

@@ -32,7 +32,7 @@ class Invariance : public ::testing::TestWithParam<std::string> {
   void for_each_sample(F check) {
     for (const Rows& rows : samples())
       for (const bool intercept : {true, false}) {
-        if (GetParam() == "batch_perceptron" && intercept && rows.classes > 2) continue;
+        if (refuses(GetParam(), intercept, rows.classes)) continue;
         SCOPED_TRACE(std::to_string(rows.count()) + " rows, " + std::to_string(rows.classes) + " classes" +
                      (intercept ? " with intercept" : ""));
         check(rows, settings_for(GetParam(), intercept));

@@ -250,4 +250,10 @@ inline std::vector<std::string> hard_margin_solvers() {
   return names;
 }
 
+/// Which l2 problems a solver of that list leaves to others.
+inline bool refuses(const std::string& solver, bool intercept, int classes) {
+  if (solver == "perceptron" || solver == "mirror_descent") return classes > 2;
+  return solver == "batch_perceptron" && intercept && classes > 2;
+}
+
 }  // namespace margin::reference
