@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import datasets
+import l1
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
 
@@ -438,8 +439,13 @@ def growth(session):
     return users.growth(session, train, options, REPETITIONS)
 
 
+def boosting(session):
+    """l1 margins: the exact one, and boosted stumps against scikit-learn's AdaBoost."""
+    return l1.boosting(session, train, options, relative, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth)
+            growth, boosting)
 
 
 def environment(session, names):

@@ -25,7 +25,8 @@ CREATE TYPE margin_model AS (
   options      jsonb,
   history      float8[],
   dual_weights float8[],
-  calibration  float8[]
+  calibration  float8[],
+  stumps       float8[]
 );
 COMMENT ON TYPE margin_model IS 'a trained linear model with its certificate';
 

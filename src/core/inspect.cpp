@@ -31,6 +31,7 @@ std::string counted(std::int64_t n, const char* noun) { return std::to_string(n)
 
 std::string kind_line(const ModelFigures& m) {
   std::string kind = m.loss == "interpolate" ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
+  if (m.norm != 2) kind += ", norm " + figure(m.norm);
   if (!m.loss.empty()) kind += ", loss " + m.loss;
   if (m.lambda.has_value()) kind += ", lambda " + figure(*m.lambda);
   if (m.l1_ratio > 0) kind += ", l1_ratio " + figure(m.l1_ratio);
@@ -75,11 +76,12 @@ std::string interval_lines(const ModelFigures& m, const Interval& i) {
 }  // namespace
 
 std::vector<WeightEntry> weights_by_size(const Scorer& model) {
+  const std::int32_t terms = model.basis != nullptr ? model.basis->size() : model.dimensions;
   std::vector<WeightEntry> entries;
-  entries.reserve(static_cast<std::size_t>(model.outputs) * static_cast<std::size_t>(model.dimensions));
-  for (std::int32_t j = 0; j < model.dimensions; ++j)
+  entries.reserve(static_cast<std::size_t>(model.outputs) * static_cast<std::size_t>(terms));
+  for (std::int32_t j = 0; j < terms; ++j)
     for (std::int32_t o = 0; o < model.outputs; ++o)
-      entries.push_back({o, j, model.weights[static_cast<std::ptrdiff_t>(o) * model.dimensions + j]});
+      entries.push_back({o, j, model.weights[static_cast<std::ptrdiff_t>(o) * terms + j]});
   std::stable_sort(entries.begin(), entries.end(), [](const WeightEntry& a, const WeightEntry& b) {
     return std::fabs(a.weight) > std::fabs(b.weight);
   });
@@ -97,7 +99,7 @@ std::optional<Interval> interval_of(const ModelFigures& m) {
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
   if (!m.hard_margin()) {
     i.distance = distance_bound(i.gap, *m.lambda, m.l1_ratio);
-  } else if (i.lower > 0) {
+  } else if (i.lower > 0 && m.norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
     const double below = i.gap / (2 * i.upper);
     i.distance = 2 * std::sqrt(below * (2 - below)) * round_up;
@@ -134,7 +136,8 @@ std::string summary(const ModelFigures& m) {
   std::string largest;
   const std::vector<WeightEntry> weights = weights_by_size(m.scorer);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
-    largest += (k == 0 ? "feature " : ", feature ") + std::to_string(weights[k].feature + 1);
+    const char* term = m.scorer.basis != nullptr ? "stump " : "feature ";
+    largest += (k == 0 ? "" : ", ") + std::string(term) + std::to_string(weights[k].feature + 1);
     if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];
     largest += " " + figure(weights[k].weight, "%.4g");
   }

@@ -25,6 +25,7 @@ struct ModelFigures {
   Scorer scorer;
   std::vector<std::string> classes;
   std::string solver, loss, status;
+  double norm = 2;               ///< p of a hard margin
   std::optional<double> lambda;  ///< absent: hard margin
   double l1_ratio = 0, tolerance = 0;
   bool standardized = false;

@@ -338,7 +338,7 @@ L1Simplex::Outcome L1Simplex::solve(double accuracy, const Poll& poll) {
   while (pivots_ < last) {
     const double tolerance = std::max(rounding, accuracy * t_);
     const double k = static_cast<double>(rows_.size());
-    poll(k * (3 * k + static_cast<double>(game_.rows()) + game_.row_cost()));
+    if (!poll(k * (3 * k + static_cast<double>(game_.rows()) + 2 * game_.row_cost()))) return Outcome::stopped;
     const Side leaving = violated(tolerance);
     bool done = true, at_zero = false;
     if (leaving.kind != Side::Kind::none) {

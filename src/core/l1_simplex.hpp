@@ -36,9 +36,10 @@ class L1Simplex {
   enum class Outcome {
     optimal,    ///< the vertex is the optimum of the pool, to rounding
     no_margin,  ///< t = 0: q proves that the pool has no positive margin
+    stopped,    ///< by `poll`: the vertex is short of the optimum, its t and q are valid
     stuck,      ///< no progress in floating point: weights and row weights are valid, their interval stays open
   };
-  using Poll = std::function<void(double operations)>;  ///< hears how many multiply-adds were done
+  using Poll = std::function<bool(double operations)>;  ///< hears how many multiply-adds are done; false: stop
 
   /// Starts at the vertex of one row of the game or, with a free intercept, of one row of each class. Ties that would
   /// let the pivots go round in circles are broken by random numbers from `seed`.

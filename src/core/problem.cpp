@@ -141,6 +141,10 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
   if (settings.learners != Learners::features && (!p.hard_margin || p.norm != 1))
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");
+  if (settings.learners != Learners::features && settings.standardize)
+    throw Error(ErrorKind::unsupported, "option \"standardize\" means nothing to stumps",
+                "Leave it out: thresholds follow any scale.");
+  p.learners = settings.learners;
   if (p.hard_margin) {
     check_hard_margin(data, settings);
     if (p.interpolate)

@@ -25,13 +25,14 @@ struct Problem {
 
   const Dataset& data;
   Task task = Task::binary;
-  std::int32_t classes = 0;              ///< 0 for regression
-  std::vector<std::string> class_names;  ///< sorted; binary: [0] is −1, [1] is +1
-  std::vector<std::int32_t> label;       ///< sorted class index per row; empty for regression
-  double norm = 2;                       ///< p of the norm that measures the margin, 1 ≤ p ≤ 2
-  bool hard_margin = true;               ///< nothing is traded: a margin, or targets that are met
-  bool interpolate = false;              ///< targets instead of a margin
-  double lambda = 0;                     ///< soft margin only
+  std::int32_t classes = 0;                ///< 0 for regression
+  std::vector<std::string> class_names;    ///< sorted; binary: [0] is −1, [1] is +1
+  std::vector<std::int32_t> label;         ///< sorted class index per row; empty for regression
+  double norm = 2;                         ///< p of the norm that measures the margin, 1 ≤ p ≤ 2
+  Learners learners = Learners::features;  ///< what an l1 margin combines
+  bool hard_margin = true;                 ///< nothing is traded: a margin, or targets that are met
+  bool interpolate = false;                ///< targets instead of a margin
+  double lambda = 0;                       ///< soft margin only
   double l1_ratio = 0;
   std::shared_ptr<const Loss> loss;  ///< soft margin only
   std::string loss_name;

@@ -10,6 +10,7 @@
 #include "error.hpp"
 #include "lp_norm.hpp"
 #include "standardize.hpp"
+#include "stumps.hpp"
 
 namespace margin {
 
@@ -58,6 +59,14 @@ void judge(bool hard_margin, double tolerance, Model& model) {
     model.status = Status::iteration_limit;
 }
 
+Certificate certificate_of(const Problem& problem, const Solution& s, double tolerance) {
+  if (problem.interpolate) return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status);
+  if (const auto* stumps = dynamic_cast<const StumpBasis*>(s.basis.get()))
+    return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual);
+  return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual)
+                             : certify_risk(problem, s.weights, s.intercept, s.dual);
+}
+
 }  // namespace
 
 Model train(const Dataset& data, const Settings& given, Monitor& monitor, double memory_left) {
@@ -95,13 +104,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   model.norm = problem.norm;
   model.lambda = given.lambda;
   model.classes = problem.class_names;
-  if (problem.interpolate)
-    model.certificate = certify_interpolation(problem, solution.weights, solution.intercept, solution.dual,
-                                              settings.tolerance, solution.status);
-  else if (problem.hard_margin)
-    model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual);
-  else
-    model.certificate = certify_risk(problem, solution.weights, solution.intercept, solution.dual);
+  model.certificate = certificate_of(problem, solution, settings.tolerance);
   model.tolerance = settings.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;

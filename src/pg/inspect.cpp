@@ -17,6 +17,13 @@ Task task_of(const StoredModel& model) {
   return model.regression() ? Task::regression : model.outputs == 1 ? Task::binary : Task::multiclass;
 }
 
+void refuse_stumps(const StoredModel& model, const char* function) {
+  if (model.basis == nullptr) return;
+  throw Error(ErrorKind::unsupported,
+              std::string(function) + " shows weights of features, and this model weighs decision stumps",
+              "Its attributes stumps (feature, threshold) and weights belong together, element by element.");
+}
+
 /// `model` must outlive the figures: they point to its weights.
 ModelFigures figures_of(Datum composite, const StoredModel& model) {
   const CompositeReader reader(composite, type_name);
@@ -27,6 +34,7 @@ ModelFigures figures_of(Datum composite, const StoredModel& model) {
   m.classes = model.classes;
   m.solver = reader.string("solver").value_or("");
   m.loss = model.loss;
+  m.norm = model.norm;
   m.status = reader.string("status").value_or("");
   m.lambda = model.lambda;
   m.l1_ratio = settings.l1_ratio;
@@ -88,6 +96,7 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_weights) {
   StoredModel model;
   read_model(PG_GETARG_DATUM(0), model);
+  refuse_stumps(model, "margin_weights");
   ResultSet rows(fcinfo);
   const auto names = class_of_outputs(model);
   for (const margin::WeightEntry& w : margin::weights_by_size(model.scorer()))
@@ -143,6 +152,7 @@ MARGIN_FUNCTION(margin_pmml) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   StoredModel model;
   read_model(PG_GETARG_DATUM(0), model);
+  refuse_stumps(model, "margin_pmml");
   margin::PmmlModel m;
   m.task = task_of(model);
   m.classes = model.classes;

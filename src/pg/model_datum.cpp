@@ -1,5 +1,6 @@
 #include "model_datum.hpp"
 
+#include "../core/stumps.hpp"
 #include "features.hpp"
 #include "options.hpp"
 
@@ -40,8 +41,26 @@ void read_weights(const CompositeReader& reader, StoredModel& model) {
   model.intercept = std::move(intercept->values);
 }
 
-/// What the weights weigh. Linear models: the features, as many as weights.
+/// One row (feature from 1, threshold) per weight.
+void read_stumps(const CompositeReader& reader, const Matrix& table, StoredModel& model) {
+  const auto stated = reader.int4("dimensions");
+  if (!stated.has_value() || *stated < 1) reader.refuse("dimensions", "must be 1 or more in a model of stumps");
+  model.dimensions = *stated;
+  if (table.columns != 2 || table.rows != static_cast<std::size_t>(model.terms))
+    reader.refuse("stumps", "must have " + std::to_string(model.terms) + " rows of feature and threshold");
+  std::vector<Stump> stumps;
+  for (std::size_t s = 0; s < table.rows; ++s) {
+    const double feature = table.values[2 * s];
+    if (!(feature >= 1 && feature <= model.dimensions) || feature != std::floor(feature))
+      reader.refuse("stumps", "names a feature that is not one of 1 to " + std::to_string(model.dimensions));
+    stumps.push_back({static_cast<std::int32_t>(feature) - 1, table.values[2 * s + 1]});
+  }
+  model.basis = std::make_unique<StumpBasis>(std::move(stumps), model.dimensions);
+}
+
+/// What the weights weigh: stumps, or the features, as many as weights.
 void read_dimensions(const CompositeReader& reader, StoredModel& model) {
+  if (const auto stumps = reader.numbers("stumps")) return read_stumps(reader, *stumps, model);
   const auto stated = reader.int4("dimensions");
   model.dimensions = model.terms;
   if (stated.has_value() && *stated != model.dimensions)
@@ -79,6 +98,8 @@ void read_model(Datum composite, StoredModel& model) {
   model.lambda = reader.float8("lambda");
   if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda > 0))
     reader.refuse("lambda", "must be NULL or a positive number");
+  model.norm = reader.float8("norm").value_or(2);
+  if (!(model.norm >= 1 && model.norm <= 2)) reader.refuse("norm", "must be NULL or from 1 to 2");
   model.gap = reader.float8("gap");
   if (model.lambda.has_value() && model.gap.has_value() && !(*model.gap >= 0))
     reader.refuse("gap", "must be NULL or a number of 0 or more");
@@ -159,6 +180,11 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
     const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
     out.set("dual_weights", k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
   }
+  if (const auto* basis = dynamic_cast<const StumpBasis*>(model.basis.get())) {
+    std::vector<double> table;
+    for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});
+    out.set("stumps", float8_matrix(table.data(), basis->stumps().size(), 2));
+  }
   if (!model.calibration.empty()) {
     const std::vector<double> table = to_table(model.calibration);
     const std::size_t columns = model.calibration.knots.empty() ? 2 : 3;
@@ -188,6 +214,7 @@ Row fitted(const StoredModel& model, const Row& x) {
 
 void checked_scores(const StoredModel& model, const Row& row, double* scores) {
   const Row x = fitted(model, row);
+  if (model.basis != nullptr) require_finite(x);  // a stump would answer a NaN as any other value
   score(model.scorer(), x, model.dimensions, scores);
   // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
   bool finite = true;

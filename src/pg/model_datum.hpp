@@ -16,6 +16,7 @@ struct StoredModel {
   std::unique_ptr<const Basis> basis;  ///< null: linear in the features
   std::vector<double> dual_weights;    ///< empty when the model carries none
   std::string loss;
+  double norm = 2;  ///< p of a hard margin
   std::optional<double> lambda, gap;
   Calibration calibration;
   Value::Object options;

@@ -1,5 +1,6 @@
 // The aggregate margin_verify: the certificate of a stored model, recomputed over any table in one pass.
 #include "../core/certificate_interpolation.hpp"
+#include "../core/certificate_norm.hpp"
 #include "../core/certificate_risk.hpp"
 #include "pass_agg.hpp"
 
@@ -10,7 +11,14 @@ struct VerifyState {
   VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(parse_settings(model->options)) {
     const bool with_dual = all_rows && !model->dual_weights.empty();
     const bool hard = !model->lambda.has_value();
-    if (!model->regression())
+    if (hard && !model->regression() && (model->basis != nullptr || model->norm != 2)) {
+      // Which stumps there are, only all rows together tell: their upper end is not recomputed here.
+      const bool upper = with_dual && model->basis == nullptr;
+      norm_margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, model->norm,
+                           model->weights.data(), model->intercept.data(), settings.intercept, upper);
+      upper_known = upper;
+      values.resize(static_cast<std::size_t>(model->terms));
+    } else if (!model->regression())
       margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->dimensions, model->weights.data(),
                       model->intercept.data(), settings.intercept, hard && with_dual);
     else if (model->interpolates())
@@ -45,6 +53,13 @@ struct VerifyState {
     return o;
   }
 
+  /// What the weights weigh: the features, or the values of the basis.
+  Row terms_of(const Row& x) {
+    if (model->basis == nullptr) return x;
+    model->basis->evaluate(x, values.data());
+    return {values.data(), nullptr, model->terms, true};
+  }
+
   double class_weight(std::int32_t c) const {
     const auto found = settings.class_weight.find(model->classes[static_cast<std::size_t>(c)]);
     return found == settings.class_weight.end() ? 1.0 : found->second;
@@ -67,7 +82,10 @@ struct VerifyState {
     } else {
       const std::int32_t truth = labels.find(
           call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
-      margins->add(x, truth, dual);
+      if (norm_margins.has_value())
+        norm_margins->add(terms_of(x), truth, dual);
+      else
+        margins->add(x, truth, dual);
       if (certain.has_value()) certain_rows += (*certain)(x);
       if (risk.has_value()) risk->add(x, truth, 1, class_weight(truth), dual);
     }
@@ -78,6 +96,7 @@ struct VerifyState {
     rows += other.rows;
     certain_rows += other.certain_rows;
     if (margins.has_value()) margins->merge(*other.margins);
+    if (norm_margins.has_value()) norm_margins->merge(other.norm_margins->state());
     if (risk.has_value()) risk->merge(*other.risk);
     if (targets.has_value()) targets->merge(other.targets->slack(), other.targets->rows(), other.targets->outside());
   }
@@ -106,6 +125,11 @@ struct VerifyState {
       if (seen < 0 || outside < 0 || outside > seen) return false;
       if (reading) targets->merge(slack, seen, outside);
     }
+    if (norm_margins.has_value()) {
+      std::vector<double> state = norm_margins->state();
+      archive(state);
+      if (reading && !norm_margins->merge(state)) return false;
+    }
     if (risk.has_value()) {
       std::vector<double> sums = risk->state();
       const std::size_t expected = sums.size();
@@ -119,7 +143,10 @@ struct VerifyState {
   GroupModel model;
   Settings settings;
   std::int64_t rows = 0, skipped = 0, certain_rows = 0;
-  std::optional<MarginCheck> margins;  // classification
+  std::optional<MarginCheck> margins;     // classification
+  std::optional<NormCheck> norm_margins;  // the same in other norms than l2, and of stumps
+  bool upper_known = false;
+  std::vector<double> values;  // of the basis
   std::shared_ptr<const Loss> loss;
   std::optional<RiskCheck> risk;              // soft margins
   std::optional<InterpolationCheck> targets;  // loss 'interpolate'
@@ -167,6 +194,14 @@ MARGIN_FUNCTION(margin_verify_final) {
       const double dual = state->columns > 0 ? 0.5 * least * least : std::numeric_limits<double>::quiet_NaN();
       set_interval(out, primal, dual, std::max(0.0, primal - dual));
     }
+  }
+  if (state->norm_margins.has_value()) {
+    const double lower = state->norm_margins->lower();
+    const double upper = state->upper_known ? state->norm_margins->upper() : std::numeric_limits<double>::infinity();
+    out.set_int8("errors", state->norm_margins->errors());
+    out.set_float8("margin_lower", lower);
+    if (std::isfinite(upper)) out.set_float8("margin_upper", upper);
+    set_interval(out, lower, upper, upper - lower);
   }
   if (state->risk.has_value()) {
     const double primal = state->risk->primal();

@@ -79,6 +79,28 @@ if (shared_sets())
 	}
 	ok(overlap(@ends), '... and the two intervals overlap');
 
+	# l1 margins of one class against the rest, as HiGHS has them (test/unit/l1_margins.py).
+	my %l1 = ('khan-srbct' => [ 1.00167084673325, 0.702024950539004, 0.695804838461091, 0.623038376138075 ],
+		digits8x8 => [ 0.656885601676654, 0.021738354140222, 0.428117448716732, 0.0274993557490885, 0.321288218907316,
+			0.18849432592135, 0.253971739504935, 0.214616538888641, 0, 0 ]);
+	foreach my $set (sort keys %l1)
+	{
+		(my $table = $set) =~ s/\W/_/g;
+		load_set($node, $table, $set, 'double');
+		my @margins = split /\n/, $node->safe_psql('postgres', qq{SET client_min_messages = error;
+			SELECT greatest((m).margin_lower, 0) || '|' || (m).margin_upper FROM (SELECT c,
+			  (SELECT train_margin(y = c, x, margin_options(norm => 1, tolerance => 1e-7)) AS m FROM $table)
+			  FROM (SELECT DISTINCT y AS c FROM $table) AS classes) AS fitted ORDER BY c});
+		is(scalar @margins, scalar @{ $l1{$set} }, "$set: an l1 margin for each class");
+		foreach my $c (0 .. $#margins)
+		{
+			my ($lower, $upper) = split /\|/, $margins[$c];
+			my $known = $l1{$set}[$c];
+			ok(abs($lower - $known) <= 1e-6 * $known && abs($upper - $known) <= 1e-6 * $known + 1e-9,
+				"... class $c: [$lower, $upper] encloses $known to 1e-6");
+		}
+	}
+
 	# Not separable.
 	foreach my $set (qw(mnist_3v5 a9a german.numer heart_scale ionosphere_scale breast-cancer-wisconsin banknote))
 	{

@@ -5,6 +5,7 @@
 #include "error.hpp"
 #include "margin_problems.hpp"
 #include "solvers/boosting_rounds.hpp"
+#include "stumps.hpp"
 
 namespace margin {
 namespace {
@@ -330,12 +331,93 @@ TEST(Boosting, is_deterministic_and_keeps_its_limits) {
   Settings s = l1("boosting", true, 1e-9);
   s.max_seconds = 0.05;
   EXPECT_EQ(fit(data, s).status, Status::time_limit);
+  s = l1("auto", true, 1e-9);
+  s.max_seconds = 0.05;
+  const Model stopped = fit(make_dataset(gaussian_rows(5, 2000, 400, 0.01)), s);
+  EXPECT_EQ(stopped.status, Status::time_limit);
+  EXPECT_LE(stopped.seconds, 2.0);
+  EXPECT_LT(stopped.certificate.dual, stopped.certificate.radius);
   s = l1("boosting", true, 1e-3);
   s.norm = 2;
   EXPECT_THROW(fit(data, s), Error);
   s = l1("boosting", true, 1e-3);
   s.lambda = 1.0;
   EXPECT_THROW(fit(data, s), Error);
+}
+
+/// The largest |Σ v_i h(x_i)| over all stumps, by trying every threshold between two values.
+double largest_edge(const Rows& rows, const Eigen::VectorXd& v) {
+  double best = 0;
+  for (int j = 0; j < rows.dimensions(); ++j)
+    for (int a = 0; a < rows.count(); ++a) {
+      double edge = 0;
+      bool both = false;
+      for (int i = 0; i < rows.count(); ++i) {
+        const bool above = rows.x[at(i)][at(j)] > rows.x[at(a)][at(j)];
+        both |= above;
+        edge += above ? v(i) : -v(i);
+      }
+      if (both) best = std::max(best, std::fabs(edge));
+    }
+  return best;
+}
+
+TEST(Stumps, the_best_one_is_found_in_dense_and_sparse_columns) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Rows rows = stored_problem(seed);
+    if (seed % 3 == 0)
+      for (auto& x : rows.x)
+        for (double& value : x) value = std::fabs(value) < 0.8 ? 0 : value;
+    Random random(seed);
+    Eigen::VectorXd v(rows.count());
+    for (double& value : v) value = gaussian(random);
+    Poller poller(nullptr);
+    for (const Storage storage : {Storage::doubles, Storage::floats, Storage::sparse}) {
+      const Dataset data = make_dataset(rows, storage);
+      StumpLearners learners(data, poller);
+      const WeakLearners::Best best = learners.best(v, poller);
+      EXPECT_NEAR(std::fabs(best.edge), largest_edge(rows, v), 1e-12);
+      Eigen::VectorXd h(rows.count());
+      learners.values(best.learner, h);
+      EXPECT_NEAR(v.dot(h), best.edge, 1e-12);
+      const StumpBasis basis(learners.stumps(), data.dimensions());
+      for (int i = 0; i < rows.count(); ++i) {
+        double value;
+        basis.evaluate(data.row(i), &value);
+        EXPECT_EQ(value, h(i));
+      }
+    }
+  }
+}
+
+TEST(Stumps, the_interval_is_proven_by_the_returned_vectors) {
+  for (const Named& problem : named_problems()) {
+    SCOPED_TRACE(problem.name);
+    const int classes = problem.rows.classes;
+    for (const bool intercept : {true, false}) {
+      Settings s = l1("auto", intercept, 0.05);
+      s.learners = Learners::stumps;
+      s.max_iterations = 300;
+      const Model m = fit(make_dataset(problem.rows), s);
+      ASSERT_NE(m.basis, nullptr);
+      ASSERT_EQ(m.weights.cols(), m.basis->size());
+      EXPECT_EQ(m.dimensions, problem.rows.dimensions());
+      EXPECT_LE(m.certificate.primal, m.certificate.dual);
+      EXPECT_LE(m.certificate.dual, 1.0);
+      if (m.status == Status::optimal) {
+        EXPECT_LE(m.certificate.relative_gap, 0.05);
+      }
+      if (classes > 2 || problem.rows.dimensions() > 100) continue;
+      Eigen::VectorXd v(problem.rows.count());
+      double mass[2] = {0, 0};
+      for (int i = 0; i < v.size(); ++i) mass[problem.rows.y[at(i)]] += (*m.dual_weights)(i, 0);
+      for (int i = 0; i < v.size(); ++i) {
+        const int own = problem.rows.y[at(i)];
+        v(i) = (own == 1 ? 1 : -1) * (*m.dual_weights)(i, 0) / (intercept ? 2 * mass[own] : mass[0] + mass[1]);
+      }
+      EXPECT_GE(m.certificate.dual, std::min(1.0, largest_edge(problem.rows, v)));
+    }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // boosting: the maximum l1 margin, by rounds of boosting or exactly, by row generation.
 //
 // Problem    max over ‖λ‖₁ ≤ 1 (and b) of the smallest margin min_i y_i (Σ_j λ_j h_j(x_i) + b); the weak learners h_j
-//            are the features. More than two classes: one against the rest.
+//            are the features, or all decision stumps (stumps.hpp). More than two classes: one against the rest.
 // Update     working_set (the default of `auto`): boosting_pool.hpp, a linear program on a few rows and scans of all.
 //            Otherwise, and where no combination separates the rows: boosting_rounds.hpp, coordinate descent on the
 //            exponential or the logistic loss with shrunken steps.
@@ -16,6 +16,7 @@
 #include "../certificate.hpp"
 #include "../error.hpp"
 #include "../hard_margin.hpp"
+#include "../stumps.hpp"
 #include "boosting_pool.hpp"
 #include "boosting_rounds.hpp"
 
@@ -42,7 +43,8 @@ class Boosting final : public Solver {
   }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), kernel = std::min({n, 1.0 * p.dimensions(), 1024.0});
-    return dual_bytes(p) + Columns::bytes(p.data) + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
+    const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
+    return dual_bytes(p) + columns + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
   }
   Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
 };
@@ -99,7 +101,8 @@ L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners,
       best.offer(boosting.edge_of(q), q);
       boosting.find();  // the learner of the step, which the averaged weights displaced
     }
-    const bool go_on = rows.next(output, std::max(out.lower, -1.0), std::min(best.upper, 1.0), out.status);
+    // An iteration is a step; before the first there is nothing to record.
+    const bool go_on = t == 1 || rows.next(output, std::max(out.lower, -1.0), std::min(best.upper, 1.0), out.status);
     if (out.lower > 0 && best.upper - out.lower <= tolerance * best.upper) {
       out.status = Status::optimal;
       break;
@@ -133,20 +136,51 @@ void minimise_risk(L1Output& proven, L1Output rounds) {
   proven.intercept = rounds.intercept;
 }
 
+/// New columns of zeros, for learners that were named since.
+void widen(Weights& weights, Eigen::Index columns) {
+  const Eigen::Index known = weights.cols();
+  if (columns <= known) return;
+  weights.conservativeResize(Eigen::NoChange, columns);
+  weights.rightCols(columns - known).setZero();
+}
+
+/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike.
+void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensions) {
+  std::vector<Stump> used;
+  std::vector<Eigen::Index> from;
+  for (std::size_t j = 0; j < learners.size(); ++j) {
+    const auto column = static_cast<Eigen::Index>(j);
+    if (s.weights.col(column).cwiseAbs().maxCoeff() == 0) continue;
+    used.push_back(learners.stumps()[j]);
+    from.push_back(column);
+  }
+  Weights weights = Weights::Zero(s.weights.rows(), std::max<Eigen::Index>(1, static_cast<Eigen::Index>(from.size())));
+  for (std::size_t j = 0; j < from.size(); ++j) weights.col(static_cast<Eigen::Index>(j)) = s.weights.col(from[j]);
+  if (used.empty()) used.push_back({0, 0.0});
+  s.weights = std::move(weights);
+  s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
+}
+
 Solution Boosting::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  const bool pool = settings.working_set.value_or(settings.solver == "auto");
+  const bool stumps = problem.learners == Learners::stumps;
+  if (stumps && settings.working_set.value_or(false))
+    throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
+                "Leave it out: stumps are found in rounds of boosting.");
+  const bool pool = !stumps && settings.working_set.value_or(settings.solver == "auto");
   const BoostingRule rule = rule_of(problem, settings);
   Run run(settings, monitor, name(), default_rounds * problem.outputs());
   L1Rows rows(problem, run);
+  if (stumps) rows.scale = 1;
   Poller poller(&monitor);
   std::unique_ptr<WeakLearners> learners;
   const double target = 0.999 * settings.tolerance;  // the certificate's rounding allowance needs a little room
   const auto rounds = [&](std::int32_t o, std::int64_t limit) {
+    if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, poller);
     if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, poller);
     return solve_rounds(rows, o, *learners, rule, target, limit, poller);
   };
   Solution s;
-  s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
+  s.weights = Weights::Zero(problem.outputs(), stumps ? 0 : problem.dimensions());
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   s.dual = Weights::Zero(problem.rows(), problem.outputs());
   s.status = Status::optimal;
@@ -160,12 +194,18 @@ Solution Boosting::solve(const Problem& problem, const Settings& settings, Monit
     } else {
       out = rounds(o, std::max<std::int64_t>(1, run.max_iterations() / problem.outputs()));
     }
-    s.weights.row(o) = out.weights.transpose();
+    widen(s.weights, out.weights.size());
+    s.weights.row(o).head(out.weights.size()) = out.weights.transpose();
     s.intercept(o) = out.intercept / rows.scale;
     for (const auto& [i, q] : out.row_weights) s.dual(i, o) = q;
     if (out.status != Status::optimal && s.status != Status::time_limit) s.status = out.status;
   }
   s.solver = !pool ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
+  if (stumps) {
+    const auto& all = static_cast<const StumpLearners&>(*learners);
+    widen(s.weights, static_cast<Eigen::Index>(all.size()));
+    set_basis(s, all, problem.dimensions());
+  }
   s.iterations = rows.iterations;
   s.trace = run.take_trace();
   return s;

@@ -119,7 +119,10 @@ L1Output solve_pool(L1Rows& rows, std::int32_t output, double tolerance, std::ui
   const double target = 0.999 * tolerance;  // the certificate's rounding allowance needs a little room
   const double accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
   for (;;) {
-    const L1Simplex::Outcome outcome = simplex.solve(accuracy, [&](double operations) { rows.run.work(operations); });
+    const L1Simplex::Outcome outcome = simplex.solve(accuracy, [&](double operations) {
+      rows.run.work(operations);
+      return !rows.run.out_of_time();
+    });
     if (outcome == L1Simplex::Outcome::stuck) break;
     if (simplex.value() <= best.upper) {
       best.upper = simplex.value();
