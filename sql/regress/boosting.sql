@@ -1,5 +1,5 @@
 -- l1 margins: exact, in rounds, and of decision stumps.
-SET client_min_messages = warning;
+SET client_min_messages = error;
 CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE statement;
