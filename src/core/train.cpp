@@ -59,7 +59,7 @@ void judge(bool hard_margin, double tolerance, Model& model) {
     model.status = Status::iteration_limit;
 }
 
-Certificate certificate_of(const Problem& problem, const Solution& s, double tolerance) {
+Certificate certificate_of(const Problem& problem, Solution& s, double tolerance) {
   if (problem.interpolate) return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status);
   if (const auto* stumps = dynamic_cast<const StumpBasis*>(s.basis.get()))
     return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual);
