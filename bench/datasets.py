@@ -150,6 +150,16 @@ def raj_bach(sparse, part, rows=1000, width=2000):
     return x, np.where(x @ theta + 0.005 > 0, 1.0, -1.0)
 
 
+def first_rows(rows, count):
+    x, y = rows
+    return (x.dense() if isinstance(x, Sparse) else x)[:count], y[:count]
+
+
+def one_against_rest(rows, label):
+    x, y = rows
+    return x, np.where(y == label, 1.0, -1.0)
+
+
 # The list --------------------------------------------------------------------------------------------------------
 # name: (reader, what it is)
 
@@ -169,6 +179,9 @@ SETS = {
     "raj_bach_l2_test": (lambda: raj_bach(False, "test"), "as raj_bach_l2, test part"),
     "raj_bach_sparse": (lambda: raj_bach(True, "train"), "generated, 1,000 x 2,000, Raj and Bach's sparse problem"),
     "raj_bach_sparse_test": (lambda: raj_bach(True, "test"), "as raj_bach_sparse, test part"),
+    "ijcnn1_10k": (lambda: first_rows(read_libsvm("ijcnn1", 22), 10000), "ijcnn1, the first 10,000 rows"),
+    "satimage_4": (lambda: one_against_rest(read_libsvm("satimage.scale", 36), 4), "satimage.scale, 4 against the rest"),
+    "digits_8": (lambda: one_against_rest(read_libsvm("digits8x8", 64), 8), "digits8x8, 8 against the rest"),
     "leu_all": (lambda: read_several(("leu", "leu.t"), 7129), "leu and leu.t"),
     "arcene_all": (lambda: read_several(("arcene", "arcene.t"), 10000), "arcene and arcene.t"),
     "rcv1_all": (lambda: read_several(("rcv1_small", "rcv1_small.t"), 47236), "rcv1_small and rcv1_small.t"),

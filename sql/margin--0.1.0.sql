@@ -2,34 +2,6 @@
 
 -- ---------------------------------------------------------------------------------------------------------- types
 
-CREATE TYPE margin_model AS (
-  solver       text,
-  loss         text,
-  norm         float8,
-  lambda       float8,
-  status       text,
-  classes      text[],
-  weights      float8[],
-  intercept    float8[],
-  margin_lower float8,
-  margin_upper float8,
-  primal       float8,
-  dual         float8,
-  gap          float8,
-  iterations   bigint,
-  rows         bigint,
-  skipped      bigint,
-  dimensions   integer,
-  support      bigint,
-  seconds      float8,
-  options      jsonb,
-  history      float8[],
-  dual_weights float8[],
-  calibration  float8[],
-  stumps       float8[]
-);
-COMMENT ON TYPE margin_model IS 'a trained linear model with its certificate';
-
 CREATE TYPE margin_evaluation AS (
   rows             bigint,
   skipped          bigint,
@@ -104,6 +76,38 @@ CREATE TYPE margin_sparse (
   INPUT = margin_sparse_in, OUTPUT = margin_sparse_out, RECEIVE = margin_sparse_recv, SEND = margin_sparse_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
+
+CREATE TYPE margin_model AS (
+  solver       text,
+  loss         text,
+  norm         float8,
+  lambda       float8,
+  status       text,
+  classes      text[],
+  weights      float8[],
+  intercept    float8[],
+  margin_lower float8,
+  margin_upper float8,
+  primal       float8,
+  dual         float8,
+  gap          float8,
+  iterations   bigint,
+  rows         bigint,
+  skipped      bigint,
+  dimensions   integer,
+  support      bigint,
+  seconds      float8,
+  options      jsonb,
+  history      float8[],
+  dual_weights float8[],
+  calibration  float8[],
+  stumps       float8[],
+  kernel       text,
+  kernel_parameters      jsonb,
+  support_vectors        float8[],
+  sparse_support_vectors margin_sparse[]
+);
+COMMENT ON TYPE margin_model IS 'a trained model with its certificate';
 
 CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;

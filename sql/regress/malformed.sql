@@ -66,7 +66,7 @@ SELECT pg_temp.try('three', '{"classes": ["a", "b"]}');
 SELECT pg_temp.try('three', '{"lambda": 1, "calibration": [[1, 0]]}');
 SELECT pg_temp.try('three', '{"lambda": 1, "calibration": [[1, 0, 0.5], [3, 0, 0.5]]}');
 SELECT pg_temp.error_of($$SELECT margin_predict(ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
 
 -- The same checks guard evaluation, verification, and warm starts.
 SELECT pg_temp.error_of($$SELECT margin_evaluate(jsonb_populate_record(m, '{"weights": [1, "Infinity"]}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);

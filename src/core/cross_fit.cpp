@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "error.hpp"
+#include "model.hpp"
 #include "random.hpp"
 
 namespace margin {
@@ -59,7 +60,7 @@ void require_calibration(const Problem& p) {
 Calibration cross_fit(Problem&& problem, const Solver& solver, const Settings& given, Monitor& monitor) {
   const auto n = static_cast<std::size_t>(problem.rows()), k = static_cast<std::size_t>(problem.outputs());
   const std::vector<std::uint8_t> fold_of = deal(problem, given.seed);
-  std::vector<double> weight(n), scores(n * k);
+  std::vector<double> weight(n), scores(n * k), held(k);
   for (std::size_t i = 0; i < n; ++i) weight[i] = problem.weight(static_cast<std::int64_t>(i));
   Settings settings = given;
   settings.initial.reset();
@@ -77,13 +78,15 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Settings& g
     }
     if (!held_out) continue;
     const Solution solution = solver.solve(problem, settings, monitor);
+    const Scorer scorer{problem.outputs(), problem.dimensions(), solution.weights.data(), solution.intercept.data(),
+                        solution.basis.get()};
     for (std::size_t i = 0; i < n; ++i) {
       if (fold_of[i] != fold) continue;
       const Row x = problem.data.row(static_cast<std::int64_t>(i));
-      poller.work(static_cast<double>(k) * x.count);
+      poller.work(static_cast<double>(k) * solution.weights.cols());
+      score(scorer, x, problem.dimensions(), held.data());
       for (std::size_t o = 0; o < k; ++o) {
-        const auto output = static_cast<Eigen::Index>(o);
-        const double s = dot(x, solution.weights.row(output).data()) + solution.intercept[output];
+        const double s = held[o];
         if (!std::isfinite(s))
           throw Error(ErrorKind::invalid_value, "a held-out score overflows double precision",
                       "Scale the features, or train without calibration.");

@@ -159,8 +159,8 @@ class Validation {
 
   void measure(std::int32_t f, std::size_t k, const Model& model) {
     unfinished_ += model.status != Status::optimal;
-    const Scorer scorer{static_cast<std::int32_t>(model.weights.rows()),
-                        static_cast<std::int32_t>(model.weights.cols()), model.weights.data(), model.intercept.data()};
+    const Scorer scorer{static_cast<std::int32_t>(model.weights.rows()), model.dimensions, model.weights.data(),
+                        model.intercept.data(), model.basis.get()};
     HeldOut held_out(data_, rank_, options_.metric);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {

@@ -10,6 +10,7 @@
 
 #include "certificate_risk.hpp"
 #include "error.hpp"
+#include "kernel_basis.hpp"
 
 namespace margin {
 
@@ -73,6 +74,13 @@ std::string interval_lines(const ModelFigures& m, const Interval& i) {
   return text;
 }
 
+std::string kernel_line(const KernelFunction& kernel) {
+  std::string text(kernel.name());
+  for (const KernelParameter& p : named_parameters(kernel))
+    text += ", " + std::string(p.name) + " " + figure(p.value, "%.6g");
+  return text;
+}
+
 }  // namespace
 
 std::vector<WeightEntry> weights_by_size(const Scorer& model) {
@@ -133,6 +141,9 @@ std::string summary(const ModelFigures& m) {
   if (!m.solver.empty()) text += line("solver", solver_line(m));
   if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
   if (const auto interval = interval_of(m)) text += interval_lines(m, *interval);
+  if (const auto* vectors = dynamic_cast<const KernelBasis*>(m.scorer.basis))
+    return text + line("kernel", kernel_line(vectors->rows().kernel())) +
+           line("vectors", std::to_string(vectors->size()) + " support vectors");
   std::string largest;
   const std::vector<WeightEntry> weights = weights_by_size(m.scorer);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {

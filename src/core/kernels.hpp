@@ -11,6 +11,9 @@ namespace margin {
 /// Width in bytes of a column panel of rank_update: two cache lines, two AVX-512 vectors.
 constexpr std::size_t panel_bytes = 128;
 
+/// Rows of a tile of tile_dots: one cache line of floats for each feature.
+constexpr std::size_t tile_rows = 16;
+
 /// Rows of a piecewise linear loss φ(u; y) = max over a ∈ [low0 + low1·y, high0 + high1·y] of a (y − u) − ε|a|, a
 /// point u (and a direction du) of their scores, and a proximal term (a − a_old)²/(2κ) on their dual.
 struct BoxRows {
@@ -76,6 +79,26 @@ struct Kernels {
                       std::size_t width, double* w);
   void (*panel_add_d)(const double* coefficients, const double* values, const std::int32_t* indices, std::size_t n,
                       std::size_t width, double* w);
+  /// out[p · tile_rows + r] = Σ_j tile[j · tile_rows + r] · x[p][j] over d features, for `points` points.
+  void (*tile_dots_f)(const float* tile, const double* const* x, std::size_t points, std::size_t d, double* out);
+  void (*tile_dots_d)(const double* tile, const double* const* x, std::size_t points, std::size_t d, double* out);
+  /// values[i] <- exp(−values[i]) for values of 0 or more; 0 below exp(−708).
+  void (*exp_negated)(double* values, std::size_t n);
+  /// values[i] <- exp(−gamma · max(0, square + squares[i] − 2 values[i]))
+  void (*rbf)(double gamma, double square, const double* squares, std::size_t n, double* values);
+  /// Of n numbers of 0 or more: Σ x_i y_i, and how many of these products are positive.
+  void (*relu_pair)(const double* x, const double* y, std::size_t n, double* both, double* product);
+  /// error −= delta (ki − kj); then the largest error + up and the smallest error + low.
+  void (*pair_step)(double delta, const double* ki, const double* kj, std::size_t n, const double* up,
+                    const double* low, double* error, double* top, double* bottom);
+  /// The first t with a[t] + b[t] == value, or n.
+  std::size_t (*find_sum)(double value, const double* a, const double* b, std::size_t n);
+  /// gain[t] = max(0, top − error[t] − low[t])² / max(least, kii + diagonal[t] − 2 ki[t]); returns the largest.
+  double (*pair_gain)(double top, double kii, double least, const double* ki, const double* diagonal,
+                      const double* error, const double* low, std::size_t n, double* gain);
+  /// gain[t] = max(0, error[t] + up[t], −error[t] − low[t])² / max(least, diagonal[t]); returns the largest.
+  double (*single_gain)(double least, const double* diagonal, const double* error, const double* up, const double* low,
+                        std::size_t n, double* gain);
 };
 
 /// The best set that this CPU runs; the choice is made at the first call and never changes.

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "error.hpp"
+#include "kernel_function.hpp"
 #include "loss.hpp"
+#include "solver.hpp"
 
 namespace margin {
 
@@ -80,6 +82,25 @@ void set_row_weights(Problem& p, const Settings& s) {
   }
 }
 
+/// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
+void set_kernel(Problem& p, const Settings& s, Monitor* monitor) {
+  const bool linear = s.kernel.empty() || s.kernel == "linear";
+  if (linear && !names_kernel_solver(s)) return;
+  p.kernel = make_kernel(p.data, s, monitor);
+  auto refuse = [](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::unsupported, what + " means nothing to a kernel model", hint);
+  };
+  if (p.task == Task::regression)
+    throw Error(ErrorKind::unsupported,
+                "kernel models tell classes apart, and loss \"" + s.loss + "\" is a regression's",
+                "For regression on non-linear features see margin_fourier.");
+  if (s.norm != 2 || s.sparse_norm) refuse("option \"norm\"", "Its margin is that of the kernel's own norm.");
+  if (s.standardize) refuse("option \"standardize\"", "Scale the features in SQL, for training and for predicting.");
+  if (s.intercept_scale != 1)
+    refuse("option \"intercept_scale\"", "The intercept of a kernel model is free: it is not regularised.");
+  if (s.initial) refuse("option \"initial\"", "Kernel models are trained from the start.");
+}
+
 }  // namespace
 
 std::vector<double> class_weights(const Settings& s, const std::vector<std::string>& class_names,
@@ -117,7 +138,7 @@ Dataset::Outcome outcome_of(const Settings& settings) {
                                                                       : Dataset::Outcome::classes;
 }
 
-Problem make_problem(const Dataset& data, const Settings& settings) {
+Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor) {
   Problem p(data);
   p.hard_margin = settings.hard_margin();
   p.intercept = settings.intercept;
@@ -136,8 +157,7 @@ Problem make_problem(const Dataset& data, const Settings& settings) {
   if (p.norm != 2 && !p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
                 "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
-  if (!settings.kernel.empty() && settings.kernel != "linear")
-    throw Error(ErrorKind::invalid_option, "unknown kernel \"" + settings.kernel + "\"", "Known kernels: linear.");
+  set_kernel(p, settings, monitor);
   if (settings.learners != Learners::features && (!p.hard_margin || p.norm != 1))
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");

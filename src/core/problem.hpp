@@ -12,8 +12,9 @@
 
 namespace margin {
 
-class Loss;     // loss.hpp
-class Monitor;  // monitor.hpp
+class KernelFunction;  // kernel_function.hpp
+class Loss;            // loss.hpp
+class Monitor;         // monitor.hpp
 
 /// outputs × features, one row of weights per output (1 output for two classes and for regression).
 using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -38,8 +39,9 @@ struct Problem {
   std::string loss_name;
   bool intercept = true;
   double intercept_scale = 1;
-  std::vector<double> row_weight;  ///< c_i = row weight × class weight; empty: all 1
-  double total_weight = 0;         ///< Σ row weights (without class weights): the "n" of the objective
+  std::shared_ptr<const KernelFunction> kernel;  ///< null: weights on features
+  std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
+  double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective
 
   Monitor* monitor = nullptr;  ///< polled by passes that are no solver's own, such as the certificate's
 
@@ -60,8 +62,8 @@ struct Problem {
 };
 
 /// Checks that rows and settings fit together. Throws Error: one class only, row weights with a hard margin, an
-/// unknown loss, options that exclude each other.
-Problem make_problem(const Dataset& data, const Settings& settings);
+/// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
+Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor = nullptr);
 
 /// The factor that the option class_weight gives the rows of each class (1 without it); `mass`: row weights summed by
 /// class. Throws Error: a class that no row has.

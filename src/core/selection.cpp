@@ -77,7 +77,7 @@ void follow_path(const Dataset& data, const Settings& given, const std::vector<d
   for (const std::size_t k : falling_order(lambdas)) {
     settings.lambda = lambdas[k];
     Model model = train(copy ? *copy : data, settings, monitor, memory_left);
-    settings.initial = start_at(model);
+    if (model.basis == nullptr) settings.initial = start_at(model);
     if (!given.dual_weights) model.dual_weights.reset();
     if (standard) to_user_units(*standard, model.weights, model.intercept);
     visit(k, std::move(model));

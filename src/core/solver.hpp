@@ -35,6 +35,8 @@ class Solver {
   virtual std::string_view name() const = 0;
   virtual std::string_view problem() const = 0;  ///< "hard margin" or "soft margin", as margin_solvers() shows it
   virtual std::string_view summary() const = 0;  ///< one line, shown by margin_solvers()
+  /// It knows rows only through Problem::kernel, which is then never null; other solvers get problems without one.
+  virtual bool takes_kernels() const { return false; }
   /// Empty when the solver can do this problem, otherwise the reason it cannot, as a sentence fragment.
   virtual std::string refusal(const Problem& problem) const = 0;
   /// Estimate of the bytes that solve() will allocate, beyond the rows.
@@ -45,6 +47,9 @@ class Solver {
 
 /// The registry, in the order of docs/reference.md.
 const std::vector<const Solver*>& all_solvers();
+
+/// Whether the solver named in the settings is one that takes kernels.
+bool names_kernel_solver(const Settings& settings);
 
 /// The solver named in the settings, or the one `auto` picks. Throws Error for an unknown name, or for a solver that
 /// refuses the problem (with its reason).

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "certificate_interpolation.hpp"
+#include "certificate_kernel.hpp"
 #include "certificate_risk.hpp"
 #include "cross_fit.hpp"
 #include "error.hpp"
@@ -46,14 +47,14 @@ void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& interc
 }
 
 /// What the certificate makes of the status that the solver believes in.
-void judge(bool hard_margin, double tolerance, Model& model) {
+void judge(const Problem& problem, double tolerance, Model& model) {
   const Certificate& c = model.certificate;
   if (model.status == Status::optimal && !(c.relative_gap <= tolerance))
     model.status = Status::iteration_limit;
   else if (model.status != Status::not_separable && c.relative_gap <= tolerance)
     model.status = Status::optimal;
-  if (!hard_margin || c.primal > 0) return;
-  if (c.dual <= negligible_margin * c.radius)
+  if (!problem.hard_margin || c.primal > 0) return;
+  if (c.dual <= (problem.kernel != nullptr ? negligible_kernel_margin : negligible_margin) * c.radius)
     model.status = Status::not_separable;
   else if (model.status == Status::not_separable)
     model.status = Status::iteration_limit;
@@ -63,6 +64,8 @@ Certificate certificate_of(const Problem& problem, Solution& s, double tolerance
   if (problem.interpolate) return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status);
   if (const auto* stumps = dynamic_cast<const StumpBasis*>(s.basis.get()))
     return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual);
+  if (problem.kernel != nullptr)
+    return certify_kernel(problem, s.weights, dynamic_cast<const KernelBasis&>(*s.basis), s.intercept, s.dual);
   return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual)
                              : certify_risk(problem, s.weights, s.intercept, s.dual);
 }
@@ -80,7 +83,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
     copy.emplace(standardized(data, *standard, &monitor));
     if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
   }
-  Problem problem = make_problem(copy ? *copy : data, given);
+  Problem problem = make_problem(copy ? *copy : data, given, &monitor);
   problem.monitor = &monitor;
   const bool calibrate = given.calibration != Calibrate::none;
   if (calibrate) {
@@ -95,7 +98,8 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);
-  if (problem.hard_margin && !problem.interpolate) normalize(problem, solution.weights, solution.intercept);
+  if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
+    normalize(problem, solution.weights, solution.intercept);
 
   Model model;
   model.task = problem.task;
@@ -108,7 +112,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   model.tolerance = settings.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;
-  if (!problem.interpolate) judge(problem.hard_margin, settings.tolerance, model);
+  if (!problem.interpolate) judge(problem, settings.tolerance, model);
   if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
   solution.dual.resize(0, 0);
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);

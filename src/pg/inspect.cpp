@@ -4,6 +4,7 @@
 
 #include "../core/plot_charts.hpp"
 #include "../core/pmml.hpp"
+#include "../core/stumps.hpp"
 #include "model_datum.hpp"
 #include "options.hpp"
 #include "result_set.hpp"
@@ -15,13 +16,6 @@ constexpr const char* type_name = "margin_model";
 
 Task task_of(const StoredModel& model) {
   return model.regression() ? Task::regression : model.outputs == 1 ? Task::binary : Task::multiclass;
-}
-
-void refuse_stumps(const StoredModel& model, const char* function) {
-  if (model.basis == nullptr) return;
-  throw Error(ErrorKind::unsupported,
-              std::string(function) + " shows weights of features, and this model weighs decision stumps",
-              "Its attributes stumps (feature, threshold) and weights belong together, element by element.");
 }
 
 /// `model` must outlive the figures: they point to its weights.
@@ -73,6 +67,19 @@ std::vector<TracePoint> history_of(Datum composite) {
   return points;
 }
 
+/// Throws Error for a model whose weights are not those of features.
+void require_linear(const StoredModel& model, const char* function) {
+  if (model.basis == nullptr) return;
+  if (dynamic_cast<const StumpBasis*>(model.basis.get()) != nullptr)
+    throw Error(ErrorKind::unsupported,
+                std::string(function) + " shows weights of features, and this model weighs decision stumps",
+                "Its attributes stumps (feature, threshold) and weights belong together, element by element.");
+  throw Error(
+      ErrorKind::unsupported, "a model with a kernel has no weights on features",
+      "Its support vectors are in the attributes support_vectors and sparse_support_vectors, their coefficients in "
+      "weights; margin_to_json exports all of it.");
+}
+
 std::vector<std::string> feature_names(Datum array) {
   const Texts texts = text_elements(array);
   if (texts.dimensions > 1) throw Error(ErrorKind::wrong_dimensions, "feature_names must be a one-dimensional array");
@@ -96,7 +103,7 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_weights) {
   StoredModel model;
   read_model(PG_GETARG_DATUM(0), model);
-  refuse_stumps(model, "margin_weights");
+  require_linear(model, "margin_weights");
   ResultSet rows(fcinfo);
   const auto names = class_of_outputs(model);
   for (const margin::WeightEntry& w : margin::weights_by_size(model.scorer()))
@@ -152,7 +159,7 @@ MARGIN_FUNCTION(margin_pmml) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   StoredModel model;
   read_model(PG_GETARG_DATUM(0), model);
-  refuse_stumps(model, "margin_pmml");
+  require_linear(model, "margin_pmml");
   margin::PmmlModel m;
   m.task = task_of(model);
   m.classes = model.classes;

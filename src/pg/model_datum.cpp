@@ -2,6 +2,7 @@
 
 #include "../core/stumps.hpp"
 #include "features.hpp"
+#include "kernel_model.hpp"
 #include "options.hpp"
 
 namespace margin::pg {
@@ -62,6 +63,11 @@ void read_stumps(const CompositeReader& reader, const Matrix& table, StoredModel
 void read_dimensions(const CompositeReader& reader, StoredModel& model) {
   if (const auto stumps = reader.numbers("stumps")) return read_stumps(reader, *stumps, model);
   const auto stated = reader.int4("dimensions");
+  model.basis = read_kernel(reader, model.terms, stated);
+  if (model.basis != nullptr) {
+    model.dimensions = model.basis->dimensions();
+    return;
+  }
   model.dimensions = model.terms;
   if (stated.has_value() && *stated != model.dimensions)
     reader.refuse("dimensions",
@@ -166,6 +172,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   out.set_int8("rows", model.rows);
   out.set_int8("skipped", skipped);
   out.set_int4("dimensions", model.dimensions);
+  set_kernel(out, model.basis.get());
   out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
   out.set("options", jsonb_from(options));
@@ -214,7 +221,7 @@ Row fitted(const StoredModel& model, const Row& x) {
 
 void checked_scores(const StoredModel& model, const Row& row, double* scores) {
   const Row x = fitted(model, row);
-  if (model.basis != nullptr) require_finite(x);  // a stump would answer a NaN as any other value
+  if (model.basis != nullptr) require_finite(x);  // a stump or a kernel may turn a NaN into a number
   score(model.scorer(), x, model.dimensions, scores);
   // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
   bool finite = true;

@@ -2,6 +2,7 @@
 // out; numbers are the shortest decimals that read back as the same bits. JSON has no infinity and jsonb no negative
 // zero: they are the strings "Infinity", "-Infinity" and "-0".
 #include "../core/inspect.hpp"
+#include "kernel_model.hpp"
 #include "model_datum.hpp"
 #include "options.hpp"
 
@@ -58,8 +59,12 @@ Value read_field(const CompositeReader& reader, const Attribute& field) {
     case JSONBOID:
       if (const auto jsonb = reader.get(name, JSONBOID)) return value_from(*jsonb);
       break;
-    default:
-      reader.refuse(name, "has a type that cannot be written as jsonb");
+    default:  // margin_sparse[], the only type without an OID that is constant
+      if (const auto vectors = reader.get(name, field.type)) {
+        Value::Array out;
+        for (std::string& text : sparse_texts(*vectors)) out.push_back({std::move(text)});
+        return {std::move(out)};
+      }
   }
   return {};
 }
@@ -110,6 +115,16 @@ double whole_of(const Attribute& field, const Value& v, double most) {
   return *number;
 }
 
+std::vector<std::string> texts_of(const Attribute& field, const Value& v) {
+  std::vector<std::string> texts;
+  for (const Value& item : array_of(field, v, "an array of strings")) {
+    const auto* text = std::get_if<std::string>(&item.data);
+    if (text == nullptr) refuse(field.name, "must be an array of strings");
+    texts.push_back(*text);
+  }
+  return texts;
+}
+
 Datum field_datum(const Attribute& field, const Value& v) {
   switch (field.type) {
     case TEXTOID: {
@@ -123,15 +138,8 @@ Datum field_datum(const Attribute& field, const Value& v) {
       return Int64GetDatum(static_cast<std::int64_t>(whole_of(field, v, 0x1p53)));
     case INT4OID:
       return Int32GetDatum(static_cast<std::int32_t>(whole_of(field, v, 2147483647.0)));
-    case TEXTARRAYOID: {
-      std::vector<std::string> texts;
-      for (const Value& item : array_of(field, v, "an array of strings")) {
-        const auto* text = std::get_if<std::string>(&item.data);
-        if (text == nullptr) refuse(field.name, "must be an array of strings");
-        texts.push_back(*text);
-      }
-      return text_array(texts);
-    }
+    case TEXTARRAYOID:
+      return text_array(texts_of(field, v));
     case FLOAT8ARRAYOID:
       return numbers_datum(field, v);
     case JSONBOID: {
@@ -142,7 +150,7 @@ Datum field_datum(const Attribute& field, const Value& v) {
       return jsonb_from(*object);
     }
     default:
-      refuse(field.name, "has a type that cannot be read from jsonb");
+      return sparse_array(texts_of(field, v), field.type);
   }
 }
 

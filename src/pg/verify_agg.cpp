@@ -2,6 +2,7 @@
 #include "../core/certificate_interpolation.hpp"
 #include "../core/certificate_norm.hpp"
 #include "../core/certificate_risk.hpp"
+#include "../core/kernel_basis.hpp"
 #include "pass_agg.hpp"
 
 namespace margin::pg {
@@ -9,6 +10,9 @@ namespace {
 
 struct VerifyState {
   VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(parse_settings(model->options)) {
+    if (dynamic_cast<const KernelBasis*>(model->basis.get()) != nullptr)
+      throw Error(ErrorKind::unsupported, "margin_verify does not take kernel models",
+                  "margin_evaluate does; the certificate of a training is in the model.");
     const bool with_dual = all_rows && !model->dual_weights.empty();
     const bool hard = !model->lambda.has_value();
     if (hard && !model->regression() && (model->basis != nullptr || model->norm != 2)) {

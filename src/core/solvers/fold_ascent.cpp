@@ -74,6 +74,7 @@ std::string FoldAscent::refusal(const Settings& s) {
   if (s.hard_margin()) return "it needs lambda";
   if (s.solver != "auto" && s.solver != "sdca") return "another solver is asked for";
   if (s.standardize) return "every fold has units of its own";
+  if (!s.kernel.empty() && s.kernel != "linear") return "it has no kernels";
   if (s.l1_ratio > 0) return "it has no elastic net";
   if (s.order != Order::permutation || s.output != margin::Output::last || s.start != Start::zero)
     return "an option of sdca is set";

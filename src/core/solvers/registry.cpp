@@ -18,6 +18,9 @@ extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& sgd;
+extern const Solver& smo;
+extern const Solver& sampling;
+extern const Solver& kernel_batch_perceptron;
 extern const Solver& soft_auto;  // not a method of its own, hence not in the list
 
 const std::vector<const Solver*>& all_solvers() {
@@ -35,6 +38,9 @@ const std::vector<const Solver*>& all_solvers() {
       &sdca,
       &sgd,
       &newton,
+      &smo,
+      &sampling,
+      &kernel_batch_perceptron,
   };
   return list;
 }
@@ -43,8 +49,19 @@ namespace {
 const std::string only_interpolation = "interpolation";
 }
 
+bool names_kernel_solver(const Settings& settings) {
+  for (const Solver* solver : all_solvers())
+    if (solver->name() == settings.solver) return solver->takes_kernels();
+  return false;
+}
+
 const Solver& choose_solver(const Problem& problem, const Settings& settings) {
   const std::string& wanted = problem.interpolate && settings.solver == "auto" ? only_interpolation : settings.solver;
+  if (wanted == "auto" && problem.kernel != nullptr) {
+    if (const std::string reason = smo.refusal(problem); !reason.empty())
+      throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
+    return smo;
+  }
   if (wanted == "auto") {
     if (!problem.hard_margin) return soft_auto;
     if (problem.norm == 2) return cutting_plane;
@@ -56,9 +73,10 @@ const Solver& choose_solver(const Problem& problem, const Settings& settings) {
       names.push_back(solver->name());
       continue;
     }
-    const std::string reason = problem.interpolate && solver != &interpolation
-                                   ? "targets are met exactly by \"interpolation\" alone"
-                                   : solver->refusal(problem);
+    const std::string reason =
+        problem.interpolate && solver != &interpolation         ? "targets are met exactly by \"interpolation\" alone"
+        : problem.kernel != nullptr && !solver->takes_kernels() ? "it knows no kernels but the linear one"
+                                                                : solver->refusal(problem);
     if (!reason.empty())
       throw Error(ErrorKind::unsupported, "solver \"" + wanted + "\" cannot solve this problem: " + reason,
                   "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");

@@ -1,0 +1,72 @@
+-- Kernel models: training, what the model carries, prediction.
+SET extra_float_digits = 0;
+
+CREATE TABLE rings AS
+SELECT i AS id, CASE WHEN i % 2 = 0 THEN 'inner' ELSE 'outer' END AS y,
+       ARRAY[(1 + i % 2) * cos(i), (1 + i % 2) * sin(i)]::real[] AS x
+  FROM generate_series(1, 200) i;
+
+CREATE TABLE models (name text PRIMARY KEY, model margin_model);
+INSERT INTO models SELECT 'rbf', train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, tolerance => 1e-6)) FROM rings;
+INSERT INTO models SELECT 'soft', train_margin(y, x, margin_options(kernel => 'rbf', lambda => 1e-2, tolerance => 1e-6)) FROM rings;
+INSERT INTO models SELECT 'polynomial', train_margin(y, x, margin_options(kernel => 'polynomial', gamma => 1, degree => 2, coef0 => 1)) FROM rings;
+INSERT INTO models SELECT 'ntk', train_margin(y, x, margin_options(kernel => 'ntk')) FROM rings;
+INSERT INTO models SELECT 'sparse', train_margin(y, x::margin_sparse, margin_options(kernel => 'rbf', gamma => 1, tolerance => 1e-6)) FROM rings;
+
+SELECT name, (model).status, (model).solver, (model).kernel, (model).dimensions,
+       (model).margin_lower > 0 AS separates, (model).gap <= 1e-3 * (model).primal AS closed,
+       array_length((model).weights, 1) = coalesce(array_length((model).support_vectors, 1), array_length((model).sparse_support_vectors, 1)) AS weighs_vectors,
+       array_length((model).support_vectors, 2) AS columns
+  FROM models ORDER BY name;
+SELECT name, (model).kernel_parameters FROM models WHERE name <> 'soft' ORDER BY name;
+SELECT name, count(*) FILTER (WHERE margin_predict(model, x) = y) AS right FROM models, rings GROUP BY name ORDER BY name;
+SELECT name, round(((margin_evaluate(model, y, x)).accuracy)::numeric, 3) AS accuracy FROM models, rings GROUP BY name ORDER BY name;
+-- The same rows, dense or sparse: the same margin.
+SELECT abs((a.model).margin_lower - (b.model).margin_lower) < 1e-6 AS same
+  FROM models a, models b WHERE a.name = 'rbf' AND b.name = 'sparse';
+
+-- Copies through jsonb predict the same; a summary names the kernel.
+SELECT name, bool_and(margin_score(model, x) = margin_score(margin_from_json(margin_to_json(model)), x)) AS same
+  FROM models, rings WHERE id <= 20 GROUP BY name ORDER BY name;
+SELECT split_part(margin_summary(model), E'\nkernel', 2) LIKE '%rbf, gamma 1%support vectors%' AS named FROM models WHERE name = 'rbf';
+
+-- A row fits or is refused as by any model; NaN does not hide in a kernel.
+CREATE FUNCTION pg_temp.try(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE hint text; BEGIN EXECUTE statement; RETURN 'fine';
+EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT; RETURN SQLSTATE || ': ' || SQLERRM || E'\n  ' || hint; END $$;
+SELECT pg_temp.try('SELECT margin_score(model, ARRAY[1]::real[]) FROM models WHERE name = ''rbf''');
+SELECT pg_temp.try('SELECT margin_score(model, ARRAY[1, ''NaN'']::real[]) FROM models WHERE name = ''rbf''');
+SELECT pg_temp.try('SELECT margin_weights(model) FROM models WHERE name = ''rbf''');
+SELECT pg_temp.try('SELECT margin_pmml(model) FROM models WHERE name = ''rbf''');
+
+-- What kernels do not go with.
+CREATE FUNCTION pg_temp.refuse(options text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN RETURN pg_temp.try(format('SELECT train_margin(y, x, margin_options(%s)) FROM rings', options)); END $$;
+SELECT pg_temp.refuse($$kernel => 'rfb'$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', solver => 'momentum'$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', norm => 1.5$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', standardize => true$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, intercept_scale => 2$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, loss => 'logistic'$$);
+SELECT pg_temp.refuse($$kernel => 'ntk_finite', width => 64, seed => 7$$);
+
+-- Sampling and its baseline; the linear kernel by name.
+SELECT solver, (m).status, (m).margin_lower > 0 AS separates, (m).margin_upper >= (m).margin_lower AS bracketed
+  FROM (VALUES ('sampling'), ('kernel_batch_perceptron')) s (solver),
+       LATERAL (SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, solver => s.solver, tolerance => 0.2, max_iterations => 5000)) AS m FROM rings) t
+ ORDER BY solver;
+SELECT (m).kernel, (m).status, round((m).margin_lower::numeric, 4) AS margin
+  FROM (SELECT train_margin(y, x, margin_options(kernel => 'linear', solver => 'smo', tolerance => 1e-6)) AS m
+          FROM (VALUES (0, '{0,0}'::real[]), (0, '{-1,3}'), (1, '{2,0}'), (1, '{5,-2}')) v (y, x)) t;
+-- Contradictory duplicates have no separator in any space; more than two classes, one against the rest.
+SELECT (m).status, (m).margin_lower <= 0 AS none, (m).margin_upper < 1e-6 AS proven
+  FROM (SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1)) AS m
+          FROM (VALUES (0, '{0,1}'::real[]), (1, '{0,1}'), (1, '{2,0}')) v (y, x)) t;
+SELECT (m).status, array_dims((m).intercept) AS intercepts, (m).gap <= 1e-4 * (m).primal AS closed, (e).accuracy
+  FROM (SELECT train_margin(id % 3, ARRAY[id % 3 + cos(id) / 3, sin(id)], margin_options(kernel => 'rbf', lambda => 1e-3, tolerance => 1e-4)) AS m FROM rings) t,
+       LATERAL (SELECT margin_evaluate(m, id % 3, ARRAY[id % 3 + cos(id) / 3, sin(id)]) AS e FROM rings) f;
+-- Calibration, class weights and row weights, selection.
+SELECT (m).status, round(margin_probability(m, ARRAY[0.5, 0.5])::numeric, 1) AS p
+  FROM (SELECT train_margin(y, x, (id % 2)::float8 + 1, margin_options(kernel => 'rbf', lambda => 1e-2, calibration => 'platt', class_weight => 'balanced')) AS m FROM rings) t;
+SELECT array_length(margin_path(y, x, margin_options(kernel => 'rbf') || '{"lambdas": [0.1, 0.01]}'), 1) AS models FROM rings;
+DROP TABLE models, rings;

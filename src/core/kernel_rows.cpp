@@ -1,0 +1,168 @@
+#include "kernel_rows.hpp"
+
+#include <algorithm>
+
+namespace margin {
+
+namespace {
+constexpr double thin = 0.12;           // below this density sparse rows are quicker, as in dataset.cpp
+constexpr std::size_t tile_block = 16;  // tiles of rows per block of inner products: their values stay in the cache
+}  // namespace
+
+KernelRows::KernelRows(std::shared_ptr<const KernelFunction> kernel, std::int32_t dimensions, Layout layout)
+    : kernel_(std::move(kernel)), d_(static_cast<std::size_t>(dimensions)), layout_(layout), starts_(1, 0) {}
+
+void KernelRows::append(const Row& x) {
+  const std::size_t lane = size_ % tile_rows;
+  if (layout_ == Layout::sparse) {
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      columns_.push_back(x.indices != nullptr ? x.indices[k] : k);
+      doubles_.push_back(x.value(k));
+    }
+    starts_.push_back(columns_.size());
+    longest_ = std::max(longest_, x.count);
+  } else if (layout_ == Layout::floats) {
+    if (lane == 0) floats_.resize(floats_.size() + tile_rows * d_, 0.0F);
+    float* tile = floats_.data() + size_ / tile_rows * tile_rows * d_ + lane;
+    for (std::int32_t k = 0; k < x.count; ++k)
+      tile[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k) * tile_rows] =
+          static_cast<float>(x.value(k));
+  } else {
+    if (lane == 0) doubles_.resize(doubles_.size() + tile_rows * d_, 0.0);
+    double* tile = doubles_.data() + size_ / tile_rows * tile_rows * d_ + lane;
+    for (std::int32_t k = 0; k < x.count; ++k)
+      tile[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k) * tile_rows] = x.value(k);
+  }
+  summaries_.resize(summaries_.size() + kernel_->summary_size());
+  kernel_->summarize(x, summaries_.data() + size_ * kernel_->summary_size());
+  ++size_;
+}
+
+Row KernelRows::sparse_row(std::size_t i) const {
+  const std::size_t from = starts_[i];
+  return {doubles_.data() + from, columns_.data() + from, static_cast<std::int32_t>(starts_[i + 1] - from), true};
+}
+
+Row KernelRows::row(std::size_t i, std::vector<double>& scratch) const {
+  if (layout_ == Layout::sparse) return sparse_row(i);
+  scratch.resize(d_);
+  const std::size_t at = i / tile_rows * tile_rows * d_ + i % tile_rows;
+  for (std::size_t j = 0; j < d_; ++j)
+    scratch[j] =
+        layout_ == Layout::floats ? static_cast<double>(floats_[at + j * tile_rows]) : doubles_[at + j * tile_rows];
+  return {scratch.data(), nullptr, static_cast<std::int32_t>(d_), true};
+}
+
+void KernelRows::set(KernelPoint& point, const Row& x) const {
+  if (point.dense.size() != d_ || point.all)
+    point.dense.assign(d_, 0.0);
+  else
+    for (const std::int32_t j : point.touched) point.dense[static_cast<std::size_t>(j)] = 0;
+  point.touched.clear();
+  point.all = x.indices == nullptr;
+  for (std::int32_t k = 0; k < x.count; ++k)
+    point.dense[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)] = x.value(k);
+  if (x.indices != nullptr) point.touched.assign(x.indices, x.indices + x.count);
+  point.summary.resize(kernel_->summary_size());
+  kernel_->summarize(x, point.summary.data());
+}
+
+void KernelRows::set(KernelPoint& point, std::size_t i) const {
+  if (layout_ == Layout::sparse) {
+    set(point, sparse_row(i));
+    return;
+  }
+  point.all = true;
+  row(i, point.dense);
+  point.summary.assign(summary(i), summary(i) + kernel_->summary_size());
+}
+
+void KernelRows::inner_products(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to,
+                                double* const* values) const {
+  if (layout_ == Layout::sparse) {
+    for (std::size_t p = 0; p < points.size(); ++p)
+      for (std::size_t i = from; i < to; ++i) values[p][i - from] = dot(sparse_row(i), points[p]->dense.data());
+    return;
+  }
+  std::vector<const double*> x;
+  for (const KernelPoint* point : points) x.push_back(point->dense.data());
+  std::vector<double> out(points.size() * tile_rows);
+  for (std::size_t i = from; i < to; i += tile_rows) {
+    if (layout_ == Layout::floats)
+      kernels().tile_dots_f(floats_.data() + i * d_, x.data(), points.size(), d_, out.data());
+    else
+      kernels().tile_dots_d(doubles_.data() + i * d_, x.data(), points.size(), d_, out.data());
+    const std::size_t count = std::min(tile_rows, to - i);
+    for (std::size_t p = 0; p < points.size(); ++p)
+      std::copy_n(out.data() + p * tile_rows, count, values[p] + (i - from));
+  }
+}
+
+void KernelRows::evaluate(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to,
+                          double* const* values, double* const* errors) const {
+  const double terms = layout_ == Layout::sparse ? longest_ : static_cast<double>(d_);
+  std::vector<double*> block(points.size());
+  for (std::size_t i = from; i < to; i += tile_block * tile_rows) {
+    const std::size_t end = std::min(to, i + tile_block * tile_rows);
+    for (std::size_t p = 0; p < points.size(); ++p) block[p] = values[p] + (i - from);
+    inner_products(points, i, end, block.data());
+    for (std::size_t p = 0; p < points.size(); ++p)
+      kernel_->evaluate(points[p]->summary.data(), summary(i), end - i, terms, block[p],
+                        errors != nullptr ? errors[p] + (i - from) : nullptr);
+  }
+}
+
+double KernelRows::operations() const {
+  const double inner = layout_ == Layout::sparse && size_ > 0
+                           ? static_cast<double>(columns_.size()) / static_cast<double>(size_)
+                           : static_cast<double>(d_) / 4;
+  return inner + kernel_->operations();
+}
+
+Layout KernelRows::layout_for(const Dataset& rows) {
+  if (rows.density() < thin) return Layout::sparse;
+  for (std::int64_t i = 0; i < rows.rows(); ++i)
+    if (rows.row(i).wide) return Layout::doubles;
+  return Layout::floats;
+}
+
+Layout KernelRows::layout_for(double density) { return density < thin ? Layout::sparse : Layout::doubles; }
+
+double KernelRows::bytes(const Dataset& rows, const KernelFunction& kernel) {
+  const double n = static_cast<double>(rows.rows()), d = rows.dimensions();
+  const Layout layout = layout_for(rows);
+  const double each = layout == Layout::sparse ? 12 * rows.density() : layout == Layout::floats ? 4 : 8;
+  return each * n * d + 8 * n * static_cast<double>(kernel.summary_size() + 1);
+}
+
+KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,
+                       const std::function<void(double)>& poll) {
+  KernelRows out(std::move(kernel), rows.dimensions(), KernelRows::layout_for(rows));
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    out.append(rows.row(i));
+    // A summary may cost a pass over hidden units.
+    poll(static_cast<double>(rows.row(i).count) * static_cast<double>(out.kernel().summary_size()));
+  }
+  return out;
+}
+
+double largest_diagonal(const KernelRows& rows) {
+  double largest = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) largest = std::max(largest, rows.diagonal(i));
+  return largest;
+}
+
+double largest_value_error(const KernelRows& rows) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows.summary(i)[0] > rows.summary(longest)[0]) longest = i;
+  const std::size_t some = std::min<std::size_t>(rows.size(), 256);
+  std::vector<double> values(some), errors(some);
+  double *value_at = values.data(), *error_at = errors.data();
+  KernelPoint point;
+  rows.set(point, longest);
+  rows.evaluate({&point}, 0, some, &value_at, &error_at);
+  return *std::max_element(errors.begin(), errors.end());
+}
+
+}  // namespace margin

@@ -1,0 +1,84 @@
+// Rows laid out for evaluating a kernel on many of them at once: dense rows in tiles of tile_rows, feature after
+// feature, so that a column of kernel values streams through vectors; sparse rows as they are. Each with its summary.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernel_function.hpp"
+
+namespace margin {
+
+/// How rows are kept.
+enum class Layout { floats, doubles, sparse };
+
+/// One row as the left factor of kernel values.
+struct KernelPoint {
+  std::vector<double> dense;  ///< all features
+  std::vector<double> summary;
+  std::vector<std::int32_t> touched;  ///< what to clear before the next row
+  bool all = false;                   ///< everything is to be cleared
+};
+
+class KernelRows {
+ public:
+  KernelRows(std::shared_ptr<const KernelFunction> kernel, std::int32_t dimensions, Layout layout);
+
+  /// Copies the row; Layout::floats only for rows whose values are floats.
+  void append(const Row& x);
+
+  const KernelFunction& kernel() const { return *kernel_; }
+  const std::shared_ptr<const KernelFunction>& shared_kernel() const { return kernel_; }
+  Layout layout() const { return layout_; }
+  std::int32_t dimensions() const { return static_cast<std::int32_t>(d_); }
+  std::size_t size() const { return size_; }
+  const double* summary(std::size_t i) const { return summaries_.data() + i * kernel_->summary_size(); }
+  /// k(x_i, x_i)
+  double diagonal(std::size_t i) const { return kernel_->diagonal(summary(i)); }
+
+  /// A row as a point; `point` is reused from call to call.
+  void set(KernelPoint& point, const Row& x) const;
+  void set(KernelPoint& point, std::size_t i) const;
+  /// values[p][k − from] = k(point p, x_k) for from ≤ k < to; `from` a multiple of tile_rows. `errors` (null: not
+  /// wanted) bounds their rounding, in the same shape.
+  void evaluate(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to, double* const* values,
+                double* const* errors = nullptr) const;
+  /// Multiply-adds of one kernel value.
+  double operations() const;
+  /// A sparse row, or the features of a dense one in `scratch` (dimensions long).
+  Row row(std::size_t i, std::vector<double>& scratch) const;
+
+  /// The layout for the rows of a data set, and for a share of non-zeros: dense unless they are few.
+  static Layout layout_for(const Dataset& rows);
+  static Layout layout_for(double density);
+  /// Bytes for all rows of a data set.
+  static double bytes(const Dataset& rows, const KernelFunction& kernel);
+
+ private:
+  Row sparse_row(std::size_t i) const;
+  void inner_products(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to,
+                      double* const* values) const;
+
+  std::shared_ptr<const KernelFunction> kernel_;
+  std::size_t d_, size_ = 0;
+  Layout layout_;
+  std::vector<float> floats_;    // tiles
+  std::vector<double> doubles_;  // tiles, or the values of sparse rows
+  std::vector<std::int32_t> columns_;
+  std::vector<std::size_t> starts_;
+  std::vector<double> summaries_;
+  std::int32_t longest_ = 0;  // most values of a sparse row
+};
+
+/// All rows of a data set. `poll(operations)` may throw.
+KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,
+                       const std::function<void(double)>& poll);
+
+/// max_i k(x_i, x_i); 0 for no rows.
+double largest_diagonal(const KernelRows& rows);
+
+/// The bound on the rounding of a kernel value, for the longest row and some others.
+double largest_value_error(const KernelRows& rows);
+
+}  // namespace margin

@@ -1,0 +1,70 @@
+// kernel_batch_perceptron: supergradient ascent on the smallest margin, through kernel columns.
+//
+// Problem    max over ‖w‖ ≤ 1 (and b, with two classes) of the smallest margin, w in the kernel's space.
+// Update     w ← w + z of the row with the smallest margin (with a free intercept: the mean of the worst row of each
+//            class), rows of norm 1 at most (kernel_ascent.hpp).
+// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the average of the rows added: ‖w_t‖/t.
+// Source     A. Cotter, S. Shalev-Shwartz, N. Srebro, The kernelized stochastic batch perceptron, ICML 2012, as used
+//            by Ji, Srebro & Telgarsky (2021), Figure 3.
+#include "kernel_ascent.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int64_t default_steps = 100000;
+
+class KernelBatchPerceptron final : public Solver {
+ public:
+  std::string_view name() const override { return "kernel_batch_perceptron"; }
+  std::string_view problem() const override { return "hard margin, kernel"; }
+  std::string_view summary() const override {
+    return "baseline: adds the row of smallest margin, one kernel column a step (Cotter, Shalev-Shwartz, Srebro 2012)";
+  }
+  bool takes_kernels() const override { return true; }
+  std::string refusal(const Problem& p) const override { return kernel_ascent_refusal(p); }
+  double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+};
+
+Solution KernelBatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), default_steps);
+  auto poll = [&](double operations) { run.work(operations); };
+  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
+  KernelColumns columns(rows, settings.workspace_limit - kernel_ascent_bytes(problem), poll);
+  KernelAscent ascent(problem, rows, columns, run);
+  if (ascent.radius() == 0) return ascent.zero_solution(name());
+
+  const double target = settings.tolerance * 0.999;
+  double lower = 0;
+  Status status = Status::iteration_limit;
+  std::int64_t t = 1;
+  for (;; ++t) {
+    ascent.step(ascent.worst(), 0, 1);
+    const double now = ascent.lower(), upper = ascent.norm_of_weights() / static_cast<double>(t);
+    if (t == 1 || now > lower) {
+      lower = now;
+      ascent.remember();
+    }
+    run.record(t, lower, upper);
+    if (lower > 0 && upper - lower <= target * upper) {
+      status = Status::optimal;
+      break;
+    }
+    if (run.exhausted(t, status)) break;
+  }
+  Solution s = ascent.solution(false);
+  s.solver = name();
+  s.status = status;
+  s.iterations = t;
+  s.trace = run.take_trace();
+  return s;
+}
+
+const KernelBatchPerceptron instance;
+
+}  // namespace
+
+const Solver& kernel_batch_perceptron = instance;
+
+}  // namespace margin
