@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import datasets
+import kernel_machines as machines
 import l1
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
@@ -429,6 +430,11 @@ def scaling(session):
     return out
 
 
+def kernel_machines(session):
+    """rbf kernel machines against LIBSVM."""
+    return machines.kernel_machines(session, train, REPETITIONS)
+
+
 def python(session):
     """scikit-learn with the rows in memory, and called through PL/Python inside the database."""
     return users.python(session, train, options, REPETITIONS)
@@ -445,7 +451,7 @@ def boosting(session):
 
 
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting)
+            growth, boosting, kernel_machines)
 
 
 def environment(session, names):
