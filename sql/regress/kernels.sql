@@ -70,3 +70,9 @@ SELECT (m).status, round(margin_probability(m, ARRAY[0.5, 0.5])::numeric, 1) AS 
   FROM (SELECT train_margin(y, x, (id % 2)::float8 + 1, margin_options(kernel => 'rbf', lambda => 1e-2, calibration => 'platt', class_weight => 'balanced')) AS m FROM rings) t;
 SELECT array_length(margin_path(y, x, margin_options(kernel => 'rbf') || '{"lambdas": [0.1, 0.01]}'), 1) AS models FROM rings;
 DROP TABLE models, rings;
+
+-- A hard margin of more than two classes: by sampling, without an intercept.
+SELECT (m).solver, (m).status, (m).margin_lower > 0 AS separated
+  FROM (SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, intercept => false, tolerance => 0.1) ORDER BY y) AS m
+          FROM (VALUES (0, '{0,1}'::real[]), (1, '{2,1}'), (2, '{2,-2}')) v (y, x)) t;
+SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1)) FROM (VALUES (0, '{0,1}'::real[]), (1, '{2,1}'), (2, '{2,-2}')) v (y, x);

@@ -58,9 +58,14 @@ bool names_kernel_solver(const Settings& settings) {
 const Solver& choose_solver(const Problem& problem, const Settings& settings) {
   const std::string& wanted = problem.interpolate && settings.solver == "auto" ? only_interpolation : settings.solver;
   if (wanted == "auto" && problem.kernel != nullptr) {
-    if (const std::string reason = smo.refusal(problem); !reason.empty())
+    const std::string reason = smo.refusal(problem);
+    if (reason.empty()) return smo;
+    if (!problem.hard_margin)
       throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
-    return smo;
+    const std::string other = sampling.refusal(problem);
+    if (other.empty()) return sampling;
+    throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
+                "Or give lambda for a soft margin, one class against the rest.");
   }
   if (wanted == "auto") {
     if (!problem.hard_margin) return soft_auto;
