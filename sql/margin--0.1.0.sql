@@ -241,6 +241,11 @@ CREATE FUNCTION margin_hashed_features(width integer, VARIADIC columns "any") RE
 COMMENT ON FUNCTION margin_hashed_features(integer, VARIADIC "any")
   IS 'margin_features with text and enums hashed into width features';
 
+CREATE FUNCTION margin_fourier(features "any", dimensions integer, gamma float8, seed bigint DEFAULT 0) RETURNS real[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_fourier("any", integer, float8, bigint)
+  IS 'random Fourier features: their inner products approximate the kernel exp(-gamma ||x - y||^2)';
+
 -- -------------------------------------------------------------------------------------------------------- options
 
 CREATE FUNCTION margin_options(

@@ -69,10 +69,42 @@ SELECT (m).status, array_dims((m).intercept) AS intercepts, (m).gap <= 1e-4 * (m
 SELECT (m).status, round(margin_probability(m, ARRAY[0.5, 0.5])::numeric, 1) AS p
   FROM (SELECT train_margin(y, x, (id % 2)::float8 + 1, margin_options(kernel => 'rbf', lambda => 1e-2, calibration => 'platt', class_weight => 'balanced')) AS m FROM rings) t;
 SELECT array_length(margin_path(y, x, margin_options(kernel => 'rbf') || '{"lambdas": [0.1, 0.01]}'), 1) AS models FROM rings;
-DROP TABLE models, rings;
-
 -- A hard margin of more than two classes: by sampling, without an intercept.
 SELECT (m).solver, (m).status, (m).margin_lower > 0 AS separated
   FROM (SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, intercept => false, tolerance => 0.1) ORDER BY y) AS m
           FROM (VALUES (0, '{0,1}'::real[]), (1, '{2,1}'), (2, '{2,-2}')) v (y, x)) t;
 SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1)) FROM (VALUES (0, '{0,1}'::real[]), (1, '{2,1}'), (2, '{2,-2}')) v (y, x);
+
+-- Random Fourier features: the kernel's value in the mean, and linear models in the kernel's stead.
+CREATE FUNCTION pg_temp.inner(a real[], b real[]) RETURNS float8 LANGUAGE sql AS 'SELECT sum(u::float8 * v) FROM unnest(a, b) t (u, v)';
+SELECT max(abs(pg_temp.inner(margin_fourier(a.x, 2048, 0.5, 1), margin_fourier(b.x, 2048, 0.5, 1))
+               - exp(-0.5 * ((a.x[1] - b.x[1]) ^ 2 + (a.x[2] - b.x[2]) ^ 2)))) < 5 / sqrt(2048) AS approximates
+  FROM rings a, rings b WHERE a.id <= 8 AND b.id <= 8;
+SELECT dimensions, bool_and(array_length(margin_fourier(x, dimensions, 1), 1) = dimensions) AS long,
+       bool_and(margin_fourier(x, dimensions, 1) = margin_fourier(x, dimensions, 1, 0)) AS seed_0,
+       bool_and(margin_fourier(x, dimensions, 1, 0) <> margin_fourier(x, dimensions, 1, 1)) AS seeds_differ
+  FROM rings, (VALUES (1), (33), (65536)) v (dimensions) WHERE id <= 3 GROUP BY dimensions ORDER BY dimensions;
+-- Every type, dense and sparse, longer with zeros, dimensions stated or not: the same bits.
+SELECT count(DISTINCT z) AS one FROM (VALUES (margin_fourier('{0,2,-3}'::real[], 65, 0.1, 7)), (margin_fourier('{0,2,-3}'::float8[], 65, 0.1, 7)),
+  (margin_fourier('{0,2,-3}'::int2[], 65, 0.1, 7)), (margin_fourier('{0,2,-3}'::int[], 65, 0.1, 7)), (margin_fourier('{0,2,-3}'::bigint[], 65, 0.1, 7)),
+  (margin_fourier('{0,2,-3}'::numeric[], 65, 0.1, 7)), (margin_fourier('{0,2,-3,0,0}'::real[], 65, 0.1, 7)),
+  (margin_fourier('{2:2,3:-3}/3'::margin_sparse, 65, 0.1, 7)), (margin_fourier('2:2 3:-3'::margin_sparse, 65, 0.1, 7)),
+  (margin_fourier(features => margin_sparse('{2000000000,2,3}', '{0,2,-3}'), dimensions => 65, gamma => 0.1, seed => 7))) v (z);
+-- The call site follows arguments that change, under any memory limit.
+CREATE TABLE fourier AS SELECT id, margin_fourier(x, 1 + id % 3, 0.5 + id % 2, id % 4) AS z FROM rings;
+SET margin.memory_limit = '1kB';
+SELECT bool_and(z = margin_fourier(x, 1 + id % 3, 0.5 + id % 2, id % 4)) AS same FROM rings JOIN fourier USING (id);
+RESET margin.memory_limit;
+SELECT (m).status, (m).kernel IS NULL AS linear, (m).dimensions, (e).accuracy
+  FROM (SELECT train_margin(y, margin_fourier(x, 512, 0.5, 1)) AS m FROM rings) t,
+       LATERAL (SELECT margin_evaluate(m, y, margin_fourier(x, 512, 0.5, 1)) AS e FROM rings) f;
+SELECT round((margin_evaluate(m, x[1] ^ 2 * x[2], margin_fourier(x, 300, 0.3, 2))).r2::numeric, 2) AS r2
+  FROM rings, (SELECT train_margin(x[1] ^ 2 * x[2], margin_fourier(x, 300, 0.3, 2), margin_options(lambda => 1e-6, loss => 'squared')) AS m FROM rings) t GROUP BY m;
+SELECT margin_fourier(NULL::real[], 4, 1) IS NULL AND margin_fourier('{1}'::real[], NULL, 1) IS NULL AS strict;
+SELECT s AS statement, pg_temp.try('SELECT ' || s) AS result FROM (VALUES
+  ('margin_fourier(''{1}''::real[], 0, 1)'), ('margin_fourier(''{1}''::real[], 65537, 1)'), ('margin_fourier(''{1}''::real[], 4, 0)'),
+  ('margin_fourier(''{1}''::real[], 4, ''NaN'')'), ('margin_fourier(''{1}''::real[], 4, ''inf'')'), ('margin_fourier(''{1}''::real[], 4, 1, -1)'),
+  ('margin_fourier(''{1}''::real[], 4, 1, 9007199254740993)'), ('margin_fourier(''{1,NaN}''::real[], 4, 1)'), ('margin_fourier(''{1,-inf}''::float8[], 4, 1)'),
+  ('margin_fourier(''{1e300}''::float8[], 4, 1e100)'), ('margin_fourier(''{1,NULL}''::real[], 4, 1)'), ('margin_fourier(''{}''::real[], 4, 1)'),
+  ('margin_fourier(''x''::text, 4, 1)'), ('margin_fourier(''{1}'', 4, 1)')) v (s);
+DROP TABLE models, rings, fourier;

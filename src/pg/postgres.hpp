@@ -19,6 +19,7 @@
 
 #include "../core/error.hpp"
 #include "../core/feature_hash.hpp"
+#include "../core/fourier_features.hpp"
 #include "../core/kernel_basis.hpp"
 #include "../core/loss.hpp"
 #include "../core/metrics.hpp"
