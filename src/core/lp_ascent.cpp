@@ -12,6 +12,9 @@ namespace {
 // Σ|u/τ|^r stays within these, so that no power overflows and no large one is lost.
 constexpr double least_sum = 1e-60, largest_sum = 1e60;
 constexpr int newton_steps = 30;
+// The exact step along a direction is about 1/‖z‖²: below this length it would leave the range of doubles, so that such
+// a direction counts as 0.
+constexpr double least_length = 1e-100;
 }  // namespace
 
 LpAscent::LpAscent(const Problem& problem, double scale, bool constant)
@@ -60,7 +63,7 @@ void LpAscent::load(std::int64_t i, LpDirection& out) {
   }
   double& length = lengths_[static_cast<std::size_t>(i)];
   if (length < 0) length = lp_norm(out.values.data(), static_cast<Eigen::Index>(out.values.size()), r_);
-  out.length = length;
+  out.length = length > least_length ? length : 0;
 }
 
 void LpAscent::load_pair(std::int64_t i, std::int64_t j, LpDirection& out) {
@@ -122,7 +125,7 @@ double LpAscent::line_maximum(const LpDirection& z, double c) {
     // c δ − δ<u, z> − ½δ²‖z‖²: exact at u = 0 for every norm, because there ‖u + δz‖ = |δ| ‖z‖.
     const auto n = static_cast<Eigen::Index>(z.values.size());
     const double length = lp_norm(z.values.data(), n, r_);
-    return length > 0 ? (c - product(z)) / length / length : 0.0;
+    return length > least_length ? (c - product(z)) / length / length : 0.0;
   }
   const double rest = gather(z), start = c - product(z);
   if (start == 0) return 0;

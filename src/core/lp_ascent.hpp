@@ -16,7 +16,7 @@ namespace margin {
 struct LpDirection {
   std::vector<std::int32_t> indices;  ///< empty: all columns
   std::vector<double> values;
-  double length = 0;  ///< at least ‖values‖_r
+  double length = 0;  ///< at least ‖values‖_r; 0 when a step along it would overflow
 };
 
 class LpAscent {
