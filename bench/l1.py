@@ -60,7 +60,7 @@ def boosting(session, train, options, relative, repetitions):
                     model["status"], model["solver"], relative(model), model["margin_lower"], model["iterations"],
                     model["seconds"]))
     x, y = datasets.load("ijcnn1")
-    x, y = np.asarray(x.todense() if hasattr(x, "todense") else x), np.where(np.asarray(y) > 0, 1.0, -1.0)
+    x, y = x.dense() if isinstance(x, datasets.Sparse) else x, np.where(np.asarray(y) > 0, 1.0, -1.0)
     session.load("ijcnn1", "ijcnn1")
     named = dict(norm=1, learners="stumps", solver="boosting", step="optimal", shrinkage=1.0, max_iterations=ROUNDS)
     seen = interleave({"ours": train(session, "ijcnn1", **named), "sklearn": adaboost(x, y)}, repetitions)

@@ -146,6 +146,10 @@ double LpAscent::line_maximum(const LpDirection& z, double c) {
   return delta;
 }
 
+double LpAscent::bound_maximum(const LpDirection& z, double c) const {
+  return z.length > 0 ? (c - product(z)) / ((r_ - 1) * z.length * z.length) : 0;
+}
+
 void LpAscent::move(const LpDirection& z, double delta) {
   if (delta == 0) return;
   const double rest = gather(z);

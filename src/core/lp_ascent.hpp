@@ -42,6 +42,8 @@ class LpAscent {
   /// The δ that maximises c δ − ½‖u + δ z‖_r²: closed form for p = 2; below, the step of Lemma 1, which never goes too
   /// far, and then Newton's method between brackets.
   double line_maximum(const LpDirection& z, double c);
+  /// The δ that maximises Lemma 1's quadratic lower bound of the same: never further than line_maximum().
+  double bound_maximum(const LpDirection& z, double c) const;
   /// u += δ z
   void move(const LpDirection& z, double delta);
 

@@ -105,24 +105,44 @@ TEST(DualAscent, IntervalsHoldTheStoredOptima) {
   EXPECT_GT(reached, 60);
 }
 
-/// Figures 1 and 2: mistakes on the training rows after equal epochs. In the sparse norm our plain steps are exact
-/// where the paper's are those of Lemma 1, and so make fewer mistakes than the accelerated ones.
-TEST(DualAscent, BeatsItsBaselinesOnThePapersProblems) {
+/// Figures 1 and 2: mistakes on the training rows after equal epochs, with the paper's steps, those of Lemma 1:
+/// acceleration gains over plain ascent, and that over the baselines. Our exact steps gain over all of them below p
+/// = 2.
+TEST(DualAscent, MakesFewerMistakesInThePapersOrder) {
   for (const bool sparse : {false, true}) {
     const Rows rows = paper_rows(sparse ? 2 : 1, 1000, 2000, sparse ? 1 : 1.5, sparse ? 50 : 2000);
     const Dataset data = make_dataset(rows, Storage::floats);
-    auto count = [&](const std::string& solver, bool accelerated) {
-      Settings s = steps(solver, sparse ? 1 + 1 / std::log(2000.0) : 2, false, 5, 0);
+    auto count = [&](const std::string& solver, bool accelerated = false, Step step = Step::automatic) {
+      Settings s = steps(solver, sparse ? 1 + 1 / std::log(2000.0) : 2, false, 10, 0);
       s.accelerated = accelerated;
+      s.step = step;
       return mistakes(rows, fit(data, s));
     };
-    const int accelerated = count("dual_ascent", true), plain = count("dual_ascent", false);
-    const int baseline = std::min(count("mirror_descent", false), count("perceptron", false));
-    EXPECT_LT(plain, baseline);
-    EXPECT_LT(accelerated, baseline);
-    if (!sparse) {
-      EXPECT_LT(accelerated, plain);
+    const int accelerated = count("dual_ascent", true, Step::quadratic);
+    const int plain = count("dual_ascent", false, Step::quadratic);
+    EXPECT_LT(accelerated, plain);
+    EXPECT_LT(plain, count("mirror_descent"));
+    if (sparse) {
+      EXPECT_LT(count("dual_ascent"), accelerated);
+      EXPECT_LT(count("dual_ascent", true), accelerated);
+    } else {  // the paper's baseline for p = 2 only; there the bound of Lemma 1 is exact
+      EXPECT_LT(plain, count("perceptron"));
+      EXPECT_EQ(count("dual_ascent"), plain);
+      EXPECT_EQ(count("dual_ascent", true), accelerated);
     }
+  }
+}
+
+TEST(DualAscent, TakesOptimalOrQuadraticSteps) {
+  const Dataset data = make_dataset({{{1, 0}, {-1, 0}}, {1, 0}, 2});
+  Settings s = steps("dual_ascent", 1.5, false, 100);
+  for (const Step step : {Step::automatic, Step::optimal, Step::quadratic}) {
+    s.step = step;
+    EXPECT_EQ(fit(data, s).status, Status::optimal);
+  }
+  for (const Step step : {Step::wolfe, Step::adaboost, Step::theory}) {
+    s.step = step;
+    EXPECT_THROW(fit(data, s), Error);
   }
 }
 

@@ -2,14 +2,14 @@
 //
 // Problem    max Σ α_i − ½‖u‖_r², u = Σ α_i z_i, over α ≥ 0 (the paper's α is n times ours).
 // Update     plain: a row after the other in random order, α_i to the exact maximum along its coordinate (p = 2: Lemma
-// 1;
-//            below, Lemma 1 is only a bound, and Newton's method goes on). With a free intercept Σ α_i y_i = 0 must
-//            stay: pairs of rows, one of each class, move together, which reaches every optimum (at a point where no
-//            pair can rise, the margins of each class's carriers are equal and no other row's is smaller).
-//            accelerated: APCG (Lin, Lu, Xiao 2015) with steps of Lemma 1 at y = γ²g + z, where z and g change in one
-//            coordinate per step (Fercoq, Richtárik 2015); it starts anew whenever an epoch lowered the dual value.
-//            Lemma 1 bounds the curvature along a row by (r−1)‖z‖_r², which u hardly ever meets: the steps begin with
-//            ‖z‖_r² and double it, up to the bound, at each such restart.
+//            1; below, Lemma 1 is only a bound, and Newton's method goes on), or, with step 'quadratic', to the maximum
+//            of that bound, as the paper prints it. With a free intercept Σ α_i y_i = 0 must stay: pairs of rows, one
+//            of each class, move together, which reaches every optimum (at a point where no pair can rise, the margins
+//            of each class's carriers are equal and no other row's is smaller). accelerated: APCG (Lin, Lu, Xiao 2015)
+//            with steps of Lemma 1 at y = γ²g + z, where z and g change in one coordinate per step (Fercoq, Richtárik
+//            2015); it starts anew whenever an epoch lowered the dual value. Lemma 1 bounds the curvature along a row
+//            by (r−1)‖z‖_r², which u hardly ever meets: the steps begin with ‖z‖_r² and double it, up to the bound, at
+//            each such restart; with step 'quadratic' the bound is all.
 // Stop       the interval is measured after every epoch. It does not depend on the scale of α, so the optimal scaling
 //            Σα/‖u‖² of the dual value is implied.
 #include "dual_ascent_steps.hpp"
@@ -25,8 +25,13 @@ namespace margin {
 
 namespace {
 
+/// To the maximum along a direction, or of Lemma 1's bound.
+double step_along(const LpDirection& z, double c, bool bounded, LpAscent& ascent) {
+  return bounded ? ascent.bound_maximum(z, c) : ascent.line_maximum(z, c);
+}
+
 /// One plain epoch without intercept.
-void ascend(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
+void ascend(RowOrder& order, bool bounded, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
   LpDirection z;
   order.shuffle();
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -34,7 +39,7 @@ void ascend(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run)
     ascent.load(i, z);
     run.work(3.0 * static_cast<double>(z.values.size()));
     if (alpha(i) == 0 && ascent.product(z) >= 1) continue;
-    const double delta = std::max(-alpha(i), ascent.line_maximum(z, 1));
+    const double delta = std::max(-alpha(i), step_along(z, 1, bounded, ascent));
     run.work(100.0 * static_cast<double>(z.values.size()));
     alpha(i) = std::max(0.0, alpha(i) + delta);
     ascent.move(z, delta);
@@ -46,7 +51,10 @@ void ascend(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run)
 class Pairs {
  public:
   Pairs(const Problem& problem, const Settings& settings)
-      : problem_(problem), order_(rows_of(problem), settings), random_(settings.seed + 1) {
+      : problem_(problem),
+        order_(rows_of(problem), settings),
+        random_(settings.seed + 1),
+        bounded_(settings.step == Step::quadratic) {
     for (int c = 0; c < 2; ++c) rows_[c] = rows_of(problem, c);
   }
 
@@ -71,7 +79,7 @@ class Pairs {
     run.work(5.0 * static_cast<double>(z_.values.size()));
     const double least = -std::min(alpha(i), alpha(j));
     if (least == 0 && ascent.product(z_) >= 2) return;
-    const double delta = std::max(least, ascent.line_maximum(z_, 2));
+    const double delta = std::max(least, step_along(z_, 2, bounded_, ascent));
     run.work(100.0 * static_cast<double>(z_.values.size()));
     for (const std::int64_t row : {i, j}) {
       if (alpha(row) == 0 && delta > 0) carriers_[problem_.label[static_cast<std::size_t>(row)]].push_back(row);
@@ -83,6 +91,7 @@ class Pairs {
   const Problem& problem_;
   RowOrder order_;
   Random random_;
+  bool bounded_;
   std::vector<std::int64_t> rows_[2], carriers_[2];  // carriers: those of the epoch's start, and what came since
   LpDirection z_;
 };
@@ -91,11 +100,13 @@ class Pairs {
 class Accelerated {
  public:
   Accelerated(const Problem& problem, const Settings& settings)
-      : order_(rows_of(problem), settings), n_(static_cast<double>(problem.rows())) {}
+      : order_(rows_of(problem), settings),
+        n_(static_cast<double>(problem.rows())),
+        bounded_(settings.step == Step::quadratic) {}
 
   void epoch(Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     if (z_.size() == 0) {
-      caution_ = 1 / (ascent.dual_exponent() - 1);
+      caution_ = bounded_ ? 1.0 : 1 / (ascent.dual_exponent() - 1);
       restart(alpha, ascent, run);
     }
     order_.shuffle();
@@ -146,6 +157,7 @@ class Accelerated {
 
   RowOrder order_;
   double n_, gamma_ = 1, last_gamma_ = 1, best_ = -std::numeric_limits<double>::infinity();
+  bool bounded_;
   double caution_ = 1;  // share of Lemma 1's bound on the curvature that is believed
   Eigen::VectorXd z_, g_, uz_, ug_;
   LpDirection direction_;
@@ -154,6 +166,9 @@ class Accelerated {
 }  // namespace
 
 Solution solve_coordinate_ascent(const Problem& problem, const Settings& settings, Monitor& monitor) {
+  if (settings.step != Step::automatic && settings.step != Step::quadratic && settings.step != Step::optimal)
+    throw Error(ErrorKind::unsupported, "dual_ascent takes optimal or quadratic steps",
+                "wolfe and adaboost steps are those of boosting, theory steps those of sampling.");
   if (settings.accelerated.value_or(false)) {
     if (problem.intercept)
       throw Error(ErrorKind::unsupported,
@@ -171,8 +186,10 @@ Solution solve_coordinate_ascent(const Problem& problem, const Settings& setting
                       [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { pairs.epoch(alpha, ascent, run); });
   }
   RowOrder order(rows_of(problem), settings);
-  return run_epochs(problem, settings, monitor, "dual_ascent", false,
-                    [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { ascend(order, alpha, ascent, run); });
+  const bool bounded = settings.step == Step::quadratic;
+  return run_epochs(
+      problem, settings, monitor, "dual_ascent", false,
+      [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { ascend(order, bounded, alpha, ascent, run); });
 }
 
 }  // namespace margin
