@@ -281,16 +281,24 @@ void Sums::pass() {
   }
 }
 
-Certificate hard_certificate(const Problem& p, const Expansion& expansion, const Sums& sums) {
+/// Where rounding leaves no certain norm above 0, a margin of 0 or less has only the bound of Cauchy and Schwarz, and
+/// none with an intercept.
+double lower_without_norm(const Expansion& expansion, const Eigen::VectorXd& intercept, double longest) {
+  if (!(expansion.primal.cwiseAbs().maxCoeff() > 0)) return 0;
+  return intercept.size() > 0 && intercept.cwiseAbs().maxCoeff() > 0 ? -infinity : -longest;
+}
+
+Certificate hard_certificate(const Problem& p, const Expansion& expansion, const Sums& sums,
+                             const Eigen::VectorXd& intercept) {
   Certificate c;
   Measured primal, dual;
   for (const Measured& m : sums.primal_norm) primal = {primal.value + m.value, primal.error + m.error};
   for (const Measured& m : sums.dual_norm) dual = {dual.value + m.value, dual.error + m.error};
   const double norm = std::sqrt(sums.smallest > 0 ? primal.above() : primal.below());
-  const double lower = norm > 0 ? sums.smallest / norm : 0;
-  c.primal = lower - 4 * epsilon * std::fabs(lower);
   c.radius = sums.radius * (1 + epsilon * (p.dimensions() + 8.0));
   c.dual = c.radius * (p.task == Task::multiclass ? std::sqrt(2.0) : 1.0) * (1 + 2 * epsilon);
+  const double lower = norm > 0 ? sums.smallest / norm : lower_without_norm(expansion, intercept, c.dual);
+  c.primal = lower - 4 * epsilon * std::fabs(lower);
   if (expansion.imbalance < infinity && expansion.support() > 0) {
     // Normalising moved every weight by some ulps; an imbalance meets intercepts of at most √2 R (certificate.cpp).
     const double moved = epsilon * (static_cast<double>(expansion.support()) + 8) * c.radius * std::sqrt(2.0);
@@ -337,8 +345,8 @@ Certificate certify_kernel(const Problem& problem, const Weights& weights, const
   const Expansion expansion(problem, weights, basis, dual);
   Sums sums(problem, expansion, intercept);
   sums.pass();
-  Certificate c =
-      problem.hard_margin ? hard_certificate(problem, expansion, sums) : soft_certificate(problem, expansion, sums);
+  Certificate c = problem.hard_margin ? hard_certificate(problem, expansion, sums, intercept)
+                                      : soft_certificate(problem, expansion, sums);
   c.support = expansion.support();
   return c;
 }

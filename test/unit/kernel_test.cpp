@@ -282,6 +282,30 @@ TEST(Smo, contradictions_and_vanishing_kernels_are_proven) {
   }
 }
 
+/// The smaller margin of two equal rows of different classes is −‖w‖ times their length, whatever the rounding left of
+/// w.
+TEST(Smo, weights_of_no_certain_norm_claim_no_margin_of_0) {
+  for (const bool intercept : {false, true}) {
+    SCOPED_TRACE(intercept);
+    Settings s = with_kernel("linear");
+    s.intercept = intercept;
+    s.max_iterations = 1;
+    const Rows rows{{{255, 254}, {255, 254}}, {0, 1}, 2};
+    const Model m = fit(make_dataset(rows), s);
+    const auto& basis = dynamic_cast<const KernelBasis&>(*m.basis);
+    Real w[2] = {0, 0};
+    for (Eigen::Index k = 0; k < m.weights.cols(); ++k)
+      for (int j = 0; j < 2; ++j)
+        w[j] +=
+            static_cast<Real>(m.weights(0, k)) *
+            rows.x[static_cast<std::size_t>(basis.origin()[static_cast<std::size_t>(k)])][static_cast<std::size_t>(j)];
+    const Real score = w[0] * 255 + w[1] * 254, b = m.intercept(0), norm = std::sqrt(w[0] * w[0] + w[1] * w[1]);
+    const Real margin = norm > 0 ? -std::fabs(score + b) / norm : 0;
+    EXPECT_LE(m.certificate.primal, margin);
+    EXPECT_EQ(m.status, Status::not_separable);
+  }
+}
+
 TEST(Sampling, theorem_4_1_holds) {
   // Rows of norm 1 at most, margin g without an intercept; ε, δ = 0.1 and T as the theorem says.
   Rows rows;
