@@ -1,6 +1,6 @@
 #include "memory.hpp"
 
-#include <sys/mman.h>
+#include "../core/huge_pages.hpp"
 
 namespace margin::pg {
 
@@ -14,20 +14,6 @@ void* allocate_bytes(MemoryContext context, std::size_t bytes) {
   void* p = MemoryContextAllocExtended(context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
   if (p == nullptr) throw std::bad_alloc();
   return p;
-}
-
-/// Ask for huge pages where a block holds several of them: filling a block of fresh 4 kB pages costs as much time as
-/// reading the rows that go into it. A hint only; it changes nothing where the kernel does not follow it.
-void prefer_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t huge = std::uintptr_t{2} << 20;
-  if (bytes < 2 * huge) return;
-  const auto first = (reinterpret_cast<std::uintptr_t>(p) + huge - 1) / huge * huge;
-  const auto last = (reinterpret_cast<std::uintptr_t>(p) + bytes) / huge * huge;
-  const int error = errno;
-  madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-  errno = error;
-#endif
 }
 
 }  // namespace

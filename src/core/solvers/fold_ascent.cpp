@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../huge_pages.hpp"
 #include "../losses/all.hpp"
 #include "fold_steps.hpp"
 #include "sdca_loops.hpp"
@@ -96,7 +97,7 @@ FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::ve
       width_(panel_width(count)),
       run_(run),
       random_(settings.seed),
-      rows_(static_cast<std::size_t>(p.rows())),
+      rows_(spread<Visit>(static_cast<std::size_t>(p.rows()))),
       outputs_(static_cast<std::size_t>(p.outputs())),
       held_out_(rows_.size() * outputs_.size()),
       estimate_(width_),
@@ -145,7 +146,7 @@ void FoldAscent::turn_to(std::int32_t output, double lambda) {
   at_ = &outputs_[static_cast<std::size_t>(output)];
   const bool fresh = at_->w.empty();
   if (fresh) {
-    at_->a.assign(rows_.size() * width_, 0.0);
+    at_->a = spread<double>(rows_.size() * width_);
     at_->w.assign(static_cast<std::size_t>(problem_.dimensions()) * width_, 0.0);
   }
   movable_.clear();
@@ -209,9 +210,9 @@ double FoldAscent::epoch(const L& loss) {
   const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 0.0;
   const std::size_t n = order_.size();
   std::size_t kept = 0;
+  detail::Shuffle permutation(order_, random_);
   const auto announce = [&](std::size_t k) {
-    std::swap(order_[k], order_[k + random_.below(n - k)]);
-    const auto i = static_cast<std::size_t>(order_[k]);
+    const auto i = static_cast<std::size_t>(permutation.settle(k));
     __builtin_prefetch(&rows_[i]);
     __builtin_prefetch(&at_->a[i * width_]);
     __builtin_prefetch(&at_->a[i * width_ + width_ - 1]);

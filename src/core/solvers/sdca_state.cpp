@@ -2,13 +2,15 @@
 
 #include <cmath>
 
+#include "../huge_pages.hpp"
+
 namespace margin {
 
 SdcaState::SdcaState(const Problem& p, Run& run)
     : problem(p),
       convexity(p.lambda * (1 - p.l1_ratio)),
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
-      rows(static_cast<std::size_t>(p.rows())),
+      rows(spread<Coordinate>(static_cast<std::size_t>(p.rows()))),
       run_(run),
       kernels_(kernels()),
       scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
