@@ -198,7 +198,26 @@ for _name, _width in WIDTHS.items():
     SETS[_name] = (lambda n=_name, w=_width: read_libsvm(n, w), "shared/data, %d features" % _width)
 
 
+def halves(rows, width, density, seed=1):
+    """Rows on both sides of a hyperplane with label noise; a share of the values stored when density < 1."""
+    r = np.random.default_rng(seed)
+    w = r.normal(size=width)
+    if density >= 1:
+        x = r.normal(size=(rows, width)).astype(np.float32)
+        return x, np.where(x @ (w / np.linalg.norm(w)).astype(np.float32) + 0.3 * r.normal(size=rows) > 0, 1.0, -1.0)
+    stored = max(1, int(round(density * width)))
+    columns = np.sort(np.argsort(r.random((rows, width)), axis=1)[:, :stored], axis=1).astype(np.int32)
+    values = r.normal(size=(rows, stored)).astype(np.float32)
+    score = (values * w[columns]).sum(axis=1) / np.sqrt(stored)
+    y = np.where(score + 0.3 * r.normal(size=rows) > 0, 1.0, -1.0)
+    return Sparse(np.arange(rows + 1) * stored, columns.ravel(), values.ravel(), width), y
+
+
 def load(name):
+    """A set of the list, or halves:ROWS:WIDTH:DENSITY."""
+    if name.startswith("halves:"):
+        rows, width, density = name.split(":")[1:]
+        return halves(int(rows), int(width), float(density))
     if name not in SETS:
         sys.exit("unknown data set %r; `datasets.py list` prints the names" % name)
     return SETS[name][0]()

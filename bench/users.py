@@ -6,8 +6,6 @@ import re
 import threading
 import time
 
-import numpy as np
-
 import datasets
 from measure import DOCUMENT, Peer, Session, Table, interleave, seconds
 
@@ -174,24 +172,8 @@ def predicting(session, out, options, repetitions):
 # Growth ----------------------------------------------------------------------------------------------------------
 
 
-def gaussian(rows, width, density=1.0, seed=1):
-    """Rows on both sides of a hyperplane with label noise; a share of the values stored when density < 1."""
-    r = np.random.default_rng(seed)
-    w = r.normal(size=width)
-    if density >= 1:
-        x = r.normal(size=(rows, width)).astype(np.float32)
-        return x, np.where(x @ (w / np.linalg.norm(w)).astype(np.float32) + 0.3 * r.normal(size=rows) > 0, 1.0, -1.0)
-    stored = max(1, int(round(density * width)))
-    columns = np.sort(np.argsort(r.random((rows, width)), axis=1)[:, :stored], axis=1).astype(np.int32)
-    values = r.normal(size=(rows, stored)).astype(np.float32)
-    score = (values * w[columns]).sum(axis=1) / np.sqrt(stored)
-    y = np.where(score + 0.3 * r.normal(size=rows) > 0, 1.0, -1.0)
-    return datasets.Sparse(np.arange(rows + 1) * stored, columns.ravel(), values.ravel(), width), y
-
-
 def generated(session, table, rows, width, density=1.0):
-    datasets.SETS[table] = (lambda: gaussian(rows, width, density), "generated")
-    session.load(table, table, sparse=density < 1)
+    session.load(table, "halves:%d:%d:%g" % (rows, width, density), sparse=density < 1)
 
 
 HINGE = {"lambda": 1e-4, "loss": "hinge"}
