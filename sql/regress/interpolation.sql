@@ -39,6 +39,19 @@ SELECT p, (v).rows, (v).errors, (v).margin_lower > -1e-9 AS met, (v).margin_uppe
 SELECT p, round(((margin_evaluate(model, y, x)).mse)::numeric, 9) AS mse FROM m, t GROUP BY p ORDER BY p;
 SELECT model = margin_from_json(margin_to_json(model)) AS same FROM m WHERE p = 2;
 SELECT margin_summary(model) LIKE '%interpolation%' AS says_so, (margin_certificate(model)).problem FROM m WHERE p = 2;
+-- The certificate is about the norm, not about a margin, and has an upper end once the targets are met.
+SELECT p, c.objective, c.lower = (model).dual AS lower, c.upper = (model).primal AS upper, c.gap < 1e-6 AS gap,
+       c.relative_gap < 1e-6 AS relative_gap, c.distance FROM m, margin_certificate(model) c ORDER BY p;
+SELECT l FROM m, regexp_split_to_table(margin_summary(model), E'\n') l WHERE p = 2 AND l ~ '^certifies';
+SET client_min_messages = error;
+CREATE TEMP TABLE halfway AS
+SELECT train_margin(id, ARRAY[id, id % 7, id % 5], margin_options(loss => 'interpolate', max_iterations => 1, history => true, standardize => true)) AS model
+  FROM generate_series(1, 30) id;
+RESET client_min_messages;
+SELECT (model).status, c.objective, c.lower = (model).dual AS lower, c.upper, c.gap FROM halfway, margin_certificate(model) c;
+SELECT regexp_replace(l, '[0-9.e+-]+$', '#') AS line FROM halfway, regexp_split_to_table(margin_summary(model), E'\n') l WHERE l ~ '^(targets|objective|certifies)';
+SELECT p LIKE '%half the squared norm%' AS about, p LIKE '%>dual<%' AS lower, p LIKE '%>primal<%' AS upper, p LIKE '%margin%' AS margin
+  FROM halfway, margin_plot(model) p;
 
 -- Ranges: closed intervals; whole numbers in integer ranges; open ends.
 CREATE TEMP TABLE r (y numrange, x float8[]);
@@ -63,3 +76,6 @@ SELECT pg_temp.error_of($$SELECT train_margin('[1,2]'::numrange, x) FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(loss => 'interpolate', lambda => 1)) FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(loss => 'interpolate', norm => 1)) FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(loss => 'interpolate', solver => 'momentum')) FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y > 0, x, margin_options(loss => 'interpolate')) FROM t$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(model, '[1,2]'::numrange, x) FROM m, t WHERE p = 2$$);
+SELECT pg_temp.error_of($$SELECT margin_path(y, x, '{"loss": "interpolate"}') FROM t$$);

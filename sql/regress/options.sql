@@ -82,6 +82,12 @@ SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"loss": "hingee", "lambda"
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"solver": "momentun"}') FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"solver": "momentum", "lambda": 1}') FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"loss": "hinge"}') FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"loss": "hingee"}') FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"loss": "", "lambda": 1}') FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"solver": "SDCA"}') FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"C": 1}') FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambdas": [1]}') FROM t$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambda": 1, "class_weight": {"true": 0, "false": 0}}') FROM t$$);
 -- One set of options for a group.
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(tolerance => x[1] / 10 + 0.1)) FROM t$$);
 SELECT count(*) FROM (SELECT train_margin(y, x, margin_options(tolerance => e)) FROM t, unnest('{1e-3,1e-6}'::float8[]) e GROUP BY e) s;
@@ -119,6 +125,9 @@ SELECT pg_temp.error_of($$SET margin.no_such_setting = 1$$);
 SET margin.memory_limit = '1MB';
 SELECT pg_temp.error_of($$SELECT train_margin(i % 2 = 0, ARRAY(SELECT 1 / (i + j)::real FROM generate_series(1, 1000) j)) FROM generate_series(1, 1000) i$$);
 SELECT (train_margin(y, x)).status FROM t;
+RESET margin.memory_limit;
+SET margin.memory_limit = '300kB';
+SELECT regexp_replace(pg_temp.error_of($$SELECT train_margin(i % 2 = 0, ARRAY[i, 1 / i::real], '{"kernel": "rbf"}') FROM generate_series(1, 600) i$$), '[0-9]+ kB', '# kB', 'g');
 RESET margin.memory_limit;
 SET margin.log_level = notice;
 SELECT (train_margin(y, x, margin_options(solver => 'momentum'))).status FROM (VALUES (false, '{0}'::real[]), (true, '{2}')) v (y, x);

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "error.hpp"
 #include "loss.hpp"
+#include "memory_limit.hpp"
 #include "metrics.hpp"
 #include "random.hpp"
 #include "selection.hpp"
@@ -21,14 +21,6 @@ namespace {
 
 /// Epochs side by side before newton takes over fold by fold, where it can; and where it cannot.
 constexpr double epochs_before_newton = 40, most_epochs = 1000;
-
-void require_memory(double needed, double left) {
-  if (left >= 0 && needed > left)
-    throw Error(ErrorKind::limit_exceeded,
-                "cross-validation needs about " + std::to_string(static_cast<long long>(needed / 1048576) + 1) +
-                    " MB more than margin.memory_limit leaves",
-                "Raise margin.memory_limit, or use fewer rows.");
-}
 
 /// The metric of one model over rows that it has not seen.
 class HeldOut {
@@ -220,7 +212,8 @@ std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t fol
   const std::int64_t n = data.rows();
   if (n < folds)
     throw Error(ErrorKind::invalid_value,
-                "cross-validation has " + std::to_string(n) + " rows for " + std::to_string(folds) + " folds",
+                "cross-validation has " + std::to_string(n) + (n == 1 ? " row for " : " rows for ") +
+                    std::to_string(folds) + " folds",
                 "Give fewer folds, or more rows.");
   const bool classes = data.outcome() == Dataset::Outcome::classes;
   const std::vector<std::int32_t> rank = data.classes().ranks();
@@ -253,7 +246,7 @@ Selection cross_validate(const Dataset& data, const SelectionOptions& options, M
                 "metric \"auc\" needs two classes, not " + std::to_string(data.classes().size()),
                 "Use accuracy, or log_loss with the loss logistic.");
   const double lists = 40.0 * static_cast<double>(data.rows());  // row numbers, and a subset's addresses and labels
-  require_memory(lists, memory_left);
+  require_memory(lists, memory_left, "cross-validation");
   if (memory_left >= 0) memory_left -= lists;
 
   Settings settings = options.settings;

@@ -11,6 +11,7 @@
 #include "certificate_risk.hpp"
 #include "error.hpp"
 #include "kernel_basis.hpp"
+#include "stumps.hpp"
 
 namespace margin {
 
@@ -64,14 +65,31 @@ std::string solver_line(const ModelFigures& m) {
 
 std::string interval_lines(const ModelFigures& m, const Interval& i) {
   std::string text =
-      line(m.hard_margin() ? "margin" : "objective", "between " + figure(i.lower) + " and " + figure(i.upper) +
-                                                         ", relative width " + figure(i.relative_gap, "%.2g"));
+      line(m.about_margin() ? "margin" : "objective", "between " + figure(i.lower) + " and " + figure(i.upper) +
+                                                          ", relative width " + figure(i.relative_gap, "%.2g"));
   text += line("certifies", objective_name(m));
   if (i.distance.has_value())
     text += line("distance",
                  std::string(m.hard_margin() ? "the best direction is within " : "the best weights are within ") +
                      figure(*i.distance, "%.3g"));
   return text;
+}
+
+/// What is known of weights that are to meet targets, whether they do or not.
+std::string target_lines(const ModelFigures& m) {
+  std::string text;
+  if (m.slack.has_value())
+    text += line("targets", *m.slack < 0 ? "missed by at most " + figure(-*m.slack, "%.2g") : "all met");
+  if (m.lower.has_value() && !m.upper.has_value())
+    text += line("objective", "at least " + figure(*m.lower)) + line("certifies", objective_name(m));
+  return text;
+}
+
+std::string margin_name(const ModelFigures& m) {
+  const std::string text = "the largest possible margin";
+  if (dynamic_cast<const KernelBasis*>(m.scorer.basis) != nullptr) return text + ", in the space of the kernel";
+  if (dynamic_cast<const StumpBasis*>(m.scorer.basis) != nullptr) return text + " of stumps whose weights sum to 1";
+  return text + (m.standardized ? ", in standardised units" : ", in the units of the features");
 }
 
 std::string kernel_line(const KernelFunction& kernel) {
@@ -103,11 +121,11 @@ std::optional<Interval> interval_of(const ModelFigures& m) {
   i.lower = *m.lower;
   i.upper = *m.upper;
   i.gap = std::max(0.0, i.upper - i.lower);
-  const double size = m.hard_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
+  const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
-  if (!m.hard_margin()) {
+  if (m.lambda.has_value()) {
     i.distance = distance_bound(i.gap, *m.lambda, m.l1_ratio);
-  } else if (i.lower > 0 && m.norm == 2) {
+  } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
     const double below = i.gap / (2 * i.upper);
     i.distance = 2 * std::sqrt(below * (2 - below)) * round_up;
@@ -116,12 +134,12 @@ std::optional<Interval> interval_of(const ModelFigures& m) {
 }
 
 std::string objective_name(const ModelFigures& m) {
-  std::string text = m.hard_margin() ? "the largest possible margin" : "the smallest possible objective";
-  if (m.hard_margin())
-    text += m.standardized ? ", in standardised units" : ", in the units of the features";
-  else if (m.standardized)
-    text += " over standardised features";
-  return text;
+  if (m.about_margin()) return margin_name(m);
+  std::string text = m.interpolation() ? "half the squared norm of the least weights that meet the targets"
+                                       : "the smallest possible objective";
+  return text + (!m.standardized     ? ""
+                 : m.interpolation() ? ", of standardised features"
+                                     : " over standardised features");
 }
 
 std::string refusal_of(const Value::Object& options) {
@@ -141,6 +159,7 @@ std::string summary(const ModelFigures& m) {
   if (!m.solver.empty()) text += line("solver", solver_line(m));
   if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
   if (const auto interval = interval_of(m)) text += interval_lines(m, *interval);
+  if (m.interpolation()) text += target_lines(m);
   if (const auto* vectors = dynamic_cast<const KernelBasis*>(m.scorer.basis))
     return text + line("kernel", kernel_line(vectors->rows().kernel())) +
            line("vectors", std::to_string(vectors->size()) + " support vectors");

@@ -29,26 +29,32 @@ struct ModelFigures {
   std::optional<double> lambda;  ///< absent: hard margin
   double l1_ratio = 0, tolerance = 0;
   bool standardized = false;
-  std::optional<double> lower, upper;  ///< of the largest margin, or of the smallest objective
+  std::optional<double> lower, upper;  ///< of the largest margin, of the smallest objective, or of half the least norm²
+  std::optional<double> slack;         ///< interpolation: how far inside of its interval the worst row is
   std::optional<std::int64_t> iterations, rows, skipped, support;
   std::optional<double> seconds;
 
   bool hard_margin() const { return !lambda.has_value(); }
+  bool interpolation() const { return hard_margin() && loss == "interpolate"; }
+  /// The interval is that of a largest margin; else that of a smallest value: dual and primal.
+  bool about_margin() const { return hard_margin() && !interpolation(); }
 };
 
 /// What an interval [lower, upper] around the optimum implies.
 struct Interval {
   double lower = 0, upper = 0;
   double gap = 0;           ///< upper − lower
-  double relative_gap = 0;  ///< gap/upper (hard margin), gap/max(|lower|, |upper|) (soft margin); 0 for a gap of 0
+  double relative_gap = 0;  ///< gap/upper (hard margin), gap/max(|lower|, |upper|) (others); 0 for a gap of 0
   /// Soft margin: ≥ ‖(w, b/B) − (w*, b*/B)‖. Hard margin with lower > 0: ≥ ‖w/‖w‖ − w*/‖w*‖‖; absent otherwise.
   std::optional<double> distance;
 };
 
-/// Absent when the model lacks one of the two ends.
+/// Absent when the model lacks one of the two ends. (An interpolation that misses targets has no upper end: weights
+/// that do not meet them bound nothing.)
 std::optional<Interval> interval_of(const ModelFigures& model);
 
-/// What the interval is about, in one line: "maximum margin" or "minimum of the regularised risk", and in which units.
+/// What the interval is about, in one line: the largest margin, the smallest objective or the least weights, and in
+/// which units.
 std::string objective_name(const ModelFigures& model);
 
 /// Why parse_settings refuses these options; empty when it does not.

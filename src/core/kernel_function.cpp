@@ -74,7 +74,7 @@ std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Set
   for (const std::string_view other : kernel_names()) known |= other == name;
   if (!known)
     throw Error(ErrorKind::invalid_option, "unknown kernel \"" + std::string(name) + "\"",
-                "Did you mean \"" + nearest_name(name, kernel_names()) + "\"?");
+                name_hint(name, kernel_names()));
   if (rows.radius() > largest_norm || (rows.radius() > 0 && rows.radius() < smallest_norm))
     throw Error(ErrorKind::invalid_value,
                 "a kernel needs rows whose largest norm lies between 1e-75 and 1e75, and here it is " +

@@ -58,8 +58,7 @@ std::shared_ptr<const Loss> make_loss(std::string_view name, const Settings& set
   if (name == "exponential")
     throw Error(ErrorKind::unsupported, "the exponential loss belongs to the hard margin, not to a given lambda",
                 "Leave lambda out, or choose loss logistic or hinge.");
-  throw Error(ErrorKind::invalid_option, "unknown loss \"" + std::string(name) + "\"",
-              "Did you mean \"" + nearest_name(name, loss_names()) + "\"?");
+  throw Error(ErrorKind::invalid_option, "unknown loss \"" + std::string(name) + "\"", name_hint(name, loss_names()));
 }
 
 }  // namespace margin

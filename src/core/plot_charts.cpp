@@ -64,8 +64,8 @@ bool wants_logarithm(double smallest, double largest, double ratio) {
 
 PlotPanel interval_panel(const ModelFigures& m, const std::vector<TracePoint>& history, const std::vector<double>& x) {
   PlotSeries band{"", Kind::band, 0, false, {}},
-      lower{m.hard_margin() ? "margin_lower" : "dual", Kind::line, 0, false, {}},
-      upper{m.hard_margin() ? "margin_upper" : "primal", Kind::line, 1, true, {}};
+      lower{m.about_margin() ? "margin_lower" : "dual", Kind::line, 0, false, {}},
+      upper{m.about_margin() ? "margin_upper" : "primal", Kind::line, 1, true, {}};
   PlotRange range(PlotAxis{});
   for (std::size_t i = 0; i < history.size(); ++i) {
     const TracePoint& p = history[i];
@@ -76,9 +76,10 @@ PlotPanel interval_panel(const ModelFigures& m, const std::vector<TracePoint>& h
     range.include(p.upper);
   }
   PlotPanel panel;
-  panel.y = axis(!m.hard_margin() ? "objective"
-                 : m.standardized ? "margin (standardised units)"
-                                  : "margin (units of the features)",
+  panel.y = axis(!m.about_margin()           ? "objective"
+                 : m.scorer.basis != nullptr ? "margin"
+                 : m.standardized            ? "margin (standardised units)"
+                                             : "margin (units of the features)",
                  wants_logarithm(range.low(), range.high(), 100));
   panel.series = {std::move(band), std::move(lower), std::move(upper)};
   return panel;
@@ -88,7 +89,7 @@ PlotPanel gap_panel(const ModelFigures& m, const std::vector<TracePoint>& histor
   PlotSeries gap{"relative width", Kind::line, 2, false, {}}, target{"tolerance", Kind::line, -1, true, {}};
   for (std::size_t i = 0; i < history.size(); ++i) {
     const TracePoint& p = history[i];
-    const double size = m.hard_margin() ? p.upper : std::max(std::fabs(p.lower), std::fabs(p.upper));
+    const double size = m.about_margin() ? p.upper : std::max(std::fabs(p.lower), std::fabs(p.upper));
     gap.points.push_back({x[i], (p.upper - p.lower) / size, 0, 0});
   }
   for (const double end : {x.front(), x.back()}) target.points.push_back({end, m.tolerance, 0, 0});

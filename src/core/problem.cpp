@@ -32,6 +32,7 @@ void check_hard_margin(const Dataset& data, const Settings& s) {
     throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
                 "Give lambda as well: a hard margin has no errors to learn probabilities from.");
   if (s.loss.empty() || s.loss == interpolate) return;
+  if (s.loss != "exponential") make_loss(s.loss, s);  // throws for a name that is none
   if (s.loss != "exponential" && s.loss != "logistic")
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
@@ -76,10 +77,15 @@ void set_row_weights(Problem& p, const Settings& s) {
       mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
   const std::vector<double> class_weight = class_weights(s, p.class_names, mass);
   p.row_weight.resize(static_cast<std::size_t>(p.rows()));
+  double largest = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     p.row_weight[at] = p.data.weight(i) * (by_class ? class_weight[static_cast<std::size_t>(p.label[at])] : 1.0);
+    largest = std::max(largest, p.row_weight[at]);
   }
+  if (!(largest > 0))
+    throw Error(ErrorKind::invalid_value, "option \"class_weight\" leaves every row with a weight of 0",
+                "Give at least one class that has rows a positive weight.");
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
@@ -99,6 +105,13 @@ void set_kernel(Problem& p, const Settings& s, Monitor* monitor) {
   if (s.intercept_scale != 1)
     refuse("option \"intercept_scale\"", "The intercept of a kernel model is free: it is not regularised.");
   if (s.initial) refuse("option \"initial\"", "Kernel models are trained from the start.");
+  if (s.l1_ratio > 0 && !p.hard_margin)
+    refuse("option \"l1_ratio\"", "It has no weights on features that could be made sparse.");
+  if (s.loss.empty() || s.loss == "hinge" || p.hard_margin) return;
+  make_loss(s.loss, s);  // throws for a name that is none
+  throw Error(
+      ErrorKind::unsupported, "kernel models are trained with the loss \"hinge\", not \"" + s.loss + "\"",
+      "Leave loss out; calibration => 'platt' gives probabilities. Other losses take margin_fourier's features.");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "error.hpp"
+#include "memory_limit.hpp"
 #include "standardize.hpp"
 
 namespace margin {
@@ -20,14 +20,6 @@ InitialModel start_at(const Model& model) {
   if (model.dual_weights.has_value())
     start.dual_weights.assign(model.dual_weights->data(), model.dual_weights->data() + model.dual_weights->size());
   return start;
-}
-
-void require_memory(double needed, double left, const char* what) {
-  if (left >= 0 && needed > left)
-    throw Error(ErrorKind::limit_exceeded,
-                std::string(what) + " needs about " + std::to_string(static_cast<long long>(needed / 1048576) + 1) +
-                    " MB more than margin.memory_limit leaves",
-                "Raise margin.memory_limit, or use fewer rows.");
 }
 
 }  // namespace

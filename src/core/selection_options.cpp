@@ -94,8 +94,7 @@ Settings parse_rest(const Value::Object& options, const std::vector<std::string_
   for (const auto& [key, value] : options) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
     names.insert(names.end(), own.begin(), own.end());
-    throw Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"",
-                "Did you mean \"" + nearest_name(key, names) + "\"?");
+    throw unknown_option(key, names);
   }
   return parse_settings(options);
 }
@@ -105,6 +104,9 @@ void settle(SelectionOptions& s) {
   if (s.settings.lambda.has_value()) s.lambdas = {*s.settings.lambda};
   if (s.losses.empty()) s.losses = {s.settings.loss.empty() ? "hinge" : s.settings.loss};
   for (const std::string& name : s.losses) {
+    if (name == "interpolate")
+      throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, there is no lambda to choose",
+                  "Choose a regression loss such as squared, or train with train_margin.");
     make_loss(name, s.settings);  // throws for a name that is none
     if (is_regression_loss(name) != is_regression_loss(s.losses.front()))
       throw Error(ErrorKind::unsupported, "losses \"" + s.losses.front() + "\" and \"" + name + "\" do not go together",

@@ -20,7 +20,7 @@ std::string describe(const Value& v) {
     return std::strtod(shorter, nullptr) == *number ? shorter : text;
   }
   if (const auto* text = std::get_if<std::string>(&v.data)) return "\"" + *text + "\"";
-  if (std::holds_alternative<Value::Array>(v.data)) return "an array";
+  if (const auto* array = std::get_if<Value::Array>(&v.data)) return array->empty() ? "an empty array" : "an array";
   if (std::holds_alternative<Value::Object>(v.data)) return "an object";
   return "null";
 }
@@ -47,7 +47,7 @@ bool boolean(std::string_view key, const Value& v) {
 
 std::string text(std::string_view key, const Value& v) {
   const auto* x = std::get_if<std::string>(&v.data);
-  if (x == nullptr) refuse(key, v, "a string");
+  if (x == nullptr || x->empty()) refuse(key, v, "a name");
   return *x;
 }
 
@@ -251,20 +251,39 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::string lower_case(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 }  // namespace
 
-std::string nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
+std::string name_hint(std::string_view given, const std::vector<std::string_view>& names) {
+  const std::string name = lower_case(given);
   std::string_view best;
   std::size_t distance = std::string::npos;
+  std::string all;
   for (std::string_view candidate : names) {
+    all += (all.empty() ? "" : ", ") + std::string(candidate);
     // The beginning of a name ("tol", "max_iter") means that name, however much is missing.
-    const std::size_t d = candidate.substr(0, name.size()) == name ? 1 : edit_distance(name, candidate);
+    const bool begins = name.size() > 1 && candidate.substr(0, name.size()) == name;
+    const std::size_t d = begins ? 1 : edit_distance(name, candidate);
     if (d < distance) {
       distance = d;
       best = candidate;
     }
   }
-  return std::string(best);
+  return 2 * distance <= name.size() + 1 ? "Did you mean \"" + std::string(best) + "\"?" : "Known are: " + all + ".";
+}
+
+Error unknown_option(const std::string& key, const std::vector<std::string_view>& names) {
+  std::string hint = name_hint(key, names);
+  if (key == "lambdas") hint = "margin_path and margin_cross_validate read it; here it is \"lambda\", one number.";
+  if (key == "C") hint = "The C of other programs is 1/(lambda times the number of rows): give lambda.";
+  if (key == "losses" || key == "folds" || key == "metric") hint = "Only margin_cross_validate reads it.";
+  return Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"", hint);
 }
 
 const std::vector<std::string_view>& option_names() {
@@ -281,9 +300,7 @@ Settings parse_settings(const Value::Object& options) {
   for (const auto& [key, value] : options) {
     const auto& table = setters();
     const auto entry = std::find_if(table.begin(), table.end(), [&](const auto& e) { return e.first == key; });
-    if (entry == table.end())
-      throw Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"",
-                  "Did you mean \"" + nearest_name(key, option_names()) + "\"?");
+    if (entry == table.end()) throw unknown_option(key, option_names());
     if (!std::holds_alternative<std::monostate>(value.data)) entry->second(s, key, value);  // null: the default
   }
   return s;

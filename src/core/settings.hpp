@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "error.hpp"
+
 namespace margin {
 
 /// Options as they arrive (JSON without its syntax): the only types that an option can have.
@@ -87,8 +89,12 @@ Settings parse_settings(const Value::Object& options);
 /// A value as messages show it.
 std::string describe(const Value& value);
 
-/// The name in `names` that begins with `name` or has the fewest edits from it, for "Did you mean" hints.
-std::string nearest_name(std::string_view name, const std::vector<std::string_view>& names);
+/// What a user may have meant by a name that is none of `names`: the one that begins with it or has the fewest edits
+/// from it, whatever the case; where all are far from it, all of them. A sentence for a hint.
+std::string name_hint(std::string_view name, const std::vector<std::string_view>& names);
+
+/// The error for a key that is none of `names`.
+Error unknown_option(const std::string& key, const std::vector<std::string_view>& names);
 
 /// Names of all options, in the order of docs/reference.md.
 const std::vector<std::string_view>& option_names();

@@ -10,23 +10,13 @@
 #include "cross_fit.hpp"
 #include "error.hpp"
 #include "lp_norm.hpp"
+#include "memory_limit.hpp"
 #include "standardize.hpp"
 #include "stumps.hpp"
 
 namespace margin {
 
 namespace {
-
-std::string megabytes(double bytes) {
-  return std::to_string(static_cast<long long>(std::ceil(bytes / 1048576.0))) + " MB";
-}
-
-void require_memory(double needed, double left, const std::string& what) {
-  if (left >= 0 && needed > left)
-    throw Error(ErrorKind::limit_exceeded,
-                what + " needs about " + megabytes(needed) + ", and margin.memory_limit leaves " + megabytes(left),
-                "Raise margin.memory_limit, or train on fewer rows.");
-}
 
 /// A hard margin is a direction: returned with norm 1 (each output's, one against the rest), so that a score is a
 /// distance.

@@ -34,8 +34,10 @@ ModelFigures figures_of(Datum composite, const StoredModel& model) {
   m.l1_ratio = settings.l1_ratio;
   m.tolerance = settings.tolerance;
   m.standardized = settings.standardize;
-  m.lower = reader.float8(m.hard_margin() ? "margin_lower" : "dual");
-  m.upper = reader.float8(m.hard_margin() ? "margin_upper" : "primal");
+  m.lower = reader.float8(m.about_margin() ? "margin_lower" : "dual");
+  m.upper = reader.float8(m.about_margin() ? "margin_upper" : "primal");
+  if (m.interpolation()) m.slack = reader.float8("margin_lower");
+  if (m.interpolation() && m.status != "optimal") m.upper.reset();  // some target is missed
   m.iterations = reader.int8("iterations");
   m.rows = reader.int8("rows");
   m.skipped = reader.int8("skipped");
@@ -116,9 +118,9 @@ MARGIN_FUNCTION(margin_certificate) {
   read_model(PG_GETARG_DATUM(0), model);
   const margin::ModelFigures figures = figures_of(PG_GETARG_DATUM(0), model);
   CompositeBuilder out(fcinfo);
-  out.set_text("problem", figures.loss == "interpolate" ? "interpolation"
-                          : figures.hard_margin()       ? "hard margin"
-                                                        : "soft margin");
+  out.set_text("problem", figures.interpolation() ? "interpolation"
+                          : figures.hard_margin() ? "hard margin"
+                                                  : "soft margin");
   out.set_text("objective", margin::objective_name(figures));
   if (!figures.status.empty()) out.set_text("status", figures.status);
   out.set_float8("lower", figures.lower);

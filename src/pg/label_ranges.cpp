@@ -37,13 +37,23 @@ double end_of(const RangeBound& bound, Oid type, double outside, double inward) 
   return end;
 }
 
+bool is_number(Oid type) {
+  return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID ||
+         type == NUMERICOID;
+}
+
 }  // namespace
 
 LabelReader::Interval LabelReader::interval(Datum value) const {
-  if (type_ != INT4RANGEOID && type_ != INT8RANGEOID && type_ != NUMRANGEOID) {
+  if (is_number(type_)) {
     const double target = number(value);
     return {target, target};
   }
+  if (type_ != INT4RANGEOID && type_ != INT8RANGEOID && type_ != NUMRANGEOID)
+    throw Error(ErrorKind::wrong_type,
+                "what is to be interpolated is a number or a range, not of type " + label_type_name(type_),
+                "Accepted are smallint, integer, bigint, real, double precision, numeric, int4range, int8range and "
+                "numrange.");
   const Bounds bounds = bounds_of(value, type_);
   if (bounds.empty)
     throw Error(ErrorKind::invalid_value, "the label is an empty range, expected one that a number can lie in",

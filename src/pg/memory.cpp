@@ -1,12 +1,11 @@
 #include "memory.hpp"
 
 #include "../core/huge_pages.hpp"
+#include "../core/memory_limit.hpp"
 
 namespace margin::pg {
 
 namespace {
-
-std::string megabytes(double bytes) { return std::to_string(static_cast<std::int64_t>(std::ceil(bytes / 1048576.0))); }
 
 void* allocate_bytes(MemoryContext context, std::size_t bytes) {
   if (bytes > MaxAllocHugeSize) throw std::bad_alloc();
@@ -23,8 +22,8 @@ void* ContextResource::do_allocate(std::size_t bytes, std::size_t alignment) {
   if (limit_ >= 0 && needed > limit_)
     throw Error(
         ErrorKind::limit_exceeded,
-        "training needs more memory than margin.memory_limit allows: " + megabytes(needed) + " MB, the limit is " +
-            megabytes(limit_) + " MB",
+        "training needs more memory than margin.memory_limit allows: " + size_text(needed, true) + ", the limit is " +
+            size_text(limit_, false),
         "Raise margin.memory_limit, use real[] instead of double precision[], or train on a sample of the rows.",
         "Rows read so far: " + std::to_string(*rows_) + ".");
   if (alignment > MAXIMUM_ALIGNOF) throw std::bad_alloc();

@@ -61,7 +61,10 @@ void read_stumps(const CompositeReader& reader, const Matrix& table, StoredModel
 
 /// What the weights weigh: stumps, or the features, as many as weights.
 void read_dimensions(const CompositeReader& reader, StoredModel& model) {
-  if (const auto stumps = reader.numbers("stumps")) return read_stumps(reader, *stumps, model);
+  if (const auto stumps = reader.numbers("stumps")) {
+    if (reader.string("kernel").has_value()) reader.refuse("kernel", "must be NULL in a model of stumps");
+    return read_stumps(reader, *stumps, model);
+  }
   const auto stated = reader.int4("dimensions");
   model.basis = read_kernel(reader, model.terms, stated);
   if (model.basis != nullptr) {

@@ -205,7 +205,7 @@ MARGIN_FUNCTION(margin_from_json) {
     }
     if (known == nullptr)
       throw margin::Error(margin::ErrorKind::malformed, "malformed model: unknown field \"" + key + "\"",
-                          "Did you mean \"" + margin::nearest_name(key, names) + "\"?");
+                          margin::name_hint(key, names));
     if (!std::holds_alternative<std::monostate>(item.data)) out.set(known->name.c_str(), field_datum(*known, item));
   }
   const Datum composite = out.finish();

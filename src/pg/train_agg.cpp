@@ -133,7 +133,7 @@ std::string figure(double value) {
 }
 
 /// A target that was not reached is worth a warning: what is certified, and what to change.
-void warn_unless_optimal(const Model& model, bool hard_margin, FinalCall& call) {
+void warn_unless_optimal(const Model& model, bool about_margin, FinalCall& call) {
   if (model.status == Status::optimal || ++call.warnings > most_warnings + 1) return;
   if (call.warnings == most_warnings + 1) {
     warn("further models of this statement did not reach their target either",
@@ -141,10 +141,14 @@ void warn_unless_optimal(const Model& model, bool hard_margin, FinalCall& call) 
     return;
   }
   const Certificate& c = model.certificate;
+  const bool interpolation = model.loss == "interpolate";
   const std::string reached =
-      (hard_margin ? "the margin is certified to lie in [" : "the optimum is certified to lie in [") +
-      figure(hard_margin ? c.primal : c.dual) + ", " + figure(hard_margin ? c.dual : c.primal) + "]";
-  if (model.status == Status::not_separable && model.loss == "interpolate") {
+      interpolation ? "weights that meet the targets have half a squared norm of at least " + figure(c.dual) +
+                          ", those of the model have " + figure(c.primal) + " and miss by up to " +
+                          figure(std::max(0.0, -c.slack))
+      : about_margin ? "the margin is certified to lie in [" + figure(c.primal) + ", " + figure(c.dual) + "]"
+                     : "the optimum is certified to lie in [" + figure(c.dual) + ", " + figure(c.primal) + "]";
+  if (model.status == Status::not_separable && interpolation) {
     warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");
     return;
@@ -178,9 +182,10 @@ MARGIN_FUNCTION(margin_train_final) {
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::Settings settings = margin::parse_settings(rows->options);
   auto& call = query_state<FinalCall>(fcinfo);
-  SessionMonitor monitor(settings.log_level, settings.hard_margin(), call.last_line);
+  const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
+  SessionMonitor monitor(settings.log_level, about_margin, call.last_line);
   const margin::Model model = margin::train(rows->data, settings, monitor, rows->memory_left);
-  warn_unless_optimal(model, settings.hard_margin() && model.loss != "interpolate", call);
+  warn_unless_optimal(model, about_margin, call);
   rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
   return model_datum(fcinfo, model, rows->skipped, rows->options);
 }

@@ -60,7 +60,7 @@ TEST(Settings, numbers_out_of_their_ranges) {
   }
   EXPECT_EQ(refusal("lambda", value(-1.0)), "option \"lambda\" must be a positive number, not -1");
   EXPECT_EQ(refusal("lambda", value("x")), "option \"lambda\" must be a positive number, not \"x\"");
-  EXPECT_EQ(refusal("lambda", {Value::Array{}}), "option \"lambda\" must be a positive number, not an array");
+  EXPECT_EQ(refusal("lambda", {Value::Array{}}), "option \"lambda\" must be a positive number, not an empty array");
   EXPECT_EQ(refusal("lambda", {Value::Object{}}), "option \"lambda\" must be a positive number, not an object");
   EXPECT_EQ(refusal("tolerance", value(1.1)),
             "option \"tolerance\" must be a number of at least 0 and below 1, not 1.1");
@@ -155,7 +155,22 @@ TEST(Settings, an_unknown_option_is_answered_with_the_nearest) {
       EXPECT_EQ(e.hint(), "Did you mean \"" + std::string(name) + "\"?");
     }
   }
-  EXPECT_EQ(nearest_name("", {"a", "bb"}), "a");
+}
+
+TEST(Settings, a_name_that_is_like_no_other_is_answered_with_all) {
+  EXPECT_EQ(name_hint("SDCA", {"auto", "sdca"}), "Did you mean \"sdca\"?");
+  EXPECT_EQ(name_hint("gaussian", {"linear", "rbf"}), "Known are: linear, rbf.");
+  EXPECT_EQ(name_hint("", {"a", "bb"}), "Known are: a, bb.");
+}
+
+TEST(Settings, names_are_not_empty) {
+  for (const char* key : {"loss", "solver", "kernel"})
+    EXPECT_EQ(refusal(key, value("")), "option \"" + std::string(key) + "\" must be a name, not \"\"");
+}
+
+TEST(Settings, options_of_model_selection_are_known_elsewhere) {
+  EXPECT_EQ(unknown_option("folds", option_names()).hint(), "Only margin_cross_validate reads it.");
+  EXPECT_EQ(unknown_option("folds", option_names()).kind(), ErrorKind::invalid_option);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ const Solver& choose_solver(const Problem& problem, const Settings& settings) {
     return *solver;
   }
   throw Error(ErrorKind::invalid_option, "unknown solver \"" + settings.solver + "\"",
-              "Did you mean \"" + nearest_name(settings.solver, names) + "\"? margin_solvers() lists them.");
+              name_hint(settings.solver, names) + " margin_solvers() says what each is for.");
 }
 
 }  // namespace margin
