@@ -50,6 +50,11 @@ SELECT margin_from_json(margin_to_json(m)) = m AS same,
           FROM points) AS predicts_alike
   FROM stumps;
 SELECT margin_summary(m) ~ 'stump 1 ' AS shows_stumps FROM stumps;
+SELECT (margin_certificate(m)).objective FROM stumps;
+-- Rounds are counted for each output: those of the last are as many as those of the first.
+SELECT s AS learners, (m).iterations <= 3 * 40 AS within, (m).iterations > 2 * 40 AS each
+  FROM unnest('{features,stumps}'::text[]) s,
+       LATERAL (SELECT train_margin(room, ARRAY[x, y], margin_options(norm => 1, learners => s, solver => 'boosting', max_iterations => 40, tolerance => 0)) AS m FROM points) t;
 -- One threshold is enough where one column parts the rows: it lies in the gap.
 SELECT (m).weights, (m).stumps, (m).intercept, (m).margin_lower > 0.999 AND (m).margin_upper <= 1 AS margin_1
   FROM (SELECT train_margin(x > 2, ARRAY[0, x], margin_options(norm => 1, learners => 'stumps')) AS m
@@ -63,6 +68,7 @@ SELECT pg_temp.error_of($$SELECT margin_predict(m, ARRAY[1, 2, 3]) FROM stumps$$
 SELECT pg_temp.error_of($$SELECT margin_from_json(jsonb_set(margin_to_json(m), '{stumps,0,0}', '3')) FROM stumps$$);
 SELECT pg_temp.error_of($$SELECT margin_from_json(jsonb_set(margin_to_json(m), '{stumps}', '[[1, 0.5]]')) FROM stumps$$);
 SELECT pg_temp.error_of($$SELECT train_margin(room, ARRAY[x, y], margin_options(learners => 'stumps')) FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_predict(jsonb_populate_record(m, '{"kernel": "rbf"}'), ARRAY[1, 2]) FROM stumps$$);
 SELECT pg_temp.error_of($$SELECT train_margin(room, ARRAY[x, y], margin_options(norm => 1, learners => 'stumps', standardize => true)) FROM points$$);
 SELECT pg_temp.error_of($$SELECT train_margin(room, ARRAY[x, y], margin_options(norm => 1, learners => 'stumps', working_set => true)) FROM points$$);
 SELECT pg_temp.error_of($$SELECT train_margin(room, ARRAY[x, y], margin_options(norm => 1, step => 'theory')) FROM points$$);

@@ -29,6 +29,7 @@ SELECT abs((a.model).margin_lower - (b.model).margin_lower) < 1e-6 AS same
 SELECT name, bool_and(margin_score(model, x) = margin_score(margin_from_json(margin_to_json(model)), x)) AS same
   FROM models, rings WHERE id <= 20 GROUP BY name ORDER BY name;
 SELECT split_part(margin_summary(model), E'\nkernel', 2) LIKE '%rbf, gamma 1%support vectors%' AS named FROM models WHERE name = 'rbf';
+SELECT name, (margin_certificate(model)).objective FROM models WHERE name IN ('rbf', 'soft') ORDER BY name;
 
 -- A row fits or is refused as by any model; NaN does not hide in a kernel.
 CREATE FUNCTION pg_temp.try(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -48,6 +49,9 @@ SELECT pg_temp.refuse($$kernel => 'rbf', norm => 1.5$$);
 SELECT pg_temp.refuse($$kernel => 'rbf', standardize => true$$);
 SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, intercept_scale => 2$$);
 SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, loss => 'logistic'$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, loss => 'logistics'$$);
+SELECT pg_temp.refuse($$kernel => 'rbf', lambda => 0.1, l1_ratio => 0.5$$);
+SELECT pg_temp.refuse($$kernel => 'gaussian'$$);
 SELECT pg_temp.refuse($$kernel => 'ntk_finite', width => 64, seed => 7$$);
 
 -- Sampling and its baseline; the linear kernel by name.
@@ -65,6 +69,13 @@ SELECT (m).status, (m).margin_lower <= 0 AS none, (m).margin_upper < 1e-6 AS pro
 SELECT (m).status, array_dims((m).intercept) AS intercepts, (m).gap <= 1e-4 * (m).primal AS closed, (e).accuracy
   FROM (SELECT train_margin(id % 3, ARRAY[id % 3 + cos(id) / 3, sin(id)], margin_options(kernel => 'rbf', lambda => 1e-3, tolerance => 1e-4)) AS m FROM rings) t,
        LATERAL (SELECT margin_evaluate(m, id % 3, ARRAY[id % 3 + cos(id) / 3, sin(id)]) AS e FROM rings) f;
+-- An output that rounding or its rounds stop does not keep the others from their training.
+SET client_min_messages = error;
+SELECT options, (m).status, (m).gap < 0.05 * (m).primal AS close, (e).accuracy
+  FROM (SELECT o AS options, train_margin(id % 3, ARRAY[id % 3 + cos(id) / 3, sin(id)], margin_options(kernel => 'rbf', lambda => 1e-3) || o) AS m
+          FROM rings, (VALUES ('{"tolerance": 0}'::jsonb), ('{"max_iterations": 1}')) v (o) GROUP BY o) t,
+       LATERAL (SELECT margin_evaluate(m, id % 3, ARRAY[id % 3 + cos(id) / 3, sin(id)]) AS e FROM rings) f ORDER BY options;
+RESET client_min_messages;
 -- Calibration, class weights and row weights, selection.
 SELECT (m).status, round(margin_probability(m, ARRAY[0.5, 0.5])::numeric, 1) AS p
   FROM (SELECT train_margin(y, x, (id % 2)::float8 + 1, margin_options(kernel => 'rbf', lambda => 1e-2, calibration => 'platt', class_weight => 'balanced')) AS m FROM rings) t;

@@ -168,7 +168,7 @@ Solution Boosting::solve(const Problem& problem, const Settings& settings, Monit
                 "Leave it out: stumps are found in rounds of boosting.");
   const bool pool = !stumps && settings.working_set.value_or(settings.solver == "auto");
   const BoostingRule rule = rule_of(problem, settings);
-  Run run(settings, monitor, name(), default_rounds * problem.outputs());
+  Run run(settings, monitor, name(), default_rounds);
   L1Rows rows(problem, run);
   if (stumps) rows.scale = 1;
   Poller poller(&monitor);
@@ -186,13 +186,14 @@ Solution Boosting::solve(const Problem& problem, const Settings& settings, Monit
   s.status = Status::optimal;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     L1Output out;
+    rows.of_earlier = rows.iterations;
     if (pool) {
       out = solve_pool(rows, o, target, settings.seed);
       Status why;
-      if (out.status == Status::not_separable && !run.exhausted(rows.iterations, why))
+      if (out.status == Status::not_separable && !run.exhausted(rows.iterations - rows.of_earlier, why))
         minimise_risk(out, rounds(o, rounds_of_risk));
     } else {
-      out = rounds(o, std::max<std::int64_t>(1, run.max_iterations() / problem.outputs()));
+      out = rounds(o, run.max_iterations());
     }
     widen(s.weights, out.weights.size());
     s.weights.row(o).head(out.weights.size()) = out.weights.transpose();

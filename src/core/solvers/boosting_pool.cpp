@@ -98,7 +98,7 @@ bool L1Rows::next(std::int32_t output, double low, double high, Status& why) {
   ++iterations;
   run.record(iterations, *std::min_element(lower.begin(), lower.end()) / scale,
              *std::min_element(upper.begin(), upper.end()) / scale);
-  return !run.exhausted(iterations, why);
+  return !run.exhausted(iterations - of_earlier, why);
 }
 
 L1Output solve_pool(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed) {

@@ -24,9 +24,9 @@ struct L1Rows {
 
   const Problem& problem;
   Run& run;
-  double scale = 1;  ///< one factor for all features: |scale · x_ij| ≤ 1
-  std::int64_t iterations = 0;
-  std::vector<double> lower, upper;  ///< per output, for the history
+  double scale = 1;                             ///< one factor for all features: |scale · x_ij| ≤ 1
+  std::int64_t iterations = 0, of_earlier = 0;  ///< of all outputs, and of those before the one at hand
+  std::vector<double> lower, upper;             ///< per output, for the history
 
   /// One more iteration of an output, with its interval so far. False when a limit is reached; `why` then says which.
   bool next(std::int32_t output, double lower, double upper, Status& why);

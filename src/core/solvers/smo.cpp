@@ -10,12 +10,14 @@
 //            the rows that violate the conditions of optimality most; repeat. Rows outside of the pool are not touched
 //            in between: this is shrinking whose every round ends with a full reconstruction. Columns are computed
 //            several at a time and kept as long as memory allows.
-// Stop       when the gap between both ends, known after every round, is within the tolerance; a hard margin also when
-//            its upper end is negligible: then no separator has a larger margin.
+// Stop       each output when the gap between both its ends, known after every round, is within the tolerance, when
+//            rounding allows no progress, or after its rounds; the next one is solved in any case. A hard margin also
+//            when its upper end is negligible: then no separator has a larger margin.
 // Source     J. Platt, Fast training of support vector machines using sequential minimal optimization (1998);
 //            T. Joachims, Making large-scale SVM learning practical (1998), for the working set.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "../certificate_kernel.hpp"
@@ -307,10 +309,29 @@ class Smo final : public Solver {
 
 std::string Smo::refusal(const Problem& p) const {
   if (p.hard_margin)
-    return p.task == Task::multiclass ? "a hard margin of more than two classes is not its problem" : "";
+    return p.task == Task::multiclass ? "it separates two classes; sampling takes more, with intercept => false" : "";
   if (p.loss_name != "hinge") return "its loss is the hinge";
   if (p.l1_ratio > 0) return "a kernel machine has no weights on features for l1_ratio to make sparse";
   return "";
+}
+
+/// Σ c_i: the loss of weights of 0, times the sum of the row weights.
+double weight_sum(const Problem& problem) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) sum += problem.weight(i);
+  return sum;
+}
+
+/// Rounds until the interval of this output is within `target`; if not, what stopped it.
+Status solve_output(SmoOutput& output, double target, Run& run, const std::function<void()>& record) {
+  for (std::int64_t rounds = 1;; ++rounds) {
+    const bool more = output.advance(target);
+    record();
+    if (output.interval().relative <= target) return Status::optimal;
+    if (output.interval().inseparable) return Status::not_separable;
+    Status why;
+    if (run.exhausted(rounds, why) || !more) return why;
+  }
 }
 
 Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
@@ -333,27 +354,20 @@ Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& m
   Weights coefficients = Weights::Zero(problem.rows(), problem.outputs());
   const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
   s.status = Status::optimal;
-  double lower = 0, upper = 0;                               // of the outputs that are done
   if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
     s.dual.setOnes();
     s.status = Status::not_separable;
   }
-  for (std::int32_t o = 0; o < problem.outputs() && s.status == Status::optimal; ++o) {
+  // The interval of all outputs: those that are done by their own, those to come by weights of 0.
+  const double untrained = problem.hard_margin ? 0 : weight_sum(problem) / problem.total_weight;
+  double lower = 0, upper = untrained * problem.outputs();
+  for (std::int32_t o = 0; o < problem.outputs() && s.status != Status::not_separable; ++o) {
     SmoOutput output(problem, o, rows, columns, largest_pool, run);
-    Status why = Status::iteration_limit;
-    for (bool more = true; more;) {
-      more = output.advance(target);
+    upper -= untrained;
+    const Status status = solve_output(output, target, run, [&] {
       run.record(++s.iterations, lower + output.interval().lower, upper + output.interval().upper);
-      if (output.interval().relative <= target) break;
-      if (output.interval().inseparable) {
-        s.status = Status::not_separable;
-        break;
-      }
-      if (!more || run.exhausted(s.iterations, why)) {
-        s.status = why;
-        break;
-      }
-    }
+    });
+    if (s.status != Status::time_limit && status != Status::optimal) s.status = status;
     lower += output.interval().lower;
     upper += output.interval().upper;
     // Hard margins have norm 1, as in every model: a score is a distance.
