@@ -23,7 +23,7 @@ PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server) \
               -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -DMARGIN_VERSION='"$(MARGIN_VERSION)"' -MMD -MP
 WARNINGS = -Wall -Wextra -Werror
 PG_CFLAGS = $(WARNINGS)
-PG_CXXFLAGS = -std=c++17 -O3 -fopenmp-simd $(WARNINGS) $(OPTFLAGS)
+PG_CXXFLAGS = -std=c++17 -O3 -fopenmp-simd -include $(or $(srcdir),.)/src/core/eigen_check.hpp $(WARNINGS) $(OPTFLAGS)
 
 # PGXS links with the C compiler. The version script hides everything but the SQL entry points: the weak symbols of
 # the C++ library would otherwise be shared with every other C++ extension in the process.

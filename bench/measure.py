@@ -30,7 +30,7 @@ class Session:
         before = self._cpu()
         self.psql.stdin.write("\\timing on\n%s;\n\\timing off\n\\echo --end--\n" % statement)
         self.psql.stdin.flush()
-        rows, wall = [], None
+        rows, wall, failure = [], None, None
         for line in self.psql.stdout:
             line = line.rstrip("\n")
             if line == "--end--":
@@ -39,11 +39,13 @@ class Session:
             if time:
                 wall = float(time.group(1)) / 1000
             elif re.match(r"(ERROR|FATAL|PANIC|server closed|psql:.*(ERROR|FATAL))", line):
-                raise RuntimeError("%s\n  in: %s" % (line, statement[:300]))
+                failure = failure or line  # and on to the end of its output: the session can be used again
             elif re.match(r"(WARNING|HINT|DETAIL|NOTICE):", line):
                 self.warnings.append(line)
             else:
                 rows.append(line.split("\t"))
+        if failure:
+            raise RuntimeError("%s\n  in: %s" % (failure, statement[:300]))
         return {"rows": rows, "wall": wall, "cpu": self._cpu() - before}
 
     def _cpu(self):

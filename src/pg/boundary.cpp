@@ -88,7 +88,8 @@ bool failed(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), Datum& res
     report.set(ERRCODE_OUT_OF_MEMORY, "out of memory", "margin could not allocate memory for this call.",
                "Train on fewer rows, or set margin.memory_limit to be told earlier.");
   } catch (const std::exception& e) {
-    report.set(ERRCODE_INTERNAL_ERROR, e.what());
+    report.set(ERRCODE_INTERNAL_ERROR, e.what(), "",
+               "This is a mistake in margin, not in its input: please report it.");
   } catch (...) {
     report.set(ERRCODE_INTERNAL_ERROR, "unknown C++ exception");
   }
