@@ -65,6 +65,16 @@ TEST(SoftAuto, ChoosesByConditionAndCost) {
     }
 }
 
+TEST(SoftAuto, TriesSdcaBeforeALongNewton) {
+  // Separable: w stays bounded as lambda falls, and so do the epochs, which the condition number does not see.
+  const Dataset data = gaussian(500, 1000);
+  for (const double lambda : {1e-4, 1e-6}) {
+    const Solved r = solve(data, soft(lambda, 1e-3));
+    EXPECT_EQ(r.solution.solver, "sdca") << lambda;
+    EXPECT_LE(r.certificate.relative_gap, 1e-3);
+  }
+}
+
 TEST(SoftAuto, LeavesToSdcaWhatOnlySdcaDoes) {
   const Dataset data = gaussian(500, 10);
   Settings net = soft(1e-4, 1e-3);

@@ -2,7 +2,9 @@
 //
 // Rule:   newton when its predicted cost is below that of the epochs that sdca is expected to need; otherwise sdca for
 //         as many epochs as newton would have cost, so that a wrong expectation costs at most a factor of two, and
-//         earlier when the decay of the gap says that they will not do. Then newton goes on from sdca's vectors.
+//         earlier when the decay of the gap says that they will not do. Then newton goes on from sdca's vectors. Where
+//         newton wins but costs many epochs, sdca is tried for a tenth of them, and goes on while the decay of its gap
+//         promises an end before newton's: large s say little, because w stays bounded as lambda falls.
 // Costs:  nanoseconds on one AVX-512 core; only their ratio matters. sdca: an epoch touches every row once, at the
 //         latency of a cache miss and the price of its dot product; newton: rank-k updates, a Cholesky factorisation,
 //         and passes over the rows. Epochs grow with mean s_i = c_i ‖x_i‖²/(λW) over the smoothness of the loss, the
@@ -10,6 +12,7 @@
 //         sets between s = 0.5 and 100.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../loss.hpp"
 #include "../solver.hpp"
@@ -20,6 +23,9 @@ extern const Solver& sdca;
 extern const Solver& newton;
 
 namespace {
+
+constexpr double trial_share = 1.0 / 32;  // of what newton costs: the first chunk of a trial, which needs two
+constexpr double least_trial = 4;         // epochs: fewer say nothing about the decay of a gap
 
 struct Plan {
   double expected_epochs = 0;  // of sdca
@@ -108,7 +114,8 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
   // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
   // whose own start is good, gains less than that.
   if (settings.initial.has_value() && !settings.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
-  if (plan.newton_epochs < plan.expected_epochs) return newton.solve(p, settings, monitor);
+  const bool trial = plan.newton_epochs < plan.expected_epochs;
+  if (trial && trial_share * plan.newton_epochs < least_trial) return newton.solve(p, settings, monitor);
 
   const Run clock(settings, monitor, name(), 0);
   const auto budget = static_cast<std::int64_t>(std::min(std::ceil(plan.newton_epochs), 1e6));
@@ -120,7 +127,8 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
     if (settings.max_iterations.has_value()) part.max_iterations = *settings.max_iterations - s.iterations;
   };
   double gap_before = 0;
-  for (std::int64_t chunk = static_cast<std::int64_t>(std::ceil(2 * plan.expected_epochs));; chunk *= 2) {
+  const double first = trial ? trial_share * plan.newton_epochs : 2 * plan.expected_epochs;
+  for (std::int64_t chunk = static_cast<std::int64_t>(std::ceil(first));; chunk *= 2) {
     limit_what_is_left();
     const std::int64_t left = std::max<std::int64_t>(1, std::min(chunk, budget - s.iterations));
     const bool all_of_it = part.max_iterations.has_value() && *part.max_iterations <= left;
@@ -132,10 +140,14 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
                  wanted = settings.tolerance * std::max(std::fabs(s.last->upper), std::fabs(s.last->lower));
     // As many more epochs as went before would shrink the gap as much again, at best.
     const bool in_reach = gap_before > 0 && gap < gap_before && gap * gap / gap_before <= wanted;
+    const double rest = gap < gap_before
+                            ? std::log(gap / wanted) / std::log(gap_before / gap) * static_cast<double>(chunk)
+                            : std::numeric_limits<double>::infinity();
+    const bool promising = gap_before == 0 || static_cast<double>(s.iterations) + rest <= plan.newton_epochs;
     part.initial = model_of(s);
     ++part.seed;
     gap_before = gap;
-    if (s.iterations < budget && (in_reach || s.iterations * 2 <= budget)) continue;
+    if (s.iterations < budget && (in_reach || (trial ? promising : s.iterations * 2 <= budget))) continue;
     limit_what_is_left();
     const double handed_over = clock.seconds();
     append(s, newton.solve(p, part, monitor), handed_over);
