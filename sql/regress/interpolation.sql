@@ -68,6 +68,10 @@ SELECT round((train_margin(y, x, margin_options(loss => 'interpolate', intercept
 SET client_min_messages = error;
 SELECT (train_margin(y, x, margin_options(loss => 'interpolate'))).status
   FROM (VALUES (1, '{1,2}'::real[]), (2, '{1,2}')) v (y, x);
+SELECT (train_margin(y, x, margin_options(loss => 'interpolate'))).status
+  FROM (VALUES (0, '{0,0}'::real[]), (1, '{0,0}')) v (y, x);
+SELECT (train_margin(y, x, margin_options(loss => 'interpolate'))).status
+  FROM (VALUES (1, '{0,0}'::real[]), (1, '{0,0}')) v (y, x);
 RESET client_min_messages;
 SELECT pg_temp.error_of($$SELECT train_margin('empty'::numrange, x, margin_options(loss => 'interpolate')) FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin('[NaN,)'::numrange, x, margin_options(loss => 'interpolate')) FROM t$$);

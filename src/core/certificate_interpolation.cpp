@@ -101,7 +101,8 @@ Certificate certify_interpolation(const Problem& problem, const Weights& weights
   const bool all_met = c.slack >= -met * check.scale();
   // Weights that move no score by more than rounding are as good as 0, which nothing can be less than.
   const bool negligible = std::sqrt(2 * c.primal) * c.radius <= check.scale() / contradiction;
-  if (least * c.radius >= contradiction * check.scale() && check.scale() > 0)
+  // Rows of zeros: no weights move them, and only targets that contradict each other have a least norm above 0.
+  if (check.scale() > 0 && (c.radius > 0 ? least * c.radius >= contradiction * check.scale() : least > 0))
     verdict = Status::not_separable;
   else if (all_met && (c.relative_gap <= tolerance || negligible))
     verdict = Status::optimal;
