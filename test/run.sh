@@ -191,6 +191,8 @@ stage_valgrind() {
   grep -E 'ERROR|FATAL|PANIC' "$area/output" || true
   check 'the script ran to its end' grep -qE 'finished = "yes"' "$area/output"
   check 'every error of the script is an expected one' nothing_matches '(FATAL|PANIC|XX000)' "$area/output"
+  check 'what is marked as refused is, and nothing else' \
+    test "$(grep -c 'ERROR: ' "$area/output")" -eq "$(grep -c '^/\* refused \*/' "$area/valgrind.sql")"
   check "memcheck reports nothing in margin.so ($errors errors)" test "$errors" -eq 0
   [ "$errors" -eq 0 ] || head -c 20000 "$report"
   end_checks
