@@ -39,6 +39,8 @@ SELECT pg_temp.try('SELECT margin_score(model, ARRAY[1]::real[]) FROM models WHE
 SELECT pg_temp.try('SELECT margin_score(model, ARRAY[1, ''NaN'']::real[]) FROM models WHERE name = ''rbf''');
 SELECT pg_temp.try('SELECT margin_weights(model) FROM models WHERE name = ''rbf''');
 SELECT pg_temp.try('SELECT margin_pmml(model) FROM models WHERE name = ''rbf''');
+SELECT pg_temp.try('SELECT margin_options(initial => model) FROM models WHERE name = ''rbf''');
+SELECT pg_temp.try('SELECT train_margin(y, x, jsonb_build_object(''lambda'', 1, ''initial'', margin_to_json(model))) FROM models, rings WHERE name = ''rbf''');
 
 -- What kernels do not go with.
 CREATE FUNCTION pg_temp.refuse(options text) RETURNS text LANGUAGE plpgsql AS $$

@@ -100,6 +100,8 @@ void set_initial(Settings& s, std::string_view key, const Value& v) {
     if (field == "weights") model.weights = numbers(key, item);
     if (field == "intercept") model.intercept = numbers(key, item);
     if (field == "dual_weights") model.dual_weights = numbers(key, item);
+    if ((field == "stumps" || field == "kernel") && !std::holds_alternative<std::monostate>(item.data))
+      refuse(key, v, "a model with weights of features");
   }
   if (model.weights.empty()) refuse(key, v, "a model with weights");
   s.initial = std::move(model);

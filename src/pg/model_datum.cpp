@@ -236,6 +236,9 @@ void checked_scores(const StoredModel& model, const Row& row, double* scores) {
 Value::Object initial_from(Datum composite) {
   StoredModel model;
   read_model(composite, model);
+  if (model.basis != nullptr)
+    throw Error(ErrorKind::unsupported, "option \"initial\" starts from weights of features, and this model has none",
+                "Give a model without a kernel and without stumps.");
   auto array = [](const std::vector<double>& values) {
     Value::Array out(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) out[i].data = values[i];
