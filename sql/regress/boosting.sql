@@ -49,7 +49,7 @@ SELECT margin_from_json(margin_to_json(m)) = m AS same,
        (SELECT bool_and(margin_predict(margin_from_json(margin_to_json(m)), ARRAY[x, y]) = margin_predict(m, ARRAY[x, y]))
           FROM points) AS predicts_alike
   FROM stumps;
-SELECT margin_summary(m) ~ 'stump 1 ' AS shows_stumps FROM stumps;
+SELECT margin_summary(m) ~ '\(feature [12] > ' AS shows_stumps FROM stumps;
 SELECT (margin_certificate(m)).objective FROM stumps;
 -- Rounds are counted for each output: those of the last are as many as those of the first.
 SELECT s AS learners, (m).iterations <= 3 * 40 AS within, (m).iterations > 2 * 40 AS each

@@ -92,6 +92,13 @@ std::string margin_name(const ModelFigures& m) {
   return text + (m.standardized ? ", in standardised units" : ", in the units of the features");
 }
 
+/// What a weight weighs: a feature, or a stump.
+std::string term(const StumpBasis* stumps, std::int32_t index) {
+  if (stumps == nullptr) return "feature " + std::to_string(index + 1);
+  const Stump& stump = stumps->stumps()[static_cast<std::size_t>(index)];
+  return "(feature " + std::to_string(stump.feature + 1) + " > " + figure(stump.threshold) + ")";
+}
+
 std::string kernel_line(const KernelFunction& kernel) {
   std::string text(kernel.name());
   for (const KernelParameter& p : named_parameters(kernel))
@@ -164,10 +171,10 @@ std::string summary(const ModelFigures& m) {
     return text + line("kernel", kernel_line(vectors->rows().kernel())) +
            line("vectors", std::to_string(vectors->size()) + " support vectors");
   std::string largest;
+  const auto* basis = dynamic_cast<const StumpBasis*>(m.scorer.basis);
   const std::vector<WeightEntry> weights = weights_by_size(m.scorer);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
-    const char* term = m.scorer.basis != nullptr ? "stump " : "feature ";
-    largest += (k == 0 ? "" : ", ") + std::string(term) + std::to_string(weights[k].feature + 1);
+    largest += (k == 0 ? "" : ", ") + term(basis, weights[k].feature);
     if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];
     largest += " " + figure(weights[k].weight, "%.4g");
   }
