@@ -61,6 +61,17 @@ SELECT (m).status, array_length((m).classes, 1) AS classes, right_ AS right
 SELECT count(*) AS models, count(*) FILTER (WHERE (m).status = 'optimal') AS optimal
   FROM (SELECT train_margin(i % 2, ARRAY[i % 2 + g, g]) AS m FROM generate_series(1, 1000) g, generate_series(1, 10) i GROUP BY g) s;
 
+-- Groups of one class have no model, and need not end the query.
+CREATE TEMP TABLE mixed AS SELECT g, (i % 2 = 0 AND g % 3 <> 0) AS y, ARRAY[i % 2 + 0.1 * i, g] AS x FROM generate_series(1, 9) g, generate_series(1, 20) i;
+SELECT g, train_margin(y, x, margin_options(one_class => 'error')) FROM mixed GROUP BY g;
+SELECT g, (train_margin(y, x, margin_options(one_class => 'null', lambda => 0.1))).status,
+       array_length(margin_path(y, x, margin_options(one_class => 'null') || '{"lambdas": [1, 0.1]}'), 1) AS path,
+       (margin_cross_validate(y, x, margin_options(one_class => 'null') || '{"lambdas": [1, 0.1], "folds": 2}')).best
+  FROM mixed GROUP BY g ORDER BY g;
+-- A number label has no classes.
+SELECT (train_margin(1.5::float8, x, margin_options(one_class => 'null', loss => 'squared', lambda => 0.1))).status FROM mixed;
+SELECT margin_options(one_class => 'skip');
+
 -- Time is a limit, and cancelling works in the middle of a training.
 CREATE TEMP TABLE long AS SELECT i % 2 = 0 AS y, ARRAY(SELECT sin(i * j) FROM generate_series(1, 50) j) AS x FROM generate_series(1, 2000) i;
 SELECT (m).status, (m).seconds < 2 AS in_time FROM (SELECT train_margin(y, x, margin_options(solver => 'gradient_descent', tolerance => 0,

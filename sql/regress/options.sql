@@ -22,7 +22,7 @@ SELECT margin_options(norm => 'sparse'), margin_options(norm => 1.2), margin_opt
 SELECT margin_options(shrinkage => 0.5, step => 'wolfe', learners => 'stumps', accelerated => true, working_set => false,
                       kernel => 'linear', degree => 2, coef0 => 1, width => 64);
 -- The arguments are the options of the library, all of them.
-SELECT count(*) = 34 AS all_there FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options') s;
+SELECT count(*) = 35 AS all_there FROM (SELECT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options') s;
 -- Numbers keep every digit.
 SELECT (margin_options(lambda => 0.1::float8 + 0.2::float8)->>'lambda')::float8 = 0.1::float8 + 0.2::float8 AS exact;
 -- Class weights: a word, an object, text or jsonb.

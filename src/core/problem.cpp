@@ -53,7 +53,8 @@ void set_labels(Problem& p) {
   if (p.classes == 1)
     throw Error(ErrorKind::invalid_value,
                 "all rows have the label \"" + p.class_names[0] + "\", expected two or more classes",
-                "A margin separates classes: include rows of another class.");
+                "A margin separates classes: include rows of another class. With GROUP BY, margin_options(one_class => "
+                "'null') gives NULL for such groups.");
   p.task = p.classes == 2 ? Task::binary : Task::multiclass;
   p.label.resize(static_cast<std::size_t>(p.rows()));
   for (std::int64_t i = 0; i < p.rows(); ++i)
@@ -138,6 +139,10 @@ std::vector<double> class_weights(const Settings& s, const std::vector<std::stri
     out[static_cast<std::size_t>(at - class_names.begin())] = weight;
   }
   return out;
+}
+
+bool without_model(const Dataset& data, const Settings& settings) {
+  return settings.null_for_one_class && data.outcome() == Dataset::Outcome::classes && data.classes().size() == 1;
 }
 
 double norm_of(const Settings& s, std::int32_t dimensions) {

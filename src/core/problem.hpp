@@ -65,6 +65,9 @@ struct Problem {
 /// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
 Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor = nullptr);
 
+/// Whether rows of a single class are to give no model (the option one_class).
+bool without_model(const Dataset& data, const Settings& settings);
+
 /// The factor that the option class_weight gives the rows of each class (1 without it); `mass`: row weights summed by
 /// class. Throws Error: a class that no row has.
 std::vector<double> class_weights(const Settings& settings, const std::vector<std::string>& class_names,

@@ -199,6 +199,10 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
        [](Settings& s, std::string_view k, const Value& v) {
          s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
        }},
+      {"one_class",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.null_for_one_class = choice<bool>(k, v, {{"error", false}, {"null", true}});
+       }},
       {"shrinkage",
        [](Settings& s, std::string_view k, const Value& v) {
          s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });

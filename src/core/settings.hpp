@@ -73,8 +73,9 @@ struct Settings {
   // What the model carries, what the session hears.
   bool history = false;
   bool dual_weights = false;
-  bool ignore_unseen = false;  ///< of the model: skip features of a sparse row that the training did not have
-  std::string log_level;       ///< empty: the session's margin.log_level
+  bool null_for_one_class = false;  ///< no model, instead of an error, for rows of a single class
+  bool ignore_unseen = false;       ///< of the model: skip features of a sparse row that the training did not have
+  std::string log_level;            ///< empty: the session's margin.log_level
 
   // Not an option: bytes a solver may use beyond the rows, set by train() from the caller's memory limit.
   double workspace_limit = 4e9;

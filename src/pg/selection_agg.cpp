@@ -60,6 +60,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   const std::optional<CollectedRows> rows = collected_rows(fcinfo);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
+  if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   SessionMonitor monitor = monitor_of(fcinfo, options.settings);
   const margin::Selection selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left);
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
@@ -88,6 +89,7 @@ MARGIN_FUNCTION(margin_path_final) {
   std::optional<CollectedRows> rows = collected_rows(fcinfo);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::SelectionOptions options = margin::parse_path(rows->options);
+  if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   SessionMonitor monitor = monitor_of(fcinfo, options.settings);
   const std::vector<margin::Model> models = margin::train_path(rows->data, options, monitor, rows->memory_left);
   rows->options.erase("lambdas");

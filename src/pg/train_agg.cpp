@@ -181,6 +181,7 @@ MARGIN_FUNCTION(margin_train_final) {
   std::optional<CollectedRows> rows = collected_rows(fcinfo);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::Settings settings = margin::parse_settings(rows->options);
+  if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
   auto& call = query_state<FinalCall>(fcinfo);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionMonitor monitor(settings.log_level, about_margin, call.last_line);
