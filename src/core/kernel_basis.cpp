@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "monitor.hpp"
+
 namespace margin {
 
 void KernelBasis::evaluate(const Row& x, double* values) const {
@@ -15,11 +17,16 @@ SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, c
   for (Eigen::Index i = 0; i < coefficients.rows(); ++i)
     if (coefficients.row(i).cwiseAbs().maxCoeff() > 0) origin.push_back(i);
   if (origin.empty()) origin.push_back(0);
+  double values = 0;
+  for (const std::int64_t i : origin) values += problem.data.row(i).count;
   KernelRows kept(rows.shared_kernel(), rows.dimensions(), rows.layout());
+  kept.reserve(origin.size(), values);
+  Poller poller(problem.monitor);
   Weights weights(coefficients.cols(), static_cast<Eigen::Index>(origin.size()));
   for (std::size_t s = 0; s < origin.size(); ++s) {
     kept.append(problem.data.row(origin[s]));
     weights.col(static_cast<Eigen::Index>(s)) = coefficients.row(origin[s]).transpose();
+    poller.work(kept.append_operations(problem.data.row(origin[s])));
   }
   const bool sparse = problem.data.sparse_input() || rows.layout() == Layout::sparse;
   return {std::make_shared<KernelBasis>(std::move(kept), sparse, std::move(origin)), std::move(weights)};

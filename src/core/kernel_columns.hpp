@@ -7,12 +7,13 @@
 #include <unordered_map>
 
 #include "kernel_rows.hpp"
+#include "large_array.hpp"
 
 namespace margin {
 
 class KernelColumns {
  public:
-  /// `bytes`: how much the columns may take (at least four are kept). `poll(operations)` may throw.
+  /// `bytes`: how much the columns may take (at least eight are kept). `poll(operations)` may throw.
   KernelColumns(const KernelRows& rows, double bytes, std::function<void(double)> poll);
 
   /// Calls visit(k, column) for every k, where `column` holds the values of row which[k] with all rows and lives as
@@ -27,12 +28,16 @@ class KernelColumns {
  private:
   struct Slot {
     std::int64_t row;
-    std::unique_ptr<double[]> values;  // not initialised: pages are touched once, when they are filled
+    double* values;
   };
   std::list<Slot>::iterator make(std::int64_t row);
+  double* allocate();
 
   const KernelRows& rows_;
-  std::size_t capacity_;
+  std::size_t stride_, capacity_;
+  std::vector<LargeArray> slabs_;  // what the columns are in
+  double* free_ = nullptr;         // room for more of them in the last slab
+  std::size_t free_columns_ = 0;
   std::function<void(double)> poll_;
   std::list<Slot> slots_;  // the most recently used first
   std::unordered_map<std::int64_t, std::list<Slot>::iterator> at_;

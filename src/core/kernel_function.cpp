@@ -17,6 +17,9 @@ namespace {
 // Squares of norms outside of this range, and powers of them, would leave the range of double.
 constexpr double largest_norm = 1e75, smallest_norm = 1e-75;
 
+// Weights of hidden units: 800 MB, which margin.memory_limit cannot know of before they are drawn.
+constexpr double most_hidden_weights = 1e8;
+
 /// The variance of all entries of the table, the zeros of sparse rows included.
 double variance(const Dataset& rows, Monitor* monitor) {
   Poller poller(monitor);
@@ -45,7 +48,18 @@ double resolve_gamma(const Dataset& rows, const Settings& s, Monitor* monitor) {
   return v > 0 ? 1 / (d * v) : 1.0;  // as scikit-learn
 }
 
+[[noreturn]] void refuse_norm(double norm) {
+  throw Error(
+      ErrorKind::invalid_value,
+      "a kernel needs rows whose largest norm lies between 1e-75 and 1e75, and here it is " + describe(Value{norm}),
+      "Scale the features.");
+}
+
 }  // namespace
+
+void require_kernel_range(double norm) {
+  if (!(norm <= largest_norm)) refuse_norm(norm);
+}
 
 const std::vector<std::string_view>& kernel_names() {
   static const std::vector<std::string_view> names = {LinearKernel::id, RbfKernel::id, PolynomialKernel::id,
@@ -54,7 +68,7 @@ const std::vector<std::string_view>& kernel_names() {
 }
 
 std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const KernelParameters& p,
-                                                  std::int32_t dimensions) {
+                                                  std::int32_t dimensions, Monitor* monitor) {
   const bool scaled = std::isfinite(p.gamma) && p.gamma > 0;
   if (name == LinearKernel::id) return std::make_shared<LinearKernel>();
   if (name == RbfKernel::id && scaled) return std::make_shared<RbfKernel>(p);
@@ -63,8 +77,8 @@ std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const K
     return std::make_shared<PolynomialKernel>(p);
   if (name == NtkKernel::id) return std::make_shared<NtkKernel>();
   if (name == NtkFiniteKernel::id && p.width >= 1 && p.width <= 1000000 && dimensions > 0 &&
-      static_cast<double>(p.width) * dimensions <= 1e9)
-    return std::make_shared<NtkFiniteKernel>(p, dimensions);
+      static_cast<double>(p.width) * dimensions <= most_hidden_weights)
+    return std::make_shared<NtkFiniteKernel>(p, dimensions, monitor);
   return nullptr;
 }
 
@@ -75,22 +89,18 @@ std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Set
   if (!known)
     throw Error(ErrorKind::invalid_option, "unknown kernel \"" + std::string(name) + "\"",
                 name_hint(name, kernel_names()));
-  if (rows.radius() > largest_norm || (rows.radius() > 0 && rows.radius() < smallest_norm))
-    throw Error(ErrorKind::invalid_value,
-                "a kernel needs rows whose largest norm lies between 1e-75 and 1e75, and here it is " +
-                    describe(Value{rows.radius()}),
-                "Scale the features.");
+  if (rows.radius() > largest_norm || (rows.radius() > 0 && rows.radius() < smallest_norm)) refuse_norm(rows.radius());
   KernelParameters p;
   if (name == RbfKernel::id || name == PolynomialKernel::id) p.gamma = resolve_gamma(rows, s, monitor);
   p.degree = static_cast<std::int32_t>(s.degree);
   p.coef0 = s.coef0;
   p.width = s.width;
   p.seed = s.seed;
-  auto kernel = make_kernel(name, p, rows.dimensions());
+  auto kernel = make_kernel(name, p, rows.dimensions(), monitor);
   if (kernel == nullptr)
     throw Error(ErrorKind::limit_exceeded,
                 "a tangent kernel of width " + std::to_string(p.width) + " on " + std::to_string(rows.dimensions()) +
-                    " features has more than 1e9 hidden weights",
+                    " features has more than 1e8 hidden weights",
                 "Lower the option \"width\", or use the kernel ntk of infinite width.");
   if (name == PolynomialKernel::id) {
     const double square = rows.radius() * rows.radius();

@@ -41,18 +41,24 @@ class KernelFunction {
   virtual double diagonal(const double* summary) const = 0;
   /// Multiply-adds of one evaluation beyond the inner product.
   virtual double operations() const { return 16; }
+  /// Bytes that the kernel itself holds.
+  virtual double bytes() const { return 0; }
 };
 
 /// All names, in the order of docs/reference.md.
 const std::vector<std::string_view>& kernel_names();
 
+/// Throws Error(invalid_value) for a norm of a row that powers of norms would overflow with.
+void require_kernel_range(double norm);
+
 /// The kernel of the settings for rows like these: resolves gamma, and checks that no value overflows. Throws
 /// Error(invalid_option) for an unknown name. `monitor` is polled while the rows are read.
 std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Settings& settings, Monitor* monitor);
 
-/// A kernel by name and resolved parameters, as a stored model has them; null when they do not fit together.
+/// A kernel by name and resolved parameters, as a stored model has them; null when they do not fit together. `monitor`
+/// (null: none) is polled while hidden units are drawn.
 std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const KernelParameters& parameters,
-                                                  std::int32_t dimensions);
+                                                  std::int32_t dimensions, Monitor* monitor = nullptr);
 
 /// The parameters that a kernel reads, by name, for a stored model.
 struct KernelParameter {

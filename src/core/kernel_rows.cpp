@@ -12,6 +12,18 @@ constexpr std::size_t tile_block = 16;  // tiles of rows per block of inner prod
 KernelRows::KernelRows(std::shared_ptr<const KernelFunction> kernel, std::int32_t dimensions, Layout layout)
     : kernel_(std::move(kernel)), d_(static_cast<std::size_t>(dimensions)), layout_(layout), starts_(1, 0) {}
 
+void KernelRows::reserve(std::size_t rows, double values) {
+  const std::size_t tiles = (rows + tile_rows - 1) / tile_rows * tile_rows * d_;
+  if (layout_ == Layout::floats) floats_.reserve(tiles);
+  if (layout_ == Layout::doubles) doubles_.reserve(tiles);
+  if (layout_ == Layout::sparse) {
+    doubles_.reserve(static_cast<std::size_t>(values));
+    columns_.reserve(static_cast<std::size_t>(values));
+    starts_.reserve(rows + 1);
+  }
+  summaries_.reserve(rows * kernel_->summary_size());
+}
+
 void KernelRows::append(const Row& x) {
   const std::size_t lane = size_ % tile_rows;
   if (layout_ == Layout::sparse) {
@@ -128,20 +140,26 @@ Layout KernelRows::layout_for(const Dataset& rows) {
 
 Layout KernelRows::layout_for(double density) { return density < thin ? Layout::sparse : Layout::doubles; }
 
+double KernelRows::bytes() const {
+  return 4.0 * static_cast<double>(floats_.capacity() + columns_.capacity()) +
+         8.0 * static_cast<double>(doubles_.capacity() + starts_.capacity() + summaries_.capacity());
+}
+
 double KernelRows::bytes(const Dataset& rows, const KernelFunction& kernel) {
   const double n = static_cast<double>(rows.rows()), d = rows.dimensions();
   const Layout layout = layout_for(rows);
   const double each = layout == Layout::sparse ? 12 * rows.density() : layout == Layout::floats ? 4 : 8;
-  return each * n * d + 8 * n * static_cast<double>(kernel.summary_size() + 1);
+  return each * n * d + 8 * n * static_cast<double>(kernel.summary_size() + 1) + kernel.bytes();
 }
 
 KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,
                        const std::function<void(double)>& poll) {
   KernelRows out(std::move(kernel), rows.dimensions(), KernelRows::layout_for(rows));
+  const auto n = static_cast<double>(rows.rows());
+  out.reserve(static_cast<std::size_t>(rows.rows()), rows.density() * n * rows.dimensions() + 1);
   for (std::int64_t i = 0; i < rows.rows(); ++i) {
     out.append(rows.row(i));
-    // A summary may cost a pass over hidden units.
-    poll(static_cast<double>(rows.row(i).count) * static_cast<double>(out.kernel().summary_size()));
+    poll(out.append_operations(rows.row(i)));
   }
   return out;
 }

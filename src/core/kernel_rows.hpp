@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel_function.hpp"
+#include "large_array.hpp"
 
 namespace margin {
 
@@ -25,8 +26,14 @@ class KernelRows {
  public:
   KernelRows(std::shared_ptr<const KernelFunction> kernel, std::int32_t dimensions, Layout layout);
 
+  /// Room for so many rows, with so many values when sparse.
+  void reserve(std::size_t rows, double values);
   /// Copies the row; Layout::floats only for rows whose values are floats.
   void append(const Row& x);
+  /// Multiply-adds of that: a summary may cost a pass over hidden units.
+  double append_operations(const Row& x) const {
+    return (x.count + 16.0) * static_cast<double>(kernel_->summary_size());
+  }
 
   const KernelFunction& kernel() const { return *kernel_; }
   const std::shared_ptr<const KernelFunction>& shared_kernel() const { return kernel_; }
@@ -52,6 +59,8 @@ class KernelRows {
   /// The layout for the rows of a data set, and for a share of non-zeros: dense unless they are few.
   static Layout layout_for(const Dataset& rows);
   static Layout layout_for(double density);
+  /// Bytes held now.
+  double bytes() const;
   /// Bytes for all rows of a data set.
   static double bytes(const Dataset& rows, const KernelFunction& kernel);
 
@@ -63,8 +72,8 @@ class KernelRows {
   std::shared_ptr<const KernelFunction> kernel_;
   std::size_t d_, size_ = 0;
   Layout layout_;
-  std::vector<float> floats_;    // tiles
-  std::vector<double> doubles_;  // tiles, or the values of sparse rows
+  std::vector<float, LargeAllocator<float>> floats_;  // tiles
+  LargeArray doubles_;                                // tiles, or the values of sparse rows
   std::vector<std::int32_t> columns_;
   std::vector<std::size_t> starts_;
   std::vector<double> summaries_;

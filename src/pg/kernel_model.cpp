@@ -1,5 +1,6 @@
 #include "kernel_model.hpp"
 
+#include "monitor.hpp"
 #include "options.hpp"
 #include "sparse_datum.hpp"
 
@@ -86,7 +87,8 @@ std::shared_ptr<const KernelFunction> read_function(const CompositeReader& reade
         reader.refuse("kernel_parameters", "has \"" + key + "\": " + describe(item) + ", which no kernel takes");
     }
   }
-  auto kernel = make_kernel(name, p, dimensions);
+  InterruptMonitor monitor;
+  auto kernel = make_kernel(name, p, dimensions, &monitor);
   if (kernel == nullptr) reader.refuse("kernel_parameters", "do not define the kernel \"" + name + "\"");
   return kernel;
 }

@@ -17,7 +17,7 @@ SessionMonitor::SessionMonitor(const std::string& level, bool hard_margin, Clock
     : level_(level_of(level)), hard_margin_(hard_margin), last_line_(last_line) {}
 
 // Interrupts that do not cancel (barriers, requests to log memory) are served too, and training goes on.
-void SessionMonitor::poll() {
+void InterruptMonitor::poll() {
   if (InterruptPending) backend([] { CHECK_FOR_INTERRUPTS(); });
 }
 

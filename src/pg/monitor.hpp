@@ -5,8 +5,14 @@
 
 namespace margin::pg {
 
-/// Serves the session's interrupts, and reports at most one line a second.
-class SessionMonitor final : public Monitor {
+/// Serves the session's interrupts.
+class InterruptMonitor : public Monitor {
+ public:
+  void poll() override;
+};
+
+/// The same, and reports at most one line a second.
+class SessionMonitor final : public InterruptMonitor {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -14,7 +20,6 @@ class SessionMonitor final : public Monitor {
   /// across the groups of a query; the epoch means that there was none.
   SessionMonitor(const std::string& level, bool hard_margin, Clock::time_point& last_line);
 
-  void poll() override;
   void report(std::string_view solver, const TracePoint& point) override;
 
  private:

@@ -260,6 +260,23 @@ TEST(Smo, little_memory_gives_the_same_optimum) {
   EXPECT_NEAR(free.certificate.primal, bounded.certificate.primal, 2e-6 * free.certificate.primal);
 }
 
+/// Nearly all rows are support vectors, and the pool holds one in six of them: rows that may rise and rows that may
+/// fall have to come into it together.
+TEST(Smo, little_memory_suffices_for_many_support_vectors) {
+  Rows rows;
+  Random random(11);
+  for (int i = 0; i < 2000; ++i) rows.add(gaussian_row(random, 6), random.uniform() < 0.5 ? 1 : 0);
+  Settings s = with_kernel("rbf");
+  s.gamma_value = 0.2;
+  s.lambda = 1e-3;
+  s.tolerance = 1e-3;
+  Monitor monitor;
+  const Model m = train(make_dataset(rows), s, monitor, 8e6);
+  EXPECT_EQ(m.status, Status::optimal);
+  EXPECT_LE(m.iterations, 200);
+  EXPECT_GE(m.certificate.support, 1500);
+}
+
 TEST(Smo, contradictions_and_vanishing_kernels_are_proven) {
   Rows contradiction;
   contradiction.add({1, 2}, 0);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "../monitor.hpp"
 #include "../normal.hpp"
 #include "linear.hpp"
 
@@ -17,17 +18,23 @@ namespace margin {
 class NtkFiniteKernel final : public KernelFunction {
  public:
   static constexpr std::string_view id = "ntk_finite";
-  NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions)
+  /// `monitor` (null: none) is polled while the units are drawn.
+  NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions, Monitor* monitor)
       : dimensions_(static_cast<std::size_t>(dimensions)), units_(static_cast<std::size_t>(p.width) * dimensions_) {
     parameters_.width = p.width;
     parameters_.seed = p.seed;
     Normal normal(p.seed);
-    for (double& u : units_) u = normal.next();
+    Poller poller(monitor);
+    for (double& u : units_) {
+      u = normal.next();
+      poller.work(32);
+    }
   }
   std::string_view name() const override { return id; }
   const KernelParameters& parameters() const override { return parameters_; }
   std::size_t summary_size() const override { return 1 + width(); }
   double operations() const override { return 2.0 * parameters_.width; }
+  double bytes() const override { return 8.0 * static_cast<double>(units_.size()); }
 
   void summarize(const Row& x, double* summary) const override {
     summary[0] = squared_norm(x);

@@ -20,6 +20,20 @@ std::size_t panels_of(std::size_t columns) { return (columns + width - 1) / widt
 SymmetricMatrix::SymmetricMatrix(std::size_t size)
     : size_(size), stride_(panels_of(size) * width), values_(stride_ * stride_, 0.0) {}
 
+void SymmetricMatrix::reset(std::size_t size, Run& run) {
+  size_ = size;
+  stride_ = panels_of(size) * width;
+  if (stride_ * stride_ > values_.capacity()) {
+    values_ = LargeArray();
+    values_.reserve(stride_ * stride_ / 2 * 3);  // what is not written takes no memory
+  }
+  values_.resize(stride_ * stride_);
+  for (std::size_t j = 0; j < stride_; ++j) {
+    std::fill_n(row(j), stride_, 0.0);
+    run.work(static_cast<double>(stride_));
+  }
+}
+
 void SymmetricMatrix::set_zero() { std::fill(values_.begin(), values_.end(), 0.0); }
 
 double SymmetricMatrix::bytes(std::size_t size) {
@@ -128,16 +142,21 @@ bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
   return true;
 }
 
-void solve_factored(const SymmetricMatrix& factor, double* b) {
+void solve_factored(const SymmetricMatrix& factor, double* b, Run* run) {
   const std::size_t n = factor.size();
+  auto work = [&](std::size_t j) {
+    if (run != nullptr) run->work(static_cast<double>(n - j) / 2);
+  };
   for (std::size_t j = 0; j < n; ++j) {
     const double* row = factor.row(j);
     b[j] /= row[j];
     kernels().axpy_d(-b[j], row + j + 1, b + j + 1, n - j - 1);
+    work(j);
   }
   for (std::size_t j = n; j-- > 0;) {
     const double* row = factor.row(j);
     b[j] = (b[j] - kernels().dot_dd(row + j + 1, b + j + 1, n - j - 1)) / row[j];
+    work(j);
   }
 }
 

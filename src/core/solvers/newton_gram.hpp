@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "../large_array.hpp"
 #include "newton_rows.hpp"
 
 namespace margin {
@@ -11,6 +12,8 @@ namespace margin {
 class SymmetricMatrix {
  public:
   explicit SymmetricMatrix(std::size_t size);
+  /// Zeros of another size, in the same memory where they fit; `run` is told of the work.
+  void reset(std::size_t size, Run& run);
   std::size_t size() const { return size_; }
   std::size_t stride() const { return stride_; }
   double* row(std::size_t j) { return values_.data() + j * stride_; }
@@ -21,7 +24,7 @@ class SymmetricMatrix {
 
  private:
   std::size_t size_, stride_;
-  std::vector<double> values_;
+  LargeArray values_;
 };
 
 /// Adds Σ weight_i x_i x_iᵀ to a matrix. Rows are packed, scaled by √weight, into column panels of some 256 rows, on
@@ -49,7 +52,7 @@ class GramSum {
 /// `semidefinite`, such a pivot's row of U is set to zero instead: what is left of it is rounding.
 bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite = false);
 
-/// b <- A⁻¹ b with the factor from factorise().
-void solve_factored(const SymmetricMatrix& factor, double* b);
+/// b <- A⁻¹ b with the factor from factorise(); `run` (null: none) is told of the work.
+void solve_factored(const SymmetricMatrix& factor, double* b, Run* run = nullptr);
 
 }  // namespace margin

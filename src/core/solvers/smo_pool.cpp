@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "../kernels.hpp"
-#include "newton_gram.hpp"
 
 namespace margin {
 
@@ -17,9 +16,12 @@ constexpr std::size_t most_held = 64;  // weights that may meet their bounds bef
 
 void SmoPool::reserve(std::size_t members) {
   if (members <= stride_) return;
-  const std::size_t stride = std::max({members, 2 * stride_, std::size_t{256}});
-  std::unique_ptr<double[]> grown(new double[stride * stride]);
-  for (std::size_t p = 0; p < size(); ++p) std::copy_n(column(p), size(), grown.get() + p * stride);
+  const std::size_t stride = std::max(members, std::min(most_, std::max(2 * stride_, std::size_t{256})));
+  LargeArray grown(stride * stride);
+  for (std::size_t p = 0; p < size(); ++p) {
+    std::copy_n(column(p), size(), grown.data() + p * stride);
+    run_.work(static_cast<double>(stride));
+  }
   kernel_.swap(grown);
   stride_ = stride;
 }
@@ -45,21 +47,26 @@ void SmoPool::set_column(std::size_t p, const double* values) {
   double* const to = column(p);
   for (std::size_t q = 0; q < size(); ++q) to[q] = values[rows_[q]];
   diagonal_[p] = to[p];
+  run_.work(2 * static_cast<double>(size()));
 }
 
 void SmoPool::share_columns(std::size_t first) {
   for (std::size_t q = 0; q < first; ++q) {
     double* const to = column(q);
     for (std::size_t p = first; p < size(); ++p) to[p] = column(p)[q];
+    run_.work(4 * static_cast<double>(size() - first));  // what it reads is not in a row
   }
 }
 
 void SmoPool::keep(const std::vector<std::size_t>& members) {
   const std::size_t count = members.size();
-  std::unique_ptr<double[]> kept(new double[stride_ * stride_]);
-  for (std::size_t p = 0; p < count; ++p)
-    for (std::size_t q = 0; q < count; ++q) kept[p * stride_ + q] = column(members[p])[members[q]];
-  kernel_.swap(kept);
+  // In place: the members ascend, so what is read has not been written over.
+  for (std::size_t p = 0; p < count; ++p) {
+    double* const to = column(p);
+    const double* const from = column(members[p]);
+    for (std::size_t q = 0; q < count; ++q) to[q] = from[members[q]];
+    run_.work(2 * static_cast<double>(count));
+  }
   auto select = [&](auto& values) {
     auto old = values;
     values.resize(count);
@@ -132,8 +139,9 @@ void SmoPool::newton() {
   for (std::size_t p = 0; p < size(); ++p)
     if (free(p)) members.push_back(p);
   const std::size_t f = members.size();
-  if (f < 2 || f > largest_factor_) return;
-  SymmetricMatrix factor(f);
+  if (f < 2 || f > most_) return;
+  factor_.reset(f, run_);
+  SymmetricMatrix& factor = factor_;
   const double shift = std::max(ridge * *std::max_element(diagonal_.begin(), diagonal_.end()), least_ * 1e-3);
   for (std::size_t a = 0; a < f; ++a) {
     double* row = factor.row(a);
@@ -148,8 +156,7 @@ void SmoPool::newton() {
   std::vector<Eigen::VectorXd> solved;
   std::vector<std::size_t> held;  // positions among the members
   auto solve = [&](Eigen::VectorXd v) {
-    solve_factored(factor, v.data());
-    run_.work(static_cast<double>(f) * static_cast<double>(f));
+    solve_factored(factor, v.data(), &run_);
     return v;
   };
   const auto size = static_cast<Eigen::Index>(f);

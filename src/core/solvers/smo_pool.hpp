@@ -15,18 +15,17 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
-#include "../monitor.hpp"
+#include "newton_gram.hpp"
 
 namespace margin {
 
 class SmoPool {
  public:
-  /// `least`: curvatures below it count as rounding. `largest_factor`: rows that Newton's method may take at once.
-  SmoPool(bool intercept, double least, std::size_t largest_factor, Run& run)
-      : intercept_(intercept), least_(least), largest_factor_(largest_factor), run_(run) {}
+  /// `least`: curvatures below it count as rounding. `most`: rows that it will hold, and Newton's method take at once.
+  SmoPool(bool intercept, double least, std::size_t most, Run& run)
+      : intercept_(intercept), least_(least), most_(most), run_(run) {}
 
   struct Member {
     std::int64_t row;
@@ -46,7 +45,7 @@ class SmoPool {
   /// are set, share_columns gives their values to the members before.
   void set_column(std::size_t p, const double* column);
   void share_columns(std::size_t first);
-  /// Keeps only these members, in this order.
+  /// Keeps only these members, given in ascending order.
   void keep(const std::vector<std::size_t>& members);
 
   /// Until no pair violates the conditions of optimality by more than `tolerance`, or rounding or `give_up` ends it.
@@ -70,8 +69,8 @@ class SmoPool {
   double violation() const;
 
  private:
-  const double* column(std::size_t p) const { return kernel_.get() + p * stride_; }
-  double* column(std::size_t p) { return kernel_.get() + p * stride_; }
+  const double* column(std::size_t p) const { return kernel_.data() + p * stride_; }
+  double* column(std::size_t p) { return kernel_.data() + p * stride_; }
   void set_weight(std::size_t p, double weight);
   /// True when the tolerance is met within so many steps.
   bool descend(double tolerance, std::size_t steps);
@@ -82,13 +81,14 @@ class SmoPool {
 
   bool intercept_;
   double least_;
-  std::size_t largest_factor_;
+  std::size_t most_;
   Run& run_;
   std::vector<std::int64_t> rows_;
   std::vector<double> target_, low_, high_, weight_, error_, diagonal_;
   std::vector<double> up_, down_;  // 0 where the weight may rise (fall), else ∓∞: masks of the errors
   std::vector<double> gain_;
-  std::unique_ptr<double[]> kernel_;  // one column of stride_ per member; no page is touched before it is needed
+  SymmetricMatrix factor_{0};
+  LargeArray kernel_;  // one column of stride_ per member
   std::size_t stride_ = 0;
 };
 
