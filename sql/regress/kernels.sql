@@ -88,6 +88,54 @@ SELECT (m).solver, (m).status, (m).margin_lower > 0 AS separated
           FROM (VALUES (0, '{0,1}'::real[]), (1, '{2,1}'), (2, '{2,-2}')) v (y, x)) t;
 SELECT train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1)) FROM (VALUES (0, '{0,1}'::real[]), (1, '{2,1}'), (2, '{2,-2}')) v (y, x);
 
+-- margin_verify: the certificate of the training, found again over its rows in their order.
+CREATE TABLE proven (name text PRIMARY KEY, model margin_model);
+INSERT INTO proven SELECT 'hard', train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, tolerance => 1e-6, dual_weights => true) ORDER BY id) FROM rings;
+INSERT INTO proven SELECT 'sampled', train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, solver => 'sampling', tolerance => 0.2, dual_weights => true) ORDER BY id) FROM rings;
+INSERT INTO proven SELECT 'sparse', train_margin(y, x::margin_sparse, margin_options(kernel => 'rbf', gamma => 1, tolerance => 1e-6, dual_weights => true) ORDER BY id) FROM rings;
+INSERT INTO proven SELECT 'soft', train_margin(y, x, margin_options(kernel => 'polynomial', coef0 => 1, lambda => 1e-2, tolerance => 1e-6, dual_weights => true, class_weight => '{"inner": 2}') ORDER BY id) FROM rings;
+INSERT INTO proven SELECT 'without duals', train_margin(y, x, margin_options(kernel => 'rbf', gamma => 1, tolerance => 1e-6) ORDER BY id) FROM rings;
+CREATE FUNCTION pg_temp.near(a float8, b float8) RETURNS boolean LANGUAGE sql AS 'SELECT abs(a - b) <= 1e-10 * abs(b)';
+SELECT name, (v).rows, (v).errors, (v).margin_lower > 0 AS separates, pg_temp.near((v).margin_upper, (model).margin_upper) AS upper,
+       pg_temp.near((v).primal, (model).primal) AS primal, pg_temp.near((v).dual, (model).dual) AS dual, (v).gap <= 1.01 * (model).gap AS gap, (v).certain
+  FROM (SELECT name, model, (SELECT margin_verify(model, y, x ORDER BY id) FROM rings) AS v FROM proven) s ORDER BY name;
+-- Three classes, hard by sampling, soft one against the rest.
+CREATE TABLE spirals AS SELECT id, id % 3 AS y, ARRAY[id % 3 + cos(id) / 3, id % 3 * sin(id)]::real[] AS x FROM rings WHERE id <= 60;
+SELECT (m).solver, (v).errors = 0 AS right, pg_temp.near((v).primal, (m).primal) AS primal, pg_temp.near((v).dual, (m).dual) AS dual
+  FROM (SELECT m, (SELECT margin_verify(m, y, x ORDER BY id) FROM spirals) AS v
+          FROM (SELECT train_margin(y, x, o ORDER BY id) AS m
+                  FROM spirals, (VALUES (margin_options(kernel => 'rbf', gamma => 2, intercept => false, tolerance => 0.2, dual_weights => true)),
+                                        (margin_options(kernel => 'rbf', lambda => 1e-3, tolerance => 1e-4, dual_weights => true))) c (o) GROUP BY o) t) s
+ ORDER BY (m).solver;
+-- In another order, with forged weights or dual weights: an end is wider or gone, never on the wrong side.
+CREATE TABLE forged AS
+  SELECT 'weights' AS what, jsonb_populate_record(model, jsonb_build_object('weights',
+           (SELECT jsonb_agg(w * (1 + i % 2) ORDER BY i) FROM unnest((model).weights) WITH ORDINALITY AS u (w, i)))) AS model FROM proven WHERE name = 'hard'
+  UNION ALL SELECT 'dual weights', jsonb_populate_record(model, jsonb_build_object('dual_weights',
+           (SELECT jsonb_agg(q * (1 + i % 3) ORDER BY i) FROM unnest((model).dual_weights) WITH ORDINALITY AS u (q, i)))) FROM proven WHERE name = 'hard'
+  UNION ALL SELECT 'claim', jsonb_populate_record(model, '{"margin_lower": 99, "margin_upper": 99, "intercept": [7]}') FROM proven WHERE name = 'hard';
+SELECT what, (v).margin_lower <= (h.model).margin_upper AND (v).margin_upper >= (h.model).margin_lower AS true_ends, (v).gap > 2 * (h.model).gap AS wider
+  FROM (SELECT what, (SELECT margin_verify(model, y, x ORDER BY id) FROM rings) AS v FROM forged
+        UNION ALL SELECT 'order', (SELECT margin_verify(model, y, x ORDER BY id DESC) FROM rings) FROM proven WHERE name = 'hard') s, proven h
+ WHERE h.name = 'hard' ORDER BY what;
+-- Parallel workers give the lower end.
+CREATE TABLE copies AS SELECT rings.* FROM rings, generate_series(1, 20);
+ANALYZE copies;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT (v).rows, (v).errors, abs((v).margin_lower - (SELECT (model).margin_lower FROM proven WHERE name = 'hard')) < 1e-10 AS lower, (v).margin_upper
+  FROM (SELECT margin_verify((SELECT model FROM proven WHERE name = 'hard'), y, x) AS v FROM copies) s;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+-- Rows that do not fit, classes that the model does not know, and limits.
+SELECT s AS statement, pg_temp.try(format('SELECT margin_verify(model, %s ORDER BY id) FROM rings, proven WHERE name = ''hard''', s)) AS result
+  FROM (VALUES ('y, x || 1::real'), ('y, x[1:1]'), ('''third''::text, x'), ('y, ARRAY[x[1], ''NaN'']'), ('y, ARRAY[x[1]::float8, 1e80]'), ('y, ''9:1''::margin_sparse')) v (s);
+SELECT pg_temp.try($$SELECT margin_verify(jsonb_populate_record(model, '{"loss": "logistic"}'), y, x) FROM rings, proven WHERE name = 'soft'$$);
+SET margin.memory_limit = '2kB';
+SELECT pg_temp.try($$SELECT margin_verify(model, y, x ORDER BY id) FROM rings, proven WHERE name = 'sampled'$$);
+SELECT (v).margin_lower > 0 AS lower, (v).margin_upper FROM (SELECT margin_verify(model, y, x ORDER BY id) AS v FROM rings, proven WHERE name = 'without duals') s;
+RESET margin.memory_limit;
+-- Only rows with a weight are stored.
+SELECT name, bool_and(w <> 0) AS nonzero, count(*) < 200 AS fewer FROM proven, unnest((model).weights) AS w GROUP BY name ORDER BY name;
+
 -- Random Fourier features: the kernel's value in the mean, and linear models in the kernel's stead.
 CREATE FUNCTION pg_temp.inner(a real[], b real[]) RETURNS float8 LANGUAGE sql AS 'SELECT sum(u::float8 * v) FROM unnest(a, b) t (u, v)';
 SELECT max(abs(pg_temp.inner(margin_fourier(a.x, 2048, 0.5, 1), margin_fourier(b.x, 2048, 0.5, 1))
@@ -120,4 +168,4 @@ SELECT s AS statement, pg_temp.try('SELECT ' || s) AS result FROM (VALUES
   ('margin_fourier(''{1}''::real[], 4, 1, 9007199254740993)'), ('margin_fourier(''{1,NaN}''::real[], 4, 1)'), ('margin_fourier(''{1,-inf}''::float8[], 4, 1)'),
   ('margin_fourier(''{1e300}''::float8[], 4, 1e100)'), ('margin_fourier(''{1,NULL}''::real[], 4, 1)'), ('margin_fourier(''{}''::real[], 4, 1)'),
   ('margin_fourier(''x''::text, 4, 1)'), ('margin_fourier(''{1}'', 4, 1)')) v (s);
-DROP TABLE models, rings, fourier;
+DROP TABLE models, rings, fourier, proven, spirals, forged, copies;

@@ -2,7 +2,8 @@
 #include "../core/certificate_interpolation.hpp"
 #include "../core/certificate_norm.hpp"
 #include "../core/certificate_risk.hpp"
-#include "../core/kernel_basis.hpp"
+#include "../core/kernel_check.hpp"
+#include "monitor.hpp"
 #include "pass_agg.hpp"
 
 namespace margin::pg {
@@ -10,11 +11,13 @@ namespace {
 
 struct VerifyState {
   VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(parse_settings(model->options)) {
-    if (dynamic_cast<const KernelBasis*>(model->basis.get()) != nullptr)
-      throw Error(ErrorKind::unsupported, "margin_verify does not take kernel models",
-                  "margin_evaluate does; the certificate of a training is in the model.");
     const bool with_dual = all_rows && !model->dual_weights.empty();
     const bool hard = !model->lambda.has_value();
+    if (with_dual) columns = static_cast<std::size_t>(model->outputs);
+    if (const auto* basis = dynamic_cast<const KernelBasis*>(model->basis.get())) {
+      start_kernel(*basis, with_dual);
+      return;
+    }
     if (hard && !model->regression() && (model->basis != nullptr || model->norm != 2)) {
       // Which stumps there are, only all rows together tell: their upper end is not recomputed here.
       const bool upper = with_dual && model->basis == nullptr;
@@ -38,7 +41,24 @@ struct VerifyState {
     if (!hard && !model->regression() && !settings.standardize && model->gap.has_value())
       certain.emplace(objective(), model->weights.data(), model->intercept.data(),
                       distance_bound(*model->gap, *model->lambda, settings.l1_ratio));
-    if (with_dual) columns = static_cast<std::size_t>(model->outputs);
+  }
+
+  void start_kernel(const KernelBasis& basis, bool with_dual) {
+    const bool soft = model->lambda.has_value();
+    if (model->regression() || (soft && model->loss != "hinge"))
+      throw Error(ErrorKind::malformed,
+                  "malformed margin_model: a kernel model has classes, and no loss but the hinge");
+    KernelObjective o;
+    o.task = model->outputs == 1 ? Task::binary : Task::multiclass;
+    o.classes = static_cast<std::int32_t>(model->classes.size());
+    o.dimensions = model->dimensions;
+    o.intercept = settings.intercept;
+    if (soft) {
+      loss = make_loss(model->loss, settings);
+      o.loss = loss.get();
+      o.lambda = *model->lambda;
+    }
+    kernel.emplace(o, basis, model->weights.data(), settings.intercept ? model->intercept.data() : nullptr, with_dual);
   }
 
   /// Standardised training has its objective in units that only the training rows know, and balanced class weights
@@ -86,7 +106,9 @@ struct VerifyState {
     } else {
       const std::int32_t truth = labels.find(
           call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
-      if (norm_margins.has_value())
+      if (kernel.has_value())
+        add_to_kernel(x, truth, dual);
+      else if (norm_margins.has_value())
         norm_margins->add(terms_of(x), truth, dual);
       else
         margins->add(x, truth, dual);
@@ -96,11 +118,26 @@ struct VerifyState {
     ++rows;
   }
 
+  void add_to_kernel(const Row& x, std::int32_t truth, const double* dual) {
+    kernel->add(x, truth, settings.class_weight_balanced ? 1.0 : class_weight(truth), dual);
+    // What is kept grows by copies of twice the size.
+    const double limit = memory_limit(), needed = 1.5 * kernel->bytes();
+    if (limit >= 0 && needed > limit)
+      throw Error(
+          ErrorKind::limit_exceeded,
+          "verifying needs more memory than margin.memory_limit allows: the rows with a dual weight of a kernel "
+          "model are kept",
+          "Raise margin.memory_limit; a copy of the model without its dual_weights has the other end recomputed, and "
+          "keeps no rows.",
+          "Rows read so far: " + std::to_string(rows + 1) + ".");
+  }
+
   void merge(const VerifyState& other) {
     rows += other.rows;
     certain_rows += other.certain_rows;
     if (margins.has_value()) margins->merge(*other.margins);
     if (norm_margins.has_value()) norm_margins->merge(other.norm_margins->state());
+    if (kernel.has_value()) kernel->merge(other.kernel->state());
     if (risk.has_value()) risk->merge(*other.risk);
     if (targets.has_value()) targets->merge(other.targets->slack(), other.targets->rows(), other.targets->outside());
   }
@@ -134,6 +171,11 @@ struct VerifyState {
       archive(state);
       if (reading && !norm_margins->merge(state)) return false;
     }
+    if (kernel.has_value()) {
+      std::vector<double> state = kernel->state();
+      archive(state);
+      if (reading && !kernel->merge(state)) return false;
+    }
     if (risk.has_value()) {
       std::vector<double> sums = risk->state();
       const std::size_t expected = sums.size();
@@ -153,6 +195,7 @@ struct VerifyState {
   std::vector<double> values;  // of the basis
   std::shared_ptr<const Loss> loss;
   std::optional<RiskCheck> risk;              // soft margins
+  std::optional<KernelCheck> kernel;          // kernel models, hard and soft
   std::optional<InterpolationCheck> targets;  // loss 'interpolate'
   std::optional<CertainPredictions> certain;  // soft margins with classes
   std::size_t columns = 0;                    // dual weights per row, 0: none to check
@@ -163,6 +206,19 @@ void set_interval(CompositeBuilder& out, double primal, double dual, double gap)
   if (std::isfinite(primal)) out.set_float8("primal", primal);
   if (std::isfinite(dual)) out.set_float8("dual", dual);
   if (std::isfinite(gap)) out.set_float8("gap", gap);
+}
+
+void set_kernel_ends(CompositeBuilder& out, const VerifyState& state) {
+  InterruptMonitor monitor;
+  const KernelCheck::Ends ends = state.kernel->ends(&monitor);
+  const Certificate& c = ends.certificate;
+  const bool hard = !state.model->lambda.has_value();
+  out.set_int8("errors", state.kernel->errors());
+  out.set_float8("margin_lower", ends.margin_lower);
+  if (!hard && !state.objective_is_known()) return;
+  const double dual = state.columns > 0 ? c.dual : std::numeric_limits<double>::quiet_NaN();
+  if (hard && std::isfinite(dual)) out.set_float8("margin_upper", dual);
+  set_interval(out, c.primal, dual, hard ? dual - c.primal : c.primal - dual);
 }
 
 }  // namespace
@@ -207,6 +263,7 @@ MARGIN_FUNCTION(margin_verify_final) {
     if (std::isfinite(upper)) out.set_float8("margin_upper", upper);
     set_interval(out, lower, upper, upper - lower);
   }
+  if (state->kernel.has_value()) set_kernel_ends(out, *state);
   if (state->risk.has_value()) {
     const double primal = state->risk->primal();
     const double dual = state->columns > 0 ? state->risk->dual() : std::numeric_limits<double>::quiet_NaN();

@@ -1,0 +1,190 @@
+// The certificate of stored kernel models (margin_verify): the same as that of the training over its rows, true for any
+// weights and dual weights, in one piece or several.
+#include "kernel_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "error.hpp"
+#include "margin_problems.hpp"
+
+namespace margin {
+namespace {
+
+using namespace reference;
+
+struct Case {
+  std::string name, kernel, solver;
+  int classes;
+  bool intercept;
+  double lambda;  // 0: hard margin
+};
+
+const Case cases[] = {
+    {"hard", "rbf", "smo", 2, true, 0},
+    {"through_the_origin", "polynomial", "smo", 2, false, 0},
+    {"sampled", "rbf", "sampling", 2, true, 0},
+    {"several_classes", "rbf", "sampling", 3, false, 0},
+    {"hinge", "rbf", "smo", 2, true, 0.02},
+    {"hinge_through_the_origin", "ntk", "smo", 2, false, 0.02},
+    {"hinge_of_several_classes", "ntk_finite", "smo", 3, true, 0.02},
+};
+
+Settings settings_of(const Case& c) {
+  Settings s;
+  s.kernel = c.kernel;
+  s.solver = c.solver;
+  s.gamma = Gamma::number;
+  s.gamma_value = 0.5;
+  s.coef0 = 1;
+  s.width = 16;
+  s.intercept = c.intercept;
+  s.dual_weights = true;
+  s.tolerance = c.solver == "sampling" ? 0.2 : c.kernel == "ntk" ? 1e-4 : 1e-6;
+  if (c.lambda > 0) s.lambda = c.lambda;
+  return s;
+}
+
+/// A model as it is stored: its support vectors as doubles.
+struct Stored {
+  Stored(const Case& c, const Model& m, const Settings& s)
+      : weights(m.weights), intercept(m.intercept), dual(*m.dual_weights), basis(copy_of(m), false) {
+    objective.task = c.classes == 2 ? Task::binary : Task::multiclass;
+    objective.classes = c.classes;
+    objective.dimensions = m.dimensions;
+    objective.intercept = c.intercept;
+    if (c.lambda > 0) loss = make_loss("hinge", s);
+    objective.loss = loss.get();
+    objective.lambda = c.lambda;
+  }
+  static KernelRows copy_of(const Model& m) {
+    const KernelRows& from = dynamic_cast<const KernelBasis&>(*m.basis).rows();
+    KernelRows to(from.shared_kernel(), from.dimensions(), Layout::doubles);
+    std::vector<double> scratch;
+    for (std::size_t i = 0; i < from.size(); ++i) to.append(from.row(i, scratch));
+    return to;
+  }
+  KernelCheck check(bool with_dual) const {
+    return {objective, basis, weights.data(), objective.intercept ? intercept.data() : nullptr, with_dual};
+  }
+  KernelCheck::Ends ends(const Rows& rows) const {
+    const Dataset data = make_dataset(rows);
+    KernelCheck c = check(true);
+    for (std::int64_t i = 0; i < data.rows(); ++i)
+      c.add(data.row(i), rows.y[static_cast<std::size_t>(i)], 1, dual.row(i).data());
+    return c.ends(nullptr);
+  }
+
+  Weights weights;
+  Eigen::VectorXd intercept;
+  Weights dual;
+  KernelBasis basis;
+  KernelObjective objective;
+  std::shared_ptr<const Loss> loss;
+};
+
+class EveryKernelModel : public ::testing::TestWithParam<Case> {
+ protected:
+  const Case& c = GetParam();
+  const Settings settings = settings_of(c);
+  const Rows rows = c.lambda > 0 ? random_rows(Family::gaussian, 5, c.classes)
+                                 : gaussian_rows(6, 50, 4, 0.3, c.classes);
+  const Dataset data = make_dataset(rows);
+  const Model model = fit(data, settings);
+  const Stored stored{c, model, settings};
+};
+
+TEST_P(EveryKernelModel, is_verified_as_it_was_certified) {
+  const Certificate& known = model.certificate;
+  const KernelCheck::Ends found = stored.ends(rows);
+  // A row that is a support vector is not known to be one here, and ntk has a cusp there.
+  const double slack = (c.kernel == "ntk" ? 1e-6 : 1e-10) * std::max(std::fabs(known.primal), known.dual);
+  EXPECT_LE(known.relative_gap, 2 * settings.tolerance);
+  EXPECT_NEAR(found.certificate.primal, known.primal, slack);
+  EXPECT_NEAR(found.certificate.dual, known.dual, slack);
+  EXPECT_EQ(found.certificate.support, known.support);
+  if (c.lambda == 0) {
+    EXPECT_NEAR(found.margin_lower, known.primal, slack);
+  }
+}
+
+TEST_P(EveryKernelModel, pieces_add_up_to_the_end_that_needs_no_dual_weights) {
+  KernelCheck whole = stored.check(false), first = stored.check(false), second = stored.check(false);
+  for (std::int64_t i = 0; i < data.rows(); ++i)
+    for (KernelCheck* part : {&whole, i % 3 == 0 ? &first : &second})
+      part->add(data.row(i), rows.y[static_cast<std::size_t>(i)], 1, stored.dual.row(i).data());
+  ASSERT_TRUE(first.merge(second.state()));
+  const KernelCheck::Ends a = whole.ends(nullptr), b = first.ends(nullptr), with = stored.ends(rows);
+  EXPECT_EQ(a.margin_lower, b.margin_lower);
+  EXPECT_EQ(a.margin_lower, with.margin_lower);
+  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 1e-14 * std::fabs(a.certificate.primal));
+  EXPECT_EQ(whole.errors(), first.errors());
+  EXPECT_FALSE(first.merge({1, 2}));
+  EXPECT_FALSE(first.merge(std::vector<double>(second.state().size(), -1)));
+}
+
+/// Whatever is done to the vectors, both ends stay on their sides of the optimum, which the training has certified.
+TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
+  const double slack = 1e-12 * model.certificate.radius;
+  const double top = (c.lambda > 0 ? model.certificate.primal : model.certificate.dual) + slack,
+               bottom = (c.lambda > 0 ? model.certificate.dual : model.certificate.primal) - slack;
+  const double nan = std::nan("");
+  int moved = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    Stored forged(c, model, settings);
+    auto forge = [&](auto& values) {
+      const auto at = static_cast<Eigen::Index>(random.uniform() * static_cast<double>(values.size()));
+      double& v = values.data()[at];
+      const double choices[] = {0, -v, v * (1 + random.uniform()), v * 1e3, gaussian(random), nan, 1e300, 1e-300};
+      v = choices[static_cast<std::size_t>(random.uniform() * 8)];
+    };
+    const int kind = static_cast<int>(seed % 4);
+    if (kind == 0 || kind == 3) forge(forged.weights);
+    if (kind == 1 || kind == 3) forge(forged.dual);
+    if (kind == 2) forge(forged.intercept);
+    if (seed % 5 == 0) forged.dual = forged.dual.colwise().reverse().eval();
+    if (seed % 7 == 0) forged.weights *= 1 + random.uniform();
+    const KernelCheck::Ends found = forged.ends(rows);
+    const Certificate& e = found.certificate;
+    EXPECT_LE(c.lambda > 0 ? e.dual : e.primal, top) << seed;
+    EXPECT_GE(c.lambda > 0 ? e.primal : e.dual, bottom) << seed;
+    EXPECT_FALSE(std::isnan(e.primal) || std::isnan(e.dual) || std::isnan(found.margin_lower)) << seed;
+    moved += !(e.relative_gap <= 2 * settings.tolerance);
+  }
+  EXPECT_GE(moved, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryKernelModel, ::testing::ValuesIn(cases),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(KernelCheck, other_rows_have_a_certificate_of_their_own) {
+  const Case& c = cases[0];
+  const Settings s = settings_of(c);
+  const Rows rows = gaussian_rows(6, 50, 4, 0.3);
+  const Model m = fit(make_dataset(rows), s);
+  Rows wrong = rows;
+  for (int& y : wrong.y) y = 1 - y;
+  const Stored stored(c, m, s);
+  const KernelCheck::Ends found = stored.ends(wrong);
+  EXPECT_LT(found.certificate.primal, 0);
+  EXPECT_GE(found.certificate.dual, m.certificate.primal);  // the same hulls
+  KernelCheck nothing = stored.check(true);
+  EXPECT_EQ(nothing.ends(nullptr).margin_lower, -std::numeric_limits<double>::infinity());
+}
+
+TEST(KernelCheck, refuses_rows_beyond_the_range_of_kernels) {
+  const Case& c = cases[0];
+  const Settings s = settings_of(c);
+  const Model m = fit(make_dataset(gaussian_rows(6, 50, 4, 0.3)), s);
+  const Stored stored(c, m, s);
+  KernelCheck check = stored.check(false);
+  for (const double size : {1e80, 1e300}) {
+    const std::vector<double> x(4, size);
+    EXPECT_THROW(check.add({x.data(), nullptr, 4, true}, 0, 1, nullptr), Error);
+  }
+  const std::vector<double> zero(4, 0.0);
+  check.add({zero.data(), nullptr, 4, true}, 0, 1, nullptr);
+}
+
+}  // namespace
+}  // namespace margin
