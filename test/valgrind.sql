@@ -38,6 +38,8 @@ SELECT margin_verify(model, k, x) FROM models, points WHERE name = 'stumps';
 
 SELECT margin_verify(model, y, x ORDER BY id) FROM models, points WHERE name = 'norm 1';
 
+SELECT name, margin_verify(model, y, x ORDER BY id) FROM models, points WHERE name LIKE 'kernel %' GROUP BY name;
+
 SELECT margin_verify(model, numrange(id - 9, id + 9), x ORDER BY id) FROM models, points WHERE name = 'ranges 2';
 
 SELECT margin_cross_validate(y, x, '{"lambdas": [1, 0.1], "folds": 3}' ORDER BY id), margin_path(y, x, '{"lambdas": [1, 0.1], "kernel": "rbf", "max_iterations": 5}') FROM points;
