@@ -19,9 +19,10 @@ double lp_norm(const double* v, Eigen::Index n, double p) {
     for (Eigen::Index j = 0; j < n; ++j) sum += (scale * v[j]) * (scale * v[j]);
     return std::sqrt(sum) / scale;
   }
+  // Relative to the largest: even the power 10001, the dual of 1.0001, of that is 1, and the sum cannot vanish.
   for (Eigen::Index j = 0; j < n; ++j)
-    if (v[j] != 0) sum += std::pow(std::fabs(scale * v[j]), p);
-  return std::pow(sum, 1 / p) / scale;
+    if (v[j] != 0) sum += std::pow(std::fabs(v[j]) / top, p);
+  return top * std::pow(sum, 1 / p);
 }
 
 }  // namespace margin

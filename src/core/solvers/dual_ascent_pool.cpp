@@ -56,7 +56,6 @@ Solution l2_start(const Problem& problem, const Settings& settings, Monitor& mon
   Problem l2 = problem;
   l2.norm = 2;
   Settings s = settings;
-  s.history = false;
   s.tolerance = std::max(s.tolerance, 0.1);
   return cutting_plane.solve(l2, s, monitor);
 }
@@ -69,7 +68,7 @@ Solution solve_lp_pool(const Problem& problem, const Settings& settings, Monitor
   const double radius = problem.data.radius(), scale = unit_scale(radius);
   Solution start = l2_start(problem, settings, monitor);
   start.solver = "dual_ascent+" + start.solver;
-  if (start.status == Status::not_separable || start.status == Status::time_limit) return start;
+  if (start.status == Status::not_separable || start.status == Status::time_limit) return start;  // with its history
   LpPool pool(problem, scale);
   for (std::int64_t i = 0; i < problem.rows(); ++i)
     if (start.dual(i, 0) > 0) pool.add(i);
