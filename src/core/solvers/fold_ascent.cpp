@@ -254,7 +254,7 @@ template <class L>
 void FoldAscent::look(const L& loss, double epochs) {
   const double threshold = violation_ > 0 ? shrink_share * violation_ : infinity;
   const std::size_t folds = static_cast<std::size_t>(count_);
-  double losses[widest_panel] = {}, conjugates[widest_panel] = {}, norm[widest_panel] = {};
+  double losses[widest_panel] = {}, conjugates[widest_panel] = {}, products[widest_panel] = {};
   double u[widest_panel], values[widest_panel];
   order_.clear();
   const auto output = static_cast<std::size_t>(at_ - outputs_.data());
@@ -271,20 +271,21 @@ void FoldAscent::look(const L& loss, double epochs) {
       if (reached_[f] != 0 || v.fold == static_cast<std::int32_t>(f)) continue;
       const double c = v.weight * unit[f];
       losses[f] += c * values[f];
-      if (a[f] != 0) conjugates[f] += c * loss.conjugate(a[f], v.y);
+      if (a[f] != 0) {
+        conjugates[f] += c * loss.conjugate(a[f], v.y);
+        products[f] += c * a[f] * u[f];
+      }
       if constexpr (detail::settles<L>()) wanted |= loss.slack(u[f], v.y, a[f]) <= threshold;
     }
     if (v.weight > 0 && v.size > 0 && (wanted || !detail::settles<L>())) order_.push_back(static_cast<std::int32_t>(i));
     run_.work(0.25 * static_cast<double>(width_) * v.x.count + 64.0);
   }
-  add_squares(at_->w, width_, norm);
-  run_.work(static_cast<double>(at_->w.size()));
-  const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 1.0;
   widest_ = 0;
   double lower = 0, upper = 0;  // of the widest fold
   for (std::size_t f = 0; f < folds; ++f) {
     if (reached_[f] != 0) continue;
-    const double penalty = 0.5 * lambda_ * (norm[f] + at_->b[f] * at_->b[f] / constant);
+    // λ (‖w‖² + b²/B²) = Σ c a (<x, w> + b), since w = Σ c a x/λ and b = B² Σ c a/λ: w itself may be long.
+    const double penalty = 0.5 * products[f];
     const double primal = losses[f] + penalty, dual = -conjugates[f] - penalty;
     at_->size[f] = std::max(std::fabs(primal), std::fabs(dual));
     target_[f] = 0.999 * settings_.tolerance * at_->size[f];
