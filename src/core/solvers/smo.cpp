@@ -27,6 +27,9 @@ namespace margin {
 
 namespace {
 constexpr std::int64_t default_rounds = 10000;
+// Beyond some thousand rows Newton's cubic steps cost more than the rounds that a larger pool saves: 20,000 noisy rows
+// with a small lambda took 30 s with 2,000 and were not done after 43 s without a bound.
+constexpr double useful_pool = 2500;
 
 class Smo final : public Solver {
  public:
@@ -82,7 +85,7 @@ Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& m
       8 * n * 16);
   // A quarter for the pool's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half for
   // columns.
-  const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, 20000.0));
+  const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, useful_pool));
   KernelColumns columns(rows, left / 2, poll);
 
   Solution s;
