@@ -9,8 +9,10 @@ make_scratch
 export MARGIN_BENCH_BUILD=${MARGIN_BUILD:-$root/build}/bench
 cmake -S "$root/bench/peers" -B "$MARGIN_BENCH_BUILD" >/dev/null
 cmake --build "$MARGIN_BENCH_BUILD" -j "$jobs" >"$scratch/peers.log" 2>&1 || { cat "$scratch/peers.log"; die 'the peers do not build'; }
-# What is measured, named before it is built: HEAD may move on, and the tree may differ from it.
-MARGIN_COMMIT=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
+# What is measured, named before it is built: HEAD may move on, and the tree may differ from it (the tables of an earlier
+# run do not count).
+MARGIN_COMMIT=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
+git -C "$root" diff --quiet HEAD -- . ':!docs/benchmarks.md' ':!docs/benchmarks' || MARGIN_COMMIT+=-dirty
 export MARGIN_COMMIT
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # of every Python: one thread against one thread
 build_extension
