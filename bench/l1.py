@@ -69,8 +69,8 @@ def adaboost(x, y):
 def boosting(session, train, options, relative, repetitions):
     out = Table("boosting", "l1 margins: exact, and boosted stumps",
                 "Exact: the whole statement `train_margin(y, x, margin_options(norm => 1, tolerance => 1e-6))`, real[] rows, with "
-                "intercept, against scipy's HiGHS on the linear program of all rows (interior point with crossover, one run; its "
-                "dual simplex took 2.5 times as long on mnist_0v1 and did not end within 200 s on gisette_scale.t). Stumps: the whole statement with `learners => 'stumps'`, 100 rounds of `optimal` "
+                "intercept, against scipy's HiGHS on the linear program of all rows (interior point with crossover, one run). "
+                "Stumps: the whole statement with `learners => 'stumps'`, 100 rounds of `optimal` "
                 "steps, `shrinkage` 1, against `fit()` of scikit-learn's `AdaBoostClassifier` (SAMME, 100 stumps) on rows in "
                 "memory. The loss is the mean exponential loss at the best scale and intercept of each.")
     for name in ("mnist_0v1", "mnist_6v7", "sonar_scale", "gisette_scale.t"):

@@ -67,8 +67,7 @@ struct Settings {
   Step step = Step::automatic;
   std::optional<double> shrinkage;  ///< ν of boosting, in (0, 1]
   std::optional<bool> accelerated;
-  std::optional<bool>
-      working_set;  ///< solve on a pool of rows that passes certify and grow; absent: with solver 'auto'
+  std::optional<bool> working_set;  ///< a pool of rows that passes certify and grow; absent: with solver 'auto'
 
   // What the model carries, what the session hears.
   bool history = false;

@@ -72,15 +72,11 @@ sub signalled
 	$node->poll_query_until('postgres',
 		"SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query LIKE '%train_margin%'");
 	sleep(0.3 * $slow);    # past the reading of the rows, inside the solver
+	my $until_idle = until_idle($pid);
 	my $milliseconds = $node->safe_psql('postgres', qq{
 		DO \$\$ DECLARE start timestamptz := clock_timestamp(); BEGIN
 		  PERFORM $signal($pid);
-		  LOOP
-		    PERFORM pg_stat_clear_snapshot();
-		    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active');
-		    PERFORM pg_sleep(0.001);
-		  END LOOP;
-		  PERFORM set_config('test.took', (1000 * extract(epoch FROM clock_timestamp() - start))::text, false);
+		  $until_idle
 		END \$\$;
 		SELECT round(current_setting('test.took')::numeric, 1);});
 	return ($milliseconds, $victim, $pid);

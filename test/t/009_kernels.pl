@@ -17,6 +17,7 @@ sub took
 	my $victim = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $victim->query_safe('SELECT pg_backend_pid()');
 	$victim->query_until(qr/started/, "\\echo started\n$statement\n");
+	my $until_idle = until_idle($pid);
 	my $milliseconds = $node->safe_psql('postgres', qq{
 		DO \$\$ DECLARE start timestamptz; BEGIN
 		  LOOP
@@ -30,12 +31,7 @@ sub took
 		  IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active') THEN
 		    start := clock_timestamp();
 		    PERFORM pg_cancel_backend($pid);
-		    LOOP
-		      PERFORM pg_stat_clear_snapshot();
-		      EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active');
-		      PERFORM pg_sleep(0.001);
-		    END LOOP;
-		    PERFORM set_config('test.took', (1000 * extract(epoch FROM clock_timestamp() - start))::text, false);
+		    $until_idle
 		  END IF;
 		END \$\$;
 		SELECT round(nullif(current_setting('test.took', true), '')::numeric, 1);});

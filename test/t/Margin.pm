@@ -8,7 +8,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident cpu_seconds bits_of solvers);
+our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident cpu_seconds bits_of solvers until_idle);
 
 # new_node(NAME, SETTING...): a started cluster with the extension in database postgres.
 sub new_node
@@ -50,6 +50,19 @@ sub timed
 	my ($milliseconds) = $out =~ /^Time: ([0-9.]+) ms/m;
 	my ($state) = $err =~ /ERROR:\s+([0-9A-Z]{5})/;
 	return ($milliseconds, $state // '', $out =~ /the session goes on/ ? 1 : 0);
+}
+
+# until_idle(PID): PL/pgSQL that waits for the end of what a session is doing, and leaves in test.took how many milliseconds
+# have gone since `start`. Inside the server, so that no client's start-up is counted.
+sub until_idle
+{
+	my ($pid) = @_;
+	return qq{LOOP
+		    PERFORM pg_stat_clear_snapshot();
+		    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active');
+		    PERFORM pg_sleep(0.001);
+		  END LOOP;
+		  PERFORM set_config('test.took', (1000 * extract(epoch FROM clock_timestamp() - start))::text, false);};
 }
 
 # The directory of the shared data sets, or '' where there is none.

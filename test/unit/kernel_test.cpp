@@ -323,6 +323,15 @@ TEST(Smo, weights_of_no_certain_norm_claim_no_margin_of_0) {
   }
 }
 
+TEST(Sampling, refuses_the_steps_of_others) {
+  Settings s = with_kernel("rbf");
+  s.solver = "sampling";
+  for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal}) {
+    s.step = step;
+    EXPECT_THROW(fit(make_dataset({{{1, 2}, {0, 1}}, {0, 1}, 2}), s), Error);
+  }
+}
+
 TEST(Sampling, theorem_4_1_holds) {
   // Rows of norm 1 at most, margin g without an intercept; ε, δ = 0.1 and T as the theorem says.
   Rows rows;

@@ -1,17 +1,17 @@
 // Stochastic dual coordinate ascent on all folds of a cross-validation side by side.
 //
-// Problem:  for every fold f: min P of certificate_risk.hpp over the rows outside of f, through its dual, no elastic
-// net. Update:   a visit to row i takes one coordinate step in the model of every fold but the row's own. The exact
-// step of
-//           sdca.cpp; for the logistic loss, where that costs many exponentials, the step (−φ'(u) − a)/(1 + s/4), which
-//           never passes the maximum as φ'' ≤ 1/4.
-// Order:    one permutation for all folds, rows left out as in sdca.cpp when all folds' slacks allow it.
-// Why:      a visit's price is the row's way from memory, which ten folds now share; the weights lie feature by
-// feature,
-//           all folds side by side, so that a feature's ten weights are one or two cache lines (kernels_panel.inc).
-// Stop:     relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance in every fold and output, in double precision from
-//           the solver's own w; not the certificate of a model, which would cost another pass for each.
-// Source:   Shalev-Shwartz & Zhang (2013), as sdca.cpp; the shared visits are ours.
+// Problem    for every fold f: min P of certificate_risk.hpp over the rows outside of f, through its dual; no elastic
+//            net.
+// Update     a visit to row i takes one coordinate step in the model of every fold but the row's own. The exact step of
+//            sdca.cpp; for the logistic loss, where that costs many exponentials, the step (−φ'(u) − a)/(1 + s/4),
+//            which never passes the maximum as φ'' ≤ 1/4.
+// Order      one permutation for all folds, rows left out as in sdca.cpp when all folds' slacks allow it.
+// Why        a visit's price is the row's way from memory, which ten folds now share; the weights lie feature by
+//            feature, all folds side by side, so that a feature's ten weights are one or two cache lines
+//            (kernels_panel.inc).
+// Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance in every fold and output, in double precision from
+//            the solver's own scores; not the certificate of a model, which would cost another pass for each.
+// Source     Shalev-Shwartz & Zhang (2013), as sdca.cpp; the shared visits are ours.
 #include "fold_ascent.hpp"
 
 #include <algorithm>

@@ -11,6 +11,7 @@ namespace margin {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t default_steps = 100000;
 
 double largest_norm(const KernelRows& rows) {
   double largest = 0;
@@ -127,6 +128,23 @@ std::vector<KernelAscent::Choice> KernelAscent::worst() const {
   return chosen;
 }
 
+/// scores, coefficients += factor · share · z of the choice, whose kernel column this is.
+void KernelAscent::add(const Choice& c, double factor, const double* column, Weights& scores, Weights& coefficients) {
+  const double unit = 1 / (radius_ * radius_);
+  const auto n = static_cast<std::size_t>(problem_.rows());
+  auto add_to = [&](std::int32_t output, double a) {
+    for (std::size_t i = 0; i < n; ++i) scores(static_cast<Eigen::Index>(i), output) += a * unit * column[i];
+    coefficients(c.row, output) += a;
+  };
+  if (k_ == 1) {
+    add_to(0, factor * c.share * problem_.sign(c.row));
+  } else {
+    add_to(problem_.label[static_cast<std::size_t>(c.row)], factor * c.share * pair_scale_);
+    add_to(c.rival, -factor * c.share * pair_scale_);
+  }
+  run_.work(static_cast<double>(n) * (k_ == 1 ? 1.0 : 2.0));
+}
+
 void KernelAscent::step(const std::vector<Choice>& v, double beta, double theta) {
   // <w, v>, <g, v> and ‖v‖² from the scores, before they move.
   double wv = 0, gv = 0, vv = 0;
@@ -135,21 +153,6 @@ void KernelAscent::step(const std::vector<Choice>& v, double beta, double theta)
     gv += c.share * margin_of(g_, c);
   }
   const double unit = 1 / (radius_ * radius_);
-  const auto n = static_cast<std::size_t>(problem_.rows());
-  // g + v, as scores and coefficients.
-  auto add = [&](const Choice& c, double factor, const double* column) {
-    auto add_to = [&](std::int32_t output, double a) {
-      for (std::size_t i = 0; i < n; ++i) g_(static_cast<Eigen::Index>(i), output) += a * unit * column[i];
-      g_coefficients_(c.row, output) += a;
-    };
-    if (k_ == 1) {
-      add_to(0, factor * c.share * problem_.sign(c.row));
-    } else {
-      add_to(problem_.label[static_cast<std::size_t>(c.row)], factor * c.share * pair_scale_);
-      add_to(c.rival, -factor * c.share * pair_scale_);
-    }
-    run_.work(static_cast<double>(n) * (k_ == 1 ? 1.0 : 2.0));
-  };
   std::vector<std::int64_t> which;
   for (const Choice& c : v) which.push_back(c.row);
   columns_.each(which, [&](std::size_t a, const double* column) {
@@ -157,41 +160,26 @@ void KernelAscent::step(const std::vector<Choice>& v, double beta, double theta)
       const double product = column[other.row] * unit * v[a].share * other.share;
       vv += k_ == 1 ? product * problem_.sign(v[a].row) * problem_.sign(other.row) : product;
     }
-    add(v[a], 1, column);
+    add(v[a], 1, column, g_, g_coefficients_);  // g is g + v from here on
   });
-  // With h = g + v: w moves by θ (β h + v) = θ ((β + 1) h − g_before); in scores: w += θ ((1 + β) h − (h − v)), and
-  // h − v is the old g, so it is subtracted before g is scaled.
+  // With h = g + v: w' = w + θ (β h + v), g' = β h.
   const double hh = gg_ + 2 * gv + vv, wh = wg_ + wv;
   const double hv = gv + vv;
-  // w' = w + θ (β h + v)
   const double moved = theta * theta * (beta * beta * hh + 2 * beta * hv + vv);
-  const double wg = beta * (wh + theta * (beta * hh + hv));  // <w', g'> with g' = β h
+  const double wg = beta * (wh + theta * (beta * hh + hv));  // <w', g'>
   ww_ += 2 * theta * (beta * wh + wv) + moved;
   gg_ = beta * beta * hh;
   wg_ = wg;
   if (beta > 0) {
     w_ += (theta * beta) * g_;
     w_coefficients_ += (theta * beta) * g_coefficients_;
-    run_.work(static_cast<double>(n) * k_ * 2);
+    run_.work(static_cast<double>(problem_.rows()) * k_ * 2);
   }
-  columns_.each(which, [&](std::size_t a, const double* column) {
-    const Choice& c = v[a];
-    auto add_to = [&](std::int32_t output, double x) {
-      for (std::size_t i = 0; i < n; ++i) w_(static_cast<Eigen::Index>(i), output) += x * unit * column[i];
-      w_coefficients_(c.row, output) += x;
-    };
-    if (k_ == 1) {
-      add_to(0, theta * c.share * problem_.sign(c.row));
-    } else {
-      add_to(problem_.label[static_cast<std::size_t>(c.row)], theta * c.share * pair_scale_);
-      add_to(c.rival, -theta * c.share * pair_scale_);
-    }
-    run_.work(static_cast<double>(n) * (k_ == 1 ? 1.0 : 2.0));
-  });
+  columns_.each(which, [&](std::size_t a, const double* column) { add(v[a], theta, column, w_, w_coefficients_); });
   g_ *= beta;
   g_coefficients_ *= beta;
   refresh_margins();
-  run_.work(static_cast<double>(n) * (k_ + 4.0));
+  run_.work(static_cast<double>(problem_.rows()) * (k_ + 4.0));
 }
 
 double KernelAscent::lower() const {
@@ -229,6 +217,41 @@ Solution KernelAscent::zero_solution(std::string_view solver) const {
   s.dual.setOnes();
   s.solver = solver;
   s.status = Status::not_separable;
+  return s;
+}
+
+Solution run_kernel_ascent(const Problem& problem, const Settings& settings, Monitor& monitor, std::string_view name,
+                           const KernelStep& step) {
+  Run run(settings, monitor, name, default_steps);
+  auto poll = [&](double operations) { run.work(operations); };
+  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
+  KernelColumns columns(rows, settings.workspace_limit - kernel_ascent_bytes(problem), poll);
+  KernelAscent ascent(problem, rows, columns, run);
+  if (ascent.radius() == 0) return ascent.zero_solution(name);
+
+  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  double lower = 0;
+  Status status = Status::iteration_limit;
+  UpperEnd upper;
+  std::int64_t t = 0;
+  do {
+    upper = step(ascent, run, t++);
+    const double now = ascent.lower();
+    if (t == 1 || now > lower) {
+      lower = now;
+      ascent.remember();
+    }
+    run.record(t, lower, upper.value);
+    if (lower > 0 && upper.value - lower <= target * upper.value) {
+      status = Status::optimal;
+      break;
+    }
+  } while (!run.exhausted(t, status));
+  Solution s = ascent.solution(upper.of_momentum);
+  s.solver = name;
+  s.status = status;
+  s.iterations = t;
+  s.trace = run.take_trace();
   return s;
 }
 

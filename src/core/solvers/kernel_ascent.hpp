@@ -9,6 +9,8 @@
 // afresh.
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <vector>
 
 #include "../kernel_columns.hpp"
@@ -46,6 +48,7 @@ class KernelAscent {
   Solution zero_solution(std::string_view solver) const;
 
  private:
+  void add(const Choice& c, double factor, const double* column, Weights& scores, Weights& coefficients);
   double margin_of(const Weights& scores, const Choice& c) const;
   void refresh_margins();
 
@@ -61,6 +64,18 @@ class KernelAscent {
   double class_least_[2];            // smallest margins: of all rows, or of each class
   double ww_ = 0, gg_ = 0, wg_ = 0, best_norm_ = 0, best_intercept_ = 0;
 };
+
+/// The upper end that a step knows, and whose coefficients prove it: w's or g's.
+struct UpperEnd {
+  double value = std::numeric_limits<double>::infinity();
+  bool of_momentum = false;
+};
+/// Step number t, from 0.
+using KernelStep = std::function<UpperEnd(KernelAscent& ascent, const Run& run, std::int64_t t)>;
+
+/// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower end is the best margin seen.
+Solution run_kernel_ascent(const Problem& problem, const Settings& settings, Monitor& monitor, std::string_view name,
+                           const KernelStep& step);
 
 /// Bytes that KernelAscent takes, with some columns.
 double kernel_ascent_bytes(const Problem& problem);

@@ -12,8 +12,6 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t default_steps = 100000;
-
 class KernelBatchPerceptron final : public Solver {
  public:
   std::string_view name() const override { return "kernel_batch_perceptron"; }
@@ -28,37 +26,11 @@ class KernelBatchPerceptron final : public Solver {
 };
 
 Solution KernelBatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_steps);
-  auto poll = [&](double operations) { run.work(operations); };
-  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
-  KernelColumns columns(rows, settings.workspace_limit - kernel_ascent_bytes(problem), poll);
-  KernelAscent ascent(problem, rows, columns, run);
-  if (ascent.radius() == 0) return ascent.zero_solution(name());
-
-  const double target = settings.tolerance * 0.999;
-  double lower = 0;
-  Status status = Status::iteration_limit;
-  std::int64_t t = 1;
-  for (;; ++t) {
-    ascent.step(ascent.worst(), 0, 1);
-    const double now = ascent.lower(), upper = ascent.norm_of_weights() / static_cast<double>(t);
-    if (t == 1 || now > lower) {
-      lower = now;
-      ascent.remember();
-    }
-    run.record(t, lower, upper);
-    if (lower > 0 && upper - lower <= target * upper) {
-      status = Status::optimal;
-      break;
-    }
-    if (run.exhausted(t, status)) break;
-  }
-  Solution s = ascent.solution(false);
-  s.solver = name();
-  s.status = status;
-  s.iterations = t;
-  s.trace = run.take_trace();
-  return s;
+  return run_kernel_ascent(problem, settings, monitor, name(),
+                           [](KernelAscent& ascent, const Run&, std::int64_t t) -> UpperEnd {
+                             ascent.step(ascent.worst(), 0, 1);
+                             return {ascent.norm_of_weights() / static_cast<double>(t + 1), false};
+                           });
 }
 
 const KernelBatchPerceptron instance;

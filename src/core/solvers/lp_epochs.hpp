@@ -45,9 +45,8 @@ class LpRecord {
   Eigen::VectorXd offsets_, alpha_;
 };
 
-/// Calls `epoch(alpha, ascent)` until the interval is within the tolerance, the rows are proven inseparable or a limit
-/// is met, or `settled` says that further epochs
-/// change nothing; judges after each.
+/// Calls `epoch(alpha, ascent)` until the interval is within the tolerance, the rows are proven inseparable, a limit is
+/// met, or `settled` says that further epochs change nothing; judges after each.
 Solution run_epochs(const Problem& problem, const Settings& settings, Monitor& monitor, std::string name, bool constant,
                     const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
                     const std::function<bool()>& settled = nullptr);

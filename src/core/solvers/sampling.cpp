@@ -11,15 +11,13 @@
 //            so its norm is an upper end; the lower end is the best margin seen.
 // Source     Ji, Srebro & Telgarsky (2021), Algorithm 2, Theorem 4.1; Section 5.2 for more classes (pairs are drawn).
 #include <cmath>
-#include <limits>
 
+#include "../error.hpp"
 #include "kernel_ascent.hpp"
 
 namespace margin {
 
 namespace {
-
-constexpr std::int64_t default_steps = 100000;
 
 class Sampling final : public Solver {
  public:
@@ -35,45 +33,24 @@ class Sampling final : public Solver {
 };
 
 Solution Sampling::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_steps);
-  auto poll = [&](double operations) { run.work(operations); };
-  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
-  KernelColumns columns(rows, settings.workspace_limit - kernel_ascent_bytes(problem), poll);
-  KernelAscent ascent(problem, rows, columns, run);
-  if (ascent.radius() == 0) return ascent.zero_solution(name());
-  Random random(settings.seed);
-
+  if (settings.step != Step::automatic && settings.step != Step::theory)
+    throw Error(ErrorKind::unsupported, "sampling takes theory steps, or leave step out",
+                "quadratic, wolfe, adaboost and optimal steps are those of boosting or dual_ascent.");
   const bool theory = settings.step == Step::theory;
   const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
-  const double theta = theory ? std::sqrt(std::log(pairs) / static_cast<double>(run.max_iterations())) : 1;
-  const double target = settings.tolerance * 0.999;
-  double lower = 0, upper = std::numeric_limits<double>::infinity();
-  Status status = Status::iteration_limit;
-  std::int64_t t = 0;
-  for (;; ++t) {
-    ascent.step(ascent.sample(random), theory ? 0.0 : static_cast<double>(t) / static_cast<double>(t + 1), theta);
-    const double now = ascent.lower(), steps = static_cast<double>(t + 1);
-    if (t == 0 || now > lower) {
-      lower = now;
-      ascent.remember();
-    }
-    if (theory)
-      upper = ascent.norm_of_weights() / (theta * steps);
-    else if (t > 0)
-      upper = 2 * ascent.norm_of_momentum() / static_cast<double>(t);
-    run.record(t + 1, lower, upper);
-    if (lower > 0 && upper - lower <= target * upper) {
-      status = Status::optimal;
-      break;
-    }
-    if (run.exhausted(t + 1, status)) break;
-  }
-  Solution s = ascent.solution(!theory && t > 0);
-  s.solver = name();
-  s.status = status;
-  s.iterations = t + 1;
-  s.trace = run.take_trace();
-  return s;
+  Random random(settings.seed);
+  return run_kernel_ascent(
+      problem, settings, monitor, name(), [&](KernelAscent& ascent, const Run& run, std::int64_t t) -> UpperEnd {
+        const double steps = static_cast<double>(t + 1);
+        if (theory) {
+          const double theta = std::sqrt(std::log(pairs) / static_cast<double>(run.max_iterations()));
+          ascent.step(ascent.sample(random), 0, theta);
+          return {ascent.norm_of_weights() / (theta * steps), false};
+        }
+        ascent.step(ascent.sample(random), static_cast<double>(t) / steps, 1);
+        if (t == 0) return {};
+        return {2 * ascent.norm_of_momentum() / static_cast<double>(t), true};
+      });
 }
 
 const Sampling instance;

@@ -4,7 +4,7 @@
 //            soft:               λ/2 ‖w‖² + (1/W) Σ c_i max(0, 1 − y_i (w(x_i) + b)),
 //            w = Σ β_i k(x_i, ·), b free and not regularised. One dual serves both,
 //              max Σ y_i β_i − ½ βᵀKβ   with 0 ≤ y_i β_i ≤ C_i, C_i = c_i/(λW) or ∞, and Σ β_i = 0 with an intercept.
-//            More than two classes: soft margins one against the rest; hard margins are left to cutting_plane.
+//            More than two classes: soft margins one against the rest; hard margins are left to sampling.
 // Update     keep a pool of rows with their kernel values among each other; solve the dual on the pool (smo_pool.hpp);
 //            bring the errors y_i − w(x_i) of all rows up to date from the columns of the weights that moved; let in
 //            the rows that violate the conditions of optimality most; repeat. Rows outside of the pool are not touched
