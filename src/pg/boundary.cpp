@@ -1,5 +1,7 @@
 #include "boundary.hpp"
 
+#include "poll_trace.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -99,10 +101,16 @@ bool failed(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), Datum& res
 }  // namespace
 
 // Raising happens here, outside every catch clause: a jump out of one would leak the exception object.
-Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo)) {
+Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char* name) {
   Datum result = 0;
   Report report;
-  if (failed(fcinfo, body, result, report)) raise(report);
+  bool threw;
+  {
+    TracedCall call(name);
+    threw = failed(fcinfo, body, result, report);
+    call.report();
+  }
+  if (threw) raise(report);
   return result;
 }
 

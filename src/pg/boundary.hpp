@@ -12,8 +12,8 @@ struct BackendError {
   ErrorData* data;
 };
 
-/// Run `body` as the body of an SQL function: whatever it throws becomes one PostgreSQL error.
-Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo));
+/// Run `body` as the body of the SQL function `name`: whatever it throws becomes one PostgreSQL error.
+Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char* name);
 
 /// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError.
 void guarded(void (*call)(void*), void* argument);
@@ -48,10 +48,10 @@ void warn(const std::string& message, const std::string& hint);
 }  // namespace margin::pg
 
 /// The one way to define an SQL function: MARGIN_FUNCTION(name) { ... return datum; }, with fcinfo in scope.
-#define MARGIN_FUNCTION(name)                                                                \
-  extern "C" {                                                                               \
-  PG_FUNCTION_INFO_V1(name);                                                                 \
-  }                                                                                          \
-  static Datum name##_body(FunctionCallInfo fcinfo);                                         \
-  extern "C" Datum name(PG_FUNCTION_ARGS) { return margin::pg::entry(fcinfo, name##_body); } \
+#define MARGIN_FUNCTION(name)                                                                       \
+  extern "C" {                                                                                      \
+  PG_FUNCTION_INFO_V1(name);                                                                        \
+  }                                                                                                 \
+  static Datum name##_body(FunctionCallInfo fcinfo);                                                \
+  extern "C" Datum name(PG_FUNCTION_ARGS) { return margin::pg::entry(fcinfo, name##_body, #name); } \
   static Datum name##_body([[maybe_unused]] FunctionCallInfo fcinfo)

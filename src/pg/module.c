@@ -19,6 +19,7 @@ PG_MODULE_MAGIC;
 
 int guc_log_level = 0;
 int guc_memory_limit = -1;
+int guc_poll_trace = 0;
 
 static const struct config_enum_entry log_levels[] = {
 	{"off", 0, false},
@@ -44,6 +45,11 @@ _PG_init(void)
 							"-1 means no limit of its own.",
 							&guc_memory_limit, -1, -1, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("margin.poll_trace",
+							"Logs calls that check for interrupts less often than this, in CPU time.",
+							"For developers. 0 turns it off.",
+							&guc_poll_trace, 0, 0, 3600000,
+							PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("margin");
 #else

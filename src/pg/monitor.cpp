@@ -1,5 +1,7 @@
 #include "monitor.hpp"
 
+#include "poll_trace.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -18,6 +20,7 @@ SessionMonitor::SessionMonitor(const std::string& level, bool hard_margin, Clock
 
 // Interrupts that do not cancel (barriers, requests to log memory) are served too, and training goes on.
 void InterruptMonitor::poll() {
+  if (guc_poll_trace > 0) trace_poll();
   if (InterruptPending) backend([] { CHECK_FOR_INTERRUPTS(); });
 }
 
