@@ -1,8 +1,10 @@
-// The build includes this before every file: a broken precondition of Eigen's becomes an exception, which ends one
-// statement, where Eigen's own assertion would end the server process and with it every session.
+// The build includes this before every file: a broken precondition of Eigen's, or memory that is not to be had, becomes
+// an exception, which ends one statement, where Eigen would end the server process and with it every session.
 #pragma once
 
 #include <stdexcept>
+
+#include "eigen_storage.hpp"
 
 namespace margin {
 
