@@ -12,7 +12,7 @@ scratch=''     # the directory of this run; removed at the end
 stage_group='' # process group of the command that runs just now
 
 packages_build=(postgresql-"$pg_major" postgresql-server-dev-"$pg_major" g++ make pkg-config libeigen3-dev)
-packages_test=(cmake libgtest-dev libipc-run-perl valgrind clang-format python3 python3-numpy xz-utils)
+packages_test=(cmake libgtest-dev libmpfr-dev libipc-run-perl valgrind clang-format python3 python3-numpy xz-utils)
 packages_bench=(cmake python3 python3-numpy python3-sklearn python3-matplotlib "postgresql-plpython3-$pg_major" xz-utils liblinear-dev libsvm-dev)
 
 say() { printf '%s\n' "$*"; }

@@ -4,7 +4,7 @@
 # `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-all_stages=(format rules unit sanitize regress tap valgrind docs)
+all_stages=(format rules unit exact sanitize regress tap valgrind docs)
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -13,7 +13,7 @@ closing=()
 
 usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}"
-  say "environment: PG_MAJOR (15), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_KEEP"
+  say "environment: PG_MAJOR (15), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_KEEP"
 }
 
 # stage NAME: runs stage_NAME with its output in a log, counts its tests, prints one line (and the log's end on failure).
@@ -37,7 +37,7 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=ctest [sanitize]=ctest [regress]=regress [tap]=tap [valgrind]=tap [docs]=tap)
+declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [valgrind]=tap [docs]=tap)
 declare -A last_line=([tap]='^(Result:|checks:)' [ctest]='tests passed' [regress]='^ ?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -126,6 +126,11 @@ stage_unit() {
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release
   cmake --build "$build/release" -j "$jobs"
   ctest --test-dir "$build/release" -j "$jobs" --output-on-failure
+}
+stage_exact() { # certificates of small hard problems against exact arithmetic; the seed is fixed
+  cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_EXACT=ON
+  cmake --build "$build/release" -j "$jobs" --target margin_exact
+  "$build/release/margin_exact" "${MARGIN_EXACT:-5000}" 1
 }
 stage_sanitize() { # the unit tests and the fuzzers' smoke runs
   cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON

@@ -2,26 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "certificate_norm.hpp"
+#include "lp_norm.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 
 namespace margin {
-
-namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-double norm_of(const double* x, std::size_t n) {
-  const double top = kernels().max_abs_d(x, n);
-  if (top == 0) return 0;
-  const double scale = unit_scale(top);
-  double sum = 0;
-  for (std::size_t j = 0; j < n; ++j) sum += (scale * x[j]) * (scale * x[j]);
-  return std::sqrt(sum) / scale;
-}
-}  // namespace
 
 MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const double* weights, const double* intercept,
                          bool free_intercept, bool with_dual)
@@ -54,6 +41,7 @@ void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
       if (c != label)
         margin = std::min(margin, scores_[static_cast<std::size_t>(label)] - scores_[static_cast<std::size_t>(c)]);
   }
+  if (!kernels().finite_d(scores_.data(), scores_.size())) margin = -infinity;  // an overflow proves nothing
   smallest_ = std::min(smallest_, margin);
   if (!(margin > 0)) ++errors_;
   if (!with_dual_ || q == nullptr) return;
@@ -99,38 +87,44 @@ void MarginCheck::merge(const Counters& c) {
 
 double MarginCheck::lower() const {
   if (rows_ == 0) return -infinity;
-  const double norm = norm_of(weights_, static_cast<std::size_t>(outputs_) * static_cast<std::size_t>(dimensions_));
+  const double norm = lp_norm(weights_, static_cast<Eigen::Index>(outputs_) * dimensions_, 2);
   if (norm == 0) return 0;
-  // A dot product of d terms, and the sum with b, err by at most (d + 2) ε ‖x‖ ‖w‖ (+ ε |b|).
+  if (!(norm < infinity)) return -infinity;
+  // A dot product of d terms, and the sum with b, err by at most (d + 2) ε ‖x‖ ‖w‖ (+ ε |b|), and terms may vanish.
   double largest_intercept = 0;
   for (std::int32_t o = 0; intercept_ != nullptr && o < outputs_; ++o)
     largest_intercept = std::max(largest_intercept, std::fabs(intercept_[o]));
   const double terms = (outputs_ == 1 ? 1.0 : 2.0) * (dimensions_ + 2.0);
-  const double rounding = epsilon * (terms * radius_ + 2 * largest_intercept / norm);
+  const double rounding = epsilon * (terms * radius_ + 2 * (largest_intercept / norm)) + terms * tiny / norm + tiny;
   const double value = smallest_ / norm;
-  return value - rounding - 2 * epsilon * std::fabs(value);
+  const double lower = value - rounding - (epsilon * (outputs_ * (dimensions_ + 4.0)) + tiny / norm) * std::fabs(value);
+  return std::isfinite(lower) ? lower : -infinity;
 }
 
 double MarginCheck::upper() const {
   if (!with_dual_ || support_ == 0) return infinity;
   double total = 0;
   for (const double m : mass_) total += m;
-  if (!(total > 0) || !std::isfinite(total)) return infinity;
+  if (!(total >= smallest_normal) || !std::isfinite(total)) return infinity;
   const auto d = static_cast<std::size_t>(dimensions_);
+  double least = total;  // what products q x that vanished are divided by
   double value = 0;
   if (outputs_ == 1) {
     std::vector<double> v(d);
     double minus = -1 / total, plus = 1 / total;
     if (free_intercept_) {  // each class is its own simplex; half the distance of the two hull points
-      if (!(mass_[0] > 0) || !(mass_[1] > 0)) return infinity;
+      least = std::min(mass_[0], mass_[1]);
+      if (!(least >= smallest_normal)) return infinity;
       minus = -0.5 / mass_[0];
       plus = 0.5 / mass_[1];
     }
     for (std::size_t j = 0; j < d; ++j)
       v[j] = minus * sums_(0, static_cast<Eigen::Index>(j)) + plus * sums_(1, static_cast<Eigen::Index>(j));
-    value = norm_of(v.data(), d);
+    if (!kernels().finite_d(v.data(), d)) return infinity;
+    value = lp_norm(v.data(), static_cast<Eigen::Index>(d), 2);
   } else {
-    value = norm_of(sums_.data(), static_cast<std::size_t>(classes_) * d) / total;
+    if (!kernels().finite_d(sums_.data(), static_cast<std::size_t>(sums_.size()))) return infinity;
+    value = lp_norm(sums_.data(), sums_.size(), 2) / total;
     if (free_intercept_) {
       double imbalance = 0;
       for (const double b : balance_) {
@@ -143,7 +137,11 @@ double MarginCheck::upper() const {
   }
   // Each component sums at most `support` products; the norm adds d more roundings.
   const double terms = static_cast<double>(support_) + 4;
-  return value * (1 + epsilon * (d + 4.0)) + epsilon * terms * radius_ * (outputs_ == 1 ? 1.0 : 2.0);
+  const double components = static_cast<double>(d) * (outputs_ == 1 ? 1.0 : classes_);
+  const double upper = value * (1 + epsilon * (components + 8.0)) +
+                       epsilon * terms * radius_ * (outputs_ == 1 ? 1.0 : 2.0) + terms * components * (tiny / least) +
+                       tiny;
+  return std::isnan(upper) ? infinity : upper;
 }
 
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,

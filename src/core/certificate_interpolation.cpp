@@ -5,12 +5,11 @@
 
 #include "lp_norm.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 
 namespace margin {
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double met = 1e-6;  // share of the largest target by which a row that counts as met may be missed
 }  // namespace
 
@@ -33,12 +32,17 @@ void InterpolationCheck::add(const Row& x, double lower, double upper, double al
   for (const double end : {lower, upper})
     if (std::isfinite(end)) scale_ = std::max(scale_, std::fabs(end));
   const double score = dot(x, weights_) + intercept_;
-  const double rounding =
-      epsilon * ((dimensions_ + 2.0) * length * size_ + 2 * std::fabs(intercept_) + 2 * std::fabs(score));
-  const double slack = std::min(score - lower, upper - score);
-  slack_ = std::min(slack_, slack - rounding);
-  if (slack < -rounding) ++outside_;
-  const double end = alpha > 0 ? lower : upper, size = std::fabs(alpha);
+  double slack = std::min(score - lower, upper - score);
+  // A row whose interval has no ends is never missed.
+  const double size_of_slack = std::isfinite(slack) ? std::fabs(slack) : 0;
+  const double rounding = epsilon * ((dimensions_ + 2.0) * (length * size_) + 2 * std::fabs(intercept_) +
+                                     2 * std::fabs(score) + 2 * size_of_slack) +
+                          (length > 0 && size_ > 0 ? (dimensions_ + 2.0 + length) * tiny : 0.0);
+  if (!std::isfinite(score) || !std::isfinite(rounding)) slack = -infinity;  // an overflow proves nothing
+  slack_ = std::min(slack_, slack > -infinity ? slack - rounding : slack);
+  if (slack < -rounding || slack == -infinity) ++outside_;
+  const double end = alpha > 0 ? lower : upper;
+  const double size = std::fabs(alpha);
   if (!with_dual_ || !(size > 0) || !std::isfinite(end) || !std::isfinite(size)) return;
   const int side = alpha > 0 ? 1 : 0;
   ++support_;
@@ -56,26 +60,29 @@ void InterpolationCheck::merge(double slack, std::int64_t rows, std::int64_t out
 
 double InterpolationCheck::primal() const {
   const double size = size_ * (1 + epsilon * (dimensions_ + 20.0));
-  return 0.5 * size * size * (1 + 4 * epsilon);
+  const double primal = 0.5 * size * size * (1 + 4 * epsilon) + (size > 0 ? tiny : 0.0);
+  return std::isnan(primal) ? infinity : primal;
 }
 
 double InterpolationCheck::least_norm() const {
   if (support_ == 0) return 0;
   double factor[2] = {1, 1};
   if (free_intercept_) {  // Σα = 0: as much up as down
-    if (!(mass_[0] > 0) || !(mass_[1] > 0)) return 0;
+    if (!(std::min(mass_[0], mass_[1]) >= smallest_normal)) return 0;
     factor[0] = 1 / mass_[0];
     factor[1] = 1 / mass_[1];
   }
   const Eigen::RowVectorXd u = factor[1] * sums_.row(1) - factor[0] * sums_.row(0);
   const double mass = factor[0] * mass_[0] + factor[1] * mass_[1];
   const double terms = epsilon * (static_cast<double>(support_) + 6);
-  const double height =
-      factor[1] * height_[1] - factor[0] * height_[0] - terms * (factor[0] * absolute_[0] + factor[1] * absolute_[1]);
-  const double length =
-      lp_norm(u.data(), u.size(), dual_exponent(norm_)) * (1 + epsilon * (dimensions_ + 20.0)) + terms * mass * radius_;
-  if (!(height > 0) || !std::isfinite(length)) return 0;
-  return length > 0 ? height / length * (1 - 4 * epsilon) : infinity;
+  if (!kernels().finite_d(u.data(), static_cast<std::size_t>(u.size()))) return 0;
+  const double vanished = (static_cast<double>(support_) + 6) * (factor[0] * tiny + factor[1] * tiny);
+  const double height = factor[1] * height_[1] - factor[0] * height_[0] -
+                        terms * (factor[0] * absolute_[0] + factor[1] * absolute_[1]) - vanished;
+  const double length = lp_norm(u.data(), u.size(), dual_exponent(norm_)) * (1 + epsilon * (dimensions_ + 20.0)) +
+                        (radius_ > 0 ? terms * mass * radius_ + dimensions_ * vanished : 0.0);
+  if (!(height > 0) || !std::isfinite(height) || !std::isfinite(length)) return 0;
+  return length > 0 ? std::max(0.0, height / length * (1 - 4 * epsilon) - tiny) : infinity;
 }
 
 Certificate certify_interpolation(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
@@ -95,9 +102,9 @@ Certificate certify_interpolation(const Problem& problem, const Weights& weights
   c.support = check.support();
   c.slack = check.slack();
   c.primal = check.primal();
-  c.dual = std::min(0.5 * least * least, largest);
+  c.dual = std::min(std::max(0.0, 0.5 * least * least * (1 - 4 * epsilon) - tiny), largest);
   c.gap = std::max(0.0, c.primal - c.dual);
-  c.relative_gap = c.primal > 0 ? c.gap / c.primal : 0.0;
+  c.relative_gap = !(c.primal < infinity) ? infinity : c.primal > 0 ? c.gap / c.primal : 0.0;
   const bool all_met = c.slack >= -met * check.scale();
   // Weights that move no score by more than rounding are as good as 0, which nothing can be less than.
   const bool negligible = std::sqrt(2 * c.primal) * c.radius <= check.scale() / contradiction;

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "monitor.hpp"
+#include "rounding.hpp"
 
 namespace margin {
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row between two polls
 
 /// A NaN proves nothing.
@@ -26,6 +24,7 @@ double Measured::below() const { return std::max(0.0, value - error) * (1 - 4 * 
 
 KernelSum::KernelSum(Weights coefficients, const std::vector<double>& lengths)
     : coefficients_(std::move(coefficients)), absolute_(coefficients_.cwiseAbs()) {
+  for (const double length : lengths) length_ += length;
   size_ = absolute_ * Eigen::Map<const Eigen::VectorXd>(lengths.data(), static_cast<Eigen::Index>(lengths.size()));
 }
 
@@ -33,13 +32,15 @@ Measured KernelSum::operator()(std::int32_t o, const double* values, const doubl
   const std::size_t n = terms();
   const double ulps = epsilon * static_cast<double>(n);
   return {kernels().dot_dd(values, coefficients_.row(o).data(), n),
-          kernels().dot_dd(errors, absolute_.row(o).data(), n) * (1 + ulps) + (ulps + 4 * epsilon) * size_(o) * length};
+          kernels().dot_dd(errors, absolute_.row(o).data(), n) * (1 + ulps) + (ulps + 4 * epsilon) * size_(o) * length +
+              tiny * (2 * static_cast<double>(n) + 4 + length_ * length)};
 }
 
 void KernelSum::add_to_norm(Measured& norm, std::int32_t o, std::size_t s, const Measured& score) const {
   const double c = coefficients_(o, static_cast<Eigen::Index>(s));
   norm.value += c * score.value;
-  norm.error += std::fabs(c) * (score.error + epsilon * static_cast<double>(terms()) * std::fabs(score.value));
+  norm.error +=
+      std::fabs(c) * (score.error + epsilon * static_cast<double>(terms()) * std::fabs(score.value)) + 2 * tiny;
 }
 
 std::vector<double> lengths_of(const KernelRows& rows) {
@@ -50,7 +51,7 @@ std::vector<double> lengths_of(const KernelRows& rows) {
 
 void set_diagonal(double diagonal, std::int32_t dimensions, double& value, double& error) {
   value = diagonal;
-  error = std::min(error, epsilon * (dimensions + 8.0) * 200 * diagonal);
+  error = std::min(error, epsilon * (dimensions + 8.0) * 200 * diagonal + (dimensions + 8.0) * tiny);
 }
 
 std::vector<Measured> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor) {
@@ -98,7 +99,7 @@ void KernelTally::add(std::vector<Measured>& scores, double length, std::int32_t
     const double y = objective_.target(label, o);
     const double value = std::max(or_infinity(objective_.loss->value(f.value - f.error, y)),
                                   or_infinity(objective_.loss->value(f.value + f.error, y)));
-    loss_[static_cast<std::size_t>(o)] += weight * value * (1 + 8 * epsilon);
+    loss_[static_cast<std::size_t>(o)] += weight * value * (1 + 8 * epsilon) + (value > 0 ? tiny : 0.0);
   }
   const double m = margin(scores, label);
   smallest_ = std::min(smallest_, std::isnan(m) ? -infinity : m);
@@ -131,7 +132,9 @@ bool KernelTally::has_intercept() const {
 }
 
 double KernelTally::mean_loss(std::int32_t o) const {
-  return loss_[static_cast<std::size_t>(o)] * (1 + epsilon * static_cast<double>(rows_ + 8)) / total_weight();
+  const double sum = loss_[static_cast<std::size_t>(o)];
+  if (!(total_weight() < infinity)) return infinity;
+  return sum * (1 + epsilon * static_cast<double>(rows_ + 8)) / total_weight() + (sum > 0 ? tiny : 0.0);
 }
 
 std::vector<double> KernelTally::state() const {
@@ -167,6 +170,7 @@ KernelDual::Scaled KernelDual::scaled(double total_weight) const {
   out.coefficients = Weights::Zero(objective_.outputs(), terms());
   out.linear.assign(static_cast<std::size_t>(objective_.outputs()), 0.0);
   out.left = out.linear;
+  out.scale.assign(out.linear.size(), 1.0);
   if (terms() == 0)
     out.imbalance = infinity;
   else if (!objective_.hard_margin())
@@ -186,7 +190,7 @@ void KernelDual::scale_hard_binary(Scaled& out) const {
   for (int c = 0; c < 2; ++c) {
     if (objective_.intercept && !(mass[c] > 0)) out.imbalance = infinity;
     factor[c] = objective_.intercept ? 0.5 / mass[c] : 1 / (mass[0] + mass[1]);
-    if (!std::isfinite(factor[c])) out.imbalance = infinity;
+    if (!std::isfinite(factor[c]) || !(factor[c] >= smallest_normal)) out.imbalance = infinity;
   }
   if (out.imbalance > 0) return;
   for (std::int64_t t = 0; t < terms(); ++t)
@@ -228,8 +232,14 @@ void KernelDual::scale_soft(Scaled& out, double total_weight) const {
     if (objective_.intercept)
       for (int c = 0; c < 2; ++c)
         if (mass[c] > 0) factor[c] = std::min(1.0, mass[1 - c] / mass[c]);
+    // The square of a small v would vanish: it is taken of v times a power of two.
+    double largest = 0;
+    for (std::int64_t t = 0; t < terms(); ++t)
+      largest = std::max(largest, weight(t) * std::fabs(a(t)) * factor[a(t) > 0 ? 1 : 0] / total_weight);
+    const auto at = static_cast<std::size_t>(o);
+    out.scale[at] = std::isfinite(largest) ? unit_scale(largest) : 1.0;
     ExactSum sum, rest;
-    double size = 0;
+    double size = 0, vanished = 0;
     for (std::int64_t t = 0; t < terms(); ++t) {
       const double v = a(t) * factor[a(t) > 0 ? 1 : 0], c = weight(t);
       if (v == 0 || !(c > 0)) continue;
@@ -238,11 +248,11 @@ void KernelDual::scale_soft(Scaled& out, double total_weight) const {
       sum.add(-c * conjugate);
       rest.add(c * v);
       size += c * (std::fabs(conjugate) + std::fabs(v));
-      out.coefficients(o, t) = c * v / total_weight;
+      vanished += tiny * (c + 4);
+      out.coefficients(o, t) = c / total_weight * (v * out.scale[at]);
     }
-    const auto at = static_cast<std::size_t>(o);
-    out.linear[at] = (sum.value() - 8 * epsilon * size) / total_weight;
-    out.left[at] = (std::fabs(rest.value()) + 8 * epsilon * size * epsilon) / total_weight;
+    out.linear[at] = (sum.value() - 8 * epsilon * size - vanished) / total_weight;
+    out.left[at] = (std::fabs(rest.value()) + 8 * epsilon * size * epsilon + vanished) / total_weight;
   }
 }
 
@@ -294,19 +304,22 @@ Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally,
   c.radius = tally.radius();
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
     const auto at = static_cast<std::size_t>(o);
-    const double primal = or_infinity((0.5 * p.lambda * w.norm[at].above() + tally.mean_loss(o)) * (1 + 8 * epsilon));
+    const double size = w.norm[at].above();
+    const double primal =
+        or_infinity((0.5 * p.lambda * size + tally.mean_loss(o)) * (1 + 8 * epsilon) + (size > 0 ? tiny : 0.0));
     // An optimal w has λ/2 ‖w‖² ≤ P, and an optimal b is where some row has y (w(x) + b) = 1.
     const double reach = p.intercept ? 1 + c.radius * std::sqrt(2 * primal / p.lambda) : 0;
-    const double dual = (v.linear[at] - dual_norm[at].above() / (2 * p.lambda) * (1 + 8 * epsilon) -
-                         v.left[at] * reach * (1 + 8 * epsilon)) -
-                        8 * epsilon * std::fabs(v.linear[at]);
+    const double square = dual_norm[at].above() / v.scale[at] + tiny;  // of scale × v, over the scale once
+    const double penalty = (square / (2 * p.lambda) + tiny) / v.scale[at] * (1 + 8 * epsilon) + tiny;
+    const double dual = (v.linear[at] - penalty - v.left[at] * reach * (1 + 8 * epsilon)) -
+                        8 * epsilon * std::fabs(v.linear[at]) - 2 * tiny;
     c.primal += primal;
     c.dual += std::isfinite(dual) ? std::max(dual, 0.0) : 0.0;  // P ≥ 0 needs no proof
   }
   c.primal *= 1 + epsilon * p.outputs();
   c.dual = std::min(c.dual * (1 - epsilon * p.outputs()), c.primal);
   c.gap = c.primal - c.dual;
-  c.relative_gap = c.gap > 0 ? c.gap / std::max(c.primal, std::numeric_limits<double>::min()) : 0.0;
+  c.relative_gap = c.gap > 0 ? c.gap / c.primal : 0.0;
   if (!(c.primal < infinity)) {
     c.primal = infinity;
     c.gap = c.relative_gap = infinity;

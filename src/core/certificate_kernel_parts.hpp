@@ -49,6 +49,7 @@ class KernelSum {
  private:
   Weights coefficients_, absolute_;
   Eigen::VectorXd size_;  // Σ_s |c_os| sqrt(k(x_s, x_s))
+  double length_ = 0;     // Σ_s sqrt(k(x_s, x_s))
 };
 
 /// sqrt(k(x_s, x_s)) of all rows.
@@ -103,6 +104,7 @@ class KernelDual {
     double imbalance = 0;
     std::vector<double> linear;  ///< soft margins: a lower bound of (1/W) Σ c (−φ*(−a)) per output
     std::vector<double> left;    ///< soft margins: |Σ v| per output
+    std::vector<double> scale;   ///< soft margins: what the coefficients of an output are multiplied by, a power of two
   };
   /// Scaled so that it satisfies the constraints. `total_weight`: W.
   Scaled scaled(double total_weight) const;

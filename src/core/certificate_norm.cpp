@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "lp_norm.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 
 namespace margin {
-
-namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-}  // namespace
 
 NormCheck::NormCheck(std::int32_t classes, std::int32_t dimensions, double norm, const double* weights,
                      const double* intercept, bool free_intercept, bool with_dual)
@@ -39,7 +34,7 @@ void NormCheck::add(const Row& x, std::int32_t label, const double* q) {
     const auto at = static_cast<std::size_t>(o);
     const bool own = outputs_ == 1 ? label == 1 : label == o;
     const double score = dot(x, weights_of(o)) + (intercept_ != nullptr ? intercept_[o] : 0.0);
-    const double margin = own ? score : -score;
+    const double margin = !std::isfinite(score) ? -infinity : own ? score : -score;  // an overflow proves nothing
     smallest_[at] = std::min(smallest_[at], margin);
     wrong |= !(margin > 0);
     if (!with_dual_ || q == nullptr || !(q[o] > 0)) continue;
@@ -58,28 +53,35 @@ double NormCheck::lower(std::int32_t o) const {
   if (rows_ == 0) return -infinity;
   const double size = lp_norm(weights_of(o), dimensions_, norm_);
   if (size == 0) return 0;
+  if (!(size < infinity)) return -infinity;
   // A dot product errs by at most (d + 2) ε Σ |x_j w_j| ≤ (d + 2) ε ‖x‖_r ‖w‖_p, and ‖x‖_r ≤ ‖x‖₂ because r ≥ 2.
   const double b = intercept_ != nullptr ? std::fabs(intercept_[o]) : 0.0;
-  const double rounding = epsilon * ((dimensions_ + 2.0) * radius_ + 2 * b / size);
+  const double terms = dimensions_ + 2.0;  // each of which may vanish
+  const double rounding = epsilon * (terms * radius_ + 2 * (b / size)) + terms * tiny / size + tiny;
   const double value = smallest_[static_cast<std::size_t>(o)] / size;
-  return value - rounding - (dimensions_ + 20.0) * epsilon * std::fabs(value);
+  const double lower = value - rounding - ((dimensions_ + 20.0) * epsilon + tiny / size) * std::fabs(value);
+  return std::isfinite(lower) ? lower : -infinity;
 }
 
 double NormCheck::upper(std::int32_t o) const {
   if (!with_dual_) return radius();
   const auto at = static_cast<std::size_t>(o);
   const double rest = mass_[2 * at], own = mass_[2 * at + 1], total = rest + own;
-  if (!(total > 0) || !std::isfinite(total)) return radius();
+  if (!(total >= smallest_normal) || !std::isfinite(total)) return radius();
+  double least = total;  // what products q x that vanished are divided by
   double minus = -1 / total, plus = 1 / total;
   if (free_intercept_) {  // each side is its own simplex; half the distance of the two hull points
-    if (!(rest > 0) || !(own > 0)) return radius();
+    least = std::min(rest, own);
+    if (!(least >= smallest_normal)) return radius();
     minus = -0.5 / rest;
     plus = 0.5 / own;
   }
   const Eigen::RowVectorXd v = minus * sums_.row(2 * o) + plus * sums_.row(2 * o + 1);
+  if (!kernels().finite_d(v.data(), static_cast<std::size_t>(v.size()))) return radius();
   const double value = lp_norm(v.data(), v.size(), dual_exponent(norm_));
   // A component sums at most `terms` products; ‖·‖_r of all their errors is at most that share of the radius.
-  const double rounding = epsilon * (static_cast<double>(terms_[at]) + 4) * radius_;
+  const double terms = static_cast<double>(terms_[at]) + 4;
+  const double rounding = epsilon * terms * radius_ + terms * dimensions_ * (tiny / least) + tiny;
   return std::min(radius(), value * (1 + epsilon * (dimensions_ + 20.0)) + rounding);
 }
 

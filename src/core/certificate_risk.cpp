@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "lp_norm.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 
 namespace margin {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 
@@ -27,8 +25,7 @@ RiskCheck::RiskCheck(const RiskObjective& objective, const double* weights, cons
   const auto k = static_cast<std::size_t>(objective.outputs), d = static_cast<std::size_t>(objective.dimensions);
   outputs_.resize(k);
   scores_.resize(k);
-  for (std::size_t o = 0; o < k; ++o)
-    norms_.push_back(std::sqrt(kernels().dot_dd(weights + o * d, weights + o * d, d)));
+  for (std::size_t o = 0; o < k; ++o) norms_.push_back(lp_norm(weights + o * d, objective.dimensions, 2));
   if (!with_dual) return;
   total_ = Weights::Zero(objective.outputs, objective.dimensions);
   block_ = total_;
@@ -56,12 +53,15 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
                                                          : (outcome == o ? 1.0 : -1.0);
     Output& sum = outputs_[at];
     const double value = loss.value(u, y);
-    // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|; a loss carries that on with its slope.
-    const double error = epsilon * ((x.count + 4.0) * norm * norms_[at] + 2 * std::fabs(b));
+    // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|, u − y by an ulp of its own (which is all that is left
+    // of it where |u − y| is nearly ε); a loss carries that on with its slope.
+    double error = epsilon * ((x.count + 4.0) * (norm * norms_[at]) + 2 * std::fabs(b));
+    if (objective_.task == Task::regression) error += epsilon * (std::fabs(u) + std::fabs(y));
     const double steepest =
         slope < infinity ? slope : std::fabs(loss.derivative(u, y)) * (1 + 4 * epsilon) + error / loss.smoothness();
     sum.loss.add(c * value);
     sum.loss_error += c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
+    if (value > 0 || error > 0) sum.vanished += c * (x.count + 8.0) * (steepest + 1) + 4;
     if (!with_dual_ || a == nullptr) continue;
 
     const double projected = loss.project(std::isnan(a[o]) ? 0.0 : a[o], y);
@@ -71,6 +71,7 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
     sum.conjugate.add(-c * conjugate);
     sum.conjugate_size += c * (std::fabs(conjugate) + std::fabs(projected * y));
     sum.mass += c * std::fabs(projected) * (norm + objective_.intercept_scale);
+    sum.unseen += norm + objective_.intercept_scale + x.count + c + 4;
     sum.intercept.add(c * projected);
     margin::add(c * projected, x, block_.row(o).data());
     block_work_ += x.count;
@@ -108,6 +109,7 @@ void RiskCheck::merge(const RiskCheck& other) {
     outputs_[o].conjugate.add(other.outputs_[o].conjugate);
     outputs_[o].conjugate_size += other.outputs_[o].conjugate_size;
     outputs_[o].mass += other.outputs_[o].mass;
+    outputs_[o].unseen += other.outputs_[o].unseen;
     outputs_[o].intercept.add(other.outputs_[o].intercept);
   }
 }
@@ -116,7 +118,7 @@ std::vector<double> RiskCheck::state() const {
   std::vector<double> s = {static_cast<double>(rows_), static_cast<double>(errors_), radius_, total_weight_.value()};
   for (const Output& o : outputs_) {
     s.push_back(o.loss.value());
-    s.push_back(o.loss_error);
+    s.push_back(o.loss_error + tiny * o.vanished);
   }
   return s;
 }
@@ -140,34 +142,41 @@ double RiskCheck::primal(std::int32_t o) const {
   for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j) absolute += std::fabs(w[j]);
   const double b =
       intercept_ != nullptr && objective_.intercept_scale > 0 ? intercept_[o] / objective_.intercept_scale : 0.0;
-  const double penalty = objective_.lambda * ((1 - rho) / 2 * (norms_[at] * norms_[at] + b * b) + rho * absolute);
+  // λ‖w‖² in an order in which nothing overflows that is not large itself; what vanishes is less than `tiny` a factor.
+  const double size = std::hypot(norms_[at], b);
+  const double penalty = (1 - rho) / 2 * ((objective_.lambda * size) * size) + rho * (objective_.lambda * absolute);
+  const double lost = size > 0 ? tiny * (size + 8) : 0.0;
   const double weight = total_weight();
-  const double mean = weight > 0 ? (outputs_[at].loss.value() + outputs_[at].loss_error) / weight : 0.0;
-  return or_infinity(mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (objective_.dimensions + 16.0)));
+  const double loss = outputs_[at].loss.value() + (outputs_[at].loss_error + tiny * outputs_[at].vanished);
+  const double mean = weight > 0 ? loss / weight + (loss > 0 ? tiny : 0.0) : 0.0;
+  if (!(weight < infinity)) return infinity;
+  return or_infinity(mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (2.0 * objective_.dimensions + 40.0)) + lost);
 }
 
 double RiskCheck::dual(std::int32_t o) const {
   const double weight = total_weight();
-  if (!with_dual_ || support_ == 0 || !(weight > 0)) return 0;
+  if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
   const double kappa = objective_.lambda * objective_.l1_ratio;
-  double square = 0, largest = 0;
-  for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
-    const double s = std::fabs(total_(o, j) + block_(o, j)) / weight;
-    largest = std::max(largest, s);
-    const double v = std::max(0.0, s - kappa);
-    square += v * v;
-  }
-  const double vb = objective_.intercept_scale * sum.intercept.value() / weight;
-  square += vb * vb;
+  Eigen::VectorXd v(objective_.dimensions + 1);
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j)
+    v(j) = std::max(0.0, std::fabs(total_(o, j) + block_(o, j)) / weight - kappa);
+  v(objective_.dimensions) = objective_.intercept_scale * sum.intercept.value() / weight;
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j)
+    if (!std::isfinite(total_(o, j) + block_(o, j))) return 0;
+  if (!std::isfinite(v(objective_.dimensions))) return 0;
   // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
-  const double moved = epsilon * depth * sum.mass / weight;
-  const double norm = std::sqrt(square) * (1 + epsilon * (objective_.dimensions + 8.0)) + moved;
-  const double penalty = norm * norm / (2 * objective_.lambda * (1 - objective_.l1_ratio)) * (1 + 8 * epsilon);
-  const double mean = (sum.conjugate.value() - 8 * epsilon * sum.conjugate_size) / weight;
-  const double value = mean - 4 * epsilon * std::fabs(mean) - penalty;
-  return value > 0 && value < infinity && largest < infinity ? value : 0.0;
+  const double vanished = tiny * sum.unseen;
+  const double moved = epsilon * depth * sum.mass / weight + vanished / weight + objective_.dimensions * tiny + tiny;
+  const double norm = lp_norm(v.data(), v.size(), 2) * (1 + epsilon * (objective_.dimensions + 8.0)) + moved;
+  // ‖v‖²/λ by two quotients: the square of a small ‖v‖ may vanish where the quotient does not.
+  const double quotient =
+      norm / (2 * objective_.lambda) / (1 - objective_.l1_ratio) + 2 * tiny / (1 - objective_.l1_ratio);
+  const double penalty = norm * quotient * (1 + 8 * epsilon) + tiny;
+  const double mean = (sum.conjugate.value() - 8 * epsilon * sum.conjugate_size - vanished) / weight;
+  const double value = mean - 4 * epsilon * std::fabs(mean) - penalty - tiny;
+  return value > 0 && value < infinity ? value : 0.0;
 }
 
 double RiskCheck::primal() const {
@@ -187,7 +196,7 @@ CertainPredictions::CertainPredictions(const RiskObjective& objective, const dou
     : objective_(objective), weights_(weights), intercept_(intercept), reach_(std::move(reach)) {
   const auto d = static_cast<std::size_t>(objective.dimensions);
   for (std::size_t o = 0; o < reach_.size(); ++o)
-    largest_ = std::max(largest_, std::sqrt(kernels().dot_dd(weights + o * d, weights + o * d, d)));
+    largest_ = std::max(largest_, lp_norm(weights + o * d, objective.dimensions, 2));
   scores_.resize(reach_.size());
 }
 
@@ -209,7 +218,7 @@ bool CertainPredictions::operator()(const Row& x) {
     top = std::max(top, std::fabs(scores_[o]));
     if (scores_[o] > scores_[best]) best = o;
   }
-  const double rounding = epsilon * ((x.count + 4.0) * norm * largest_ + 2 * top);
+  const double rounding = epsilon * ((x.count + 4.0) * (norm * largest_) + 2 * top) + (x.count + 4.0) * tiny;
   if (scores_.size() == 1) return std::fabs(scores_[0]) > length * reach_[0] + rounding;
   bool certain = true;
   for (std::size_t o = 0; o < scores_.size(); ++o)
@@ -218,7 +227,7 @@ bool CertainPredictions::operator()(const Row& x) {
 }
 
 double distance_bound(double gap, double lambda, double l1_ratio) {
-  return std::sqrt(2 * gap / (lambda * (1 - l1_ratio))) * (1 + 8 * epsilon);
+  return std::sqrt(gap / lambda * 2 / (1 - l1_ratio) + (gap > 0 ? 2 * tiny / (1 - l1_ratio) : 0.0)) * (1 + 8 * epsilon);
 }
 
 Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
@@ -238,19 +247,18 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
   c.dual = std::min(check.dual(), c.primal);
   c.gap = c.primal - c.dual;
   const double size = std::max(std::fabs(c.primal), std::fabs(c.dual));
-  c.relative_gap = c.gap > 0 ? c.gap / std::max(size, std::numeric_limits<double>::min()) : 0.0;
+  c.relative_gap = c.gap > 0 ? c.gap / size : 0.0;
   if (!(c.primal < infinity)) c.gap = c.relative_gap = infinity;
   c.support = check.support();
   c.radius = check.radius();
   if (bounds == nullptr) return c;
 
-  const double convexity = p.lambda * (1 - p.l1_ratio);
   bounds->distance = distance_bound(c.gap, p.lambda, p.l1_ratio);
   bounds->certain_rows = 0;
   if (p.task == Task::regression) return c;
   std::vector<double> reach;
   for (std::int32_t o = 0; o < p.outputs(); ++o)
-    reach.push_back(std::sqrt(2 * std::max(0.0, check.primal(o) - check.dual(o)) / convexity) * (1 + 8 * epsilon));
+    reach.push_back(distance_bound(std::max(0.0, check.primal(o) - check.dual(o)), p.lambda, p.l1_ratio));
   CertainPredictions certain(objective, weights.data(), p.intercept ? intercept.data() : nullptr, reach);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const Row x = p.data.row(i);

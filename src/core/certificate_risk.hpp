@@ -81,7 +81,10 @@ class RiskCheck {
     double loss_error = 0;      // bound on the rounding of Σ c φ(u)
     double conjugate_size = 0;  // Σ c (|φ*| + |a y|)
     double mass = 0;            // Σ c |a| (‖x‖ + B)
-    ExactSum intercept;         // Σ c a
+    // What products that underflowed may have taken, in units of the smallest number: of Σ c φ(u), and of the sums of
+    // the dual value.
+    double vanished = 0, unseen = 0;
+    ExactSum intercept;  // Σ c a
   };
   void flush();
 

@@ -37,6 +37,11 @@ class KernelFunction {
   /// `terms` products in any order, and of the summaries included.
   virtual void evaluate(const double* own, const double* others, std::size_t n, double terms, double* values,
                         double* errors) const = 0;
+  /// Whether k(x, x') of rows with these squared norms needs ‖x − x'‖² summed from differences: then `value` comes from
+  /// that by from_distance(), with a bound on its rounding (null: not wanted), that of a sum of `terms` squares
+  /// included.
+  virtual bool prefers_distance(double /*own*/, double /*other*/) const { return false; }
+  virtual void from_distance(double /*distance*/, double /*terms*/, double& /*value*/, double* /*error*/) const {}
   /// k(x, x)
   virtual double diagonal(const double* summary) const = 0;
   /// Multiply-adds of one evaluation beyond the inner product.

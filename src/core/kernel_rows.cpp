@@ -47,6 +47,7 @@ void KernelRows::append(const Row& x) {
   }
   summaries_.resize(summaries_.size() + kernel_->summary_size());
   kernel_->summarize(x, summaries_.data() + size_ * kernel_->summary_size());
+  longest_square_ = std::max(longest_square_, summary(size_)[0]);
   ++size_;
 }
 
@@ -118,9 +119,57 @@ void KernelRows::evaluate(const std::vector<const KernelPoint*>& points, std::si
     const std::size_t end = std::min(to, i + tile_block * tile_rows);
     for (std::size_t p = 0; p < points.size(); ++p) block[p] = values[p] + (i - from);
     inner_products(points, i, end, block.data());
-    for (std::size_t p = 0; p < points.size(); ++p)
-      kernel_->evaluate(points[p]->summary.data(), summary(i), end - i, terms, block[p],
-                        errors != nullptr ? errors[p] + (i - from) : nullptr);
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      double* const bound = errors != nullptr ? errors[p] + (i - from) : nullptr;
+      kernel_->evaluate(points[p]->summary.data(), summary(i), end - i, terms, block[p], bound);
+      if (kernel_->prefers_distance(points[p]->summary[0], longest_square_))
+        refine(*points[p], i, end, block[p], bound);
+    }
+  }
+}
+
+double KernelRows::squared_distance(const KernelPoint& point, std::size_t i) const {
+  const Row x = sparse_row(i);
+  double sum = 0;
+  std::int32_t k = 0;
+  for (std::size_t j = 0; j < d_; ++j) {
+    const bool stored = k < x.count && static_cast<std::size_t>(x.indices[k]) == j;
+    const double difference = point.dense[j] - (stored ? x.doubles()[k++] : 0.0);
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+namespace {
+template <class T>
+void tile_distances(const T* tile, const double* x, std::size_t d, double* out) {
+  std::fill_n(out, tile_rows, 0.0);
+  for (std::size_t j = 0; j < d; ++j)
+    for (std::size_t lane = 0; lane < tile_rows; ++lane) {
+      const double difference = x[j] - static_cast<double>(tile[j * tile_rows + lane]);
+      out[lane] += difference * difference;
+    }
+}
+}  // namespace
+
+void KernelRows::refine(const KernelPoint& point, std::size_t from, std::size_t to, double* values,
+                        double* errors) const {
+  double distances[tile_rows];
+  for (std::size_t tile = from; tile < to; tile += tile_rows) {
+    const std::size_t end = std::min(to, tile + tile_rows);
+    bool known = false;
+    for (std::size_t i = tile; i < end; ++i) {
+      if (!kernel_->prefers_distance(point.summary[0], summary(i)[0])) continue;
+      if (layout_ == Layout::sparse)
+        distances[i - tile] = squared_distance(point, i);
+      else if (!known && layout_ == Layout::floats)
+        tile_distances(floats_.data() + tile * d_, point.dense.data(), d_, distances);
+      else if (!known)
+        tile_distances(doubles_.data() + tile * d_, point.dense.data(), d_, distances);
+      known = true;
+      kernel_->from_distance(distances[i - tile], static_cast<double>(d_), values[i - from],
+                             errors != nullptr ? errors + (i - from) : nullptr);
+    }
   }
 }
 

@@ -66,6 +66,9 @@ class KernelRows {
 
  private:
   Row sparse_row(std::size_t i) const;
+  double squared_distance(const KernelPoint& point, std::size_t i) const;  // sparse rows
+  /// Kernel values from distances, for the rows that need them.
+  void refine(const KernelPoint& point, std::size_t from, std::size_t to, double* values, double* errors) const;
   void inner_products(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to,
                       double* const* values) const;
 
@@ -77,7 +80,8 @@ class KernelRows {
   std::vector<std::int32_t> columns_;
   std::vector<std::size_t> starts_;
   std::vector<double> summaries_;
-  std::int32_t longest_ = 0;  // most values of a sparse row
+  std::int32_t longest_ = 0;   // most values of a sparse row
+  double longest_square_ = 0;  // largest ‖x‖²
 };
 
 /// All rows of a data set. `poll(operations)` may throw.

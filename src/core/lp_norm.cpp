@@ -7,8 +7,9 @@
 namespace margin {
 
 double lp_norm(const double* v, Eigen::Index n, double p) {
+  if (!kernels().finite_d(v, static_cast<std::size_t>(n))) return std::numeric_limits<double>::infinity();
   const double top = kernels().max_abs_d(v, static_cast<std::size_t>(n));
-  if (top == 0 || !std::isfinite(top) || std::isinf(p)) return top;
+  if (top == 0 || std::isinf(p)) return top;
   const double scale = unit_scale(top);  // a power of two: exact
   double sum = 0;
   if (p == 1) {

@@ -7,7 +7,7 @@
 namespace margin {
 
 /// (Σ |v_j|^p)^(1/p); p = ∞: the largest |v_j|. Neither overflows nor vanishes for values that do not.
-/// Relative error at most (n + 16) ε.
+/// Relative error at most (n + 16) ε, and `tiny` (rounding.hpp). ∞ where a value is no number.
 double lp_norm(const double* v, Eigen::Index n, double p);
 
 /// r with 1/p + 1/r = 1, for p ≥ 1 (infinity for p = 1).

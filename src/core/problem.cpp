@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "kernel_function.hpp"
 #include "loss.hpp"
+#include "range.hpp"
 #include "solver.hpp"
 
 namespace margin {
@@ -87,6 +88,7 @@ void set_row_weights(Problem& p, const Settings& s) {
   if (!(largest > 0))
     throw Error(ErrorKind::invalid_value, "option \"class_weight\" leaves every row with a weight of 0",
                 "Give at least one class that has rows a positive weight.");
+  require_weight_range(p.row_weight);
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
@@ -157,6 +159,7 @@ Dataset::Outcome outcome_of(const Settings& settings) {
 }
 
 Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor) {
+  require_range(data, monitor);
   Problem p(data);
   p.hard_margin = settings.hard_margin();
   p.intercept = settings.intercept;

@@ -57,7 +57,7 @@ void refuse_both(const Value::Object& options, const char* one, const char* many
 constexpr std::size_t longest_list = 1000;
 
 std::vector<double> take_lambdas(Value::Object& options) {
-  static const char* const expected = "an array of 1 to 1000 positive numbers";
+  static const char* const expected = "an array of 1 to 1000 numbers from 1e-300 to 1e300";
   const std::optional<Value> value = take(options, "lambdas");
   if (!value.has_value()) return {};
   refuse_both(options, "lambda", "lambdas");
@@ -66,7 +66,7 @@ std::vector<double> take_lambdas(Value::Object& options) {
   std::vector<double> out;
   for (const Value& item : *array) {
     const double* number = std::get_if<double>(&item.data);
-    if (number == nullptr || !std::isfinite(*number) || !(*number > 0)) refuse("lambdas", item, expected);
+    if (number == nullptr || !(*number >= 1e-300 && *number <= 1e300)) refuse("lambdas", item, expected);
     out.push_back(*number);
   }
   return out;

@@ -129,10 +129,13 @@ using Setter = std::function<void(Settings&, std::string_view, const Value&)>;
 
 const std::vector<std::pair<std::string_view, Setter>>& setters() {
   auto positive = [](double x) { return x > 0; };
+  auto in_range = [](double x) { return x >= 1e-150 && x <= 1e150; };
   static const std::vector<std::pair<std::string_view, Setter>> table = {
       {"norm", set_norm},
-      {"lambda", [=](Settings& s, std::string_view k,
-                     const Value& v) { s.lambda = number(k, v, "a positive number", positive); }},
+      {"lambda",
+       [=](Settings& s, std::string_view k, const Value& v) {
+         s.lambda = number(k, v, "a number from 1e-300 to 1e300", [](double x) { return x >= 1e-300 && x <= 1e300; });
+       }},
       {"loss", [](Settings& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
       {"solver", [](Settings& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
       {"tolerance",
@@ -148,8 +151,10 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
       {"max_seconds", [=](Settings& s, std::string_view k,
                           const Value& v) { s.max_seconds = number(k, v, "a positive number", positive); }},
       {"intercept", [](Settings& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
-      {"intercept_scale", [=](Settings& s, std::string_view k,
-                              const Value& v) { s.intercept_scale = number(k, v, "a positive number", positive); }},
+      {"intercept_scale",
+       [=](Settings& s, std::string_view k, const Value& v) {
+         s.intercept_scale = number(k, v, "a number from 1e-150 to 1e150", in_range);
+       }},
       {"standardize", [](Settings& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
       {"class_weight", set_class_weight},
       {"seed",
@@ -186,10 +191,10 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
        }},
       {"epsilon",
        [](Settings& s, std::string_view k, const Value& v) {
-         s.epsilon = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
+         s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });
        }},
       {"smoothing", [=](Settings& s, std::string_view k,
-                        const Value& v) { s.smoothing = number(k, v, "a positive number", positive); }},
+                        const Value& v) { s.smoothing = number(k, v, "a number from 1e-150 to 1e150", in_range); }},
       {"calibration",
        [](Settings& s, std::string_view k, const Value& v) {
          s.calibration = choice<Calibrate>(

@@ -153,7 +153,8 @@ Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, cons
       Eigen::VectorXd v(n);
       for (std::int64_t i = 0; i < n; ++i) {
         const double y = problem.target(i, o);
-        v(i) = y * std::max(0.0, dual(i, o)) / (problem.intercept ? 2 * mass[y > 0 ? 1 : 0] : total);
+        const double share = std::max(0.0, dual(i, o)) / (problem.intercept ? mass[y > 0 ? 1 : 0] : total);
+        v(i) = problem.intercept ? 0.5 * y * share : y * share;
       }
       // Sums of n terms whose sizes add up to 1.
       high = std::min(1.0, std::fabs(all.best(v, poller).edge) + 4 * epsilon * (static_cast<double>(n) + 8));

@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "lp_norm.hpp"
 #include "memory_limit.hpp"
+#include "range.hpp"
 #include "standardize.hpp"
 #include "stumps.hpp"
 
@@ -60,6 +61,24 @@ Certificate certificate_of(const Problem& problem, Solution& s, double tolerance
                              : certify_risk(problem, s.weights, s.intercept, s.dual);
 }
 
+/// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
+/// certificate says how far from the optimum it is. True if there was one.
+bool keep_finite(Solution& s) {
+  bool kept = true;
+  for (Eigen::Index o = 0; o < s.weights.rows(); ++o) {
+    if (s.weights.row(o).allFinite() && (o >= s.intercept.size() || std::isfinite(s.intercept(o)))) continue;
+    s.weights.row(o).setZero();
+    if (o < s.intercept.size()) s.intercept(o) = 0;
+    kept = false;
+  }
+  for (double& a : s.dual.reshaped())
+    if (!std::isfinite(a)) {
+      a = 0;
+      kept = false;
+    }
+  return !kept;
+}
+
 }  // namespace
 
 Model train(const Dataset& data, const Settings& given, Monitor& monitor, double memory_left) {
@@ -67,6 +86,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   std::optional<Standardization> standard;
   std::optional<Dataset> copy;
   if (given.standardize) {
+    require_range(data, &monitor);  // before sums of squares are taken; those of the copy are checked with its problem
     require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
                    "the standardised copy of the rows");
     standard = measure(data, given.intercept, &monitor);
@@ -88,6 +108,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);
+  if (keep_finite(solution)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
 
@@ -99,6 +120,12 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   model.lambda = given.lambda;
   model.classes = problem.class_names;
   model.certificate = certificate_of(problem, solution, settings.tolerance);
+  if (!problem.hard_margin && !(model.certificate.primal < std::numeric_limits<double>::infinity())) {
+    solution.weights.setZero();  // their value is no number: that of 0 is
+    solution.intercept.setZero();
+    solution.status = Status::iteration_limit;
+    model.certificate = certificate_of(problem, solution, settings.tolerance);
+  }
   model.tolerance = settings.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;

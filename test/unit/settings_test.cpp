@@ -58,10 +58,12 @@ TEST(Settings, numbers_out_of_their_ranges) {
     EXPECT_NE(refusal(key, value("1")), "accepted") << key;
     EXPECT_NE(refusal(key, value(true)), "accepted") << key;
   }
-  EXPECT_EQ(refusal("lambda", value(-1.0)), "option \"lambda\" must be a positive number, not -1");
-  EXPECT_EQ(refusal("lambda", value("x")), "option \"lambda\" must be a positive number, not \"x\"");
-  EXPECT_EQ(refusal("lambda", {Value::Array{}}), "option \"lambda\" must be a positive number, not an empty array");
-  EXPECT_EQ(refusal("lambda", {Value::Object{}}), "option \"lambda\" must be a positive number, not an object");
+  EXPECT_EQ(refusal("lambda", value(-1.0)), "option \"lambda\" must be a number from 1e-300 to 1e300, not -1");
+  EXPECT_EQ(refusal("lambda", value("x")), "option \"lambda\" must be a number from 1e-300 to 1e300, not \"x\"");
+  EXPECT_EQ(refusal("lambda", {Value::Array{}}),
+            "option \"lambda\" must be a number from 1e-300 to 1e300, not an empty array");
+  EXPECT_EQ(refusal("lambda", {Value::Object{}}),
+            "option \"lambda\" must be a number from 1e-300 to 1e300, not an object");
   EXPECT_EQ(refusal("tolerance", value(1.1)),
             "option \"tolerance\" must be a number of at least 0 and below 1, not 1.1");
 }

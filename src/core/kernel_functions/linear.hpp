@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../kernel_function.hpp"
+#include "../rounding.hpp"
 
 namespace margin {
 
@@ -22,7 +23,9 @@ class LinearKernel final : public KernelFunction {
   }
 
   /// A bound on the rounding of an inner product of vectors with these squared norms.
-  static double inner_error(double a, double b, double terms) { return 1.2e-16 * (terms + 4) * std::sqrt(a * b); }
+  static double inner_error(double a, double b, double terms) {
+    return 1.2e-16 * (terms + 4) * (std::sqrt(a) * std::sqrt(b)) + (terms + 4) * tiny;
+  }
 
  private:
   KernelParameters parameters_;

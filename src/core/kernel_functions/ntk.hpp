@@ -26,7 +26,7 @@ class NtkKernel final : public KernelFunction {
     constexpr double pi = 3.141592653589793;
     const double off = 2.4e-16 * (terms + 8);  // of a cosine
     for (std::size_t k = 0; k < n; ++k) {
-      const double norms = std::sqrt(own[0] * others[k]);
+      const double norms = std::sqrt(own[0]) * std::sqrt(others[k]);
       const double cosine = norms > 0 ? std::clamp(values[k] / norms, -1.0, 1.0) : 1.0;
       const double sine = std::sqrt((1 - cosine) * (1 + cosine)), rest = pi - std::acos(cosine);
       values[k] = norms * (2 * cosine * rest + sine) / (2 * pi);
@@ -34,7 +34,7 @@ class NtkKernel final : public KernelFunction {
       // The derivative by the cosine is (2 (π − θ) + cos θ / sin θ ...)/2π ≤ 1 + 1/(π sin θ); where the sine is
       // itself in doubt, the angle is off by at most the one whose cosine is 1 − 4·off.
       const double turned = sine * sine > 16 * off ? off / sine * 1.5 : 3.5 * std::sqrt(off);
-      errors[k] = norms * (turned / pi + 2 * off);
+      errors[k] = norms * (turned / pi + 2 * off) + (terms + 8) * tiny;
     }
   }
 

@@ -60,7 +60,7 @@ class NtkFiniteKernel final : public KernelFunction {
       // The activations, once rounded, are what defines the kernel: a unit that rounding turns on has an activation of
       // that size. So only the two sums err.
       errors[k] = both / m * LinearKernel::inner_error(own[0], other[0], terms) +
-                  1.2e-16 * (m + 8) * (product + both * std::fabs(inner)) / m;
+                  1.2e-16 * (m + 8) * (product + both * std::fabs(inner)) / m + 2 * tiny;
     }
   }
 

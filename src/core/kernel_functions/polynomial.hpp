@@ -29,7 +29,8 @@ class PolynomialKernel final : public KernelFunction {
       // |t^p − s^p| ≤ p |t − s| max(|s|, |t|)^(p−1), and a relative error of p roundings of the product.
       const double moved = gamma * inner_error(own[0], others[k], terms) + 4.5e-16 * (std::fabs(base) + constant);
       const double largest = std::fabs(base) + moved;
-      errors[k] = degree * (moved * std::pow(largest, degree - 1) * (1 + 1e-12) + 2.3e-16 * std::fabs(values[k]));
+      errors[k] =
+          degree * (moved * std::pow(largest, degree - 1) * (1 + 1e-12) + 2.3e-16 * std::fabs(values[k]) + tiny);
     }
   }
 

@@ -1,0 +1,15 @@
+// What certificates allow for: a sum, product, quotient or root of doubles is off by half an epsilon of its size, and a
+// product or quotient that underflows by half of `tiny` as well. Sums never underflow.
+#pragma once
+
+#include <limits>
+
+namespace margin {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double tiny = std::numeric_limits<double>::denorm_min();
+/// Below it a number has fewer digits, and its reciprocal may be none.
+constexpr double smallest_normal = std::numeric_limits<double>::min();
+
+}  // namespace margin

@@ -1,0 +1,270 @@
+#include "cases.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "loss.hpp"
+
+namespace exact {
+
+namespace {
+
+using margin::Random;
+
+void set(Options& o, const std::string& name, double v) { o[name].data = v; }
+void set(Options& o, const std::string& name, bool v) { o[name].data = v; }
+void set(Options& o, const std::string& name, const std::string& v) { o[name].data = v; }
+
+template <class T>
+T among(Random& random, const std::vector<T>& values) {
+  return values[random.below(values.size())];
+}
+
+double power(Random& random, double from, double to) {
+  return std::pow(10.0, from + (to - from) * random.uniform()) * (1 + random.uniform());
+}
+
+double moved(double v, int ulps) {
+  for (; ulps > 0; --ulps) v = std::nextafter(v, INFINITY);
+  for (; ulps < 0; ++ulps) v = std::nextafter(v, -INFINITY);
+  return v;
+}
+
+/// How the values of a table are made.
+struct Style {
+  int kind;
+  double scale, offset;
+};
+Style any_style(Random& random, bool moderate) {
+  Style s{static_cast<int>(random.below(6)), 1, 0};
+  const std::uint32_t scale = random.below(moderate ? 8 : 10);
+  if (scale >= 8) s.scale = power(random, -140, 140);
+  if (scale == 6) s.scale = power(random, -20, 20);
+  if (scale == 7) s.offset = power(random, 2, 15);
+  return s;
+}
+double any_value(Random& random, const Style& s) {
+  const double normal = random.uniform() + random.uniform() + random.uniform() - 1.5;
+  switch (s.kind) {
+    case 0:
+      return s.scale * among<double>(random, {0, 1, -1, 2, -2, 0.5});
+    case 1:
+      return s.scale * among<double>(random, {1, -1, 1 + 0x1p-52, 1 - 0x1p-53, -1 - 0x1p-52});
+    case 2:
+      return s.scale * among<double>(random, {0.1, 0.2, 0.3, 1.0 / 3, -0.1});
+    case 3:
+      return (random.below(3) == 0 ? 0.0 : s.scale * normal);
+    default:
+      return s.offset + s.scale * normal;
+  }
+}
+
+void any_rows(Random& random, Case& c, std::size_t rows, std::size_t width, bool moderate) {
+  Style style = any_style(random, moderate);
+  const bool mixed = !moderate && random.below(12) == 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint32_t how = random.below(10);
+    std::vector<double> x;
+    if (i > 0 && how == 0) {
+      x = c.x[random.below(i)];  // a duplicate
+    } else if (i > 0 && how == 1) {
+      x = c.x[random.below(i)];  // on the line through another
+      const double factor = among<double>(random, {-1, 2, 0.5, -3});
+      for (double& v : x) v *= factor;
+    } else if (i > 0 && how == 2) {
+      x = c.x[random.below(i)];  // nearly the same
+      for (double& v : x) v = moved(v, static_cast<int>(random.below(7)) - 3);
+    } else {
+      for (std::size_t j = 0; j < width; ++j) {
+        if (mixed) style.scale = power(random, -140, 140);
+        x.push_back(how == 3 && random.below(2) == 0 ? 0.0 : any_value(random, style));
+      }
+    }
+    c.x.push_back(std::move(x));
+  }
+}
+
+void any_classes(Random& random, Case& c, std::uint32_t classes) {
+  for (std::size_t i = 0; i < c.x.size(); ++i)
+    c.y.push_back(i < classes ? static_cast<double>(i) : random.below(classes));
+}
+
+void weights(Random& random, Case& c) {
+  if (random.below(3) != 0) return;
+  const bool wide = random.below(4) == 0;
+  for (std::size_t i = 0; i < c.x.size(); ++i)
+    c.weight.push_back(random.below(6) == 0 ? 0.0 : (wide ? power(random, -100, 100) : power(random, -2, 2)));
+  c.weight[0] = 1;
+}
+
+double any_lambda(Random& random) {
+  switch (random.below(6)) {
+    case 0:
+      return power(random, -300, 99);
+    case 1:
+      return power(random, -20, 20);
+    default:
+      return power(random, -6, 2);
+  }
+}
+
+void soft(Random& random, Case& c) {
+  const auto& losses = margin::loss_names();
+  const std::string loss(losses[random.below(losses.size())]);
+  c.family = loss;
+  const std::uint32_t classes = random.below(5) == 0 ? 3 : 2;
+  any_rows(random, c, classes + random.below(4), 1 + random.below(3), false);
+  set(c.options, "loss", loss);
+  const double tube = among<double>(random, {0, 0.1, 1, 1e6, 0.5, power(random, -3, 8)});
+  set(c.options, "epsilon", tube);
+  set(c.options, "smoothing", among<double>(random, {1, 0.25, 1e-3, 10, 1e-8}));
+  if (!margin::is_regression_loss(loss)) {
+    any_classes(random, c, classes);
+    if (random.below(5) == 0) set(c.options, "class_weight", std::string("balanced"));
+  } else {
+    const Style style = any_style(random, false);
+    const bool ties = random.below(3) == 0;
+    for (std::size_t i = 0; i < c.x.size(); ++i)
+      c.y.push_back(ties ? moved(tube, static_cast<int>(random.below(9)) + 1) * (random.below(2) == 0 ? -1 : 1)
+                         : any_value(random, style));
+    if (ties)
+      for (auto& x : c.x)
+        for (double& v : x) v = 1;
+  }
+  weights(random, c);
+  set(c.options, "lambda", any_lambda(random));
+  const std::uint32_t solver = random.below(12);
+  if (solver >= 1 && solver <= 4) set(c.options, "solver", std::string(solver < 3 ? "sdca" : "newton"));
+  if (solver == 0) set(c.options, "solver", std::string("sgd"));
+  if (solver == 5) {
+    set(c.options, "l1_ratio", among<double>(random, {0.5, 0.9, 1e-3}));
+    set(c.options, "solver", std::string("sdca"));
+  }
+  if (random.below(4) == 0) set(c.options, "intercept_scale", among<double>(random, {1e-3, 10, 1e6}));
+}
+
+void hard(Random& random, Case& c, bool lp) {
+  c.family = lp ? "hard margin, lp" : "hard margin, l2";
+  const std::uint32_t classes = random.below(5) == 0 ? 3 : 2;
+  any_rows(random, c, classes + random.below(4), 1 + random.below(3), false);
+  any_classes(random, c, classes);
+  if (lp) {
+    set(c.options, "norm", among<double>(random, {1, 1, 1.5, 1.1, 1.02, 1.9}));
+    if (random.below(3) == 0) set(c.options, "working_set", random.below(2) == 0);
+    if (random.below(8) == 0 && std::get<double>(c.options["norm"].data) == 1) {
+      set(c.options, "learners", std::string("stumps"));
+      c.family = "stumps";
+    }
+  } else if (random.below(3) != 0) {
+    set(c.options, "solver",
+        among<std::string>(random, {"cutting_plane", "momentum", "gradient_descent", "normalized_gradient_descent",
+                                    "batch_perceptron", "dual_ascent", "perceptron"}));
+  }
+}
+
+void interpolation(Random& random, Case& c) {
+  c.family = "interpolation";
+  any_rows(random, c, 1 + random.below(5), 1 + random.below(5), false);
+  const Style style = any_style(random, false);
+  for (std::size_t i = 0; i < c.x.size(); ++i) c.y.push_back(any_value(random, style));
+  if (random.below(2) == 0)
+    for (const double y : c.y)
+      c.upper.push_back(random.below(4) == 0 ? INFINITY : y + std::fabs(any_value(random, style)));
+  set(c.options, "loss", std::string("interpolate"));
+  if (random.below(3) == 0) set(c.options, "norm", among<double>(random, {1.5, 1.1, 1.9}));
+}
+
+void kernel(Random& random, Case& c) {
+  const std::string kernel = among<std::string>(random, {"linear", "rbf", "rbf", "polynomial", "ntk"});
+  c.family = "kernel " + kernel;
+  const bool is_soft = random.below(2) == 0;
+  const std::uint32_t classes = is_soft && random.below(5) == 0 ? 3 : 2;
+  any_rows(random, c, classes + random.below(4), 1 + random.below(3), true);
+  any_classes(random, c, classes);
+  set(c.options, "kernel", kernel);
+  if (kernel == "linear") set(c.options, "solver", std::string("smo"));
+  if (kernel == "rbf" && random.below(2) == 0) set(c.options, "gamma", power(random, -6, 2));
+  if (kernel == "polynomial") {
+    set(c.options, "degree", among<double>(random, {1, 2, 3, 5}));
+    set(c.options, "coef0", among<double>(random, {0, 1, 0.1}));
+  }
+  if (is_soft) {
+    set(c.options, "lambda", any_lambda(random));
+    weights(random, c);
+    if (random.below(4) == 0) set(c.options, "class_weight", std::string("balanced"));
+  } else if (random.below(3) == 0) {
+    set(c.options, "solver", among<std::string>(random, {"sampling", "kernel_batch_perceptron"}));
+  }
+}
+
+std::string number(double v) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", v);
+  return text;
+}
+
+}  // namespace
+
+double any_number(Random& random, double from, double to) {
+  if (random.below(5) == 0)
+    return among<double>(random, {0, 5e-324, -5e-324, 1e-310, 1, -1, 1 + 0x1p-52, 2.2250738585072014e-308});
+  return power(random, from, to) * (random.below(2) == 0 ? 1 : -1);
+}
+
+Case make_case(std::uint64_t seed) {
+  Random random(seed);
+  Case c;
+  const std::uint32_t family = random.below(20);
+  if (family < 11)
+    soft(random, c);
+  else if (family < 14)
+    hard(random, c, false);
+  else if (family < 16)
+    hard(random, c, true);
+  else if (family < 17)
+    interpolation(random, c);
+  else
+    kernel(random, c);
+  set(c.options, "tolerance", among<double>(random, {1e-3, 1e-6, 0, 1e-10}));
+  set(c.options, "intercept", random.below(2) == 0);
+  set(c.options, "max_iterations", among<double>(random, {300, 300, 100, 5, 1}));
+  set(c.options, "seed", static_cast<double>(random.below(100)));
+  set(c.options, "dual_weights", true);
+  return c;
+}
+
+Rows::Rows(const Case& c, const margin::Settings& settings) : data_(margin::outcome_of(settings), &memory_) {
+  const bool classes = data_.outcome() == margin::Dataset::Outcome::classes;
+  for (std::size_t i = 0; i < c.x.size(); ++i) {
+    const double outcome = classes ? data_.classes().intern(std::to_string(static_cast<int>(c.y[i])), c.y[i]) : c.y[i];
+    data_.append(c.x[i].data(), static_cast<std::int32_t>(c.x[i].size()), outcome,
+                 c.weight.empty() ? 1.0 : c.weight[i]);
+    if (!c.upper.empty()) data_.set_upper_target(c.upper[i]);
+  }
+}
+
+std::string reproducer(const Case& c) {
+  std::string options;
+  for (const auto& [name, value] : c.options) {
+    options += (options.empty() ? "" : ",") + ("\"" + name + "\":");
+    if (const auto* v = std::get_if<double>(&value.data)) options += number(*v);
+    if (const auto* v = std::get_if<bool>(&value.data)) options += *v ? "true" : "false";
+    if (const auto* v = std::get_if<std::string>(&value.data)) options += "\"" + *v + "\"";
+  }
+  std::string rows;
+  for (std::size_t i = 0; i < c.x.size(); ++i) {
+    rows += (rows.empty() ? "(" : ",(") + std::to_string(i) + ",";
+    rows += c.upper.empty() ? number(c.y[i])
+                            : "numrange(" + number(c.y[i]) + "," +
+                                  (std::isinf(c.upper[i]) ? "null" : number(c.upper[i])) + ",'[]')";
+    rows += (i == 0 ? "::" + std::string(c.upper.empty() ? "float8" : "numrange") : "") + ",'{";
+    for (std::size_t j = 0; j < c.x[i].size(); ++j) rows += (j > 0 ? "," : "") + number(c.x[i][j]);
+    rows += (i == 0 ? "}'::float8[]" : "}'");
+    if (!c.weight.empty()) rows += "," + number(c.weight[i]) + (i == 0 ? "::float8" : "");
+    rows += ")";
+  }
+  return "select (m).* from (select train_margin(y,x," + std::string(c.weight.empty() ? "" : "w,") + "'{" + options +
+         "}' order by i) m from (values " + rows + ") t(i,y,x" + (c.weight.empty() ? "" : ",w") + ")) s;";
+}
+
+}  // namespace exact

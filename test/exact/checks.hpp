@@ -1,0 +1,30 @@
+// What a certificate claims, held against exact numbers. The formulas are those of docs/reference.md, "Certificates".
+#pragma once
+
+#include "basis.hpp"
+#include "certificate.hpp"
+#include "real.hpp"
+
+namespace exact {
+
+/// The vectors that a certificate is about.
+struct Vectors {
+  margin::Weights weights;
+  Eigen::VectorXd intercept;
+  margin::Weights dual;
+  std::shared_ptr<const margin::Basis> basis;
+};
+
+struct Findings {
+  std::vector<std::string> wrong;  ///< claims that are false
+  bool optimum = false;            ///< the exact optimum was found and lies in the interval
+};
+
+/// The certificate of any pair of vectors for this problem. `optimum`: find that as well, where it is known how to.
+Findings check(const margin::Problem& p, const margin::Settings& settings, const Vectors& v,
+               const margin::Certificate& c, bool optimum);
+
+/// The certificate that src/core gives to them.
+margin::Certificate certificate_of(const margin::Problem& p, const Vectors& v);
+
+}  // namespace exact

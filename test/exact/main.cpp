@@ -1,0 +1,121 @@
+// Trains small random problems that are hard on floating point and holds every certificate against exact numbers: the
+// value of the returned vectors, and where it can be found the exact optimum. Then the same for vectors that no solver
+// would return, because a certificate holds for any.
+//
+//   margin_exact [PROBLEMS [SEED]]    one TAP line per family; a false claim is printed with SQL that shows it
+//   margin_exact -1 SEED              one problem in words
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "cases.hpp"
+#include "checks.hpp"
+#include "error.hpp"
+#include "train.hpp"
+
+namespace {
+
+using exact::Vectors;
+
+struct Count {
+  long problems = 0, refused = 0, certificates = 0, optima = 0, optimal = 0, wrong = 0;
+};
+
+/// Other vectors of the same shape: scaled, perturbed, tiny, huge, not even numbers.
+Vectors forged(const Vectors& v, margin::Random& random) {
+  Vectors f = v;
+  const std::uint32_t how = random.below(6);
+  const auto change = [&](double& value, bool dual) {
+    if (random.below(3) == 0) return;
+    if (how == 0) value *= 1 + (random.uniform() - 0.5) * 1e-8;
+    if (how == 1) value = exact::any_number(random, -3, 3);
+    if (how == 2) value = exact::any_number(random, -324, -290);
+    if (how == 3) value = exact::any_number(random, -150, 150);
+    if (how == 4) value = exact::any_number(random, 150, 308);
+    if (how == 5) value = dual && random.below(4) == 0 ? (random.below(2) == 0 ? NAN : INFINITY) : value * 0x1p-600;
+    if (!dual && !std::isfinite(value)) value = 1e308;
+  };
+  for (Eigen::Index i = 0; i < f.weights.size(); ++i)
+    if (how != 5) change(f.weights.data()[i], false);
+  for (Eigen::Index i = 0; i < f.intercept.size(); ++i) change(f.intercept.data()[i], false);
+  for (Eigen::Index i = 0; i < f.dual.size(); ++i) change(f.dual.data()[i], true);
+  return f;
+}
+
+void report(const exact::Case& c, std::uint64_t seed, const std::string& what, Count& count) {
+  ++count.wrong;
+  if (count.wrong <= 3) {
+    std::printf("# %s, seed %llu: %s\n", c.family.c_str(), static_cast<unsigned long long>(seed), what.c_str());
+    if (count.wrong == 1) std::printf("#   %s\n", exact::reproducer(c).c_str());
+  }
+}
+
+void run(const exact::Case& c, std::uint64_t seed, Count& count, bool verbose) {
+  ++count.problems;
+  if (verbose) std::printf("# %s\n", exact::reproducer(c).c_str());
+  try {
+    const margin::Settings settings = margin::parse_settings(c.options);
+    const exact::Rows rows(c, settings);
+    margin::Monitor monitor;
+    const margin::Model model = margin::train(rows.data(), settings, monitor);
+    const margin::Problem p = margin::make_problem(rows.data(), settings);
+    Vectors v{model.weights, model.intercept, *model.dual_weights, model.basis};
+    if (!v.weights.allFinite() || !v.intercept.allFinite()) report(c, seed, "weights are no numbers", count);
+    exact::Findings f = exact::check(p, settings, v, model.certificate, true);
+    ++count.certificates;
+    count.optima += f.optimum;
+    count.optimal += model.status == margin::Status::optimal;
+    if (model.status == margin::Status::optimal && !p.interpolate &&
+        !(model.certificate.relative_gap <= settings.tolerance))
+      f.wrong.push_back("optimal with a wider interval than the tolerance");
+    for (const std::string& what : f.wrong) report(c, seed, what, count);
+    if (verbose)
+      std::printf("# status %s, [%.17g, %.17g]\n", std::string(margin::status_name(model.status)).c_str(),
+                  model.certificate.dual, model.certificate.primal);
+    margin::Random random(seed ^ 0x5eed);
+    for (int again = 0; again < 2; ++again) {
+      const Vectors other = forged(v, random);
+      const margin::Certificate certificate = exact::certificate_of(p, other);
+      ++count.certificates;
+      for (const std::string& what : exact::check(p, settings, other, certificate, false).wrong)
+        report(c, seed, "forged vectors: " + what, count);
+    }
+  } catch (const margin::Error& error) {
+    ++count.refused;
+    if (verbose || std::getenv("EXACT_VERBOSE") != nullptr) std::printf("# refused: %s\n", error.message().c_str());
+  } catch (const std::exception& error) {
+    report(c, seed, std::string("an exception: ") + error.what(), count);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long problems = argc > 1 ? std::atol(argv[1]) : 5000;
+  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  std::map<std::string, Count> counts;
+  if (problems < 0) {
+    const exact::Case c = exact::make_case(seed);
+    run(c, seed, counts[c.family], true);
+  }
+  for (long i = 0; i < problems; ++i) {
+    const std::uint64_t number = seed * 1000000 + static_cast<std::uint64_t>(i);
+    const exact::Case c = exact::make_case(number);
+    run(c, number, counts[c.family], false);
+  }
+  Count all;
+  int line = 0;
+  for (const auto& [family, count] : counts) {
+    std::printf("%sok %d - %s: %ld problems, %ld refused, %ld optimal, %ld certificates, %ld exact optima, %ld wrong\n",
+                count.wrong > 0 ? "not " : "", ++line, family.c_str(), count.problems, count.refused, count.optimal,
+                count.certificates, count.optima, count.wrong);
+    all.problems += count.problems;
+    all.certificates += count.certificates;
+    all.optima += count.optima;
+    all.wrong += count.wrong;
+  }
+  std::printf("1..%d\nchecks: %ld problems, %ld certificates, %ld exact optima, %ld wrong\n", line, all.problems,
+              all.certificates, all.optima, all.wrong);
+  return all.wrong > 0 ? 1 : 0;
+}

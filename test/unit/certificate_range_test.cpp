@@ -1,0 +1,150 @@
+// Certificates where floating point runs out: differences of large numbers, squares that vanish, products that
+// overflow.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "certificate_interpolation.hpp"
+#include "certificate_norm.hpp"
+#include "certificate_risk.hpp"
+#include "risk_problems.hpp"
+#include "train.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::Table;
+
+constexpr double smallest = std::numeric_limits<double>::denorm_min();
+
+Settings soft(const std::string& loss, double lambda) {
+  Settings s;
+  s.loss = loss;
+  s.lambda = lambda;
+  s.intercept = false;
+  return s;
+}
+
+Weights matrix(const std::vector<double>& v) {
+  return Eigen::Map<const Weights>(v.data(), 1, static_cast<int>(v.size()));
+}
+
+TEST(CertificateRange, DifferencesOfLargeNumbersRound) {
+  // |u − y| rounds to ε and the computed loss to 0; the real one is the square of what was lost.
+  const double y = std::nextafter(1e6, 2e6), w = 0x1p-35;
+  Table t;
+  t.x = {{1.0}};
+  t.y = {y};
+  Settings s = soft("squared_epsilon_insensitive", 0.01);
+  s.epsilon = 1e6;
+  const Dataset data = make_dataset(t, false);
+  const Certificate c = certify_risk(make_problem(data, s), matrix({w}), Eigen::VectorXd::Zero(1), Weights());
+  const long double miss = static_cast<long double>(y) - 1e6L - w;
+  EXPECT_GE(static_cast<long double>(c.primal), miss * miss + 0.005L * w * w);
+}
+
+TEST(CertificateRange, SquaresThatVanishAreCounted) {
+  Table t;
+  t.x = {{1.0}, {-1.0}};
+  t.y = {1, 0};
+  const Dataset data = make_dataset(t, true);
+  for (const double lambda : {1e-160, 1e-162, 1e-250, 1e-300}) {
+    Weights a(2, 1);
+    a << lambda, -lambda;
+    const Certificate c =
+        certify_risk(make_problem(data, soft("hinge", lambda)), matrix({1.0}), Eigen::VectorXd::Zero(1), a);
+    EXPECT_LE(c.dual, lambda / 2);  // λ − λ²/(2λ)
+    EXPECT_GE(c.dual, lambda / 2 * (1 - 1e-9));
+    EXPECT_GE(c.primal, lambda / 2);
+    EXPECT_LE(c.primal, 2e-15);  // 1 − <x, w> is known to some ulps only
+  }
+}
+
+TEST(CertificateRange, ATinyOptimumIsNotZero) {
+  Table t;
+  t.x = {{1e50}, {-1e50}};
+  t.y = {1, 0};
+  const Dataset data = make_dataset(t, true);
+  const Certificate c =
+      certify_risk(make_problem(data, soft("hinge", 1e-300)), matrix({2e-50}), Eigen::VectorXd::Zero(1), Weights());
+  EXPECT_GT(c.primal, 0);
+  EXPECT_GT(c.relative_gap, 0.5);
+}
+
+TEST(CertificateRange, LargeWeightsOfTinyLambdaHaveAValue) {
+  Table t;
+  t.x = {{1e-150}, {-1e-150}};
+  t.y = {1, 0};
+  const Dataset data = make_dataset(t, true);
+  const Certificate c =
+      certify_risk(make_problem(data, soft("hinge", 1e-300)), matrix({1e160}), Eigen::VectorXd::Zero(1), Weights());
+  EXPECT_NEAR(c.primal / 5e19, 1, 1e-9);
+}
+
+TEST(CertificateRange, DenormalDualWeightsProveNothingFalse) {
+  const double x[] = {3, 1e-3};
+  const Row row{x, nullptr, 2, true};
+  const double w[] = {1, 0};
+  for (const double q : {smallest, 3 * smallest, 1e-310, 1e-308, 1e-300}) {
+    MarginCheck hard(2, 2, w, nullptr, true, true);
+    hard.add(row, 1, &q);
+    const double other[] = {-3, 1e-3};
+    hard.add({other, nullptr, 2, true}, 0, &q);
+    EXPECT_GE(hard.upper(), 3) << q;
+    NormCheck lp(2, 2, 1.5, w, nullptr, true, true);
+    lp.add(row, 1, &q);
+    lp.add({other, nullptr, 2, true}, 0, &q);
+    EXPECT_GE(lp.upper(), 3) << q;
+  }
+}
+
+TEST(CertificateRange, OverflowsProveNothing) {
+  const double x[] = {1e150, 1e150};
+  const double w[] = {1e200, -1e200};
+  const Row row{x, nullptr, 2, true};
+  const double q = 1e300;
+  MarginCheck hard(2, 2, w, nullptr, false, true);
+  hard.add(row, 1, &q);
+  hard.add(row, 0, &q);
+  EXPECT_FALSE(hard.lower() > 0);
+  EXPECT_FALSE(std::isnan(hard.upper()));
+  EXPECT_EQ(hard.errors(), 2);
+  NormCheck lp(2, 2, 1, w, nullptr, false, true);
+  lp.add(row, 1, &q);
+  lp.add(row, 0, &q);
+  EXPECT_FALSE(lp.lower() > 0);
+  EXPECT_LE(lp.upper(), lp.radius());
+  InterpolationCheck targets(2, 2, w, 0, false, true);
+  targets.add(row, 1, 1, 1e300);
+  EXPECT_EQ(targets.slack(), -INFINITY);
+  EXPECT_EQ(targets.outside(), 1);
+  EXPECT_EQ(targets.least_norm(), 0);
+}
+
+TEST(CertificateRange, UpperEndsAreNumbers) {
+  // The dual weights of such rows are so large that sums of them overflow.
+  const std::vector<std::vector<double>> x = {
+      {0, 0}, {2.22608566765282e+49, -1e+148}, {-0.30512274557356694, -1e+148}, {0, -8.444882561686915e-51}, {0, 0},
+      {0, 0}};
+  const std::vector<int> y = {0, 1, 0, 0, 1, 0};
+  Dataset data(Dataset::Outcome::classes);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    data.append(x[i].data(), 2, data.classes().intern(std::to_string(y[i]), y[i]));
+  Settings s;
+  s.solver = "dual_ascent";
+  s.max_iterations = 100;
+  Monitor monitor;
+  const Certificate c = train(data, s, monitor).certificate;
+  EXPECT_FALSE(std::isnan(c.dual));
+  EXPECT_FALSE(std::isnan(c.relative_gap));
+}
+
+TEST(CertificateRange, DistancesDoNotVanish) {
+  EXPECT_GT(distance_bound(1e-200, 1e200, 0), 0);
+  EXPECT_EQ(distance_bound(0, 1e200, 0), 0);
+  EXPECT_NEAR(distance_bound(1e-200, 1e-300, 0.5) / 2e50, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace margin
