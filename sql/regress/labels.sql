@@ -76,3 +76,19 @@ SELECT 'numeric', (train_margin(i::numeric, x, margin_options(loss => 'squared',
 SELECT pg_temp.error_of($$SELECT train_margin(i = 1, x, margin_options(loss => 'squared', lambda => 0.1)) FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin(i::text, x, margin_options(loss => 'squared', lambda => 0.1)) FROM t$$);
 SELECT pg_temp.error_of($$SELECT train_margin('Infinity'::float8, x, margin_options(loss => 'squared', lambda => 0.1)) FROM t$$);
+
+-- Many distinct numbers on few rows each are targets of a regression, unless they are cast to text.
+CREATE TEMP TABLE prices AS SELECT i AS price, ARRAY[sin(i), cos(3 * i), i % 7]::float8[] AS x FROM generate_series(1, 900) AS i;
+SELECT pg_temp.error_of($$SELECT train_margin(price, x) FROM prices$$);
+SELECT pg_temp.error_of($$SELECT train_margin(price::float8, x, margin_options(lambda => 1e-3)) FROM prices$$);
+SELECT pg_temp.error_of($$SELECT train_margin(price::numeric, x, margin_options(solver => 'momentum')) FROM prices$$);
+SELECT pg_temp.error_of($$SELECT train_margin(price, x, margin_options(kernel => 'rbf')) FROM prices$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(price, x) FROM prices$$);
+SELECT pg_temp.error_of($$SELECT margin_path(price, x) FROM prices$$);
+SELECT pg_temp.error_of($$SELECT train_margin(price::text, x) FROM prices$$);
+SELECT cardinality((train_margin(price::text, x, margin_options(lambda => 1e-2))).classes) FROM prices;
+SELECT (train_margin(price, x, margin_options(loss => 'squared', lambda => 1e-2))).classes IS NULL AS regression FROM prices;
+-- Numbers that are classes: 256 of them, or ten rows of each.
+SELECT cardinality((train_margin(price % 256, x, margin_options(lambda => 1e-2))).classes) FROM prices;
+SELECT cardinality((train_margin(price % 300, x, margin_options(lambda => 1e-2))).classes) FROM prices, generate_series(1, 4);
+SELECT pg_temp.error_of($$SELECT train_margin(price % 301, x, margin_options(lambda => 1e-2)) FROM prices, generate_series(1, 3)$$);

@@ -31,6 +31,9 @@ class ClassTable {
   std::int32_t size() const { return static_cast<std::int32_t>(names_.size()); }
   const std::pmr::string& name(std::int32_t i) const { return names_[static_cast<std::size_t>(i)]; }
   double key(std::int32_t i) const { return keys_[static_cast<std::size_t>(i)]; }
+  /// The labels came from a type of numbers.
+  bool numbers() const { return numbers_; }
+  void set_numbers(bool numbers) { numbers_ = numbers; }
   /// rank[i] = position of class i in sorted order, so that row order does not change the model.
   std::vector<std::int32_t> ranks() const;
 
@@ -38,6 +41,7 @@ class ClassTable {
   std::pmr::vector<std::pmr::string> names_;
   std::pmr::vector<double> keys_;
   std::pmr::unordered_map<std::pmr::string, std::int32_t> index_;
+  bool numbers_ = false;
 };
 
 /// n rows of d features. Each row is stored in the smallest form that loses nothing: float where every value

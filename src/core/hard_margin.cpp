@@ -38,9 +38,9 @@ class Worst {
 
 }  // namespace
 
-void finish_smallest(const Problem& problem, Smallest& s) {
+void finish_smallest(const Problem& problem, Smallest& s, Run& run) {
   if (problem.intercept) {
-    s.best = best_offsets(s.pair);
+    s.best = best_offsets(s.pair, [&](double operations) { run.work(operations); });
     return;
   }
   double value = infinity;
@@ -61,7 +61,7 @@ Smallest scan(const Problem& problem, const Weights& weights, Run& run, std::siz
   for (std::int64_t i = 0; i < n; ++i) {
     const Row x = problem.data.row(i);
     if (i + 4 < n) prefetch(problem.data.row(i + 4));
-    run.work(static_cast<double>(x.count) * outputs + 8);
+    run.work((static_cast<double>(x.count) + 4) * outputs + 8);
     const std::int32_t own = problem.label[static_cast<std::size_t>(i)];
     if (outputs == 1) {
       const double m = (own == 1 ? 1.0 : -1.0) * dot(x, weights.data());
@@ -93,7 +93,7 @@ Smallest scan(const Problem& problem, const Weights& weights, Run& run, std::siz
       for (const auto& e : heaps[static_cast<std::size_t>(c)].entries()) worst->push_back({e.row, c, e.rival});
     std::sort(worst->begin(), worst->end(), [](const Pair& a, const Pair& b) { return a.row < b.row; });
   }
-  finish_smallest(problem, s);
+  finish_smallest(problem, s, run);
   return s;
 }
 
@@ -107,24 +107,33 @@ void balance_dual(const Problem& problem, Weights& dual) {
   const std::int32_t k = problem.classes;
   auto own = [&](Eigen::Index i) { return problem.label[static_cast<std::size_t>(i)]; };
   Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(k, k);
-  for (Eigen::Index i = 0; i < dual.rows(); ++i)
+  Poller poller(problem.monitor);
+  for (Eigen::Index i = 0; i < dual.rows(); ++i) {
+    poller.work(4.0 * k);
     for (std::int32_t c = 0; c < k; ++c)
       if (c != own(i)) mass(own(i), c) += dual(i, c);
-  const Eigen::VectorXd scales = balancing_scales(mass);
-  for (Eigen::Index i = 0; i < dual.rows(); ++i)
+  }
+  const Eigen::VectorXd scales = balancing_scales(mass, [&](double operations) { poller.work(operations); });
+  for (Eigen::Index i = 0; i < dual.rows(); ++i) {
+    poller.work(8.0 * k);
     for (std::int32_t c = 0; c < k; ++c)
       if (c != own(i)) dual(i, c) *= scales(own(i)) / scales(c);
+  }
 }
 
 Weights mean_difference(const Problem& problem, std::int64_t sample) {
   const std::int64_t n = problem.rows(), step = std::max<std::int64_t>(1, n / std::max<std::int64_t>(1, sample));
   Weights sums = Weights::Zero(problem.classes, problem.dimensions());
   Eigen::VectorXd count = Eigen::VectorXd::Zero(problem.classes);
+  Poller poller(problem.monitor);
   // A class that the sample misses would leave no direction for it, so every class gives at least its first rows.
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int32_t c = problem.label[static_cast<std::size_t>(i)];
+    poller.work(2);
     if (i % step != 0 && count(c) >= 1) continue;
-    add(1.0, problem.data.row(i), sums.row(c).data());
+    const Row x = problem.data.row(i);
+    poller.work(x.count);
+    add(1.0, x, sums.row(c).data());
     count(c) += 1;
   }
   for (std::int32_t c = 0; c < problem.classes; ++c) sums.row(c) /= std::max(1.0, count(c));

@@ -19,7 +19,7 @@ struct Smallest {
 };
 
 /// Computes `best` from `pair` for a problem with or without a free intercept.
-void finish_smallest(const Problem& problem, Smallest& s);
+void finish_smallest(const Problem& problem, Smallest& s, Run& run);
 
 /// Margins of `weights` on all rows. When `per_class` > 0, also the `per_class` pairs of smallest margin of each own
 /// class, judged with the class offsets `offset` (one pair per row: its closest rival), ordered by row.

@@ -82,6 +82,7 @@ Eigen::VectorXd MinNormPoint::offsets() const {
 void MinNormPoint::choose_start() {
   auto smallest = [&](std::int32_t own, std::int32_t rival) {
     Eigen::Index best = -1;
+    poll_(4.0 * static_cast<double>(pool_.size()));
     for (Eigen::Index j = 0; j < pool_.size(); ++j) {
       const Pair& p = pool_.pair(j);
       if ((own >= 0 && p.own != own) || (rival >= 0 && p.rival != rival)) continue;
@@ -104,6 +105,9 @@ void MinNormPoint::choose_start() {
 void MinNormPoint::enter(Eigen::Index j) {
   const auto s = static_cast<Eigen::Index>(members_.size());
   const Eigen::VectorXd a = constraint(pool_.pair(j));
+  const double length =
+      precision_ == Precision::rows ? 4.0 * problem_.outputs() * problem_.dimensions() : static_cast<double>(s);
+  poll_(static_cast<double>(s + 1) * (length + static_cast<double>(p_) + 8));
   if (precision_ == Precision::rows) {
     const Eigen::VectorXd z = pool_.expand(j);
     Eigen::VectorXd v(z.size() + p_);
@@ -146,17 +150,35 @@ void MinNormPoint::refactor() {
   changes_since_refactor_ = 0;
 }
 
+Eigen::MatrixXd MinNormPoint::normal_matrix(const Eigen::MatrixXd& y) const {
+  const auto p = static_cast<double>(p_), per_column = p * static_cast<double>(y.rows());
+  // Few columns: one product, as cheap as can be. Many: in parts of a few milliseconds.
+  const auto width = static_cast<Eigen::Index>(std::max(1.0, std::floor(8388608.0 / (per_column + 1))));
+  Eigen::MatrixXd m(p_, p_);
+  if (width >= p_) {
+    m.noalias() = y.transpose() * y;
+  } else {
+    for (Eigen::Index c = 0; c < p_; c += width) {
+      const Eigen::Index n = std::min(width, p_ - c);
+      m.middleCols(c, n).noalias() = y.transpose() * y.middleCols(c, n);
+      poll_(per_column * static_cast<double>(n));
+    }
+  }
+  poll_(p * p * p / 3);  // its factorisation
+  return m;
+}
+
 Eigen::VectorXd MinNormPoint::equality_solution() {
   const Eigen::MatrixXd y = factor_.reduced();
-  const Eigen::VectorXd nu = solve_small(y.transpose() * y, r_);
+  const Eigen::VectorXd nu = solve_small(normal_matrix(y), r_);
   eta_ = nu - r_;
   return factor_.solve_transposed(y * nu);
 }
 
-void MinNormPoint::minor_cycles(const std::function<void(double)>& poll) {
+void MinNormPoint::minor_cycles() {
   for (;;) {
     const auto s = static_cast<double>(members_.size());
-    poll(2 * s * (s + static_cast<double>(p_ * p_)));
+    poll_(2 * s * (s + static_cast<double>(p_)));
     const Eigen::VectorXd target = equality_solution();
     double step = 1;
     Eigen::Index blocking = -1;
@@ -180,7 +202,10 @@ void MinNormPoint::minor_cycles(const std::function<void(double)>& poll) {
 Eigen::VectorXd MinNormPoint::pool_products() const {
   if (precision_ == Precision::gram) return pool_.products(members_, q_);
   Eigen::VectorXd g(pool_.size());
-  for (Eigen::Index j = 0; j < pool_.size(); ++j) g(j) = pool_.product(j, w_);
+  for (Eigen::Index j = 0; j < pool_.size(); ++j) {
+    g(j) = pool_.product(j, w_);
+    poll_(2.0 * problem_.dimensions());
+  }
   return g;
 }
 
@@ -191,16 +216,19 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
     const Eigen::VectorXd a = constraint(pool_.pair(members_[i]));
     // A member of weight 0 may be the only one that tells a class's multiplier, so it counts a little.
     const double q = std::max(q_(static_cast<Eigen::Index>(i)), 1e-6);
-    m += q * a * a.transpose();
+    for (Eigen::Index c = 0; c < p_; ++c)  // three of them at most are not 0
+      if (a(c) != 0) m.col(c) += q * a(c) * a;
     v += q * products(members_[i]) * a;
+    poll_(4.0 * static_cast<double>(p_));
   }
   eta_ = solve_small(m, v);
 }
 
 MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<void(double)>& poll) {
+  poll_ = poll;
   is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
   if (members_.empty()) choose_start();
-  minor_cycles(poll);
+  minor_cycles();
   double best = std::numeric_limits<double>::max();
   int without_progress = 0;
   bool refactored = false;
@@ -208,9 +236,9 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
     if (precision_ == Precision::rows) refine_primal();
     const Eigen::VectorXd g = pool_products();
     if (precision_ == Precision::rows) measure_multipliers(g);
-    poll(static_cast<double>(pool_.distinct_rows()) *
-         static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
-                                                           : static_cast<std::int64_t>(members_.size())));
+    poll_(static_cast<double>(pool_.distinct_rows()) *
+          static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
+                                                            : static_cast<std::int64_t>(members_.size())));
     squared_norm_ = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
       squared_norm_ += q_(static_cast<Eigen::Index>(i)) * g(members_[i]);
@@ -223,7 +251,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
       // Rounding has the last word: start the factor afresh once, then give up honestly.
       if (refactored) return Outcome::stalled;
       refactor();
-      minor_cycles(poll);
+      minor_cycles();
       refactored = true;
       without_progress = 0;
       continue;
@@ -239,7 +267,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
       // The candidates before this one have moved w: look again before entering.
       if (j != candidates.front() && reduced(pool_.pair(j), member_product(j)) >= bound) continue;
       enter(j);
-      minor_cycles(poll);
+      minor_cycles();
     }
   }
 }
@@ -274,10 +302,11 @@ Eigen::VectorXd MinNormPoint::refinement(const Weights& w) {
     const Eigen::Index j = members_[static_cast<std::size_t>(i)];
     residual(i) = constraint_dot(pool_.pair(j), eta_) - pool_.product(j, w);
     missing -= q_(i) * constraint(pool_.pair(j));
+    poll_(2.0 * problem_.dimensions() + static_cast<double>(p_));
   }
   const Eigen::MatrixXd y = factor_.reduced();
   const Eigen::VectorXd t = factor_.solve_lower(residual);
-  const Eigen::VectorXd mu = solve_small(y.transpose() * y, missing - y.transpose() * t);
+  const Eigen::VectorXd mu = solve_small(normal_matrix(y), missing - y.transpose() * t);
   eta_ += mu - missing;
   return factor_.solve_transposed(t + y * mu);
 }

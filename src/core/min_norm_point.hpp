@@ -63,7 +63,9 @@ class MinNormPoint {
   void refactor();
   /// Solution of the equality problem on the members; sets the multipliers.
   Eigen::VectorXd equality_solution();
-  void minor_cycles(const std::function<void(double)>& poll);
+  void minor_cycles();
+  /// Yᵀ Y of the reduced factor, which is where many classes spend their time.
+  Eigen::MatrixXd normal_matrix(const Eigen::MatrixXd& y) const;
 
   const Problem& problem_;
   const Pool& pool_;
@@ -77,6 +79,7 @@ class MinNormPoint {
   double squared_norm_ = 0;
   ActiveCholesky factor_;
   int changes_since_refactor_ = 0;
+  std::function<void(double)> poll_ = [](double) {};  // of the last solve()
 };
 
 }  // namespace margin

@@ -10,26 +10,30 @@ Pool::Pool(const Problem& problem, double scale)
       outputs_(problem.outputs()),
       dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
 
-bool Pool::add(const Pair& pair) {
+bool Pool::add(const Pair& pair, const std::function<void(double)>& poll) {
   const std::int64_t key = pair.row * problem_.classes + pair.rival;
   if (!index_of_pair_.emplace(key, size()).second) return false;
-  slot_.push_back(intern_row(pair.row));
+  slot_.push_back(intern_row(pair.row, poll));
   pairs_.push_back(pair);
   return true;
 }
 
-std::int32_t Pool::intern_row(std::int64_t row) {
+void Pool::grow(Eigen::Index capacity, const std::function<void(double)>& poll) {
+  Eigen::MatrixXd grown(capacity, capacity);
+  for (Eigen::Index c = 0; c < inner_.cols(); ++c) {
+    grown.col(c).head(inner_.rows()) = inner_.col(c);
+    if (poll) poll(4.0 * static_cast<double>(capacity));  // memory is fresh: the kernel zeroes it first
+  }
+  inner_.swap(grown);
+}
+
+std::int32_t Pool::intern_row(std::int64_t row, const std::function<void(double)>& poll) {
   const auto found = slot_of_row_.find(row);
   if (found != slot_of_row_.end()) return found->second;
   const auto slot = static_cast<std::int32_t>(rows_.size());
   rows_.push_back(row);
   slot_of_row_.emplace(row, slot);
-  if (slot >= inner_.rows()) {
-    const Eigen::Index capacity = std::max<Eigen::Index>(64, inner_.rows() * 3 / 2);
-    Eigen::MatrixXd grown = Eigen::MatrixXd::Zero(capacity, capacity);
-    grown.topLeftCorner(slot, slot) = inner_.topLeftCorner(slot, slot);
-    inner_.swap(grown);
-  }
+  if (slot >= inner_.rows()) grow(std::max<Eigen::Index>(64, inner_.rows() * 3 / 2), poll);
   const Row x = problem_.data.row(row);
   // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
   std::fill(dense_.begin(), dense_.end(), 0.0);
@@ -39,6 +43,7 @@ std::int32_t Pool::intern_row(std::int64_t row) {
     inner_(other, slot) = product;
     inner_(slot, other) = product;
   }
+  if (poll) poll((static_cast<double>(x.count) + 8) * slot + static_cast<double>(dense_.size()));
   return slot;
 }
 

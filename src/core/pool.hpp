@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -24,8 +25,9 @@ class Pool {
   Eigen::Index size() const { return static_cast<Eigen::Index>(pairs_.size()); }
   const Pair& pair(Eigen::Index j) const { return pairs_[static_cast<std::size_t>(j)]; }
   Eigen::Index distinct_rows() const { return static_cast<Eigen::Index>(rows_.size()); }
-  /// Adds the pair unless it is there; false when it was. The inner products with its row are computed now.
-  bool add(const Pair& pair);
+  /// Adds the pair unless it is there; false when it was. The inner products with its row are computed now, and
+  /// `poll(operations)`, which may throw, hears of them.
+  bool add(const Pair& pair, const std::function<void(double)>& poll = {});
 
   /// <z_i, z_j>
   double gram(Eigen::Index i, Eigen::Index j) const;
@@ -47,7 +49,8 @@ class Pool {
     if (outputs_ == 1) return p.own == 1 ? 1.0 : -1.0;
     return o == p.own ? 1.0 : (o == p.rival ? -1.0 : 0.0);
   }
-  std::int32_t intern_row(std::int64_t row);
+  std::int32_t intern_row(std::int64_t row, const std::function<void(double)>& poll);
+  void grow(Eigen::Index capacity, const std::function<void(double)>& poll);
 
   const Problem& problem_;
   double scale_;

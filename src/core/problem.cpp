@@ -14,13 +14,23 @@ namespace margin {
 namespace {
 
 constexpr const char* interpolate = "interpolate";
+// The free intercepts of k classes are k variables of a hull; each of its steps factorises a k × k system.
+constexpr std::int32_t most_joint_classes = 512;
+// More classes than this with fewer rows each are no classes when they are numbers.
+constexpr std::int32_t most_sparse_numbers = 256;
+constexpr std::int64_t rows_per_number = 10;
 
 bool follows_a_loss(const std::string& solver, double norm) {
   return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent" ||
          solver == "boosting" || (solver == "auto" && norm == 1);
 }
 
-void check_hard_margin(const Dataset& data, const Settings& s) {
+void check_hard_margin(const Dataset& data, const Settings& s, double norm) {
+  if (data.outcome() == Dataset::Outcome::classes && norm == 2 && data.classes().size() > most_joint_classes)
+    throw Error(ErrorKind::limit_exceeded,
+                "the labels are " + std::to_string(data.classes().size()) +
+                    " classes, and a hard margin separates at most " + std::to_string(most_joint_classes) + " at once",
+                "Give lambda, for example 1e-4, to train one class against the rest.");
   if (data.weighted())
     throw Error(ErrorKind::unsupported, "row weights mean nothing to a hard margin",
                 "Give lambda to train a soft margin, or leave the weights out.");
@@ -143,6 +153,17 @@ std::vector<double> class_weights(const Settings& s, const std::vector<std::stri
   return out;
 }
 
+void require_classes(const Dataset& data) {
+  if (data.outcome() != Dataset::Outcome::classes || !data.classes().numbers()) return;
+  const std::int32_t classes = data.classes().size();
+  if (classes <= most_sparse_numbers || data.rows() >= rows_per_number * classes) return;
+  throw Error(
+      ErrorKind::invalid_value,
+      "the label has " + std::to_string(classes) + " distinct numbers in " + std::to_string(data.rows()) + " rows",
+      "For a regression give loss => 'squared' (and lambda); to tell classes apart all the same, cast the label "
+      "to text.");
+}
+
 bool without_model(const Dataset& data, const Settings& settings) {
   return settings.null_for_one_class && data.outcome() == Dataset::Outcome::classes && data.classes().size() == 1;
 }
@@ -187,7 +208,7 @@ Problem make_problem(const Dataset& data, const Settings& settings, Monitor* mon
                 "Leave it out: thresholds follow any scale.");
   p.learners = settings.learners;
   if (p.hard_margin) {
-    check_hard_margin(data, settings);
+    check_hard_margin(data, settings, p.norm);
     if (p.interpolate)
       p.loss_name = interpolate;
     else if (follows_a_loss(settings.solver, settings.norm))

@@ -65,6 +65,10 @@ struct Problem {
 /// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
 Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor = nullptr);
 
+/// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression
+/// whose loss was forgotten.
+void require_classes(const Dataset& data);
+
 /// Whether rows of a single class are to give no model (the option one_class).
 bool without_model(const Dataset& data, const Settings& settings);
 

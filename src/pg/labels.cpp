@@ -121,6 +121,11 @@ LabelReader::LabelReader(Oid declared)
               "Accepted are " + std::string(accepted) + "; cast other types to text.");
 }
 
+bool LabelReader::numbers() const {
+  return type_ == INT2OID || type_ == INT4OID || type_ == INT8OID || type_ == FLOAT4OID || type_ == FLOAT8OID ||
+         type_ == NUMERICOID;
+}
+
 LabelReader::ClassName LabelReader::name(Datum value) const {
   auto integer = [](std::int64_t v) { return ClassName{text_of(v), static_cast<double>(v)}; };
   switch (type_) {

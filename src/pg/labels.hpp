@@ -33,6 +33,8 @@ class LabelReader {
   Interval interval(Datum value) const;
 
   Oid type() const { return type_; }
+  /// Labels are integers, floats or numerics.
+  bool numbers() const;
 
  private:
   Oid type_;

@@ -47,6 +47,7 @@ struct TrainCall {
 TrainState* start(TrainCall& call, MemoryContext context, Datum options, OutcomeOf outcome_of) {
   const Dataset::Outcome outcome = call.outcome_of_options(options, outcome_of);
   auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, outcome);
+  state->data.classes().set_numbers(call.label.numbers());
   if (options != 0) state->options = payload(options);
   return state;
 }
@@ -109,6 +110,7 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo) {
   const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
   if (state->data.rows() == 0) return std::nullopt;
   require_storable(state->data);
+  require_classes(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
   return CollectedRows{state->data, std::move(options), state->skipped, state->memory.left()};

@@ -60,13 +60,13 @@ bool fits_precise(const Problem& problem, std::size_t members) {
 }
 
 /// Pairs that let the pool reach every class from the start.
-void seed(const Problem& problem, Pool& pool) {
+void seed(const Problem& problem, Pool& pool, const std::function<void(double)>& poll) {
   std::vector<std::int64_t> first(static_cast<std::size_t>(problem.classes), -1);
   for (std::int64_t i = problem.rows() - 1; i >= 0; --i)
     first[static_cast<std::size_t>(problem.label[static_cast<std::size_t>(i)])] = i;
   for (std::int32_t c = 0; c + 1 < problem.classes; ++c) {
-    pool.add({first[static_cast<std::size_t>(c)], c, c + 1});
-    pool.add({first[static_cast<std::size_t>(c + 1)], c + 1, c});
+    pool.add({first[static_cast<std::size_t>(c)], c, c + 1}, poll);
+    pool.add({first[static_cast<std::size_t>(c + 1)], c + 1, c}, poll);
   }
 }
 
@@ -91,10 +91,10 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
   const double radius = problem.data.radius();
   const double scale = unit_scale(radius);  // a power of two: exact
   Pool pool(problem, scale);
-  seed(problem, pool);
+  auto poll = [&](double operations) { run.work(operations); };
+  seed(problem, pool, poll);
   auto hull = std::make_unique<MinNormPoint>(problem, pool, MinNormPoint::Precision::gram);
   bool precise = false;
-  auto poll = [&](double operations) { run.work(operations); };
 
   Best best;
   Weights w = mean_difference(problem, 512);
@@ -129,8 +129,10 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
     if (run.exhausted(round, status)) break;
 
     bool grown = round == 1;
-    for (const Pair& p : worst) grown |= pool.add(p);
-    poll(static_cast<double>(worst.size()) * static_cast<double>(pool.distinct_rows()) * problem.dimensions());
+    for (const Pair& p : worst) {
+      grown |= pool.add(p, poll);
+      if (pool.distinct_rows() > largest_pool) break;
+    }
     if (pool.distinct_rows() > largest_pool || (!grown && precise)) {
       stuck = true;
       break;

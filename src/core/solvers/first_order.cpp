@@ -65,7 +65,7 @@ void FirstOrder::pass() {
     binary_pass(true);
   scale_directions();
   smallest_.pair /= z_scale_;  // to the units of the rows
-  finish_smallest(problem_, smallest_);
+  finish_smallest(problem_, smallest_, run_);
 }
 
 void FirstOrder::binary_pass(bool predict) {
@@ -97,8 +97,10 @@ void FirstOrder::binary_pass(bool predict) {
       v_[b] *= fade;
       mass_[b] *= fade;
       sum[b] *= fade;
-      for (std::int64_t j = 0; j < i; ++j)
+      for (std::int64_t j = 0; j < i; ++j) {
         if (bank_of(problem_.label[static_cast<std::size_t>(j)]) == b) q_(j, 0) *= fade;
+        run_.work(2);
+      }
     }
     const Soft s = soft(logistic_, m, ref[b]);
     q_(i, 0) = s.slope;
@@ -127,7 +129,7 @@ void FirstOrder::multiclass_pass() {
   double low = infinity;
   for (std::int64_t i = 0; i < n; ++i) {
     const Row x = problem_.data.row(i);
-    run_.work(static_cast<double>(x.count) * k + 16.0);
+    run_.work((static_cast<double>(x.count) + 4) * k + 16.0);
     for (std::int32_t o = 0; o < k; ++o) scores_(i, o) = dot(x, scaled_w_.row(o).data());
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
     for (std::int32_t c = 0; c < k; ++c) {
@@ -143,7 +145,7 @@ void FirstOrder::multiclass_pass() {
   Eigen::MatrixXd pair_mass = Eigen::MatrixXd::Zero(k, k);
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
-    run_.work(8.0 * k);
+    run_.work(16.0 * k);
     for (std::int32_t c = 0; c < k; ++c) {
       q_(i, c) = 0;
       const double m = scores_(i, own) - scores_(i, c) + offset_(own) - offset_(c);
@@ -156,7 +158,7 @@ void FirstOrder::multiclass_pass() {
   }
   Eigen::VectorXd balance = Eigen::VectorXd::Ones(k);
   if (problem_.intercept) {
-    balance = balancing_scales(pair_mass);
+    balance = balancing_scales(pair_mass, [&](double operations) { run_.work(operations); });
     sum = (balance.asDiagonal() * pair_mass * balance.cwiseInverse().asDiagonal()).sum();
     offset_ -= balance.array().log().matrix();
   }
@@ -166,6 +168,7 @@ void FirstOrder::multiclass_pass() {
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
     double total = 0;
     const Row x = problem_.data.row(i);
+    run_.work(2.0 * k);
     for (std::int32_t c = 0; c < k; ++c) {
       if (q_(i, c) == 0) continue;
       q_(i, c) *= balance(own) / balance(c);
@@ -197,6 +200,7 @@ void FirstOrder::average(double coefficient) {
   for (std::int64_t i = 0; i < problem_.rows(); ++i) {
     const std::size_t b = bank_of(problem_.label[static_cast<std::size_t>(i)]);
     const double factor = coefficient / divisor_[b];
+    run_.work(2.0 * static_cast<double>(q_.cols()));
     for (Eigen::Index c = 0; c < q_.cols(); ++c)
       if (q_(i, c) != 0) dual_(i, c) += factor * q_(i, c);
   }
