@@ -156,9 +156,12 @@ void warn_unless_optimal(const Model& model, bool about_margin, FinalCall& call)
     return;
   }
   if (model.status == Status::not_separable) {
+    const bool softened = model.solver.find("cutting_plane+newton") != std::string::npos ||
+                          model.solver.find("cutting_plane+sdca") != std::string::npos;
     warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached + "; " +
              std::to_string(c.errors) + " rows have a margin of 0 or less",
-         "Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin.");
+         std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
+             (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
     return;
   }
   const bool time = model.status == Status::time_limit;

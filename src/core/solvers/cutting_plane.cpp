@@ -6,8 +6,9 @@
 //            resulting w; add the rows of smallest margin of each class; repeat. The pool's ‖w‖ bounds the margin of
 //            all rows from above and can only fall; the scan gives the lower end.
 // Stop       when (upper − lower)/upper ≤ tolerance; when the hull contains 0 to 1e-9 of the largest row (then no
-//            separator has a larger margin: proven); when rounding allows no further progress, or the pool does not
-//            fit, momentum takes over on all rows and the better of both ends is returned.
+//            separator has a larger margin: proven, and the weights are those of a soft margin, soft_weights.hpp); when
+//            rounding allows no further progress, or the pool does not fit, momentum takes over on all rows and
+//            the better of both ends is returned.
 // Source     Wolfe (1976) for the inner problem; row generation as in Joachims (2006). Ji, Srebro & Telgarsky (2021),
 //            Lemma A.1, for the duality.
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "../hard_margin.hpp"
 #include "../min_norm_point.hpp"
 #include "momentum.hpp"
+#include "soft_weights.hpp"
 
 namespace margin {
 
@@ -159,10 +161,12 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
 
   Solution solution = finish(problem, pool, best, status, round);
   Status no_more;
-  if ((stuck || status == Status::not_separable) && !run.exhausted(round, no_more))
+  if (stuck && !run.exhausted(round, no_more))
     return continue_with_momentum(problem, settings, run, std::move(solution), {best.lower, best.upper});
   solution.trace = run.take_trace();
-  return solution;
+  if (status != Status::not_separable) return solution;
+  const double held = workspace(problem) + 24 * std::pow(static_cast<double>(pool.distinct_rows()), 2);
+  return with_soft_weights(problem, settings, monitor, run, std::move(solution), held);
 }
 
 const CuttingPlane instance;

@@ -51,11 +51,9 @@ const Solver& momentum = instance;
 
 Solution continue_with_momentum(const Problem& problem, const Settings& settings, Run& run, Solution stopped,
                                 const Interval& known) {
-  const bool proven = stopped.status == Status::not_separable;
-  // Weights for rows that no plane separates settle in a few hundred passes; a better interval takes longer.
-  run.limit_iterations(stopped.iterations + (proven ? 300 : 5000));
-  FirstOrderResult more = run_first_order(problem, settings, run, "momentum", momentum_rule(problem),
-                                          stopped.iterations, proven ? Interval{} : known);
+  run.limit_iterations(stopped.iterations + 5000);
+  FirstOrderResult more =
+      run_first_order(problem, settings, run, "momentum", momentum_rule(problem), stopped.iterations, known);
   Solution s = std::move(more.solution);
   s.solver = stopped.solver + "+momentum";
   s.trace = run.take_trace();
@@ -64,7 +62,6 @@ Solution continue_with_momentum(const Problem& problem, const Settings& settings
     s.weights = std::move(stopped.weights);
     s.intercept = std::move(stopped.intercept);
   }
-  if (proven && s.status != Status::time_limit) s.status = Status::not_separable;
   return s;
 }
 

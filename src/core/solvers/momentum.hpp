@@ -5,9 +5,8 @@
 
 namespace margin {
 
-/// Carries on with momentum where another solver stopped short: for better ends when it ran out of precision or
-/// memory, for weights that classify when it proved the rows not separable. Takes over `run` and returns the better
-/// of both primal and dual vectors.
+/// Carries on with momentum where another solver ran out of precision or memory. Takes over `run` and returns the
+/// better of both primal and dual vectors.
 Solution continue_with_momentum(const Problem& problem, const Settings& settings, Run& run, Solution stopped,
                                 const Interval& known);
 
