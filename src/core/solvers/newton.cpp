@@ -4,6 +4,7 @@
 // Method:   smooth losses by Newton-Cholesky (newton_smooth.cpp), piecewise linear ones by an augmented Lagrangian with
 //           a semismooth Newton method inside (newton_augmented.cpp). The intercept is one more column of the constant
 //           intercept_scale. Fewer rows than features: the same in the span of the rows (newton_span.cpp).
+//           "newton_cg": the same methods, in the features, with conjugate gradients for their linear systems.
 // Start:    the solution of a systematic sample of the rows, or the initial model.
 // Stops:    P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
 #include "newton.hpp"
@@ -18,8 +19,8 @@
 
 namespace margin {
 
-NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, Run& run)
-    : rows(problem, run), loss(*problem.loss) {
+NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, Systems with, Run& run)
+    : rows(problem, run), loss(*problem.loss), systems(with) {
   const auto n = static_cast<std::size_t>(rows.rows());
   y.resize(n);
   cost.resize(n);
@@ -30,7 +31,7 @@ NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, Run& r
 }
 
 NewtonProblem::NewtonProblem(const NewtonProblem& all, const std::vector<std::int64_t>& which, double scale)
-    : rows(all.rows, which), loss(all.loss), y(which.size()), cost(which.size()) {
+    : rows(all.rows, which), loss(all.loss), systems(all.systems), y(which.size()), cost(which.size()) {
   for (std::size_t k = 0; k < which.size(); ++k) {
     y[k] = all.y[static_cast<std::size_t>(which[k])];
     cost[k] = scale * all.cost[static_cast<std::size_t>(which[k])];
@@ -79,6 +80,12 @@ namespace {
 // An n × n or d × d matrix of doubles beyond this is 128 MB, and its factorisation takes seconds.
 constexpr std::int32_t largest_system = 4096;
 
+std::string refusal_of_second_order(const Problem& p) {
+  if (p.hard_margin) return "it needs lambda (a soft margin)";
+  if (p.l1_ratio > 0) return "it has no elastic net (l1_ratio must be 0)";
+  return {};
+}
+
 std::int64_t columns_of(const Problem& p) { return p.dimensions() + (p.intercept ? 1 : 0); }
 
 /// The part of a previous model that belongs to output `o`. Throws Error(wrong_dimensions).
@@ -98,6 +105,10 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, New
   point.known = NewtonPoint::Known::both;
 }
 
+using Systems = NewtonProblem::Systems;
+
+Solution solve_rows(const Problem& p, const Settings& settings, Systems systems, std::string_view name, Run& run);
+
 class Newton final : public Solver {
  public:
   std::string_view name() const override { return "newton"; }
@@ -108,14 +119,22 @@ class Newton final : public Solver {
   std::string refusal(const Problem& p) const override;
   double workspace(const Problem& p) const override;
   Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+};
 
- private:
-  Solution solve_rows(const Problem& p, const Settings& settings, Run& run) const;
+class NewtonCg final : public Solver {
+ public:
+  std::string_view name() const override { return "newton_cg"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override {
+    return "newton with conjugate gradients in place of Cholesky: any number of features, sparse rows";
+  }
+  std::string refusal(const Problem& p) const override { return refusal_of_second_order(p); }
+  double workspace(const Problem& p) const override;
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
 };
 
 std::string Newton::refusal(const Problem& p) const {
-  if (p.hard_margin) return "it needs lambda (a soft margin)";
-  if (p.l1_ratio > 0) return "it has no elastic net (l1_ratio must be 0)";
+  if (std::string reason = refusal_of_second_order(p); !reason.empty()) return reason;
   if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
     return "it solves linear systems of the smaller of " + std::to_string(p.rows()) + " rows and " +
            std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
@@ -141,12 +160,12 @@ Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProg
   return newton_smooth(problem, point, &progress);
 }
 
-Solution Newton::solve_rows(const Problem& p, const Settings& settings, Run& run) const {
+Solution solve_rows(const Problem& p, const Settings& settings, Systems systems, std::string_view name, Run& run) {
   const auto columns = static_cast<std::size_t>(columns_of(p));
   const auto n = static_cast<std::size_t>(p.rows());
   const std::int32_t d = p.dimensions();
   Solution s;
-  s.solver = "newton";
+  s.solver = name;
   s.status = Status::optimal;
   s.weights = Weights::Zero(p.outputs(), d);
   s.intercept = Eigen::VectorXd::Zero(p.outputs());
@@ -156,7 +175,7 @@ Solution Newton::solve_rows(const Problem& p, const Settings& settings, Run& run
     progress.begin(o);
     NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
     if (settings.initial.has_value()) start_from(*settings.initial, p, o, point);
-    const NewtonProblem problem(p, o, run);
+    const NewtonProblem problem(p, o, systems, run);
     const Status status =
         p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
     if (status != Status::optimal) s.status = status;
@@ -176,20 +195,34 @@ Solution Newton::solve_rows(const Problem& p, const Settings& settings, Run& run
 
 Solution Newton::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
-  if (p.rows() >= columns_of(p)) return solve_rows(p, settings, run);
+  if (p.rows() >= columns_of(p)) return solve_rows(p, settings, Systems::cholesky, name(), run);
   const RowSpan span(p, run);
   Settings reduced = settings;
   if (settings.initial.has_value()) reduced.initial = span.reduce(*settings.initial);
-  Solution s = solve_rows(span.problem(), reduced, run);
+  Solution s = solve_rows(span.problem(), reduced, Systems::cholesky, name(), run);
   span.expand(s);
   return s;
 }
 
+double NewtonCg::workspace(const Problem& p) const {
+  const double n = static_cast<double>(p.rows()), columns = static_cast<double>(columns_of(p));
+  const double per_row = p.loss->smoothness() > 0 ? 10 : 26;
+  return 8 * n * (per_row + p.outputs()) + 8 * columns * (16.0 + p.outputs());
+}
+
+Solution NewtonCg::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  return solve_rows(p, settings, Systems::conjugate_gradients, name(), run);
+}
+
 const Newton instance;
+const NewtonCg matrix_free;
 
 }  // namespace
 
 extern const Solver& newton;
+extern const Solver& newton_cg;
 const Solver& newton = instance;
+const Solver& newton_cg = matrix_free;
 
 }  // namespace margin

@@ -11,12 +11,16 @@ namespace margin {
 /// F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i) = P(w)/λ for one output, with cost_i = c_i/(λW): w = Σ cost_i a_i x_i at
 /// the optimum, a per unit of weight as in loss.hpp. w includes the intercept's column.
 struct NewtonProblem {
-  NewtonProblem(const Problem& problem, std::int32_t output, Run& run);
+  /// How the linear systems are solved: with a matrix of columns × columns, or by products with the rows.
+  enum class Systems { cholesky, conjugate_gradients };
+
+  NewtonProblem(const Problem& problem, std::int32_t output, Systems systems, Run& run);
   /// The listed rows of `all`, each at `scale` times its cost.
   NewtonProblem(const NewtonProblem& all, const std::vector<std::int64_t>& which, double scale);
 
   NewtonRows rows;
   const Loss& loss;
+  Systems systems;
   std::vector<double> y, cost;
 };
 
@@ -51,7 +55,7 @@ class NewtonProgress {
   std::vector<double> lower_, upper_;
 };
 
-/// Newton-Cholesky for a smooth loss; `point.w` is the start. `progress` null: a sample for a start, a loose solve.
+/// Newton's method for a smooth loss; `point.w` is the start. `progress` null: a sample for a start, a loose solve.
 Status newton_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress* progress);
 
 /// Augmented Lagrangian for a piecewise linear loss (smoothness() = 0), in rounds over the undecided rows.

@@ -25,6 +25,8 @@ constexpr double retreat = 25;
 // Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
 constexpr double inner_share = 0.2;
 constexpr double refresh_share = 0.5;
+// Of the residual, what conjugate gradients leave.
+constexpr double cg_accuracy = 0.01;
 
 double inner_product(const std::vector<double>& v, const std::vector<double>& w) {
   return kernels().dot_dd(v.data(), w.data(), v.size());
@@ -56,10 +58,12 @@ AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLos
       gram_free_(part.y.size(), 0.0),
       v_(w.size()),
       r_(w.size()),
-      d_(w.size()),
-      gram_sum_(p_.rows),
-      gram_(w.size()),
-      factor_(w.size()) {}
+      d_(w.size()) {
+  if (p_.systems == NewtonProblem::Systems::cholesky)
+    dense_.emplace(p_.rows, w.size());
+  else
+    gradients_.emplace(p_.rows);
+}
 
 double AugmentedLagrangian::norm_w() const { return inner_product(w, w); }
 
@@ -102,8 +106,15 @@ void AugmentedLagrangian::evaluate(bool fresh) {
   excess_ = std::max(0.0, excess_ + loss_ + conjugate_);
 }
 
-// Σ_free cost x xᵀ from the last one where fewer rows came or went than are free.
 bool AugmentedLagrangian::direction() {
+  if (dense_) return factored();
+  gradients_->solve(free_.data(), kappa, r_, cg_accuracy, d_);
+  return true;
+}
+
+// Σ_free cost x xᵀ from the last one where fewer rows came or went than are free.
+bool AugmentedLagrangian::factored() {
+  SymmetricMatrix &gram = dense_->gram, &factor = dense_->factor;
   std::vector<std::int64_t> come, gone;
   std::size_t free = 0;
   for (std::size_t i = 0; i < u.size(); ++i) {
@@ -111,26 +122,26 @@ bool AugmentedLagrangian::direction() {
     if (free_[i] != 0 && gram_free_[i] == 0) come.push_back(static_cast<std::int64_t>(i));
     if (free_[i] == 0 && gram_free_[i] != 0) gone.push_back(static_cast<std::int64_t>(i));
   }
-  if (!gram_known_ || come.size() + gone.size() > free) {
-    gram_.set_zero();
-    gram_sum_.add(free_.data(), gram_);
-    gram_known_ = true;
+  if (!dense_->known || come.size() + gone.size() > free) {
+    gram.set_zero();
+    dense_->sum.add(free_.data(), gram);
+    dense_->known = true;
   } else {
-    gram_sum_.add(come, p_.cost.data(), 1.0, gram_);
-    gram_sum_.add(gone, p_.cost.data(), -1.0, gram_);
+    dense_->sum.add(come, p_.cost.data(), 1.0, gram);
+    dense_->sum.add(gone, p_.cost.data(), -1.0, gram);
   }
   gram_free_ = free_;
   for (double damping = 0; damping < 1; damping = damping == 0 ? 1e-14 : 100 * damping) {
     for (std::size_t j = 0; j < w.size(); ++j) {
-      const double* from = gram_.row(j);
-      double* to = factor_.row(j);
+      const double* from = gram.row(j);
+      double* to = factor.row(j);
       for (std::size_t k = j; k < w.size(); ++k) to[k] = kappa * from[k];
       to[j] += 1 + damping * to[j];
     }
     p_.rows.run().work(0.5 * static_cast<double>(w.size() * w.size()));
-    if (!factorise(factor_, p_.rows.run())) continue;
+    if (!factorise(factor, p_.rows.run())) continue;
     for (std::size_t j = 0; j < w.size(); ++j) d_[j] = -r_[j];
-    solve_factored(factor_, d_.data());
+    solve_factored(factor, d_.data());
     return true;
   }
   return false;

@@ -1,7 +1,10 @@
 // The augmented Lagrangian of a piecewise linear loss on one set of rows, with the rest of the rows held fixed.
 #pragma once
 
+#include <optional>
+
 #include "newton.hpp"
+#include "newton_cg.hpp"
 #include "newton_gram.hpp"
 
 namespace margin {
@@ -38,6 +41,7 @@ class AugmentedLagrangian {
  private:
   void evaluate(bool fresh);
   bool direction();
+  bool factored();
   void line_search();
   BoxRows rows(double proximal) const;
 
@@ -45,9 +49,14 @@ class AugmentedLagrangian {
   const BoxLoss& box_;
   std::vector<double> fixed_;
   std::vector<double> a_old_, du_, free_, gram_free_, v_, r_, d_;
-  GramSum gram_sum_;
-  SymmetricMatrix gram_, factor_;
-  bool gram_known_ = false;
+  struct Dense {
+    Dense(const NewtonRows& rows, std::size_t size) : sum(rows), gram(size), factor(size) {}
+    GramSum sum;
+    SymmetricMatrix gram, factor;
+    bool known = false;  ///< gram holds the rows of gram_free_
+  };
+  std::optional<Dense> dense_;
+  std::optional<ConjugateGradients> gradients_;
   double loss_ = 0, conjugate_ = 0, residual_ = 0, excess_ = 0, norm_v_ = 0;
 };
 

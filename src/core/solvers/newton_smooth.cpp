@@ -1,22 +1,29 @@
-// Newton's method with a Cholesky factorisation, for smooth losses.
+// Newton's method for smooth losses, with a Cholesky factorisation or with conjugate gradients.
 //
 // Problem:  min F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i), with F = P/λ.
 // Update:   w += t d, (I + Σ cost_i φ''_i x_i x_iᵀ) d = −∇F(w), t = 1 unless the decrease along d asks for less.
 // Dual:     a_i = −φ'(u_i). Every Fenchel-Young gap vanishes, so P − D = λ(F − D_F) = (λ/2)‖∇F‖²: the certificate is
 //           a by-product of the gradient.
 // Stops:    gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
+// Systems:  a direct solve, or conjugate gradients until what is left of the gradient is small beside what the wanted
+//           gap allows (truncated Newton: Dembo, Steihaug 1983; Lin, Weng, Keerthi 2008 for these losses).
 // Source:   Boyd & Vandenberghe (2004), Section 9.5; Mangasarian (2002) for losses with a piecewise linear gradient
 //           (finite termination); the dual point is Shalev-Shwartz & Zhang (2013), Section 3.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "../losses/all.hpp"
 #include "newton.hpp"
+#include "newton_cg.hpp"
 #include "newton_gram.hpp"
 
 namespace margin {
 
 namespace {
+
+// Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
+constexpr double end_share = 0.5, first_accuracy = 0.1;
 
 double squared(const std::vector<double>& v) { return kernels().dot_dd(v.data(), v.data(), v.size()); }
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
@@ -75,15 +82,19 @@ class SmoothNewton {
         du_(n_),
         coefficient_(n_),
         r_(w_.size()),
-        d_(w_.size()),
-        gram_(p_.rows),
-        hessian_(w_.size()) {}
+        d_(w_.size()) {
+    if (p_.systems == NewtonProblem::Systems::cholesky)
+      dense_.emplace(p_.rows, w_.size());
+    else
+      gradients_.emplace(p_.rows);
+  }
 
   Status run();
 
  private:
   void gradient();
   void direction();
+  double wanted() const;
   double step();
   /// F(w + t d) and its derivative in t.
   struct Line {
@@ -96,8 +107,13 @@ class SmoothNewton {
   NewtonProgress* progress_;
   std::size_t n_;
   std::vector<double> u_, du_, coefficient_, r_, d_;
-  GramSum gram_;
-  SymmetricMatrix hessian_;
+  struct Dense {
+    Dense(const NewtonRows& rows, std::size_t size) : gram(rows), hessian(size) {}
+    GramSum gram;
+    SymmetricMatrix hessian;
+  };
+  std::optional<Dense> dense_;
+  std::optional<ConjugateGradients> gradients_;
   double primal_ = 0, gap_ = 0;
 };
 
@@ -123,20 +139,35 @@ void SmoothNewton::direction() {
     for (std::size_t i = 0; i < n_; ++i) coefficient_[i] = p_.cost[i] * curvature(loss, p_.y[i], u_[i], a_[i]);
   });
   p_.rows.run().work(4.0 * static_cast<double>(n_));
+  if (gradients_) {
+    // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
+    // allows, and less of it as the model of the function becomes exact.
+    const double share = gap_ / std::fabs(primal_);
+    const double accuracy =
+        std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
+    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, first_accuracy), d_);
+    return;
+  }
+  GramSum& gram = dense_->gram;
+  SymmetricMatrix& hessian = dense_->hessian;
   // Data of rank below d leaves only the identity in some directions; where that is less than the rounding of the
   // rest, a larger multiple of the diagonal is added until the factorisation exists. The direction then is a damped
   // one.
   for (double damping = 0;; damping = damping == 0 ? 1e-13 : 100 * damping) {
-    hessian_.set_zero();
-    gram_.add(coefficient_.data(), hessian_);
+    hessian.set_zero();
+    gram.add(coefficient_.data(), hessian);
     for (std::size_t j = 0; j < w_.size(); ++j) {
-      double& h = hessian_.row(j)[j];
+      double& h = hessian.row(j)[j];
       h += 1 + damping * h;
     }
-    if (factorise(hessian_, p_.rows.run()) || damping > 1) break;
+    if (factorise(hessian, p_.rows.run()) || damping > 1) break;
   }
   for (std::size_t j = 0; j < w_.size(); ++j) d_[j] = -r_[j];
-  solve_factored(hessian_, d_.data());
+  solve_factored(hessian, d_.data());
+}
+
+double SmoothNewton::wanted() const {
+  return progress_ != nullptr ? progress_->wanted_gap(primal_, primal_ - gap_) : 1e-3 * primal_;
 }
 
 SmoothNewton::Line SmoothNewton::along(double t) const {
@@ -191,7 +222,7 @@ Status SmoothNewton::run() {
       progress_->record(primal_, primal_ - gap_);
       if (progress_->reached(primal_, primal_ - gap_)) return Status::optimal;
       if (progress_->exhausted(why)) break;
-    } else if (gap_ <= 1e-3 * primal_ || iteration >= 20) {
+    } else if (gap_ <= wanted() || iteration >= 20) {
       return Status::optimal;
     }
     // Progress is a smaller F until rounding hides its changes, then a smaller gap.

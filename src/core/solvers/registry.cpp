@@ -17,6 +17,7 @@ extern const Solver& mirror_descent;
 extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& newton;
+extern const Solver& newton_cg;
 extern const Solver& sgd;
 extern const Solver& smo;
 extern const Solver& sampling;
@@ -38,6 +39,7 @@ const std::vector<const Solver*>& all_solvers() {
       &sdca,
       &sgd,
       &newton,
+      &newton_cg,
       &smo,
       &sampling,
       &kernel_batch_perceptron,

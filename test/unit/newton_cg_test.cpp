@@ -1,0 +1,206 @@
+// The solver newton_cg: certified on every loss, equal to newton's optimum, and on wide rows of unscaled columns.
+#include "solvers/newton_cg.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <exception>
+
+#include "certificate_risk.hpp"
+#include "error.hpp"
+#include "newton_problems.hpp"
+#include "solver.hpp"
+
+namespace margin {
+
+extern const Solver& newton;
+extern const Solver& newton_cg;
+
+namespace {
+
+using testing::make_table;
+using testing::normal;
+using testing::sample;
+using testing::soft;
+using testing::Storage;
+using testing::store;
+using testing::Table;
+
+struct Solved {
+  Solution solution;
+  Certificate certificate;
+};
+Solved solve(const Dataset& data, const Settings& s, const Solver& solver = newton_cg) {
+  const Problem p = make_problem(data, s);
+  EXPECT_EQ(solver.refusal(p), "");
+  Monitor monitor;
+  Solved r{solver.solve(p, s, monitor), {}};
+  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  return r;
+}
+
+/// Texts as margin_hashed_features makes them: a few indicators of very different frequency, and a column of lengths,
+/// which is thousands of times larger.
+Dataset texts(std::uint64_t seed, int rows, int width, int classes) {
+  Random random(seed);
+  Dataset data(classes > 0 ? Dataset::Outcome::classes : Dataset::Outcome::targets);
+  for (int c = 0; c < classes; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < rows; ++i) {
+    std::vector<std::int32_t> columns;
+    double outcome = 0;
+    for (int word = 0; word < 6; ++word) {
+      const double u = random.uniform();
+      columns.push_back(static_cast<std::int32_t>(u * u * u * (width - 1)));
+      outcome += columns.back() % 7;
+    }
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    std::vector<double> values(columns.size(), 1.0);
+    columns.push_back(width - 1);
+    values.push_back(std::round(50 * std::exp(4 * random.uniform())));
+    if (classes > 0) outcome = i < classes ? i : static_cast<int>(outcome) % classes;
+    data.append(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), width, outcome);
+  }
+  return data;
+}
+
+class NewtonCgLoss : public ::testing::TestWithParam<std::string> {
+ protected:
+  bool classes() const { return !is_regression_loss(GetParam()); }
+};
+
+TEST_P(NewtonCgLoss, FindsTheOptimumOfNewton) {
+  Random random(211);
+  const double tolerances[] = {1e-3, 1e-6, 1e-9};
+  for (int trial = 0; trial < 72; ++trial) {
+    Settings s = soft(GetParam(), std::pow(10.0, 4 * random.uniform() - 3), tolerances[trial / 8 % 3]);
+    s.intercept = trial % 4 < 2;
+    s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
+    Table t = make_table(random, trial % 8, classes());
+    if (trial % 5 == 0)
+      for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 2 * random.uniform());
+    if (!t.weight.empty()) t.weight[0] = t.weight[1] = 1;
+    const Dataset data = store(t, classes(), static_cast<Storage>(trial / 24 % 3));
+    const Solved r = solve(data, s), exact = solve(data, s, newton);
+    EXPECT_EQ(r.solution.solver, "newton_cg");
+    EXPECT_EQ(r.solution.status, Status::optimal) << trial;
+    EXPECT_LE(r.certificate.relative_gap, s.tolerance) << trial;
+    EXPECT_LE(r.certificate.dual, exact.certificate.primal) << trial;
+    EXPECT_GE(r.certificate.primal, exact.certificate.dual) << trial;
+  }
+}
+
+TEST_P(NewtonCgLoss, TakesWideRowsOfUnscaledColumns) {
+  const Dataset data = texts(5, 5000, 20000, classes() ? 2 : 0);
+  for (const double lambda : {1e-1, 1e-3, 1e-5}) {
+    const Solved r = solve(data, soft(GetParam(), lambda, 1e-3));
+    EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
+    EXPECT_LE(r.certificate.relative_gap, 1e-3) << lambda;
+  }
+}
+
+TEST_P(NewtonCgLoss, GoesOnFromAModel) {
+  const Dataset data = texts(6, 1000, 3000, classes() ? 2 : 0);
+  Settings s = soft(GetParam(), 1e-3, 1e-3);
+  const Solution first = solve(data, s).solution;
+  InitialModel model;
+  model.weights.assign(first.weights.data(), first.weights.data() + first.weights.size());
+  model.intercept.assign(first.intercept.data(), first.intercept.data() + first.intercept.size());
+  model.dual_weights.assign(first.dual.data(), first.dual.data() + first.dual.size());
+  s.initial = model;
+  const Solved again = solve(data, s);
+  EXPECT_LE(again.solution.iterations, 1);
+  EXPECT_LE(again.certificate.relative_gap, 1e-3);
+}
+
+TEST_P(NewtonCgLoss, LimitsLeaveAnHonestModel) {
+  const Dataset data = texts(7, 2000, 6000, classes() ? 3 : 0);
+  const double optimum = solve(data, soft(GetParam(), 1e-4, 1e-6)).certificate.dual;
+  for (const std::int64_t limit : {1, 2, 5}) {
+    Settings s = soft(GetParam(), 1e-4, 1e-12);
+    s.max_iterations = limit;
+    const Solved r = solve(data, s);
+    EXPECT_LE(r.solution.iterations, limit + 2);
+    EXPECT_TRUE(std::isfinite(r.certificate.primal));
+    EXPECT_GE(r.certificate.primal, optimum);
+  }
+}
+
+struct Cancelled : std::exception {};
+
+TEST_P(NewtonCgLoss, AsksTheMonitorAllTheTime) {
+  struct Counting : Monitor {
+    int calls = 0, limit = 1 << 30;
+    void poll() override {
+      if (++calls >= limit) throw Cancelled();
+    }
+  };
+  const Dataset data = texts(8, 20000, 50000, classes() ? 2 : 0);
+  const Settings s = soft(GetParam(), 1e-4, 1e-3);
+  const Problem p = make_problem(data, s);
+  Counting counting;
+  const Solution done = newton_cg.solve(p, s, counting);
+  EXPECT_GE(counting.calls, 2 * done.iterations);
+  for (int k = 1; k < counting.calls; k += 1 + counting.calls / 5) {
+    Counting stopping;
+    stopping.limit = k;
+    EXPECT_THROW(newton_cg.solve(p, s, stopping), Cancelled);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NewtonCgLoss,
+                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+                         [](const auto& info) { return info.param; });
+
+TEST(NewtonCg, SolvesItsSystems) {
+  // Against the product with the matrix itself, columns 10^6 apart.
+  Random random(17);
+  for (int trial = 0; trial < 20; ++trial) {
+    Table t = sample(static_cast<std::uint64_t>(100 + trial), 40 + trial, 5 + 2 * trial, true);
+    for (auto& row : t.x)
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] *= j % 3 == 0 ? 1000 : (j % 3 == 1 ? 1 : 1e-3);
+    const Dataset data = store(t, true, trial % 2 == 0 ? Storage::doubles : Storage::sparse);
+    Settings s = soft("logistic", 1, 1e-3);
+    s.intercept = trial % 4 < 2;
+    const Problem p = make_problem(data, s);
+    Monitor monitor;
+    margin::Run run(s, monitor, "test", 1);
+    const NewtonRows rows(p, run);
+    const std::size_t d = rows.columns();
+    std::vector<double> weight(static_cast<std::size_t>(rows.rows())), r(d), x(d), u(weight.size()), image(d);
+    for (double& v : weight) v = random.below(3) == 0 ? 0 : random.uniform();
+    for (double& v : r) v = normal(random);
+    ConjugateGradients gradients(rows);
+    gradients.solve(weight.data(), 2.5, r, 1e-8, x);
+    rows.scores(x.data(), u.data());
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] *= 2.5 * weight[i];
+    rows.combine(u.data(), image.data());
+    double residual = 0, size = 0;
+    for (std::size_t j = 0; j < d; ++j) {
+      residual += std::pow(x[j] + image[j] + r[j], 2);
+      size += r[j] * r[j];
+    }
+    EXPECT_LE(std::sqrt(residual), 1e-7 * std::sqrt(size)) << trial;
+  }
+}
+
+TEST(NewtonCg, ClassesAgainstTheRest) {
+  const Dataset data = texts(9, 3000, 4000, 12);
+  for (const char* loss : {"logistic", "hinge"}) {
+    const Settings s = soft(loss, 1e-3, 1e-3);
+    const Solved r = solve(data, s);
+    EXPECT_EQ(r.solution.status, Status::optimal) << loss;
+    EXPECT_LE(r.certificate.relative_gap, 1e-3) << loss;
+    EXPECT_LE(newton_cg.workspace(make_problem(data, s)), 8e6);  // no matrix of 4000 × 4000
+  }
+}
+
+TEST(NewtonCg, SaysWhatItCannotDo) {
+  const Dataset data = texts(10, 100, 50, 2);
+  Settings s = soft("logistic", 1e-3, 1e-3);
+  s.l1_ratio = 0.5;
+  EXPECT_NE(newton_cg.refusal(make_problem(data, s)).find("elastic net"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace margin
