@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -40,6 +41,18 @@ void sort_pairs(SparseVector& v) {
                                              : value > 0       ? "Infinity"
                                                                : "-Infinity") +
                                             ", expected a finite number");
+}
+
+/// Indices from 0 on that increase, below the dimensions and the largest index.
+void require_row(const FeatureRow& x) {
+  bool sound = x.count == 0 || x.indices[0] >= 0;
+  for (std::int32_t k = 1; k < x.count; ++k) sound &= x.indices[k] > x.indices[k - 1];
+  if (x.count > 0) {
+    const std::int32_t last = x.indices[x.count - 1];
+    sound &= last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
+  }
+  if (!sound)
+    throw Error(ErrorKind::malformed_binary, "malformed margin_sparse: its indices are not those of a vector");
 }
 
 bool survives_as_float(double v) { return std::fabs(v) <= FLT_MAX && static_cast<double>(static_cast<float>(v)) == v; }
@@ -129,7 +142,9 @@ FeatureRow view_packed(std::string_view packed) {
     throw Error(ErrorKind::malformed_binary, "malformed margin_sparse: its size does not fit its header");
   const char* values = packed.data() + sparse_header;
   const char* indices = values + static_cast<std::size_t>(count) * (wide == 1 ? sizeof(double) : sizeof(float));
-  return {{values, reinterpret_cast<const std::int32_t*>(indices), count, wide == 1}, dimensions};
+  const FeatureRow x{{values, reinterpret_cast<const std::int32_t*>(indices), count, wide == 1}, dimensions};
+  require_row(x);
+  return x;
 }
 
 int compare(const FeatureRow& a, const FeatureRow& b) {

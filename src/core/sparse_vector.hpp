@@ -52,7 +52,8 @@ inline std::size_t packed_bytes(std::size_t count, bool wide) { return sparse_he
 /// Write `v`, which is in order, to packed_bytes(...) bytes.
 void pack(const SparseVector& v, bool wide, char* to);
 /// A view of packed bytes, whose address + 12 is a multiple of 8. Throws Error(malformed_binary) when size and header
-/// contradict each other.
+/// contradict each other, or indices are not those of a row: whoever writes by them may trust them. The values may be
+/// any.
 FeatureRow view_packed(std::string_view packed);
 
 /// A total order, with 0 for equal vectors only: by dimensions, then by the non-zeros from the first on.

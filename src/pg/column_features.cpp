@@ -64,13 +64,15 @@ struct ColumnsCall {
       const Oid declared = get_fn_expr_argtype(fcinfo->flinfo, i);
       const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
       Column column{type, std::nullopt};
+      if (!OidIsValid(type))
+        throw Error(ErrorKind::wrong_type, "the type of " + name(i) + " is not known",
+                    "Call the function in a query: SELECT margin_features(column, ...) FROM ...");
       if (is_number(type))
         ++numbers;
       else if (type != UNKNOWNOID && is_category(type))
         column.category.emplace(type);
       else
-        throw Error(ErrorKind::wrong_type,
-                    name(i) + " cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
+        throw Error(ErrorKind::wrong_type, name(i) + " cannot be of type " + type_name_of(type),
                     "Accepted are boolean, numbers, text and enums; cast other types to one of them.");
       columns.push_back(column);
     }

@@ -38,12 +38,17 @@ std::vector<Attribute> attributes_of(TupleDesc descriptor) {
   std::vector<Attribute> out;
   for (int i = 0; i < descriptor->natts; ++i) {
     const FormData_pg_attribute* attribute = TupleDescAttr(descriptor, i);
-    if (!attribute->attisdropped) out.push_back({NameStr(attribute->attname), attribute->atttypid});
+    if (!attribute->attisdropped)
+      out.push_back({NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod});
   }
   return out;
 }
 
 }  // namespace
+
+std::string type_name_of(Oid type) {
+  return OidIsValid(type) ? backend([=] { return format_type_be(type); }) : "unknown";
+}
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "NaN";
@@ -135,10 +140,15 @@ CompositeBuilder::CompositeBuilder(FunctionCallInfo fcinfo) {
 
 std::vector<Attribute> CompositeBuilder::attributes() const { return attributes_of(descriptor_); }
 
-void CompositeBuilder::set(const char* name, Datum value) {
+void CompositeBuilder::set(const char* name, Oid type, Datum value) {
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const FormData_pg_attribute* attribute = TupleDescAttr(descriptor_, static_cast<int>(i));
     if (attribute->attisdropped || std::strcmp(NameStr(attribute->attname), name) != 0) continue;
+    if (attribute->atttypid != type)
+      throw Error(ErrorKind::wrong_type,
+                  "the attribute \"" + std::string(name) + "\" of the result is of type " +
+                      type_name_of(attribute->atttypid) + ", expected " + type_name_of(type),
+                  "Add attributes to a type of margin, but leave its own as they are.");
     values_[i] = value;
     nulls_[i] = 0;
     if (attribute->attlen == -1) bytes_ += VARSIZE_ANY(DatumGetPointer(value));
@@ -200,6 +210,14 @@ std::vector<Attribute> CompositeReader::attributes() const { return attributes_o
 void CompositeReader::refuse(const char* name, const std::string& problem) const {
   throw Error(ErrorKind::malformed, "malformed " + std::string(what_) + ": field \"" + name + "\" " + problem,
               "Use models as train_margin returned them.");
+}
+
+bool CompositeReader::has(const char* name) const {
+  for (int i = 0; i < descriptor_->natts; ++i) {
+    const FormData_pg_attribute* attribute = TupleDescAttr(descriptor_, i);
+    if (!attribute->attisdropped && std::strcmp(NameStr(attribute->attname), name) == 0) return !nulls_[i];
+  }
+  return false;
 }
 
 std::optional<Datum> CompositeReader::get(const char* name, Oid type) const {

@@ -29,26 +29,31 @@ Texts text_elements(Datum array);
 struct Attribute {
   std::string name;
   Oid type;
+  std::int32_t modifier;
 };
+
+/// The SQL name of a type, for messages: also of none, as a call outside of a query leaves it.
+std::string type_name_of(Oid type);
 
 /// An array of one or more values of one composite type.
 Datum composite_array(const std::vector<Datum>& values);
 
 /// Collects the attributes of the composite type that the running function returns, alone or in an array. Attributes
-/// that are not set are NULL; names that the type lacks are ignored.
+/// that are not set are NULL; names that the type lacks are ignored. An attribute that was altered to another type than
+/// the value's is Error(wrong_type).
 class CompositeBuilder {
  public:
   explicit CompositeBuilder(FunctionCallInfo fcinfo);
 
   std::vector<Attribute> attributes() const;
-  void set(const char* name, Datum value);
-  void set_float8(const char* name, double value) { set(name, Float8GetDatum(value)); }
+  void set(const char* name, Oid type, Datum value);
+  void set_float8(const char* name, double value) { set(name, FLOAT8OID, Float8GetDatum(value)); }
   void set_float8(const char* name, const std::optional<double>& value) {
     if (value.has_value()) set_float8(name, *value);
   }
-  void set_int4(const char* name, std::int32_t value) { set(name, Int32GetDatum(value)); }
-  void set_int8(const char* name, std::int64_t value) { set(name, Int64GetDatum(value)); }
-  void set_text(const char* name, std::string_view value) { set(name, text_datum(value)); }
+  void set_int4(const char* name, std::int32_t value) { set(name, INT4OID, Int32GetDatum(value)); }
+  void set_int8(const char* name, std::int64_t value) { set(name, INT8OID, Int64GetDatum(value)); }
+  void set_text(const char* name, std::string_view value) { set(name, TEXTOID, text_datum(value)); }
   Datum finish();
 
  private:
@@ -72,6 +77,8 @@ class CompositeReader {
   CompositeReader(Datum composite, const char* what);
 
   std::vector<Attribute> attributes() const;
+  /// True for an attribute that is not NULL, whatever its type.
+  bool has(const char* name) const;
   std::optional<Datum> get(const char* name, Oid type) const;
   std::optional<double> float8(const char* name) const;
   std::optional<std::int64_t> int4(const char* name) const;

@@ -50,13 +50,13 @@ void set_classification(CompositeBuilder& out, const EvaluateState& state) {
   const ClassificationMetrics& m = *state.classes;
   const std::size_t k = state.model->classes.size();
   out.set_float8("accuracy", m.accuracy());
-  out.set("classes", text_array(state.model->classes));
-  out.set("confusion", bigint_matrix(m.confusion().data(), k, k));
-  out.set("precision", float8_array(m.precision()));
-  out.set("recall", float8_array(m.recall()));
-  out.set("f1", float8_array(m.f1()));
+  out.set("classes", TEXTARRAYOID, text_array(state.model->classes));
+  out.set("confusion", INT8ARRAYOID, bigint_matrix(m.confusion().data(), k, k));
+  out.set("precision", FLOAT8ARRAYOID, float8_array(m.precision()));
+  out.set("recall", FLOAT8ARRAYOID, float8_array(m.recall()));
+  out.set("f1", FLOAT8ARRAYOID, float8_array(m.f1()));
   const std::vector<double> quantiles = m.margin_quantiles({0, 0.05, 0.25, 0.5, 0.75, 0.95, 1});
-  out.set("margin_quantiles", float8_array(quantiles.data(), quantiles.size()));
+  out.set("margin_quantiles", FLOAT8ARRAYOID, float8_array(quantiles.data(), quantiles.size()));
   out.set_float8("auc", m.auc());
   out.set_float8("log_loss", m.log_loss());
 }

@@ -120,19 +120,19 @@ constexpr Reader readers[] = {
     {NUMERICARRAYOID, "numeric[]", dense<read_numeric>},
 };
 
-FeatureRowReader reader_of(Oid declared, Oid function) {
+FeatureRowReader reader_of(Oid declared) {
   const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
   std::string accepted;
   for (const Reader& r : readers) {
     if (r.type == type) return r.read;
     accepted += (accepted.empty() ? "" : ", ") + std::string(r.name);
   }
-  if (const FeatureRowReader read = extension_reader(type, function)) return read;
-  if (type == UNKNOWNOID)
+  if (const FeatureRowReader read = extension_reader(type)) return read;
+  if (type == UNKNOWNOID || !OidIsValid(type))
     throw Error(ErrorKind::wrong_type, "the type of the features is not known",
                 "Cast them: write '{1,2}'::real[], or $1::real[] for a parameter.");
   throw Error(
-      ErrorKind::wrong_type, "features cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
+      ErrorKind::wrong_type, "features cannot be of type " + type_name_of(type),
       "Accepted are " + accepted +
           ", margin_sparse, and pgvector's vector, halfvec, sparsevec; build one with ARRAY[column, column, ...].");
 }
@@ -140,7 +140,7 @@ FeatureRowReader reader_of(Oid declared, Oid function) {
 }  // namespace
 
 FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
-    : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number), fcinfo->flinfo->fn_oid)) {}
+    : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number))) {}
 
 void require_finite(const Row& x) {
   const auto n = static_cast<std::size_t>(x.count);

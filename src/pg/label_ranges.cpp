@@ -1,4 +1,5 @@
 // Range labels: the intervals that loss => 'interpolate' aims at.
+#include "composite.hpp"
 #include "labels.hpp"
 
 namespace margin::pg {
@@ -51,7 +52,7 @@ LabelReader::Interval LabelReader::interval(Datum value) const {
   }
   if (type_ != INT4RANGEOID && type_ != INT8RANGEOID && type_ != NUMRANGEOID)
     throw Error(ErrorKind::wrong_type,
-                "what is to be interpolated is a number or a range, not of type " + label_type_name(type_),
+                "what is to be interpolated is a number or a range, not of type " + type_name_of(type_),
                 "Accepted are smallint, integer, bigint, real, double precision, numeric, int4range, int8range and "
                 "numrange.");
   const Bounds bounds = bounds_of(value, type_);

@@ -86,10 +86,6 @@ LabelReader::ClassName enum_name(Datum value) {
 
 }  // namespace
 
-std::string label_type_name(Oid type) {
-  return backend([=] { return format_type_be(type); });
-}
-
 LabelReader::LabelReader(Oid declared)
     : type_(backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; })) {
   switch (type_) {
@@ -110,6 +106,7 @@ LabelReader::LabelReader(Oid declared)
     case NUMRANGEOID:
       return;
     case UNKNOWNOID:
+    case InvalidOid:
       throw Error(ErrorKind::wrong_type, "the type of the label is not known",
                   "Cast it: write 'spam'::text, or $1::integer for a parameter.");
     default:
@@ -117,7 +114,7 @@ LabelReader::LabelReader(Oid declared)
   }
   const Oid type = type_;
   if (backend([=] { return type_is_enum(type); })) return;
-  throw Error(ErrorKind::wrong_type, "a label cannot be of type " + label_type_name(type_),
+  throw Error(ErrorKind::wrong_type, "a label cannot be of type " + type_name_of(type_),
               "Accepted are " + std::string(accepted) + "; cast other types to text.");
 }
 
@@ -169,7 +166,7 @@ LabelReader::ClassName LabelReader::name(Datum value) const {
     case INT4RANGEOID:
     case INT8RANGEOID:
     case NUMRANGEOID:
-      throw Error(ErrorKind::wrong_type, "a label of type " + label_type_name(type_) + " is a target, not a class",
+      throw Error(ErrorKind::wrong_type, "a label of type " + type_name_of(type_) + " is a target, not a class",
                   "Give loss => 'interpolate', or cast it to text for a class.");
     default:
       return enum_name(value);
@@ -195,7 +192,7 @@ double LabelReader::number(Datum value) const {
       v = numeric_value(value);
       break;
     default:
-      throw Error(ErrorKind::wrong_type, "the label of a regression is a number, not of type " + label_type_name(type_),
+      throw Error(ErrorKind::wrong_type, "the label of a regression is a number, not of type " + type_name_of(type_),
                   "Accepted are smallint, integer, bigint, real, double precision and numeric; for classes choose a "
                   "classification loss such as hinge or logistic.");
   }

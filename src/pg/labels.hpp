@@ -5,9 +5,6 @@
 
 namespace margin::pg {
 
-/// The SQL name of a type, for messages.
-std::string label_type_name(Oid type);
-
 /// Reads labels of one type, chosen once per query.
 class LabelReader {
  public:

@@ -30,9 +30,73 @@ Value number_values(const Matrix& m) {
   return {std::move(out)};
 }
 
+/// False for attributes that ALTER TYPE has added: of them nothing is known but the type, whose own text they are in
+/// JSON.
+bool is_own(const Attribute& field) {
+  static constexpr std::string_view names[] = {"solver",
+                                               "loss",
+                                               "norm",
+                                               "lambda",
+                                               "status",
+                                               "classes",
+                                               "weights",
+                                               "dual",
+                                               "gap",
+                                               "rows",
+                                               "intercept",
+                                               "iterations",
+                                               "margin_lower",
+                                               "margin_upper",
+                                               "primal",
+                                               "skipped",
+                                               "support",
+                                               "dimensions",
+                                               "seconds",
+                                               "options",
+                                               "history",
+                                               "kernel",
+                                               "calibration",
+                                               "stumps",
+                                               "dual_weights",
+                                               "kernel_parameters",
+                                               "support_vectors",
+                                               "sparse_support_vectors"};
+  return std::find(std::begin(names), std::end(names), field.name) != std::end(names);
+}
+
+/// The same text whatever the session's style of dates: it is read elsewhere, at another time.
+Value output_of(Datum value, Oid type) {
+  return {std::string(backend([=] {
+    Oid function = InvalidOid;
+    bool varlena = false;
+    getTypeOutputInfo(type, &function, &varlena);
+    const int level = NewGUCNestLevel();
+    for (const auto& [setting, style] : {std::pair("datestyle", "ISO"), std::pair("intervalstyle", "postgres")})
+      set_config_option(setting, style, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+    char* text = OidOutputFunctionCall(function, value);
+    AtEOXact_GUC(true, level);
+    return text;
+  }))};
+}
+
+Datum input_of(const Attribute& field, const std::string& text) {
+  const char* from = text.c_str();
+  const Oid type = field.type;
+  const std::int32_t modifier = field.modifier;
+  return backend([=] {
+    Oid function = InvalidOid, parameter = InvalidOid;
+    getTypeInputInfo(type, &function, &parameter);
+    return OidInputFunctionCall(function, const_cast<char*>(from), parameter, modifier);
+  });
+}
+
 /// The value of an attribute; monostate for NULL.
 Value read_field(const CompositeReader& reader, const Attribute& field) {
   const char* name = field.name.c_str();
+  if (!is_own(field)) {
+    const auto value = reader.get(name, field.type);
+    return value.has_value() ? output_of(*value, field.type) : Value{};
+  }
   switch (field.type) {
     case TEXTOID:
       if (auto text = reader.string(name)) return {std::move(*text)};
@@ -61,6 +125,7 @@ Value read_field(const CompositeReader& reader, const Attribute& field) {
       break;
     default:  // margin_sparse[], the only type without an OID that is constant
       if (const auto vectors = reader.get(name, field.type)) {
+        if (!is_sparse_array(field.type)) return output_of(*vectors, field.type);
         Value::Array out;
         for (std::string& text : sparse_texts(*vectors)) out.push_back({std::move(text)});
         return {std::move(out)};
@@ -125,7 +190,16 @@ std::vector<std::string> texts_of(const Attribute& field, const Value& v) {
   return texts;
 }
 
+/// A value of an attribute that is not ours: its text, or what JSON has instead of quotes.
+Datum foreign_datum(const Attribute& field, const Value& v) {
+  if (const auto* text = std::get_if<std::string>(&v.data)) return input_of(field, *text);
+  if (const auto* number = std::get_if<double>(&v.data)) return input_of(field, number_text(*number));
+  if (const auto* flag = std::get_if<bool>(&v.data)) return input_of(field, *flag ? "true" : "false");
+  refuse(field.name, "must be a string: a value of type " + type_name_of(field.type) + " as text");
+}
+
 Datum field_datum(const Attribute& field, const Value& v) {
+  if (!is_own(field)) return foreign_datum(field, v);
   switch (field.type) {
     case TEXTOID: {
       const auto* text = std::get_if<std::string>(&v.data);
@@ -150,6 +224,7 @@ Datum field_datum(const Attribute& field, const Value& v) {
       return jsonb_from(*object);
     }
     default:
+      if (!is_sparse_array(field.type)) return foreign_datum(field, v);
       return sparse_array(texts_of(field, v), field.type);
   }
 }
@@ -162,8 +237,6 @@ void check_together(Datum composite) {
   const auto history = reader.numbers("history", true);
   if (history.has_value() && !history->values.empty() && history->columns != 4)
     reader.refuse("history", "must have 4 columns");
-  if (model.regression() && !model.lambda.has_value() && !model.interpolates())
-    reader.refuse("classes", "is missing: a model without classes is a regression, which has a lambda");
   const auto status = reader.string("status");
   if (!status.has_value()) return;
   for (const Status s : {Status::optimal, Status::not_separable, Status::iteration_limit, Status::time_limit})
@@ -206,7 +279,8 @@ MARGIN_FUNCTION(margin_from_json) {
     if (known == nullptr)
       throw margin::Error(margin::ErrorKind::malformed, "malformed model: unknown field \"" + key + "\"",
                           margin::name_hint(key, names));
-    if (!std::holds_alternative<std::monostate>(item.data)) out.set(known->name.c_str(), field_datum(*known, item));
+    if (!std::holds_alternative<std::monostate>(item.data))
+      out.set(known->name.c_str(), known->type, field_datum(*known, item));
   }
   const Datum composite = out.finish();
   check_together(composite);

@@ -12,26 +12,27 @@ struct OptionsCall {
     struct Arguments {
       int n;
       char** names;
+      Oid* types;
     };
     const Oid function = fcinfo->flinfo->fn_oid;
     const Arguments a = backend([=] {
-      Arguments out{0, nullptr};
+      Arguments out{0, nullptr, nullptr};
       HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
       if (!HeapTupleIsValid(tuple)) return out;
-      Oid* types;
       char* modes;
-      out.n = get_func_arg_info(tuple, &types, &out.names, &modes);
+      out.n = get_func_arg_info(tuple, &out.types, &out.names, &modes);
       ReleaseSysCache(tuple);
       return out;
     });
     for (int i = 0; i < a.n && a.names != nullptr; ++i) {
       names.emplace_back(a.names[i]);
-      types.push_back(get_fn_expr_argtype(fcinfo->flinfo, i));
+      declared.push_back(a.types[i]);
+      types.push_back(a.types[i] == ANYOID ? get_fn_expr_argtype(fcinfo->flinfo, i) : a.types[i]);
     }
   }
 
   std::vector<std::string> names;
-  std::vector<Oid> types;
+  std::vector<Oid> declared, types;
 };
 
 Value text_value(const char* text, std::size_t size) {
@@ -44,7 +45,8 @@ Value text_value(const char* text, std::size_t size) {
   return {std::string(text, size)};
 }
 
-Value argument(Datum datum, Oid type) {
+/// `type`: the argument's; `declared`: the parameter's, which may be "any".
+Value argument(Datum datum, Oid type, Oid declared) {
   switch (type) {
     case BOOLOID:
       return {DatumGetBool(datum)};
@@ -72,9 +74,10 @@ Value argument(Datum datum, Oid type) {
       return text_value(VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed));
     }
     default:
-      if (backend([=] { return type_is_rowtype(type); })) return {initial_from(datum)};
-      throw Error(ErrorKind::wrong_type,
-                  "an option cannot be of type " + std::string(backend([=] { return format_type_be(type); })),
+      // The only composite that is declared is margin_model; a row given for "any" may have fields of any name and
+      // type.
+      if (type == declared && backend([=] { return type_is_rowtype(type); })) return {initial_from(datum)};
+      throw Error(ErrorKind::wrong_type, "an option cannot be of type " + type_name_of(type),
                   "Use a number, text or jsonb.");
   }
 }
@@ -89,7 +92,7 @@ MARGIN_FUNCTION(margin_options) {
   margin::Value::Object options;
   for (std::size_t i = 0; i < call.names.size() && i < static_cast<std::size_t>(PG_NARGS()); ++i)
     if (!PG_ARGISNULL(static_cast<int>(i)))
-      options[call.names[i]] = argument(PG_GETARG_DATUM(static_cast<int>(i)), call.types[i]);
+      options[call.names[i]] = argument(PG_GETARG_DATUM(static_cast<int>(i)), call.types[i], call.declared[i]);
   margin::parse_settings(options);
   return jsonb_from(options);
 }

@@ -41,11 +41,11 @@ void set_settings(CompositeBuilder& out, const Selection& selection) {
     deviations.push_back(s.deviation);
     values.insert(values.end(), s.folds.begin(), s.folds.end());
   }
-  out.set("lambdas", float8_array(lambdas.data(), lambdas.size()));
-  out.set("losses", text_array(losses));
-  out.set("means", float8_array(means));
-  out.set("deviations", float8_array(deviations));
-  out.set("fold_values", float8_array(values, selection.settings.front().folds.size()));
+  out.set("lambdas", FLOAT8ARRAYOID, float8_array(lambdas.data(), lambdas.size()));
+  out.set("losses", TEXTARRAYOID, text_array(losses));
+  out.set("means", FLOAT8ARRAYOID, float8_array(means));
+  out.set("deviations", FLOAT8ARRAYOID, float8_array(deviations));
+  out.set("fold_values", FLOAT8ARRAYOID, float8_array(values, selection.settings.front().folds.size()));
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
     const margin::SettingScore& best = selection.settings[*selection.best];
     out.set_int4("best", static_cast<std::int32_t>(*selection.best) + 1);
     out.set_float8("best_mean", best.mean);
-    out.set("options", jsonb_from(margin::chosen_options(rows->options, best)));
+    out.set("options", JSONBOID, jsonb_from(margin::chosen_options(rows->options, best)));
   }
   out.set_int8("unfinished", selection.unfinished);
   out.set_float8("seconds", selection.seconds);

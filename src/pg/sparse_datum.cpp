@@ -15,33 +15,35 @@ FeatureRow halfvec_from(Datum value) {
 }
 
 struct Known {
-  const char* extension;  ///< null: ours
+  const char* extension;
   const char* type;
   FeatureRowReader read;
 };
 
 constexpr Known known[] = {
-    {nullptr, "margin_sparse", sparse_from},
+    {"margin", "margin_sparse", sparse_from},
     {"vector", "vector", vector_from},
     {"vector", "halfvec", halfvec_from},
     {"vector", "sparsevec", sparsevec_from},
 };
 
-/// Where a type comes from; the names are empty when it does not exist.
+/// Where a type comes from; the names are empty when it does not exist or is none of a varlena. Membership in the
+/// extension tells: anyone may have a type of the same name, and a schema may change hands.
 struct Origin {
   NameData type, extension;
-  bool beside_function;  ///< in the schema of the running function
 };
 
-Origin origin_of(Oid type, Oid function) {
+Origin origin_of(Oid type) {
   return backend([=] {
     Origin o{};
     HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
     if (!HeapTupleIsValid(tuple)) return o;
     const auto* form = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple));
-    o.type = form->typname;
-    o.beside_function = form->typnamespace == get_func_namespace(function);
+    // The owner of an extension may add types of his own to it.
+    const bool varlena = form->typtype == TYPTYPE_BASE && form->typlen == -1;
+    if (varlena) o.type = form->typname;
     ReleaseSysCache(tuple);
+    if (!varlena) return o;
     const Oid extension = getExtensionOfObject(TypeRelationId, type);
     const char* name = OidIsValid(extension) ? get_extension_name(extension) : nullptr;
     if (name != nullptr) namestrcpy(&o.extension, name);
@@ -54,6 +56,11 @@ Origin origin_of(Oid type, Oid function) {
 std::string_view aligned_payload(Datum value) {
   auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(value));
   if (VARATT_IS_EXTENDED(raw)) raw = backend([=] { return pg_detoast_datum(raw); });
+  if (reinterpret_cast<std::uintptr_t>(raw) % MAXIMUM_ALIGNOF != 0) {
+    const varlena* from = raw;
+    raw = static_cast<varlena*>(backend([=] { return palloc(VARSIZE(from)); }));
+    std::memcpy(raw, from, VARSIZE(from));
+  }
   return {VARDATA(raw), VARSIZE(raw) - VARHDRSZ};
 }
 
@@ -71,14 +78,14 @@ Datum sparse_datum(const SparseVector& v) {
   return PointerGetDatum(to);
 }
 
-FeatureRowReader extension_reader(Oid type, Oid function) {
+FeatureRowReader extension_reader(Oid type) {
   if (!OidIsValid(type)) return nullptr;
-  const Origin o = origin_of(type, function);
+  const Origin o = origin_of(type);
   for (const Known& k : known)
-    if (std::strcmp(NameStr(o.type), k.type) == 0 &&
-        (k.extension == nullptr ? o.beside_function : std::strcmp(NameStr(o.extension), k.extension) == 0))
-      return k.read;
+    if (std::strcmp(NameStr(o.type), k.type) == 0 && std::strcmp(NameStr(o.extension), k.extension) == 0) return k.read;
   return nullptr;
 }
+
+bool is_sparse_type(Oid type) { return extension_reader(type) == sparse_from; }
 
 }  // namespace margin::pg

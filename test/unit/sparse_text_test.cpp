@@ -207,5 +207,16 @@ TEST(SparseVector, packed_bytes_that_contradict_themselves_are_refused) {
     EXPECT_THROW(view_packed(packed.bytes().substr(0, size)), Error);
 }
 
+TEST(SparseVector, packed_indices_that_could_write_elsewhere_are_refused) {
+  const std::vector<Indices> forged = {{-1, 3}, {3, 3}, {5, 2}, {0x10000000, 1}, {0, 2147483647}, {0, 9}};
+  for (const Indices& indices : forged) {
+    SparseVector v;
+    v.dimensions = indices.back() == 9 ? 9 : 0;  // one that is beyond the stated dimensions
+    v.indices = indices;
+    v.values = {1, 2};
+    EXPECT_THROW(Packed(v).view(), Error) << indices[0] << ' ' << indices[1];
+  }
+}
+
 }  // namespace
 }  // namespace margin
