@@ -1,6 +1,9 @@
 #include "model.hpp"
 
+#include <algorithm>
+
 #include "error.hpp"
+#include "loss.hpp"
 
 namespace margin {
 
@@ -16,6 +19,36 @@ std::string_view status_name(Status status) {
       return "time_limit";
   }
   return "unknown";
+}
+
+std::optional<FieldRefusal> refusal_of(const ProblemFields& m) {
+  const std::string named = m.loss.empty() ? "is NULL" : "is \"" + std::string(m.loss) + "\"";
+  if (!m.classes) {
+    if (m.kernel || m.stumps)
+      return FieldRefusal{"classes", "is missing: a model with a kernel or stumps tells classes apart"};
+    if (m.loss == "interpolate")
+      return m.lambda ? std::optional(FieldRefusal{"lambda", "must be NULL where targets are interpolated"})
+                      : std::nullopt;
+    if (!m.lambda && (m.loss.empty() || is_regression_loss(m.loss)))
+      return FieldRefusal{"classes", "is missing: a model without classes is a regression, which has a lambda"};
+    if (!is_regression_loss(m.loss))
+      return FieldRefusal{"loss", named + ", which is no loss of a regression, but the model has no classes"};
+    return m.norm == 2 ? std::nullopt : std::optional(FieldRefusal{"norm", "must be 2 in a model with lambda"});
+  }
+  if (m.loss == "interpolate" || is_regression_loss(m.loss))
+    return FieldRefusal{"loss", named + ", a loss of a regression, but the model has classes"};
+  if (!m.lambda) {
+    if (m.loss.empty() || m.loss == "exponential" || m.loss == "logistic") return std::nullopt;
+    return FieldRefusal{"lambda", "is NULL, but the loss " + named + ", which needs one"};
+  }
+  const auto& names = loss_names();
+  if (std::find(names.begin(), names.end(), m.loss) == names.end())
+    return FieldRefusal{"loss", named + ", which is no loss of a model with lambda"};
+  if (m.norm != 2) return FieldRefusal{"norm", "must be 2 in a model with lambda"};
+  if (m.stumps) return FieldRefusal{"lambda", "must be NULL in a model of stumps"};
+  if (m.kernel && m.loss != "hinge")
+    return FieldRefusal{"loss", named + ", expected \"hinge\" for a kernel and lambda"};
+  return std::nullopt;
 }
 
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores) {

@@ -33,6 +33,22 @@ struct Model {
   Calibration calibration;              ///< empty unless asked for
 };
 
+/// What a stored model says of its problem.
+struct ProblemFields {
+  bool classes = true;  ///< it tells classes apart; otherwise it is a regression
+  std::string_view loss;
+  bool lambda = false;
+  double norm = 2;
+  bool kernel = false, stumps = false;
+};
+
+/// Why no training returns a model of these fields.
+struct FieldRefusal {
+  const char* field;
+  std::string problem;  ///< follows the name of the field
+};
+std::optional<FieldRefusal> refusal_of(const ProblemFields& model);
+
 /// The part of a model that scoring reads; plain pointers into memory of the caller.
 struct Scorer {
   // `dimensions` are the features of a row; there is one weight per feature, or per function of the basis.

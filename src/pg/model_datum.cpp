@@ -109,6 +109,10 @@ void read_model(Datum composite, StoredModel& model) {
     reader.refuse("lambda", "must be NULL or a positive number");
   model.norm = reader.float8("norm").value_or(2);
   if (!(model.norm >= 1 && model.norm <= 2)) reader.refuse("norm", "must be NULL or from 1 to 2");
+  ProblemFields fields{!model.regression(), model.loss, model.lambda.has_value(), model.norm};
+  fields.stumps = dynamic_cast<const StumpBasis*>(model.basis.get()) != nullptr;
+  fields.kernel = model.basis != nullptr && !fields.stumps;
+  if (const auto found = margin::refusal_of(fields)) reader.refuse(found->field, found->problem);
   model.gap = reader.float8("gap");
   if (model.lambda.has_value() && model.gap.has_value() && !(*model.gap >= 0))
     reader.refuse("gap", "must be NULL or a number of 0 or more");
@@ -155,12 +159,13 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   out.set_float8("norm", model.norm);
   out.set_float8("lambda", model.lambda);
   out.set_text("status", status_name(model.status));
-  if (model.task != Task::regression) out.set("classes", text_array(model.classes));
+  if (model.task != Task::regression) out.set("classes", TEXTARRAYOID, text_array(model.classes));
   const auto outputs = static_cast<std::size_t>(model.weights.rows()),
              d = static_cast<std::size_t>(model.weights.cols());
-  out.set("weights",
+  out.set("weights", FLOAT8ARRAYOID,
           outputs == 1 ? float8_array(model.weights.data(), d) : float8_matrix(model.weights.data(), outputs, d));
-  out.set("intercept", float8_array(model.intercept.data(), static_cast<std::size_t>(model.intercept.size())));
+  out.set("intercept", FLOAT8ARRAYOID,
+          float8_array(model.intercept.data(), static_cast<std::size_t>(model.intercept.size())));
   const Certificate& c = model.certificate;
   if (model.loss == "interpolate") {
     out.set_float8("margin_lower", c.slack);
@@ -178,27 +183,27 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   set_kernel(out, model.basis.get());
   out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
-  out.set("options", jsonb_from(options));
+  out.set("options", JSONBOID, jsonb_from(options));
   if (!model.history.empty()) {
     std::vector<double> points;
     for (const TracePoint& p : model.history)
       points.insert(points.end(), {static_cast<double>(p.iteration), p.seconds, p.lower, p.upper});
-    out.set("history", float8_matrix(points.data(), model.history.size(), 4));
+    out.set("history", FLOAT8ARRAYOID, float8_matrix(points.data(), model.history.size(), 4));
   }
   if (model.dual_weights.has_value()) {
     const Weights& q = *model.dual_weights;
     const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
-    out.set("dual_weights", k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
+    out.set("dual_weights", FLOAT8ARRAYOID, k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
   }
   if (const auto* basis = dynamic_cast<const StumpBasis*>(model.basis.get())) {
     std::vector<double> table;
     for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});
-    out.set("stumps", float8_matrix(table.data(), basis->stumps().size(), 2));
+    out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis->stumps().size(), 2));
   }
   if (!model.calibration.empty()) {
     const std::vector<double> table = to_table(model.calibration);
     const std::size_t columns = model.calibration.knots.empty() ? 2 : 3;
-    out.set("calibration", float8_matrix(table.data(), table.size() / columns, columns));
+    out.set("calibration", FLOAT8ARRAYOID, float8_matrix(table.data(), table.size() / columns, columns));
   }
   return out.finish();
 }
