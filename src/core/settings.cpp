@@ -62,19 +62,18 @@ E choice(std::string_view key, const Value& v, const std::vector<std::pair<std::
   refuse(key, v, all);
 }
 
+/// Of an array of numbers, or of one array of them for each output.
 std::vector<double> numbers(std::string_view key, const Value& v) {
+  static const auto any = [](double) { return true; };
   std::vector<double> out;
-  if (const auto* array = std::get_if<Value::Array>(&v.data)) {
-    for (const Value& item : *array) {
-      if (std::holds_alternative<Value::Array>(item.data)) {
-        const std::vector<double> inner = numbers(key, item);
-        out.insert(out.end(), inner.begin(), inner.end());
-      } else {
-        out.push_back(number(key, item, "an array of finite numbers", [](double) { return true; }));
-      }
-    }
-  } else if (!std::holds_alternative<std::monostate>(v.data)) {
-    refuse(key, v, "an array of finite numbers");
+  if (std::holds_alternative<std::monostate>(v.data)) return out;
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr) refuse(key, v, "an array of finite numbers");
+  for (const Value& item : *array) {
+    if (const auto* row = std::get_if<Value::Array>(&item.data))
+      for (const Value& cell : *row) out.push_back(number(key, cell, "an array of finite numbers", any));
+    else
+      out.push_back(number(key, item, "an array of finite numbers", any));
   }
   return out;
 }
@@ -272,7 +271,8 @@ std::string lower_case(std::string_view name) {
 }  // namespace
 
 std::string name_hint(std::string_view given, const std::vector<std::string_view>& names) {
-  const std::string name = lower_case(given);
+  // A name that is far longer than any of ours is none of them mistyped, and comparing it would take long.
+  const std::string name = lower_case(given.substr(0, 100));
   std::string_view best;
   std::size_t distance = std::string::npos;
   std::string all;
