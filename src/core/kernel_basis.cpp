@@ -9,7 +9,22 @@ namespace margin {
 void KernelBasis::evaluate(const Row& x, double* values) const {
   KernelPoint point;
   rows_.set(point, x);
-  rows_.evaluate({&point}, 0, rows_.size(), &values);
+  evaluate(point, values, nullptr);
+}
+
+void KernelBasis::evaluate(const KernelPoint& point, double* values, double* errors) const {
+  // As many rows at once as two polls may lie apart.
+  constexpr double most_operations = 1048576;
+  const double at_once =
+      std::max(1.0, std::min(most_operations / rows_.operations(), static_cast<double>(rows_.size())));
+  const std::size_t step = (static_cast<std::size_t>(at_once) + tile_rows - 1) / tile_rows * tile_rows;
+  Poller poller(monitor_);
+  for (std::size_t from = 0; from < rows_.size(); from += step) {
+    const std::size_t to = std::min(rows_.size(), from + step);
+    double *const value_at = values + from, *const error_at = errors + (errors == nullptr ? 0 : from);
+    rows_.evaluate({&point}, from, to, &value_at, errors == nullptr ? nullptr : &error_at);
+    poller.work(static_cast<double>(to - from) * rows_.operations());
+  }
 }
 
 SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients) {

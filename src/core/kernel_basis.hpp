@@ -10,13 +10,16 @@ namespace margin {
 class KernelBasis final : public Basis {
  public:
   /// `origin`: the rows of the training that the support vectors are copies of; empty for a stored model. `sparse`:
-  /// models store them as sparse vectors.
-  explicit KernelBasis(KernelRows rows, bool sparse, std::vector<std::int64_t> origin = {})
-      : rows_(std::move(rows)), origin_(std::move(origin)), sparse_(sparse) {}
+  /// models store them as sparse vectors. `monitor` (null: none), which must outlive the basis, is polled by
+  /// evaluate().
+  explicit KernelBasis(KernelRows rows, bool sparse, std::vector<std::int64_t> origin = {}, Monitor* monitor = nullptr)
+      : rows_(std::move(rows)), origin_(std::move(origin)), sparse_(sparse), monitor_(monitor) {}
 
   std::int32_t size() const override { return static_cast<std::int32_t>(rows_.size()); }
   std::int32_t dimensions() const override { return rows_.dimensions(); }
   void evaluate(const Row& x, double* values) const override;
+  /// The same for a point of rows(), with bounds on the rounding where `errors` is not null.
+  void evaluate(const KernelPoint& point, double* values, double* errors) const;
 
   const KernelRows& rows() const { return rows_; }
   bool sparse() const { return sparse_; }
@@ -26,6 +29,7 @@ class KernelBasis final : public Basis {
   KernelRows rows_;
   std::vector<std::int64_t> origin_;
   bool sparse_;
+  Monitor* monitor_;
 };
 
 /// A kernel model's weights over all rows (n × outputs) reduced to the rows with a weight; where all are zero, the

@@ -38,7 +38,7 @@ void KernelCheck::add(const Row& x, std::int32_t label, double weight, const dou
   rows.set(point_, x);
   require_kernel_range(std::sqrt(point_.summary[0]));
   double *values = values_.data(), *errors = errors_.data();
-  rows.evaluate({&point_}, 0, rows.size(), &values, &errors);
+  basis_.evaluate(point_, values, errors);
   const double length = std::sqrt(rows.kernel().diagonal(point_.summary.data()));
   for (std::int32_t o = 0; o < objective_.outputs(); ++o)
     scores_[static_cast<std::size_t>(o)] = sum_(o, values, errors, length);

@@ -1,6 +1,10 @@
 #include "kernel_rows.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string>
+
+#include "error.hpp"
 
 namespace margin {
 
@@ -16,7 +20,7 @@ void KernelRows::reserve(std::size_t rows, double values) {
   const std::size_t tiles = (rows + tile_rows - 1) / tile_rows * tile_rows * d_;
   if (layout_ == Layout::floats) floats_.reserve(tiles);
   if (layout_ == Layout::doubles) doubles_.reserve(tiles);
-  if (layout_ == Layout::sparse) {
+  if (is_sparse()) {
     doubles_.reserve(static_cast<std::size_t>(values));
     columns_.reserve(static_cast<std::size_t>(values));
     starts_.reserve(rows + 1);
@@ -25,11 +29,25 @@ void KernelRows::reserve(std::size_t rows, double values) {
 }
 
 void KernelRows::append(const Row& x) {
-  const std::size_t lane = size_ % tile_rows;
-  if (layout_ == Layout::sparse) {
+  // The rows of a stored model come from outside: nothing is written by an index that was not looked at.
+  std::int32_t least = 0;
+  std::int32_t most = x.indices == nullptr ? x.count - 1 : -1;
+  if (x.indices != nullptr)
     for (std::int32_t k = 0; k < x.count; ++k) {
-      columns_.push_back(x.indices != nullptr ? x.indices[k] : k);
+      least = std::min(least, x.indices[k]);
+      most = std::max(most, x.indices[k]);
+    }
+  if (least < 0 || most >= dimensions())
+    throw Error(ErrorKind::wrong_dimensions, "a row with feature " + std::to_string(std::int64_t{most} + 1) +
+                                                 " among rows of " + std::to_string(dimensions()) + " features");
+  const std::size_t lane = size_ % tile_rows;
+  if (is_sparse()) {
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const std::int32_t column = x.indices != nullptr ? x.indices[k] : k;
+      columns_.push_back(column);
       doubles_.push_back(x.value(k));
+      if (layout_ == Layout::compact)
+        places_.push_back(place_of_.emplace(column, static_cast<std::int32_t>(place_of_.size())).first->second);
     }
     starts_.push_back(columns_.size());
     longest_ = std::max(longest_, x.count);
@@ -56,8 +74,14 @@ Row KernelRows::sparse_row(std::size_t i) const {
   return {doubles_.data() + from, columns_.data() + from, static_cast<std::int32_t>(starts_[i + 1] - from), true};
 }
 
+Row KernelRows::placed_row(std::size_t i) const {
+  Row x = sparse_row(i);
+  if (layout_ == Layout::compact) x.indices = places_.data() + starts_[i];
+  return x;
+}
+
 Row KernelRows::row(std::size_t i, std::vector<double>& scratch) const {
-  if (layout_ == Layout::sparse) return sparse_row(i);
+  if (is_sparse()) return sparse_row(i);
   scratch.resize(d_);
   const std::size_t at = i / tile_rows * tile_rows * d_ + i % tile_rows;
   for (std::size_t j = 0; j < d_; ++j)
@@ -66,7 +90,34 @@ Row KernelRows::row(std::size_t i, std::vector<double>& scratch) const {
   return {scratch.data(), nullptr, static_cast<std::int32_t>(d_), true};
 }
 
+void KernelRows::set_places(KernelPoint& point, const Row& x) const {
+  if (point.dense.size() != place_of_.size() || point.all)
+    point.dense.assign(place_of_.size(), 0.0);
+  else
+    for (const std::int32_t j : point.touched) point.dense[static_cast<std::size_t>(j)] = 0;
+  point.touched.clear();
+  point.all = false;
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    const auto found = place_of_.find(x.indices != nullptr ? x.indices[k] : k);
+    if (found == place_of_.end()) continue;  // no row has it
+    point.dense[static_cast<std::size_t>(found->second)] = x.value(k);
+    point.touched.push_back(found->second);
+  }
+}
+
 void KernelRows::set(KernelPoint& point, const Row& x) const {
+  point.summary.resize(kernel_->summary_size());
+  kernel_->summarize(x, point.summary.data());
+  if (is_sparse()) {
+    point.features.clear();
+    point.values.clear();
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      if (x.value(k) == 0) continue;
+      point.features.push_back(x.indices != nullptr ? x.indices[k] : k);
+      point.values.push_back(x.value(k));
+    }
+  }
+  if (layout_ == Layout::compact) return set_places(point, x);
   if (point.dense.size() != d_ || point.all)
     point.dense.assign(d_, 0.0);
   else
@@ -76,12 +127,10 @@ void KernelRows::set(KernelPoint& point, const Row& x) const {
   for (std::int32_t k = 0; k < x.count; ++k)
     point.dense[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)] = x.value(k);
   if (x.indices != nullptr) point.touched.assign(x.indices, x.indices + x.count);
-  point.summary.resize(kernel_->summary_size());
-  kernel_->summarize(x, point.summary.data());
 }
 
 void KernelRows::set(KernelPoint& point, std::size_t i) const {
-  if (layout_ == Layout::sparse) {
+  if (is_sparse()) {
     set(point, sparse_row(i));
     return;
   }
@@ -92,9 +141,9 @@ void KernelRows::set(KernelPoint& point, std::size_t i) const {
 
 void KernelRows::inner_products(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to,
                                 double* const* values) const {
-  if (layout_ == Layout::sparse) {
+  if (is_sparse()) {
     for (std::size_t p = 0; p < points.size(); ++p)
-      for (std::size_t i = from; i < to; ++i) values[p][i - from] = dot(sparse_row(i), points[p]->dense.data());
+      for (std::size_t i = from; i < to; ++i) values[p][i - from] = dot(placed_row(i), points[p]->dense.data());
     return;
   }
   std::vector<const double*> x;
@@ -113,7 +162,7 @@ void KernelRows::inner_products(const std::vector<const KernelPoint*>& points, s
 
 void KernelRows::evaluate(const std::vector<const KernelPoint*>& points, std::size_t from, std::size_t to,
                           double* const* values, double* const* errors) const {
-  const double terms = layout_ == Layout::sparse ? longest_ : static_cast<double>(d_);
+  const double terms = is_sparse() ? longest_ : static_cast<double>(d_);
   std::vector<double*> block(points.size());
   for (std::size_t i = from; i < to; i += tile_block * tile_rows) {
     const std::size_t end = std::min(to, i + tile_block * tile_rows);
@@ -130,11 +179,14 @@ void KernelRows::evaluate(const std::vector<const KernelPoint*>& points, std::si
 
 double KernelRows::squared_distance(const KernelPoint& point, std::size_t i) const {
   const Row x = sparse_row(i);
+  constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
   double sum = 0;
-  std::int32_t k = 0;
-  for (std::size_t j = 0; j < d_; ++j) {
-    const bool stored = k < x.count && static_cast<std::size_t>(x.indices[k]) == j;
-    const double difference = point.dense[j] - (stored ? x.doubles()[k++] : 0.0);
+  std::size_t a = 0;
+  std::int32_t b = 0;
+  while (a < point.features.size() || b < x.count) {
+    const std::int32_t own = a < point.features.size() ? point.features[a] : none,
+                       other = b < x.count ? x.indices[b] : none;
+    const double difference = (own <= other ? point.values[a++] : 0.0) - (other <= own ? x.doubles()[b++] : 0.0);
     sum += difference * difference;
   }
   return sum;
@@ -155,28 +207,28 @@ void tile_distances(const T* tile, const double* x, std::size_t d, double* out) 
 void KernelRows::refine(const KernelPoint& point, std::size_t from, std::size_t to, double* values,
                         double* errors) const {
   double distances[tile_rows];
+  const double terms = is_sparse() ? static_cast<double>(point.features.size()) + longest_ : static_cast<double>(d_);
   for (std::size_t tile = from; tile < to; tile += tile_rows) {
     const std::size_t end = std::min(to, tile + tile_rows);
     bool known = false;
     for (std::size_t i = tile; i < end; ++i) {
       if (!kernel_->prefers_distance(point.summary[0], summary(i)[0])) continue;
-      if (layout_ == Layout::sparse)
+      if (is_sparse())
         distances[i - tile] = squared_distance(point, i);
       else if (!known && layout_ == Layout::floats)
         tile_distances(floats_.data() + tile * d_, point.dense.data(), d_, distances);
       else if (!known)
         tile_distances(doubles_.data() + tile * d_, point.dense.data(), d_, distances);
       known = true;
-      kernel_->from_distance(distances[i - tile], static_cast<double>(d_), values[i - from],
+      kernel_->from_distance(distances[i - tile], terms, values[i - from],
                              errors != nullptr ? errors + (i - from) : nullptr);
     }
   }
 }
 
 double KernelRows::operations() const {
-  const double inner = layout_ == Layout::sparse && size_ > 0
-                           ? static_cast<double>(columns_.size()) / static_cast<double>(size_)
-                           : static_cast<double>(d_) / 4;
+  const double inner = is_sparse() && size_ > 0 ? static_cast<double>(columns_.size()) / static_cast<double>(size_)
+                                                : static_cast<double>(d_) / 4;
   return inner + kernel_->operations();
 }
 
@@ -190,7 +242,9 @@ Layout KernelRows::layout_for(const Dataset& rows) {
 Layout KernelRows::layout_for(double density) { return density < thin ? Layout::sparse : Layout::doubles; }
 
 double KernelRows::bytes() const {
-  return 4.0 * static_cast<double>(floats_.capacity() + columns_.capacity()) +
+  constexpr double place = 48;  // a node of the table, with its share of the buckets
+  return 4.0 * static_cast<double>(floats_.capacity() + columns_.capacity() + places_.capacity()) +
+         place * static_cast<double>(place_of_.size()) +
          8.0 * static_cast<double>(doubles_.capacity() + starts_.capacity() + summaries_.capacity());
 }
 

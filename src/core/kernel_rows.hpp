@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "kernel_function.hpp"
@@ -11,15 +12,18 @@
 
 namespace margin {
 
-/// How rows are kept.
-enum class Layout { floats, doubles, sparse };
+/// How rows are kept. `sparse` takes a point of the declared dimensions to be multiplied with, for as many KernelRows
+/// as there are; `compact` one of the features that its own rows have: for models, whose dimensions are only a claim.
+enum class Layout { floats, doubles, sparse, compact };
 
 /// One row as the left factor of kernel values.
 struct KernelPoint {
-  std::vector<double> dense;  ///< all features
+  std::vector<double> dense;  ///< all features, or those that compact rows have
   std::vector<double> summary;
-  std::vector<std::int32_t> touched;  ///< what to clear before the next row
-  bool all = false;                   ///< everything is to be cleared
+  std::vector<std::int32_t> touched;   ///< what to clear before the next row
+  std::vector<std::int32_t> features;  ///< of sparse rows: the features that are not 0, and their values
+  std::vector<double> values;
+  bool all = false;  ///< everything is to be cleared
 };
 
 class KernelRows {
@@ -28,7 +32,8 @@ class KernelRows {
 
   /// Room for so many rows, with so many values when sparse.
   void reserve(std::size_t rows, double values);
-  /// Copies the row; Layout::floats only for rows whose values are floats.
+  /// Copies the row; Layout::floats only for rows whose values are floats. Throws Error(wrong_dimensions) for a row
+  /// that reaches beyond the dimensions.
   void append(const Row& x);
   /// Multiply-adds of that: a summary may cost a pass over hidden units.
   double append_operations(const Row& x) const {
@@ -44,7 +49,7 @@ class KernelRows {
   /// k(x_i, x_i)
   double diagonal(std::size_t i) const { return kernel_->diagonal(summary(i)); }
 
-  /// A row as a point; `point` is reused from call to call.
+  /// A row as a point; `point` is reused from call to call. That of compact rows fits these rows only, as they are now.
   void set(KernelPoint& point, const Row& x) const;
   void set(KernelPoint& point, std::size_t i) const;
   /// values[p][k − from] = k(point p, x_k) for from ≤ k < to; `from` a multiple of tile_rows. `errors` (null: not
@@ -65,7 +70,11 @@ class KernelRows {
   static double bytes(const Dataset& rows, const KernelFunction& kernel);
 
  private:
+  bool is_sparse() const { return layout_ == Layout::sparse || layout_ == Layout::compact; }
   Row sparse_row(std::size_t i) const;
+  /// Of compact rows: with the places of its features in a point instead of the features.
+  Row placed_row(std::size_t i) const;
+  void set_places(KernelPoint& point, const Row& x) const;
   double squared_distance(const KernelPoint& point, std::size_t i) const;  // sparse rows
   /// Kernel values from distances, for the rows that need them.
   void refine(const KernelPoint& point, std::size_t from, std::size_t to, double* values, double* errors) const;
@@ -79,6 +88,8 @@ class KernelRows {
   LargeArray doubles_;                                // tiles, or the values of sparse rows
   std::vector<std::int32_t> columns_;
   std::vector<std::size_t> starts_;
+  std::unordered_map<std::int32_t, std::int32_t> place_of_;  // of a feature in the points of compact rows
+  std::vector<std::int32_t> places_;                         // of columns_
   std::vector<double> summaries_;
   std::int32_t longest_ = 0;   // most values of a sparse row
   double longest_square_ = 0;  // largest ‖x‖²

@@ -1,5 +1,7 @@
 #include "kernel_model.hpp"
 
+#include "../core/memory_limit.hpp"
+#include "memory.hpp"
 #include "monitor.hpp"
 #include "options.hpp"
 #include "sparse_datum.hpp"
@@ -8,9 +10,11 @@ namespace margin::pg {
 
 namespace {
 
-Oid type_of(const std::vector<Attribute>& attributes, std::string_view name) {
+/// The type of the attribute sparse_support_vectors if it is an array of margin_sparse. The name alone says nothing:
+/// attributes of a composite type can be dropped and added.
+Oid sparse_array_type(const std::vector<Attribute>& attributes) {
   for (const Attribute& a : attributes)
-    if (a.name == name) return a.type;
+    if (a.name == "sparse_support_vectors" && is_sparse_array(a.type)) return a.type;
   return InvalidOid;
 }
 
@@ -59,8 +63,29 @@ Datum array_of(const std::vector<Datum>& values, Oid type) {
   });
 }
 
+/// Bases of decoded models live as long as a query, and longer than any frame.
+Monitor& session() {
+  static InterruptMonitor monitor;
+  return monitor;
+}
+
+/// A basis of the views, which are polled while they are summarised.
+template <class View>
+std::unique_ptr<const Basis> basis_of(KernelRows rows, const std::vector<View>& views, double values, bool sparse) {
+  const double tiles = std::ceil(static_cast<double>(views.size()) / tile_rows) * tile_rows;
+  const double needed = rows.layout() == Layout::compact ? 72 * values : 8 * tiles * rows.dimensions();
+  require_memory(needed, memory_limit(), "the support vectors of the model");
+  rows.reserve(views.size(), values);
+  Poller poller(&session());
+  for (const Row& x : views) {
+    rows.append(x);
+    poller.work(rows.append_operations(x));
+  }
+  return std::make_unique<KernelBasis>(std::move(rows), sparse, std::vector<std::int64_t>(), &session());
+}
+
 std::shared_ptr<const KernelFunction> read_function(const CompositeReader& reader, const std::string& name,
-                                                    std::int32_t dimensions) {
+                                                    std::int32_t dimensions, std::size_t vectors) {
   const auto& names = kernel_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
     reader.refuse("kernel", "is \"" + name + "\", which is not a kernel");
@@ -87,8 +112,10 @@ std::shared_ptr<const KernelFunction> read_function(const CompositeReader& reade
         reader.refuse("kernel_parameters", "has \"" + key + "\": " + describe(item) + ", which no kernel takes");
     }
   }
-  InterruptMonitor monitor;
-  auto kernel = make_kernel(name, p, dimensions, &monitor);
+  // The hidden units are drawn, and each vector has a number for each: a small model may state a large width.
+  const double width = p.width;
+  require_memory(8 * width * (dimensions + static_cast<double>(vectors)), memory_limit(), "the kernel of the model");
+  auto kernel = make_kernel(name, p, dimensions, &session());
   if (kernel == nullptr) reader.refuse("kernel_parameters", "do not define the kernel \"" + name + "\"");
   return kernel;
 }
@@ -106,10 +133,11 @@ std::unique_ptr<const Basis> read_dense(const CompositeReader& reader, const std
   if (dimensions.has_value() && *dimensions != d)
     reader.refuse("dimensions",
                   "is " + std::to_string(*dimensions) + ", but support_vectors has " + std::to_string(d) + " columns");
-  KernelRows rows(read_function(reader, name, d), d, Layout::doubles);
+  std::vector<Row> views;
   for (std::size_t s = 0; s < vectors.rows; ++s)
-    rows.append({vectors.values.data() + s * vectors.columns, nullptr, d, true});
-  return std::make_unique<KernelBasis>(std::move(rows), false);
+    views.push_back({vectors.values.data() + s * vectors.columns, nullptr, d, true});
+  KernelRows rows(read_function(reader, name, d, views.size()), d, Layout::doubles);
+  return basis_of(std::move(rows), views, static_cast<double>(vectors.values.size()), false);
 }
 
 std::unique_ptr<const Basis> read_sparse(const CompositeReader& reader, const std::string& name, Datum array,
@@ -123,26 +151,35 @@ std::unique_ptr<const Basis> read_sparse(const CompositeReader& reader, const st
   for (const auto& vector : vectors) {
     if (!vector.has_value()) reader.refuse("sparse_support_vectors", "contains NULL");
     const FeatureRow x = sparse_from(*vector);
+    for (std::int32_t k = 0; k < x.count; ++k)
+      if (!std::isfinite(x.value(k))) reader.refuse("sparse_support_vectors", "contains a number that is not finite");
     if (reach(x) > d)
       reader.refuse("sparse_support_vectors",
                     "has feature " + std::to_string(reach(x)) + ", beyond the " + std::to_string(d) + " dimensions");
     views.push_back(x);
     values += x.count;
   }
-  KernelRows rows(read_function(reader, name, d), d,
-                  KernelRows::layout_for(values / (static_cast<double>(views.size()) * d)));
-  for (const FeatureRow& x : views) rows.append(x);
-  return std::make_unique<KernelBasis>(std::move(rows), true);
+  // Dense rows take what is stored and some more; in sparse ones the dimensions are only what the model claims.
+  const bool dense = KernelRows::layout_for(values / (static_cast<double>(views.size()) * d)) == Layout::doubles;
+  KernelRows rows(read_function(reader, name, d, views.size()), d, dense ? Layout::doubles : Layout::compact);
+  return basis_of(std::move(rows), views, values, true);
 }
 
 }  // namespace
+
+bool is_sparse_array(Oid type) {
+  const Oid element = OidIsValid(type) ? backend([=] { return get_element_type(type); }) : InvalidOid;
+  return is_sparse_type(element);
+}
 
 std::unique_ptr<const Basis> read_kernel(const CompositeReader& reader, std::int32_t terms,
                                          std::optional<std::int64_t> dimensions) {
   const auto name = reader.string("kernel");
   const auto dense = reader.numbers("support_vectors");
-  const Oid type = type_of(reader.attributes(), "sparse_support_vectors");
-  const auto sparse = OidIsValid(type) ? reader.get("sparse_support_vectors", type) : std::nullopt;
+  // Where the type comes from is a look-up in the catalogue: only for models that have such vectors.
+  const auto sparse = reader.has("sparse_support_vectors")
+                          ? reader.get("sparse_support_vectors", sparse_array_type(reader.attributes()))
+                          : std::nullopt;
   if (!name.has_value()) {
     if (dense.has_value() || sparse.has_value()) reader.refuse("kernel", "is NULL, but there are support vectors");
     return nullptr;
@@ -160,7 +197,7 @@ void set_kernel(CompositeBuilder& out, const Basis* basis) {
   out.set_text("kernel", rows.kernel().name());
   Value::Object parameters;
   for (const KernelParameter& p : named_parameters(rows.kernel())) parameters[std::string(p.name)].data = p.value;
-  out.set("kernel_parameters", jsonb_from(parameters));
+  out.set("kernel_parameters", JSONBOID, jsonb_from(parameters));
   const auto d = static_cast<std::size_t>(rows.dimensions());
   std::vector<double> scratch;
   if (!vectors->sparse()) {
@@ -175,10 +212,10 @@ void set_kernel(CompositeBuilder& out, const Basis* basis) {
       rows.row(s, scratch);
       matrix.insert(matrix.end(), scratch.begin(), scratch.end());
     }
-    out.set("support_vectors", float8_matrix(matrix.data(), rows.size(), d));
+    out.set("support_vectors", FLOAT8ARRAYOID, float8_matrix(matrix.data(), rows.size(), d));
     return;
   }
-  const Oid type = type_of(out.attributes(), "sparse_support_vectors");
+  const Oid type = sparse_array_type(out.attributes());
   if (!OidIsValid(type)) return;
   std::vector<Datum> values;
   for (std::size_t s = 0; s < rows.size(); ++s) {
@@ -192,7 +229,7 @@ void set_kernel(CompositeBuilder& out, const Basis* basis) {
     }
     values.push_back(sparse_datum(v));
   }
-  out.set("sparse_support_vectors", array_of(values, type));
+  out.set("sparse_support_vectors", type, array_of(values, type));
 }
 
 std::vector<std::string> sparse_texts(Datum array) {

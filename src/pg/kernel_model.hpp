@@ -13,6 +13,9 @@ std::unique_ptr<const Basis> read_kernel(const CompositeReader& reader, std::int
 /// Sets the attributes of a kernel model; none when the basis is not of that kind.
 void set_kernel(CompositeBuilder& out, const Basis* basis);
 
+/// True for the type margin_sparse[] of this extension.
+bool is_sparse_array(Oid type);
+
 /// An array of margin_sparse as texts, and back; `type` is the array's.
 std::vector<std::string> sparse_texts(Datum array);
 Datum sparse_array(const std::vector<std::string>& texts, Oid type);

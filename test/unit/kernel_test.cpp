@@ -58,6 +58,19 @@ Real exact(const Settings& s, const std::vector<double>& x, const std::vector<do
   return sum / s.width;
 }
 
+TEST(KernelRows, a_row_beyond_the_dimensions_is_refused_and_writes_nothing) {
+  const double values[] = {1, 2};
+  const std::int32_t far[] = {0, 0x10000000}, negative[] = {-1, 0}, unordered[] = {9, 0};
+  for (const Layout layout : {Layout::floats, Layout::doubles, Layout::sparse, Layout::compact}) {
+    KernelRows rows(make_kernel("linear", {}, 5), 5, layout);
+    for (const std::int32_t* indices : {far, negative, unordered})
+      EXPECT_THROW(rows.append({values, indices, 2, true}), Error);
+    const double many[] = {1, 2, 3, 4, 5, 6};
+    EXPECT_THROW(rows.append({many, nullptr, 6, true}), Error);
+    EXPECT_EQ(rows.size(), 0U);
+  }
+}
+
 class EveryKernel : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryKernel, values_are_those_of_its_definition_within_their_bounds) {
@@ -65,7 +78,7 @@ TEST_P(EveryKernel, values_are_those_of_its_definition_within_their_bounds) {
   const Settings s = with_kernel(GetParam());
   for (const Storage storage : {Storage::doubles, Storage::sparse}) {
     const Dataset data = make_dataset(rows, storage);
-    for (const Layout layout : {Layout::doubles, Layout::sparse}) {
+    for (const Layout layout : {Layout::doubles, Layout::sparse, Layout::compact}) {
       KernelRows kernel(make_kernel(data, s, nullptr), 7, layout);
       for (int i = 0; i < rows.count(); ++i) kernel.append(data.row(i));
       KernelPoint point;
