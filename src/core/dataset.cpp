@@ -131,7 +131,12 @@ char* Dataset::allocate(std::size_t bytes) {
 
 void Dataset::push_row(const char* at, std::uintptr_t form) {
   rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | form);
-  radius_ = std::max(radius_, norm(row(rows() - 1)));  // while the row is in the cache
+  const double length = norm(row(rows() - 1));  // while the row is in the cache
+  if (!std::isfinite(length))
+    throw Error(ErrorKind::invalid_value,
+                "the norm of row " + std::to_string(rows()) + " overflows: its features are too large",
+                "Scale the features, or leave such rows out with FILTER (WHERE ...).");
+  radius_ = std::max(radius_, length);
 }
 
 template <class T>

@@ -235,5 +235,28 @@ TEST(Dataset, gives_its_memory_back_also_when_an_allocation_fails) {
   EXPECT_GT(failures, 20);
 }
 
+TEST(Dataset, a_row_whose_norm_overflows_is_refused_by_its_number) {
+  Dataset data(Dataset::Outcome::classes);
+  const double large[] = {1.5e308, 1.5e308}, fine[] = {1.5e308, 0};
+  const std::int32_t columns[] = {3, 7};
+  data.append(fine, 2, 0, 1);
+  for (const bool sparse : {false, true}) {
+    Dataset rows(Dataset::Outcome::classes);
+    const double ones[] = {1, 1};
+    rows.append(columns, ones, 2, 8, 0, 1);
+    std::string said;
+    try {
+      if (sparse)
+        rows.append(columns, large, 2, 8, 0, 1);
+      else
+        data.append(large, 2, 0, 1);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_value);
+      said = e.message();
+    }
+    EXPECT_NE(said.find("row 2 overflows"), std::string::npos) << said;
+  }
+}
+
 }  // namespace
 }  // namespace margin
