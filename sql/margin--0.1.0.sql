@@ -231,13 +231,14 @@ COMMENT ON OPERATOR FAMILY margin_sparse_ops USING hash IS 'for GROUP BY, DISTIN
 
 -- ------------------------------------------------------------------------------------------------ features of columns
 
+-- STABLE: the labels of an enum can be renamed.
 CREATE FUNCTION margin_features(VARIADIC columns "any") RETURNS margin_sparse
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION margin_features(VARIADIC "any")
   IS 'columns as features: numbers and booleans one each, then text and enums hashed into 262144 of 0 and 1';
 
 CREATE FUNCTION margin_hashed_features(width integer, VARIADIC columns "any") RETURNS margin_sparse
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION margin_hashed_features(integer, VARIADIC "any")
   IS 'margin_features with text and enums hashed into width features';
 
