@@ -55,6 +55,22 @@ SELECT pg_temp.error_of($$SELECT train_margin(1, '{1}'::real[], ('{"initial": {"
 SELECT left(pg_temp.error_of($$SELECT train_margin(1, '{1}'::real[], jsonb_build_object(repeat('x', 10000000), 1))$$), 30);
 RESET statement_timeout;
 
+-- Norms that overflow.
+SELECT pg_temp.error_of($$SELECT train_margin(y, x) FROM (VALUES (0, '{1.7976931348623157e308,1.7976931348623157e308}'::float8[]), (1, '{1e76,0}')) v (y, x)$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x ORDER BY i) FROM (VALUES (1, 0, '{1,0}'::float8[]), (2, 1, NULL), (3, 1, '{1,2}'), (4, 1, '{-1.5e308,1.5e308}')) v (i, y, x)$$);
+SELECT o, left(pg_temp.error_of(format($$SELECT train_margin(y, x, %L) FROM (VALUES (0, '{1e308,1e308}'::float8[]), (1, '{1e76,0}'), (1, '{-1e308,1e300}')) v (y, x)$$, o)), 5) <> 'XX000' AS sound
+  FROM unnest('{"{}","{\"norm\": 1}","{\"norm\": 1.5}","{\"lambda\": 1}","{\"lambda\": 1, \"loss\": \"logistic\"}","{\"solver\": \"momentum\"}","{\"solver\": \"batch_perceptron\"}",
+  "{\"kernel\": \"rbf\"}","{\"standardize\": true}","{\"loss\": \"interpolate\"}","{\"loss\": \"squared\", \"lambda\": 1}","{\"lambda\": 1, \"solver\": \"newton\"}","{\"norm\": 1, \"learners\": \"stumps\"}"}'::text[]) AS o;
+
+-- JSON null is no options.
+SELECT (train_margin(y, x, 'null'::jsonb)).options FROM (VALUES (0, '{0}'::real[]), (1, '{2}')) v (y, x);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '[]'::jsonb) FROM (VALUES (0, '{0}'::real[]), (1, '{2}')) v (y, x)$$);
+
+-- Features of enums change with their labels: no index keeps them.
+CREATE TYPE pg_temp.mood AS ENUM ('sad', 'glad');
+CREATE TEMP TABLE moods (m pg_temp.mood);
+SELECT pg_temp.error_of('CREATE INDEX ON moods (margin_features(m))');
+
 -- A type of the name of ours.
 RESET ROLE;
 CREATE SCHEMA elsewhere AUTHORIZATION regress_margin_hostile;
@@ -64,8 +80,16 @@ CREATE TYPE elsewhere.margin_model AS (weights float8[]);
 SELECT pg_temp.error_of($$SELECT train_margin(1, 'x'::elsewhere.margin_sparse)$$);
 SELECT pg_temp.error_of($$SELECT margin_predict(ROW('{1}')::elsewhere.margin_model, '{1}'::real[])$$);
 
--- Attributes of the type that were added, or dropped and added as another type.
 RESET ROLE;
+-- Models that alternate, more of them than are kept decoded: the same answers, and memory that does not grow.
+CREATE TEMP TABLE many AS SELECT g, train_margin(repeat('x', 1000) || y, x) AS m FROM generate_series(1, 20) g,
+  LATERAL (VALUES (g, '{0,0}'::real[]), (-g, ARRAY[2, g]::real[])) v (y, x) GROUP BY g;
+SELECT count(*) AS calls, bool_and(right(p, -1000) = CASE WHEN side THEN (-g)::text ELSE g::text END) AS right_class, bool_and(p = q) AS same,
+       (SELECT sum(used_bytes) < 32e6 FROM pg_backend_memory_contexts) AS bounded
+  FROM (SELECT g, side, margin_predict(m, x, NULL::text) AS p, margin_predict(m, x) AS q
+          FROM generate_series(1, 2000) i, LATERAL (SELECT i % 2 = 0 AS side) s, many, LATERAL (SELECT CASE WHEN side THEN ARRAY[2, g] ELSE '{0,0}' END::real[] AS x) r OFFSET 0) t;
+
+-- Attributes of the type that were added, or dropped and added as another type.
 CREATE TABLE stored AS SELECT train_margin(y, x) AS m FROM (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) v (y, x);
 ALTER TYPE margin_model ADD ATTRIBUTE trained_on date CASCADE, ADD ATTRIBUTE note varchar(20) CASCADE, ADD ATTRIBUTE tags text[] CASCADE,
   ADD ATTRIBUTE cost integer CASCADE, ADD ATTRIBUTE precise numeric CASCADE, ADD ATTRIBUTE extra jsonb CASCADE;

@@ -92,9 +92,18 @@ SELECT pg_temp.error_of($$SELECT margin_verify(jsonb_populate_record(m, '{"class
 SELECT pg_temp.error_of($$SELECT margin_verify(jsonb_populate_record(m, '{"lambda": 1, "loss": "no such loss"}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
 SELECT pg_temp.error_of($$SELECT margin_options(initial => jsonb_populate_record(m, '{"weights": null}')) FROM good WHERE kind = 'binary'$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(lambda => 1, initial => m)) FROM good, (VALUES ('a', '{0}'::real[]), ('b', '{2}')) v (y, x) WHERE kind = 'binary'$$);
+-- What its options say a model is must be what its attributes hold: a certificate is about one problem.
+SELECT pg_temp.error_of($$SELECT margin_verify(ROW(NULL, 'hinge', 2, 0.001, NULL, '{-1,1}', '{-0.5419014154554396}', '{0.42209393386703986}', NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"lambda":0.001,"loss":"hinge","intercept":false}', NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+  NULL)::margin_model, y, x) FROM (VALUES (-1, '{2}'::float8[]), (1, '{0}')) v (y, x)$$);
+SELECT o, pg_temp.error_of(format($$SELECT margin_verify(jsonb_populate_record(m, %L), y, x) FROM good, (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) v (y, x)
+  WHERE kind = 'binary'$$, o)) FROM unnest('{"{\"options\": {\"intercept\": false}}","{\"options\": {\"lambda\": 1}}","{\"options\": {\"loss\": \"logistic\"}}",
+  "{\"options\": {\"norm\": 1}}","{\"options\": {\"kernel\": \"rbf\"}}","{\"options\": {\"learners\": \"stumps\"}}","{\"options\": {\"lambda\": 2}, \"lambda\": 1, \"loss\": \"hinge\"}"}'::text[]) AS o;
+SELECT pg_temp.error_of($$SELECT margin_summary(jsonb_populate_record(m, '{"options": {"intercept": false}}')) FROM good WHERE kind = 'binary'$$);
+SELECT pg_temp.error_of($$SELECT margin_from_json(margin_to_json(m) || '{"options": {"lambda": 1}}') FROM good WHERE kind = 'binary'$$);
 -- Dual weights that are negative, too few or too many still give a true bound, or none.
 SELECT d, (v).margin_upper IS NULL OR (v).margin_upper >= (v).margin_lower AS sound
-  FROM unnest('{"{1,1}","{-1,-1}","{1}","{1,1,1}","{0,0}","{1e300,1e300}"}'::text[]) AS d,
+  FROM unnest('{"{1,1}","{-1,-1}","{1}","{1,1,1}","{0,0}","{1e300,1e300}","{5e-324,5e-324}","{5e-324,1e-310}","{5e-324,-1e-310}","{1e-300,1e-320}"}'::text[]) AS d,
        LATERAL (SELECT margin_verify(jsonb_populate_record(m, jsonb_build_object('dual_weights', d::float8[])), y, x ORDER BY y) AS v
                   FROM good, (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) t (y, x) WHERE kind = 'binary') s;
 

@@ -51,6 +51,21 @@ std::optional<FieldRefusal> refusal_of(const ProblemFields& m) {
   return std::nullopt;
 }
 
+std::optional<FieldRefusal> refusal_of(const ProblemFields& m, const Settings& s, double lambda,
+                                       std::string_view kernel, bool intercept) {
+  if (intercept && !s.intercept) return FieldRefusal{"intercept", "is not 0, but the options say that there is none"};
+  if (s.lambda.has_value() && !(m.lambda && *s.lambda == lambda))
+    return FieldRefusal{"lambda", "is not that of the options"};
+  if (!s.loss.empty() && s.loss != m.loss) return FieldRefusal{"loss", "is not that of the options"};
+  if (!s.kernel.empty() && s.kernel != kernel) return FieldRefusal{"kernel", "is not that of the options"};
+  const bool told = s.sparse_norm || s.norm != 2;
+  if (told && !(s.sparse_norm ? m.norm > 1 && m.norm <= 2 : m.norm == s.norm))
+    return FieldRefusal{"norm", "is not that of the options"};
+  if ((s.learners == Learners::stumps) && !m.stumps)
+    return FieldRefusal{"stumps", "is NULL, but the options ask for them"};
+  return std::nullopt;
+}
+
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores) {
   if (row_dimensions != model.dimensions)
     throw Error(ErrorKind::wrong_dimensions, "the model expects " + std::to_string(model.dimensions) +

@@ -10,6 +10,7 @@
 #include "calibration.hpp"
 #include "certificate.hpp"
 #include "monitor.hpp"
+#include "settings.hpp"
 
 namespace margin {
 
@@ -48,6 +49,11 @@ struct FieldRefusal {
   std::string problem;  ///< follows the name of the field
 };
 std::optional<FieldRefusal> refusal_of(const ProblemFields& model);
+
+/// The same for the options that a model says it was trained with, where they name what its fields hold. `intercept`:
+/// one of the intercepts is not 0.
+std::optional<FieldRefusal> refusal_of(const ProblemFields& model, const Settings& options, double lambda,
+                                       std::string_view kernel, bool intercept);
 
 /// The part of a model that scoring reads; plain pointers into memory of the caller.
 struct Scorer {

@@ -21,7 +21,7 @@ Task task_of(const StoredModel& model) {
 /// `model` must outlive the figures: they point to its weights.
 ModelFigures figures_of(Datum composite, const StoredModel& model) {
   const CompositeReader reader(composite, type_name);
-  const Settings settings = parse_settings(model.options);
+  const Settings settings = settings_of(model);
   ModelFigures m;
   m.task = task_of(model);
   m.scorer = model.scorer();

@@ -109,19 +109,17 @@ void read_model(Datum composite, StoredModel& model) {
     reader.refuse("lambda", "must be NULL or a positive number");
   model.norm = reader.float8("norm").value_or(2);
   if (!(model.norm >= 1 && model.norm <= 2)) reader.refuse("norm", "must be NULL or from 1 to 2");
-  ProblemFields fields{!model.regression(), model.loss, model.lambda.has_value(), model.norm};
-  fields.stumps = dynamic_cast<const StumpBasis*>(model.basis.get()) != nullptr;
-  fields.kernel = model.basis != nullptr && !fields.stumps;
-  if (const auto found = margin::refusal_of(fields)) reader.refuse(found->field, found->problem);
+  if (const auto found = margin::refusal_of(model.fields())) reader.refuse(found->field, found->problem);
   model.gap = reader.float8("gap");
   if (model.lambda.has_value() && model.gap.has_value() && !(*model.gap >= 0))
     reader.refuse("gap", "must be NULL or a number of 0 or more");
   read_calibration(reader, model);
   if (const auto options = reader.get("options", JSONBOID)) {
     Value value = value_from(*options);
-    auto* object = std::get_if<Value::Object>(&value.data);
-    if (object == nullptr) reader.refuse("options", "must be an object");
-    model.options = std::move(*object);
+    if (auto* object = std::get_if<Value::Object>(&value.data))
+      model.options = std::move(*object);
+    else if (!std::holds_alternative<std::monostate>(value.data))
+      reader.refuse("options", "must be an object");
     const auto unseen = model.options.find("unseen");
     if (unseen != model.options.end()) {
       const auto* name = std::get_if<std::string>(&unseen->second.data);
@@ -254,34 +252,6 @@ Value::Object initial_from(Datum composite) {
   object["intercept"] = array(model.intercept);
   if (!model.dual_weights.empty()) object["dual_weights"] = array(model.dual_weights);
   return object;
-}
-
-std::string_view model_key(Datum& composite) {
-  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(composite));
-  // Anything else that is external is a pointer into memory, whose content may change under the same pointer.
-  if (VARATT_IS_EXTERNAL(raw) && !VARATT_IS_EXTERNAL_ONDISK(raw)) {
-    raw = backend([=] { return pg_detoast_datum(raw); });
-    composite = PointerGetDatum(raw);
-  }
-  return {reinterpret_cast<const char*>(raw), VARSIZE_ANY(raw)};
-}
-
-bool ModelCache::update(Datum composite) {
-  const std::string_view key = model_key(composite);
-  if (model_.has_value() && key == key_) return false;
-  key_.clear();
-  model_.reset();
-  // The temporary detoasted copies go at once: a query may meet many models in one memory context.
-  MemoryContext caller = CurrentMemoryContext;
-  MemoryContext temporary =
-      backend([] { return AllocSetContextCreate(CurrentMemoryContext, "margin model", ALLOCSET_DEFAULT_SIZES); });
-  MemoryContextSwitchTo(temporary);
-  model_.emplace();
-  read_model(composite, *model_);
-  MemoryContextSwitchTo(caller);
-  MemoryContextDelete(temporary);
-  key_ = key;
-  return true;
 }
 
 }  // namespace margin::pg

@@ -23,6 +23,7 @@ struct StoredModel {
   bool ignore_unseen = false;  ///< the option `unseen` is 'ignore'
 
   bool regression() const { return classes.empty(); }
+  ProblemFields fields() const;
   /// It meets its targets instead of trading errors.
   bool interpolates() const { return regression() && loss == "interpolate"; }
   /// Scores are log-odds.
@@ -59,20 +60,17 @@ void checked_scores(const StoredModel& model, const Row& x, double* scores);
 /// The value of the option `initial` for a model.
 Value::Object initial_from(Datum composite);
 
-/// The bytes that identify a model argument within one query: a toast pointer, or the value itself. May replace
-/// `composite` by its flat form.
-std::string_view model_key(Datum& composite);
+/// The bytes that identify an argument of variable length within one query: a toast pointer, or the value itself. May
+/// replace `value` by its flat form.
+std::string_view argument_key(Datum& value);
 
-/// The last model that a call site saw, decoded once and kept as long as the argument's bytes stay the same.
-class ModelCache {
- public:
-  /// True when the model changed since the last call.
-  bool update(Datum composite);
-  const StoredModel& model() const { return *model_; }
+/// read_model whose temporary memory goes at once: a query may meet many models in one memory context.
+std::unique_ptr<StoredModel> decoded(Datum composite);
 
- private:
-  std::string key_;
-  std::optional<StoredModel> model_;
-};
+/// About what a decoded model takes.
+double bytes_of(const StoredModel& model);
+
+/// The options of a model. Throws Error(malformed) where they are not valid, or say another thing than its attributes.
+Settings settings_of(const StoredModel& model);
 
 }  // namespace margin::pg

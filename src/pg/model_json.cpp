@@ -233,6 +233,7 @@ Datum field_datum(const Attribute& field, const Value& v) {
 void check_together(Datum composite) {
   StoredModel model;
   read_model(composite, model);
+  settings_of(model);
   const CompositeReader reader(composite, type_name);
   const auto history = reader.numbers("history", true);
   if (history.has_value() && !history->values.empty() && history->columns != 4)

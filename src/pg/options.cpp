@@ -156,6 +156,7 @@ Value value_from(Datum jsonb) { return Reader(jsonb).read(); }
 Value::Object options_from(Datum jsonb) {
   Value value = value_from(jsonb);
   if (auto* object = std::get_if<Value::Object>(&value.data)) return std::move(*object);
+  if (std::holds_alternative<std::monostate>(value.data)) return {};  // as NULL: no options
   throw Error(ErrorKind::invalid_option, "options must be a jsonb object",
               "Use margin_options(name => value, ...), or '{\"name\": value}'::jsonb.");
 }

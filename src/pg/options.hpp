@@ -5,7 +5,7 @@
 
 namespace margin::pg {
 
-/// The object in a jsonb Datum. Throws Error(invalid_option) when it is not an object.
+/// The object in a jsonb Datum, an empty one for null. Throws Error(invalid_option) when it is not an object.
 Value::Object options_from(Datum jsonb);
 
 /// Any jsonb Datum as a value.

@@ -2,6 +2,7 @@
 #include "memory.hpp"
 #include "model_datum.hpp"
 #include "options.hpp"
+#include "recent.hpp"
 
 namespace margin::pg {
 namespace {
@@ -26,13 +27,36 @@ struct OptionsCall {
     });
     for (int i = 0; i < a.n && a.names != nullptr; ++i) {
       names.emplace_back(a.names[i]);
+      const Oid type = a.types[i] == ANYOID ? get_fn_expr_argtype(fcinfo->flinfo, i) : a.types[i];
       declared.push_back(a.types[i]);
-      types.push_back(a.types[i] == ANYOID ? get_fn_expr_argtype(fcinfo->flinfo, i) : a.types[i]);
+      types.push_back(type);
+      lengths.push_back(OidIsValid(type) ? backend([=] { return get_typlen(type); }) : int16{0});
     }
+  }
+
+  /// The bytes of all arguments: equal for equal calls. Lengths need no mark: every value says where it ends.
+  std::string_view key_of(FunctionCallInfo fcinfo) {
+    key.clear();
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const auto at = static_cast<int>(i);
+      key.push_back(PG_ARGISNULL(at) ? 'n' : 'v');
+      if (PG_ARGISNULL(at)) continue;
+      Datum value = PG_GETARG_DATUM(at);
+      if (lengths[i] == -1)
+        key.append(argument_key(value));
+      else if (lengths[i] == -2)
+        key.append(DatumGetCString(value), std::strlen(DatumGetCString(value)) + 1);
+      else  // by value: no option is of another type
+        key.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    return key;
   }
 
   std::vector<std::string> names;
   std::vector<Oid> declared, types;
+  std::vector<int16> lengths;
+  std::string key;
+  Recent<std::string> known;  // payloads of the results
 };
 
 Value text_value(const char* text, std::size_t size) {
@@ -88,11 +112,17 @@ Value argument(Datum datum, Oid type, Oid declared) {
 using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_options) {
-  const auto& call = query_state<OptionsCall>(fcinfo);
+  auto& call = query_state<OptionsCall>(fcinfo);
+  // A model among the arguments (`initial`) takes long to write as jsonb, and is the same for every row of a training.
+  const std::string_view key = call.key_of(fcinfo);
+  if (const std::string* made = call.known.find(key)) return jsonb_of_payload(*made);
   margin::Value::Object options;
   for (std::size_t i = 0; i < call.names.size() && i < static_cast<std::size_t>(PG_NARGS()); ++i)
     if (!PG_ARGISNULL(static_cast<int>(i)))
       options[call.names[i]] = argument(PG_GETARG_DATUM(static_cast<int>(i)), call.types[i], call.declared[i]);
   margin::parse_settings(options);
-  return jsonb_from(options);
+  const Datum result = jsonb_from(options);
+  const std::string_view made = payload(result);
+  call.known.add(key, std::string(made), static_cast<double>(key.size() + made.size()));
+  return result;
 }

@@ -16,7 +16,7 @@ GroupModel::GroupModel(std::string flat) : flat_(std::move(flat)) { read_model(P
 }
 
 void GroupModel::require_same(Datum composite) {
-  const std::string_view key = model_key(composite);
+  const std::string_view key = argument_key(composite);
   if (key == key_) return;
   if (flat_model(composite) != flat_) refuse_second_model();
   key_ = key;

@@ -10,10 +10,18 @@ namespace margin::pg {
 namespace {
 
 struct VerifyState {
-  VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(parse_settings(model->options)) {
+  VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(settings_of(*model)) {
     const bool with_dual = all_rows && !model->dual_weights.empty();
     const bool hard = !model->lambda.has_value();
     if (with_dual) columns = static_cast<std::size_t>(model->outputs);
+    // Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest
+    // from vanishing.
+    if (with_dual && hard) {
+      double top = 0;
+      for (const double q : model->dual_weights) top = std::max(top, std::fabs(q));
+      dual_scale = unit_scale(top);
+      scaled.resize(columns);
+    }
     if (const auto* basis = dynamic_cast<const KernelBasis*>(model->basis.get())) {
       start_kernel(*basis, with_dual);
       return;
@@ -29,10 +37,8 @@ struct VerifyState {
       margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->dimensions, model->weights.data(),
                       model->intercept.data(), settings.intercept, hard && with_dual);
     else if (model->interpolates())
-      targets.emplace(model->dimensions, norm_of(settings, model->dimensions), model->weights.data(),
-                      model->intercept[0], settings.intercept, with_dual && !settings.standardize);
-    else if (hard)
-      throw Error(ErrorKind::malformed, "malformed margin_model: a model without classes must have a lambda");
+      targets.emplace(model->dimensions, model->norm, model->weights.data(), model->intercept[0], settings.intercept,
+                      with_dual && !settings.standardize);
     if (!hard && objective_is_known()) {
       loss = make_loss(model->loss, settings);
       risk.emplace(objective(), model->weights.data(), model->intercept.data(), with_dual);
@@ -45,9 +51,6 @@ struct VerifyState {
 
   void start_kernel(const KernelBasis& basis, bool with_dual) {
     const bool soft = model->lambda.has_value();
-    if (model->regression() || (soft && model->loss != "hinge"))
-      throw Error(ErrorKind::malformed,
-                  "malformed margin_model: a kernel model has classes, and no loss but the hinge");
     KernelObjective o;
     o.task = model->outputs == 1 ? Task::binary : Task::multiclass;
     o.classes = static_cast<std::int32_t>(model->classes.size());
@@ -97,6 +100,10 @@ struct VerifyState {
     const std::size_t at = static_cast<std::size_t>(rows) * columns;
     const double* dual =
         columns > 0 && at + columns <= model->dual_weights.size() ? model->dual_weights.data() + at : nullptr;
+    if (dual != nullptr && !scaled.empty()) {
+      for (std::size_t c = 0; c < columns; ++c) scaled[c] = dual_scale * dual[c];
+      dual = scaled.data();
+    }
     if (targets.has_value()) {
       const LabelReader::Interval target = call.label.interval(label);
       targets->add(x, target.lower, target.upper, dual == nullptr ? 0.0 : *dual);
@@ -199,6 +206,8 @@ struct VerifyState {
   std::optional<InterpolationCheck> targets;  // loss 'interpolate'
   std::optional<CertainPredictions> certain;  // soft margins with classes
   std::size_t columns = 0;                    // dual weights per row, 0: none to check
+  double dual_scale = 1;                      // of a hard margin's
+  std::vector<double> scaled;
   LabelCache labels;
 };
 
