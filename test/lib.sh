@@ -12,7 +12,7 @@ scratch=''     # the directory of this run; removed at the end
 stage_group='' # process group of the command that runs just now
 
 packages_build=(postgresql-"$pg_major" postgresql-server-dev-"$pg_major" g++ make pkg-config libeigen3-dev)
-packages_test=(cmake libgtest-dev libmpfr-dev libipc-run-perl valgrind clang-format python3 python3-numpy xz-utils)
+packages_test=(cmake libgtest-dev libmpfr-dev libipc-run-perl valgrind clang-format python3 python3-numpy python3-psycopg2 xz-utils)
 packages_bench=(cmake python3 python3-numpy python3-sklearn python3-matplotlib "postgresql-plpython3-$pg_major" xz-utils liblinear-dev libsvm-dev)
 
 say() { printf '%s\n' "$*"; }
@@ -93,8 +93,12 @@ clean_up() {
   exit "$status"
 }
 
+# Says now and then how far it is; all else that make and the compiler say is an error or a warning.
 build_extension() {
-  make -C "$root" -s -j"$jobs" PG_CONFIG="$pg_config"
+  local files
+  files=$(find "$root/src" -name '*.cpp' | wc -l)
+  make -C "$root" -j"$jobs" PG_CONFIG="$pg_config" | awk -v files="$files" '
+    / -c -o / {if (++done % 40 == 0) {print "  " done " of " files " files"; fflush()}}'
 }
 
 # A private copy of the server's installation with our extension in it. PostgreSQL finds its library and share

@@ -5,6 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 all_stages=(format rules unit exact sanitize regress tap valgrind docs)
+more_stages=(fuzz assert) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -12,13 +13,30 @@ failed=0
 closing=()
 
 usage() {
-  say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}"
+  say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
   say "environment: PG_MAJOR (15), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_KEEP"
+  say "             MARGIN_FUZZ_SECONDS (40), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
 }
+
+# What is shown while a stage runs: what it does, and how long that takes on two cores with nothing else to do.
+declare -A about=(
+  [format]='clang-format over all C++: seconds'
+  [rules]='the structure of the code, as greps: seconds'
+  [unit]='building the core and its tests, and running them: 5 minutes'
+  [exact]='certificates against exact arithmetic: 2 minutes'
+  [sanitize]='the same under sanitizers, fuzzers, failing allocations: 9 minutes'
+  [regress]='pg_regress: half a minute'
+  [tap]='sessions, signals, plans, restarts: 6 minutes'
+  [fuzz]='random statements over all SQL functions: a minute'
+  [valgrind]='one backend under memcheck: 3 minutes'
+  [docs]='the documents against the catalogue and psql: half a minute'
+  [assert]='a server with assertions, then regress and tap on it: 15 minutes'
+)
 
 # stage NAME: runs stage_NAME with its output in a log, counts its tests, prints one line (and the log's end on failure).
 stage() {
   local name=$1 log=$scratch/$1.log status=0 ok not_ok start=$SECONDS
+  say "$name: ${about[$name]}"
   set -m # a process group of its own, so that an interrupt ends all of it
   ("stage_$name") >"$log" 2>&1 </dev/null &
   stage_group=$!
@@ -37,8 +55,8 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [valgrind]=tap [docs]=tap)
-declare -A last_line=([tap]='^(Result:|checks:)' [ctest]='tests passed' [regress]='^ ?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
+declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [assert]=own)
+declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [regress]='^ ?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
 count_tap() { printf '%d %d\n' "$(grep -cE '^ok [0-9]' "$1")" "$(grep -cE '^not ok [0-9]' "$1")"; }
@@ -50,6 +68,8 @@ count_regress() {
   sed -nE 's/^ ?All ([0-9]+) tests passed\. *$/\1 0/p; s/^ ?([0-9]+) of ([0-9]+) tests failed\. *$/\2 -\1/p' "$1" |
     awk '{if ($2 < 0) {ok += $1 + $2; bad -= $2} else ok += $1} END {print ok + 0, bad + 0}'
 }
+
+count_own() { sed -nE 's/^tests: ([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$1" | grep . || echo '0 0'; }
 
 # check NAME COMMAND...: one TAP line; passes when the command prints nothing and succeeds (the rules' convention).
 checks=0
@@ -175,11 +195,39 @@ stage_tap() {
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
   (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" \
     PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
-    MARGIN_DEMO_DATA="$area/demo-data" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl) ||
+    MARGIN_DEMO_DATA="$area/demo-data" PG_SERVER_INCLUDE="$("$pg_config" --includedir-server)" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl) ||
     { # a script that died before its end left the reason in its log
       grep -LE '1\.\.[0-9]+$' "$area"/tmp_check/log/regress_log_* | xargs -r tail -v -n 15
       return 1
     }
+}
+
+# --- fuzz: random statements over all SQL functions, as a role without privileges -------------------------------------
+stage_fuzz() {
+  start_cluster 'shared_buffers = 16MB' 'autovacuum = off' 'jit = off'
+  "$python" -B "$root/test/fuzz/sql.py" --socket "$socket" --seconds "${MARGIN_FUZZ_SECONDS:-40}"
+  stop_cluster
+}
+
+# --- assert: regress and tap on a server built with --enable-cassert ----------------------------------------------------
+# MARGIN_ASSERT_SOURCE is an unpacked source tree of PostgreSQL, which is built beside it, in build/assert, unless
+# MARGIN_ASSERT_SERVER says where such a server is installed.
+stage_assert() {
+  local server=${MARGIN_ASSERT_SERVER:-$build/assert/server} tree part
+  if [ ! -x "$server/bin/pg_config" ]; then
+    [ -f "${MARGIN_ASSERT_SOURCE:-}/configure" ] ||
+      { say "not ok 1 - MARGIN_ASSERT_SOURCE names an unpacked source tree of PostgreSQL (or MARGIN_ASSERT_SERVER an installed server with assertions)"; return 1; }
+    mkdir -p "$build/assert/objects"
+    (cd "$build/assert/objects" &&
+      "$MARGIN_ASSERT_SOURCE/configure" --prefix="$server" --enable-cassert --enable-tap-tests --without-readline --without-zlib CFLAGS='-O1 -g1' &&
+      make -s -j "$jobs" install && make -s -C contrib -j "$jobs" install)
+  fi
+  "$server/bin/pg_config" --configure | grep -q -- --enable-cassert || { say "not ok 1 - $server was built with --enable-cassert"; return 1; }
+  tree=$scratch/assert # a tree of its own: the objects beside the sources belong to another server
+  mkdir -p "$tree"
+  for part in Makefile CMakeLists.txt margin.control META.json src sql expected test demo bench; do cp -r "$root/$part" "$tree/"; done
+  find "$tree/src" -name '*.o' -delete
+  PG_CONFIG=$server/bin/pg_config MARGIN_SHARED=$shared MARGIN_BUILD=$tree/build "$tree/test/run.sh" regress tap
 }
 
 # --- valgrind: one backend under memcheck; an error counts when our library is on its stack ----------------------------
@@ -213,7 +261,8 @@ stage_docs() {
 
 stages=()
 for argument in "$@"; do
-  case " ${all_stages[*]} " in
+  if [ "$argument" = help ] || [ "$argument" = --help ]; then usage; exit 0; fi
+  case " ${all_stages[*]} ${more_stages[*]} " in
     *" $argument "*) stages+=("$argument") ;;
     *) usage; exit 2 ;;
   esac
@@ -225,8 +274,8 @@ find_postgres
 make_scratch
 started=$SECONDS
 case " ${stages[*]} " in
-  *' regress '* | *' tap '* | *' valgrind '* | *' docs '*)
-    say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1)"
+  *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
+    say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 2 minutes"
     build_extension
     install_privately
     ;;

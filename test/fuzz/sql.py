@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+"""Fuzzes all SQL functions of the extension as a role without privileges, from a fixed seed.
+
+    sql.py --socket DIR [--port N] [--seconds S | --statements N] [--seed N] [--out DIR]
+
+The server is one whose data may be lost, on this machine (its backend is watched through /proc), with a superuser
+`postgres` and the extension installed. What counts as a failure: a crash, SQLSTATE XX000, a statement that goes on for more
+than 200 ms of CPU time after its timeout, a session whose memory grows, one that ever takes much more than the gigabyte of the
+largest value. Each
+failure is printed with the statement that shows it; the last line counts; the exit status says the same.
+"""
+import argparse
+import collections
+import io
+import json
+import os
+import re
+import select
+import sys
+import time
+
+import psycopg2
+import psycopg2.extensions
+from sql_statements import Statements
+
+LATE = 0.2           # CPU seconds that a statement may go on after its timeout
+GROWTH = 24 * 1024   # kB that a session may grow between its first third and its end
+PEAK = 1536 * 1024   # kB that it may ever take; one value may be as large as a gigabyte
+BATCH = 40
+TIMEOUT = 2.0        # seconds for a batch
+
+SETUP = """
+DROP OWNED BY fuzzer CASCADE;
+CREATE EXTENSION IF NOT EXISTS margin;
+DROP TABLE IF EXISTS points, models, large CASCADE; DROP TYPE IF EXISTS mood CASCADE;
+CREATE TYPE mood AS ENUM ('a', 'b', 'c');
+CREATE TABLE points AS SELECT i AS id, i > 12 AS y, i % 3 AS k, i / 7.0 AS t, 1.0 / i AS w, date '2021-07-01' + i % 2 AS d,
+    (ARRAY['a', 'b', 'c'])[1 + i % 3]::mood AS mood, ARRAY[i - 12.5, i % 3, -i, 1 + i % 2]::float8[] AS x,
+    ARRAY[i % 3, i % 5, 1.5, i]::real[] AS r, ARRAY[i % 3, i % 5, 2, i]::int[] AS i,
+    ('{1:' || i || ',' || 2 + i % 3 || ':1}/4')::margin_sparse AS s FROM generate_series(1, 24) AS i;
+CREATE TABLE large AS SELECT i AS id, i % 2 = 0 AS y, i % 50 AS k, ARRAY(SELECT sin(i * j) + i % 2 FROM generate_series(1, 40) AS j) AS x
+    FROM generate_series(1, 20000) AS i;
+CREATE TABLE models (id int, m margin_model);
+"""
+KINDS = [  # label, features, options of the models that are stored, and corrupted
+    ("y", "x", "{}"), ("k", "x", '{"dual_weights": true}'), ("y", "x", '{"lambda": 0.1, "dual_weights": true, "history": true}'),
+    ("k", "x", '{"lambda": 0.01, "loss": "logistic"}'), ("t", "x", '{"lambda": 0.01, "loss": "squared", "dual_weights": true}'),
+    ("t", "x", '{"loss": "interpolate"}'), ("y", "x", '{"norm": 1}'), ("k", "x", '{"norm": 1.5, "dual_weights": true}'),
+    ("y", "x", '{"norm": 1, "learners": "stumps", "max_iterations": 20}'),
+    ("y", "x", '{"kernel": "rbf", "gamma": 0.1, "dual_weights": true}'), ("k", "s", '{"kernel": "polynomial", "lambda": 0.1}'),
+    ("k", "x", '{"kernel": "ntk", "lambda": 0.1}'), ("y", "x", '{"kernel": "ntk_finite", "width": 7}'),
+    ("y", "x", '{"lambda": 0.1, "calibration": "platt"}'), ("k", "x", '{"lambda": 0.1, "calibration": "isotonic"}'),
+    ("t", "x", '{"lambda": 0.1, "loss": "epsilon_insensitive"}'), ("'c' || k", "r", '{"lambda": 1, "standardize": true}'),
+    ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}')]
+ATTEMPT = """
+CREATE FUNCTION attempt(statements text[]) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE answers text[] := '{}'; position int;
+BEGIN
+  FOR position IN 1 .. cardinality(statements) LOOP
+    BEGIN
+      EXECUTE statements[position];
+      answers := answers || '00000'::text;
+    EXCEPTION WHEN OTHERS THEN
+      answers := answers || CASE WHEN SQLSTATE LIKE 'XX%' THEN SQLSTATE || ' ' || SQLERRM ELSE SQLSTATE::text END;
+    END;
+  END LOOP;
+  RETURN answers;
+END $$
+"""
+# Long ones, for the timeout: each runs for seconds if nobody stops it.
+SLOW = [
+    "SELECT train_margin({label}, x, '{options}') FROM large",
+    "SELECT margin_path({label}, x, '{options}') FROM large",
+    "SELECT margin_cross_validate({label}, x, '{options}') FROM large",
+    "SELECT train_margin(k, x, '{options}') FROM large WHERE id <= 4000 GROUP BY id % 3",
+    "SELECT train_margin({label}, ('{{' || id % 7 + 1 || ':1,' || 10000 + id || ':1}}/' || 3000000)::margin_sparse, '{options}') FROM large",
+    "SELECT sum(margin_score(m, l.x[1:4])) FROM models AS f, large AS l, large AS l2",
+    "SELECT margin_verify(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
+    "SELECT margin_evaluate(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
+    "SELECT margin_fourier(x, 4000, 0.1) FROM large",
+    "SELECT count(margin_to_json(m)) FROM models, large",
+]
+
+
+class Crash(Exception):
+    pass
+
+
+class Session:
+    """A connection whose backend is watched."""
+
+    def __init__(self, arguments, user):
+        self.arguments = arguments
+        for attempt in range(240):  # after a crash the server recovers first
+            try:
+                self.connection = psycopg2.connect(host=arguments.socket, port=arguments.port, user=user, dbname="postgres")
+                break
+            except psycopg2.OperationalError:
+                if attempt == 239:
+                    raise
+                time.sleep(0.5)
+        self.connection.autocommit = True
+        self.pid = self.connection.info.backend_pid
+        self.late = 0.0
+
+    def cpu(self):
+        with open("/proc/%d/schedstat" % self.pid, encoding="ascii") as file:
+            return int(file.read().split()[0]) / 1e9
+
+    def memory(self, field="RssAnon"):
+        with open("/proc/%d/status" % self.pid, encoding="ascii") as file:
+            return int(re.search(field + r":\s+(\d+)", file.read()).group(1))
+
+    def run(self, statement, parameters=None, timeout=None, load=None):
+        """(SQLSTATE, rows or message). `late` is what CPU time was used after the timeout."""
+        self.late = 0.0
+        deadline = None if timeout is None else time.monotonic() + timeout
+        cpu_at_deadline = None
+
+        def wait(connection):
+            nonlocal cpu_at_deadline
+            while True:
+                state = connection.poll()
+                if state == psycopg2.extensions.POLL_OK:
+                    break
+                left = None if deadline is None or cpu_at_deadline is not None else max(0, deadline - time.monotonic())
+                lists = ([connection.fileno()], [], []) if state == psycopg2.extensions.POLL_READ else ([], [connection.fileno()], [])
+                ready = select.select(*lists, left)
+                if not any(ready):
+                    cpu_at_deadline = self.cpu()
+
+        try:
+            with self.connection.cursor() as cursor:
+                if load is not None:
+                    cursor.copy_expert(statement, load)
+                    return "00000", None
+                psycopg2.extensions.set_wait_callback(wait)
+                cursor.execute(statement, parameters)
+                return "00000", cursor.fetchall() if cursor.description else None
+        except UnicodeError as error:
+            return "00000", str(error)
+        except psycopg2.Error as error:
+            if self.connection.closed or error.pgcode is None or error.pgcode in ("57P01", "57P02", "57P03"):
+                raise Crash(str(error).strip()) from error
+            return error.pgcode, str(error)
+        finally:
+            psycopg2.extensions.set_wait_callback(None)
+            if cpu_at_deadline is not None and not self.connection.closed:
+                self.late = self.cpu() - cpu_at_deadline
+
+
+class Fuzzer:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.states = collections.Counter()
+        self.failures = collections.OrderedDict()
+        self.done = 0
+        self.prepare()
+        self.start()
+
+    def prepare(self):
+        boss = Session(self.arguments, "postgres")
+        run = lambda text, *more: self.expect(boss.run(text, *more))
+        run("SET client_min_messages = error; SELECT count(*) FROM pg_roles WHERE rolname = 'fuzzer'")
+        if run("SELECT count(*) FROM pg_roles WHERE rolname = 'fuzzer'")[0][0] == 0:
+            run("CREATE ROLE fuzzer LOGIN")
+        for statement in SETUP.strip().split(";\n"):
+            run(statement.strip().rstrip(";"))
+        for number, (label, features, options) in enumerate(KINDS):
+            run("INSERT INTO models SELECT %d, train_margin(%s, %s, '%s') FROM points" % (number, label, features, options))
+        run("GRANT SELECT ON points, models, large TO fuzzer; GRANT TEMPORARY ON DATABASE postgres TO fuzzer")
+        run("DROP FUNCTION IF EXISTS attempt(text[])")
+        run(ATTEMPT)
+        run("ALTER ROLE fuzzer SET margin.memory_limit = '256MB'; ALTER ROLE fuzzer SET client_min_messages = error")
+        functions = []
+        for name, aggregate, returns_set, variadic, defaults, names, kinds, result in run("""
+            SELECT p.proname, p.prokind = 'a', p.proretset, p.provariadic <> 0, p.pronargdefaults, coalesce(p.proargnames, '{}'),
+                   ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS u(t, n) ORDER BY n),
+                   format_type(p.prorettype, NULL)
+              FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+              JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+             WHERE e.extname = 'margin' ORDER BY p.oid"""):
+            kinds = [kind.strip('"') for kind in kinds]
+            if "internal" in kinds:  # no value of that type can be written; the aggregates call these
+                continue
+            # once for every function, more often where arguments meet more code; these two train many models a call
+            weight = 1 if name in ("margin_path", "margin_cross_validate") else 5 if aggregate or "margin_model" in kinds else \
+                10 if defaults > 9 else 2
+            functions += [{"name": name, "aggregate": aggregate, "set": returns_set, "variadic": variadic, "names": names or [""] * len(kinds),
+                           "kinds": kinds, "required": len(kinds) - defaults, "result": result}] * weight
+        attributes = run("SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'margin_model'::regclass AND attnum > 0")
+        options = [name for name, in run("SELECT DISTINCT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options' ORDER BY 1")]
+        solvers = [name for name, in run("SELECT name FROM margin_solvers() ORDER BY 1")]
+        self.draw = Statements(self.arguments.seed, functions, attributes, options, solvers, range(len(KINDS)))
+        self.names = len({f["name"] for f in functions})
+        boss.connection.close()
+
+    @staticmethod
+    def expect(answer):
+        if answer[0] != "00000":
+            raise SystemExit("the fuzzer's own statement failed: %s %s" % answer)
+        return answer[1]
+
+    def start(self):
+        """A new session; after a crash the server may take one more connection before it ends them all."""
+        for attempt in range(20):
+            try:
+                self.session = Session(self.arguments, "fuzzer")
+                self.images = self.binary_images()
+                break
+            except (psycopg2.Error, Crash, FileNotFoundError):
+                if attempt == 19:
+                    raise
+                time.sleep(0.5)
+        self.first_memory = None
+
+    def fail(self, kind, statement, detail=""):
+        text = re.sub(r"\d+", "N", detail)[:80]  # one of each kind is enough to read
+        key = (kind, text if kind != "crash" else re.sub(r"\W.*", "", statement[7:]))
+        self.failures.setdefault(key, []).append(statement)
+        if len(self.failures[key]) == 1:
+            print("# %s: %s\n#   in: %s" % (kind, detail, statement[:1500]), flush=True)
+
+    # --- what runs ----------------------------------------------------------------------------------------------------------
+    def alone(self, statement, timeout=TIMEOUT):
+        """One statement in a fresh round; True if it shows the failure by itself."""
+        self.session.run("SET statement_timeout = %d" % (timeout * 1000))
+        try:
+            state, answer = self.session.run(statement, timeout=timeout)
+        except Crash as crash:
+            self.start()
+            self.fail("crash", statement, str(crash))
+            return True
+        self.done += 1
+        self.states[state] += 1
+        if state.startswith("XX"):
+            self.fail("internal error", statement, state + " " + str(answer))
+            return True
+        if self.session.late > LATE:
+            self.fail("late", statement, "%.2f s of CPU after a timeout of %g s" % (self.session.late, timeout))
+            return True
+        return False
+
+    def batch(self):
+        statements = [self.draw.statement() for _ in range(BATCH)]
+        self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))
+        try:
+            state, answer = self.session.run("SELECT attempt(%s)", (statements,), timeout=TIMEOUT)
+        except Crash as crash:
+            self.start()
+            if not any([self.alone(statement) for statement in statements]):
+                self.fail("crash", ";\n".join(statements), "only together: " + str(crash))
+            return
+        if state == "00000":
+            for statement, found in zip(statements, answer[0][0]):
+                self.states[found[:5]] += 1
+                if found.startswith("XX"):
+                    self.fail("internal error", statement, found)
+            self.done += len(statements)
+        elif self.session.late > LATE and not any([self.alone(statement, 0.5) for statement in statements]):
+            self.fail("late", ";\n".join(statements), "%.2f s of CPU after a timeout, together" % self.session.late)
+        else:  # the timeout, or an error that no handler catches
+            self.states[state] += 1
+            if state.startswith("XX"):
+                self.fail("internal error", ";\n".join(statements), state + " " + str(answer))
+
+    def slow(self):
+        draw = self.draw
+        options = draw.sensible_options()
+        options.pop("max_iterations"), options.pop("max_seconds")
+        statement = draw.pick(SLOW).format(label=draw.pick(["y", "y", "k", "x[1]"]), options=json.dumps(options))
+        self.alone(statement, draw.pick([0.02, 0.1, 0.3]))
+
+    def binary_images(self):
+        """Valid images of values, to be damaged."""
+        images = []
+        for query in ("SELECT s FROM points LIMIT 3", "SELECT m FROM models ORDER BY id", "SELECT array_agg(s) FROM points WHERE id < 4",
+                      "SELECT array_agg(m) FROM models WHERE id < 2"):
+            path = bytearray()
+
+            class Sink:
+                @staticmethod
+                def write(data):
+                    path.extend(data)
+
+            with self.session.connection.cursor() as cursor:
+                cursor.copy_expert("COPY (%s) TO STDOUT (FORMAT binary)" % query, Sink)
+            kind = "margin_sparse" if "SELECT s" in query else "margin_model" if "SELECT m" in query else \
+                "margin_sparse[]" if "(s)" in query else "margin_model[]"
+            images.append((kind, bytes(path)))
+            self.session.run("CREATE TEMP TABLE IF NOT EXISTS binary_%s (v %s)" % (kind.replace("[]", "s"), kind))
+        return images
+
+    def binary(self):
+        """A damaged image through the receive functions, by COPY; what is accepted is then used."""
+        random = self.draw.random
+        kind, image = self.draw.pick(self.images)
+        image = bytearray(image)
+        for _ in range(self.draw.pick([1, 1, 2, 3])):
+            at = random.randrange(19, len(image) - 2)
+            if self.draw.chance(0.5):
+                image[at] = self.draw.pick([0, 1, 2, 127, 128, 255, random.randrange(256)])
+            elif self.draw.chance(0.5):
+                image[at] ^= 1 << random.randrange(8)
+            else:
+                image[at:at + 4] = self.draw.pick([b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\2"])
+        table = "binary_" + kind.replace("[]", "s")
+        use = {"margin_sparse": "v::jsonb, v::real[], v < '{1:1}', v::text", "margin_sparse[]": "v::text",
+               "margin_model": "v::text, margin_score(v, '{1,2,3,4}'::float8[]), margin_to_json(v), margin_summary(v)",
+               "margin_model[]": "margin_scores(v[1], '{1,2,3,4}'::float8[])"}[kind]
+        try:
+            self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))
+            state, answer = self.session.run("COPY %s FROM STDIN (FORMAT binary)" % table, load=io.BytesIO(bytes(image)))
+            self.states[state] += 1
+            self.done += 1
+            if state.startswith("XX"):
+                self.fail("internal error", "COPY " + table + " FROM " + bytes(image).hex(), state + " " + str(answer))
+            if state == "00000":
+                for part in use.split(", ") if kind == "margin_sparse" else [use]:
+                    self.alone("SELECT %s FROM %s" % (part, table))
+                self.session.run("TRUNCATE " + table)
+        except Crash as crash:
+            self.start()
+            self.fail("crash", "COPY " + table + " FROM " + bytes(image).hex(), str(crash))
+
+    def watch_memory(self, progress):
+        memory = self.session.memory()
+        if memory > PEAK or self.session.memory("VmHWM") > PEAK:
+            self.fail("memory", "(session)", "a session took %d MB" % (self.session.memory("VmHWM") // 1024))
+            self.session.connection.close()
+            self.start()
+        elif progress > 1 / 3 and self.first_memory is None:
+            self.first_memory = memory
+        return memory
+
+    def finished(self):
+        if self.arguments.statements:
+            return self.done / self.arguments.statements
+        return (time.monotonic() - self.begun) / self.arguments.seconds
+
+    def go(self):
+        self.begun = time.monotonic()
+        rounds, shown = 0, time.monotonic()
+        while self.finished() < 1:
+            rounds += 1
+            if rounds % 25 == 0:
+                self.slow()
+            elif rounds % 3 == 0:
+                self.binary()
+            else:
+                self.batch()
+            self.watch_memory(self.finished())
+            if time.monotonic() - shown > 60:
+                shown = time.monotonic()
+                print("# %d statements, %d kinds of failures, %d kB" % (self.done, len(self.failures), self.session.memory()), flush=True)
+        grown = self.session.memory() - self.first_memory if self.first_memory else 0
+        self.tell(grown)
+
+    def tell(self, grown):
+        accepted = self.states["00000"]
+        print("# SQLSTATE: " + ", ".join("%s %d" % pair for pair in sorted(self.states.items())))
+        checks = [
+            ("%d statements over %d functions" % (self.done, self.names), self.done >= 1000),
+            ("a fifth of them works (%d), a fifth is refused" % accepted, self.done / 5 < accepted < self.done * 4 / 5),
+            ("no crash", not self.count("crash")), ("no internal error", not self.count("internal error")),
+            ("none goes on for more than %g s of CPU after its timeout" % LATE, not self.count("late")),
+            ("no session takes more than %d MB" % (PEAK // 1024), not self.count("memory")),
+            ("and the memory of a session is flat (%d kB from its first third to its end)" % grown, grown <= GROWTH)]
+        for number, (name, holds) in enumerate(checks, 1):
+            print("%sok %d - %s" % ("" if holds else "not ", number, name))
+        print("checks: %d of %d hold" % (sum(1 for _, holds in checks if holds), len(checks)))
+        sys.exit(0 if all(holds for _, holds in checks) else 1)
+
+    def count(self, kind):
+        return sum(len(statements) for (found, _), statements in self.failures.items() if found == kind)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--socket", required=True)
+    parser.add_argument("--port", default=5432)
+    parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--statements", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("MARGIN_FUZZ_SEED", "20210701")))
+    Fuzzer(parser.parse_args()).go()
+
+
+if __name__ == "__main__":
+    main()

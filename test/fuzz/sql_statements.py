@@ -1,0 +1,281 @@
+"""Random statements over all functions of the extension, which are taken from the catalogue: a new one is called without
+being named here. Arguments are mostly well formed, with one or two places that are not."""
+import json
+import random
+
+NUMBERS = ["0", "1", "-1", "0.5", "2", "3", "1e-3", "1e-300", "1e300", "-1e308", "5e-324", "1e15", "1e16", "2147483647",
+           "2147483648", "9007199254740993", "1e-9", "7", "100", "1.7976931348623157e308"]
+ODD_FLOATS = NUMBERS + ["NaN", "Infinity", "-Infinity"]
+INTEGERS = ["0", "1", "-1", "2", "3", "4", "7", "100", "1000", "2147483647", "-2147483648", "300000000"]
+WORDS = ["hinge", "logistic", "squared", "absolute", "huber", "interpolate", "balanced", "auto", "optimal", "none", "linear",
+         "rbf", "polynomial", "ntk", "ntk_finite", "stumps", "features", "platt", "isotonic", "null", "last", "average",
+         "sgd", "notice", "off", "accuracy", "auc", "r2", "true", "a", "b", "1", "", "x" * 300, "\u00e9", "\U0001f600"]
+SPARSE = ["{}", "{1:1}", "{1:1,2:-2}", "{1:0.5,3:2}/3", "{2:1e300}/4", "{2147483647:1}", "{1:1}/2147483647", "{4:1}/100000",
+          "{1:1e-320}", "{1:1,2:1,3:1,4:1,5:1}", "1:1 2:2", "{1:1}/300000000"]
+# What has nothing to do with the extension, or only by its looks.
+STRANGERS = ["NULL", "1", "'x'", "now()", "'{1,2,3}'::int[]", "'{a,b}'::text[]", "'{1,2}'::numeric[]", "'{t,f}'::bool[]",
+             "true", "'1 day'::interval", "B'101'", "'\\x0102'::bytea", "ROW(1,2)", "ROW(1,'a',NULL)", "ROW()",
+             "ARRAY[ROW(1,2)]", "'(1,2)'::point", "'{}'::jsonb", "'{\"1\":2}'::jsonb", "'{}'::float8[]", "'{{1,2},{3,4}}'::float8[]",
+             "'[5:7]={1,2,3}'::float8[]", "'{NULL,1}'::float8[]", "'{NaN,1,2}'::float8[]", "1::\"char\"", "'a'::mood",
+             "'{a,b}'::mood[]", "1.5::numeric", "'NaN'::numeric", "'Infinity'::float8", "repeat('x', 5000)", "'\\x'::bytea",
+             "'{\"{1:1}\"}'::margin_sparse[]", "ARRAY[NULL::margin_sparse]", "1::oid", "'pg_class'::regclass", "'5'::money",
+             "int4range(1,5)", "'2021-07-01'::date", "NULL::text", "NULL::float8[]", "NULL::record", "'1'::xml", "'{1,2}'::oid[]",
+             "'{{{1}}}'::real[]", "'1 2'::int2vector", "'{}'::margin_sparse[]", "tid '(1,2)'", "'a'::tsvector", "repeat('1', 400)::numeric"]
+
+
+class Statements:
+    """Draws statements; `functions`, `attributes` and `models` come from the catalogue and the tables of sql.py."""
+
+    def __init__(self, seed, functions, attributes, options, solvers, models):
+        self.random = random.Random(seed)
+        self.functions, self.attributes, self.options = functions, attributes, options
+        self.words = WORDS + solvers
+        self.models = models
+        # what a model's answers depend on; the others are told, not used
+        self.meant = [pair for pair in attributes if pair[0] in (
+            "loss", "dimensions", "classes", "weights", "intercept", "options", "calibration", "kernel", "kernel_parameters",
+            "sparse_support_vectors", "support_vectors", "dual_weights", "learners", "stumps", "norm", "lambda")] or attributes
+        self.makers = {
+            "any": self.anything, "anyelement": self.anything, "margin_model": self.model, "jsonb": self.jsonb,
+            "margin_sparse": self.sparse, "double precision": self.double, "real": self.double, "integer": self.integer,
+            "bigint": self.integer, "text": self.text, "boolean": lambda: self.pick(["true", "false", "NULL"]),
+            "bytea": self.bytes, "cstring": lambda: self.text() + "::cstring",
+            "double precision[]": lambda: self.array("float8"), "real[]": lambda: self.array("real"),
+            "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
+        }
+
+    def pick(self, items):
+        return items[int(self.random.random() * len(items))]
+
+    def chance(self, p):
+        return self.random.random() < p
+
+    def quoted(self, text):
+        return "'" + text.replace("'", "''") + "'"
+
+    # --- values of a type, as SQL -----------------------------------------------------------------------------------
+    def double(self):
+        return "NULL" if self.chance(0.05) else "'" + self.pick(ODD_FLOATS) + "'::float8"
+
+    def integer(self):
+        return "NULL" if self.chance(0.05) else "'" + self.pick(INTEGERS) + "'::int"
+
+    def text(self):
+        if self.chance(0.3):
+            return self.quoted(self.sparse_text())
+        return "NULL" if self.chance(0.05) else self.quoted(self.pick(self.words))
+
+    def texts(self):
+        return "ARRAY[" + ",".join(self.text() for _ in range(self.random.randrange(5))) + "]::text[]"
+
+    def array(self, kind):
+        size = 4 if self.chance(0.8) else self.random.randrange(9)
+        items = [self.pick(["0", "1", "-1", "2", "3"]) for _ in range(size)]
+        if items and self.chance(0.3):
+            items[self.random.randrange(size)] = self.pick(["NULL"] + (INTEGERS[:9] if kind == "int" else ODD_FLOATS))
+        literal = "{" + ",".join(items) + "}"
+        if items and self.chance(0.05):
+            literal = self.pick(["{%s,%s}" % (literal, literal), "[0:%d]=%s" % (size - 1, literal)])
+        return "'%s'::%s[]" % (literal, kind)
+
+    def sparse_text(self):
+        if self.chance(0.5):
+            return self.pick(SPARSE)
+        index, items = 0, []
+        for _ in range(self.random.randrange(6)):
+            index += self.pick([1, 1, 1, 2, 3, 0, 1000000])
+            items.append("%d%s%s" % (index, self.pick([":", ":", ":", " ", "::"]), self.pick(ODD_FLOATS)))
+        return "{" + self.pick([",", ",", " "]).join(items) + "}" + self.pick(["", "", "", "/4", "/0", "/1", "/2147483647", "/x"])
+
+    def sparse(self):
+        return "NULL::margin_sparse" if self.chance(0.03) else self.quoted(self.pick(SPARSE)) + "::margin_sparse"
+
+    def bytes(self):
+        return "'\\x" + "".join("%02x" % self.random.randrange(256) for _ in range(self.random.randrange(60))) + "'::bytea"
+
+    def anything(self):
+        """Mostly features of the four columns that the models know."""
+        kind = self.random.random()
+        if kind < 0.45:
+            return self.array(self.pick(["float8", "float8", "real", "int"]))
+        if kind < 0.6:
+            return self.sparse()
+        if kind < 0.7:
+            return self.model()
+        if kind < 0.78:
+            return self.forged()
+        return self.pick(STRANGERS)
+
+    def forged(self):
+        """A row that looks like a model by the names of its columns, some of them of types that a model has not."""
+        columns = {"weights": "'{1,2}'::float8[]", "intercept": "'{0}'::float8[]", "dimensions": "2", "classes": "'{a,b}'::text[]",
+                   "loss": "'hinge'::text"}
+        if self.chance(0.6):
+            columns.update(kernel="'rbf'::text", kernel_parameters="'{\"gamma\":1}'::jsonb",
+                           sparse_support_vectors="'{\"{1:1}\",\"{2:1}\"}'::margin_sparse[]")
+        odd = ["1234567::bigint", "'x'", "'\\x020000000200000001000000000000000000f03f'::bytea", "ARRAY[1,2]::bigint[]", "now()",
+               "ARRAY['\\x0200000002000000010000001000000000000000000000f03f'::bytea]", "NULL", "ROW(1,2)", "'{1}'::text", "'{1,2}'::real[]",
+               "2::smallint", "1e300::float8", "'{{1,2}}'::float8[]", "ARRAY[point '(1,2)']", "'{}'::jsonb"]
+        for _ in range(self.pick([0, 1, 1, 1, 2])):
+            columns[self.pick(list(columns) + [name for name, _ in self.attributes])] = self.pick(odd)
+        return "(SELECT r FROM (SELECT " + ", ".join("%s AS %s" % (value, name) for name, value in columns.items()) + ") AS r)"
+
+    # --- JSON: options, and what an attribute of a model may be replaced by ---------------------------------------------
+    def number(self):
+        text = self.pick(ODD_FLOATS)
+        return text if text[-1] in "Nny" else float(text)
+
+    def json(self, depth=0):
+        kind = self.random.randrange(4 if depth > 2 else 6)
+        if kind == 0:
+            return self.number()
+        if kind == 1:
+            return self.pick(self.words)
+        if kind == 2:
+            return self.chance(0.5)
+        if kind == 3:
+            return None
+        if kind == 4:
+            return [self.json(depth + 1) for _ in range(self.random.randrange(5))]
+        return {self.pick(["weights", "intercept", "dual_weights", "a", "true", "1", "gamma", "slope", "values"]): self.json(depth + 1)
+                for _ in range(self.random.randrange(4))}
+
+    def sensible_options(self):
+        options = {"max_iterations": self.pick([1, 5, 50]), "max_seconds": 0.5}
+        if self.chance(0.6):
+            options["lambda"] = self.pick([0.1, 1e-3, 1, 1e-9])
+            if self.chance(0.6):
+                options["loss"] = self.pick(["hinge", "logistic", "squared", "squared_hinge", "smoothed_hinge", "absolute",
+                                             "huber", "epsilon_insensitive", "squared_epsilon_insensitive"])
+        elif self.chance(0.4):
+            options["norm"] = self.pick([1, 1.5, 2, 1.02])
+        if self.chance(0.2):
+            options["kernel"] = self.pick(["linear", "rbf", "polynomial", "ntk", "ntk_finite"])
+            options["width"] = 5
+        if self.chance(0.3):
+            options["solver"] = self.pick(self.words[len(WORDS):])
+        return options
+
+    def jsonb(self):
+        if self.chance(0.03):
+            return "NULL"
+        options = self.sensible_options() if self.chance(0.8) else {}
+        for _ in range(self.pick([0, 1, 1, 2, 3])):
+            options[self.pick(self.options)] = self.json()
+        if self.chance(0.02):
+            options = self.json()
+        return self.quoted(json.dumps(options)) + "::jsonb"
+
+    def attribute(self, kind):
+        if self.chance(0.1):
+            return None
+        if self.chance(0.1) and kind.endswith("[]"):
+            return []
+        if kind == "double precision":
+            return self.number()
+        if kind in ("integer", "bigint"):
+            return int(self.pick(INTEGERS))
+        if kind == "text":
+            return self.pick(self.words)
+        if kind == "text[]":
+            return [self.pick(self.words + [None]) for _ in range(self.random.randrange(5))]
+        if kind == "double precision[]":
+            size = self.random.randrange(7)
+            if self.chance(0.2):
+                return [[self.number() for _ in range(size)] for _ in range(self.random.randrange(1, 4))]
+            return [self.number() if self.chance(0.2) else self.pick([0, 1, -1, 0.5, None] if self.chance(0.1) else [0, 1, -1, 0.5])
+                    for _ in range(size)]
+        if kind == "jsonb":
+            return self.pick([self.sensible_options(), self.json(), {"gamma": self.number()}, {"degree": self.number(), "coef0": 1}])
+        if kind == "margin_sparse[]":
+            return [self.pick(SPARSE + [None]) for _ in range(self.random.randrange(5))]
+        return self.pick([None, "x", 1])
+
+    def changes(self):
+        """Attributes to replace, a few of them, many rarely."""
+        chosen = [self.pick(self.meant if self.chance(0.7) else self.attributes) for _ in range(self.pick([1, 1, 1, 2, 2, 3, 8]))]
+        return {name: self.attribute(kind) for name, kind in chosen}
+
+    def model(self):
+        """A stored model, unchanged or with some attributes replaced, on each of the ways that users have."""
+        stored = "(SELECT m FROM models WHERE id = %d)" % self.pick(self.models)
+        kind = self.random.random()
+        if kind < 0.25:
+            return stored
+        if kind < 0.28:
+            return "NULL::margin_model"
+        changes = self.quoted(json.dumps(self.changes()))
+        if kind < 0.4:  # with attributes of another model
+            names = "{" + ",".join(self.pick(self.meant)[0] for _ in range(self.pick([1, 1, 2, 3]))) + "}"
+            return ("margin_from_json(margin_to_json(%s) || (SELECT jsonb_object_agg(key, value) FROM models, jsonb_each(margin_to_json(m)) "
+                    "WHERE id = %d AND key = ANY ('%s')))" % (stored, self.pick(self.models), names))
+        if kind < 0.65:
+            return "jsonb_populate_record(%s, %s)" % (stored, changes)
+        if kind < 0.9:
+            return "margin_from_json(margin_to_json(%s) || %s)" % (stored, changes)
+        values = []
+        for _, kind in self.attributes:
+            value = self.attribute(kind) if self.chance(0.4) else None
+            values.append("jsonb_build_object('v', %s::jsonb)" % self.quoted(json.dumps(value)) if self.chance(0.02) else
+                          "NULL" if value is None or isinstance(value, (list, dict)) else self.quoted(str(value)))
+        return "ROW(" + ",".join(values) + ")::margin_model"
+
+    # --- statements -----------------------------------------------------------------------------------------------------
+    def argument(self, kind):
+        if self.chance(0.02):
+            return self.pick(STRANGERS)
+        maker = self.makers.get(kind)
+        return maker() if maker else self.pick(STRANGERS)
+
+    def call(self, function):
+        name, kinds, names, required, variadic = (function[k] for k in ("name", "kinds", "names", "required", "variadic"))
+        if variadic:
+            head = [self.argument(k) for k in kinds[:-1]]
+            return "%s(%s)" % (name, ", ".join(head + [self.anything() for _ in range(self.random.randrange(1, 5))]))
+        arguments = [self.argument(kind) for kind in kinds[:required]]
+        optional = list(range(required, len(kinds)))
+        if optional:
+            open_ones = [k for k in optional if kinds[k] == "any"]  # an option of any type: rows, models, what looks like one
+            for k in {self.pick(open_ones if open_ones and self.chance(0.3) else optional) for _ in range(self.pick([0, 1, 1, 2, 3]))}:
+                value = self.forged() if kinds[k] == "any" and self.chance(0.4) else self.pick([self.argument(kinds[k])] * 2 + [self.pick(["1", "0.1", "'auto'", "true", "NULL", "'1'"])])
+                arguments.append("%s => %s" % (names[k], value))
+        return "%s(%s)" % (name, ", ".join(arguments))
+
+    def aggregate(self, function):
+        arguments = []
+        source = "points"
+        for kind, name in zip(function["kinds"], function["names"]):
+            if kind == "any" and name == "label":
+                arguments.append(self.pick(["y", "k", "t", "y", "k", "t", "'c' || k", "k::float8", "d", "NULLIF(k, 1)", "mood", self.anything()]))
+            elif kind == "any" and name == "features":
+                arguments.append(self.pick(["x", "x", "r", "s", "x", "x", "i", "x[1:2]", self.anything()]))
+            elif kind == "margin_model":
+                source = "points, models" if self.chance(0.2) else "points"
+                arguments.append("m" if source != "points" else self.model())
+            elif kind == "double precision":
+                arguments.append(self.pick(["1", "w", "0", "-1", "id", self.double()]))
+            else:
+                arguments.append(self.argument(kind))
+        extra = self.pick(["", "", "", " FILTER (WHERE id %% %d = 0)" % self.pick([2, 3, 100]), " OVER (ORDER BY id ROWS 5 PRECEDING)"])
+        inner = ", ".join(arguments) + (self.pick(["", " ORDER BY id"]) if "OVER" not in extra else "")
+        where = self.pick(["", "", " WHERE id <= 12", " WHERE id < 0", " GROUP BY k"])
+        if "OVER" in extra or "models" in source:
+            where = " WHERE id <= 6" if "models" not in source else " WHERE points.id <= 10 GROUP BY models.id"
+            extra = "" if "models" in source else extra
+            inner = inner.replace("ORDER BY id", "ORDER BY points.id").replace(", id", ", points.id")
+        return "%s(%s)%s FROM %s%s" % (function["name"], inner, extra, source, where)
+
+    def statement(self):
+        function = self.pick(self.functions)
+        if function["aggregate"]:
+            call = self.aggregate(function)
+            return "SELECT md5(v::text) FROM (SELECT %s) AS q(v)" % call if self.chance(0.3) else "SELECT " + call
+        call = self.call(function)
+        if function["set"]:
+            return "SELECT * FROM " + call
+        if self.chance(0.2):
+            other = self.pick([f for f in self.functions if f["kinds"] and f["kinds"][0] == function["result"] and not f["aggregate"]] or [None])
+            if other:
+                rest = [self.argument(k) for k in other["kinds"][1:other["required"]]]
+                call = "%s(%s)" % (other["name"], ", ".join([call] + rest))
+        return "SELECT (%s)::text" % call if self.chance(0.3) else "SELECT " + call

@@ -1,0 +1,111 @@
+# Memory that runs out: whichever allocation of a statement fails, of ours or of the server's, the statement ends with
+# 53200, and the session goes on as if nothing had been. The core alone, under the address sanitizer, meets the same in
+# test/fuzz/allocations.cpp.
+use strict;
+use warnings;
+use Margin;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# How many failures in all; some statements take part in every run.
+my $failures = $ENV{MARGIN_ALLOCATION_FAILURES} // 6000;
+
+my $library = PostgreSQL::Test::Utils::tempdir() . '/fail_malloc.so';
+my $source = "$ENV{TESTDIR}/t/fail_malloc.c";
+system('cc', '-shared', '-fPIC', '-O1', "-I$ENV{PG_SERVER_INCLUDE}", '-o', $library, $source) == 0
+  or die "$source cannot be compiled";
+
+my $node = PostgreSQL::Test::Cluster->new('allocations');
+$node->init;
+$node->append_conf('postgresql.conf', "$_\n") foreach ('fsync = off', 'autovacuum = off', 'jit = off', 'client_min_messages = error', "max_parallel_workers = 0");
+{
+	local $ENV{LD_PRELOAD} = $library;
+	$node->start;
+}
+$node->safe_psql('postgres', qq{
+	CREATE EXTENSION margin;
+	CREATE FUNCTION fail_malloc(bigint) RETURNS bigint LANGUAGE c STRICT AS '$library', 'fail_malloc';
+	CREATE TABLE points AS SELECT i AS id, i > 15 AS y, i % 3 AS k, i / 7.0::float8 AS t, ARRAY[i - 15.5, i % 3, -i % 4, 1 + i % 2]::float8[] AS x,
+	  ('{1:' || i - 15.5 || ',' || 2 + i % 3 || ':1}/4')::margin_sparse AS s FROM generate_series(1, 30) AS i;
+	CREATE TABLE models AS SELECT 1 AS id, train_margin(y, x, '{"dual_weights": true, "history": true}') AS m FROM points
+	  UNION ALL SELECT 2, train_margin(k, x, '{"lambda": 0.01, "loss": "logistic", "dual_weights": true}') FROM points
+	  UNION ALL SELECT 3, train_margin(y, s, '{"kernel": "rbf", "gamma": 0.1, "lambda": 0.1, "dual_weights": true}') FROM points
+	  UNION ALL SELECT 4, train_margin(y, x, '{"norm": 1, "learners": "stumps", "max_iterations": 30}') FROM points
+	  UNION ALL SELECT 5, train_margin(k, x, '{"lambda": 0.1, "calibration": "isotonic"}') FROM points;
+	-- how many allocations the statement makes when none fails
+	CREATE FUNCTION allocations(statement text) RETURNS bigint LANGUAGE plpgsql AS \$\$
+	BEGIN
+	  EXECUTE statement;  -- once for the caches
+	  PERFORM fail_malloc(0);
+	  EXECUTE statement;
+	  RETURN fail_malloc(0);
+	END \$\$;
+	-- the SQLSTATEs of the statement with one of its allocations failing, and how often each came; `steps` failures spread evenly
+	CREATE FUNCTION attempt(statement text, all_of_them bigint, steps int) RETURNS TABLE (state text, times bigint) LANGUAGE plpgsql AS \$\$
+	DECLARE states text[] := '{}'; state text; step int;
+	BEGIN
+	  FOR step IN 1 .. steps LOOP
+	    state := '00000';
+	    BEGIN
+	      PERFORM fail_malloc(greatest(all_of_them * (2 * step - 1) / (2 * steps), 1));
+	      EXECUTE statement;
+	      PERFORM fail_malloc(0);
+	    EXCEPTION WHEN OTHERS THEN
+	      state := SQLSTATE;
+	      PERFORM fail_malloc(0);
+	    END;
+	    states := states || state;
+	  END LOOP;
+	  RETURN QUERY SELECT s, count(*) FROM unnest(states) AS s GROUP BY s ORDER BY s;
+	END \$\$;});
+
+my @trainings = map { "SELECT train_margin($_) FROM points" } (
+	'y, x', 'k, x', q(y, s, '{"norm": 1.5}'), q(y, x, '{"norm": 1}'), q(k, x, '{"norm": 1}'), q(y, x, '{"norm": 1, "learners": "stumps"}'),
+	q(t, x, '{"loss": "interpolate"}'), q(y, x, '{"kernel": "rbf", "gamma": 0.1}'), q(k, s, '{"kernel": "polynomial", "lambda": 0.1}'),
+	q(k, x, '{"lambda": 0.01, "loss": "logistic", "history": true, "dual_weights": true}'), q(t, x, '{"lambda": 0.01, "loss": "absolute", "solver": "newton"}'),
+	q(y, x, '{"lambda": 0.1, "calibration": "platt"}'), q(y, x, '{"lambda": 0.1, "standardize": true, "solver": "sdca"}'),
+	q(y, x, margin_options(lambda => 0.1, initial => (SELECT m FROM models WHERE id = 1))));
+my @others = (
+	q(SELECT margin_path(y, x) FROM points), 'SELECT margin_cross_validate(y, x) FROM points',
+	'SELECT margin_score(m, x) FROM models, points WHERE models.id IN (1, 3)',
+	map({ "SELECT $_(m, x) FROM models, points WHERE models.id IN (2, 3)" } qw(margin_scores margin_predict)),
+	'SELECT margin_probabilities(m, x) FROM models, points WHERE models.id IN (2, 5)',
+	map({ "SELECT $_(m, y, x) FROM models, points WHERE models.id IN (1, 3) GROUP BY models.id" } qw(margin_evaluate margin_verify margin_roc margin_histogram)),
+	map({ "SELECT $_(m)::text FROM models" } qw(margin_to_json margin_summary)),
+	'SELECT margin_plot(m) FROM models WHERE id = 1', 
+	'SELECT margin_from_json(margin_to_json(m)) FROM models', 'SELECT margin_pmml(m) FROM models WHERE id IN (1, 2)',
+	'SELECT margin_weights(m) FROM models WHERE id < 3', 'SELECT margin_certificate(m), margin_history(m) FROM models',
+	q(SELECT s::jsonb::margin_sparse::text::margin_sparse, s::float8[], s < '{1:1}' FROM points), 'SELECT margin_hashed_features(64, id, k::text, y) FROM points',
+	'SELECT margin_fourier(x, 40, 0.1) FROM points');
+my @statements = (@trainings, @others);
+my $steps = int($failures / @statements) + 1;
+
+my $bits = 'SELECT md5(string_agg(' . bits_of('m') . ", '' ORDER BY n)) FROM (SELECT 1, train_margin(y, x) FROM points UNION ALL "
+  . q(SELECT 2, train_margin(k, x, '{"lambda": 0.01}') FROM points) . ') AS s(n, m)';
+my $session = $node->background_psql('postgres');
+my $pid = $session->query_safe('SELECT pg_backend_pid()');
+my $expected = $session->query_safe($bits);
+my ($met, $made, $first, @bad) = (0, 0);
+foreach my $statement (@statements)
+{
+	my $all = $session->query_safe("SELECT allocations(\$statement\$$statement\$statement\$)");
+	$made += $steps;
+	foreach (split /\n/, $session->query_safe("SELECT * FROM attempt(\$statement\$$statement\$statement\$, $all, $steps)"))
+	{
+		my ($state, $times) = split /\|/;
+		$met += $times if $state eq '53200';
+		push @bad, "$state $times times: $statement" if $state !~ /^(53200|00000)$/;
+	}
+	$first //= resident($pid, 'VmRSS');
+}
+is(join("\n", @bad), '', 'whichever allocation fails, the statement ends with 53200');
+cmp_ok($met, '>', $made * 0.8, "... as $met of $made statements did, " . @statements . ' different ones');
+is($session->query_safe($bits), $expected, 'the session then trains the same models, bit for bit');
+is($session->query_safe('SELECT pg_backend_pid()'), $pid, '... and has lived through it all');
+my $growth = resident($pid, 'VmRSS') - $first;
+cmp_ok($growth, '<=', 16384, "... without leaking ($growth kB)");
+$session->quit;
+unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC|TRAP/, 'no crash in the log');
+
+$node->stop;
+done_testing();
