@@ -61,7 +61,7 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
         slope < infinity ? slope : std::fabs(loss.derivative(u, y)) * (1 + 4 * epsilon) + error / loss.smoothness();
     sum.loss.add(c * value);
     sum.loss_error += c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
-    if (value > 0 || error > 0) sum.vanished += c * (x.count + 8.0) * (steepest + 1) + 4;
+    if (value > 0 || norms_[at] > 0 || b != 0) sum.vanished += c * (x.count + 8.0) * (steepest + 1) + 4;
     if (!with_dual_ || a == nullptr) continue;
 
     const double projected = loss.project(std::isnan(a[o]) ? 0.0 : a[o], y);
@@ -145,7 +145,8 @@ double RiskCheck::primal(std::int32_t o) const {
   // λ‖w‖² in an order in which nothing overflows that is not large itself; what vanishes is less than `tiny` a factor.
   const double size = std::hypot(norms_[at], b);
   const double penalty = (1 - rho) / 2 * ((objective_.lambda * size) * size) + rho * (objective_.lambda * absolute);
-  const double lost = size > 0 ? tiny * (size + 8) : 0.0;
+  const bool moves = size > 0 || (intercept_ != nullptr && intercept_[o] != 0);
+  const double lost = moves ? tiny * (size + 8) : 0.0;
   const double weight = total_weight();
   const double loss = outputs_[at].loss.value() + (outputs_[at].loss_error + tiny * outputs_[at].vanished);
   const double mean = weight > 0 ? loss / weight + (loss > 0 ? tiny : 0.0) : 0.0;

@@ -5,6 +5,7 @@
 
 #include "error.hpp"
 #include "monitor.hpp"
+#include "rounding.hpp"
 
 namespace margin {
 
@@ -25,7 +26,7 @@ class Largest {
     if (size_ <= largest_norm && (size_ == 0 || size_ >= smallest_norm)) return;
     throw Error(
         ErrorKind::invalid_value,
-        what + std::to_string(row_ + 1) + " is " + describe(Value{size_}) +
+        what + std::to_string(row_ + 1) + " is " + (size_ < infinity ? describe(Value{size_}) : "Infinity") +
             (size_ > largest_norm ? ", expected at most 1e152" : ", the largest of all, expected 0 or at least 1e-152"),
         hint);
   }

@@ -7,6 +7,7 @@
 #include "certificate_kernel.hpp"
 #include "certificate_norm.hpp"
 #include "certificate_risk.hpp"
+#include "kernel_check.hpp"
 #include "optimum.hpp"
 #include "stumps.hpp"
 
@@ -427,6 +428,39 @@ margin::Certificate certificate_of(const Problem& p, const Vectors& v) {
   if (p.kernel != nullptr)
     return certify_kernel(p, v.weights, dynamic_cast<const margin::KernelBasis&>(*v.basis), v.intercept, v.dual);
   return p.hard_margin ? certify(p, v.weights, v.intercept, v.dual) : certify_risk(p, v.weights, v.intercept, v.dual);
+}
+
+std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) {
+  margin::Certificate c = certificate_of(p, v);
+  const double* intercept = p.intercept ? v.intercept.data() : nullptr;
+  const bool with_dual = v.dual.rows() == p.rows();
+  const auto label = [&](std::int64_t i) { return p.label[at(i)]; };
+  const auto dual = [&](std::int64_t i) { return with_dual ? v.dual.row(i).data() : nullptr; };
+  if (p.kernel != nullptr) {
+    if (p.data.weighted()) return std::nullopt;
+    margin::KernelCheck check(kernel_objective_of(p), dynamic_cast<const margin::KernelBasis&>(*v.basis),
+                              v.weights.data(), intercept, with_dual);
+    for (std::int64_t i = 0; i < p.rows(); ++i) check.add(p.data.row(i), label(i), p.weight(i), dual(i));
+    return check.ends(nullptr).certificate;
+  }
+  if (p.interpolate || p.norm != 2) return std::nullopt;
+  if (p.hard_margin) {
+    margin::MarginCheck one(p.classes, p.dimensions(), v.weights.data(), intercept, p.intercept, with_dual), two = one;
+    for (std::int64_t i = 0; i < p.rows(); ++i) (i % 2 == 0 ? one : two).add(p.data.row(i), label(i), dual(i));
+    one.merge(two);
+    c.primal = one.lower();
+    c.dual = std::min(one.upper(), one.radius() * (p.task == margin::Task::multiclass ? std::sqrt(2.0) : 1.0));
+    return c;
+  }
+  margin::RiskCheck one(objective_of(p), v.weights.data(), intercept, with_dual), two = one;
+  for (std::int64_t i = 0; i < p.rows(); ++i)
+    (i % 2 == 0 ? one : two)
+        .add(p.data.row(i), p.task == margin::Task::regression ? p.data.target(i) : label(i), p.data.weight(i),
+             p.weight(i), dual(i));
+  one.merge(two);
+  c.primal = one.primal();
+  c.dual = std::min(one.dual(), c.primal);
+  return c;
 }
 
 Findings check(const Problem& p, const margin::Settings& settings, const Vectors& v, const margin::Certificate& c,

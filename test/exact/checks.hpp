@@ -1,6 +1,8 @@
 // What a certificate claims, held against exact numbers. The formulas are those of docs/reference.md, "Certificates".
 #pragma once
 
+#include <optional>
+
 #include "basis.hpp"
 #include "certificate.hpp"
 #include "real.hpp"
@@ -26,5 +28,10 @@ Findings check(const margin::Problem& p, const margin::Settings& settings, const
 
 /// The certificate that src/core gives to them.
 margin::Certificate certificate_of(const margin::Problem& p, const Vectors& v);
+
+/// The one that margin_verify would give: from states of half of the rows each where they can be merged, and from
+/// support vectors for a kernel. Nothing where it is about another objective (row weights of a kernel model) or has no
+/// dual end (stumps).
+std::optional<margin::Certificate> verified(const margin::Problem& p, const Vectors& v);
 
 }  // namespace exact

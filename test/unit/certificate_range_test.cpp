@@ -7,6 +7,7 @@
 #include "certificate_interpolation.hpp"
 #include "certificate_norm.hpp"
 #include "certificate_risk.hpp"
+#include "error.hpp"
 #include "risk_problems.hpp"
 #include "train.hpp"
 
@@ -138,6 +139,80 @@ TEST(CertificateRange, UpperEndsAreNumbers) {
   const Certificate c = train(data, s, monitor).certificate;
   EXPECT_FALSE(std::isnan(c.dual));
   EXPECT_FALSE(std::isnan(c.relative_gap));
+}
+
+TEST(CertificateRange, RowsFarFromTheOriginHaveAGaussianKernel) {
+  // ‖x‖² + ‖x'‖² − 2<x, x'> of such rows has no correct digit: weights were NaN. The same rows as sparse ones, with
+  // features that come and go, have the same margin as near the origin.
+  const double at[] = {-0.4, -0.05, -1.15};
+  const int y[] = {0, 1, 1};
+  const auto margin_at = [&](double origin, bool sparse) {
+    Dataset data(Dataset::Outcome::classes);
+    for (int i = 0; i < 3; ++i) {
+      const double label = data.classes().intern(std::to_string(y[i]), y[i]);
+      if (!sparse) {
+        data.append(std::vector<double>{origin + at[i], 1.0}.data(), 2, label);
+        continue;
+      }
+      const std::int32_t indices[] = {3, 10 + i, 90};
+      const double values[] = {origin + at[i], 0.5, i == 1 ? 0.25 : 0.125};
+      data.append(indices, values, 3, 100, label);
+    }
+    Settings s;
+    s.kernel = "rbf";
+    s.gamma = Gamma::number;
+    s.gamma_value = 1;
+    Monitor monitor;
+    const Model model = train(data, s, monitor);
+    EXPECT_TRUE(model.weights.allFinite());
+    EXPECT_EQ(model.status, Status::optimal);
+    return model.certificate.primal;
+  };
+  for (const bool sparse : {false, true}) {
+    const double near = margin_at(0, sparse);
+    EXPECT_GT(near, 0.1);
+    EXPECT_NEAR(margin_at(0x1p27, sparse) / near, 1, 2e-3);
+    EXPECT_NEAR(margin_at(-0x1p40, sparse) / near, 1, 2e-3);
+  }
+}
+
+TEST(CertificateRange, NumbersOutOfRangeAreRefused) {
+  const auto refusal = [](double x, double y, double weight, double other = 1) {
+    Dataset data(Dataset::Outcome::targets);
+    data.append(std::vector<double>{1.0}.data(), 1, other, 1);
+    data.append(&x, 1, y, weight);
+    try {
+      make_problem(data, soft("squared", 1));
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_value);
+      return e.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(1e152, -1e152, 1e152), "");
+  EXPECT_EQ(refusal(smallest, smallest, smallest), "");  // beside larger ones
+  EXPECT_EQ(refusal(1e153, 0, 1), "the norm of row 2 is 1e+153, expected at most 1e152");
+  EXPECT_EQ(refusal(1, -1e153, 1), "the size of the target of row 2 is 1e+153, expected at most 1e152");
+  EXPECT_EQ(refusal(1, 1e-200, 1, 0),
+            "the size of the target of row 2 is 1e-200, the largest of all, expected 0 or at least 1e-152");
+  EXPECT_EQ(refusal(1, 1, 1e300), "the weight of row 2 is 1e+300, expected at most 1e152");
+}
+
+TEST(CertificateRange, WeightsOfAModelAreNumbers) {
+  Table t;
+  t.x = {{1, 2}, {2, 1}, {0, 1}};
+  t.y = {1, 3, -1};
+  const Dataset data = make_dataset(t, false);
+  for (const char* solver : {"newton", "auto", "sdca"}) {
+    for (const double lambda : {1e-100, 1e-300}) {
+      Settings s = soft("squared", lambda);
+      s.solver = solver;
+      Monitor monitor;
+      const Model model = train(data, s, monitor);
+      EXPECT_TRUE(model.weights.allFinite()) << solver;
+      EXPECT_LT(model.certificate.primal, 4) << solver;  // that of 0 is 11/3
+    }
+  }
 }
 
 TEST(CertificateRange, DistancesDoNotVanish) {
