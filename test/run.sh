@@ -33,6 +33,14 @@ declare -A about=(
   [assert]='a server with assertions, then regress and tap on it: 15 minutes'
 )
 
+# failures LOG: the tests that failed and what they said, first of all: `not ok` with its comments, FAILED of the others.
+failures() {
+  awk '/^[[:space:]]*not ok /  {print; told = 1; next}
+       told && /^[[:space:]]*#/ {print; next}
+       {told = 0}
+       /FAILED|[*][*][*]Failed|: error: |^# +Failed test/ {print}' "$1"
+}
+
 # stage NAME: runs stage_NAME with its output in a log, counts its tests, prints one line (and the log's end on failure).
 stage() {
   local name=$1 log=$scratch/$1.log status=0 ok not_ok start=$SECONDS
@@ -51,7 +59,9 @@ stage() {
   printf '%-9s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - start))
   closing+=("$name: $(grep -E "${last_line[${counter[$name]}]}" "$log" | tail -n 1 | sed 's/^ *//' || true)")
   if [ "$status" -ne 0 ] || [ "$not_ok" -ne 0 ]; then
-    sed 's/^/    /' "$log" | grep -vE '^    ok ' | tail -n 80
+    failures "$log" | head -n 60 | sed 's/^/    /'
+    say "    ... the end of the log:"
+    grep -vE '^ok ' "$log" | tail -n 30 | sed 's/^/    /'
   fi
 }
 
@@ -272,6 +282,8 @@ done
 need_packages "${packages_build[@]}" "${packages_test[@]}"
 find_postgres
 make_scratch
+TMPDIR=$(server_directory tmp) # the runners' own temporary directories go with ours
+export TMPDIR
 started=$SECONDS
 case " ${stages[*]} " in
   *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)

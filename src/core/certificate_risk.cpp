@@ -241,7 +241,7 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
     const double outcome = p.task == Task::regression ? p.data.target(i) : p.label[static_cast<std::size_t>(i)];
     const Row x = p.data.row(i);
     check.add(x, outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
-    poller.work((1.0 + 2.0 * p.outputs()) * x.count + 64.0);
+    poller.work((1.0 + 2.0 * p.outputs()) * (x.count + 32.0) + 64.0);
   }
   Certificate c;
   c.primal = check.primal();
@@ -263,7 +263,7 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
   CertainPredictions certain(objective, weights.data(), p.intercept ? intercept.data() : nullptr, reach);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const Row x = p.data.row(i);
-    poller.work((1.0 + p.outputs()) * x.count + 64.0);
+    poller.work((1.0 + p.outputs()) * (x.count + 8.0) + 64.0);
     bounds->certain_rows += certain(x);
   }
   return c;

@@ -1,5 +1,7 @@
 #include "columns.hpp"
 
+#include "polled.hpp"
+
 namespace margin {
 
 namespace {
@@ -33,11 +35,12 @@ Columns::Columns(const Dataset& data, Poller& poller)
 template <class T>
 void Columns::fill(const Dataset& data, Poller& poller, std::vector<T>& values) {
   const auto n = static_cast<std::size_t>(data.rows());
-  values.assign(sparse_ ? begin_.back() : n * static_cast<std::size_t>(data.dimensions()), T(0));
+  polled_assign(values, sparse_ ? begin_.back() : n * static_cast<std::size_t>(data.dimensions()), T(0),
+                [&](double operations) { poller.work(operations); });
   std::vector<std::size_t> next(begin_);
   for (std::size_t i = 0; i < n; ++i) {
     const Row x = data.row(static_cast<std::int64_t>(i));
-    poller.work(2.0 * x.count);
+    poller.work(8.0 * x.count + 8);  // a line of the cache each
     for (std::int32_t k = 0; k < x.count; ++k) {
       const auto j = static_cast<std::size_t>(column_at(x, k));
       const std::size_t to = sparse_ ? next[j]++ : j * n + i;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "polled.hpp"
+
 namespace margin {
 
 Problem against_the_rest(const Problem& problem, std::int32_t output) {
@@ -32,9 +34,11 @@ Solution solve_one_vs_rest(const Problem& problem, const Settings& settings, Mon
   const auto start = std::chrono::steady_clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   Solution all;
+  Poller poller(&monitor);
   all.weights = Weights::Zero(problem.outputs(), problem.dimensions());
   all.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  all.dual = Weights::Zero(problem.rows(), problem.outputs());
+  all.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
+
   all.status = Status::optimal;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     const double before = elapsed();
@@ -44,6 +48,7 @@ Solution solve_one_vs_rest(const Problem& problem, const Settings& settings, Mon
     all.weights.row(o) = one.weights.row(0);
     all.intercept(o) = one.intercept(0);
     all.dual.col(o) = one.dual.col(0);
+    poller.work(16.0 * static_cast<double>(problem.rows()));  // a line of the cache each
     for (TracePoint point : one.trace) {
       point.iteration += all.iterations;
       point.seconds += before;

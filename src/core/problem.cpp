@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "kernel_function.hpp"
 #include "loss.hpp"
+#include "monitor.hpp"
 #include "range.hpp"
 #include "solver.hpp"
 
@@ -54,7 +55,7 @@ void check_hard_margin(const Dataset& data, const Settings& s, double norm) {
         "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
 }
 
-void set_labels(Problem& p) {
+void set_labels(Problem& p, Poller& poller) {
   const ClassTable& table = p.data.classes();
   const std::vector<std::int32_t> rank = table.ranks();
   p.classes = table.size();
@@ -68,13 +69,18 @@ void set_labels(Problem& p) {
                 "'null') gives NULL for such groups.");
   p.task = p.classes == 2 ? Task::binary : Task::multiclass;
   p.label.resize(static_cast<std::size_t>(p.rows()));
-  for (std::int64_t i = 0; i < p.rows(); ++i)
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
     p.label[static_cast<std::size_t>(i)] = rank[static_cast<std::size_t>(p.data.class_of(i))];
+    poller.work(4);
+  }
 }
 
-void set_row_weights(Problem& p, const Settings& s) {
+void set_row_weights(Problem& p, const Settings& s, Poller& poller) {
   p.total_weight = 0;
-  for (std::int64_t i = 0; i < p.rows(); ++i) p.total_weight += p.data.weight(i);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    p.total_weight += p.data.weight(i);
+    poller.work(4);
+  }
   const bool by_class = s.class_weight_balanced || !s.class_weight.empty();
   if (by_class && p.task == Task::regression)
     throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a regression",
@@ -85,13 +91,16 @@ void set_row_weights(Problem& p, const Settings& s) {
 
   std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
   if (by_class)
-    for (std::int64_t i = 0; i < p.rows(); ++i)
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
       mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
+      poller.work(4);
+    }
   const std::vector<double> class_weight = class_weights(s, p.class_names, mass);
   p.row_weight.resize(static_cast<std::size_t>(p.rows()));
   double largest = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
+    poller.work(8);
     p.row_weight[at] = p.data.weight(i) * (by_class ? class_weight[static_cast<std::size_t>(p.label[at])] : 1.0);
     largest = std::max(largest, p.row_weight[at]);
   }
@@ -182,6 +191,7 @@ Dataset::Outcome outcome_of(const Settings& settings) {
 Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor) {
   require_range(data, monitor);
   Problem p(data);
+  Poller poller(monitor);
   p.hard_margin = settings.hard_margin();
   p.intercept = settings.intercept;
   p.intercept_scale = settings.intercept_scale;
@@ -193,7 +203,7 @@ Problem make_problem(const Dataset& data, const Settings& settings, Monitor* mon
   if (data.outcome() != Dataset::Outcome::classes)
     p.task = Task::regression;
   else
-    set_labels(p);
+    set_labels(p, poller);
   if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
   p.norm = norm_of(settings, p.dimensions());
   if (p.norm != 2 && !p.hard_margin)
@@ -221,7 +231,7 @@ Problem make_problem(const Dataset& data, const Settings& settings, Monitor* mon
   p.lambda = *settings.lambda;
   p.loss_name = settings.loss.empty() ? "hinge" : settings.loss;
   p.loss = make_loss(p.loss_name, settings);
-  set_row_weights(p, settings);
+  set_row_weights(p, settings, poller);
   return p;
 }
 

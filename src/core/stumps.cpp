@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "certificate_norm.hpp"
+#include "polled.hpp"
 
 namespace margin {
 
@@ -32,13 +34,14 @@ void StumpLearners::sort_column(std::int32_t j, Poller& poller) {
   const Row x = columns_.column(j);
   std::vector<std::pair<double, std::uint32_t>> sorted;
   sorted.reserve(static_cast<std::size_t>(x.count));
+  const auto work = [&](double operations) { poller.work(operations); };
   for (std::int32_t k = 0; k < x.count; ++k) {
     const double value = x.value(k);
+    work(8);
     if (x.indices != nullptr && value == 0) continue;  // joins the zeros that are not stored
     sorted.emplace_back(value, static_cast<std::uint32_t>(x.indices != nullptr ? x.indices[k] : k));
   }
-  std::sort(sorted.begin(), sorted.end());
-  poller.work(32.0 * static_cast<double>(sorted.size()));
+  polled_sort(sorted.begin(), sorted.end(), std::less<>(), work);
   const bool zeros = static_cast<std::int64_t>(sorted.size()) < data_.rows();
   std::size_t negative = 0;
   while (negative < sorted.size() && sorted[negative].first < 0) ++negative;
@@ -46,6 +49,7 @@ void StumpLearners::sort_column(std::int32_t j, Poller& poller) {
     const bool before_zeros = zeros && k + 1 == negative;
     const bool last = k + 1 < sorted.size() ? sorted[k + 1].first > sorted[k].first || before_zeros : before_zeros;
     entries_.push_back(sorted[k].second | (last ? last_of_group : 0u));
+    work(8);
   }
   zeros_at_.push_back(begin_.back() + (zeros ? negative : sorted.size()));
   has_zeros_.push_back(zeros ? 1 : 0);

@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "lp_norm.hpp"
 #include "memory_limit.hpp"
+#include "polled.hpp"
 #include "range.hpp"
 #include "standardize.hpp"
 #include "stumps.hpp"
@@ -63,7 +64,7 @@ Certificate certificate_of(const Problem& problem, Solution& s, double tolerance
 
 /// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
 /// certificate says how far from the optimum it is. True if there was one.
-bool keep_finite(Solution& s) {
+bool keep_finite(Solution& s, Monitor& monitor) {
   bool kept = true;
   for (Eigen::Index o = 0; o < s.weights.rows(); ++o) {
     if (s.weights.row(o).allFinite() && (o >= s.intercept.size() || std::isfinite(s.intercept(o)))) continue;
@@ -71,11 +72,15 @@ bool keep_finite(Solution& s) {
     if (o < s.intercept.size()) s.intercept(o) = 0;
     kept = false;
   }
-  for (double& a : s.dual.reshaped())
-    if (!std::isfinite(a)) {
-      a = 0;
-      kept = false;
-    }
+  Poller poller(&monitor);
+  for (Eigen::Index i = 0; i < s.dual.rows(); ++i) {
+    poller.work(4.0 * static_cast<double>(s.dual.cols()));
+    for (Eigen::Index o = 0; o < s.dual.cols(); ++o)
+      if (!std::isfinite(s.dual(i, o))) {
+        s.dual(i, o) = 0;
+        kept = false;
+      }
+  }
   return !kept;
 }
 
@@ -108,7 +113,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);
-  if (keep_finite(solution)) solution.status = Status::iteration_limit;
+  if (keep_finite(solution, monitor)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
 
@@ -131,7 +136,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   model.status = solution.status;
   if (!problem.interpolate) judge(problem, settings.tolerance, model);
   if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
-  solution.dual.resize(0, 0);
+  polled_release(solution.dual, [poller = Poller(&monitor)](double n) mutable { poller.work(n); });
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.dimensions = data.dimensions();

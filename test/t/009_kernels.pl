@@ -9,7 +9,7 @@ use Test::More;
 my $node = new_node('kernels', 'jit = off', 'max_parallel_workers_per_gather = 0', 'client_min_messages = error');
 gaussian_table($node, 'coin', 20000, 20);    # nothing separates it, and a kernel that tells all rows apart has all of them as support vectors
 
-# took(STATEMENT, DELAY): milliseconds from pg_cancel_backend, sent DELAY seconds after the statement began, to its end,
+# took(STATEMENT, DELAY): milliseconds of the backend's CPU from pg_cancel_backend, sent DELAY seconds after the statement began, to its end,
 # measured inside the server; undef when the statement was over by then.
 sub took
 {
@@ -17,9 +17,9 @@ sub took
 	my $victim = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $victim->query_safe('SELECT pg_backend_pid()');
 	$victim->query_until(qr/started/, "\\echo started\n$statement\n");
-	my $until_idle = until_idle($pid);
+	my ($until_idle, $cpu) = (until_idle($pid), cpu_of($pid));
 	my $milliseconds = $node->safe_psql('postgres', qq{
-		DO \$\$ DECLARE start timestamptz; BEGIN
+		DO \$\$ DECLARE start timestamptz; before numeric; last numeric; BEGIN
 		  LOOP
 		    PERFORM pg_stat_clear_snapshot();
 		    SELECT query_start INTO start FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query LIKE '%margin_%';
@@ -29,7 +29,7 @@ sub took
 		  PERFORM pg_sleep(greatest(0, $delay - extract(epoch FROM clock_timestamp() - start)));
 		  PERFORM pg_stat_clear_snapshot();
 		  IF EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active') THEN
-		    start := clock_timestamp();
+		    before := $cpu;
 		    PERFORM pg_cancel_backend($pid);
 		    $until_idle
 		  END IF;

@@ -8,7 +8,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident cpu_seconds bits_of solvers until_idle);
+our @EXPORT = qw(new_node gaussian_table timed load_set shared_sets resident cpu_seconds bits_of solvers until_idle cpu_of);
 
 # new_node(NAME, SETTING...): a started cluster with the extension in database postgres.
 sub new_node
@@ -39,30 +39,44 @@ sub gaussian_table
 	return;
 }
 
-# timed(NODE, SETUP, STATEMENT): (milliseconds as psql measures them, SQLSTATE or '', what a later statement answers).
+# timed(NODE, SETUP, STATEMENT): (milliseconds of the backend's CPU, SQLSTATE or '', what a later statement answers).
 sub timed
 {
 	my ($node, $setup, $statement) = @_;
 	my ($out, $err) = ('', '');
+	my $cpu = q{SELECT 'cpu ' || split_part(pg_read_file('/proc/self/schedstat', 0, 100), ' ', 1);};
 	$node->psql('postgres',
-		"\\set VERBOSITY sqlstate\n$setup\n\\timing on\n$statement\n\\timing off\nSELECT 'the session goes on';\n",
+		"\\set VERBOSITY sqlstate\n$setup\n$cpu\n$statement\n$cpu\nSELECT 'the session goes on';\n",
 		stdout => \$out, stderr => \$err, on_error_stop => 0);
-	my ($milliseconds) = $out =~ /^Time: ([0-9.]+) ms/m;
+	my @nanoseconds = $out =~ /^cpu (\d+)$/mg;
+	my $milliseconds = sprintf '%.1f', ($nanoseconds[1] - $nanoseconds[0]) / 1e6;
 	my ($state) = $err =~ /ERROR:\s+([0-9A-Z]{5})/;
 	return ($milliseconds, $state // '', $out =~ /the session goes on/ ? 1 : 0);
 }
 
+# PL/pgSQL expression: milliseconds of CPU that a backend has used, NULL when it is gone. What other processes do on the
+# machine does not count.
+sub cpu_of
+{
+	my ($pid) = @_;
+	return qq{split_part(pg_read_file('/proc/$pid/schedstat', 0, 100, true), ' ', 1)::numeric / 1e6};
+}
+
 # until_idle(PID): PL/pgSQL that waits for the end of what a session is doing, and leaves in test.took how many milliseconds
-# have gone since `start`. Inside the server, so that no client's start-up is counted.
+# of CPU that took since `before` (which cpu_of() told). A session that is gone counts up to the last look at it.
 sub until_idle
 {
 	my ($pid) = @_;
-	return qq{LOOP
+	my $cpu = cpu_of($pid);
+	return qq{last := before;
+		  LOOP
 		    PERFORM pg_stat_clear_snapshot();
+		    last := coalesce($cpu, last);
 		    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active');
 		    PERFORM pg_sleep(0.001);
 		  END LOOP;
-		  PERFORM set_config('test.took', (1000 * extract(epoch FROM clock_timestamp() - start))::text, false);};
+		  last := coalesce($cpu, last);
+		  PERFORM set_config('test.took', (last - before)::text, false);};
 }
 
 # The directory of the shared data sets, or '' where there is none.

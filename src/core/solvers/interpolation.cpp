@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "../lp_norm.hpp"
+#include "../polled.hpp"
 #include "../solver.hpp"
 #include "interval_pool.hpp"
 
@@ -60,6 +61,7 @@ Misses measure(const Problem& problem, const Eigen::VectorXd& w, double b, doubl
   Misses m;
   if (problem.intercept) m.intercept = least <= most ? std::clamp(b, least, most) : 0.5 * (least + most);
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    run.work(8);
     const double score = scores[static_cast<std::size_t>(i)] + m.intercept;
     const double miss =
         std::max(end_scale * problem.data.target(i) - score, score - end_scale * problem.data.upper_target(i));
@@ -67,22 +69,26 @@ Misses measure(const Problem& problem, const Eigen::VectorXd& w, double b, doubl
     m.worst = std::max(m.worst, miss);
     m.rows.emplace_back(miss, i);
   }
-  std::sort(m.rows.begin(), m.rows.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  polled_sort(
+      m.rows.begin(), m.rows.end(),
+      [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; },
+      [&](double operations) { run.work(operations); });
   return m;
 }
 
-double largest_end(const Problem& problem) {
+double largest_end(const Problem& problem, Run& run) {
   double largest = 0;
-  for (std::int64_t i = 0; i < problem.rows(); ++i)
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
     for (const double end : {problem.data.target(i), problem.data.upper_target(i)})
       if (std::isfinite(end)) largest = std::max(largest, std::fabs(end));
+    run.work(8);
+  }
   return largest;
 }
 
 Solution Interpolation::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
   Run run(settings, monitor, name(), default_rounds);
-  const double row_scale = unit_scale(problem.data.radius()), end_scale = unit_scale(largest_end(problem));
+  const double row_scale = unit_scale(problem.data.radius()), end_scale = unit_scale(largest_end(problem, run));
   IntervalPool pool(problem, row_scale, end_scale);
   for (std::int64_t i = 0; i < problem.rows() && pool.size() < first_rows; ++i)
     if (problem.data.target(i) == problem.data.upper_target(i)) pool.add(i);

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "../error.hpp"
+#include "../polled.hpp"
 #include "../solver.hpp"
 #include "newton_gram.hpp"
 #include "newton_span.hpp"
@@ -169,7 +170,7 @@ Solution solve_rows(const Problem& p, const Settings& settings, Systems systems,
   s.status = Status::optimal;
   s.weights = Weights::Zero(p.outputs(), d);
   s.intercept = Eigen::VectorXd::Zero(p.outputs());
-  s.dual = Weights::Zero(p.rows(), p.outputs());
+  s.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
   NewtonProgress progress(p, settings.tolerance, run);
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
     progress.begin(o);

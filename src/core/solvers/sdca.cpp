@@ -23,6 +23,7 @@
 #include <memory>
 
 #include "../losses/all.hpp"
+#include "../polled.hpp"
 #include "../solver.hpp"
 #include "sdca_history.hpp"
 #include "sdca_loops.hpp"
@@ -223,7 +224,7 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
   solution.solver = name();
   solution.weights = Weights::Zero(p.outputs(), p.dimensions());
   solution.intercept = Eigen::VectorXd::Zero(p.outputs());
-  solution.dual = Weights::Zero(p.rows(), p.outputs());
+  solution.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
   solution.status = Status::optimal;
 
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
@@ -249,7 +250,10 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
     for (std::int32_t j = 0; j < p.dimensions(); ++j)
       solution.weights(o, j) = state.weights[static_cast<std::size_t>(j)];
     solution.intercept[o] = state.intercept;
-    for (std::int64_t i = 0; i < p.rows(); ++i) solution.dual(i, o) = state.rows[static_cast<std::size_t>(i)].a;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      solution.dual(i, o) = state.rows[static_cast<std::size_t>(i)].a;
+      run.work(p.outputs() > 8 ? 32 : 4);  // a line of the cache each
+    }
     session.other_primal += session.primal;
     session.other_dual += session.dual;
   }

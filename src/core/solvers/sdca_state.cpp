@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../huge_pages.hpp"
+#include "../polled.hpp"
 
 namespace margin {
 
@@ -10,10 +10,10 @@ SdcaState::SdcaState(const Problem& p, Run& run)
     : problem(p),
       convexity(p.lambda * (1 - p.l1_ratio)),
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
-      rows(spread<Coordinate>(static_cast<std::size_t>(p.rows()))),
       run_(run),
       kernels_(kernels()),
       scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
+  polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), [&](double n) { run.work(n); });
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     Coordinate& row = rows[static_cast<std::size_t>(i)];
     row.x = p.data.row(i);

@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "../losses/all.hpp"
+#include "../polled.hpp"
 #include "../random.hpp"
 #include "../solver.hpp"
 #include "sdca_state.hpp"
@@ -135,7 +136,7 @@ Solution Sgd::solve(const Problem& p, const Settings& settings, Monitor& monitor
   solution.solver = name();
   solution.weights = Weights::Zero(p.outputs(), p.dimensions());
   solution.intercept = Eigen::VectorXd::Zero(p.outputs());
-  solution.dual = Weights::Zero(p.rows(), p.outputs());
+  solution.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
   solution.status = Status::optimal;
   double primal = 0, dual = 0;
   for (std::int32_t o = 0; o < p.outputs(); ++o) {

@@ -1,0 +1,115 @@
+# No call keeps a cancel waiting: under margin.poll_trace the whole SQL suite and trainings of many rows, classes,
+# features, declared dimensions and input bytes leave no stretch of 50 ms of CPU between two looks at the interrupts.
+use strict;
+use warnings;
+use Margin;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $allowed = 50;    # ms of CPU
+my $node = new_node('polls', "session_preload_libraries = 'margin'", "margin.poll_trace = $allowed", 'jit = off',
+	'max_parallel_workers_per_gather = 0', 'client_min_messages = error', "statement_timeout = '60s'");
+my $library = $node->safe_psql('postgres', q{SELECT setting || '/margin.so' FROM pg_config WHERE name = 'PKGLIBDIR'});
+
+# Function names for the offsets of a stack, as far as the tools at hand know them.
+sub names
+{
+	my @offsets = map { sprintf '0x%x', hex($_) - 1 } split ' ', shift;
+	return 'an end of the function' if !@offsets;
+	my @lines = split /\n/, qx{addr2line -Cfse $library @offsets 2>/dev/null};
+	my @names = map { s/\(.*//r =~ s/margin:://gr } @lines[ grep { $_ % 2 == 0 } 0 .. $#lines ];
+	return join ' < ', @names ? @names : @offsets;
+}
+
+# The stretches that the server's log tells of after position $from.
+sub stretches
+{
+	my ($from) = @_;
+	my $log = slurp_file($node->logfile, $from);
+	my @found;
+	while ($log =~ /margin: (\S+) heard no interrupt for (\d+) ms of CPU\n.*?DETAIL:\s+Stretch from([^.]*?) ?to([^.]*)\./gs)
+	{
+		my ($function, $took, $begin, $end) = ($1, $2, $3, $4);
+		push @found, "$took ms in $function\n  from " . names($begin) . "\n  to " . names($end);
+	}
+	return @found;
+}
+
+# polled(NAME, RUN): RUN leaves no long stretch. Other load on the machine does not count as CPU time, but its use of the
+# caches does: a stretch must be there three times.
+sub polled
+{
+	my ($name, $run) = @_;
+	my @found;
+	foreach my $attempt (1 .. 3)
+	{
+		my $from = -s $node->logfile;
+		$run->();
+		@found = stretches($from) or last;
+	}
+	is(scalar(@found), 0, "$name: no stretch of $allowed ms of CPU") or diag(join("\n", @found));
+	return;
+}
+
+# What the trace sees, it reports: with 1 ms allowed a training of some rows is too long.
+gaussian_table($node, 'rows', 20000, 50);
+{
+	my $from = -s $node->logfile;
+	$node->safe_psql('postgres', "SET margin.poll_trace = 1; SELECT (train_margin(y, x, '{\"lambda\": 1e-4}')).rows FROM rows");
+	like(join("\n", stretches($from)), qr/ms in margin_train_final/, 'the trace is on');
+}
+
+# The SQL suite, each file in a database of its own.
+foreach my $file (sort glob "$ENV{TESTDIR}/sql/regress/*.sql")
+{
+	my ($name) = $file =~ m{([^/]+)\.sql$};
+	polled($name, sub {
+		$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS suite');
+		$node->safe_psql('postgres', 'CREATE DATABASE suite');
+		$node->safe_psql('suite', 'CREATE EXTENSION margin');
+		system_log('psql', '-X', '-q', '-d', $node->connstr('suite'), '-o', '/dev/null', '-f', $file);
+	});
+}
+
+$node->safe_psql('postgres', q{
+	SELECT setseed(0.5);
+	CREATE TABLE tall AS SELECT random() < 0.5 AS y, random() AS t, ARRAY[random(), random(), random()]::real[] AS x
+	  FROM generate_series(1, 600000);
+	CREATE TABLE wide AS SELECT random() < 0.5 AS y, random() AS t,
+	  (SELECT array_agg(random() + 0 * i * j)::real[] FROM generate_series(1, 10000) AS j) AS x FROM generate_series(1, 300) AS i;
+	CREATE TABLE classes AS SELECT 'class ' || i % 500 AS y, i AS id, ARRAY[random(), random(), random(), random()]::float8[] AS x
+	  FROM generate_series(1, 4000) AS i;
+	CREATE TABLE many AS SELECT 'class ' || i % 3842 AS y, i % 3842 AS price, ARRAY[random(), random(), random(), random()]::float8[] AS x
+	  FROM generate_series(1, 20640) AS i;});
+
+sub trained
+{
+	my ($label, $table, $options) = @_;
+	polled("$table, $options",
+		sub { $node->psql('postgres', "SELECT (train_margin($label, x, margin_options($options, max_seconds => 2))).rows FROM $table") });
+	return;
+}
+
+foreach my $table ('tall', 'wide')
+{
+	trained('y', $table, $_)
+	  foreach ("lambda => 1e-4", "lambda => 1e-4, loss => 'logistic', solver => 'newton'", "lambda => 1e-4, solver => 'newton'",
+		"lambda => 1e-4, solver => 'sgd'", "lambda => 1e-4, calibration => 'isotonic'", "lambda => 1e-4, class_weight => 'balanced'",
+		"solver => 'cutting_plane'", "solver => 'momentum'", "norm => 1", "norm => 1, learners => 'stumps'", "norm => 1.5");
+	trained('t', $table, $_) foreach ("lambda => 1e-4, loss => 'absolute'", "lambda => 1e-4, loss => 'squared'", "loss => 'interpolate'");
+}
+trained('y', 'classes', $_) foreach ("solver => 'cutting_plane'", "solver => 'momentum'", "intercept => false", "lambda => 1e-4");
+trained('y', 'many', 'lambda => 1e-3');
+
+# Numbers as labels with the loss forgotten, and more classes than are solved jointly: refused before any solving.
+foreach my $label ('price', 'price::float8', 'price::text')
+{
+	my $err = '';
+	$node->psql('postgres',
+		"SELECT train_margin($label, x) FROM many; SELECT margin_cross_validate($label, x) FROM many", stderr => \$err, on_error_stop => 0);
+	like($err, $label =~ /text/ ? qr/3842 classes.*at most 512/ : qr/3842 distinct numbers in 20640 rows\n.*loss => 'squared'/s,
+		"3842 classes of type $label are refused");
+}
+
+$node->stop;
+done_testing();
