@@ -122,5 +122,60 @@ TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
   }
 }
 
+/// Counts what the monitor is told: about the work done, whatever the machine.
+struct Counting : Monitor {
+  long polls = 0;
+  void poll() override { ++polls; }
+};
+
+TEST(SoftAuto, ALooserToleranceNeverTakesLonger) {
+  // Correlated columns, on which coordinate ascent slows down: what is asked must not delay the change to newton.
+  Random random(7);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<float> x(150);
+    const double common = normal(random);
+    double score = normal(random);
+    for (float& v : x) {
+      v = static_cast<float>(2 + common + 0.3 * normal(random));
+      score += 0.3 * (v - 2 - common);
+    }
+    data.append(x.data(), 150, i < 2 ? i : score > 0);
+  }
+  for (const std::string loss : {"squared_hinge", "hinge", "logistic"})
+    for (const double lambda : {1e-2, 1e-4}) {
+      long tighter = -1;
+      for (const double tolerance : {1e-6, 1e-4, 1e-3, 1e-2, 1e-1}) {
+        const Settings s = soft(lambda, tolerance, loss);
+        const Problem p = make_problem(data, s);
+        Counting monitor;
+        EXPECT_EQ(choose_solver(p, s).solve(p, s, monitor).status, Status::optimal);
+        if (tighter >= 0) {
+          EXPECT_LE(monitor.polls, 1.1 * tighter + 20) << loss << " " << lambda << " " << tolerance;
+        }
+        tighter = monitor.polls;
+      }
+    }
+}
+
+TEST(SoftAuto, TakesConjugateGradientsToWideRowsOfUnscaledColumns) {
+  Random random(9);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 5; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < 4000; ++i) {
+    const double u = random.uniform();
+    const std::int32_t word = static_cast<std::int32_t>(u * u * 7998), columns[] = {word, 7999};
+    const double values[] = {1, std::round(50 + 5000 * random.uniform())};
+    data.append(columns, values, 2, 8000, i < 5 ? i : word % 5);
+  }
+  for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
+    const Solved r = solve(data, soft(1e-3, 1e-3, loss));
+    EXPECT_NE(r.solution.solver.find("newton_cg"), std::string::npos) << loss << " " << r.solution.solver;
+    EXPECT_EQ(r.solution.status, Status::optimal) << loss;
+    EXPECT_LE(r.certificate.relative_gap, 1e-3) << loss;
+  }
+}
+
 }  // namespace
 }  // namespace margin
