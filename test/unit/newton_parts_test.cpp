@@ -186,7 +186,7 @@ TEST(NewtonAugmented, RetreatsFromATooSharpStart) {
   const Problem p = make_problem(data, s);
   Monitor monitor;
   margin::Run run(s, monitor, "test", 1);
-  const NewtonProblem problem(p, 0, run);
+  const NewtonProblem problem(p, 0, NewtonProblem::Systems::cholesky, run);
   const BoxLoss box(*p.loss);
   AugmentedLagrangian lagrangian(problem, box, std::vector<double>(problem.rows.columns(), 0.0));
   for (std::size_t i = 0; i < 20000; ++i) lagrangian.a[i] = problem.y[i];
