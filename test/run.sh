@@ -4,8 +4,8 @@
 # `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-all_stages=(format rules unit exact sanitize regress tap valgrind docs)
-more_stages=(fuzz assert) # not part of a run without arguments
+all_stages=(format rules unit exact sanitize regress tap fuzz valgrind docs)
+more_stages=(assert) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0

@@ -305,7 +305,7 @@ class Fuzzer:
             else:
                 image[at:at + 4] = self.draw.pick([b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\2"])
         table = "binary_" + kind.replace("[]", "s")
-        use = {"margin_sparse": "v::jsonb, v::real[], v < '{1:1}', v::text", "margin_sparse[]": "v::text",
+        use = {"margin_sparse": "v::jsonb, cardinality(v::real[]), v < '{1:1}', v::text", "margin_sparse[]": "v::text",
                "margin_model": "v::text, margin_score(v, '{1,2,3,4}'::float8[]), margin_to_json(v), margin_summary(v)",
                "margin_model[]": "margin_scores(v[1], '{1,2,3,4}'::float8[])"}[kind]
         try:
