@@ -241,7 +241,7 @@ std::string from_table(const std::vector<double>& values, std::size_t columns, s
     const Knot knot{values[at + 1], values[at + 2]};
     const bool first = output == static_cast<double>(lists.size() + 1);
     if (first) lists.emplace_back();
-    if (lists.size() > k || output != static_cast<double>(lists.size())) return misnumbered;
+    if (lists.empty() || lists.size() > k || output != static_cast<double>(lists.size())) return misnumbered;
     if (!(knot.probability > 0 && knot.probability < 1)) return "has a probability outside of (0, 1)";
     std::vector<Knot>& knots = lists.back();
     if (!first && !(knot.score > knots.back().score && knot.probability >= knots.back().probability))

@@ -313,7 +313,8 @@ class Fuzzer:
             state, answer = self.session.run("COPY %s FROM STDIN (FORMAT binary)" % table, load=io.BytesIO(bytes(image)))
             self.states[state] += 1
             self.done += 1
-            if state.startswith("XX"):
+            # a jsonb in an unknown format is the server's own, and it calls that an internal error
+            if state.startswith("XX") and "unsupported jsonb version" not in answer:
                 self.fail("internal error", "COPY " + table + " FROM " + bytes(image).hex(), state + " " + str(answer))
             if state == "00000":
                 for part in use.split(", ") if kind == "margin_sparse" else [use]:

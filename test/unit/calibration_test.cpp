@@ -271,6 +271,8 @@ TEST(Calibration, RefusesTablesThatContradictThemselves) {
   EXPECT_TRUE(bad({1, 1, 0.5, 3, 1, 0.5, 2, 1, 0.5}, 3, 3));  // out of order
   EXPECT_TRUE(bad({1, 1, 0.5, 2, 1, 0.5, 1, 2, 0.6}, 3, 2));  // back again
   EXPECT_TRUE(bad({1.5, 1, 0.5}, 3, 1));
+  EXPECT_TRUE(bad({0, 1, 0.5, 1, 1, 0.5}, 3, 1));  // numbered from 0
+  EXPECT_TRUE(bad({0, 1, 0.5}, 3, 1));
 }
 
 }  // namespace
