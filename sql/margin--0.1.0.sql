@@ -105,7 +105,8 @@ CREATE TYPE margin_model AS (
   kernel       text,
   kernel_parameters      jsonb,
   support_vectors        float8[],
-  sparse_support_vectors margin_sparse[]
+  sparse_support_vectors margin_sparse[],
+  columns      integer[]
 );
 COMMENT ON TYPE margin_model IS 'a trained model with its certificate';
 

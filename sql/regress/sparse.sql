@@ -127,5 +127,7 @@ SELECT pg_temp.error_of($$SELECT train_margin(y, x) FROM (VALUES (false, '{1:1}/
 SELECT pg_temp.error_of($$SELECT train_margin(y, x) FROM (VALUES (false, '5:1'::margin_sparse), (true, '{1:2}/4')) v (y, x)$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x) FROM (VALUES (false, '{1:2}/4'::margin_sparse), (true, '5:1')) v (y, x)$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x) FROM (VALUES (false, '{}'::margin_sparse), (true, '{}')) v (y, x)$$);
-SELECT pg_temp.error_of($$SELECT train_margin(y, x) FROM (VALUES (false, '1:1'::margin_sparse), (true, '2000000000:1')) v (y, x)$$);
+SELECT (m).dimensions, (m).columns, (m).status FROM (SELECT train_margin(y, x) AS m FROM (VALUES (false, '1:1'::margin_sparse), (true, '2000000000:1')) v (y, x)) s;
+SELECT pg_temp.error_of($$SELECT train_margin('c' || i, CASE i WHEN 1 THEN (SELECT margin_sparse(array_agg(j * 7), array_agg(1.0::float8)) FROM generate_series(1, 300000) j) ELSE '1:1'::margin_sparse END, '{"lambda": 1}')
+  FROM generate_series(1, 500) i$$);
 SELECT (train_margin(y, x)).skipped FROM (VALUES (false, '{1:2}/4'::margin_sparse), (true, '2:1'), (true, NULL)) v (y, x);

@@ -10,6 +10,12 @@
 
 namespace margin {
 
+void widen(Weights& matrix, Eigen::Index columns) {
+  Weights wider = Weights::Zero(matrix.rows(), columns);
+  wider.leftCols(matrix.cols()) = matrix;
+  matrix.swap(wider);
+}
+
 MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const double* weights, const double* intercept,
                          bool free_intercept, bool with_dual)
     : classes_(classes),
@@ -76,6 +82,12 @@ void MarginCheck::merge(const MarginCheck& other) {
     mass_[c] += other.mass_[c];
     balance_[c] += other.balance_[c];
   }
+}
+
+void MarginCheck::widen(std::int32_t dimensions, const double* weights) {
+  dimensions_ = dimensions;
+  weights_ = weights;
+  if (with_dual_) margin::widen(sums_, dimensions);
 }
 
 void MarginCheck::merge(const Counters& c) {

@@ -22,6 +22,9 @@ struct Certificate {
   double slack = 0;             ///< interpolation: how far inside of its interval the worst row is (negative: outside)
 };
 
+/// Columns of zeros to the right of a matrix, until it has that many.
+void widen(Weights& matrix, Eigen::Index columns);
+
 /// The hard-margin check, row by row: O(classes × d) memory, mergeable, so that the same code certifies a training
 /// and verifies a stored model over a table. Ends are widened by a bound on the rounding of this very computation.
 class MarginCheck {
@@ -34,6 +37,8 @@ class MarginCheck {
   /// One row of sorted class `label`; `q` is its dual weight (binary) or `classes` of them, null for none.
   void add(const Row& x, std::int32_t label, const double* q);
   void merge(const MarginCheck& other);
+  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
+  void widen(std::int32_t dimensions, const double* weights);
 
   std::int64_t rows() const { return rows_; }
   std::int64_t support() const { return support_; }

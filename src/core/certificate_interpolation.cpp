@@ -52,6 +52,12 @@ void InterpolationCheck::add(const Row& x, double lower, double upper, double al
   margin::add(size, x, sums_.row(side).data());
 }
 
+void InterpolationCheck::widen(std::int32_t dimensions, const double* weights) {
+  dimensions_ = dimensions;
+  weights_ = weights;
+  if (with_dual_) margin::widen(sums_, dimensions);
+}
+
 void InterpolationCheck::merge(double slack, std::int64_t rows, std::int64_t outside) {
   slack_ = std::min(slack_, slack);
   rows_ += rows;

@@ -24,6 +24,8 @@ class InterpolationCheck {
                      bool with_dual);
   /// One row with its interval (ends may be infinite) and its dual value.
   void add(const Row& x, double lower, double upper, double alpha);
+  /// There are `dimensions` columns now, and `dimensions` weights (0 for the new ones), kept by reference.
+  void widen(std::int32_t dimensions, const double* weights);
   void merge(double slack, std::int64_t rows, std::int64_t outside);
 
   std::int64_t rows() const { return rows_; }

@@ -47,6 +47,12 @@ void NormCheck::add(const Row& x, std::int32_t label, const double* q) {
   support_ += carries;
 }
 
+void NormCheck::widen(std::int32_t dimensions, const double* weights) {
+  dimensions_ = dimensions;
+  weights_ = weights;
+  if (with_dual_) margin::widen(sums_, dimensions);
+}
+
 double NormCheck::radius() const { return radius_ * (1 + epsilon * (dimensions_ + 4.0)); }
 
 double NormCheck::lower(std::int32_t o) const {

@@ -21,6 +21,9 @@ class NormCheck {
   /// One row of sorted class `label`; `q` has one dual weight per output, null for none.
   void add(const Row& x, std::int32_t label, const double* q);
 
+  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
+  void widen(std::int32_t dimensions, const double* weights);
+
   std::int64_t rows() const { return rows_; }
   std::int64_t support() const { return support_; }
   std::int64_t errors() const { return errors_; }  ///< rows on the wrong side of an output

@@ -86,6 +86,14 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
   if (block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush();
 }
 
+void RiskCheck::widen(std::int32_t dimensions, const double* weights) {
+  objective_.dimensions = dimensions;
+  weights_ = weights;
+  if (!with_dual_) return;
+  margin::widen(total_, dimensions);
+  margin::widen(block_, dimensions);
+}
+
 void RiskCheck::flush() {
   if (block_rows_ == 0) return;
   total_ += block_;
@@ -207,6 +215,11 @@ CertainPredictions::CertainPredictions(const RiskObjective& objective, const dou
     : CertainPredictions(objective, weights, intercept,
                          std::vector<double>(static_cast<std::size_t>(objective.outputs),
                                              objective.outputs == 1 ? distance : 0.7071067811865476 * distance)) {}
+
+void CertainPredictions::widen(std::int32_t dimensions, const double* weights) {
+  objective_.dimensions = dimensions;
+  weights_ = weights;
+}
 
 bool CertainPredictions::operator()(const Row& x) {
   const double norm = margin::norm(x);

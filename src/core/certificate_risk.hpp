@@ -57,6 +57,8 @@ class RiskCheck {
   /// its nearest end first (the dual value is then that of the moved vector), a NaN counts as 0.
   void add(const Row& x, double outcome, double row_weight, double c, const double* a);
   void merge(const RiskCheck& other);
+  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
+  void widen(std::int32_t dimensions, const double* weights);
 
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }  ///< rows of another class than predicted (0 for a regression)
@@ -125,6 +127,8 @@ class CertainPredictions {
   /// Whether every model within reach predicts for x what this one does: |score| > reach·‖(x, B)‖, or the lead over
   /// each other class above the sum of both reaches times that, rounding included.
   bool operator()(const Row& x);
+  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
+  void widen(std::int32_t dimensions, const double* weights);
 
  private:
   RiskObjective objective_;

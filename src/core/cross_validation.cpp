@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "compaction.hpp"
 #include "loss.hpp"
 #include "memory_limit.hpp"
 #include "metrics.hpp"
@@ -151,8 +152,7 @@ class Validation {
 
   void measure(std::int32_t f, std::size_t k, const Model& model) {
     unfinished_ += model.status != Status::optimal;
-    const Scorer scorer{static_cast<std::int32_t>(model.weights.rows()), model.dimensions, model.weights.data(),
-                        model.intercept.data(), model.basis.get()};
+    const Scorer scorer = scorer_of(model);
     HeldOut held_out(data_, rank_, options_.metric);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
@@ -238,8 +238,11 @@ std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t fol
   return fold;
 }
 
-Selection cross_validate(const Dataset& data, const SelectionOptions& options, Monitor& monitor, double memory_left) {
+Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
+                         double memory_left) {
   const auto start = std::chrono::steady_clock::now();
+  const Compaction compaction(given_rows, options.settings, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
   const std::vector<std::int32_t> fold = stratified_folds(data, options.folds, options.settings.seed);
   if (options.metric == Metric::auc && data.classes().size() != 2)
     throw Error(ErrorKind::unsupported,
@@ -250,6 +253,7 @@ Selection cross_validate(const Dataset& data, const SelectionOptions& options, M
   if (memory_left >= 0) memory_left -= lists;
 
   Settings settings = options.settings;
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
       options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;
   Selection out;

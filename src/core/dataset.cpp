@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "column_map.hpp"
 #include "error.hpp"
 
 namespace margin {
@@ -280,6 +281,7 @@ Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
   out.classes_ = classes_;
   out.dimensions_ = dimensions_;
   out.fixed_dimensions_ = fixed_dimensions_;
+  out.declared_ = declared_;
   out.sparse_input_ = sparse_input_;
   out.rows_.reserve(rows.size());
   for (const std::int64_t i : rows) {
@@ -289,6 +291,53 @@ Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
     const Row x = row(i);
     out.stored_values_ += x.count;
     out.radius_ = std::max(out.radius_, norm(x));
+  }
+  return out;
+}
+
+/// `scratch` is zero, as long as a row, and stays so.
+template <class T>
+void Dataset::store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values,
+                            std::vector<T>& scratch) {
+  if (scratch.size() * sizeof(T) > 8 + values.size() * (sizeof(T) + sizeof(std::int32_t)))
+    return store_sparse(columns.data(), values.data(), static_cast<std::int32_t>(values.size()));
+  for (std::size_t k = 0; k < values.size(); ++k) scratch[static_cast<std::size_t>(columns[k])] = values[k];
+  store_dense(scratch.data(), dimensions_);
+  for (const std::int32_t j : columns) scratch[static_cast<std::size_t>(j)] = 0;
+}
+
+Dataset Dataset::with_columns(const ColumnMap& map, const std::function<void(double)>& poll) const {
+  Dataset out(outcome_);
+  out.classes_ = classes_;
+  out.dimensions_ = map.size();
+  out.declared_ = declared_dimensions();
+  out.fixed_dimensions_ = true;
+  out.sparse_input_ = sparse_input_;
+  out.rows_.reserve(rows_.size());
+  std::vector<std::int32_t> columns;
+  std::vector<float> narrow_values, narrow_scratch(static_cast<std::size_t>(map.size()));
+  std::vector<double> wide_values, wide_scratch(narrow_scratch.size());
+  for (std::int64_t i = 0; i < rows(); ++i) {
+    out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
+    if (outcome_ == Outcome::intervals) out.set_upper_target(upper_target(i));
+    const Row x = row(i);
+    columns.clear();
+    narrow_values.clear();
+    wide_values.clear();
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const std::int32_t column = x.indices != nullptr ? x.indices[k] : k;
+      if (x.indices == nullptr && x.value(k) == 0) continue;
+      columns.push_back(map[column]);
+      if (x.wide)
+        wide_values.push_back(x.doubles()[k]);
+      else
+        narrow_values.push_back(x.floats()[k]);
+    }
+    if (x.wide)
+      out.store_smaller(columns, wide_values, wide_scratch);
+    else
+      out.store_smaller(columns, narrow_values, narrow_scratch);
+    poll(8.0 * x.count + 16.0);
   }
   return out;
 }

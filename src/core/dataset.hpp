@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory_resource>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@
 #include "row.hpp"
 
 namespace margin {
+
+class ColumnMap;  // column_map.hpp
 
 /// The distinct labels in order of appearance, each with a key that orders it among the others.
 class ClassTable {
@@ -74,8 +77,16 @@ class Dataset {
   /// data set, which must outlive the result.
   Dataset subset(const std::vector<std::int64_t>& rows) const;
 
+  /// All rows in the columns of `map`, which has every column that a row uses, with their outcomes, weights and
+  /// classes. Each row is stored in the smaller of its two forms. `poll(operations)` may throw.
+  Dataset with_columns(const ColumnMap& map, const std::function<void(double)>& poll) const;
+
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int32_t dimensions() const { return dimensions_; }
+  /// What dimensions() was before columns without a value were left out (with_columns).
+  std::int32_t declared_dimensions() const { return declared_ > 0 ? declared_ : dimensions_; }
+  /// Of another data set that these rows are a copy of.
+  void set_declared_dimensions(std::int32_t dimensions) { declared_ = dimensions; }
   /// True when a row came as indices and values (not when a dense row was merely stored that way).
   bool sparse_input() const { return sparse_input_; }
   /// Stored values over rows × dimensions (1 for all-dense data).
@@ -116,6 +127,8 @@ class Dataset {
   template <class T>
   void store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros);
   template <class T>
+  void store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values, std::vector<T>& scratch);
+  template <class T>
   void append_dense(const T* x, std::int32_t n, double outcome, double weight);
   template <class T>
   void append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, std::int32_t dimensions,
@@ -132,7 +145,7 @@ class Dataset {
   std::pmr::vector<std::int32_t> labels_;
   std::pmr::vector<double> targets_, upper_targets_, weights_;
   ClassTable classes_;
-  std::int32_t dimensions_ = 0;
+  std::int32_t dimensions_ = 0, declared_ = 0;
   bool fixed_dimensions_ = false, sparse_input_ = false;
   std::int64_t stored_values_ = 0;
   double radius_ = 0;

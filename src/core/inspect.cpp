@@ -108,16 +108,22 @@ std::string kernel_line(const KernelFunction& kernel) {
 
 }  // namespace
 
-std::vector<WeightEntry> weights_by_size(const Scorer& model) {
-  const std::int32_t terms = model.basis != nullptr ? model.basis->size() : model.dimensions;
+std::vector<WeightEntry> weights_by_size(const Scorer& model, std::size_t most) {
+  const std::int32_t terms = model.terms();
   std::vector<WeightEntry> entries;
   entries.reserve(static_cast<std::size_t>(model.outputs) * static_cast<std::size_t>(terms));
   for (std::int32_t j = 0; j < terms; ++j)
     for (std::int32_t o = 0; o < model.outputs; ++o)
-      entries.push_back({o, j, model.weights[static_cast<std::ptrdiff_t>(o) * terms + j]});
-  std::stable_sort(entries.begin(), entries.end(), [](const WeightEntry& a, const WeightEntry& b) {
-    return std::fabs(a.weight) > std::fabs(b.weight);
-  });
+      entries.push_back({o, model.basis != nullptr ? j : model.feature(j),
+                         model.weights[static_cast<std::ptrdiff_t>(o) * terms + j]});
+  const auto end = entries.begin() + static_cast<std::ptrdiff_t>(std::min(most, entries.size()));
+  const auto larger = [](const WeightEntry& a, const WeightEntry& b) {
+    const double x = std::fabs(a.weight), y = std::fabs(b.weight);
+    return x != y ? x > y : a.feature != b.feature ? a.feature < b.feature : a.output < b.output;
+  };
+  if (end != entries.end()) std::nth_element(entries.begin(), end, entries.end(), larger);
+  std::sort(entries.begin(), end, larger);
+  entries.erase(end, entries.end());
   return entries;
 }
 
@@ -161,7 +167,9 @@ std::string refusal_of(const Value::Object& options) {
 std::string summary(const ModelFigures& m) {
   std::string text = line("model", kind_line(m));
   if (m.task != Task::regression) text += line("classes", class_list(m.classes));
-  text += line("features", std::to_string(m.scorer.dimensions));
+  text += line("features", std::to_string(m.scorer.dimensions) +
+                               (m.scorer.columns != nullptr ? ", " + std::to_string(m.scorer.column_count) + " in use"
+                                                            : std::string()));
   if (m.rows.has_value()) text += line("rows", row_line(m));
   if (!m.solver.empty()) text += line("solver", solver_line(m));
   if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
@@ -172,7 +180,7 @@ std::string summary(const ModelFigures& m) {
            line("vectors", std::to_string(vectors->size()) + " support vectors");
   std::string largest;
   const auto* basis = dynamic_cast<const StumpBasis*>(m.scorer.basis);
-  const std::vector<WeightEntry> weights = weights_by_size(m.scorer);
+  const std::vector<WeightEntry> weights = weights_by_size(m.scorer, shown_weights + 1);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
     largest += (k == 0 ? "" : ", ") + term(basis, weights[k].feature);
     if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];

@@ -10,14 +10,14 @@
 
 namespace margin {
 
-/// One weight, with 0-based output and feature.
+/// One weight, with 0-based output and feature (or function of the basis).
 struct WeightEntry {
   std::int32_t output, feature;
   double weight;
 };
 
-/// All weights by falling |weight|; equals in the order of features, then outputs.
-std::vector<WeightEntry> weights_by_size(const Scorer& model);
+/// The weights by falling |weight|, the first `most` of them; equals in the order of features, then outputs.
+std::vector<WeightEntry> weights_by_size(const Scorer& model, std::size_t most = static_cast<std::size_t>(-1));
 
 /// The figures of a stored model; what it does not tell is absent.
 struct ModelFigures {

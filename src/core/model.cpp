@@ -66,6 +66,49 @@ std::optional<FieldRefusal> refusal_of(const ProblemFields& m, const Settings& s
   return std::nullopt;
 }
 
+Scorer scorer_of(const Model& m) {
+  return {static_cast<std::int32_t>(m.weights.rows()),
+          m.dimensions,
+          m.weights.data(),
+          m.intercept.data(),
+          m.basis.get(),
+          m.columns.empty() ? nullptr : m.columns.data(),
+          static_cast<std::int32_t>(m.columns.size())};
+}
+
+namespace {
+
+/// The values of a row in some of its columns, wherever both have one. It merges, in steps that double, so a short row
+/// costs a few comparisons a value however many columns there are.
+struct Gathered {
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
+
+  Gathered(const Row& x, const std::int32_t* columns, std::int32_t count) {
+    if (x.indices == nullptr) {
+      values.resize(static_cast<std::size_t>(count));
+      for (std::int32_t k = 0; k < count; ++k) values[static_cast<std::size_t>(k)] = x.value(columns[k]);
+      return;
+    }
+    indices.reserve(static_cast<std::size_t>(std::min(x.count, count)));
+    values.reserve(indices.capacity());
+    const std::int32_t *at = columns, *const end = columns + count;
+    for (std::int32_t k = 0; k < x.count && at != end; ++k) {
+      std::ptrdiff_t step = 1;
+      while (step < end - at && at[step] <= x.indices[k]) step *= 2;
+      at = std::lower_bound(at + step / 2, at + std::min(step, end - at), x.indices[k]);
+      if (at == end || *at != x.indices[k]) continue;
+      indices.push_back(static_cast<std::int32_t>(at - columns));
+      values.push_back(x.value(k));
+    }
+  }
+  Row row(bool dense) const {
+    return {values.data(), dense ? nullptr : indices.data(), static_cast<std::int32_t>(values.size()), true};
+  }
+};
+
+}  // namespace
+
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores) {
   if (row_dimensions != model.dimensions)
     throw Error(ErrorKind::wrong_dimensions, "the model expects " + std::to_string(model.dimensions) +
@@ -76,6 +119,13 @@ void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, doubl
     const Row terms{values.data(), nullptr, model.basis->size(), true};
     for (std::int32_t o = 0; o < model.outputs; ++o)
       scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * terms.count) + model.intercept[o];
+    return;
+  }
+  if (model.columns != nullptr) {
+    const Gathered known(x, model.columns, model.column_count);
+    const Row terms = known.row(x.indices == nullptr);
+    for (std::int32_t o = 0; o < model.outputs; ++o)
+      scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * model.column_count) + model.intercept[o];
     return;
   }
   for (std::int32_t o = 0; o < model.outputs; ++o)

@@ -24,6 +24,7 @@ struct Model {
   Weights weights;                     ///< hard margin: norm 1, so that a score is a distance
   std::shared_ptr<const Basis> basis;  ///< null: linear in the features
   std::int32_t dimensions = 0;         ///< features of a row
+  std::vector<std::int32_t> columns;   ///< 0-based features that the weights belong to, ascending; empty: all
   Eigen::VectorXd intercept;
   Certificate certificate;
   double tolerance = 0;
@@ -57,12 +58,24 @@ std::optional<FieldRefusal> refusal_of(const ProblemFields& model, const Setting
 
 /// The part of a model that scoring reads; plain pointers into memory of the caller.
 struct Scorer {
-  // `dimensions` are the features of a row; there is one weight per feature, or per function of the basis.
+  // `dimensions` are the features of a row; there is one weight per feature, per listed feature, or per function of the
+  // basis.
   std::int32_t outputs = 0, dimensions = 0;
-  const double* weights = nullptr;    ///< outputs × (dimensions, or basis->size())
-  const double* intercept = nullptr;  ///< outputs
-  const Basis* basis = nullptr;       ///< null: linear in the features
+  const double* weights = nullptr;        ///< outputs × terms()
+  const double* intercept = nullptr;      ///< outputs
+  const Basis* basis = nullptr;           ///< null: linear in the features
+  const std::int32_t* columns = nullptr;  ///< 0-based features of the weights, ascending; null: all
+  std::int32_t column_count = 0;
+
+  /// Weights per output.
+  std::int32_t terms() const {
+    return basis != nullptr ? basis->size() : columns != nullptr ? column_count : dimensions;
+  }
+  /// The feature of weight `j` of a model that is linear in the features.
+  std::int32_t feature(std::int32_t j) const { return columns != nullptr ? columns[j] : j; }
 };
+/// Points into the model.
+Scorer scorer_of(const Model& model);
 
 /// scores[o] = <x, w_o> + b_o, or <φ(x), w_o> + b_o with a basis. Throws Error(wrong_dimensions).
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores);

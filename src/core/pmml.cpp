@@ -52,11 +52,13 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
+/// The name of every feature that has a weight.
 std::vector<std::string> names_of(const PmmlModel& m) {
   const auto d = static_cast<std::size_t>(m.scorer.dimensions);
+  std::vector<std::string> names(static_cast<std::size_t>(m.scorer.terms()));
   if (m.feature_names.empty()) {
-    std::vector<std::string> names(d);
-    for (std::size_t j = 0; j < d; ++j) names[j] = "x" + std::to_string(j + 1);
+    for (std::size_t j = 0; j < names.size(); ++j)
+      names[j] = "x" + std::to_string(m.scorer.feature(static_cast<std::int32_t>(j)) + 1);
     return names;
   }
   if (m.feature_names.size() != d)
@@ -69,7 +71,9 @@ std::vector<std::string> names_of(const PmmlModel& m) {
       throw Error(ErrorKind::invalid_value, "two features have the name \"" + name + "\"",
                   "Every field of a PMML document needs a name of its own.");
   }
-  return m.feature_names;
+  for (std::size_t j = 0; j < names.size(); ++j)
+    names[j] = m.feature_names[static_cast<std::size_t>(m.scorer.feature(static_cast<std::int32_t>(j)))];
+  return names;
 }
 
 /// `wanted`, with underscores appended until no feature has that name.
@@ -84,8 +88,8 @@ std::string table(const PmmlModel& m, std::int32_t output, const std::string* ca
   std::string text = "    <RegressionTable intercept=\"" + number(m.scorer.intercept[output]) + "\"";
   if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
   text += ">\n";
-  for (std::int32_t j = 0; j < m.scorer.dimensions; ++j) {
-    const double w = m.scorer.weights[static_cast<std::ptrdiff_t>(output) * m.scorer.dimensions + j];
+  for (std::int32_t j = 0; j < m.scorer.terms(); ++j) {
+    const double w = m.scorer.weights[static_cast<std::ptrdiff_t>(output) * m.scorer.terms() + j];
     if (w != 0)
       text += "      <NumericPredictor name=\"" + escaped(names[static_cast<std::size_t>(j)]) + "\" coefficient=\"" +
               number(w) + "\"/>\n";

@@ -13,7 +13,8 @@ struct PmmlModel {
   std::vector<std::string> classes;  ///< empty for a regression
   Scorer scorer;
   bool logistic = false;                   ///< scores are log-odds
-  std::vector<std::string> feature_names;  ///< one per feature, distinct and not empty; none at all: x1, x2, ...
+  std::vector<std::string> feature_names;  ///< one per feature, distinct and not empty; none at all: x1, x2, ...; a
+                                           ///< model with columns has fields for these alone
   std::string version;                     ///< of this library, for the header
 };
 

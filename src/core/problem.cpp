@@ -205,7 +205,7 @@ Problem make_problem(const Dataset& data, const Settings& settings, Monitor* mon
   else
     set_labels(p, poller);
   if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
-  p.norm = norm_of(settings, p.dimensions());
+  p.norm = norm_of(settings, data.declared_dimensions());
   if (p.norm != 2 && !p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
                 "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "compaction.hpp"
 #include "memory_limit.hpp"
 #include "standardize.hpp"
 
@@ -50,9 +51,13 @@ std::vector<double> default_lambdas(const Dataset& data, const Settings& setting
   return lambdas;
 }
 
-void follow_path(const Dataset& data, const Settings& given, const std::vector<double>& lambdas, Monitor& monitor,
+void follow_path(const Dataset& given_rows, const Settings& given, const std::vector<double>& lambdas, Monitor& monitor,
                  double memory_left, const std::function<void(std::size_t, Model&&)>& visit) {
+  // Here, and not in each training: they start from each other in these columns.
+  const Compaction compaction(given_rows, given, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
   Settings settings = given;
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
   std::optional<Standardization> standard;
   std::optional<Dataset> copy;
   if (given.standardize) {
@@ -72,19 +77,25 @@ void follow_path(const Dataset& data, const Settings& given, const std::vector<d
     if (model.basis == nullptr) settings.initial = start_at(model);
     if (!given.dual_weights) model.dual_weights.reset();
     if (standard) to_user_units(*standard, model.weights, model.intercept);
+    compaction.give_back(model);
     visit(k, std::move(model));
   }
 }
 
-std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, Monitor& monitor,
+std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
                               double memory_left) {
   Settings settings = options.settings;
   settings.loss = options.losses.front();
+  const Compaction compaction(given_rows, settings, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
       options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;
   std::vector<Model> models(lambdas.size());
-  follow_path(data, settings, lambdas, monitor, memory_left,
-              [&](std::size_t k, Model&& model) { models[k] = std::move(model); });
+  follow_path(data, settings, lambdas, monitor, memory_left, [&](std::size_t k, Model&& model) {
+    compaction.give_back(model);
+    models[k] = std::move(model);
+  });
   return models;
 }
 

@@ -91,6 +91,20 @@ void set_class_weight(Settings& s, std::string_view key, const Value& v) {
     s.class_weight[label] = number(key, weight, expected, [](double x) { return x >= 0; });
 }
 
+bool absent(const Value& v) { return std::holds_alternative<std::monostate>(v.data); }
+
+/// Features from 1, ascending, as core counts them.
+std::vector<std::int32_t> initial_columns(std::string_view key, const Value& v) {
+  std::vector<std::int32_t> columns;
+  for (const double feature : numbers(key, v)) {
+    if (!(feature >= 1 && feature <= 2147483647.0) || feature != std::floor(feature) ||
+        (!columns.empty() && feature <= columns.back() + 1.0))
+      refuse(key, v, "a model whose columns are ascending features from 1");
+    columns.push_back(static_cast<std::int32_t>(feature) - 1);
+  }
+  return columns;
+}
+
 void set_initial(Settings& s, std::string_view key, const Value& v) {
   const auto* object = std::get_if<Value::Object>(&v.data);
   if (object == nullptr) refuse(key, v, "a model (an object with weights and intercept)");
@@ -99,8 +113,12 @@ void set_initial(Settings& s, std::string_view key, const Value& v) {
     if (field == "weights") model.weights = numbers(key, item);
     if (field == "intercept") model.intercept = numbers(key, item);
     if (field == "dual_weights") model.dual_weights = numbers(key, item);
-    if ((field == "stumps" || field == "kernel") && !std::holds_alternative<std::monostate>(item.data))
-      refuse(key, v, "a model with weights of features");
+    if (field == "columns" && !absent(item)) model.columns = initial_columns(key, item);
+    if (field == "dimensions" && !absent(item))
+      model.dimensions =
+          static_cast<std::int32_t>(number(key, item, "a model of 1 to 2147483647 features",
+                                           [](double d) { return d >= 1 && d <= 2147483647.0 && d == std::floor(d); }));
+    if ((field == "stumps" || field == "kernel") && !absent(item)) refuse(key, v, "a model with weights of features");
   }
   if (model.weights.empty()) refuse(key, v, "a model with weights");
   s.initial = std::move(model);

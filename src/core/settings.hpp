@@ -31,6 +31,8 @@ enum class Gamma { scale, automatic, number };
 /// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
 struct InitialModel {
   std::vector<double> weights, intercept, dual_weights;
+  std::vector<std::int32_t> columns = {};  ///< 0-based features of the weights, ascending; empty: all
+  std::int32_t dimensions = 0;             ///< features of a row; 0: not told
 };
 
 struct Settings {

@@ -62,12 +62,13 @@ Dataset standardized(const Dataset& data, const Standardization& s, Monitor* mon
   std::vector<double> values(d), zero(d);
   for (std::size_t j = 0; j < d; ++j) zero[j] = -s.mean[j] / s.deviation[j];
   std::vector<std::int32_t> columns;
+  copy.set_declared_dimensions(data.declared_dimensions());
   Poller poller(monitor);
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     const Row x = data.row(i);
     const double outcome = data.outcome() == Dataset::Outcome::classes ? data.class_of(i) : data.target(i);
     poller.work(4.0 * x.count);
-    if (data.sparse_input()) {
+    if (data.sparse_input() && x.indices != nullptr) {
       columns.clear();
       values.clear();
       for_each_value(x, [&](std::int32_t j, double v) {

@@ -7,6 +7,7 @@
 #include "certificate_interpolation.hpp"
 #include "certificate_kernel.hpp"
 #include "certificate_risk.hpp"
+#include "compaction.hpp"
 #include "cross_fit.hpp"
 #include "error.hpp"
 #include "lp_norm.hpp"
@@ -86,8 +87,10 @@ bool keep_finite(Solution& s, Monitor& monitor) {
 
 }  // namespace
 
-Model train(const Dataset& data, const Settings& given, Monitor& monitor, double memory_left) {
+Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, double memory_left) {
   const auto start = std::chrono::steady_clock::now();
+  const Compaction compaction(given_rows, given, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
   std::optional<Standardization> standard;
   std::optional<Dataset> copy;
   if (given.standardize) {
@@ -109,6 +112,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   const Solver& solver = choose_solver(problem, given);
   require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
   Settings settings = given;
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
   if (standard && settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
@@ -146,6 +150,7 @@ Model train(const Dataset& data, const Settings& given, Monitor& monitor, double
   model.iterations = solution.iterations;
   model.rows = data.rows();
   model.history = std::move(solution.trace);
+  compaction.give_back(model);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
 }

@@ -15,6 +15,7 @@ Datum float8_matrix(const double* values, std::size_t rows, std::size_t columns)
 /// `columns`: 0 for one dimension.
 Datum float8_array(const std::vector<std::optional<double>>& values, std::size_t columns = 0);
 Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t columns);
+Datum integer_array(const std::vector<std::int32_t>& values);
 Datum text_array(const std::vector<std::string>& values);
 Datum text_datum(std::string_view text);
 
@@ -87,6 +88,8 @@ class CompositeReader {
   std::optional<std::vector<std::string>> strings(const char* name) const;
   /// `infinite`: elements may be ±Infinity.
   std::optional<Matrix> numbers(const char* name, bool infinite = false) const;
+  /// Of an integer[] of one dimension.
+  std::optional<std::vector<std::int32_t>> integers(const char* name) const;
 
   [[noreturn]] void refuse(const char* name, const std::string& problem) const;
 

@@ -1,8 +1,11 @@
 #include "model_datum.hpp"
 
+#include "../core/compaction.hpp"
 #include "../core/stumps.hpp"
 #include "features.hpp"
 #include "kernel_model.hpp"
+#include "model_terms.hpp"
+#include "monitor.hpp"
 #include "options.hpp"
 
 namespace margin::pg {
@@ -42,41 +45,6 @@ void read_weights(const CompositeReader& reader, StoredModel& model) {
   model.intercept = std::move(intercept->values);
 }
 
-/// One row (feature from 1, threshold) per weight.
-void read_stumps(const CompositeReader& reader, const Matrix& table, StoredModel& model) {
-  const auto stated = reader.int4("dimensions");
-  if (!stated.has_value() || *stated < 1) reader.refuse("dimensions", "must be 1 or more in a model of stumps");
-  model.dimensions = *stated;
-  if (table.columns != 2 || table.rows != static_cast<std::size_t>(model.terms))
-    reader.refuse("stumps", "must have " + std::to_string(model.terms) + " rows of feature and threshold");
-  std::vector<Stump> stumps;
-  for (std::size_t s = 0; s < table.rows; ++s) {
-    const double feature = table.values[2 * s];
-    if (!(feature >= 1 && feature <= model.dimensions) || feature != std::floor(feature))
-      reader.refuse("stumps", "names a feature that is not one of 1 to " + std::to_string(model.dimensions));
-    stumps.push_back({static_cast<std::int32_t>(feature) - 1, table.values[2 * s + 1]});
-  }
-  model.basis = std::make_unique<StumpBasis>(std::move(stumps), model.dimensions);
-}
-
-/// What the weights weigh: stumps, or the features, as many as weights.
-void read_dimensions(const CompositeReader& reader, StoredModel& model) {
-  if (const auto stumps = reader.numbers("stumps")) {
-    if (reader.string("kernel").has_value()) reader.refuse("kernel", "must be NULL in a model of stumps");
-    return read_stumps(reader, *stumps, model);
-  }
-  const auto stated = reader.int4("dimensions");
-  model.basis = read_kernel(reader, model.terms, stated);
-  if (model.basis != nullptr) {
-    model.dimensions = model.basis->dimensions();
-    return;
-  }
-  model.dimensions = model.terms;
-  if (stated.has_value() && *stated != model.dimensions)
-    reader.refuse("dimensions",
-                  "is " + std::to_string(*stated) + ", but weights has " + std::to_string(model.dimensions));
-}
-
 void read_dual_weights(const CompositeReader& reader, StoredModel& model) {
   auto dual = reader.numbers("dual_weights");
   if (!dual.has_value()) return;
@@ -101,7 +69,7 @@ void read_model(Datum composite, StoredModel& model) {
   const CompositeReader reader(composite, type_name);
   read_classes(reader, model);
   read_weights(reader, model);
-  read_dimensions(reader, model);
+  read_terms(reader, model);
   read_dual_weights(reader, model);
   model.loss = reader.string("loss").value_or("");
   model.lambda = reader.float8("lambda");
@@ -139,12 +107,15 @@ std::int32_t StoredModel::class_index(std::string_view name) const {
               "Leave such rows out with FILTER (WHERE ...).", "The classes of the model are " + known + ".");
 }
 
-void require_storable(const Dataset& data) {
+void require_storable(const Dataset& data, const Settings& settings) {
   const std::int32_t classes = data.classes().size();
-  const double outputs = classes <= 2 ? 1 : classes, d = data.dimensions();
-  if (8 * outputs * d <= MaxAllocSize) return;
+  const double outputs = classes <= 2 ? 1 : classes;
+  if (8 * outputs * data.dimensions() <= MaxAllocSize) return;
+  InterruptMonitor monitor;
+  const std::int32_t width = solved_width(data, settings, &monitor);
+  if (8 * outputs * width <= MaxAllocSize) return;
   throw Error(ErrorKind::limit_exceeded,
-              "a model of " + std::to_string(data.dimensions()) + " features and " +
+              "a model of " + std::to_string(width) + " features and " +
                   (classes > 0 ? std::to_string(classes) + " classes" : std::string("one target")) +
                   " would be larger than the 1 GB that one value can hold",
               "Hash the features into fewer columns, or look for a row with a mistyped index.");
@@ -178,6 +149,11 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   out.set_int8("rows", model.rows);
   out.set_int8("skipped", skipped);
   out.set_int4("dimensions", model.dimensions);
+  if (!model.columns.empty()) {
+    std::vector<std::int32_t> columns(model.columns);
+    for (std::int32_t& feature : columns) ++feature;
+    out.set("columns", INT4ARRAYOID, integer_array(columns));
+  }
   set_kernel(out, model.basis.get());
   out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
@@ -227,7 +203,8 @@ Row fitted(const StoredModel& model, const Row& x) {
 
 void checked_scores(const StoredModel& model, const Row& row, double* scores) {
   const Row x = fitted(model, row);
-  if (model.basis != nullptr) require_finite(x);  // a stump or a kernel may turn a NaN into a number
+  // A stump or a kernel may turn a NaN into a number, and a feature without a weight is not looked at.
+  if (model.basis != nullptr || !model.columns.empty()) require_finite(x);
   score(model.scorer(), x, model.dimensions, scores);
   // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
   bool finite = true;
@@ -251,6 +228,11 @@ Value::Object initial_from(Datum composite) {
   object["weights"] = array(model.weights);
   object["intercept"] = array(model.intercept);
   if (!model.dual_weights.empty()) object["dual_weights"] = array(model.dual_weights);
+  if (model.columns.empty()) return object;
+  std::vector<double> columns;
+  for (const std::int32_t j : model.columns) columns.push_back(j + 1.0);
+  object["columns"] = array(columns);
+  object["dimensions"].data = static_cast<double>(model.dimensions);
   return object;
 }
 

@@ -11,7 +11,8 @@ struct StoredModel {
   std::vector<std::string> classes;                          ///< empty: regression
   std::unordered_map<std::string_view, std::int32_t> index;  ///< of the classes
   std::int32_t outputs = 0, dimensions = 0;
-  std::int32_t terms = 0;  ///< weights per output: `dimensions`, or the size of the basis
+  std::int32_t terms = 0;  ///< weights per output: `dimensions`, the number of columns, or the size of the basis
+  std::vector<std::int32_t> columns;  ///< 0-based features that the weights belong to, ascending; empty: all
   std::vector<double> weights, intercept;
   std::unique_ptr<const Basis> basis;  ///< null: linear in the features
   std::vector<double> dual_weights;    ///< empty when the model carries none
@@ -30,7 +31,15 @@ struct StoredModel {
   bool logistic() const { return lambda.has_value() && loss == "logistic"; }
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
   bool probabilistic() const { return !calibration.empty() || logistic(); }
-  Scorer scorer() const { return {outputs, dimensions, weights.data(), intercept.data(), basis.get()}; }
+  Scorer scorer() const {
+    return {outputs,
+            dimensions,
+            weights.data(),
+            intercept.data(),
+            basis.get(),
+            columns.empty() ? nullptr : columns.data(),
+            static_cast<std::int32_t>(columns.size())};
+  }
   /// Index of the class; throws Error(invalid_value) listing the known classes.
   std::int32_t class_index(std::string_view name) const;
 
@@ -44,8 +53,8 @@ struct StoredModel {
 void read_model(Datum composite, StoredModel& model);
 
 /// Throws Error(limit_exceeded) when the weights of a model of these rows would not fit into one value: before the time
-/// and memory for training them are spent. One mistyped index of a sparse row is enough.
-void require_storable(const Dataset& data);
+/// and memory for training them are spent.
+void require_storable(const Dataset& data, const Settings& settings);
 
 /// The margin_model that the running function returns; `options` as the user gave them.
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options);

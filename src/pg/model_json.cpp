@@ -34,6 +34,7 @@ Value number_values(const Matrix& m) {
 /// JSON.
 bool is_own(const Attribute& field) {
   static constexpr std::string_view names[] = {"solver",
+                                               "columns",
                                                "loss",
                                                "norm",
                                                "lambda",
@@ -119,6 +120,9 @@ Value read_field(const CompositeReader& reader, const Attribute& field) {
       break;
     case FLOAT8ARRAYOID:
       if (const auto numbers = reader.numbers(name, true)) return number_values(*numbers);
+      break;
+    case INT4ARRAYOID:
+      if (const auto numbers = reader.integers(name)) return number_values({{numbers->begin(), numbers->end()}, 0, 0});
       break;
     case JSONBOID:
       if (const auto jsonb = reader.get(name, JSONBOID)) return value_from(*jsonb);
@@ -216,6 +220,12 @@ Datum field_datum(const Attribute& field, const Value& v) {
       return text_array(texts_of(field, v));
     case FLOAT8ARRAYOID:
       return numbers_datum(field, v);
+    case INT4ARRAYOID: {
+      std::vector<std::int32_t> numbers;
+      for (const Value& item : array_of(field, v, "an array of whole numbers"))
+        numbers.push_back(static_cast<std::int32_t>(whole_of(field, item, 2147483647.0)));
+      return integer_array(numbers);
+    }
     case JSONBOID: {
       const auto* object = std::get_if<Value::Object>(&v.data);
       if (object == nullptr) refuse(field.name, "must be an object");

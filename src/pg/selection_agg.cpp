@@ -61,6 +61,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
+  require_storable(rows->data, options.settings);
   SessionMonitor monitor = monitor_of(fcinfo, options.settings);
   const margin::Selection selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left);
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
@@ -90,6 +91,7 @@ MARGIN_FUNCTION(margin_path_final) {
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::SelectionOptions options = margin::parse_path(rows->options);
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
+  require_storable(rows->data, options.settings);
   SessionMonitor monitor = monitor_of(fcinfo, options.settings);
   const std::vector<margin::Model> models = margin::train_path(rows->data, options, monitor, rows->memory_left);
   rows->options.erase("lambdas");

@@ -109,7 +109,6 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo) {
   if (PG_ARGISNULL(0)) return std::nullopt;
   const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
   if (state->data.rows() == 0) return std::nullopt;
-  require_storable(state->data);
   require_classes(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
@@ -187,6 +186,7 @@ MARGIN_FUNCTION(margin_train_final) {
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::Settings settings = margin::parse_settings(rows->options);
   if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
+  require_storable(rows->data, settings);
   auto& call = query_state<FinalCall>(fcinfo);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionMonitor monitor(settings.log_level, about_margin, call.last_line);

@@ -2,7 +2,9 @@
 #include "../core/certificate_interpolation.hpp"
 #include "../core/certificate_norm.hpp"
 #include "../core/certificate_risk.hpp"
+#include "../core/column_space.hpp"
 #include "../core/kernel_check.hpp"
+#include "../core/memory_limit.hpp"
 #include "monitor.hpp"
 #include "pass_agg.hpp"
 
@@ -26,26 +28,28 @@ struct VerifyState {
       start_kernel(*basis, with_dual);
       return;
     }
+    if (!model->columns.empty()) space.emplace(model->scorer());
+    const double* const weights = space.has_value() ? space->weights() : model->weights.data();
     if (hard && !model->regression() && (model->basis != nullptr || model->norm != 2)) {
       // Which stumps there are, only all rows together tell: their upper end is not recomputed here.
       const bool upper = with_dual && model->basis == nullptr;
-      norm_margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, model->norm,
-                           model->weights.data(), model->intercept.data(), settings.intercept, upper);
+      norm_margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, model->norm, weights,
+                           model->intercept.data(), settings.intercept, upper);
       upper_known = upper;
       values.resize(static_cast<std::size_t>(model->terms));
     } else if (!model->regression())
-      margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->dimensions, model->weights.data(),
-                      model->intercept.data(), settings.intercept, hard && with_dual);
+      margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, weights, model->intercept.data(),
+                      settings.intercept, hard && with_dual);
     else if (model->interpolates())
-      targets.emplace(model->dimensions, model->norm, model->weights.data(), model->intercept[0], settings.intercept,
+      targets.emplace(model->terms, model->norm, weights, model->intercept[0], settings.intercept,
                       with_dual && !settings.standardize);
     if (!hard && objective_is_known()) {
       loss = make_loss(model->loss, settings);
-      risk.emplace(objective(), model->weights.data(), model->intercept.data(), with_dual);
+      risk.emplace(objective(), weights, model->intercept.data(), with_dual);
     }
     // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
     if (!hard && !model->regression() && !settings.standardize && model->gap.has_value())
-      certain.emplace(objective(), model->weights.data(), model->intercept.data(),
+      certain.emplace(objective(), weights, model->intercept.data(),
                       distance_bound(*model->gap, *model->lambda, settings.l1_ratio));
   }
 
@@ -76,8 +80,20 @@ struct VerifyState {
     o.intercept_scale = settings.intercept ? settings.intercept_scale : 0;
     o.task = model->regression() ? Task::regression : model->outputs == 1 ? Task::binary : Task::multiclass;
     o.outputs = model->outputs;
-    o.dimensions = model->dimensions;
+    o.dimensions = model->terms;
     return o;
+  }
+
+  /// The row in the columns that the checks know, which are made to know all of it: weights, and sums of that shape.
+  Row placed(const Row& x) {
+    if (!space.has_value()) return x;
+    require_memory(4 * space->growth(x.count), memory_limit(), "verifying rows of features that the model lacks");
+    const std::int32_t before = space->width();
+    const Row own = space->place(x);
+    if (space->width() == before) return own;
+    const auto widen = [&](auto& c) { c.has_value() ? c->widen(space->width(), space->weights()) : void(); };
+    widen(margins), widen(norm_margins), widen(targets), widen(risk), widen(certain);
+    return own;
   }
 
   /// What the weights weigh: the features, or the values of the basis.
@@ -93,8 +109,9 @@ struct VerifyState {
   }
 
   void add(PassCall& call, Datum label, const Row& row) {
-    const Row x = fitted(*model, row);
-    require_finite(x);
+    const Row known = fitted(*model, row);
+    require_finite(known);
+    const Row x = placed(known);
     // The k-th row meets the k-th dual weight; rows beyond the last one have none. Any pairing gives a true bound
     // by weak duality: rows in another order can only make it wider.
     const std::size_t at = static_cast<std::size_t>(rows) * columns;
@@ -153,8 +170,7 @@ struct VerifyState {
   template <class Archive>
   bool exchange(Archive& archive) {
     constexpr bool reading = std::is_same_v<Archive, StateReader>;
-    archive(rows);
-    archive(certain_rows);
+    archive(rows), archive(certain_rows);
     if (margins.has_value()) {
       MarginCheck::Counters c = margins->counters();
       archive(c.rows);
@@ -196,6 +212,7 @@ struct VerifyState {
   GroupModel model;
   Settings settings;
   std::int64_t rows = 0, skipped = 0, certain_rows = 0;
+  std::optional<ColumnSpace> space;       // of a model with columns
   std::optional<MarginCheck> margins;     // classification
   std::optional<NormCheck> norm_margins;  // the same in other norms than l2, and of stumps
   bool upper_known = false;

@@ -85,6 +85,7 @@ sub model
 	$value = pick("'{}'", "'{NaN}'", "'{1,2}'", "'{1,2,3}'", "'{{1,2,3},{1,2,3}}'", "'{{{1}}}'", "'{NULL,1,2}'", "'{1e308,1e308,1e308}'", "'[5:7]={1,2,3}'", 'NULL')
 	  if $type eq 'double precision[]';
 	$value = pick("'{}'", "'{a}'", "'{a,b}'", "'{a,a}'", "'{a,b,c,d}'", "'{NULL,b}'", "'{{a,b}}'", 'NULL') if $type eq 'text[]';
+	$value = pick("'{}'", "'{1}'", "'{1,2}'", "'{1,2,3}'", "'{3,1,2}'", "'{1,2,NULL}'", "'{{1,2,3}}'", "'{0,2,2147483647}'", 'NULL') if $type eq 'integer[]';
 	$value = pick("''", "'x'", "'hinge'", "'squared'", "'optimal'", 'NULL') if $type eq 'text';
 	$value = pick("'NaN'", '-1', '0', '1e308', "'Infinity'", 'NULL') if $type eq 'double precision';
 	$value = pick('-1', '0', '1', '2147483647', 'NULL') if $type =~ /^(integer|bigint)$/;

@@ -1,0 +1,55 @@
+// A set of columns out of very many, each with its rank: which features wide rows use, and the number that each gets
+// once the others are left out. A bitmap in pages that are made when a column falls into them, so that memory follows
+// the columns in use, and a look-up costs a few instructions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace margin {
+
+class ColumnMap {
+ public:
+  /// Columns 0 to `dimensions` − 1 may come.
+  explicit ColumnMap(std::int32_t dimensions);
+
+  void insert(std::int32_t column) {
+    std::int32_t& page = page_of_[static_cast<std::size_t>(column) / page_columns];
+    if (page < 0) page = add_page();
+    const auto bit = static_cast<std::size_t>(column) % page_columns;
+    std::uint64_t& word = pages_[static_cast<std::size_t>(page)].words[bit / 64];
+    const std::uint64_t mask = std::uint64_t{1} << bit % 64;
+    size_ += (word & mask) == 0 ? 1 : 0;
+    word |= mask;
+  }
+  /// Ranks the columns; nothing is inserted afterwards.
+  void rank();
+
+  std::int32_t size() const { return size_; }
+  /// How many columns of the set are smaller; −1 for a column that is not in it. Only after rank().
+  std::int32_t operator[](std::int32_t column) const {
+    const std::int32_t page = page_of_[static_cast<std::size_t>(column) / page_columns];
+    if (page < 0) return -1;
+    const Page& p = pages_[static_cast<std::size_t>(page)];
+    const auto bit = static_cast<std::size_t>(column) % page_columns;
+    const std::uint64_t word = p.words[bit / 64], mask = std::uint64_t{1} << bit % 64;
+    if ((word & mask) == 0) return -1;
+    return p.before[bit / 64] + __builtin_popcountll(word & (mask - 1));
+  }
+  /// All of them, ascending.
+  std::vector<std::int32_t> columns() const;
+
+ private:
+  static constexpr std::size_t page_columns = 4096;
+  struct Page {
+    std::uint64_t words[page_columns / 64];
+    std::int32_t before[page_columns / 64];  // columns of the set below the first of each word
+  };
+  std::int32_t add_page();
+
+  std::vector<std::int32_t> page_of_;  // −1: no column of the page is in the set
+  std::vector<Page> pages_;
+  std::int32_t size_ = 0;
+};
+
+}  // namespace margin
