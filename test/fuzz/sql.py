@@ -24,7 +24,7 @@ import psycopg2.extensions
 from sql_statements import Statements
 
 LATE = 0.2           # CPU seconds that a statement may go on after its timeout
-GROWTH = 24 * 1024   # kB that a session may grow between its first third and its end
+GROWTH = 64 * 1024   # kB that a session may grow between its first third and its end: malloc keeps up to 40 MB of pieces
 PEAK = 1536 * 1024   # kB that it may ever take; one value may be as large as a gigabyte
 BATCH = 40
 TIMEOUT = 2.0        # seconds for a batch
