@@ -227,9 +227,10 @@ stage_assert() {
   if [ ! -x "$server/bin/pg_config" ]; then
     [ -f "${MARGIN_ASSERT_SOURCE:-}/configure" ] ||
       { say "not ok 1 - MARGIN_ASSERT_SOURCE names an unpacked source tree of PostgreSQL (or MARGIN_ASSERT_SERVER an installed server with assertions)"; return 1; }
+    need_packages libxml2-dev # what the tests of charts and PMML read XML with
     mkdir -p "$build/assert/objects"
     (cd "$build/assert/objects" &&
-      "$MARGIN_ASSERT_SOURCE/configure" --prefix="$server" --enable-cassert --enable-tap-tests --without-readline --without-zlib CFLAGS='-O1 -g1' &&
+      "$MARGIN_ASSERT_SOURCE/configure" --prefix="$server" --enable-cassert --enable-tap-tests --with-libxml --without-readline --without-zlib CFLAGS='-O1 -g1' &&
       make -s -j "$jobs" install && make -s -C contrib -j "$jobs" install)
   fi
   "$server/bin/pg_config" --configure | grep -q -- --enable-cassert || { say "not ok 1 - $server was built with --enable-cassert"; return 1; }
