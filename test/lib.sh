@@ -140,6 +140,7 @@ start_cluster() {
 
 stop_cluster() {
   as_server "$bin/pg_ctl" -D "$data" -m fast -w stop >/dev/null
+  rm -rf "$data" # the next one starts from nothing
 }
 
 psql_ours() {
