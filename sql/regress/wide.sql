@@ -121,3 +121,5 @@ SELECT o, (m).columns, (m).stumps, (m).status
   FROM (VALUES ('{}'), ('{"norm": 1.5}'), ('{"norm": 1}'), ('{"norm": "sparse"}'), ('{"norm": 1, "solver": "boosting"}'), ('{"norm": 1, "learners": "stumps"}'), ('{"lambda": 0.1}'),
                ('{"lambda": 0.1, "solver": "newton", "loss": "logistic"}'), ('{"lambda": 0.1, "standardize": true}')) c (o),
   LATERAL (SELECT train_margin(y, x, o::jsonb) AS m FROM (VALUES (true, '{1:1}/100000000'::margin_sparse), (false, '{100000000:1}/100000000')) v (y, x)) s;
+SELECT (m).status, (m).sparse_support_vectors, abs(margin_score(m, '{1:1}/100000000'::margin_sparse) - 1) < 1e-6 AS score
+  FROM (SELECT train_margin(y, x, '{"kernel": "rbf", "gamma": 1, "lambda": 1e-9}') AS m FROM (VALUES (true, '{1:1}/100000000'::margin_sparse), (false, '{100000000:1}/100000000')) v (y, x)) s;

@@ -41,7 +41,7 @@ class Expansion {
   KernelDual dual_;
   std::vector<std::int64_t> position_, term_;  // term_: positions of the dual vector's terms
   Poller poller_;
-  std::vector<KernelPoint> points_;
+  std::vector<KernelPoint> points_, other_points_;  // for the basis, and for the others: compact rows need their own
 };
 
 Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& q)
@@ -51,7 +51,8 @@ Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& 
       dual_(kernel_objective_of(p)),
       position_(static_cast<std::size_t>(p.rows()), -1),
       poller_(p.monitor),
-      points_(batch) {
+      points_(batch),
+      other_points_(batch) {
   for (std::size_t s = 0; s < basis.origin().size(); ++s)
     position_[static_cast<std::size_t>(basis.origin()[s])] = static_cast<std::int64_t>(s);
   if (q.rows() == p.rows()) add_terms(q);
@@ -98,15 +99,19 @@ KernelSum Expansion::sum_of_dual(const Weights& coefficients) const {
 }
 
 void Expansion::evaluate(std::int64_t from, std::size_t count, double* const* values, double* const* errors) {
-  std::vector<const KernelPoint*> points;
+  std::vector<const KernelPoint*> points(count);
   for (std::size_t b = 0; b < count; ++b) {
     basis_.rows().set(points_[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
-    points.push_back(&points_[b]);
+    points[b] = &points_[b];
   }
   std::vector<double*> value_at(count), error_at(count);
   std::size_t offset = 0;
   const KernelRows* const both[] = {&basis_.rows(), &others_};
   for (const KernelRows* rows : both) {
+    for (std::size_t b = 0; rows == &others_ && others_.layout() == Layout::compact && b < count; ++b) {
+      others_.set(other_points_[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
+      points[b] = &other_points_[b];
+    }
     for (std::size_t begin = 0; begin < rows->size(); begin += chunk) {
       const std::size_t end = std::min(rows->size(), begin + chunk);
       for (std::size_t b = 0; b < count; ++b) {

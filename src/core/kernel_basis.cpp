@@ -43,7 +43,8 @@ SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, c
     weights.col(static_cast<Eigen::Index>(s)) = coefficients.row(origin[s]).transpose();
     poller.work(kept.append_operations(problem.data.row(origin[s])));
   }
-  const bool sparse = problem.data.sparse_input() || rows.layout() == Layout::sparse;
+  const bool sparse =
+      problem.data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
   return {std::make_shared<KernelBasis>(std::move(kept), sparse, std::move(origin)), std::move(weights)};
 }
 

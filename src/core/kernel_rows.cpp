@@ -9,7 +9,10 @@
 namespace margin {
 
 namespace {
-constexpr double thin = 0.12;           // below this density sparse rows are quicker, as in dataset.cpp
+constexpr double thin = 0.12;  // below this density sparse rows are quicker, as in dataset.cpp
+// A point of so many features no longer stays in the cache, and one of 100 million takes seconds to make.
+constexpr std::int32_t wide_point = 8192;
+constexpr double place_bytes = 48;      // a node of the table of places, with its share of the buckets
 constexpr std::size_t tile_block = 16;  // tiles of rows per block of inner products: their values stay in the cache
 }  // namespace
 
@@ -233,7 +236,7 @@ double KernelRows::operations() const {
 }
 
 Layout KernelRows::layout_for(const Dataset& rows) {
-  if (rows.density() < thin) return Layout::sparse;
+  if (rows.density() < thin) return rows.dimensions() > wide_point ? Layout::compact : Layout::sparse;
   for (std::int64_t i = 0; i < rows.rows(); ++i)
     if (rows.row(i).wide) return Layout::doubles;
   return Layout::floats;
@@ -242,17 +245,21 @@ Layout KernelRows::layout_for(const Dataset& rows) {
 Layout KernelRows::layout_for(double density) { return density < thin ? Layout::sparse : Layout::doubles; }
 
 double KernelRows::bytes() const {
-  constexpr double place = 48;  // a node of the table, with its share of the buckets
   return 4.0 * static_cast<double>(floats_.capacity() + columns_.capacity() + places_.capacity()) +
-         place * static_cast<double>(place_of_.size()) +
+         place_bytes * static_cast<double>(place_of_.size()) +
          8.0 * static_cast<double>(doubles_.capacity() + starts_.capacity() + summaries_.capacity());
 }
 
 double KernelRows::bytes(const Dataset& rows, const KernelFunction& kernel) {
   const double n = static_cast<double>(rows.rows()), d = rows.dimensions();
   const Layout layout = layout_for(rows);
-  const double each = layout == Layout::sparse ? 12 * rows.density() : layout == Layout::floats ? 4 : 8;
-  return each * n * d + 8 * n * static_cast<double>(kernel.summary_size() + 1) + kernel.bytes();
+  const bool compact = layout == Layout::compact;
+  const double each = compact                    ? 16 * rows.density()
+                      : layout == Layout::sparse ? 12 * rows.density()
+                      : layout == Layout::floats ? 4
+                                                 : 8;
+  const double places = compact ? place_bytes * std::min(d, rows.density() * n * d) : 0;
+  return each * n * d + places + 8 * n * static_cast<double>(kernel.summary_size() + 1) + kernel.bytes();
 }
 
 KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,

@@ -13,7 +13,8 @@
 namespace margin {
 
 /// How rows are kept. `sparse` takes a point of the declared dimensions to be multiplied with, for as many KernelRows
-/// as there are; `compact` one of the features that its own rows have: for models, whose dimensions are only a claim.
+/// as there are; `compact` one of the features that its own rows have: for wide rows, and for models, whose dimensions
+/// are only a claim.
 enum class Layout { floats, doubles, sparse, compact };
 
 /// One row as the left factor of kernel values.

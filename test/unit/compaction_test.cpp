@@ -297,6 +297,32 @@ TEST(Compaction, starts_from_models_of_other_columns) {
   EXPECT_THROW(train(now.wide, c, monitor), Error);
 }
 
+TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
+  Monitor monitor;
+  for (const char* name : {"rbf", "polynomial", "ntk"})
+    for (const bool hard : {true, false}) {
+      SCOPED_TRACE(std::string(name) + (hard ? " hard" : " soft"));
+      const Twins t = make_twins(19, Dataset::Outcome::classes, hard ? 2 : 3);
+      Settings s = settings_of(hard ? std::nullopt : std::optional<double>(1e-2));
+      s.kernel = name;
+      s.gamma = Gamma::number;
+      s.gamma_value = 0.5;
+      s.tolerance = 1e-6;
+      const Model a = train(t.wide, s, monitor), b = train(t.narrow, s, monitor);
+      EXPECT_EQ(a.dimensions, width);
+      EXPECT_TRUE(a.columns.empty());
+      EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 1e-5 * (1 + std::fabs(b.certificate.primal)));
+      EXPECT_NEAR(a.certificate.dual, b.certificate.dual, 1e-5 * (1 + std::fabs(b.certificate.dual)));
+      const Scorer wide = scorer_of(a), narrow = scorer_of(b);
+      for (std::int64_t i = 0; i < 20; ++i) {
+        double x[3], y[3];
+        score(wide, t.wide.row(i), width, x);
+        score(narrow, t.narrow.row(i), in_use, y);
+        for (std::int32_t o = 0; o < wide.outputs; ++o) EXPECT_NEAR(x[o], y[o], 1e-2 * (1 + std::fabs(y[o])));
+      }
+    }
+}
+
 TEST(Compaction, rows_stay_as_they_are_where_it_is_not_worth_a_copy) {
   const Twins t = make_twins(15, Dataset::Outcome::classes);
   const Settings s = settings_of(1e-2);

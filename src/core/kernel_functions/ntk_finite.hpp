@@ -20,13 +20,16 @@ class NtkFiniteKernel final : public KernelFunction {
   static constexpr std::string_view id = "ntk_finite";
   /// `monitor` (null: none) is polled while the units are drawn.
   NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions, Monitor* monitor)
-      : dimensions_(static_cast<std::size_t>(dimensions)), units_(static_cast<std::size_t>(p.width) * dimensions_) {
+      : dimensions_(static_cast<std::size_t>(dimensions)) {
     parameters_.width = p.width;
     parameters_.seed = p.seed;
     Normal normal(p.seed);
     Poller poller(monitor);
-    for (double& u : units_) {
-      u = normal.next();
+    // Not filled with zeros first: that is up to 800 MB, which nobody could interrupt.
+    const std::size_t size = static_cast<std::size_t>(p.width) * dimensions_;
+    units_.reserve(size);
+    while (units_.size() < size) {
+      units_.push_back(normal.next());
       poller.work(32);
     }
   }
