@@ -214,6 +214,8 @@ stage_tap() {
 
 # --- fuzz: random statements over all SQL functions, as a role without privileges -------------------------------------
 stage_fuzz() {
+  # malloc gives back what is free, so that what a session keeps is what it holds
+  export MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=65536
   start_cluster 'shared_buffers = 16MB' 'autovacuum = off' 'jit = off'
   "$python" -B "$root/test/fuzz/sql.py" --socket "$socket" --seconds "${MARGIN_FUZZ_SECONDS:-40}"
   stop_cluster
