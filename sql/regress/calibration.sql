@@ -75,11 +75,19 @@ SELECT kind, c, max(abs(total - 1)) < 1e-12 AS sums, abs(avg(q - (k = c - 1)::in
 SELECT kind, (e).log_loss BETWEEN 0.3 AND 0.8 AS log_loss
   FROM (SELECT kind, margin_evaluate(m, k, x) AS e FROM calibrated_three, corners GROUP BY kind) s ORDER BY kind;
 
--- Row and class weights count: a class of weight 4 has four times the odds.
+-- Row weights count: a class of weight 4 has four times the odds. Class weights do not: probabilities are about the rows.
 SELECT name, margin_probability(m, '{0,0}'::float8[]) BETWEEN low AND low + 0.1 AS odds FROM (
   SELECT 'plain' AS name, 0.45 AS low, train_margin(y, x, margin_options(lambda => 0.01, calibration => 'platt')) AS m FROM chance
-  UNION ALL SELECT 'class', 0.75, train_margin(y, x, margin_options(lambda => 0.01, calibration => 'platt', class_weight => '{"true": 4}')) FROM chance
+  UNION ALL SELECT 'class', 0.45, train_margin(y, x, margin_options(lambda => 0.01, calibration => 'platt', class_weight => '{"true": 4}')) FROM chance
   UNION ALL SELECT 'row', 0.75, train_margin(y, x, CASE WHEN y THEN 4 ELSE 1 END, margin_options(lambda => 0.01, calibration => 'platt')) FROM chance) s;
+-- A rare class, balanced for the boundary's sake: the probabilities are its true prevalence, 0.0027.
+SELECT kind, loss, class_weight, abs(avg(margin_probability(m, x)) / 0.0027 - 1) < 0.2 AS prevalence, max(margin_probability(m, x)) > 0.01 AS tells_apart,
+       avg((margin_score(m, x) > 0)::int) > 0.1 AS boundary_moved
+  FROM (SELECT kind, loss, class_weight, train_margin(y, x, margin_options(lambda => 1e-4, loss => loss, class_weight => class_weight::text, calibration => kind) ORDER BY i) AS m
+          FROM (SELECT i, i <= 54 AS y, ARRAY[sin(i * 1.7) + CASE WHEN i <= 54 THEN 1 ELSE 0 END, cos(i)] AS x FROM generate_series(1, 20000) i) r,
+               unnest('{platt,isotonic}'::text[]) AS kind, (VALUES ('hinge', '{"true": 300}'), ('logistic', 'balanced')) w (loss, class_weight) GROUP BY 1, 2, 3) t,
+       (SELECT ARRAY[sin(i * 1.7) + CASE WHEN i <= 54 THEN 1 ELSE 0 END, cos(i)] AS x FROM generate_series(1, 20000) i) r
+ GROUP BY kind, loss, class_weight ORDER BY kind, loss;
 -- With standardised columns and a start, from sdca, newton and sgd.
 SELECT solver, abs(margin_probability(train_margin(y, ARRAY[1000 * x[1], x[2]], margin_options(lambda => 0.01, calibration => 'isotonic', solver => solver, standardize => true, tolerance => 0.1,
          initial => (SELECT m FROM calibrated WHERE loss = 'hinge' AND kind = 'none'))), '{0,0}'::float8[]) - 0.5) < 0.06 AS half

@@ -101,7 +101,8 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Settings& g
     rows.clear();
     for (std::size_t i = 0; i < n; ++i)
       if (fold_of[i] != in_no_fold)
-        rows.push_back({scores[i * k + o], weight[i],
+        // Class weights move the boundary; probabilities are about the rows as they are.
+        rows.push_back({scores[i * k + o], problem.data.weight(static_cast<std::int64_t>(i)),
                         problem.target(static_cast<std::int64_t>(i), static_cast<std::int32_t>(o)) > 0});
     add_fit(given.calibration, rows, poller, calibration);
   }
