@@ -19,6 +19,20 @@ CREATE TYPE margin_evaluation AS (
   r2               float8
 );
 COMMENT ON TYPE margin_evaluation IS 'how good a model is on labelled rows';
+COMMENT ON COLUMN margin_evaluation.rows IS 'rows counted';
+COMMENT ON COLUMN margin_evaluation.skipped IS 'rows with a NULL';
+COMMENT ON COLUMN margin_evaluation.accuracy IS 'share of rows predicted right';
+COMMENT ON COLUMN margin_evaluation.classes IS 'the model''s classes';
+COMMENT ON COLUMN margin_evaluation.confusion IS 'k x k counts: row = true class, column = predicted class';
+COMMENT ON COLUMN margin_evaluation.precision IS 'per class: right among those predicted so; NULL for none';
+COMMENT ON COLUMN margin_evaluation.recall IS 'per class: right among those that are so; NULL for none';
+COMMENT ON COLUMN margin_evaluation.f1 IS 'per class: harmonic mean of the two';
+COMMENT ON COLUMN margin_evaluation.margin_quantiles IS 'of the rows'' margins divided by the norm of the weights: at 0, 0.05, 0.25, 0.5, 0.75, 0.95, 1';
+COMMENT ON COLUMN margin_evaluation.auc IS 'two classes, both present: area under the ROC curve';
+COMMENT ON COLUMN margin_evaluation.log_loss IS 'logistic and calibrated models: mean of -ln P(true class)';
+COMMENT ON COLUMN margin_evaluation.mse IS 'regression: mean squared error';
+COMMENT ON COLUMN margin_evaluation.mae IS 'regression: mean absolute error';
+COMMENT ON COLUMN margin_evaluation.r2 IS 'regression: 1 - sum(y - f)^2/sum(y - mean y)^2; NULL when all targets are equal';
 
 CREATE TYPE margin_verification AS (
   rows         bigint,
@@ -32,6 +46,15 @@ CREATE TYPE margin_verification AS (
   certain      bigint
 );
 COMMENT ON TYPE margin_verification IS 'the certificate of a model, recomputed over a table';
+COMMENT ON COLUMN margin_verification.rows IS 'rows counted';
+COMMENT ON COLUMN margin_verification.skipped IS 'rows with a NULL';
+COMMENT ON COLUMN margin_verification.errors IS 'rows whose margin is not positive; NULL for a regression';
+COMMENT ON COLUMN margin_verification.margin_lower IS 'smallest margin of the model on these rows, divided by the norm of the weights; also for soft margins with classes';
+COMMENT ON COLUMN margin_verification.margin_upper IS 'hard margin with dual weights, not of stumps: no separator of these rows has a larger margin; else NULL';
+COMMENT ON COLUMN margin_verification.primal IS 'soft margin: P over these rows. Hard margin: margin_lower';
+COMMENT ON COLUMN margin_verification.dual IS 'soft margin with dual weights: D over these rows. Hard margin: margin_upper';
+COMMENT ON COLUMN margin_verification.gap IS 'width of the interval, where both ends are known';
+COMMENT ON COLUMN margin_verification.certain IS 'soft margin with classes: rows whose predicted class is certainly the one that the optimum of the training predicts; else NULL';
 
 CREATE TYPE margin_selection AS (
   metric      text,
@@ -50,6 +73,20 @@ CREATE TYPE margin_selection AS (
   seconds     float8
 );
 COMMENT ON TYPE margin_selection IS 'settings compared by cross-validation, and the best of them';
+COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
+COMMENT ON COLUMN margin_selection.folds IS 'number of folds';
+COMMENT ON COLUMN margin_selection.rows IS 'rows used';
+COMMENT ON COLUMN margin_selection.skipped IS 'rows left out because label or features was NULL';
+COMMENT ON COLUMN margin_selection.lambdas IS 'lambda of each setting; the settings are losses x lambdas, in the order of the lists';
+COMMENT ON COLUMN margin_selection.losses IS 'loss of each setting';
+COMMENT ON COLUMN margin_selection.means IS 'mean of the metric over the folds; NULL where no fold has a value';
+COMMENT ON COLUMN margin_selection.deviations IS 'its sample standard deviation over the folds (n - 1)';
+COMMENT ON COLUMN margin_selection.fold_values IS 'settings x folds; NULL where the metric is not defined on a fold (auc of one class, r2 of equal targets)';
+COMMENT ON COLUMN margin_selection.best IS 'number of the best setting from 1: the largest mean (accuracy, auc, r2) or the smallest (the others); of equals the one of largest lambda, then the first. NULL when no setting has a mean';
+COMMENT ON COLUMN margin_selection.best_mean IS 'its mean';
+COMMENT ON COLUMN margin_selection.options IS 'the options given, with the best setting''s lambda and loss in place of the lists: ready for train_margin';
+COMMENT ON COLUMN margin_selection.unfinished IS 'models that did not reach their tolerance';
+COMMENT ON COLUMN margin_selection.seconds IS 'time of all trainings and measurements, without reading the rows';
 
 -- ------------------------------------------------------------------------------------------------- sparse vectors
 
@@ -106,9 +143,42 @@ CREATE TYPE margin_model AS (
   kernel_parameters      jsonb,
   support_vectors        float8[],
   sparse_support_vectors margin_sparse[],
-  columns      integer[]
+  columns      integer[],
+  target_center float8,
+  target_scale  float8
 );
 COMMENT ON TYPE margin_model IS 'a trained model with its certificate';
+COMMENT ON COLUMN margin_model.solver IS 'what ran';
+COMMENT ON COLUMN margin_model.loss IS 'the loss; NULL for a hard margin whose solver follows none';
+COMMENT ON COLUMN margin_model.norm IS 'p of the norm of the margin: 2, or below as the option says';
+COMMENT ON COLUMN margin_model.lambda IS 'as given; NULL: hard margin';
+COMMENT ON COLUMN margin_model.status IS 'see Status';
+COMMENT ON COLUMN margin_model.classes IS 'the labels as text, in order; NULL for a regression';
+COMMENT ON COLUMN margin_model.weights IS 'two classes and regression: one weight per feature (per listed feature where there are columns), or per stump. More: one row per class. A hard margin''s have (lp, or Frobenius) norm 1, so that scores are distances (not with standardize)';
+COMMENT ON COLUMN margin_model.intercept IS 'one per row of weights; 0 without intercept';
+COMMENT ON COLUMN margin_model.margin_lower IS 'hard margin: the smallest margin of this model, rounded down, in the units of the features (of stumps, for weights of sum 1; with a kernel, in its space); interpolation: the smallest slack; else NULL';
+COMMENT ON COLUMN margin_model.margin_upper IS 'hard margin: no separator has a margin above it; else NULL';
+COMMENT ON COLUMN margin_model.primal IS 'soft margin: P of this model, an upper bound of the optimum. Hard margin: margin_lower. Interpolation: half the squared norm';
+COMMENT ON COLUMN margin_model.dual IS 'soft margin, interpolation: a lower bound of the optimum. Hard margin: margin_upper';
+COMMENT ON COLUMN margin_model.gap IS 'the width of the interval: primal - dual, or margin_upper - margin_lower';
+COMMENT ON COLUMN margin_model.iterations IS 'scans, passes, rounds, epochs or steps, see Solvers, of all outputs together (sdca, sgd: epochs of the output that took most); summed over +';
+COMMENT ON COLUMN margin_model.rows IS 'rows trained on';
+COMMENT ON COLUMN margin_model.skipped IS 'rows left out because label or features was NULL';
+COMMENT ON COLUMN margin_model.dimensions IS 'number of features';
+COMMENT ON COLUMN margin_model.support IS 'rows with a dual weight other than 0';
+COMMENT ON COLUMN margin_model.seconds IS 'time of training, without reading the rows: standardising, solving, certifying';
+COMMENT ON COLUMN margin_model.options IS 'the options as given, without initial';
+COMMENT ON COLUMN margin_model.history IS 'with the option: one row of (iteration, seconds, lower, upper) per iteration or epoch, as the solver saw it; for a soft margin lower is the dual and upper the primal value. Ends may be infinite at first, and the measuring takes time that a training without history does not need';
+COMMENT ON COLUMN margin_model.dual_weights IS 'with the option: one value per trained row, in input order; more than two classes: one row of k values per trained row';
+COMMENT ON COLUMN margin_model.calibration IS 'with the option: platt: one row (a, b) per output. isotonic: rows of (output from 1, score, probability), rising in score and probability for each output';
+COMMENT ON COLUMN margin_model.stumps IS 'with learners => ''stumps'': one row (feature from 1, threshold) for each weight of an output. The stump is +1 where the feature is above the threshold, else -1';
+COMMENT ON COLUMN margin_model.kernel IS 'of a kernel model: its kernel; weights then has one weight for each support vector (more than two classes: one row of weights per class)';
+COMMENT ON COLUMN margin_model.kernel_parameters IS 'what the kernel was made with: gamma as a number, degree, coef0, width, seed, where the kernel has them';
+COMMENT ON COLUMN margin_model.support_vectors IS 'the rows with a weight that is not 0, one after another; NULL where they are sparse';
+COMMENT ON COLUMN margin_model.sparse_support_vectors IS 'the same for a training on sparse rows, or on rows with few non-zeros';
+COMMENT ON COLUMN margin_model.columns IS 'of a training on wide sparse rows: the features from 1 that weights belongs to, ascending, weight by weight; all others have the weight 0. NULL: weights has all of 1 to dimensions';
+COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an intercept: where the intercept''s penalty is 0, see Centred targets';
+COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
 
 CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
@@ -232,6 +302,10 @@ COMMENT ON OPERATOR FAMILY margin_sparse_ops USING hash IS 'for GROUP BY, DISTIN
 
 -- ------------------------------------------------------------------------------------------------ features of columns
 
+CREATE FUNCTION margin_finite(features "any") RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION margin_finite("any") IS 'whether the features are finite numbers, none of them NULL: for WHERE, FILTER and CASE';
+
 -- STABLE: the labels of an enum can be renamed.
 CREATE FUNCTION margin_features(VARIADIC columns "any") RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
@@ -285,12 +359,13 @@ CREATE FUNCTION margin_options(
   gamma           "any"        DEFAULT NULL,
   degree          integer      DEFAULT NULL,
   coef0           float8       DEFAULT NULL,
-  width           integer      DEFAULT NULL
+  width           integer      DEFAULT NULL,
+  on_error        text         DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
   bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text,
-  boolean, boolean, text, "any", integer, float8, integer)
+  boolean, boolean, text, "any", integer, float8, integer, text)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 -- ------------------------------------------------------------------------------------------------------- training
@@ -547,6 +622,10 @@ CREATE FUNCTION margin_summary(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_summary(margin_model) IS 'a model in some lines for a person to read';
 
+CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_compact(margin_model) IS 'the model without history and dual_weights, to store or to bake into a definition';
+
 CREATE FUNCTION margin_to_json(model margin_model) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_to_json(margin_model) IS 'a model as jsonb, every bit of its numbers';
@@ -568,6 +647,14 @@ COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can 
 CREATE FUNCTION margin_losses(OUT name text, OUT outcome text, OUT probability boolean) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
 COMMENT ON FUNCTION margin_losses() IS 'the losses that the option loss can name when lambda is given';
+
+CREATE FUNCTION margin_kernels(OUT name text, OUT formula text, OUT options text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 5;
+COMMENT ON FUNCTION margin_kernels() IS 'the kernels that the option kernel can name';
+
+CREATE FUNCTION margin_option_list(OUT name text, OUT type text, OUT meaning text, OUT default_value text, OUT used_by text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 37;
+COMMENT ON FUNCTION margin_option_list() IS 'the options of margin_options, with type, values and meaning, default, and who reads them';
 
 CREATE FUNCTION margin_version() RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;

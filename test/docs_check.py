@@ -59,6 +59,15 @@ def cells(text, columns):
     return [" | ".join(row[:columns]) for row in rows]
 
 
+def plain(text):
+    """Words of the reference as the catalogue functions show them: without markup, in ASCII."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r",? ?\[see below\]\([^)]*\)", "", text)).replace("`", "")
+    for sign, words in {"≤": "<=", "¹⁵": "^15", "⁵³": "^53", "⁶": "^6", "²": "^2", "ρ": "rho", "γ": "gamma", "‖": "|", "π": "pi",
+                        "θ": "theta", "−": "-", "ν": "nu", "·": ".", "Σ": "sum", "×": "x", "ȳ": "mean y"}.items():
+        text = text.replace(sign, words)
+    return text
+
+
 def differences(documented, real):
     missing = [f"not documented: {item}" for item in real if item not in documented]
     gone = [f"documented, but not there: {item}" for item in documented if item not in real]
@@ -94,12 +103,18 @@ def check_reference():
             SELECT format('`%s`', a.attname), format('`%s`', format_type(a.atttypid, a.atttypmod)) FROM pg_attribute a
              WHERE a.attrelid = '{name}'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum""")
         check(f"attributes of {name}", differences(cells(section(text, f"Type `{name}`"), 2), attributes))
+        comments = query(f"""
+            SELECT a.attname, format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum) FROM pg_attribute a
+             WHERE a.attrelid = '{name}'::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum""")
+        check(f"comments on the attributes of {name}", differences([plain(row) for row in cells(section(text, f"Type `{name}`"), 3)], comments))
     options = query("""
         SELECT format('`%s`', name), format('`%s`', format_type(type, NULL))
           FROM pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) AS a (name, type) WHERE p.proname = 'margin_options'""")
     check("options, as arguments of margin_options", differences(cells(section(text, "Options"), 2), options))
     names = re.findall(r'^      \{"([a-z0-9_]+)",', read("src/core/settings.cpp"), re.MULTILINE)
     check("options, as the library knows them", differences(cells(section(text, "Options"), 1), [f"`{name}`" for name in names]))
+    for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3)]:
+        check(f"{function}()", differences([plain(row) for row in cells(section(text, heading), columns)], query(f"SELECT * FROM {function}()")))
     losses = query("SELECT format('`%s`', name), outcome, CASE WHEN probability THEN 'yes' ELSE 'no' END FROM margin_losses()")
     check("losses", differences(cells(section(text, "Losses"), 3), losses))
     solvers = query("SELECT format('`%s`', name), problem FROM margin_solvers()")

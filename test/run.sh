@@ -277,7 +277,10 @@ for argument in "$@"; do
   if [ "$argument" = help ] || [ "$argument" = --help ]; then usage; exit 0; fi
   case " ${all_stages[*]} ${more_stages[*]} " in
     *" $argument "*) stages+=("$argument") ;;
-    *) usage; exit 2 ;;
+    *)
+      usage
+      case $argument in help | -h | --help) exit 0 ;; *) exit 2 ;; esac
+      ;;
   esac
 done
 [ ${#stages[@]} -gt 0 ] || stages=("${all_stages[@]}")

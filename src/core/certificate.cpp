@@ -177,6 +177,7 @@ Certificate certify(const Problem& problem, const Weights& weights, const Eigen:
   c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
   c.support = check.support();
   c.errors = check.errors();
+  c.failure = static_cast<double>(c.errors);
   return c;
 }
 

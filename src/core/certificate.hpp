@@ -20,6 +20,10 @@ struct Certificate {
   double radius = 0;            ///< largest ‖x_i‖
   std::int64_t errors = 0;      ///< hard margin: rows with a margin ≤ 0
   double slack = 0;             ///< interpolation: how far inside of its interval the worst row is (negative: outside)
+
+  /// Not proven but counted, for a warning. `failure`: the mean loss of a regression, the weight of the rows that are
+  /// predicted wrongly otherwise. train() adds the same of the best constant prediction.
+  double failure = 0, constant_failure = std::numeric_limits<double>::infinity();
 };
 
 /// Columns of zeros to the right of a matrix, until it has that many.

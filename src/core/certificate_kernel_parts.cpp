@@ -104,6 +104,15 @@ void KernelTally::add(std::vector<Measured>& scores, double length, std::int32_t
   const double m = margin(scores, label);
   smallest_ = std::min(smallest_, std::isnan(m) ? -infinity : m);
   errors_ += !(m > 0);
+  if (predicted(scores) != label) error_weight_ += weight;
+}
+
+/// As decide().
+std::int32_t KernelTally::predicted(const std::vector<Measured>& scores) const {
+  if (objective_.task == Task::binary) return scores[0].value > 0 ? 1 : 0;
+  const auto best = std::max_element(scores.begin(), scores.end(),
+                                     [](const Measured& a, const Measured& b) { return a.value < b.value; });
+  return static_cast<std::int32_t>(best - scores.begin());
 }
 
 /// Rounded down; NaN when nothing is known.
@@ -293,6 +302,7 @@ Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally,
         std::min(c.dual, std::sqrt(dual.above()) * (1 + 4 * epsilon) + moved + std::sqrt(0.5) * c.radius * v.imbalance);
   }
   c.errors = tally.errors();
+  c.failure = tally.error_weight();
   c.gap = c.dual - c.primal;
   c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
   return c;
@@ -325,6 +335,7 @@ Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally,
     c.gap = c.relative_gap = infinity;
   }
   c.errors = tally.errors();
+  c.failure = tally.error_weight();
   return c;
 }
 

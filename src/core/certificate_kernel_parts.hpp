@@ -70,6 +70,7 @@ class KernelTally {
   double smallest() const { return smallest_; }  ///< margin, not divided by ‖w‖, rounded down; ∞: no rows
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }                ///< rows whose margin is not certainly above 0
+  double error_weight() const { return error_weight_; }          ///< of the rows predicted wrongly
   double radius() const;                                         ///< max sqrt(k(x, x)), rounded up
   double total_weight() const { return total_weight_.value(); }  ///< W
   bool has_intercept() const;                                    ///< one that is not 0
@@ -80,11 +81,12 @@ class KernelTally {
 
  private:
   double margin(const std::vector<Measured>& scores, std::int32_t label) const;
+  std::int32_t predicted(const std::vector<Measured>& scores) const;
 
   KernelObjective objective_;
   const double* intercept_;
   std::int64_t rows_ = 0, errors_ = 0;
-  double smallest_, radius_ = 0;
+  double smallest_, radius_ = 0, error_weight_ = 0;
   ExactSum total_weight_;
   std::vector<double> loss_;
 };

@@ -148,6 +148,7 @@ Certificate certify_norm(const Problem& problem, const Weights& weights, const E
   c.relative_gap = check.relative_gap();
   c.support = check.support();
   c.errors = check.errors();
+  c.failure = static_cast<double>(c.errors);
   return c;
 }
 

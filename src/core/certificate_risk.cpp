@@ -76,10 +76,12 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
     margin::add(c * projected, x, block_.row(o).data());
     block_work_ += x.count;
   }
+  bool wrong = false;
   if (objective_.task == Task::binary)
-    errors_ += (scores_[0] > 0) != (outcome == 1);  // as decide()
+    wrong = (scores_[0] > 0) != (outcome == 1);  // as decide()
   else if (objective_.task == Task::multiclass)
-    errors_ += best != outcome;
+    wrong = best != outcome;
+  if (wrong) ++errors_, error_weight_ += c;
   if (!supports) return;
   ++support_;
   ++block_rows_;
@@ -140,6 +142,10 @@ void RiskCheck::merge(const std::vector<double>& s) {
     outputs_[o].loss.add(s[4 + 2 * o]);
     outputs_[o].loss_error += s[5 + 2 * o];
   }
+}
+
+double RiskCheck::failure() const {
+  return objective_.task == Task::regression ? outputs_[0].loss.value() / total_weight() : error_weight_;
 }
 
 double RiskCheck::primal(std::int32_t o) const {
@@ -251,7 +257,7 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
   RiskCheck check(objective, weights.data(), p.intercept ? intercept.data() : nullptr, with_dual);
   Poller poller(p.monitor);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const double outcome = p.task == Task::regression ? p.data.target(i) : p.label[static_cast<std::size_t>(i)];
+    const double outcome = p.task == Task::regression ? p.target(i, 0) : p.label[static_cast<std::size_t>(i)];
     const Row x = p.data.row(i);
     check.add(x, outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
     poller.work((1.0 + 2.0 * p.outputs()) * (x.count + 32.0) + 64.0);
@@ -265,6 +271,7 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
   if (!(c.primal < infinity)) c.gap = c.relative_gap = infinity;
   c.support = check.support();
   c.radius = check.radius();
+  c.failure = check.failure();
   if (bounds == nullptr) return c;
 
   bounds->distance = distance_bound(c.gap, p.lambda, p.l1_ratio);

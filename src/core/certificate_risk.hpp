@@ -62,6 +62,7 @@ class RiskCheck {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }  ///< rows of another class than predicted (0 for a regression)
+  double failure() const;                          ///< Certificate::failure
   std::int64_t support() const { return support_; }
   double radius() const { return radius_; }  ///< largest ‖x_i‖, without the constant feature
   double total_weight() const { return total_weight_.value(); }
@@ -95,7 +96,7 @@ class RiskCheck {
   const double* intercept_;
   bool with_dual_;
   std::int64_t rows_ = 0, errors_ = 0, support_ = 0;
-  double radius_ = 0;
+  double radius_ = 0, error_weight_ = 0;
   ExactSum total_weight_;
   std::vector<double> norms_, scores_;  // of each output's weights; of the current row
   std::vector<Output> outputs_;

@@ -13,6 +13,7 @@
 #include "selection.hpp"
 #include "solver.hpp"
 #include "solvers/fold_ascent.hpp"
+#include "target_units.hpp"
 
 namespace margin {
 
@@ -178,6 +179,40 @@ class Validation {
   std::int64_t unfinished_ = 0;
 };
 
+/// The metric on the rows of a fold of the best constant prediction for the others.
+std::optional<double> constant_score(const Dataset& data, Metric metric, const std::vector<std::int32_t>& fold,
+                                     std::int32_t f, Monitor& monitor) {
+  const std::vector<std::int32_t> rank = data.classes().ranks();
+  Poller poller(&monitor);
+  if (data.outcome() != Dataset::Outcome::classes) {
+    const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Settings{});
+    const double constant = best_constant({data, &fold, f}, *loss, &monitor);
+    HeldOut held_out(data, rank, metric);
+    for (std::int64_t i = 0; i < data.rows(); ++i) {
+      poller.work(16);
+      if (fold[static_cast<std::size_t>(i)] == f) held_out.add(i, &constant);
+    }
+    return held_out.value();
+  }
+  if (metric == Metric::auc) return 0.5;
+  std::vector<double> inside(rank.size(), 0.0), outside(rank.size(), 0.0);
+  double held_out = 0;
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    poller.work(8);
+    const bool in = fold[static_cast<std::size_t>(i)] == f;
+    ++(in ? inside : outside)[static_cast<std::size_t>(data.class_of(i))];
+    held_out += in;
+  }
+  if (held_out == 0) return std::nullopt;
+  if (metric == Metric::accuracy)
+    return inside[static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin())] /
+           held_out;
+  double sum = 0;
+  for (std::size_t c = 0; c < rank.size(); ++c)
+    if (inside[c] > 0) sum -= inside[c] * std::log(outside[c] / (static_cast<double>(data.rows()) - held_out));
+  return sum / held_out;
+}
+
 void summarize(SettingScore& s) {
   double sum = 0, squares = 0, n = 0;
   for (const auto& v : s.folds)
@@ -207,6 +242,12 @@ std::optional<std::size_t> best_of(const Selection& selection) {
 }
 
 }  // namespace
+
+bool useless(const Selection& s) {
+  if (!s.best.has_value() || !s.constant.has_value()) return false;
+  const double best = *s.settings[*s.best].mean;
+  return larger_is_better(s.metric) ? best <= *s.constant : best >= *s.constant;
+}
 
 std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t folds, std::uint64_t seed) {
   const std::int64_t n = data.rows();
@@ -268,6 +309,14 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     out.unfinished += validation.run(&out.settings[l * lambdas.size()]);
   }
   for (SettingScore& s : out.settings) summarize(s);
+  SettingScore constant{};
+  for (std::int32_t f = 0; f < options.folds; ++f)
+    constant.folds.push_back(constant_score(data, options.metric, fold, f, monitor));
+  summarize(constant);
+  // Class weights ask for other errors than the accuracy counts.
+  const Settings& s = options.settings;
+  if (options.metric != Metric::accuracy || (!s.class_weight_balanced && s.class_weight.empty()))
+    out.constant = constant.mean;
   out.best = best_of(out);
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "foreign_names.hpp"
 #include "losses/all.hpp"
 
 namespace margin {
@@ -58,7 +59,9 @@ std::shared_ptr<const Loss> make_loss(std::string_view name, const Settings& set
   if (name == "exponential")
     throw Error(ErrorKind::unsupported, "the exponential loss belongs to the hard margin, not to a given lambda",
                 "Leave lambda out, or choose loss logistic or hinge.");
-  throw Error(ErrorKind::invalid_option, "unknown loss \"" + std::string(name) + "\"", name_hint(name, loss_names()));
+  const std::string hint = hint_for_foreign_loss(name);
+  throw Error(ErrorKind::invalid_option, "unknown loss \"" + std::string(name) + "\"",
+              hint.empty() ? name_hint(name, loss_names()) : hint);
 }
 
 }  // namespace margin

@@ -26,6 +26,8 @@ struct Model {
   std::int32_t dimensions = 0;         ///< features of a row
   std::vector<std::int32_t> columns;   ///< 0-based features that the weights belong to, ascending; empty: all
   Eigen::VectorXd intercept;
+  std::optional<double> target_center, target_scale;  ///< of soft regressions: see Problem; absent: 0 and 1
+  std::optional<double> constant;                     ///< of soft regressions: the best constant prediction
   Certificate certificate;
   double tolerance = 0;
   std::int64_t iterations = 0, rows = 0;

@@ -9,6 +9,7 @@
 #include "monitor.hpp"
 #include "range.hpp"
 #include "solver.hpp"
+#include "target_units.hpp"
 
 namespace margin {
 
@@ -49,10 +50,12 @@ void check_hard_margin(const Dataset& data, const Settings& s, double norm) {
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
   if (!follows_a_loss(s.solver, s.norm))
-    throw Error(
-        ErrorKind::unsupported, "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
-        "For regularised regression give lambda, for example 1e-4; for the hard margin leave loss out, or "
-        "name a solver that follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
+    throw Error(ErrorKind::unsupported,
+                "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
+                "For a " + std::string(s.loss == "logistic" ? "logistic regression" : "model") +
+                    " that trades errors give lambda, for example 1e-4; for the hard margin leave loss out, or name a "
+                    "solver that "
+                    "follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
 }
 
 void set_labels(Problem& p, Poller& poller) {
@@ -108,6 +111,28 @@ void set_row_weights(Problem& p, const Settings& s, Poller& poller) {
     throw Error(ErrorKind::invalid_value, "option \"class_weight\" leaves every row with a weight of 0",
                 "Give at least one class that has rows a positive weight.");
   require_weight_range(p.row_weight);
+}
+
+/// Sets the units of the targets, and the loss in them: its epsilon or smoothing is a length in the label's units.
+void set_target_units(Problem& p, const Settings& s, Monitor* monitor) {
+  const TargetRows rows{p.data};
+  p.target_constant = best_constant(rows, *p.loss, monitor);
+  if (p.intercept) p.target_center = p.target_constant;
+  p.target_scale = s.target_scale.has_value() ? *s.target_scale : s.standardize ? target_deviation(rows, monitor) : 1.0;
+  Poller poller(monitor);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    poller.work(8);
+    if (!(std::fabs(p.target(i, 0)) <= largest_norm))
+      throw Error(ErrorKind::invalid_value,
+                  "the label of row " + std::to_string(i + 1) +
+                      " is too far from the others, in units of their standard deviation",
+                  "Leave such rows out with FILTER (WHERE ...).");
+  }
+  if (p.target_scale == 1) return;
+  Settings scaled = s;
+  scaled.epsilon /= p.target_scale;
+  scaled.smoothing /= p.target_scale;
+  p.loss = make_loss(p.loss_name, scaled);
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
@@ -232,6 +257,7 @@ Problem make_problem(const Dataset& data, const Settings& settings, Monitor* mon
   p.loss_name = settings.loss.empty() ? "hinge" : settings.loss;
   p.loss = make_loss(p.loss_name, settings);
   set_row_weights(p, settings, poller);
+  if (p.task == Task::regression) set_target_units(p, settings, monitor);
   return p;
 }
 

@@ -42,6 +42,10 @@ struct Problem {
   std::shared_ptr<const KernelFunction> kernel;  ///< null: weights on features
   std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
   double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective
+  // Of soft regressions: losses see (target − target_center)/target_scale (target_units.hpp).
+  double target_constant = 0;  ///< the best constant prediction
+  double target_center = 0;    ///< the same with an intercept; its penalty is on the distance from here
+  double target_scale = 1;     ///< the standard deviation of the targets, with `standardize`
 
   Monitor* monitor = nullptr;  ///< polled by passes that are no solver's own, such as the certificate's
 
@@ -50,9 +54,9 @@ struct Problem {
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
   /// −1 or +1 of row i (binary only).
   double sign(std::int64_t i) const { return label[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0; }
-  /// What output `o` should give on row i: ±1 (one against the rest) or the target.
+  /// What output `o` should give on row i: ±1 (one against the rest) or the target, in the units above.
   double target(std::int64_t i, std::int32_t o) const {
-    if (task == Task::regression) return data.target(i);
+    if (task == Task::regression) return (data.target(i) - target_center) / target_scale;
     if (task == Task::binary) return sign(i);
     return label[static_cast<std::size_t>(i)] == o ? 1.0 : -1.0;
   }

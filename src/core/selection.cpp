@@ -9,6 +9,7 @@
 #include "compaction.hpp"
 #include "memory_limit.hpp"
 #include "standardize.hpp"
+#include "target_units.hpp"
 
 namespace margin {
 
@@ -69,6 +70,7 @@ void follow_path(const Dataset& given_rows, const Settings& given, const std::ve
     if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
     if (settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
     settings.standardize = false;
+    if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, &monitor);
   }
   settings.dual_weights = true;
   for (const std::size_t k : falling_order(lambdas)) {

@@ -66,6 +66,7 @@ struct Selection {
   Metric metric;
   std::vector<SettingScore> settings;  ///< losses × lambdas, in the order of the lists
   std::optional<std::size_t> best;     ///< of equals the one of largest lambda, then the first
+  std::optional<double> constant;      ///< mean of the metric for the best constant prediction
   std::int64_t unfinished = 0;         ///< models that did not reach their tolerance
   double seconds = 0;
 };
@@ -73,6 +74,9 @@ struct Selection {
 /// Throws Error; what the monitor throws passes through.
 Selection cross_validate(const Dataset& data, const SelectionOptions& options, Monitor& monitor,
                          double memory_left = -1);
+
+/// Whether the best setting does no better than predicting the same for every row.
+bool useless(const Selection& selection);
 
 /// `options` of a cross-validation with its choice in place of the lists: options for train_margin.
 Value::Object chosen_options(Value::Object options, const SettingScore& choice);

@@ -101,6 +101,15 @@ Settings parse_rest(const Value::Object& options, const std::vector<std::string_
 
 /// The lists, whether they were given as such or as one lambda and one loss.
 void settle(SelectionOptions& s) {
+  if (s.settings.norm != 2 || s.settings.sparse_norm || s.settings.learners != Learners::features)
+    throw Error(
+        ErrorKind::unsupported,
+        s.settings.learners == Learners::features
+            ? "option \"norm\" below 2 makes a hard margin, which has no lambda to choose"
+            : "stumps are boosted to a hard margin, which has no lambda to choose",
+        "Compare such models on rows held out: train_margin(label, features, options) FILTER (WHERE id % 5 <> 0), "
+        "then margin_evaluate(model, label, features) FILTER (WHERE id % 5 = 0). For sparse weights with a lambda "
+        "give l1_ratio.");
   if (s.settings.lambda.has_value()) s.lambdas = {*s.settings.lambda};
   if (s.losses.empty()) s.losses = {s.settings.loss.empty() ? "hinge" : s.settings.loss};
   for (const std::string& name : s.losses) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "error.hpp"
+#include "foreign_names.hpp"
 
 namespace margin {
 
@@ -260,6 +261,10 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
          s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000",
                                                     [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
        }},
+      {"on_error",
+       [](Settings& s, std::string_view k, const Value& v) {
+         s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
+       }},
   };
   return table;
 }
@@ -308,10 +313,8 @@ std::string name_hint(std::string_view given, const std::vector<std::string_view
 }
 
 Error unknown_option(const std::string& key, const std::vector<std::string_view>& names) {
-  std::string hint = name_hint(key, names);
-  if (key == "lambdas") hint = "margin_path and margin_cross_validate read it; here it is \"lambda\", one number.";
-  if (key == "C") hint = "The C of other programs is 1/(lambda times the number of rows): give lambda.";
-  if (key == "losses" || key == "folds" || key == "metric") hint = "Only margin_cross_validate reads it.";
+  std::string hint = hint_for_foreign_option(key);
+  if (hint.empty()) hint = name_hint(key, names);
   return Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"", hint);
 }
 

@@ -75,11 +75,14 @@ struct Settings {
   bool history = false;
   bool dual_weights = false;
   bool null_for_one_class = false;  ///< no model, instead of an error, for rows of a single class
+  bool null_for_error = false;      ///< the same for any rows that cannot be trained on, with a warning
   bool ignore_unseen = false;       ///< of the model: skip features of a sparse row that the training did not have
   std::string log_level;            ///< empty: the session's margin.log_level
 
-  // Not an option: bytes a solver may use beyond the rows, set by train() from the caller's memory limit.
+  // Not options: bytes a solver may use beyond the rows, set by train() from the caller's memory limit; and by what
+  // the targets of a regression are divided, set by follow_path() for rows that it has standardised itself.
   double workspace_limit = 4e9;
+  std::optional<double> target_scale;
 
   bool hard_margin() const { return !lambda.has_value(); }
 };

@@ -146,6 +146,7 @@ Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, cons
   c.primal = check.lower();
   c.dual = 1;
   c.errors = check.errors();
+  c.failure = static_cast<double>(c.errors);
   for (std::int64_t i = 0; i < dual.rows(); ++i) c.support += (dual.row(i).array() > 0).any();
   StumpLearners all(problem.data, poller);
   for (std::int32_t o = 0; o < problem.outputs() && dual.rows() == n; ++o) {

@@ -1,7 +1,9 @@
 #include "train.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "certificate_interpolation.hpp"
@@ -37,6 +39,48 @@ void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& interc
     w /= norm;
     b /= norm;
   }
+}
+
+/// The intercept as the model will have it: its sum with the center of the targets is rounded, so the certificate must
+/// not be about the one before.
+void round_intercept(const Problem& problem, Solution& s) {
+  if (problem.target_center == 0 || problem.target_scale != 1) return;
+  // Once where the center is the larger; where the intercept is, again until both roundings agree.
+  for (double& b : s.intercept)
+    for (int k = 0; k < 8; ++k) b = (b + problem.target_center) - problem.target_center;
+}
+
+/// From the units of Problem::target() to those of the label, and back.
+void to_label_units(const Problem& problem, Weights& weights, Eigen::VectorXd& intercept) {
+  weights *= problem.target_scale;
+  intercept = (intercept * problem.target_scale).array() + problem.target_center;
+}
+void from_label_units(const Problem& problem, InitialModel& model) {
+  for (double& w : model.weights) w /= problem.target_scale;
+  if (model.intercept.empty() && problem.target_center != 0) model.intercept.assign(1, 0.0);
+  for (double& b : model.intercept) b = (b - problem.target_center) / problem.target_scale;
+}
+
+/// What the best constant prediction would have for `failure`, from outcomes and weights alone.
+double constant_failure(const Problem& p, Poller& poller) {
+  if (p.interpolate) return std::numeric_limits<double>::infinity();
+  if (p.task == Task::regression) {
+    const double u = (p.target_constant - p.target_center) / p.target_scale;
+    double sum = 0;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      poller.work(32);
+      sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
+    }
+    return sum / p.total_weight;
+  }
+  std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
+  double total = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    poller.work(8);
+    mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.weight(i);
+    total += p.weight(i);
+  }
+  return total - *std::max_element(mass.begin(), mass.end());
 }
 
 /// What the certificate makes of the status that the solver believes in.
@@ -114,12 +158,14 @@ Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, 
   Settings settings = given;
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   if (standard && settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
+  if (problem.task == Task::regression && settings.initial.has_value()) from_label_units(problem, *settings.initial);
   if (memory_left >= 0) settings.workspace_limit = memory_left;
 
   Solution solution = solver.solve(problem, settings, monitor);
   if (keep_finite(solution, monitor)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
+  round_intercept(problem, solution);
 
   Model model;
   model.task = problem.task;
@@ -135,12 +181,20 @@ Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, 
     solution.status = Status::iteration_limit;
     model.certificate = certificate_of(problem, solution, settings.tolerance);
   }
+  Poller poller(&monitor);
+  model.certificate.constant_failure = constant_failure(problem, poller);
   model.tolerance = settings.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;
   if (!problem.interpolate) judge(problem, settings.tolerance, model);
   if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, [poller = Poller(&monitor)](double n) mutable { poller.work(n); });
+  if (problem.task == Task::regression && !problem.interpolate) {
+    to_label_units(problem, solution.weights, solution.intercept);
+    model.constant = problem.target_constant;
+    if (given.intercept) model.target_center = problem.target_center;
+    if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
+  }
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.dimensions = data.dimensions();

@@ -42,6 +42,24 @@ auto backend(F&& f) -> decltype(f()) {
   }
 }
 
+/// Whether an error is about the rows at hand, and not about the statement or the machine.
+inline bool about_rows(const Error& e) {
+  return e.kind() == ErrorKind::invalid_value || e.kind() == ErrorKind::null_value ||
+         e.kind() == ErrorKind::wrong_dimensions || e.kind() == ErrorKind::malformed_binary;
+}
+
+/// Runs f. An error about the rows is returned, any other passes through.
+template <class F>
+std::optional<Error> row_error(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    if (!about_rows(e)) throw;
+    return e;
+  }
+  return std::nullopt;
+}
+
 /// ereport(WARNING) with a hint.
 void warn(const std::string& message, const std::string& hint);
 

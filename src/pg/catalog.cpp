@@ -1,4 +1,5 @@
-// What the library offers: margin_version(), margin_solvers(), margin_losses().
+// What the library offers: margin_version(), margin_solvers(), margin_losses(), margin_kernels(), margin_option_list().
+#include "../core/catalogue.hpp"
 #include "boundary.hpp"
 #include "composite.hpp"
 #include "result_set.hpp"
@@ -21,5 +22,20 @@ MARGIN_FUNCTION(margin_losses) {
     rows.add({text_datum(name), text_datum(loss->classification() ? "classes" : "numbers"),
               BoolGetDatum(loss->has_probability())});
   }
+  return 0;
+}
+
+MARGIN_FUNCTION(margin_kernels) {
+  ResultSet rows(fcinfo);
+  for (const margin::KernelText& kernel : margin::kernel_texts())
+    rows.add({text_datum(kernel.name), text_datum(kernel.formula), text_datum(kernel.options)});
+  return 0;
+}
+
+MARGIN_FUNCTION(margin_option_list) {
+  ResultSet rows(fcinfo);
+  for (const margin::OptionText& option : margin::option_texts())
+    rows.add({text_datum(option.name), text_datum(option.type), text_datum(option.meaning), text_datum(option.fallback),
+              text_datum(option.used_by)});
   return 0;
 }

@@ -24,9 +24,11 @@ ArrayType* one_dimensional(Datum value) {
     const bits8* bitmap = ARR_NULLBITMAP(array);
     for (int i = 0; i < ARR_DIMS(array)[0]; ++i)
       if ((bitmap[i / 8] & (1 << (i % 8))) == 0)
-        throw Error(ErrorKind::null_value, "feature " + std::to_string(i + 1) + " is NULL, expected a number",
-                    "Replace missing values, for example with array_replace(features, NULL, 0), or leave such rows "
-                    "out with FILTER (WHERE ...).");
+        throw Error(
+            ErrorKind::null_value, "feature " + std::to_string(i + 1) + " is NULL, expected a number",
+            "Replace missing values, for example with array_replace(features, NULL, 0), or leave such rows "
+            "out: FILTER (WHERE margin_finite(features)) in an aggregate, CASE WHEN margin_finite(features) THEN "
+            "... END around a function of one row.");
   }
   return array;
 }

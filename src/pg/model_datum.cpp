@@ -54,6 +54,17 @@ void read_dual_weights(const CompositeReader& reader, StoredModel& model) {
   model.dual_weights = std::move(dual->values);
 }
 
+void read_target_units(const CompositeReader& reader, StoredModel& model) {
+  const bool soft = model.regression() && model.lambda.has_value();
+  for (const auto& [name, unit] :
+       {std::pair{"target_center", &model.target_center}, {"target_scale", &model.target_scale}}) {
+    *unit = reader.float8(name);
+    if (unit->has_value() && !soft) reader.refuse(name, "must be NULL but for regressions with a lambda");
+    if (!std::isfinite(unit->value_or(0))) reader.refuse(name, "must be NULL or a finite number");
+  }
+  if (model.target_scale.value_or(1) <= 0) reader.refuse("target_scale", "must be NULL or a positive number");
+}
+
 void read_calibration(const CompositeReader& reader, StoredModel& model) {
   const auto table = reader.numbers("calibration");
   if (!table.has_value()) return;
@@ -81,6 +92,7 @@ void read_model(Datum composite, StoredModel& model) {
   model.gap = reader.float8("gap");
   if (model.lambda.has_value() && model.gap.has_value() && !(*model.gap >= 0))
     reader.refuse("gap", "must be NULL or a number of 0 or more");
+  read_target_units(reader, model);
   read_calibration(reader, model);
   if (const auto options = reader.get("options", JSONBOID)) {
     Value value = value_from(*options);
@@ -103,8 +115,11 @@ std::int32_t StoredModel::class_index(std::string_view name) const {
   std::string known;
   for (std::size_t c = 0; c < classes.size() && c < most; ++c) known += (c == 0 ? "\"" : ", \"") + classes[c] + "\"";
   if (classes.size() > most) known += " and " + std::to_string(classes.size() - most) + " more";
+  const bool boolean = name == "true" || name == "false";
   throw Error(ErrorKind::invalid_value, "label \"" + std::string(name) + "\" is not a class of the model",
-              "Leave such rows out with FILTER (WHERE ...).", "The classes of the model are " + known + ".");
+              boolean ? "Its labels are of another type: give the label itself, not a comparison."
+                      : "Leave such rows out with FILTER (WHERE ...).",
+              "The classes of the model are " + known + ".");
 }
 
 void require_storable(const Dataset& data, const Settings& settings) {
@@ -174,6 +189,8 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
     for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});
     out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis->stumps().size(), 2));
   }
+  out.set_float8("target_center", model.target_center);
+  out.set_float8("target_scale", model.target_scale);
   if (!model.calibration.empty()) {
     const std::vector<double> table = to_table(model.calibration);
     const std::size_t columns = model.calibration.knots.empty() ? 2 : 3;

@@ -19,6 +19,7 @@ struct StoredModel {
   std::string loss;
   double norm = 2;  ///< p of a hard margin
   std::optional<double> lambda, gap;
+  std::optional<double> target_center, target_scale;  ///< of soft regressions
   Calibration calibration;
   Value::Object options;
   bool ignore_unseen = false;  ///< the option `unseen` is 'ignore'

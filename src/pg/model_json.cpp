@@ -33,36 +33,12 @@ Value number_values(const Matrix& m) {
 /// False for attributes that ALTER TYPE has added: of them nothing is known but the type, whose own text they are in
 /// JSON.
 bool is_own(const Attribute& field) {
-  static constexpr std::string_view names[] = {"solver",
-                                               "columns",
-                                               "loss",
-                                               "norm",
-                                               "lambda",
-                                               "status",
-                                               "classes",
-                                               "weights",
-                                               "dual",
-                                               "gap",
-                                               "rows",
-                                               "intercept",
-                                               "iterations",
-                                               "margin_lower",
-                                               "margin_upper",
-                                               "primal",
-                                               "skipped",
-                                               "support",
-                                               "dimensions",
-                                               "seconds",
-                                               "options",
-                                               "history",
-                                               "kernel",
-                                               "calibration",
-                                               "stumps",
-                                               "dual_weights",
-                                               "kernel_parameters",
-                                               "support_vectors",
-                                               "sparse_support_vectors"};
-  return std::find(std::begin(names), std::end(names), field.name) != std::end(names);
+  static constexpr std::string_view names =
+      " solver columns loss norm lambda status classes weights dual gap rows intercept iterations "
+      "margin_lower margin_upper primal skipped support dimensions seconds options history kernel "
+      "calibration stumps dual_weights kernel_parameters support_vectors sparse_support_vectors "
+      "target_center target_scale ";
+  return names.find(" " + field.name + " ") != std::string_view::npos;
 }
 
 /// The same text whatever the session's style of dates: it is read elsewhere, at another time.

@@ -41,6 +41,7 @@ extern "C" {
 #include <common/hashfn.h>
 #include <fmgr.h>
 #include <funcapi.h>
+#include <mb/pg_wchar.h>
 #include <miscadmin.h>
 #include <nodes/execnodes.h>
 #include <nodes/primnodes.h>

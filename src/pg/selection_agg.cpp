@@ -1,23 +1,24 @@
 // The aggregates margin_cross_validate and margin_path: many trainings on rows that are read once.
 #include "../core/selection.hpp"
+#include "group_errors.hpp"
 #include "model_datum.hpp"
 #include "monitor.hpp"
 #include "options.hpp"
 #include "train_agg.hpp"
+#include "training_warnings.hpp"
 
 namespace margin::pg {
 namespace {
 
-Dataset::Outcome outcome_of_selection(Value::Object options) {
-  return outcome_of(parse_cross_validation(std::move(options)));
-}
-
-Dataset::Outcome outcome_of_path(Value::Object options) { return outcome_of(parse_path(std::move(options))); }
+RowRules rules_of(const SelectionOptions& options) { return {outcome_of(options), options.settings.null_for_error}; }
+RowRules rules_of_selection(Value::Object options) { return rules_of(parse_cross_validation(std::move(options))); }
+RowRules rules_of_path(Value::Object options) { return rules_of(parse_path(std::move(options))); }
 
 /// What all groups of a query share: the last progress line.
 struct SelectionCall {
   explicit SelectionCall(FunctionCallInfo) {}
   SessionMonitor::Clock::time_point last_line{};
+  GroupWarnings groups;
 };
 
 SessionMonitor monitor_of(FunctionCallInfo fcinfo, const Settings& settings) {
@@ -53,18 +54,27 @@ void set_settings(CompositeBuilder& out, const Selection& selection) {
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, 0, 0, outcome_of_selection); }
-MARGIN_FUNCTION(margin_cross_validate_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_selection); }
+MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, 0, 0, rules_of_selection); }
+MARGIN_FUNCTION(margin_cross_validate_step_options) { return collect_row(fcinfo, 0, 3, rules_of_selection); }
 
 MARGIN_FUNCTION(margin_cross_validate_final) {
-  const std::optional<CollectedRows> rows = collected_rows(fcinfo);
+  GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
+  const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
   SessionMonitor monitor = monitor_of(fcinfo, options.settings);
-  const margin::Selection selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left);
+  margin::Selection selection;
+  if (!attempt(*rows, groups,
+               [&] { selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left); }))
+    PG_RETURN_NULL();
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
+  if (useless(selection))
+    warn("no setting is better than a constant: the best " + std::string(margin::metric_name(selection.metric)) +
+             " is " + figure(*selection.settings[*selection.best].mean) +
+             ", that of predicting the same for every row " + figure(*selection.constant),
+         "Other lambdas, losses or features may do better; try standardize => true.");
   CompositeBuilder out(fcinfo);
   out.set_text("metric", margin::metric_name(selection.metric));
   out.set_int4("folds", options.folds);
@@ -82,27 +92,35 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   return out.finish();
 }
 
-MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, 0, 0, outcome_of_path); }
-MARGIN_FUNCTION(margin_path_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_path); }
-MARGIN_FUNCTION(margin_path_step_weight_options) { return collect_row(fcinfo, 3, 4, outcome_of_path); }
+MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, 0, 0, rules_of_path); }
+MARGIN_FUNCTION(margin_path_step_options) { return collect_row(fcinfo, 0, 3, rules_of_path); }
+MARGIN_FUNCTION(margin_path_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_path); }
 
 MARGIN_FUNCTION(margin_path_final) {
-  std::optional<CollectedRows> rows = collected_rows(fcinfo);
+  GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
+  std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::SelectionOptions options = margin::parse_path(rows->options);
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
   SessionMonitor monitor = monitor_of(fcinfo, options.settings);
-  const std::vector<margin::Model> models = margin::train_path(rows->data, options, monitor, rows->memory_left);
+  std::vector<margin::Model> models;
+  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, monitor, rows->memory_left); }))
+    PG_RETURN_NULL();
   rows->options.erase("lambdas");
   rows->options.erase("initial");
   std::vector<Datum> values;
-  std::int64_t unfinished = 0;
+  std::int64_t unfinished = 0, worse = 0;
   for (const margin::Model& model : models) {
     unfinished += model.status != margin::Status::optimal;
+    worse += useless(model);
     rows->options["lambda"] = {*model.lambda};
     values.push_back(model_datum(fcinfo, model, rows->skipped, rows->options));
   }
   warn_of_unfinished(unfinished, models.size());
+  if (worse > 0)
+    warn(std::to_string(worse) + " of " + std::to_string(models.size()) +
+             " models are worse than a constant: predicting the same for every training row would fit these better",
+         "Leave out the largest lambdas, standardize the features, or see margin_cross_validate.");
   return composite_array(values);
 }

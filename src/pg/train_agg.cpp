@@ -2,51 +2,60 @@
 #include "train_agg.hpp"
 
 #include "features.hpp"
+#include "group_errors.hpp"
 #include "labels.hpp"
 #include "memory.hpp"
 #include "model_datum.hpp"
 #include "monitor.hpp"
 #include "options.hpp"
+#include "training_warnings.hpp"
 
 namespace margin::pg {
 namespace {
 
 /// One group's rows. All its memory is the aggregate context's: it may be abandoned at any time.
 struct TrainState {
-  TrainState(MemoryContext context, Dataset::Outcome outcome)
-      : memory(context, memory_limit(), &rows), options(&memory), data(outcome, &memory) {}
+  TrainState(MemoryContext context, const RowRules& rules)
+      : memory(context, memory_limit(), &rows),
+        options(&memory),
+        cause(&memory),
+        where(&memory),
+        data(rules.outcome, &memory),
+        null_for_error(rules.null_for_error) {}
 
   std::int64_t rows = 0, skipped = 0;
   ContextResource memory;
-  std::pmr::string options;  // payload of the jsonb, the same for every row; empty: none given
+  std::pmr::string options;       // payload of the jsonb, the same for every row; empty: none given
+  std::pmr::string cause, where;  // of the row that ruined the group; empty: none did
   LabelCache labels;
   Dataset data;
+  bool null_for_error;
 };
 
 /// What a call site of the transition function keeps for the query.
 struct TrainCall {
   explicit TrainCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2) {}
 
-  /// Which outcome the options ask for; parsed again only when they change.
-  Dataset::Outcome outcome_of_options(Datum jsonb, OutcomeOf outcome_of) {
+  /// What the options ask for; parsed again only when they change.
+  const RowRules& rules_of_options(Datum jsonb, RulesOf rules_of) {
     const std::string_view bytes = jsonb == 0 ? std::string_view{} : payload(jsonb);
-    if (known && bytes == options) return outcome;
-    outcome = outcome_of(jsonb == 0 ? Value::Object{} : options_from(jsonb));
+    if (known && bytes == options) return rules;
+    rules = rules_of(jsonb == 0 ? Value::Object{} : options_from(jsonb));
     options = bytes;
     known = true;
-    return outcome;
+    return rules;
   }
 
   LabelReader label;
   FeatureReader features;
   std::string options;
-  Dataset::Outcome outcome = Dataset::Outcome::classes;
+  RowRules rules;
   bool known = false;
 };
 
-TrainState* start(TrainCall& call, MemoryContext context, Datum options, OutcomeOf outcome_of) {
-  const Dataset::Outcome outcome = call.outcome_of_options(options, outcome_of);
-  auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, outcome);
+TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf rules_of) {
+  const RowRules& rules = call.rules_of_options(options, rules_of);
+  auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, rules);
   state->data.classes().set_numbers(call.label.numbers());
   if (options != 0) state->options = payload(options);
   return state;
@@ -63,17 +72,52 @@ double row_weight(FunctionCallInfo fcinfo, int argument) {
   return weight;
 }
 
-Dataset::Outcome outcome_of_training(Value::Object options) { return outcome_of(parse_settings(options)); }
+RowRules rules_of_training(Value::Object options) {
+  const Settings settings = parse_settings(options);
+  return {outcome_of(settings), settings.null_for_error};
+}
+
+void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
+  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
+  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
+  if (state.data.outcome() == Dataset::Outcome::intervals) {
+    const LabelReader::Interval target = call.label.interval(PG_GETARG_DATUM(1));
+    append(state.data, x, target.lower, weight);
+    state.data.set_upper_target(target.upper);
+    return;
+  }
+  if (state.data.outcome() == Dataset::Outcome::targets)
+    return append(state.data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
+  const std::int32_t index = state.labels.find(call.label, PG_GETARG_DATUM(1), [&](const LabelReader::ClassName& name) {
+    return state.data.classes().intern(name.text, name.key);
+  });
+  append(state.data, x, index, weight);
+}
+
+/// Which row of the group this is, as far as it can be read.
+std::string where(FunctionCallInfo fcinfo, const TrainCall& call, const TrainState& state) {
+  std::string label;
+  std::optional<FeatureRow> x;
+  if (state.data.outcome() != Dataset::Outcome::intervals)
+    row_error([&] { label = std::string(call.label.name(PG_GETARG_DATUM(1)).text); });
+  row_error([&] { x = call.features.read(PG_GETARG_DATUM(2)); });
+  const std::string text = row_text(label, x.has_value() ? &*x : nullptr);
+  return "It is row " + std::to_string(state.rows) + " of its group" + (text.empty() ? "." : ", with " + text + ".");
+}
 
 }  // namespace
 
-Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, OutcomeOf outcome_of) {
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of) {
   MemoryContext context = aggregate_context(fcinfo);
   auto& call = query_state<TrainCall>(fcinfo);
-  const Datum options = options_at == 0 || PG_ARGISNULL(options_at) ? Datum{0} : PG_GETARG_DATUM(options_at);
+  if (options_at != 0 && PG_ARGISNULL(options_at))
+    throw Error(
+        ErrorKind::null_value, "the options are NULL, expected a jsonb object",
+        "Does a join find no options for some rows? coalesce(options, '{}') trains with the defaults, a hard margin.");
+  const Datum options = options_at == 0 ? Datum{0} : PG_GETARG_DATUM(options_at);
   TrainState* state = nullptr;
   if (PG_ARGISNULL(0)) {
-    state = start(call, context, options, outcome_of);
+    state = start(call, context, options, rules_of);
   } else {
     state = reinterpret_cast<TrainState*>(PG_GETARG_POINTER(0));
     if (options != 0 ? payload(options) != state->options : !state->options.empty())
@@ -85,34 +129,28 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, Outcom
     ++state->skipped;
     PG_RETURN_POINTER(state);
   }
-  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
-  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
-  if (state->data.outcome() == Dataset::Outcome::intervals) {
-    const LabelReader::Interval target = call.label.interval(PG_GETARG_DATUM(1));
-    append(state->data, x, target.lower, weight);
-    state->data.set_upper_target(target.upper);
-    PG_RETURN_POINTER(state);
+  if (!state->cause.empty()) PG_RETURN_POINTER(state);
+  if (const auto error = row_error([&] { add_row(fcinfo, call, *state, weight_at); })) {
+    if (!state->null_for_error) throw located(*error, where(fcinfo, call, *state));
+    state->cause = error->message();
+    state->where = where(fcinfo, call, *state);
   }
-  if (state->data.outcome() == Dataset::Outcome::targets) {
-    append(state->data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
-    PG_RETURN_POINTER(state);
-  }
-  const std::int32_t index = state->labels.find(
-      call.label, PG_GETARG_DATUM(1),
-      [&](const LabelReader::ClassName& name) { return state->data.classes().intern(name.text, name.key); });
-  append(state->data, x, index, weight);
   PG_RETURN_POINTER(state);
 }
 
-std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo) {
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) return std::nullopt;
   const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
+  if (!state->cause.empty()) {
+    warnings.give(std::string(state->cause), std::string(state->where));
+    return std::nullopt;
+  }
   if (state->data.rows() == 0) return std::nullopt;
   require_classes(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
-  return CollectedRows{state->data, std::move(options), state->skipped, state->memory.left()};
+  return CollectedRows{state->data, std::move(options), state->skipped, state->null_for_error, state->memory.left()};
 }
 
 namespace {
@@ -121,77 +159,32 @@ namespace {
 struct FinalCall {
   explicit FinalCall(FunctionCallInfo) {}
   SessionMonitor::Clock::time_point last_line{};
-  int warnings = 0;
+  TrainingWarnings warnings;
+  GroupWarnings groups;
 };
-
-// A statement that trains many groups would drown in warnings; every model says the same in its status.
-constexpr int most_warnings = 5;
-
-std::string figure(double value) {
-  char text[32];
-  snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-/// A target that was not reached is worth a warning: what is certified, and what to change.
-void warn_unless_optimal(const Model& model, bool about_margin, FinalCall& call) {
-  if (model.status == Status::optimal || ++call.warnings > most_warnings + 1) return;
-  if (call.warnings == most_warnings + 1) {
-    warn("further models of this statement did not reach their target either",
-         "Their status, margin_lower and margin_upper (or primal and dual) tell what each reached.");
-    return;
-  }
-  const Certificate& c = model.certificate;
-  const bool interpolation = model.loss == "interpolate";
-  const std::string reached =
-      interpolation ? "weights that meet the targets have half a squared norm of at least " + figure(c.dual) +
-                          ", those of the model have " + figure(c.primal) + " and miss by up to " +
-                          figure(std::max(0.0, -c.slack))
-      : about_margin ? "the margin is certified to lie in [" + figure(c.primal) + ", " + figure(c.dual) + "]"
-                     : "the optimum is certified to lie in [" + figure(c.dual) + ", " + figure(c.primal) + "]";
-  if (model.status == Status::not_separable && interpolation) {
-    warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
-         "Give ranges as labels, or lambda and a regression loss, to trade errors.");
-    return;
-  }
-  if (model.status == Status::not_separable) {
-    const bool softened = model.solver.find("cutting_plane+newton") != std::string::npos ||
-                          model.solver.find("cutting_plane+sdca") != std::string::npos;
-    warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached + "; " +
-             std::to_string(c.errors) + " rows have a margin of 0 or less",
-         std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
-             (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
-    return;
-  }
-  const bool time = model.status == Status::time_limit;
-  warn("training stopped before the tolerance " + figure(model.tolerance) + " was reached (" +
-           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
-       time
-           ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
-           : "Raise max_iterations or tolerance, scale the features, or try another solver; the model and its interval "
-             "are valid.");
-}
 
 }  // namespace
 }  // namespace margin::pg
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, 0, 0, outcome_of_training); }
-MARGIN_FUNCTION(margin_train_step_options) { return collect_row(fcinfo, 0, 3, outcome_of_training); }
-MARGIN_FUNCTION(margin_train_step_weight_options) { return collect_row(fcinfo, 3, 4, outcome_of_training); }
+MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, 0, 0, rules_of_training); }
+MARGIN_FUNCTION(margin_train_step_options) { return collect_row(fcinfo, 0, 3, rules_of_training); }
+MARGIN_FUNCTION(margin_train_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_training); }
 
 MARGIN_FUNCTION(margin_train_final) {
-  std::optional<CollectedRows> rows = collected_rows(fcinfo);
+  auto& call = query_state<FinalCall>(fcinfo);
+  std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::Settings settings = margin::parse_settings(rows->options);
   if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
   require_storable(rows->data, settings);
-  auto& call = query_state<FinalCall>(fcinfo);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionMonitor monitor(settings.log_level, about_margin, call.last_line);
-  const margin::Model model = margin::train(rows->data, settings, monitor, rows->memory_left);
-  warn_unless_optimal(model, about_margin, call);
+  margin::Model model;
+  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, monitor, rows->memory_left); }))
+    PG_RETURN_NULL();
+  call.warnings.give(model, settings);
   rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
   return model_datum(fcinfo, model, rows->skipped, rows->options);
 }

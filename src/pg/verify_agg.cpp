@@ -45,7 +45,8 @@ struct VerifyState {
                       with_dual && !settings.standardize);
     if (!hard && objective_is_known()) {
       loss = make_loss(model->loss, settings);
-      risk.emplace(objective(), weights, model->intercept.data(), with_dual);
+      for (const double b : model->intercept) intercept.push_back(b - model->target_center.value_or(0));
+      risk.emplace(objective(), weights, intercept.data(), with_dual);
     }
     // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
     if (!hard && !model->regression() && !settings.standardize && model->gap.has_value())
@@ -112,8 +113,7 @@ struct VerifyState {
     const Row known = fitted(*model, row);
     require_finite(known);
     const Row x = placed(known);
-    // The k-th row meets the k-th dual weight; rows beyond the last one have none. Any pairing gives a true bound
-    // by weak duality: rows in another order can only make it wider.
+    // The k-th row meets the k-th dual weight, later rows none: by weak duality any pairing gives a true bound.
     const std::size_t at = static_cast<std::size_t>(rows) * columns;
     const double* dual =
         columns > 0 && at + columns <= model->dual_weights.size() ? model->dual_weights.data() + at : nullptr;
@@ -125,7 +125,7 @@ struct VerifyState {
       const LabelReader::Interval target = call.label.interval(label);
       targets->add(x, target.lower, target.upper, dual == nullptr ? 0.0 : *dual);
     } else if (model->regression()) {
-      const double target = call.label.number(label);
+      const double target = call.label.number(label) - model->target_center.value_or(0);
       if (risk.has_value()) risk->add(x, target, 1, 1, dual);
     } else {
       const std::int32_t truth = labels.find(
@@ -218,6 +218,7 @@ struct VerifyState {
   bool upper_known = false;
   std::vector<double> values;  // of the basis
   std::shared_ptr<const Loss> loss;
+  std::vector<double> intercept;              // of `risk`: from the center of the targets, as these are
   std::optional<RiskCheck> risk;              // soft margins
   std::optional<KernelCheck> kernel;          // kernel models, hard and soft
   std::optional<InterpolationCheck> targets;  // loss 'interpolate'
@@ -256,7 +257,6 @@ MARGIN_FUNCTION(margin_verify_step) { return pass_step<VerifyState>(fcinfo); }
 MARGIN_FUNCTION(margin_verify_combine) { return pass_combine<VerifyState>(fcinfo); }
 MARGIN_FUNCTION(margin_verify_serialize) { return pass_serialize<VerifyState>(fcinfo); }
 MARGIN_FUNCTION(margin_verify_deserialize) { return pass_deserialize<VerifyState>(fcinfo); }
-
 MARGIN_FUNCTION(margin_verify_final) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();

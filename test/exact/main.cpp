@@ -61,6 +61,7 @@ void run(const exact::Case& c, std::uint64_t seed, Count& count, bool verbose) {
     const margin::Model model = margin::train(rows.data(), settings, monitor);
     const margin::Problem p = margin::make_problem(rows.data(), settings);
     Vectors v{model.weights, model.intercept, *model.dual_weights, model.basis};
+    for (double& b : v.intercept) b -= p.target_center;  // the problem's intercept; 0 but for regressions
     if (!v.weights.allFinite() || !v.intercept.allFinite()) report(c, seed, "weights are no numbers", count);
     exact::Findings f = exact::check(p, settings, v, model.certificate, true);
     ++count.certificates;

@@ -5,7 +5,12 @@
 
 #include <limits>
 
+#include "catalogue.hpp"
 #include "error.hpp"
+#include "foreign_names.hpp"
+#include "kernel_function.hpp"
+#include "loss.hpp"
+#include "solver.hpp"
 
 namespace margin {
 namespace {
@@ -168,6 +173,47 @@ TEST(Settings, a_name_that_is_like_no_other_is_answered_with_all) {
 TEST(Settings, names_are_not_empty) {
   for (const char* key : {"loss", "solver", "kernel"})
     EXPECT_EQ(refusal(key, value("")), "option \"" + std::string(key) + "\" must be a name, not \"\"");
+}
+
+TEST(Settings, names_of_other_programs_are_answered_with_ours) {
+  const auto option = [](const char* name) { return unknown_option(name, option_names()).hint(); };
+  EXPECT_NE(option("C").find("1/(lambda times the number of rows)"), std::string::npos);
+  EXPECT_NE(option("alpha").find("\"lambda\""), std::string::npos);
+  EXPECT_NE(option("Penalty").find("\"l1_ratio\""), std::string::npos);
+  EXPECT_EQ(option("n_estimators"), "Here it is \"max_iterations\".");
+  EXPECT_EQ(option("random_state"), "Here it is \"seed\".");
+  EXPECT_NE(option("class_weights").find("\"class_weight\""), std::string::npos);
+  EXPECT_EQ(option("tol"), "Did you mean \"tolerance\"?");
+  EXPECT_EQ(option("max_iter"), "Did you mean \"max_iterations\"?");
+  EXPECT_EQ(option("n estimators").find("Here"), std::string::npos);
+  const auto loss = [](const char* name) {
+    try {
+      make_loss(name, Settings{});
+    } catch (const Error& e) {
+      return e.hint();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(loss("log_loss"), "Here it is \"logistic\".");
+  EXPECT_EQ(loss("mse"), "Here it is \"squared\".");
+  EXPECT_EQ(loss("l2"), "Here it is \"squared\".");
+  EXPECT_EQ(loss("squared_error"), "Here it is \"squared\".");
+  EXPECT_NE(loss("mae").find("\"absolute\""), std::string::npos);
+  EXPECT_EQ(loss("hing"), "Did you mean \"hinge\"?");
+}
+
+TEST(Settings, every_foreign_name_is_foreign) {
+  for (const std::string_view name : option_names()) EXPECT_EQ(hint_for_foreign_option(name), "") << name;
+  for (const std::string_view name : loss_names()) EXPECT_EQ(hint_for_foreign_loss(name), "") << name;
+  for (const Solver* solver : all_solvers()) EXPECT_EQ(hint_for_foreign_solver(solver->name()), "") << solver->name();
+}
+
+TEST(Settings, the_lists_for_users_have_the_names_that_are_parsed) {
+  std::vector<std::string_view> options, kernels;
+  for (const OptionText& text : option_texts()) options.push_back(text.name);
+  for (const KernelText& text : kernel_texts()) kernels.push_back(text.name);
+  EXPECT_EQ(options, option_names());
+  EXPECT_EQ(kernels, kernel_names());
 }
 
 TEST(Settings, options_of_model_selection_are_known_elsewhere) {

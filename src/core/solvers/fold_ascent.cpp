@@ -20,6 +20,7 @@
 
 #include "../huge_pages.hpp"
 #include "../losses/all.hpp"
+#include "../target_units.hpp"
 #include "fold_steps.hpp"
 #include "sdca_loops.hpp"
 #include "sdca_schedule.hpp"
@@ -101,7 +102,8 @@ FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::ve
       outputs_(static_cast<std::size_t>(p.outputs())),
       held_out_(rows_.size() * outputs_.size()),
       estimate_(width_),
-      target_(width_) {
+      target_(width_),
+      offset_(width_) {
   const auto classes = static_cast<std::size_t>(std::max(1, p.classes));
   const double constant = p.intercept ? p.intercept_scale * p.intercept_scale : 0.0;
   std::vector<double> mass(classes * width_, 0.0);  // row weight of each class outside of each fold
@@ -127,10 +129,15 @@ FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::ve
     const std::vector<double> factor =
         p.classes > 0 ? class_weights(settings, p.class_names, kept) : std::vector<double>(1, 1.0);
     for (std::size_t c = 0; c < classes; ++c) unit_[c * width_ + f] = total > 0 ? factor[c] / total : 0.0;
+    if (p.task == Task::regression && p.intercept && total > 0)
+      offset_[f] =
+          best_constant({p.data, &fold, first + static_cast<std::int32_t>(f)}, *p.loss, p.monitor) - p.target_center;
   }
 }
 
 FoldAscent::~FoldAscent() = default;
+
+double FoldAscent::constant(std::size_t f) const { return problem_.target_center + offset_[f]; }
 
 void FoldAscent::dot_panel(const Row& x, double* u) const {
   const auto n = static_cast<std::size_t>(x.count);
@@ -138,7 +145,7 @@ void FoldAscent::dot_panel(const Row& x, double* u) const {
     kernels().panel_dot_d(x.doubles(), x.indices, n, at_->w.data(), width_, u);
   else
     kernels().panel_dot_f(x.floats(), x.indices, n, at_->w.data(), width_, u);
-  for (std::size_t f = 0; f < width_; ++f) u[f] += at_->b[f];
+  for (std::size_t f = 0; f < width_; ++f) u[f] += at_->b[f] + offset_[f];
 }
 
 // Outcomes of an output, its panels, and the rows that can move.
@@ -160,9 +167,8 @@ void FoldAscent::turn_to(std::int32_t output, double lambda) {
   const Loss& loss = *problem_.loss;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Visit& v = rows_[i];
-    const double at_zero = v.weight * loss.value(0, v.y);
     for (std::size_t f = 0; f < width_; ++f)
-      at_->size[f] += at_zero * unit_[static_cast<std::size_t>(v.label) * width_ + f];
+      at_->size[f] += v.weight * loss.value(offset_[f], v.y) * unit_[static_cast<std::size_t>(v.label) * width_ + f];
     run_.work(32);
   }
 }
@@ -179,8 +185,8 @@ void FoldAscent::rescale(double lambda) {
       const double c =
           static_cast<double>(stride) * rows_[i].weight * unit_[static_cast<std::size_t>(rows_[i].label) * width_ + f];
       if (a == 0 || c == 0 || rows_[i].fold == static_cast<std::int32_t>(f)) continue;
-      whole[f] -= c * loss.conjugate(a, y);
-      half[f] -= c * loss.conjugate(0.5 * a, y);
+      whole[f] -= c * (loss.conjugate(a, y) + a * offset_[f]);
+      half[f] -= c * (loss.conjugate(0.5 * a, y) + 0.5 * a * offset_[f]);
     }
   add_squares(at_->w, width_, norm);
   const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 1.0;
@@ -264,7 +270,7 @@ void FoldAscent::look(const L& loss, double epochs) {
     const double* const unit = &unit_[static_cast<std::size_t>(v.label) * width_];
     bool wanted = false;
     dot_panel(v.x, u);
-    if (v.fold >= 0 && v.fold < count_) held_out_[i * outputs_.size() + output] = u[v.fold];
+    if (v.fold >= 0 && v.fold < count_) held_out_[i * outputs_.size() + output] = u[v.fold] + problem_.target_center;
     if (!(v.weight > 0)) continue;
     panel_values(loss, u, v.y, width_, values);
     for (std::size_t f = 0; f < folds; ++f) {
@@ -272,8 +278,8 @@ void FoldAscent::look(const L& loss, double epochs) {
       const double c = v.weight * unit[f];
       losses[f] += c * values[f];
       if (a[f] != 0) {
-        conjugates[f] += c * loss.conjugate(a[f], v.y);
-        products[f] += c * a[f] * u[f];
+        conjugates[f] += c * (loss.conjugate(a[f], v.y) + a[f] * offset_[f]);
+        products[f] += c * a[f] * (u[f] - offset_[f]);
       }
       if constexpr (detail::settles<L>()) wanted |= loss.slack(u[f], v.y, a[f]) <= threshold;
     }
@@ -355,7 +361,7 @@ InitialModel FoldAscent::model(std::int32_t fold) const {
   const auto f = static_cast<std::size_t>(fold);
   for (const Output& output : outputs_) {
     for (std::size_t k = f; k < output.w.size(); k += width_) m.weights.push_back(output.w[k]);
-    m.intercept.push_back(output.b[f]);
+    m.intercept.push_back(output.b[f] + constant(f));
   }
   for (std::size_t i = 0; i < rows_.size(); ++i)
     if (rows_[i].fold != fold)

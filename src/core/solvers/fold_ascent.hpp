@@ -49,6 +49,7 @@ class FoldAscent {
   void rescale(double lambda);
   void settle_zero_rows();
   void dot_panel(const Row& x, double* u) const;
+  double constant(std::size_t fold) const;
 
   const Problem& problem_;
   const Settings& settings_;
@@ -66,6 +67,9 @@ class FoldAscent {
   std::vector<char> reached_;
   std::vector<std::int32_t> movable_, order_;
   std::vector<double> estimate_, target_;  // of each fold
+  // A regression's targets are measured from the best constant of the rows outside of the fold: this much from that of
+  // all rows, from which `y` is measured. Losses see (score + offset, y), which is the same.
+  std::vector<double> offset_;
   double violation_ = 0, widest_ = 0;
   bool moved_ = false;
 };

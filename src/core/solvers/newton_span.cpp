@@ -74,7 +74,7 @@ RowSpan::RowSpan(const Problem& problem, Run& run)
     for (std::size_t j = 0; j < n; ++j) row[j] = j <= i ? factor_.row(j)[i] : 0.0;
     const auto source = static_cast<std::int64_t>(i);
     rows_.append(row.data(), static_cast<std::int32_t>(n),
-                 problem.task == Task::regression ? problem.data.target(source) : 0.0);
+                 problem.task == Task::regression ? problem.target(source, 0) : 0.0);
     run.work(static_cast<double>(2 * n));
   }
   reduced_.task = problem.task;

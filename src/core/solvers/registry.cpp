@@ -1,5 +1,6 @@
 // The only list of solvers, and the rule by which `auto` picks one.
 #include "../error.hpp"
+#include "../foreign_names.hpp"
 #include "../settings.hpp"
 #include "../solver.hpp"
 
@@ -89,8 +90,9 @@ const Solver& choose_solver(const Problem& problem, const Settings& settings) {
                   "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
     return *solver;
   }
+  const std::string hint = hint_for_foreign_solver(settings.solver);
   throw Error(ErrorKind::invalid_option, "unknown solver \"" + settings.solver + "\"",
-              name_hint(settings.solver, names) + " margin_solvers() says what each is for.");
+              (hint.empty() ? name_hint(settings.solver, names) : hint) + " margin_solvers() says what each is for.");
 }
 
 }  // namespace margin
