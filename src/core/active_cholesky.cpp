@@ -10,14 +10,22 @@ namespace margin {
 void ActiveCholesky::reserve(Eigen::Index n) {
   if (n <= l_.rows()) return;
   const Eigen::Index capacity = std::max<Eigen::Index>(n, std::max<Eigen::Index>(32, l_.rows() * 3 / 2));
-  Eigen::MatrixXd l = Eigen::MatrixXd::Zero(capacity, capacity), y = Eigen::MatrixXd::Zero(capacity, p_);
-  if (size_ > 0) {
-    l.topLeftCorner(size_, size_) = l_.topLeftCorner(size_, size_);
-    y.topRows(size_) = y_.topRows(size_);
-  }
+  Eigen::MatrixXd l = grown(l_, capacity, capacity), y = grown(y_, capacity, p_);
+  Eigen::MatrixXd q = dimension_ > 0 ? grown(q_, dimension_, capacity) : Eigen::MatrixXd();
   l_.swap(l);
   y_.swap(y);
-  if (dimension_ > 0) q_.conservativeResize(dimension_, capacity);
+  q_.swap(q);
+}
+
+Eigen::MatrixXd ActiveCholesky::grown(const Eigen::MatrixXd& m, Eigen::Index rows, Eigen::Index columns) const {
+  Eigen::MatrixXd out(rows, columns);
+  for (Eigen::Index j = 0; j < columns; ++j) {
+    const Eigen::Index known = j < m.cols() ? m.rows() : 0;
+    if (known > 0) out.col(j).head(known) = m.col(j);
+    out.col(j).tail(rows - known).setZero();
+    if (poll_) poll_(2.0 * static_cast<double>(rows));
+  }
+  return out;
 }
 
 Eigen::VectorXd ActiveCholesky::solve_lower(Eigen::VectorXd v) const {

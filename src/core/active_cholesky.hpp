@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 
 namespace margin {
 
@@ -15,6 +16,9 @@ class ActiveCholesky {
   /// `dimension` > 0: members are appended as vectors of that many entries, the last p of which are their entries of B.
   explicit ActiveCholesky(Eigen::Index right_hand_sides, Eigen::Index dimension = 0)
       : p_(right_hand_sides), dimension_(dimension) {}
+
+  /// Told of the operations where the arrays grow, which at thousands of members takes a while; may throw.
+  void set_poll(std::function<void(double)> poll) { poll_ = std::move(poll); }
 
   Eigen::Index size() const { return size_; }
   void clear() { size_ = 0; }
@@ -40,8 +44,11 @@ class ActiveCholesky {
 
  private:
   void reserve(Eigen::Index n);
+  /// A copy of `m` with so many rows and columns, zeros where it had none.
+  Eigen::MatrixXd grown(const Eigen::MatrixXd& m, Eigen::Index rows, Eigen::Index columns) const;
 
   Eigen::Index p_, dimension_, size_ = 0;
+  std::function<void(double)> poll_;
   Eigen::MatrixXd l_;  // column-major: solves and rotations run down contiguous columns
   Eigen::MatrixXd y_;
   Eigen::MatrixXd q_;  // dimension × size, orthonormal columns; empty when appending inner products

@@ -264,6 +264,7 @@ double KernelRows::bytes(const Dataset& rows, const KernelFunction& kernel) {
 
 KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,
                        const std::function<void(double)>& poll) {
+  poll(static_cast<double>(rows.rows()) * 4);  // the look at all rows that follows, and those before
   KernelRows out(std::move(kernel), rows.dimensions(), KernelRows::layout_for(rows));
   const auto n = static_cast<double>(rows.rows());
   out.reserve(static_cast<std::size_t>(rows.rows()), rows.density() * n * rows.dimensions() + 1);

@@ -224,8 +224,10 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
   eta_ = solve_small(m, v);
 }
 
-MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<void(double)>& poll) {
+MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<void(double)>& poll,
+                                          const std::function<bool()>& stop) {
   poll_ = poll;
+  factor_.set_poll(poll);
   is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
   if (members_.empty()) choose_start();
   minor_cycles();
@@ -266,6 +268,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
     for (const Eigen::Index j : candidates) {
       // The candidates before this one have moved w: look again before entering.
       if (j != candidates.front() && reduced(pool_.pair(j), member_product(j)) >= bound) continue;
+      if (stop && stop()) return Outcome::stopped;
       enter(j);
       minor_cycles();
     }

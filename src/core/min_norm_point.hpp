@@ -26,11 +26,12 @@ class MinNormPoint {
   enum class Precision { gram, rows };
   MinNormPoint(const Problem& problem, const Pool& pool, Precision precision);
 
-  enum class Outcome { optimal, stalled };
+  enum class Outcome { optimal, stalled, stopped };
 
   /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the pool.
   /// Until the reduced gradient of every pool pair is ≥ −tolerance · ‖w‖². `poll(operations)` may throw.
-  Outcome solve(double tolerance, const std::function<void(double)>& poll);
+  /// `stop` (empty: never) is asked after every member that enters; the point so far is one of the hull all the same.
+  Outcome solve(double tolerance, const std::function<void(double)>& poll, const std::function<bool()>& stop = {});
 
   const std::vector<Eigen::Index>& members() const { return members_; }
   const Eigen::VectorXd& weights() const { return q_; }

@@ -13,15 +13,16 @@
 
 namespace margin {
 
-/// Throws Error(malformed) naming the position (1-based) and what is expected there.
-SparseVector parse_sparse(std::string_view text);
+/// Throws Error(malformed) naming the position (1-based) and what is expected there. `monitor`, here and below (null:
+/// none): polled, for text may be hundreds of megabytes.
+SparseVector parse_sparse(std::string_view text, Monitor* monitor = nullptr);
 
 /// The text that parse_sparse reads back as the same vector: the shortest decimals that do.
-std::string print_sparse(const FeatureRow& x);
+std::string print_sparse(const FeatureRow& x, Monitor* monitor = nullptr);
 
 /// Throws Error(malformed_binary) naming the byte (1-based).
-SparseVector read_sparse_wire(std::string_view bytes);
+SparseVector read_sparse_wire(std::string_view bytes, Monitor* monitor = nullptr);
 
-std::string write_sparse_wire(const FeatureRow& x);
+std::string write_sparse_wire(const FeatureRow& x, Monitor* monitor = nullptr);
 
 }  // namespace margin

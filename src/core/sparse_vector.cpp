@@ -9,6 +9,8 @@
 #include <string>
 
 #include "error.hpp"
+#include "monitor.hpp"
+#include "polled.hpp"
 
 namespace margin {
 
@@ -20,16 +22,18 @@ bool strictly_increasing(const std::vector<std::int32_t>& indices) {
   return true;
 }
 
-void sort_pairs(SparseVector& v) {
+void sort_pairs(SparseVector& v, Poller& poller) {
   std::vector<std::size_t> order(v.indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return v.indices[a] < v.indices[b]; });
+  polled_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return v.indices[a] < v.indices[b]; },
+      [&](double operations) { poller.work(operations); });
   std::vector<std::int32_t> indices(order.size());
   std::vector<double> values(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     indices[k] = v.indices[order[k]];
     values[k] = v.values[order[k]];
+    poller.work(16);
   }
   v.indices.swap(indices);
   v.values.swap(values);
@@ -59,9 +63,11 @@ bool survives_as_float(double v) { return std::fabs(v) <= FLT_MAX && static_cast
 
 }  // namespace
 
-std::int32_t put_in_order(SparseVector& v) {
+std::int32_t put_in_order(SparseVector& v, Monitor* monitor) {
+  Poller poller(monitor);
+  poller.work(2.0 * static_cast<double>(v.indices.size()));
   if (!strictly_increasing(v.indices)) {
-    sort_pairs(v);
+    sort_pairs(v, poller);
     const auto twice = std::adjacent_find(v.indices.begin(), v.indices.end());
     if (twice != v.indices.end()) return *twice;
   }
@@ -77,13 +83,16 @@ std::int32_t put_in_order(SparseVector& v) {
   return -1;
 }
 
-SparseVector make_sparse(const std::int32_t* indices, const double* values, std::size_t n, std::int32_t dimensions) {
+SparseVector make_sparse(const std::int32_t* indices, const double* values, std::size_t n, std::int32_t dimensions,
+                         Monitor* monitor) {
+  Poller poller(monitor);
   SparseVector v;
   v.dimensions = dimensions;
   v.indices.reserve(n);
   v.values.assign(values, values + n);
   for (std::size_t k = 0; k < n; ++k) {
     const std::string element = "element " + std::to_string(k + 1);
+    poller.work(64);
     if (indices[k] < 1)
       throw Error(ErrorKind::invalid_value,
                   "index " + std::to_string(indices[k]) + " in " + element + ", expected 1 or more");
@@ -93,7 +102,7 @@ SparseVector make_sparse(const std::int32_t* indices, const double* values, std:
     if (!std::isfinite(values[k])) not_finite("the value in " + element, values[k]);
     v.indices.push_back(indices[k] - 1);
   }
-  const std::int32_t twice = put_in_order(v);
+  const std::int32_t twice = put_in_order(v, monitor);
   if (twice >= 0) throw Error(ErrorKind::invalid_value, "index " + std::to_string(twice + 1) + " is given twice");
   return v;
 }

@@ -3,6 +3,7 @@
 
 #include "composite.hpp"
 #include "features.hpp"
+#include "monitor.hpp"
 #include "options.hpp"
 #include "sparse_datum.hpp"
 
@@ -93,7 +94,8 @@ MARGIN_FUNCTION(margin_sparse) {
     throw margin::Error(margin::ErrorKind::invalid_value,
                         "dimensions is " + std::to_string(dimensions) + ", expected 1 or more",
                         "Leave it out, or give NULL, for as far as the indices go.");
-  return sparse_datum(margin::make_sparse(indices, values, n, dimensions));
+  InterruptMonitor session;
+  return sparse_datum(margin::make_sparse(indices, values, n, dimensions, &session));
 }
 
 MARGIN_FUNCTION(margin_sparse_from_real) { return from_array<float>(fcinfo); }
@@ -109,14 +111,17 @@ MARGIN_FUNCTION(margin_sparse_from_jsonb) {
                         "Write the index and value of each non-zero: '{\"1\": 0.5, \"7\": 2}'.");
   std::vector<std::int32_t> indices;
   std::vector<double> values;
+  InterruptMonitor session;
+  margin::Poller poller(&session);
   for (const auto& [key, item] : *object) {
+    poller.work(256);
     indices.push_back(index_of(key));
     const double* number = std::get_if<double>(&item.data);
     if (number == nullptr)
       throw margin::Error(margin::ErrorKind::invalid_value, "the value of the key \"" + key + "\" is not a number");
     values.push_back(*number);
   }
-  return sparse_datum(margin::make_sparse(indices.data(), values.data(), indices.size(), 0));
+  return sparse_datum(margin::make_sparse(indices.data(), values.data(), indices.size(), 0, &session));
 }
 
 MARGIN_FUNCTION(margin_sparse_to_jsonb) {

@@ -1,5 +1,7 @@
 #include "sparse_datum.hpp"
 
+#include "monitor.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -72,9 +74,12 @@ Datum sparse_datum(const SparseVector& v) {
   if (size > MaxAllocSize)
     throw Error(ErrorKind::limit_exceeded,
                 "a margin_sparse of " + std::to_string(v.indices.size()) + " entries would be larger than 1 GB");
+  InterruptMonitor session;
+  session.poll();  // between what came before and the passes over all entries here
   auto* to = static_cast<varlena*>(backend([=] { return palloc(size); }));
   SET_VARSIZE(to, size);
   pack(v, wide, VARDATA(to));
+  session.poll();
   return PointerGetDatum(to);
 }
 

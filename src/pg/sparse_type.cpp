@@ -1,4 +1,5 @@
 // The type margin_sparse: input and output, comparison, hashing.
+#include "monitor.hpp"
 #include "sparse_datum.hpp"
 
 namespace margin::pg {
@@ -13,10 +14,14 @@ int compare_arguments(FunctionCallInfo fcinfo) {
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_sparse_in) { return sparse_datum(margin::parse_sparse(PG_GETARG_CSTRING(0))); }
+MARGIN_FUNCTION(margin_sparse_in) {
+  InterruptMonitor session;
+  return sparse_datum(margin::parse_sparse(PG_GETARG_CSTRING(0), &session));
+}
 
 MARGIN_FUNCTION(margin_sparse_out) {
-  const std::string text = margin::print_sparse(sparse_from(PG_GETARG_DATUM(0)));
+  InterruptMonitor session;
+  const std::string text = margin::print_sparse(sparse_from(PG_GETARG_DATUM(0)), &session);
   const char* from = text.data();
   const std::size_t size = text.size();
   return backend([=] { return CStringGetDatum(pnstrdup(from, size)); });
@@ -27,11 +32,13 @@ MARGIN_FUNCTION(margin_sparse_recv) {
   const std::string_view bytes(message->data + message->cursor,
                                static_cast<std::size_t>(message->len - message->cursor));
   message->cursor = message->len;
-  return sparse_datum(margin::read_sparse_wire(bytes));
+  InterruptMonitor session;
+  return sparse_datum(margin::read_sparse_wire(bytes, &session));
 }
 
 MARGIN_FUNCTION(margin_sparse_send) {
-  const std::string bytes = margin::write_sparse_wire(sparse_from(PG_GETARG_DATUM(0)));
+  InterruptMonitor session;
+  const std::string bytes = margin::write_sparse_wire(sparse_from(PG_GETARG_DATUM(0)), &session);
   const char* from = bytes.data();
   const auto size = static_cast<int>(bytes.size());
   return backend([=] { return PointerGetDatum(cstring_to_text_with_len(from, size)); });

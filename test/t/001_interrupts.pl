@@ -10,7 +10,7 @@ use Time::HiRes qw(sleep);
 # Slow machines (valgrind, emulation) may set this; it stretches only what the test waits for before it signals.
 my $slow = $ENV{MARGIN_SLOW_FACTOR} // 1;
 
-my $node = new_node('interrupts');
+my $node = new_node('interrupts', 'autovacuum = off');    # no process ends but those that are ended here
 gaussian_table($node, 'coin', 3000, 200);
 
 # The best of three: a busy machine can only make an attempt longer.
@@ -62,6 +62,25 @@ my $caught = $node->safe_psql('postgres', q{
 	SELECT current_setting('test.caught');});
 is($caught, '57014', 'a block can catch the cancellation');
 
+# SQL expression: milliseconds of CPU that the server's ended processes have used, in steps of 10: cutime and cstime in
+# the postmaster's /proc/PID/stat, the 14th and 15th after the name in parentheses.
+my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+my $fields = "string_to_array(regexp_replace(pg_read_file('/proc/$postmaster/stat', 0, 1000), '^.*\\) ', ''), ' ')::text[]";
+my $cpu_of_the_dead = "(SELECT 10 * (f[14]::numeric + f[15]::numeric) FROM (SELECT $fields AS f) AS s)";
+
+# As until_idle(), for a session that does not come back: what it has used is known once the server has buried it.
+sub until_gone
+{
+	my ($pid) = @_;
+	my $cpu = cpu_of($pid);
+	return qq{LOOP
+		    EXIT WHEN $cpu IS NULL;
+		    PERFORM pg_sleep(0.001);
+		  END LOOP;
+		  last := $cpu_of_the_dead - dead;
+		  PERFORM set_config('test.took', (last - before)::text, false);};
+}
+
 # Signals from a second session, timed inside the server by the session that sends them.
 sub signalled
 {
@@ -72,14 +91,14 @@ sub signalled
 	$node->poll_query_until('postgres',
 		"SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query LIKE '%train_margin%'");
 	sleep(0.3 * $slow);    # past the reading of the rows, inside the solver
-	my $until_idle = until_idle($pid);
-	my $cpu = cpu_of($pid);
+	my ($until_end, $cpu) = ($signal eq 'pg_terminate_backend' ? until_gone($pid) : until_idle($pid), cpu_of($pid));
 	my $milliseconds = $node->safe_psql('postgres', qq{
-		DO \$\$ DECLARE before numeric := $cpu; last numeric; BEGIN
+		DO \$\$ DECLARE before numeric := $cpu; last numeric; dead numeric := $cpu_of_the_dead; BEGIN
 		  PERFORM $signal($pid);
-		  $until_idle
+		  $until_end
 		END \$\$;
 		SELECT round(current_setting('test.took')::numeric, 1);});
+	cmp_ok($milliseconds, '>', -20, '... and the end of the session is counted') if $signal eq 'pg_terminate_backend';
 	return ($milliseconds, $victim, $pid);
 }
 

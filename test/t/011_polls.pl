@@ -74,7 +74,7 @@ foreach my $file (sort glob "$ENV{TESTDIR}/sql/regress/*.sql")
 $node->safe_psql('postgres', q{
 	SELECT setseed(0.5);
 	CREATE TABLE tall AS SELECT random() < 0.5 AS y, random() AS t, ARRAY[random(), random(), random()]::real[] AS x
-	  FROM generate_series(1, 600000);
+	  FROM generate_series(1, 300000);
 	CREATE TABLE wide AS SELECT random() < 0.5 AS y, random() AS t,
 	  (SELECT array_agg(random() + 0 * i * j)::real[] FROM generate_series(1, 10000) AS j) AS x FROM generate_series(1, 300) AS i;
 	CREATE TABLE classes AS SELECT 'class ' || i % 500 AS y, i AS id, ARRAY[random(), random(), random(), random()]::float8[] AS x
@@ -86,7 +86,7 @@ sub trained
 {
 	my ($label, $table, $options) = @_;
 	polled("$table, $options",
-		sub { $node->psql('postgres', "SELECT (train_margin($label, x, margin_options($options, max_seconds => 2))).rows FROM $table") });
+		sub { $node->psql('postgres', "SELECT (train_margin($label, x, margin_options($options, max_seconds => 1))).rows FROM $table") });
 	return;
 }
 
@@ -106,10 +106,39 @@ foreach my $label ('price', 'price::float8', 'price::text')
 {
 	my $err = '';
 	$node->psql('postgres',
-		"SELECT train_margin($label, x) FROM many; SELECT margin_cross_validate($label, x) FROM many", stderr => \$err, on_error_stop => 0);
+		"SELECT train_margin($label, x) FROM many; SET statement_timeout = '2s'; SELECT margin_cross_validate($label, x) FROM many",
+		stderr => \$err, on_error_stop => 0);
 	like($err, $label =~ /text/ ? qr/3842 classes.*at most 512/ : qr/3842 distinct numbers in 20640 rows\n.*loss => 'squared'/s,
 		"3842 classes of type $label are refused");
 }
+
+# Declared dimensions are a claim: two rows of one feature each cost what that feature costs.
+$node->safe_psql('postgres', q{
+	CREATE TABLE declared AS SELECT i > 1 AS y, i AS t, ('{' || i || ':1}/100000000')::margin_sparse AS x FROM generate_series(1, 2) AS i});
+trained('y', 'declared', $_)
+  foreach ("solver => 'cutting_plane'", "norm => 1.5", "norm => 1", "norm => 1, learners => 'stumps'", "kernel => 'rbf'",
+	"lambda => 1e-3, solver => 'newton'", "lambda => 1e-3, solver => 'sdca'", "lambda => 1e-3, l1_ratio => 0.5",
+	"kernel => 'ntk_finite', width => 1000", "lambda => 1e-3, standardize => true");
+polled('a finite network of width 30000 on 3000 features', sub {
+	$node->psql('postgres', q{SELECT (train_margin(i > 1, ('{' || (SELECT string_agg(j || ':' || i, ',') FROM generate_series(1, 3000) j)
+	  || '}')::margin_sparse, margin_options(kernel => 'ntk_finite', width => 30000, max_seconds => 1))).rows
+	  FROM generate_series(1, 2) AS i});
+});
+
+# Megabytes of input, in order and not.
+$node->safe_psql('postgres', q{
+	CREATE TABLE texts AS SELECT kind, '{' || string_agg(CASE kind WHEN 'ordered' THEN i ELSE 4000001 - i END || ':0.' || i, ',' ORDER BY i) || '}'
+	  AS content FROM generate_series(1, 4000000) AS i, unnest('{ordered,reversed}'::text[]) AS kind GROUP BY kind;
+	CREATE TABLE documents AS SELECT jsonb_object_agg(i, i) AS content FROM generate_series(1, 500000) AS i});
+foreach my $kind ('ordered', 'reversed')
+{
+	polled("sparse text of 60 MB, $kind",
+		sub { $node->safe_psql('postgres', "SELECT length(content::margin_sparse::text) FROM texts WHERE kind = '$kind'") });
+}
+polled('jsonb of 500000 keys as features',
+	sub { $node->safe_psql('postgres', 'SELECT content::margin_sparse = content::margin_sparse FROM documents') });
+polled('jsonb of 500000 keys as options',
+	sub { $node->psql('postgres', 'SELECT train_margin(y, x, content) FROM documents, declared') });
 
 $node->stop;
 done_testing();

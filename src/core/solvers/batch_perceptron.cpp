@@ -8,6 +8,7 @@
 //            by Ji, Srebro & Telgarsky (2021), Figure 1.
 #include <limits>
 
+#include "../polled.hpp"
 #include "first_order.hpp"
 
 namespace margin {
@@ -35,7 +36,7 @@ Solution BatchPerceptron::solve(const Problem& problem, const Settings& settings
   const double scale = unit_scale(problem.data.radius()), target = settings.tolerance * 0.999;
   Solution s;
   s.solver = name();
-  s.dual = Weights::Zero(problem.rows(), problem.outputs());
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); });
   Weights w = Weights::Zero(problem.outputs(), problem.dimensions());
   double lower = -std::numeric_limits<double>::infinity();
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);

@@ -16,6 +16,7 @@
 #include "../certificate.hpp"
 #include "../error.hpp"
 #include "../hard_margin.hpp"
+#include "../polled.hpp"
 #include "../stumps.hpp"
 #include "boosting_pool.hpp"
 #include "boosting_rounds.hpp"
@@ -182,7 +183,7 @@ Solution Boosting::solve(const Problem& problem, const Settings& settings, Monit
   Solution s;
   s.weights = Weights::Zero(problem.outputs(), stumps ? 0 : problem.dimensions());
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  s.dual = Weights::Zero(problem.rows(), problem.outputs());
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
   s.status = Status::optimal;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     L1Output out;

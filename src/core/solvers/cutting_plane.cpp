@@ -18,6 +18,7 @@
 #include "../certificate.hpp"
 #include "../hard_margin.hpp"
 #include "../min_norm_point.hpp"
+#include "../polled.hpp"
 #include "momentum.hpp"
 #include "soft_weights.hpp"
 
@@ -76,7 +77,8 @@ Solution finish(const Problem& problem, const Pool& pool, const Best& best, Stat
   Solution s;
   s.weights = best.weights;
   s.intercept = intercept_of(problem, best.offsets);
-  s.dual = Weights::Zero(problem.rows(), problem.outputs());
+  Poller poller(problem.monitor);
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
   for (std::size_t m = 0; m < best.members.size(); ++m) {
     const Pair& p = pool.pair(best.members[m]);
     s.dual(p.row, problem.outputs() == 1 ? 0 : p.rival) += best.q(static_cast<Eigen::Index>(m));
@@ -148,7 +150,7 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
       precise = true;
       hull = std::make_unique<MinNormPoint>(problem, pool, MinNormPoint::Precision::rows);
     }
-    hull->solve(std::max(1e-13, 0.01 * settings.tolerance), poll);
+    hull->solve(std::max(1e-13, 0.01 * settings.tolerance), poll, [&] { return run.out_of_time(); });
     w = hull->primal();
     offsets = hull->offsets() / scale;  // multipliers are in scaled units, the scan reads raw rows
     const double upper = w.norm() / scale;

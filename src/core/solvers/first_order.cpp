@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../polled.hpp"
+
 namespace margin {
 
 namespace {
@@ -52,9 +54,11 @@ FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
   mass_.assign(banks, 0.0);
   sum_mass_ = divisor_ = log_scale_ = mass_;
   reference_.resize(banks);
-  q_ = dual_ = Weights::Zero(problem.rows(), problem.outputs());
+  const auto zeros = [&] { return polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); }); };
+  q_ = zeros();
+  dual_ = zeros();
   offset_ = Eigen::VectorXd::Zero(problem.classes);
-  if (problem.outputs() > 1) scores_ = Weights::Zero(problem.rows(), problem.outputs());
+  if (problem.outputs() > 1) scores_ = zeros();
 }
 
 void FirstOrder::pass() {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "../kernel_basis.hpp"
+#include "../polled.hpp"
 
 namespace margin {
 
@@ -32,6 +33,10 @@ std::string kernel_ascent_refusal(const Problem& p) {
   return {};
 }
 
+Weights KernelAscent::zeros() {
+  return polled_zeros(problem_.rows(), problem_.outputs(), [&](double n) { run_.work(n); });
+}
+
 KernelAscent::KernelAscent(const Problem& problem, const KernelRows& rows, KernelColumns& columns, Run& run)
     : problem_(problem),
       rows_(rows),
@@ -40,11 +45,11 @@ KernelAscent::KernelAscent(const Problem& problem, const KernelRows& rows, Kerne
       k_(problem.outputs()),
       radius_(largest_norm(rows)),
       pair_scale_(problem.outputs() > 1 ? std::sqrt(0.5) : 1.0),
-      w_(Weights::Zero(problem.rows(), problem.outputs())),
-      g_(w_),
-      w_coefficients_(w_),
-      g_coefficients_(w_),
-      best_(w_),
+      w_(zeros()),
+      g_(zeros()),
+      w_coefficients_(zeros()),
+      g_coefficients_(zeros()),
+      best_(zeros()),
       margin_(problem.rows()),
       weight_(problem.rows() * (problem.outputs() > 1 ? problem.outputs() : 1)) {
   refresh_margins();

@@ -49,6 +49,7 @@ class KernelAscent {
 
  private:
   void add(const Choice& c, double factor, const double* column, Weights& scores, Weights& coefficients);
+  Weights zeros();  // rows × outputs
   double margin_of(const Weights& scores, const Choice& c) const;
   void refresh_margins();
 

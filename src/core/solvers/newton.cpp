@@ -15,6 +15,7 @@
 #include "../error.hpp"
 #include "../polled.hpp"
 #include "../solver.hpp"
+#include "idle_outputs.hpp"
 #include "newton_gram.hpp"
 #include "newton_span.hpp"
 
@@ -52,12 +53,7 @@ NewtonProgress::NewtonProgress(const Problem& problem, double tolerance, Run& ru
       lambda_(problem.lambda),
       tolerance_(tolerance),
       lower_(static_cast<std::size_t>(problem.outputs()), 0.0),
-      upper_(static_cast<std::size_t>(problem.outputs()), 0.0) {
-  for (std::int64_t i = 0; i < problem.rows(); ++i)
-    for (std::int32_t o = 0; o < problem.outputs(); ++o)
-      upper_[static_cast<std::size_t>(o)] +=
-          problem.weight(i) * problem.loss->value(0, problem.target(i, o)) / problem.total_weight;
-}
+      upper_(risk_of_constant(problem, 0, run)) {}
 
 void NewtonProgress::record(double primal, double dual) {
   const auto o = static_cast<std::size_t>(output_);
@@ -186,6 +182,7 @@ Solution solve_rows(const Problem& p, const Settings& settings, Systems systems,
     Status why;
     if (o + 1 < p.outputs() && progress.exhausted(why)) {
       s.status = why;
+      leave_idle(p, o + 1, s, run);
       break;
     }
   }

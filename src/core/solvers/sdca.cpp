@@ -25,6 +25,7 @@
 #include "../losses/all.hpp"
 #include "../polled.hpp"
 #include "../solver.hpp"
+#include "idle_outputs.hpp"
 #include "sdca_history.hpp"
 #include "sdca_loops.hpp"
 #include "sdca_schedule.hpp"
@@ -228,15 +229,15 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
   solution.status = Status::optimal;
 
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
-  std::vector<double> at_zero(static_cast<std::size_t>(p.outputs()), 0.0);
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    run.work(16.0 * p.outputs());
-    for (std::int32_t o = 0; o < p.outputs(); ++o)
-      at_zero[static_cast<std::size_t>(o)] += p.weight(i) / p.total_weight * p.loss->value(0, p.target(i, o));
-  }
+  const std::vector<double> at_zero = risk_of_constant(p, 0, run);
   for (const double v : at_zero) session.other_primal += v;
 
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    if (o > 0 && run.out_of_time()) {  // an output costs a pass over the rows before its first step
+      solution.status = Status::time_limit;
+      leave_idle(p, o, solution, run);
+      break;
+    }
     session.output = o;
     session.at_zero = at_zero[static_cast<std::size_t>(o)];
     session.other_primal -= session.at_zero;

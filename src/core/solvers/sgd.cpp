@@ -18,6 +18,7 @@
 #include "../polled.hpp"
 #include "../random.hpp"
 #include "../solver.hpp"
+#include "idle_outputs.hpp"
 #include "sdca_state.hpp"
 
 namespace margin {
@@ -140,6 +141,11 @@ Solution Sgd::solve(const Problem& p, const Settings& settings, Monitor& monitor
   solution.status = Status::optimal;
   double primal = 0, dual = 0;
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    if (o > 0 && run.out_of_time()) {
+      solution.status = Status::time_limit;
+      leave_idle(p, o, solution, run);
+      break;
+    }
     state.start_output(o);
     Best best;
     Status status = Status::optimal;

@@ -21,6 +21,7 @@
 
 #include "../hard_margin.hpp"
 #include "../kernel_basis.hpp"
+#include "../polled.hpp"
 #include "smo_output.hpp"
 
 namespace margin {
@@ -90,9 +91,9 @@ Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& m
 
   Solution s;
   s.solver = name();
-  s.dual = Weights::Zero(problem.rows(), problem.outputs());
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), poll);
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  Weights coefficients = Weights::Zero(problem.rows(), problem.outputs());
+  Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), poll);
   const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
   s.status = Status::optimal;
   if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
@@ -122,6 +123,7 @@ Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& m
         s.dual(i, o) = std::fabs(w);
       else if (problem.weight(i) > 0)
         s.dual(i, o) = w * problem.lambda * problem.total_weight / problem.weight(i);
+      run.work(problem.outputs() > 8 ? 64 : 8);  // lines of the cache
     }
   }
   SupportVectors support = support_vectors(problem, rows, coefficients);

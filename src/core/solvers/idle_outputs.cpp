@@ -1,0 +1,37 @@
+#include "idle_outputs.hpp"
+
+#include "../loss.hpp"
+
+namespace margin {
+
+std::vector<double> risk_of_constant(const Problem& problem, double score, Run& run) {
+  std::vector<double> risk(static_cast<std::size_t>(problem.outputs()), 0.0);
+  if (problem.task != Task::multiclass) {
+    for (std::int64_t i = 0; i < problem.rows(); ++i) {
+      risk[0] += problem.weight(i) / problem.total_weight * problem.loss->value(score, problem.target(i, 0));
+      run.work(16);
+    }
+    return risk;
+  }
+  // One against the rest: by the weight of each class, not by rows × classes.
+  double all = 0;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    const double share = problem.weight(i) / problem.total_weight;
+    risk[static_cast<std::size_t>(problem.label[static_cast<std::size_t>(i)])] += share;
+    all += share;
+    run.work(8);
+  }
+  const double own = problem.loss->value(score, 1), rest = problem.loss->value(score, -1);
+  for (double& r : risk) r = r * own + (all - r) * rest;
+  return risk;
+}
+
+void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run) {
+  if (!problem.intercept || problem.task != Task::multiclass) return;
+  const std::vector<double> zero = risk_of_constant(problem, 0, run), none = risk_of_constant(problem, -1, run);
+  const double penalty = 0.5 * problem.lambda / (problem.intercept_scale * problem.intercept_scale);
+  for (std::int32_t o = first; o < problem.outputs(); ++o)
+    if (none[static_cast<std::size_t>(o)] + penalty < zero[static_cast<std::size_t>(o)]) s.intercept[o] = -1;
+}
+
+}  // namespace margin

@@ -1,0 +1,17 @@
+// Outputs of a soft margin that no solver has worked on: what they cost, and what they are left at when time is up.
+#pragma once
+
+#include <vector>
+
+#include "../solver.hpp"
+
+namespace margin {
+
+/// The mean loss of each output where every row has this score.
+std::vector<double> risk_of_constant(const Problem& problem, double score, Run& run);
+
+/// For the outputs from `first` on, which are 0: the score −1 everywhere, "no row is of this class", where that is the
+/// better constant. At 0 they would win against every output that was trained.
+void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run);
+
+}  // namespace margin
