@@ -213,23 +213,20 @@ SparseVector parse_sparse(std::string_view text, Monitor* monitor) { return Pars
 std::string print_sparse(const FeatureRow& x, Monitor* monitor) {
   Poller poller(monitor);
   constexpr std::size_t longest_entry = 11 + 1 + 25 + 1;  // "2147483647:-1.2345678901234567e-308,"
-  std::string out(static_cast<std::size_t>(x.count) * longest_entry + 16, '\0');
-  char* const end = out.data() + out.size();
-  char* at = out.data();
-  *at++ = '{';
+  char entry[longest_entry];
+  char* const end = entry + longest_entry;
+  std::string out = "{";
+  out.reserve(static_cast<std::size_t>(x.count) * 20 + 16);  // what entries mostly take
   for (std::int32_t k = 0; k < x.count; ++k) {
-    if (k > 0) *at++ = ',';
-    at = put(at, end, x.indices[k] + 1);
+    char* at = put(entry, end, x.indices[k] + 1);
     *at++ = ':';
     at = put(at, end, x.value(k));
+    if (k > 0) out += ',';
+    out.append(entry, static_cast<std::size_t>(at - entry));
     poller.work(128);
   }
-  *at++ = '}';
-  if (x.dimensions > 0) {
-    *at++ = '/';
-    at = put(at, end, x.dimensions);
-  }
-  out.resize(static_cast<std::size_t>(at - out.data()));
+  out += '}';
+  if (x.dimensions > 0) out.append("/").append(entry, static_cast<std::size_t>(put(entry, end, x.dimensions) - entry));
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "monitor.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -10,8 +12,8 @@ struct Token {
 };
 
 /// One step of the iterator at a time, so that only plain data is alive where the server might raise. Linear in the
-/// size of the value, however deep it is: containers are moved into the ones around them. A cancel is heard at every
-/// step.
+/// size of the value, however deep it is: containers are moved into the ones around them. A cancel is heard
+/// every few thousand steps.
 class Reader {
  public:
   explicit Reader(Datum datum) : iterator_(backend([=] { return JsonbIteratorInit(&DatumGetJsonbP(datum)->root); })) {}
@@ -21,8 +23,8 @@ class Reader {
  private:
   Token next() {
     JsonbIterator** at = &iterator_;
+    poller_.work(256);
     return backend([=] {
-      CHECK_FOR_INTERRUPTS();
       Token t;
       t.kind = JsonbIteratorNext(at, &t.value, false);
       return t;
@@ -67,6 +69,8 @@ class Reader {
     }
   }
 
+  InterruptMonitor session_;
+  Poller poller_{&session_};
   JsonbIterator* iterator_;
 };
 
@@ -81,10 +85,8 @@ class Writer {
  private:
   JsonbValue* push(JsonbIteratorToken token, JsonbValue* value = nullptr) {
     JsonbParseState** state = &state_;
-    return backend([=] {
-      CHECK_FOR_INTERRUPTS();
-      return pushJsonbValue(state, token, value);
-    });
+    poller_.work(256);
+    return backend([=] { return pushJsonbValue(state, token, value); });
   }
 
   JsonbValue* write(const Value::Object& object) {
@@ -146,6 +148,8 @@ class Writer {
     return v;
   }
 
+  InterruptMonitor session_;
+  Poller poller_{&session_};
   JsonbParseState* state_ = nullptr;
 };
 

@@ -21,7 +21,10 @@ MARGIN_FUNCTION(margin_sparse_in) {
 
 MARGIN_FUNCTION(margin_sparse_out) {
   InterruptMonitor session;
-  const std::string text = margin::print_sparse(sparse_from(PG_GETARG_DATUM(0)), &session);
+  const margin::FeatureRow x = sparse_from(PG_GETARG_DATUM(0));
+  session.poll();
+  const std::string text = margin::print_sparse(x, &session);
+  session.poll();
   const char* from = text.data();
   const std::size_t size = text.size();
   return backend([=] { return CStringGetDatum(pnstrdup(from, size)); });

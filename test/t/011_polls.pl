@@ -119,9 +119,9 @@ trained('y', 'declared', $_)
   foreach ("solver => 'cutting_plane'", "norm => 1.5", "norm => 1", "norm => 1, learners => 'stumps'", "kernel => 'rbf'",
 	"lambda => 1e-3, solver => 'newton'", "lambda => 1e-3, solver => 'sdca'", "lambda => 1e-3, l1_ratio => 0.5",
 	"kernel => 'ntk_finite', width => 1000", "lambda => 1e-3, standardize => true");
-polled('a finite network of width 30000 on 3000 features', sub {
+polled('a finite network of width 10000 on 3000 features', sub {
 	$node->psql('postgres', q{SELECT (train_margin(i > 1, ('{' || (SELECT string_agg(j || ':' || i, ',') FROM generate_series(1, 3000) j)
-	  || '}')::margin_sparse, margin_options(kernel => 'ntk_finite', width => 30000, max_seconds => 1))).rows
+	  || '}')::margin_sparse, margin_options(kernel => 'ntk_finite', width => 10000, max_seconds => 1))).rows
 	  FROM generate_series(1, 2) AS i});
 });
 
@@ -129,15 +129,15 @@ polled('a finite network of width 30000 on 3000 features', sub {
 $node->safe_psql('postgres', q{
 	CREATE TABLE texts AS SELECT kind, '{' || string_agg(CASE kind WHEN 'ordered' THEN i ELSE 4000001 - i END || ':0.' || i, ',' ORDER BY i) || '}'
 	  AS content FROM generate_series(1, 4000000) AS i, unnest('{ordered,reversed}'::text[]) AS kind GROUP BY kind;
-	CREATE TABLE documents AS SELECT jsonb_object_agg(i, i) AS content FROM generate_series(1, 500000) AS i});
+	CREATE TABLE documents AS SELECT jsonb_object_agg(i, i) AS content FROM generate_series(1, 100000) AS i});
 foreach my $kind ('ordered', 'reversed')
 {
 	polled("sparse text of 60 MB, $kind",
 		sub { $node->safe_psql('postgres', "SELECT length(content::margin_sparse::text) FROM texts WHERE kind = '$kind'") });
 }
-polled('jsonb of 500000 keys as features',
+polled('jsonb of 100000 keys as features',
 	sub { $node->safe_psql('postgres', 'SELECT content::margin_sparse = content::margin_sparse FROM documents') });
-polled('jsonb of 500000 keys as options',
+polled('jsonb of 100000 keys as options',
 	sub { $node->psql('postgres', 'SELECT train_margin(y, x, content) FROM documents, declared') });
 
 $node->stop;
