@@ -42,7 +42,7 @@ TEST(IdleOutputs, RiskOfAConstantIsTheMeanLoss) {
   const Settings s = limited("auto", "logistic");
   const Problem p = make_problem(data, s);
   Monitor monitor;
-  Run run(s, monitor, "test", 1);
+  margin::Run run(s, monitor, "test", 1);
   for (const double score : {0.0, -1.0, 0.7}) {
     const std::vector<double> risk = risk_of_constant(p, score, run);
     ASSERT_EQ(risk.size(), static_cast<std::size_t>(classes));
@@ -74,7 +74,7 @@ TEST(IdleOutputs, TimeEndsATrainingBetweenOutputs) {
       EXPECT_GE(c.primal, c.dual);
       // Better than no model: at a score of 0 every output costs the loss at 0.
       double zero = 0;
-      Run run(s, monitor, "test", 1);
+      margin::Run run(s, monitor, "test", 1);
       for (const double risk : risk_of_constant(p, 0, run)) zero += risk;
       EXPECT_LT(c.primal, zero);
     }
