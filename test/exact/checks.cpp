@@ -455,7 +455,7 @@ std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) 
   margin::RiskCheck one(objective_of(p), v.weights.data(), intercept, with_dual), two = one;
   for (std::int64_t i = 0; i < p.rows(); ++i)
     (i % 2 == 0 ? one : two)
-        .add(p.data.row(i), p.task == margin::Task::regression ? p.data.target(i) : label(i), p.data.weight(i),
+        .add(p.data.row(i), p.task == margin::Task::regression ? p.target(i, 0) : label(i), p.data.weight(i),
              p.weight(i), dual(i));
   one.merge(two);
   c.primal = one.primal();
