@@ -40,6 +40,7 @@ foreach my $case (@cases)
 }
 
 my $session = $node->background_psql('postgres');
+$session->query_safe('SET client_min_messages = error');    # models of ten rows may well be worse than a constant
 my $pid = $session->query_safe('SELECT pg_backend_pid()');
 
 # 1,000 groups of 100 rows of 20 features.
