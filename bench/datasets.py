@@ -134,6 +134,20 @@ def text_like(rows=100_000, width=50_000, words=101):
     return Sparse(starts, columns, values.astype(np.float32), width), y
 
 
+def documents(rows=5_000, width=4_000, classes=54):
+    """A word (one of width - 1, Zipf, drawn from its class's own order of them) and a length of 10 to 5,000 that nobody scaled."""
+    r = np.random.default_rng(54_000)
+    size = 1.0 / np.arange(1, classes + 1)
+    y = r.choice(classes, rows, p=size / size.sum())
+    frequency = np.cumsum(1.0 / np.arange(1, width))
+    rank = np.minimum(np.searchsorted(frequency / frequency[-1], r.random(rows)), width - 2)
+    word = (rank * 7 + y * 37) % (width - 1)
+    length = np.clip(np.exp(r.normal(5 + 0.02 * y, 1.0)), 10, 5000).astype(int)
+    columns = np.stack([word, np.full(rows, width - 1)], axis=1).astype(np.int32)
+    values = np.stack([np.ones(rows), length], axis=1).astype(np.float32)
+    return Sparse(np.arange(rows + 1) * 2, columns.ravel(), values.ravel(), width), y.astype(float)
+
+
 def raj_bach(sparse, part, rows=1000, width=2000):
     """Raj, Bach (2021), Section 4: normal rows of falling variance, labels of a (sparse) predictor with a gap of 0.1."""
     r = np.random.default_rng(2021)
@@ -175,6 +189,7 @@ SETS = {
     "gaussian_noise": (gaussian_noise, "generated, 100,000 x 50, label noise"),
     "separable_gaussian": (separable_gaussian, "generated, 12,000 x 784, separable"),
     "text_like": (text_like, "generated, 100,000 x 50,000 sparse"),
+    "documents": (documents, "generated, 5,000 x 4,000 sparse, 54 classes, one column unscaled"),
     "raj_bach_l2": (lambda: raj_bach(False, "train"), "generated, 1,000 x 2,000, Raj and Bach's l2 problem"),
     "raj_bach_l2_test": (lambda: raj_bach(False, "test"), "as raj_bach_l2, test part"),
     "raj_bach_sparse": (lambda: raj_bach(True, "train"), "generated, 1,000 x 2,000, Raj and Bach's sparse problem"),

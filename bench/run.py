@@ -9,6 +9,7 @@ import tempfile
 import datasets
 import kernel_machines as machines
 import l1
+import newcomers as first_steps
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
 
@@ -453,8 +454,13 @@ def boosting(session):
     return l1.boosting(session, train, options, relative, REPETITIONS)
 
 
+def newcomers(session):
+    """What a new user runs first."""
+    return first_steps.newcomers(session, train, options, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines)
+            growth, boosting, kernel_machines, newcomers)
 
 
 def environment(session, names):
