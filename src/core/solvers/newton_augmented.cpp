@@ -60,9 +60,9 @@ AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLos
       r_(w.size()),
       d_(w.size()) {
   if (p_.systems == NewtonProblem::Systems::cholesky)
-    dense_.emplace(p_.rows, w.size());
+    dense_ = std::make_unique<Dense>(p_.rows, w.size());
   else
-    gradients_.emplace(p_.rows);
+    gradients_ = std::make_unique<ConjugateGradients>(p_.rows);
 }
 
 double AugmentedLagrangian::norm_w() const { return inner_product(w, w); }

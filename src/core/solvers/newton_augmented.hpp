@@ -1,7 +1,7 @@
 // The augmented Lagrangian of a piecewise linear loss on one set of rows, with the rest of the rows held fixed.
 #pragma once
 
-#include <optional>
+#include <memory>
 
 #include "newton.hpp"
 #include "newton_cg.hpp"
@@ -55,8 +55,8 @@ class AugmentedLagrangian {
     SymmetricMatrix gram, factor;
     bool known = false;  ///< gram holds the rows of gram_free_
   };
-  std::optional<Dense> dense_;
-  std::optional<ConjugateGradients> gradients_;
+  std::unique_ptr<Dense> dense_;
+  std::unique_ptr<ConjugateGradients> gradients_;
   double loss_ = 0, conjugate_ = 0, residual_ = 0, excess_ = 0, norm_v_ = 0;
 };
 

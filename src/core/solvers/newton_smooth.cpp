@@ -11,7 +11,7 @@
 //           (finite termination); the dual point is Shalev-Shwartz & Zhang (2013), Section 3.
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <memory>
 
 #include "../losses/all.hpp"
 #include "newton.hpp"
@@ -84,9 +84,9 @@ class SmoothNewton {
         r_(w_.size()),
         d_(w_.size()) {
     if (p_.systems == NewtonProblem::Systems::cholesky)
-      dense_.emplace(p_.rows, w_.size());
+      dense_ = std::make_unique<Dense>(p_.rows, w_.size());
     else
-      gradients_.emplace(p_.rows);
+      gradients_ = std::make_unique<ConjugateGradients>(p_.rows);
   }
 
   Status run();
@@ -112,8 +112,8 @@ class SmoothNewton {
     GramSum gram;
     SymmetricMatrix hessian;
   };
-  std::optional<Dense> dense_;
-  std::optional<ConjugateGradients> gradients_;
+  std::unique_ptr<Dense> dense_;
+  std::unique_ptr<ConjugateGradients> gradients_;
   double primal_ = 0, gap_ = 0;
 };
 
