@@ -1,12 +1,17 @@
-// Problems for the tests of newton and of its parts: tables in every storage, mixed columns, settings.
+// Problems for the tests of newton and of its parts: tables in every storage, mixed columns, settings; and
+// what a solver makes of them.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "certificate_risk.hpp"
 #include "risk_problems.hpp"
+#include "solver.hpp"
 
 namespace margin::testing {
 
@@ -64,6 +69,20 @@ inline Table sample(std::uint64_t seed, int n, int d, bool classes, int number_o
   }
   for (int c = 0; classes && c < number_of_classes; ++c) t.y[static_cast<std::size_t>(c)] = c;
   return t;
+}
+
+/// What a solver makes of a problem, and what the certificate says of it.
+struct Solved {
+  Solution solution;
+  Certificate certificate;
+};
+inline Solved solve_with(const Solver& solver, const Dataset& data, const Settings& s) {
+  const Problem p = make_problem(data, s);
+  EXPECT_EQ(solver.refusal(p), "");
+  Monitor monitor;
+  Solved r{solver.solve(p, s, monitor), {}};
+  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  return r;
 }
 
 }  // namespace margin::testing

@@ -5,10 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "certificate_risk.hpp"
 #include "error.hpp"
 #include "newton_problems.hpp"
-#include "solver.hpp"
 
 namespace margin {
 
@@ -21,21 +19,13 @@ using testing::make_table;
 using testing::normal;
 using testing::sample;
 using testing::soft;
+using testing::Solved;
 using testing::Storage;
 using testing::store;
 using testing::Table;
 
-struct Solved {
-  Solution solution;
-  Certificate certificate;
-};
 Solved solve(const Dataset& data, const Settings& s, const Solver& solver = newton) {
-  const Problem p = make_problem(data, s);
-  EXPECT_EQ(solver.refusal(p), "");
-  Monitor monitor;
-  Solved r{solver.solve(p, s, monitor), {}};
-  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
-  return r;
+  return testing::solve_with(solver, data, s);
 }
 
 class NewtonLoss : public ::testing::TestWithParam<std::string> {
