@@ -139,6 +139,7 @@ stage_rules() {
   check 'only src/pg/postgres.hpp includes postgres.h' nothing_but '^src/pg/(postgres\.hpp|module\.c):' '#[[:space:]]*include[[:space:]]*[<"]postgres\.h[">]' src
   check 'errors cross the boundary in one place' \
     nothing_but '^src/pg/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
+  check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/monitor\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg
   check 'no path of one machine' nothing_matches '(^|[^A-Za-z0-9_.])/(work|farm|home|root)/|/tmp/[a-z]' \

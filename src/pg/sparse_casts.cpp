@@ -39,21 +39,20 @@ Datum to_array(FunctionCallInfo fcinfo, Oid element) {
   if (size > MaxAllocSize)
     throw Error(ErrorKind::limit_exceeded, "an array of " + std::to_string(n) + " elements would be larger than 1 GB",
                 "Train and predict with margin_sparse as it is.");
-  ArrayType* array = backend([=] {
-    if (n == 0) return construct_empty_array(element);
-    auto* made = static_cast<ArrayType*>(palloc(size));
-    // A gigabyte of zeros takes the better part of a second, which a cancelled query does not wait for.
-    for (std::size_t at = 0, piece = 1 << 24; at < size; at += piece) {
-      CHECK_FOR_INTERRUPTS();
-      std::memset(reinterpret_cast<char*>(made) + at, 0, std::min(piece, size - at));
-    }
-    SET_VARSIZE(made, size);
-    made->ndim = 1;
-    made->elemtype = element;
-    ARR_DIMS(made)[0] = n;
-    ARR_LBOUND(made)[0] = 1;
-    return made;
-  });
+  if (n == 0) return backend([=] { return PointerGetDatum(construct_empty_array(element)); });
+  auto* array = backend([=] { return static_cast<ArrayType*>(palloc(size)); });
+  // A gigabyte of zeros takes the better part of a second, which a cancelled query does not wait for.
+  InterruptMonitor monitor;
+  constexpr std::size_t piece = std::size_t{1} << 24;
+  for (std::size_t at = 0; at < size; at += piece) {
+    monitor.poll();
+    std::memset(reinterpret_cast<char*>(array) + at, 0, std::min(piece, size - at));
+  }
+  SET_VARSIZE(array, size);
+  array->ndim = 1;
+  array->elemtype = element;
+  ARR_DIMS(array)[0] = n;
+  ARR_LBOUND(array)[0] = 1;
   auto* to = reinterpret_cast<T*>(ARR_DATA_PTR(array));
   for (std::int32_t k = 0; k < x.count; ++k) {
     const double value = x.value(k);

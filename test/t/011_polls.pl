@@ -125,6 +125,8 @@ polled('a finite network of width 10000 on 3000 features', sub {
 	  FROM generate_series(1, 2) AS i});
 });
 
+polled('an array of 100,000,000 zeros', sub { $node->safe_psql('postgres', 'SELECT cardinality(x::real[]) FROM declared LIMIT 1') });
+
 # Megabytes of input, in order and not.
 $node->safe_psql('postgres', q{
 	CREATE TABLE texts AS SELECT kind, '{' || string_agg(CASE kind WHEN 'ordered' THEN i ELSE 4000001 - i END || ':0.' || i, ',' ORDER BY i) || '}'
