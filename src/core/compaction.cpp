@@ -6,7 +6,7 @@
 #include "error.hpp"
 #include "monitor.hpp"
 #include "solver.hpp"
-#include "stumps.hpp"
+#include "stump_basis.hpp"
 
 namespace margin {
 

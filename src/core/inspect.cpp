@@ -11,7 +11,7 @@
 #include "certificate_risk.hpp"
 #include "error.hpp"
 #include "kernel_basis.hpp"
-#include "stumps.hpp"
+#include "stump_basis.hpp"
 
 namespace margin {
 

@@ -9,6 +9,7 @@
 #include "certificate_interpolation.hpp"
 #include "certificate_kernel.hpp"
 #include "certificate_risk.hpp"
+#include "certificate_stumps.hpp"
 #include "compaction.hpp"
 #include "cross_fit.hpp"
 #include "error.hpp"
@@ -17,7 +18,6 @@
 #include "polled.hpp"
 #include "range.hpp"
 #include "standardize.hpp"
-#include "stumps.hpp"
 
 namespace margin {
 

@@ -1,5 +1,5 @@
 // A model once it is decoded: what it says of its problem, what it takes, and when it need not be decoded again.
-#include "../core/stumps.hpp"
+#include "../core/stump_basis.hpp"
 #include "model_datum.hpp"
 
 namespace margin::pg {

@@ -4,7 +4,7 @@
 
 #include "../core/plot_charts.hpp"
 #include "../core/pmml.hpp"
-#include "../core/stumps.hpp"
+#include "../core/stump_basis.hpp"
 #include "model_datum.hpp"
 #include "options.hpp"
 #include "result_set.hpp"

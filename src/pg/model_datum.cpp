@@ -1,7 +1,7 @@
 #include "model_datum.hpp"
 
 #include "../core/compaction.hpp"
-#include "../core/stumps.hpp"
+#include "../core/stump_basis.hpp"
 #include "features.hpp"
 #include "kernel_model.hpp"
 #include "model_terms.hpp"

@@ -1,6 +1,6 @@
 #include "model_terms.hpp"
 
-#include "../core/stumps.hpp"
+#include "../core/stump_basis.hpp"
 #include "kernel_model.hpp"
 
 namespace margin::pg {

@@ -7,9 +7,9 @@
 #include "certificate_kernel.hpp"
 #include "certificate_norm.hpp"
 #include "certificate_risk.hpp"
+#include "certificate_stumps.hpp"
 #include "kernel_check.hpp"
 #include "optimum.hpp"
-#include "stumps.hpp"
 
 namespace exact {
 

@@ -5,7 +5,7 @@
 #include "error.hpp"
 #include "margin_problems.hpp"
 #include "solvers/boosting_rounds.hpp"
-#include "stumps.hpp"
+#include "solvers/stump_learners.hpp"
 
 namespace margin {
 namespace {

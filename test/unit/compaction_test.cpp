@@ -15,7 +15,7 @@
 #include "error.hpp"
 #include "random.hpp"
 #include "selection.hpp"
-#include "stumps.hpp"
+#include "stump_basis.hpp"
 #include "train.hpp"
 
 namespace margin {

@@ -1,7 +1,7 @@
 // boosting: the maximum l1 margin, by rounds of boosting or exactly, by row generation.
 //
 // Problem    max over ‖λ‖₁ ≤ 1 (and b) of the smallest margin min_i y_i (Σ_j λ_j h_j(x_i) + b); the weak learners h_j
-//            are the features, or all decision stumps (stumps.hpp). More than two classes: one against the rest.
+//            are the features, or all decision stumps (stump_basis.hpp). More than two classes: one against the rest.
 // Update     working_set (the default of `auto`): boosting_pool.hpp, a linear program on a few rows and scans of all.
 //            Otherwise, and where no combination separates the rows: boosting_rounds.hpp, coordinate descent on the
 //            exponential or the logistic loss with shrunken steps.
@@ -17,9 +17,9 @@
 #include "../error.hpp"
 #include "../hard_margin.hpp"
 #include "../polled.hpp"
-#include "../stumps.hpp"
 #include "boosting_pool.hpp"
 #include "boosting_rounds.hpp"
+#include "stump_learners.hpp"
 
 namespace margin {
 

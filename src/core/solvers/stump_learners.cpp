@@ -1,13 +1,11 @@
-#include "stumps.hpp"
+#include "stump_learners.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <limits>
 
-#include "certificate_norm.hpp"
-#include "polled.hpp"
+#include "../polled.hpp"
 
 namespace margin {
 
@@ -20,10 +18,6 @@ double midpoint(double below, double above) {
   return middle < above && std::isfinite(middle) ? middle : below;
 }
 }  // namespace
-
-void StumpBasis::evaluate(const Row& x, double* values) const {
-  for (std::size_t s = 0; s < stumps_.size(); ++s) values[s] = stumps_[s](value_at(x, stumps_[s].feature));
-}
 
 StumpLearners::StumpLearners(const Dataset& data, Poller& poller) : data_(data), columns_(data, poller) {
   begin_.push_back(0);
@@ -126,49 +120,6 @@ double StumpLearners::bytes(const Dataset& data) {
   const double cells = static_cast<double>(data.rows()) * data.dimensions();
   return Columns::bytes(data) + 4 * cells * std::min(1.0, 4 * data.density()) + 24.0 * data.dimensions() +
          16.0 * static_cast<double>(data.rows());
-}
-
-Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
-                           const Eigen::VectorXd& intercept, const Weights& dual) {
-  constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  const std::int64_t n = problem.rows();
-  NormCheck check(problem.classes, basis.size(), 1, weights.data(), problem.intercept ? intercept.data() : nullptr,
-                  problem.intercept, false);
-  Poller poller(problem.monitor);
-  std::vector<double> values(static_cast<std::size_t>(basis.size()));
-  for (std::int64_t i = 0; i < n; ++i) {
-    basis.evaluate(problem.data.row(i), values.data());
-    check.add({values.data(), nullptr, basis.size(), true}, problem.label[static_cast<std::size_t>(i)], nullptr);
-    poller.work((2.0 + problem.outputs()) * basis.size());
-  }
-  Certificate c;
-  c.radius = 1;  // of a row of stumps in the norm dual to l1
-  c.primal = check.lower();
-  c.dual = 1;
-  c.errors = check.errors();
-  c.failure = static_cast<double>(c.errors);
-  for (std::int64_t i = 0; i < dual.rows(); ++i) c.support += (dual.row(i).array() > 0).any();
-  StumpLearners all(problem.data, poller);
-  for (std::int32_t o = 0; o < problem.outputs() && dual.rows() == n; ++o) {
-    double mass[2] = {0, 0};
-    for (std::int64_t i = 0; i < n; ++i) mass[problem.target(i, o) > 0 ? 1 : 0] += std::max(0.0, dual(i, o));
-    const double total = mass[0] + mass[1];
-    double high = 1;
-    if (total > 0 && std::isfinite(total) && (!problem.intercept || (mass[0] > 0 && mass[1] > 0))) {
-      Eigen::VectorXd v(n);
-      for (std::int64_t i = 0; i < n; ++i) {
-        const double y = problem.target(i, o);
-        const double share = std::max(0.0, dual(i, o)) / (problem.intercept ? mass[y > 0 ? 1 : 0] : total);
-        v(i) = problem.intercept ? 0.5 * y * share : y * share;
-      }
-      // Sums of n terms whose sizes add up to 1.
-      high = std::min(1.0, std::fabs(all.best(v, poller).edge) + 4 * epsilon * (static_cast<double>(n) + 8));
-    }
-    c.dual = std::min(c.dual, high);
-    if (high > 0) c.relative_gap = std::max(c.relative_gap, (high - check.lower(o)) / high);
-  }
-  c.gap = c.dual - c.primal;
-  return c;
 }
 
 }  // namespace margin
