@@ -131,6 +131,11 @@ longer_than() { # longer_than LINES PATH...
   find "$@" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' -o -name '*.c' \) -exec wc -l {} + |
     awk -v limit="$limit" '$2 != "total" && $1 > limit {print $2 ": " $1 " lines"}'
 }
+defined_twice() { # types of the namespace margin that two headers define: each program that sees both is ill-formed
+  find "$1" -name '*.hpp' -exec grep -oHE '^(struct|(enum )?class) [A-Za-z_]+( final)?( :.*)? \{' {} + |
+    sed -E 's/:(struct|enum class|class) ([A-Za-z_]+).*/ \2/' | sort -u |
+    awk '{where[$2] = where[$2] " " $1; ++count[$2]} END {for (name in count) if (count[name] > 1) print name ":" where[name]}'
+}
 stage_rules() {
   cd "$root"
   check 'src/core includes no PostgreSQL header' \
@@ -140,6 +145,7 @@ stage_rules() {
   check 'errors cross the boundary in one place' \
     nothing_but '^src/pg/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
   check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/monitor\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
+  check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg
   check 'no path of one machine' nothing_matches '(^|[^A-Za-z0-9_.])/(work|farm|home|root)/|/tmp/[a-z]' \

@@ -246,7 +246,7 @@ double FirstOrder::log_gradient() const {
 }
 
 FirstOrderResult run_first_order(const Problem& problem, const Settings& settings, Run& run, std::string_view name,
-                                 const Rule& rule, std::int64_t done, const Interval& known) {
+                                 const Rule& rule, std::int64_t done, const MarginBounds& known) {
   FirstOrder method(problem, run, problem.loss_name == "logistic");
   Solution s;
   s.solver = name;

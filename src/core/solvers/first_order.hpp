@@ -73,19 +73,19 @@ struct Rule {
   std::function<void(std::int64_t t, FirstOrder&)> step;
 };
 
-/// An interval for the maximum margin.
-struct Interval {
+/// Bounds of the maximum margin.
+struct MarginBounds {
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 };
 
 struct FirstOrderResult {
   Solution solution;
-  Interval found;
+  MarginBounds found;
 };
 
 /// Runs until the tolerance or a limit, counting iterations from `done`; `known` is an interval proved elsewhere.
 FirstOrderResult run_first_order(const Problem& problem, const Settings& settings, Run& run, std::string_view name,
-                                 const Rule& rule, std::int64_t done = 0, const Interval& known = {});
+                                 const Rule& rule, std::int64_t done = 0, const MarginBounds& known = {});
 
 /// Why a first-order solver cannot do the problem (empty: it can).
 std::string first_order_refusal(const Problem& problem);

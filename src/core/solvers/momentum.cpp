@@ -50,7 +50,7 @@ const Momentum instance;
 const Solver& momentum = instance;
 
 Solution continue_with_momentum(const Problem& problem, const Settings& settings, Run& run, Solution stopped,
-                                const Interval& known) {
+                                const MarginBounds& known) {
   run.limit_iterations(stopped.iterations + 5000);
   FirstOrderResult more =
       run_first_order(problem, settings, run, "momentum", momentum_rule(problem), stopped.iterations, known);
