@@ -111,7 +111,7 @@ def check_reference():
         SELECT format('`%s`', name), format('`%s`', format_type(type, NULL))
           FROM pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) AS a (name, type) WHERE p.proname = 'margin_options'""")
     check("options, as arguments of margin_options", differences(cells(section(text, "Options"), 2), options))
-    names = re.findall(r'^      \{"([a-z0-9_]+)",', read("src/core/settings.cpp"), re.MULTILINE)
+    names = re.findall(r'^      \{"([a-z0-9_]+)",', read("src/core/options/settings.cpp"), re.MULTILINE)
     check("options, as the library knows them", differences(cells(section(text, "Options"), 1), [f"`{name}`" for name in names]))
     for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3)]:
         check(f"{function}()", differences([plain(row) for row in cells(section(text, heading), columns)], query(f"SELECT * FROM {function}()")))
@@ -123,14 +123,14 @@ def check_reference():
         SELECT format('`%s`', name), format('`%s`', vartype), format('`%s`', boot_val)
           FROM margin_version() LEFT JOIN pg_settings ON name LIKE 'margin.%' ORDER BY 1""")
     check("settings", differences(cells(section(text, "Settings"), 3), settings))
-    statuses = re.findall(r'return "([a-z_]+)";', read("src/core/model.cpp").split("return \"unknown\"")[0])
+    statuses = re.findall(r'return "([a-z_]+)";', read("src/core/model/model.cpp").split("return \"unknown\"")[0])
     check("statuses", differences(cells(section(text, "Status"), 1), [f"`{name}`" for name in statuses]))
-    states = sorted(set(re.findall(r"\((\w{5})\)$", read("src/core/error.hpp"), re.MULTILINE)))
+    states = sorted(set(re.findall(r"\((\w{5})\)$", read("src/core/base/error.hpp"), re.MULTILINE)))
     documented = sorted(cell.strip("`") for cell in cells(section(text, "Errors"), 1))
     check("every kind of error has its SQLSTATE in the table", [f"not documented: {s}" for s in states if s not in documented])
-    readers = re.findall(r'^    \{[A-Z0-9]+OID, "([^"]+)"', read("src/pg/features.cpp"), re.MULTILINE)
+    readers = re.findall(r'^    \{[A-Z0-9]+OID, "([^"]+)"', read("src/pg/values/features.cpp"), re.MULTILINE)
     accepted = ", ".join(cells(section(text, "Features"), 1))
-    check("types of features", ["no reader found in src/pg/features.cpp"] * (not readers) +
+    check("types of features", ["no reader found in src/pg/values/features.cpp"] * (not readers) +
           [f"not documented: {name}" for name in readers if f"`{name}`" not in accepted])
 
 

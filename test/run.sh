@@ -101,7 +101,7 @@ end_checks() {
   [ "$bad_checks" -eq 0 ]
 }
 
-# --- format: every C++ file as .clang-format has it (module.c keeps PostgreSQL's own style) -------------------------------------------------------------
+# --- format: every C++ file as .clang-format has it (pg/server/module.c keeps PostgreSQL's own style) -------------------------------------------------------------
 badly_formatted() {
   find "$1" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' \) -exec clang-format --dry-run -Werror {} +
 }
@@ -141,10 +141,10 @@ stage_rules() {
   check 'src/core includes no PostgreSQL header' \
     nothing_matches '#[[:space:]]*include[[:space:]]*[<"](postgres|c\.h|fmgr|utils/|catalog/|executor/|nodes/|access/|funcapi)' src/core
   check 'src/core never prints' nothing_matches '\b(printf|fprintf|puts|std::cout|std::cerr|iostream)\b[^"]*\(' src/core
-  check 'only src/pg/postgres.hpp includes postgres.h' nothing_but '^src/pg/(postgres\.hpp|module\.c):' '#[[:space:]]*include[[:space:]]*[<"]postgres\.h[">]' src
+  check 'only src/pg/server/postgres.hpp includes postgres.h' nothing_but '^src/pg/server/(postgres\.hpp|module\.c):' '#[[:space:]]*include[[:space:]]*[<"]postgres\.h[">]' src
   check 'errors cross the boundary in one place' \
-    nothing_but '^src/pg/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
-  check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/monitor\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
+    nothing_but '^src/pg/server/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
+  check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/server/interrupts\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg

@@ -4,7 +4,7 @@
 -- files: covtype.20k.libsvm.xz
 --
 -- The paper: a fixed cyclic order is much slower than random draws; a fresh permutation per epoch (SDCA-Perm) is sometimes
--- faster than draws with replacement. (Our permutations also leave out rows that have settled, see solvers/sdca.cpp; an epoch
+-- faster than draws with replacement. (Our permutations also leave out rows that have settled, see solvers/sdca/sdca.cpp; an epoch
 -- is as many visits as there are rows.)
 SELECT make_sdca_rows();
 SELECT sdca_panels(:'figure', 'duality gap', true);

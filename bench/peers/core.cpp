@@ -2,9 +2,9 @@
 // numbers); answers: seconds and the certificate. Serves the sets that have no SQL input type, and profilers.
 #include <memory_resource>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
+#include "core/train/train.hpp"
 #include "peers.hpp"
-#include "train.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "loss.hpp"
+#include "core/loss/loss.hpp"
 
 namespace exact {
 

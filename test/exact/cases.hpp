@@ -4,8 +4,8 @@
 
 #include <memory_resource>
 
-#include "problem.hpp"
-#include "random.hpp"
+#include "core/base/random.hpp"
+#include "core/problem/problem.hpp"
 
 namespace exact {
 

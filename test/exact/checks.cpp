@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "certificate_interpolation.hpp"
-#include "certificate_kernel.hpp"
-#include "certificate_norm.hpp"
-#include "certificate_risk.hpp"
-#include "certificate_stumps.hpp"
-#include "kernel_check.hpp"
+#include "core/certificate/interpolation.hpp"
+#include "core/certificate/kernel.hpp"
+#include "core/certificate/kernel_check.hpp"
+#include "core/certificate/lp_margin.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/certificate/stumps.hpp"
 #include "optimum.hpp"
 
 namespace exact {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "basis.hpp"
-#include "certificate.hpp"
+#include "core/certificate/certificate.hpp"
+#include "core/data/basis.hpp"
 #include "real.hpp"
 
 namespace exact {

@@ -11,8 +11,8 @@
 
 #include "cases.hpp"
 #include "checks.hpp"
-#include "error.hpp"
-#include "train.hpp"
+#include "core/base/error.hpp"
+#include "core/train/train.hpp"
 
 namespace {
 

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "bytes.hpp"
-#include "error.hpp"
-#include "kernel_function.hpp"
-#include "loss.hpp"
-#include "selection.hpp"
-#include "solver.hpp"
-#include "train.hpp"
+#include "core/base/error.hpp"
+#include "core/kernel/kernel.hpp"
+#include "core/loss/loss.hpp"
+#include "core/solvers/solver.hpp"
+#include "core/train/path.hpp"
+#include "core/train/train.hpp"
 
 // --- every allocation of ours passes here: the linker's --wrap for C, the operators for C++
 // ---------------------------

@@ -1,11 +1,11 @@
 // Any nested value under any option name either parses or is refused by margin::Error with a message; nothing else.
-#include "settings.hpp"
+#include "core/options/settings.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "bytes.hpp"
-#include "error.hpp"
+#include "core/base/error.hpp"
 
 namespace {
 

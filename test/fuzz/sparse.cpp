@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "bytes.hpp"
-#include "error.hpp"
-#include "pgvector_layout.hpp"
-#include "sparse_text.hpp"
+#include "core/base/error.hpp"
+#include "core/data/pgvector_layout.hpp"
+#include "core/data/sparse_text.hpp"
 
 namespace {
 

@@ -1,16 +1,16 @@
 // Small hostile tables (duplicates, contradictions, zeros, constant columns, huge and tiny values, one class) through
 // every solver and loss: a training is refused by margin::Error, or returns finite weights with an interval that an
 // evaluation in long double does not contradict.
-#include "train.hpp"
+#include "core/train/train.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <memory_resource>
 
 #include "bytes.hpp"
-#include "error.hpp"
-#include "kernel_basis.hpp"
-#include "loss.hpp"
+#include "core/base/error.hpp"
+#include "core/kernel/support_vectors.hpp"
+#include "core/loss/loss.hpp"
 
 namespace {
 

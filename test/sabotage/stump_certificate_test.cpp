@@ -2,9 +2,9 @@
 // 1 (CMakeLists.txt changes one line of it), and rows that only feature 1 tells apart.
 #include <gtest/gtest.h>
 
-#include "certificate.hpp"
-#include "solvers/stump_learners.hpp"
-#include "train.hpp"
+#include "core/certificate/certificate.hpp"
+#include "core/solvers/l1_margin/stump_learners.hpp"
+#include "core/train/train.hpp"
 
 namespace margin {
 namespace {

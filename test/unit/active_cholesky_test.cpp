@@ -1,5 +1,5 @@
 // A factor that members enter and leave equals a fresh factorisation.
-#include "active_cholesky.hpp"
+#include "core/math/active_cholesky.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,10 @@
 // Telgarsky (2013), both against the certificate.
 #include <gtest/gtest.h>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
+#include "core/solvers/l1_margin/rounds.hpp"
+#include "core/solvers/l1_margin/stump_learners.hpp"
 #include "margin_problems.hpp"
-#include "solvers/boosting_rounds.hpp"
-#include "solvers/stump_learners.hpp"
 
 namespace margin {
 namespace {
@@ -119,7 +119,7 @@ TEST(L1Margin, agrees_with_enumerated_vertices) {
   EXPECT_GT(inseparable, 30);
 }
 
-/// What must hold of every l1 model: norm 1, the margin of these weights, statuses as solver.hpp promises.
+/// What must hold of every l1 model: norm 1, the margin of these weights, statuses as solvers/solver.hpp promises.
 void check_l1_model(const Rows& rows, double tolerance, const Model& m) {
   ASSERT_TRUE(m.weights.allFinite() && m.intercept.allFinite());
   ASSERT_LE(m.certificate.primal, m.certificate.dual);

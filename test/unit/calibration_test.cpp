@@ -1,13 +1,13 @@
 // The two maps from scores to probabilities, against definitions of this file's own.
-#include "calibration.hpp"
+#include "core/model/calibration.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "probability.hpp"
-#include "random.hpp"
+#include "core/base/random.hpp"
+#include "core/model/probability.hpp"
 
 namespace margin {
 namespace {

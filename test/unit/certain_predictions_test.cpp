@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "certificate_risk.hpp"
-#include "model.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/model/model.hpp"
+#include "core/train/train.hpp"
 #include "risk_problems.hpp"
-#include "train.hpp"
 
 namespace margin {
 namespace {

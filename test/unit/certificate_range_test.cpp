@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "certificate_interpolation.hpp"
-#include "certificate_norm.hpp"
-#include "certificate_risk.hpp"
-#include "error.hpp"
+#include "core/base/error.hpp"
+#include "core/certificate/interpolation.hpp"
+#include "core/certificate/lp_margin.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/train/train.hpp"
 #include "risk_problems.hpp"
-#include "train.hpp"
 
 namespace margin {
 namespace {

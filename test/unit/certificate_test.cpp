@@ -1,5 +1,5 @@
 // MarginCheck: true for any pair of vectors, one pass equals merged passes, and it refuses what proves nothing.
-#include "certificate.hpp"
+#include "core/certificate/certificate.hpp"
 
 #include <gtest/gtest.h>
 

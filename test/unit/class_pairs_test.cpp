@@ -1,8 +1,7 @@
 // Best intercepts of k classes against all cycles, and the scales that balance a matrix.
-#include "class_pairs.hpp"
-
 #include <gtest/gtest.h>
 
+#include "core/math/class_intercepts.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

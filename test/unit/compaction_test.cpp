@@ -1,22 +1,22 @@
 // Wide rows of which few columns are in use, against the same rows with these columns alone.
-#include "compaction.hpp"
+#include "core/train/compaction.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "certificate.hpp"
-#include "certificate_interpolation.hpp"
-#include "certificate_norm.hpp"
-#include "certificate_risk.hpp"
-#include "column_map.hpp"
-#include "column_space.hpp"
-#include "error.hpp"
-#include "random.hpp"
-#include "selection.hpp"
-#include "stump_basis.hpp"
-#include "train.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/certificate/certificate.hpp"
+#include "core/certificate/interpolation.hpp"
+#include "core/certificate/lp_margin.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/data/column_map.hpp"
+#include "core/data/stump_basis.hpp"
+#include "core/model/column_space.hpp"
+#include "core/train/path.hpp"
+#include "core/train/train.hpp"
 
 namespace margin {
 namespace {

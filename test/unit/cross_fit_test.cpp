@@ -1,14 +1,14 @@
 // The option `calibration`, from rows to probabilities.
-#include "cross_fit.hpp"
+#include "core/train/cross_fit.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "error.hpp"
-#include "probability.hpp"
+#include "core/base/error.hpp"
+#include "core/model/probability.hpp"
+#include "core/train/train.hpp"
 #include "risk_problems.hpp"
-#include "train.hpp"
 
 namespace margin {
 namespace {

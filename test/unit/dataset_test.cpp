@@ -1,11 +1,11 @@
 // Rows go in and come out as they were, in the smallest form; errors name what was found; memory is given back.
-#include "dataset.hpp"
+#include "core/data/dataset.hpp"
 
 #include <gtest/gtest.h>
 
 #include <new>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

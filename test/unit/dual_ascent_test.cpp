@@ -1,9 +1,9 @@
 // The coordinate methods of lp margins: single steps, intervals, and what Raj & Bach (2021) claim of them.
 #include <gtest/gtest.h>
 
-#include "error.hpp"
-#include "lp_ascent.hpp"
-#include "lp_norm.hpp"
+#include "core/base/error.hpp"
+#include "core/math/norm.hpp"
+#include "core/solvers/lp_margin/dual_point.hpp"
 #include "lp_reference.hpp"
 #include "margin_problems.hpp"
 

@@ -1,5 +1,5 @@
 // The feature of a category: fixed for ever, within the width, different for another column.
-#include "feature_hash.hpp"
+#include "core/data/feature_hash.hpp"
 
 #include <gtest/gtest.h>
 

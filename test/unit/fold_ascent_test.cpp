@@ -1,16 +1,16 @@
 // The models of all folds side by side: each is certified on the rows that it was trained on by a check that knows
 // nothing of the others, and cross-validation says the same whichever way its models are trained.
-#include "solvers/fold_ascent.hpp"
+#include "core/solvers/sdca/fold_ascent.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "certificate_risk.hpp"
-#include "loss.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/loss/loss.hpp"
+#include "core/solvers/solver.hpp"
+#include "core/train/path.hpp"
 #include "risk_problems.hpp"
-#include "selection.hpp"
-#include "solver.hpp"
 
 namespace margin {
 namespace {

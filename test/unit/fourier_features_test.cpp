@@ -1,5 +1,5 @@
 // Random Fourier features: the formula, the kernel in the mean, one answer for every form of a row.
-#include "fourier_features.hpp"
+#include "core/data/fourier_features.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "error.hpp"
-#include "random.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
 
 namespace margin {
 namespace {

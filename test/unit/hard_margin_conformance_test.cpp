@@ -1,8 +1,8 @@
 // Every hard-margin solver of the registry on every named problem: the interval holds the maximum margin, the model is
-// what its certificate says, and the status means what solver.hpp promises.
+// what its certificate says, and the status means what solvers/solver.hpp promises.
 #include <gtest/gtest.h>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

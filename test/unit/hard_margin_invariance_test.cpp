@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

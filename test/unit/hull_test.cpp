@@ -1,8 +1,8 @@
 // The point of least norm in the hull of a pool: feasible, optimal by its own conditions, and the enumerated one.
 #include <gtest/gtest.h>
 
+#include "core/solvers/l2_margin/min_norm_point.hpp"
 #include "margin_problems.hpp"
-#include "min_norm_point.hpp"
 
 namespace margin {
 namespace {

@@ -1,12 +1,12 @@
 // Thousands of classes and a limit of time: the outputs that no solver came to.
-#include "solvers/idle_outputs.hpp"
+#include "core/solvers/idle_outputs.hpp"
 
 #include <gtest/gtest.h>
 
-#include "certificate_risk.hpp"
-#include "loss.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/loss/loss.hpp"
+#include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
-#include "solver.hpp"
 
 namespace margin {
 namespace {

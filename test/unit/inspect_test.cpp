@@ -1,15 +1,15 @@
 // Looking at a model: the order of weights, what an interval implies, the summary, and the PMML document.
-#include "inspect.hpp"
+#include "core/report/inspect.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "error.hpp"
-#include "pmml.hpp"
-#include "random.hpp"
-#include "train.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/report/pmml.hpp"
+#include "core/train/train.hpp"
 
 namespace margin {
 namespace {

@@ -1,11 +1,12 @@
 // Least norm weights that meet every target: against the pseudo-inverse, optimality conditions and contradictions.
+#include "core/certificate/interpolation.hpp"
+
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 
-#include "certificate_interpolation.hpp"
-#include "error.hpp"
-#include "lp_norm.hpp"
+#include "core/base/error.hpp"
+#include "core/math/norm.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

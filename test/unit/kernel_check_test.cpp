@@ -1,10 +1,10 @@
 // The certificate of stored kernel models (margin_verify): the same as that of the training over its rows, true for any
 // weights and dual weights, in one piece or several.
-#include "kernel_check.hpp"
+#include "core/certificate/kernel_check.hpp"
 
 #include <gtest/gtest.h>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

@@ -4,11 +4,11 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "error.hpp"
-#include "kernel_basis.hpp"
-#include "kernel_columns.hpp"
+#include "core/base/error.hpp"
+#include "core/base/normal.hpp"
+#include "core/kernel/column_cache.hpp"
+#include "core/kernel/support_vectors.hpp"
 #include "margin_problems.hpp"
-#include "normal.hpp"
 
 namespace margin {
 namespace {

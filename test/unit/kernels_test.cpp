@@ -1,9 +1,8 @@
 // Every instruction set that this CPU has gives what a plain loop in long double gives, to within n ε of the sum of
 // absolute values, on all short lengths and from pointers of any alignment.
-#include "kernels.hpp"
-
 #include <gtest/gtest.h>
 
+#include "core/simd/loops.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

@@ -1,5 +1,5 @@
 // Every loss of the registry against its definition: derivative, conjugate, coordinate step, slack.
-#include "loss.hpp"
+#include "core/loss/loss.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <string>
 
-#include "error.hpp"
-#include "losses/all.hpp"
-#include "random.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/loss/registry.hpp"
 
 namespace margin {
 namespace {

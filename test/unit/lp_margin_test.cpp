@@ -1,8 +1,8 @@
 // Hard margins in lp norms, 1 < p ≤ 2: certified by `auto`, against stored optima, closed forms and the l2 solver.
 #include <gtest/gtest.h>
 
-#include "error.hpp"
-#include "lp_norm.hpp"
+#include "core/base/error.hpp"
+#include "core/math/norm.hpp"
 #include "lp_reference.hpp"
 #include "margin_problems.hpp"
 

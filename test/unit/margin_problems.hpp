@@ -1,9 +1,9 @@
 // Named problems with a known maximum margin, and random small ones, for the tests of hard margins.
 #pragma once
 
+#include "core/base/random.hpp"
+#include "core/train/train.hpp"
 #include "margin_reference.hpp"
-#include "random.hpp"
-#include "train.hpp"
 
 namespace margin::reference {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "dataset.hpp"
-#include "problem.hpp"
+#include "core/data/dataset.hpp"
+#include "core/problem/problem.hpp"
 
 namespace margin::reference {
 

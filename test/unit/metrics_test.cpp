@@ -1,4 +1,4 @@
-#include "metrics.hpp"
+#include "core/model/metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "error.hpp"
-#include "probability.hpp"
-#include "sketch.hpp"
+#include "core/base/error.hpp"
+#include "core/math/quantile_sketch.hpp"
+#include "core/model/probability.hpp"
 
 namespace margin {
 namespace {

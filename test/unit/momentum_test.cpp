@@ -2,8 +2,8 @@
 // at every iteration of the verbatim method, certificates at every iteration of the others, and their order.
 #include <gtest/gtest.h>
 
+#include "core/solvers/l2_margin/first_order.hpp"
 #include "margin_problems.hpp"
-#include "solvers/first_order.hpp"
 
 namespace margin {
 namespace {

@@ -1,12 +1,11 @@
 // The solver newton_cg: certified on every loss, equal to newton's optimum, and on wide rows of unscaled columns.
-#include "solvers/newton_cg.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <exception>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
+#include "core/solvers/newton/conjugate_gradients.hpp"
 #include "newton_problems.hpp"
 
 namespace margin {

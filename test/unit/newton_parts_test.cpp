@@ -4,10 +4,10 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "core/solvers/newton/augmented_lagrangian.hpp"
+#include "core/solvers/newton/gram.hpp"
+#include "core/solvers/solver.hpp"
 #include "newton_problems.hpp"
-#include "solver.hpp"
-#include "solvers/newton_augmented.hpp"
-#include "solvers/newton_gram.hpp"
 
 namespace margin {
 namespace {

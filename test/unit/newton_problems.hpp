@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "certificate_risk.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
-#include "solver.hpp"
 
 namespace margin::testing {
 

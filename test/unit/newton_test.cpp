@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
 #include "newton_problems.hpp"
 
 namespace margin {

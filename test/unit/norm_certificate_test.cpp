@@ -5,8 +5,8 @@
 #include <limits>
 #include <random>
 
-#include "certificate_norm.hpp"
-#include "lp_norm.hpp"
+#include "core/certificate/lp_margin.hpp"
+#include "core/math/norm.hpp"
 
 using namespace margin;
 

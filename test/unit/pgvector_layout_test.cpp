@@ -1,12 +1,12 @@
 // pgvector's types from bytes made by hand.
-#include "pgvector_layout.hpp"
+#include "core/data/pgvector_layout.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
 
 namespace margin {
 namespace {

@@ -1,14 +1,14 @@
 // Charts: ticks, the drawing, and what the four charts show.
-#include "plot.hpp"
+#include "core/report/plot.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "error.hpp"
-#include "plot_charts.hpp"
-#include "xml.hpp"
+#include "core/base/error.hpp"
+#include "core/report/charts.hpp"
+#include "core/report/xml.hpp"
 
 namespace margin {
 namespace {

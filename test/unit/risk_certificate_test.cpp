@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "certificate_risk.hpp"
+#include "core/certificate/risk.hpp"
 #include "risk_problems.hpp"
 
 namespace margin {
@@ -25,7 +25,7 @@ Settings soft(const std::string& loss, double lambda) {
   return s;
 }
 
-/// P and D as certificate_risk.hpp defines them, in long double and without any cleverness.
+/// P and D as certificate/risk.hpp defines them, in long double and without any cleverness.
 struct Exact {
   long double primal = 0, dual = 0;
 };

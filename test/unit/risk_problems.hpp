@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "loss.hpp"
-#include "problem.hpp"
-#include "random.hpp"
+#include "core/base/random.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/problem.hpp"
 
 namespace margin::testing {
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "certificate_risk.hpp"
-#include "error.hpp"
+#include "core/base/error.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
-#include "solver.hpp"
 
 namespace margin {
 

@@ -1,15 +1,14 @@
 // Paths and cross-validation against what they abbreviate: trainings one by one, and an explicit loop over folds.
-#include "selection.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "error.hpp"
-#include "loss.hpp"
-#include "random.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/loss/loss.hpp"
+#include "core/train/path.hpp"
 
 namespace margin {
 namespace {
@@ -186,7 +185,7 @@ TEST(Path, DefaultLambdasFollowTheUnits) {
   for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(big[k] / small[k], 1e6, 1e-3);
 }
 
-/// The metric written out, not by metrics.hpp.
+/// The metric written out, not by model/metrics.hpp.
 double accuracy_of(const Model& model, const Dataset& data, const std::vector<std::int64_t>& rows) {
   double right = 0;
   for (const std::int64_t i : rows) {

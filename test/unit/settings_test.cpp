@@ -1,16 +1,16 @@
 // Every option: what it accepts, what it refuses and how it says so.
-#include "settings.hpp"
+#include "core/options/settings.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "catalogue.hpp"
-#include "error.hpp"
-#include "foreign_names.hpp"
-#include "kernel_function.hpp"
-#include "loss.hpp"
-#include "solver.hpp"
+#include "core/base/error.hpp"
+#include "core/kernel/kernel.hpp"
+#include "core/loss/loss.hpp"
+#include "core/options/catalogue.hpp"
+#include "core/options/foreign_names.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 namespace {

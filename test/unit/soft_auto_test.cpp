@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "certificate_risk.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
-#include "solver.hpp"
 
 namespace margin {
 

@@ -1,13 +1,13 @@
 // Sparse vectors as text, on the wire and packed: what is read is what was written, and a refusal names the place.
-#include "sparse_text.hpp"
+#include "core/data/sparse_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "error.hpp"
-#include "random.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
 
 namespace margin {
 namespace {

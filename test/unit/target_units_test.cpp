@@ -1,15 +1,15 @@
 // Centred and scaled targets: the constants themselves, and that a shifted or stretched problem is the same problem.
-#include "target_units.hpp"
+#include "core/problem/target_units.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "error.hpp"
-#include "random.hpp"
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/train/train.hpp"
 #include "risk_problems.hpp"
-#include "train.hpp"
 
 namespace margin {
 namespace {

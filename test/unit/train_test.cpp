@@ -1,11 +1,11 @@
 // train(): from rows and settings to a certified model.
-#include "train.hpp"
+#include "core/train/train.hpp"
 
 #include <gtest/gtest.h>
 
-#include "error.hpp"
+#include "core/base/error.hpp"
+#include "core/problem/standardize.hpp"
 #include "margin_problems.hpp"
-#include "standardize.hpp"
 
 namespace margin {
 namespace {

@@ -1,6 +1,6 @@
-#include "idle_outputs.hpp"
+#include "core/solvers/idle_outputs.hpp"
 
-#include "../loss.hpp"
+#include "core/loss/loss.hpp"
 
 namespace margin {
 

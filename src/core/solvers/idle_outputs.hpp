@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "../solver.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 

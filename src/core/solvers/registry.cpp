@@ -1,8 +1,8 @@
 // The only list of solvers, and the rule by which `auto` picks one.
-#include "../error.hpp"
-#include "../foreign_names.hpp"
-#include "../settings.hpp"
-#include "../solver.hpp"
+#include "core/base/error.hpp"
+#include "core/options/foreign_names.hpp"
+#include "core/options/settings.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 

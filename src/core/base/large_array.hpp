@@ -1,0 +1,54 @@
+// Arrays of numbers that may become as large as memory allows. Not initialised: what is not written takes no memory.
+// The largest ask for huge pages, a hint: a gigabyte of 4 kB pages takes 60 ms to give back, which a cancelled query
+// has to wait for. Smaller ones do not: where memory is fragmented, huge pages are slow to come.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/base/huge_pages.hpp"
+
+namespace margin {
+
+constexpr std::size_t large_array_bytes = std::size_t{256} << 20;  ///< from here on huge pages are asked for
+
+template <class T>
+struct LargeAllocator {
+  using value_type = T;
+  LargeAllocator() = default;
+  template <class U>
+  explicit LargeAllocator(const LargeAllocator<U>&) {}
+
+  T* allocate(std::size_t n) {
+    if (n > (std::size_t{1} << 60) / sizeof(T)) throw std::bad_alloc();
+    const std::size_t bytes = (n * sizeof(T) + alignment - 1) / alignment * alignment;
+    void* const p = std::aligned_alloc(alignment, bytes);
+    if (p == nullptr) throw std::bad_alloc();
+    if (bytes >= large_array_bytes) prefer_huge_pages(p, bytes);
+    return static_cast<T*>(p);
+  }
+  void deallocate(T* p, std::size_t) { std::free(p); }
+
+  /// `LargeArray(n)` and resize() leave the values as they are.
+  template <class U>
+  void construct(U* p) noexcept {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* p, Arguments&&... arguments) {
+    ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+  }
+
+  friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
+  friend bool operator!=(const LargeAllocator&, const LargeAllocator&) { return false; }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+};
+
+using LargeArray = std::vector<double, LargeAllocator<double>>;
+
+}  // namespace margin

@@ -1,0 +1,70 @@
+// Long single operations of the standard library and of Eigen in steps that ask for interrupts: sorting, and making
+// large arrays of zeros (fresh memory costs more than its zeroing: the kernel hands it out page by page).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/base/huge_pages.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// std::sort that tells work(operations), which may throw, of its comparisons.
+template <class Iterator, class Less, class Work>
+void polled_sort(Iterator first, Iterator last, Less less, Work&& work) {
+  std::uint32_t compared = 0;
+  std::sort(first, last, [&](const auto& a, const auto& b) {
+    if (++compared % 4096 == 0) work(4096.0 * 16);  // half of the branches are mispredicted
+    return less(a, b);
+  });
+}
+
+/// rows × columns zeros.
+template <class Work>
+Weights polled_zeros(std::int64_t rows, std::int32_t columns, Work&& work) {
+  Weights out(rows, columns);
+  constexpr Eigen::Index step = 65536;
+  double* const at = out.data();
+  for (Eigen::Index from = 0; from < out.size(); from += step) {
+    const Eigen::Index n = std::min(step, out.size() - from);
+    std::fill_n(at + from, n, 0.0);
+    work(2.0 * static_cast<double>(n));
+  }
+  return out;
+}
+
+/// Gives a large matrix back to the kernel in steps: at once it would take tens of milliseconds per gigabyte.
+template <class Work>
+void polled_release(Weights& m, Work&& work) {
+#ifdef MADV_DONTNEED
+  constexpr std::uintptr_t page = 65536, step = std::uintptr_t{8} << 20;
+  const auto begin = reinterpret_cast<std::uintptr_t>(m.data());
+  const std::uintptr_t end = begin + static_cast<std::uintptr_t>(m.size()) * sizeof(double);
+  // Whole pages inside of the block only: what the allocator notes before and after it stays.
+  for (std::uintptr_t at = (begin + page) / page * page; end - begin > step && at + step < end; at += step) {
+    const int error = errno;
+    madvise(reinterpret_cast<void*>(at), step, MADV_DONTNEED);
+    errno = error;
+    work(1048576.0);
+  }
+#endif
+  m.resize(0, 0);
+}
+
+/// A vector that holds `size` times `value`, through any vector of plain values.
+template <class Vector, class Work>
+void polled_assign(Vector& v, std::size_t size, const typename Vector::value_type& value, Work&& work) {
+  constexpr std::size_t step_bytes = std::size_t{512} << 10;
+  const std::size_t step = std::max<std::size_t>(1, step_bytes / sizeof value);
+  v.clear();
+  v.reserve(size);
+  prefer_huge_pages(v.data(), size * sizeof value);
+  while (v.size() < size) {
+    const std::size_t n = std::min(step, size - v.size());
+    v.resize(v.size() + n, value);
+    work(static_cast<double>(n * sizeof value) / 4);
+  }
+}
+
+}  // namespace margin

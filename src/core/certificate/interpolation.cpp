@@ -1,0 +1,127 @@
+#include "core/certificate/interpolation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/monitor.hpp"
+#include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+namespace {
+constexpr double met = 1e-6;  // share of the largest target by which a row that counts as met may be missed
+}  // namespace
+
+InterpolationCheck::InterpolationCheck(std::int32_t dimensions, double norm, const double* weights, double intercept,
+                                       bool free_intercept, bool with_dual)
+    : dimensions_(dimensions),
+      norm_(norm),
+      weights_(weights),
+      intercept_(intercept),
+      size_(lp_norm(weights, dimensions, norm)),
+      free_intercept_(free_intercept),
+      with_dual_(with_dual) {
+  if (with_dual) sums_ = Weights::Zero(2, dimensions);
+}
+
+void InterpolationCheck::add(const Row& x, double lower, double upper, double alpha) {
+  ++rows_;
+  const double length = norm(x) * (1 + epsilon * (dimensions_ + 4.0));
+  radius_ = std::max(radius_, length);
+  for (const double end : {lower, upper})
+    if (std::isfinite(end)) scale_ = std::max(scale_, std::fabs(end));
+  const double score = dot(x, weights_) + intercept_;
+  double slack = std::min(score - lower, upper - score);
+  // A row whose interval has no ends is never missed.
+  const double size_of_slack = std::isfinite(slack) ? std::fabs(slack) : 0;
+  const double rounding = epsilon * ((dimensions_ + 2.0) * (length * size_) + 2 * std::fabs(intercept_) +
+                                     2 * std::fabs(score) + 2 * size_of_slack) +
+                          (length > 0 && size_ > 0 ? (dimensions_ + 2.0 + length) * tiny : 0.0);
+  if (!std::isfinite(score) || !std::isfinite(rounding)) slack = -infinity;  // an overflow proves nothing
+  slack_ = std::min(slack_, slack > -infinity ? slack - rounding : slack);
+  if (slack < -rounding || slack == -infinity) ++outside_;
+  const double end = alpha > 0 ? lower : upper;
+  const double size = std::fabs(alpha);
+  if (!with_dual_ || !(size > 0) || !std::isfinite(end) || !std::isfinite(size)) return;
+  const int side = alpha > 0 ? 1 : 0;
+  ++support_;
+  mass_[side] += size;
+  height_[side] += size * end;
+  absolute_[side] += size * std::fabs(end);
+  margin::add(size, x, sums_.row(side).data());
+}
+
+void InterpolationCheck::widen(std::int32_t dimensions, const double* weights) {
+  dimensions_ = dimensions;
+  weights_ = weights;
+  if (with_dual_) margin::widen(sums_, dimensions);
+}
+
+void InterpolationCheck::merge(double slack, std::int64_t rows, std::int64_t outside) {
+  slack_ = std::min(slack_, slack);
+  rows_ += rows;
+  outside_ += outside;
+}
+
+double InterpolationCheck::primal() const {
+  const double size = size_ * (1 + epsilon * (dimensions_ + 20.0));
+  const double primal = 0.5 * size * size * (1 + 4 * epsilon) + (size > 0 ? tiny : 0.0);
+  return std::isnan(primal) ? infinity : primal;
+}
+
+double InterpolationCheck::least_norm() const {
+  if (support_ == 0) return 0;
+  double factor[2] = {1, 1};
+  if (free_intercept_) {  // Σα = 0: as much up as down
+    if (!(std::min(mass_[0], mass_[1]) >= smallest_normal)) return 0;
+    factor[0] = 1 / mass_[0];
+    factor[1] = 1 / mass_[1];
+  }
+  const Eigen::RowVectorXd u = factor[1] * sums_.row(1) - factor[0] * sums_.row(0);
+  const double mass = factor[0] * mass_[0] + factor[1] * mass_[1];
+  const double terms = epsilon * (static_cast<double>(support_) + 6);
+  if (!kernels().finite_d(u.data(), static_cast<std::size_t>(u.size()))) return 0;
+  const double vanished = (static_cast<double>(support_) + 6) * (factor[0] * tiny + factor[1] * tiny);
+  const double height = factor[1] * height_[1] - factor[0] * height_[0] -
+                        terms * (factor[0] * absolute_[0] + factor[1] * absolute_[1]) - vanished;
+  const double length = lp_norm(u.data(), u.size(), dual_exponent(norm_)) * (1 + epsilon * (dimensions_ + 20.0)) +
+                        (radius_ > 0 ? terms * mass * radius_ + dimensions_ * vanished : 0.0);
+  if (!(height > 0) || !std::isfinite(height) || !std::isfinite(length)) return 0;
+  return length > 0 ? std::max(0.0, height / length * (1 - 4 * epsilon) - tiny) : infinity;
+}
+
+Certificate certify_interpolation(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
+                                  const Weights& dual, double tolerance, Status& verdict) {
+  InterpolationCheck check(problem.dimensions(), problem.norm, weights.data(), problem.intercept ? intercept(0) : 0.0,
+                           problem.intercept, dual.rows() == problem.rows());
+  Poller poller(problem.monitor);
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    const Row x = problem.data.row(i);
+    check.add(x, problem.data.target(i), problem.data.upper_target(i),
+              dual.rows() == problem.rows() ? dual(i, 0) : 0.0);
+    poller.work(3.0 * x.count);
+  }
+  const double least = check.least_norm(), largest = std::numeric_limits<double>::max();
+  Certificate c;
+  c.radius = check.radius();
+  c.support = check.support();
+  c.slack = check.slack();
+  c.primal = check.primal();
+  c.dual = std::min(std::max(0.0, 0.5 * least * least * (1 - 4 * epsilon) - tiny), largest);
+  c.gap = std::max(0.0, c.primal - c.dual);
+  c.relative_gap = !(c.primal < infinity) ? infinity : c.primal > 0 ? c.gap / c.primal : 0.0;
+  const bool all_met = c.slack >= -met * check.scale();
+  // Weights that move no score by more than rounding are as good as 0, which nothing can be less than.
+  const bool negligible = std::sqrt(2 * c.primal) * c.radius <= check.scale() / contradiction;
+  // Rows of zeros: no weights move them, and only targets that contradict each other have a least norm above 0.
+  if (check.scale() > 0 && (c.radius > 0 ? least * c.radius >= contradiction * check.scale() : least > 0))
+    verdict = Status::not_separable;
+  else if (all_met && (c.relative_gap <= tolerance || negligible))
+    verdict = Status::optimal;
+  else if (verdict == Status::optimal || verdict == Status::not_separable)
+    verdict = Status::iteration_limit;
+  return c;
+}
+
+}  // namespace margin

@@ -1,0 +1,60 @@
+#include "core/certificate/kernel_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace margin {
+
+namespace {
+
+Weights copied(const double* weights, std::int32_t outputs, std::int32_t terms) {
+  return Eigen::Map<const Weights>(weights, outputs, terms);
+}
+
+/// Rows to come may have values that are no floats.
+Layout layout_of_any_row(const KernelRows& rows) {
+  return rows.layout() == Layout::floats ? Layout::doubles : rows.layout();
+}
+
+}  // namespace
+
+KernelCheck::KernelCheck(const KernelObjective& objective, const KernelBasis& basis, const double* weights,
+                         const double* intercept, bool with_dual)
+    : objective_(objective),
+      basis_(basis),
+      with_dual_(with_dual),
+      sum_(copied(weights, objective.outputs(), basis.size()), lengths_of(basis.rows())),
+      tally_(objective, intercept),
+      dual_(objective),
+      terms_(basis.rows().shared_kernel(), basis.dimensions(), layout_of_any_row(basis.rows())),
+      values_(static_cast<std::size_t>(basis.size())),
+      errors_(values_.size()),
+      scores_(static_cast<std::size_t>(objective.outputs())) {
+  for (std::size_t s = 0; s < basis.rows().size(); ++s) require_kernel_range(std::sqrt(basis.rows().summary(s)[0]));
+}
+
+void KernelCheck::add(const Row& x, std::int32_t label, double weight, const double* dual) {
+  const KernelRows& rows = basis_.rows();
+  rows.set(point_, x);
+  require_kernel_range(std::sqrt(point_.summary[0]));
+  double *values = values_.data(), *errors = errors_.data();
+  basis_.evaluate(point_, values, errors);
+  const double length = std::sqrt(rows.kernel().diagonal(point_.summary.data()));
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o)
+    scores_[static_cast<std::size_t>(o)] = sum_(o, values, errors, length);
+  tally_.add(scores_, length, label, 1, weight);
+  if (with_dual_ && dual != nullptr && dual_.add(label, weight, dual)) terms_.append(x);
+}
+
+double KernelCheck::bytes() const { return terms_.bytes() + dual_.bytes(); }
+
+KernelCheck::Ends KernelCheck::ends(Monitor* monitor) const {
+  const std::vector<Measured> primal_norm = squared_norms(basis_.rows(), sum_, monitor);
+  const KernelDual::Scaled scaled = dual_.scaled(tally_.total_weight());
+  const KernelSum dual_sum(scaled.coefficients, lengths_of(terms_));
+  const std::vector<Measured> dual_norm = squared_norms(terms_, dual_sum, monitor);
+  return {kernel_margin_lower(objective_, tally_, {sum_, primal_norm}),
+          kernel_certificate(objective_, tally_, {sum_, primal_norm}, scaled, dual_.terms(), dual_norm)};
+}
+
+}  // namespace margin

@@ -1,0 +1,354 @@
+#include "core/certificate/kernel_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/monitor.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+namespace {
+constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row between two polls
+
+/// A NaN proves nothing.
+double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
+}  // namespace
+
+KernelObjective kernel_objective_of(const Problem& p) {
+  return {p.task, p.classes, p.dimensions(), p.hard_margin ? nullptr : p.loss.get(), p.lambda, p.intercept};
+}
+
+double Measured::above() const { return std::max(0.0, or_infinity(value + error)) * (1 + 4 * epsilon); }
+double Measured::below() const { return std::max(0.0, value - error) * (1 - 4 * epsilon); }
+
+KernelSum::KernelSum(Weights coefficients, const std::vector<double>& lengths)
+    : coefficients_(std::move(coefficients)), absolute_(coefficients_.cwiseAbs()) {
+  for (const double length : lengths) length_ += length;
+  size_ = absolute_ * Eigen::Map<const Eigen::VectorXd>(lengths.data(), static_cast<Eigen::Index>(lengths.size()));
+}
+
+Measured KernelSum::operator()(std::int32_t o, const double* values, const double* errors, double length) const {
+  const std::size_t n = terms();
+  const double ulps = epsilon * static_cast<double>(n);
+  return {kernels().dot_dd(values, coefficients_.row(o).data(), n),
+          kernels().dot_dd(errors, absolute_.row(o).data(), n) * (1 + ulps) + (ulps + 4 * epsilon) * size_(o) * length +
+              tiny * (2 * static_cast<double>(n) + 4 + length_ * length)};
+}
+
+void KernelSum::add_to_norm(Measured& norm, std::int32_t o, std::size_t s, const Measured& score) const {
+  const double c = coefficients_(o, static_cast<Eigen::Index>(s));
+  norm.value += c * score.value;
+  norm.error +=
+      std::fabs(c) * (score.error + epsilon * static_cast<double>(terms()) * std::fabs(score.value)) + 2 * tiny;
+}
+
+std::vector<double> lengths_of(const KernelRows& rows) {
+  std::vector<double> lengths(rows.size());
+  for (std::size_t s = 0; s < rows.size(); ++s) lengths[s] = std::sqrt(rows.diagonal(s));
+  return lengths;
+}
+
+void set_diagonal(double diagonal, std::int32_t dimensions, double& value, double& error) {
+  value = diagonal;
+  error = std::min(error, epsilon * (dimensions + 8.0) * 200 * diagonal + (dimensions + 8.0) * tiny);
+}
+
+std::vector<Measured> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor) {
+  const std::size_t n = rows.size();
+  std::vector<Measured> norms(static_cast<std::size_t>(sum.outputs()));
+  std::vector<double> values(n), errors(n);
+  KernelPoint point;
+  Poller poller(monitor);
+  for (std::size_t s = 0; s < n; ++s) {
+    rows.set(point, s);
+    for (std::size_t from = 0; from < n; from += chunk) {
+      const std::size_t to = std::min(n, from + chunk);
+      double *value_at = values.data() + from, *error_at = errors.data() + from;
+      rows.evaluate({&point}, from, to, &value_at, &error_at);
+      poller.work(static_cast<double>(to - from) * (rows.operations() + 4 + 2 * sum.outputs()));
+    }
+    const double diagonal = rows.diagonal(s);
+    set_diagonal(diagonal, rows.dimensions(), values[s], errors[s]);
+    for (std::int32_t o = 0; o < sum.outputs(); ++o)
+      sum.add_to_norm(norms[static_cast<std::size_t>(o)], o, s,
+                      sum(o, values.data(), errors.data(), std::sqrt(diagonal)));
+  }
+  return norms;
+}
+
+KernelTally::KernelTally(const KernelObjective& objective, const double* intercept)
+    : objective_(objective),
+      intercept_(intercept),
+      smallest_(infinity),
+      loss_(static_cast<std::size_t>(objective.outputs()), 0.0) {}
+
+void KernelTally::add(std::vector<Measured>& scores, double length, std::int32_t label, double row_weight,
+                      double weight) {
+  ++rows_;
+  total_weight_.add(row_weight);
+  radius_ = std::max(radius_, or_infinity(length));
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
+    Measured& f = scores[static_cast<std::size_t>(o)];
+    if (intercept_ != nullptr) {
+      f.value += intercept_[o];
+      f.error += epsilon * (std::fabs(f.value) + std::fabs(intercept_[o]));
+    }
+    if (objective_.hard_margin() || !(weight > 0)) continue;
+    // A convex loss is largest at an end of the interval that holds the score.
+    const double y = objective_.target(label, o);
+    const double value = std::max(or_infinity(objective_.loss->value(f.value - f.error, y)),
+                                  or_infinity(objective_.loss->value(f.value + f.error, y)));
+    loss_[static_cast<std::size_t>(o)] += weight * value * (1 + 8 * epsilon) + (value > 0 ? tiny : 0.0);
+  }
+  const double m = margin(scores, label);
+  smallest_ = std::min(smallest_, std::isnan(m) ? -infinity : m);
+  errors_ += !(m > 0);
+  if (predicted(scores) != label) error_weight_ += weight;
+}
+
+/// As decide().
+std::int32_t KernelTally::predicted(const std::vector<Measured>& scores) const {
+  if (objective_.task == Task::binary) return scores[0].value > 0 ? 1 : 0;
+  const auto best = std::max_element(scores.begin(), scores.end(),
+                                     [](const Measured& a, const Measured& b) { return a.value < b.value; });
+  return static_cast<std::int32_t>(best - scores.begin());
+}
+
+/// Rounded down; NaN when nothing is known.
+double KernelTally::margin(const std::vector<Measured>& scores, std::int32_t label) const {
+  if (objective_.task == Task::binary) return (label == 1 ? scores[0].value : -scores[0].value) - scores[0].error;
+  const Measured& mine = scores[static_cast<std::size_t>(label)];
+  double least = infinity;
+  for (std::int32_t c = 0; c < objective_.classes; ++c) {
+    if (c == label) continue;
+    const Measured& other = scores[static_cast<std::size_t>(c)];
+    const double lead = mine.value - other.value;
+    const double margin = lead - mine.error - other.error -
+                          epsilon * (2 * std::fabs(lead) + std::fabs(mine.value) + std::fabs(other.value));
+    if (std::isnan(margin)) return margin;
+    least = std::min(least, margin);
+  }
+  return least;
+}
+
+double KernelTally::radius() const { return radius_ * (1 + epsilon * (objective_.dimensions + 8.0)); }
+
+bool KernelTally::has_intercept() const {
+  for (std::int32_t o = 0; intercept_ != nullptr && o < objective_.outputs(); ++o)
+    if (intercept_[o] != 0) return true;
+  return false;
+}
+
+double KernelTally::mean_loss(std::int32_t o) const {
+  const double sum = loss_[static_cast<std::size_t>(o)];
+  if (!(total_weight() < infinity)) return infinity;
+  return sum * (1 + epsilon * static_cast<double>(rows_ + 8)) / total_weight() + (sum > 0 ? tiny : 0.0);
+}
+
+std::vector<double> KernelTally::state() const {
+  std::vector<double> s = {static_cast<double>(rows_), static_cast<double>(errors_), smallest_, radius_,
+                           total_weight()};
+  s.insert(s.end(), loss_.begin(), loss_.end());
+  return s;
+}
+
+bool KernelTally::merge(const std::vector<double>& s) {
+  if (s.size() != 5 + loss_.size() || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
+  rows_ += static_cast<std::int64_t>(s[0]);
+  errors_ += static_cast<std::int64_t>(s[1]);
+  smallest_ = std::min(smallest_, s[2]);
+  radius_ = std::max(radius_, s[3]);
+  total_weight_.add(s[4]);
+  for (std::size_t o = 0; o < loss_.size(); ++o) loss_[o] += s[5 + o];
+  return true;
+}
+
+bool KernelDual::add(std::int32_t label, double weight, const double* q) {
+  bool any = false;
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) any |= std::fabs(q[o]) > 0;
+  if (!any) return false;
+  label_.push_back(label);
+  weight_.push_back(weight);
+  q_.insert(q_.end(), q, q + objective_.outputs());
+  return true;
+}
+
+KernelDual::Scaled KernelDual::scaled(double total_weight) const {
+  Scaled out;
+  out.coefficients = Weights::Zero(objective_.outputs(), terms());
+  out.linear.assign(static_cast<std::size_t>(objective_.outputs()), 0.0);
+  out.left = out.linear;
+  out.scale.assign(out.linear.size(), 1.0);
+  if (terms() == 0)
+    out.imbalance = infinity;
+  else if (!objective_.hard_margin())
+    scale_soft(out, total_weight);
+  else if (objective_.task == Task::binary)
+    scale_hard_binary(out);
+  else
+    scale_hard_multiclass(out);
+  return out;
+}
+
+void KernelDual::scale_hard_binary(Scaled& out) const {
+  double mass[2] = {0, 0};
+  for (std::int64_t t = 0; t < terms(); ++t)
+    if (q(t, 0) > 0) mass[label(t)] += q(t, 0);
+  double factor[2];
+  for (int c = 0; c < 2; ++c) {
+    if (objective_.intercept && !(mass[c] > 0)) out.imbalance = infinity;
+    factor[c] = objective_.intercept ? 0.5 / mass[c] : 1 / (mass[0] + mass[1]);
+    if (!std::isfinite(factor[c]) || !(factor[c] >= smallest_normal)) out.imbalance = infinity;
+  }
+  if (out.imbalance > 0) return;
+  for (std::int64_t t = 0; t < terms(); ++t)
+    if (q(t, 0) > 0) out.coefficients(0, t) = objective_.target(label(t), 0) * q(t, 0) * factor[label(t)];
+}
+
+void KernelDual::scale_hard_multiclass(Scaled& out) const {
+  double total = 0;
+  Eigen::VectorXd balance = Eigen::VectorXd::Zero(objective_.classes);
+  for (std::int64_t t = 0; t < terms(); ++t) {
+    const std::int32_t own = label(t);
+    for (std::int32_t c = 0; c < objective_.classes; ++c) {
+      if (c == own || !(q(t, c) > 0)) continue;
+      out.coefficients(own, t) += q(t, c);
+      out.coefficients(c, t) -= q(t, c);
+      total += q(t, c);
+      balance(own) += q(t, c);
+      balance(c) -= q(t, c);
+    }
+  }
+  if (!(total > 0) || !std::isfinite(total)) {
+    out.imbalance = infinity;
+    return;
+  }
+  out.coefficients /= total;
+  if (!objective_.intercept) return;
+  out.imbalance = balance.cwiseAbs().sum() / total;
+  if (balance.cwiseAbs().maxCoeff() > 1e-9 * total) out.imbalance = infinity;
+}
+
+void KernelDual::scale_soft(Scaled& out, double total_weight) const {
+  const Loss& loss = *objective_.loss;
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
+    auto target = [&](std::int64_t t) { return objective_.target(label(t), o); };
+    auto weight = [&](std::int64_t t) { return weight_[static_cast<std::size_t>(t)]; };
+    auto a = [&](std::int64_t t) { return loss.project(std::isnan(q(t, o)) ? 0.0 : q(t, o), target(t)); };
+    double mass[2] = {0, 0}, factor[2] = {1, 1};
+    for (std::int64_t t = 0; t < terms(); ++t) mass[a(t) > 0 ? 1 : 0] += weight(t) * std::fabs(a(t));
+    if (objective_.intercept)
+      for (int c = 0; c < 2; ++c)
+        if (mass[c] > 0) factor[c] = std::min(1.0, mass[1 - c] / mass[c]);
+    // The square of a small v would vanish: it is taken of v times a power of two.
+    double largest = 0;
+    for (std::int64_t t = 0; t < terms(); ++t)
+      largest = std::max(largest, weight(t) * std::fabs(a(t)) * factor[a(t) > 0 ? 1 : 0] / total_weight);
+    const auto at = static_cast<std::size_t>(o);
+    out.scale[at] = std::isfinite(largest) ? unit_scale(largest) : 1.0;
+    ExactSum sum, rest;
+    double size = 0, vanished = 0;
+    for (std::int64_t t = 0; t < terms(); ++t) {
+      const double v = a(t) * factor[a(t) > 0 ? 1 : 0], c = weight(t);
+      if (v == 0 || !(c > 0)) continue;
+      // The scaled value is the dual vector now, as it stands.
+      const double conjugate = loss.conjugate(v, target(t));
+      sum.add(-c * conjugate);
+      rest.add(c * v);
+      size += c * (std::fabs(conjugate) + std::fabs(v));
+      vanished += tiny * (c + 4);
+      out.coefficients(o, t) = c / total_weight * (v * out.scale[at]);
+    }
+    out.linear[at] = (sum.value() - 8 * epsilon * size - vanished) / total_weight;
+    out.left[at] = (std::fabs(rest.value()) + 8 * epsilon * size * epsilon + vanished) / total_weight;
+  }
+}
+
+/// No margin is larger, and none without an intercept further below 0.
+static double largest_margin(const KernelObjective& p, const KernelTally& tally) {
+  return tally.radius() * (p.task == Task::multiclass ? std::sqrt(2.0) : 1.0) * (1 + 2 * epsilon);
+}
+
+double kernel_margin_lower(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal) {
+  Measured square;
+  for (const Measured& m : primal.norm) square = {square.value + m.value, square.error + m.error};
+  if (tally.rows() == 0 || tally.smallest() == -infinity || !std::isfinite(square.value)) return -infinity;
+  const double norm = std::sqrt(tally.smallest() > 0 ? square.above() : square.below());
+  if (norm > 0) {
+    const double lower = tally.smallest() / norm;
+    return lower - 4 * epsilon * std::fabs(lower);
+  }
+  if (primal.sum.zero()) return 0;
+  // Where rounding leaves no certain norm above 0, a margin of 0 or less has only the bound of Cauchy and Schwarz, and
+  // none with an intercept.
+  return tally.has_intercept() ? -infinity : -largest_margin(objective, tally);
+}
+
+namespace {
+
+Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally, const KernelPrimal& primal,
+                             const KernelDual::Scaled& v, std::int64_t terms, const std::vector<Measured>& dual_norm) {
+  Certificate c;
+  Measured dual;
+  for (const Measured& m : dual_norm) dual = {dual.value + m.value, dual.error + m.error};
+  c.primal = kernel_margin_lower(p, tally, primal);
+  c.radius = tally.radius();
+  c.dual = largest_margin(p, tally);
+  if (v.imbalance < infinity && terms > 0) {
+    // Normalising moved every weight by some ulps; an imbalance meets intercepts of at most √2 R
+    // (certificate/certificate.cpp).
+    const double moved = epsilon * (static_cast<double>(terms) + 8) * c.radius * std::sqrt(2.0);
+    c.dual =
+        std::min(c.dual, std::sqrt(dual.above()) * (1 + 4 * epsilon) + moved + std::sqrt(0.5) * c.radius * v.imbalance);
+  }
+  c.errors = tally.errors();
+  c.failure = tally.error_weight();
+  c.gap = c.dual - c.primal;
+  c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
+  return c;
+}
+
+Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally, const KernelPrimal& w,
+                             const KernelDual::Scaled& v, const std::vector<Measured>& dual_norm) {
+  Certificate c;
+  c.radius = tally.radius();
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    const auto at = static_cast<std::size_t>(o);
+    const double size = w.norm[at].above();
+    const double primal =
+        or_infinity((0.5 * p.lambda * size + tally.mean_loss(o)) * (1 + 8 * epsilon) + (size > 0 ? tiny : 0.0));
+    // An optimal w has λ/2 ‖w‖² ≤ P, and an optimal b is where some row has y (w(x) + b) = 1.
+    const double reach = p.intercept ? 1 + c.radius * std::sqrt(2 * primal / p.lambda) : 0;
+    const double square = dual_norm[at].above() / v.scale[at] + tiny;  // of scale × v, over the scale once
+    const double penalty = (square / (2 * p.lambda) + tiny) / v.scale[at] * (1 + 8 * epsilon) + tiny;
+    const double dual = (v.linear[at] - penalty - v.left[at] * reach * (1 + 8 * epsilon)) -
+                        8 * epsilon * std::fabs(v.linear[at]) - 2 * tiny;
+    c.primal += primal;
+    c.dual += std::isfinite(dual) ? std::max(dual, 0.0) : 0.0;  // P ≥ 0 needs no proof
+  }
+  c.primal *= 1 + epsilon * p.outputs();
+  c.dual = std::min(c.dual * (1 - epsilon * p.outputs()), c.primal);
+  c.gap = c.primal - c.dual;
+  c.relative_gap = c.gap > 0 ? c.gap / c.primal : 0.0;
+  if (!(c.primal < infinity)) {
+    c.primal = infinity;
+    c.gap = c.relative_gap = infinity;
+  }
+  c.errors = tally.errors();
+  c.failure = tally.error_weight();
+  return c;
+}
+
+}  // namespace
+
+Certificate kernel_certificate(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal,
+                               const KernelDual::Scaled& dual, std::int64_t terms,
+                               const std::vector<Measured>& dual_norm) {
+  Certificate c = objective.hard_margin() ? hard_certificate(objective, tally, primal, dual, terms, dual_norm)
+                                          : soft_certificate(objective, tally, primal, dual, dual_norm);
+  c.support = terms;
+  return c;
+}
+
+}  // namespace margin

@@ -1,0 +1,140 @@
+// What the certificate of a training (certificate/kernel.hpp) and that of a stored model over any rows
+// (certificate/kernel_check.hpp) have in common: sums of kernel values with bounds on their rounding, what a row says
+// about its scores, and the dual vector as coefficients of rows. The formulas are those of certificate/kernel.hpp.
+#pragma once
+
+#include "core/certificate/risk.hpp"
+#include "core/kernel/rows.hpp"
+
+namespace margin {
+
+/// What is certified, besides rows; `loss` is kept by pointer.
+struct KernelObjective {
+  Task task = Task::binary;  ///< binary or multiclass
+  std::int32_t classes = 2, dimensions = 0;
+  const Loss* loss = nullptr;  ///< null: hard margin
+  double lambda = 0;           ///< soft margin only
+  bool intercept = true;       ///< free, not regularised
+
+  bool hard_margin() const { return loss == nullptr; }
+  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
+  /// What an output should give on a row of a class: ±1.
+  double target(std::int32_t label, std::int32_t output) const {
+    return label == (task == Task::multiclass ? output : 1) ? 1.0 : -1.0;
+  }
+};
+KernelObjective kernel_objective_of(const Problem& problem);
+
+/// A number and a bound on its error.
+struct Measured {
+  double value = 0, error = 0;
+  /// Ends of an interval that holds max(0, number); NaN: everything.
+  double above() const;
+  double below() const;
+};
+
+/// v_o(x) = Σ_s c_os k(x, x_s) per output, from kernel values.
+class KernelSum {
+ public:
+  /// `lengths`: sqrt(k(x_s, x_s)). `coefficients`: outputs × terms.
+  KernelSum(Weights coefficients, const std::vector<double>& lengths);
+  /// `values`, `errors`: k(x, x_s) and bounds on their rounding; `length`: sqrt(k(x, x)).
+  Measured operator()(std::int32_t output, const double* values, const double* errors, double length) const;
+  /// Adds term s to ‖v_o‖² = Σ_s c_os v_o(x_s); `score`: v_o(x_s).
+  void add_to_norm(Measured& norm, std::int32_t output, std::size_t s, const Measured& score) const;
+  bool zero() const { return !(absolute_.size() > 0 && absolute_.maxCoeff() > 0); }
+  std::size_t terms() const { return static_cast<std::size_t>(coefficients_.cols()); }
+  std::int32_t outputs() const { return static_cast<std::int32_t>(coefficients_.rows()); }
+
+ private:
+  Weights coefficients_, absolute_;
+  Eigen::VectorXd size_;  // Σ_s |c_os| sqrt(k(x_s, x_s))
+  double length_ = 0;     // Σ_s sqrt(k(x_s, x_s))
+};
+
+/// sqrt(k(x_s, x_s)) of all rows.
+std::vector<double> lengths_of(const KernelRows& rows);
+/// A value that is known to be k(x, x): exact where the general formula loses digits. `dimensions`: of the rows.
+void set_diagonal(double diagonal, std::int32_t dimensions, double& value, double& error);
+/// ‖v_o‖² of every output, for coefficients on these rows. `monitor` (null: none) is polled.
+std::vector<Measured> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor);
+
+/// What rows say about the scores that they get.
+class KernelTally {
+ public:
+  /// `intercept` (per output; null: none) is kept by pointer.
+  KernelTally(const KernelObjective& objective, const double* intercept);
+  /// `scores`: of each output, without the intercept. `row_weight` counts in W, `weight` weighs the loss.
+  void add(std::vector<Measured>& scores, double length, std::int32_t label, double row_weight, double weight);
+
+  double smallest() const { return smallest_; }  ///< margin, not divided by ‖w‖, rounded down; ∞: no rows
+  std::int64_t rows() const { return rows_; }
+  std::int64_t errors() const { return errors_; }                ///< rows whose margin is not certainly above 0
+  double error_weight() const { return error_weight_; }          ///< of the rows predicted wrongly
+  double radius() const;                                         ///< max sqrt(k(x, x)), rounded up
+  double total_weight() const { return total_weight_.value(); }  ///< W
+  bool has_intercept() const;                                    ///< one that is not 0
+  double mean_loss(std::int32_t output) const;                   ///< (1/W) Σ c φ, rounded up
+  /// As plain numbers, for parallel workers. merge() is false when they are not of this shape.
+  std::vector<double> state() const;
+  bool merge(const std::vector<double>& state);
+
+ private:
+  double margin(const std::vector<Measured>& scores, std::int32_t label) const;
+  std::int32_t predicted(const std::vector<Measured>& scores) const;
+
+  KernelObjective objective_;
+  const double* intercept_;
+  std::int64_t rows_ = 0, errors_ = 0;
+  double smallest_, radius_ = 0, error_weight_ = 0;
+  ExactSum total_weight_;
+  std::vector<double> loss_;
+};
+
+/// A dual vector as coefficients: Σ q z, or v, as a sum over the rows with a dual weight, its terms.
+class KernelDual {
+ public:
+  explicit KernelDual(const KernelObjective& objective) : objective_(objective) {}
+  /// One row's dual weights, as in Solution. False when they are all 0: then it is no term.
+  bool add(std::int32_t label, double weight, const double* q);
+  std::int64_t terms() const { return static_cast<std::int64_t>(label_.size()); }
+  double bytes() const { return 8.0 * static_cast<double>(q_.capacity() + weight_.capacity()); }
+
+  struct Scaled {
+    Weights coefficients;  ///< outputs × terms
+    /// What is left of the condition Σ v = 0 of a free intercept, relative to the mass of v; ∞: a class has no weight.
+    double imbalance = 0;
+    std::vector<double> linear;  ///< soft margins: a lower bound of (1/W) Σ c (−φ*(−a)) per output
+    std::vector<double> left;    ///< soft margins: |Σ v| per output
+    std::vector<double> scale;   ///< soft margins: what the coefficients of an output are multiplied by, a power of two
+  };
+  /// Scaled so that it satisfies the constraints. `total_weight`: W.
+  Scaled scaled(double total_weight) const;
+
+ private:
+  double q(std::int64_t t, std::int32_t output) const {
+    return q_[static_cast<std::size_t>(t * objective_.outputs() + output)];
+  }
+  std::int32_t label(std::int64_t t) const { return label_[static_cast<std::size_t>(t)]; }
+  void scale_hard_binary(Scaled& out) const;
+  void scale_hard_multiclass(Scaled& out) const;
+  void scale_soft(Scaled& out, double total_weight) const;
+
+  KernelObjective objective_;
+  std::vector<std::int32_t> label_;
+  std::vector<double> weight_, q_;
+};
+
+/// w, whose scores the tally has seen.
+struct KernelPrimal {
+  const KernelSum& sum;
+  const std::vector<Measured>& norm;  ///< ‖w_o‖² per output
+};
+/// min_i margin_i / ‖w‖, rounded down; 0 for w = 0.
+double kernel_margin_lower(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal);
+/// `dual_norm`: ‖v_o‖² per output of `dual`, whose rows are `terms` many.
+Certificate kernel_certificate(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal,
+                               const KernelDual::Scaled& dual, std::int64_t terms,
+                               const std::vector<Measured>& dual_norm);
+
+}  // namespace margin

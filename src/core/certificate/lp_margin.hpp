@@ -1,0 +1,68 @@
+// The certificate of hard margins in other norms than l2: for 1 ≤ p < 2 and 1/p + 1/r = 1,
+//
+//   min_i m_i(w) / ‖w‖_p  ≤  max margin  ≤  ‖Σ q_i z_i‖_r / Σ q_i        for any w ≠ 0 and any q ≥ 0,
+//
+// with a free intercept: half the distance of the hulls' points, measured by ‖·‖_r, as in certificate/certificate.hpp.
+// More than two classes are told apart one against the rest, each with an interval of its own. (Telgarsky 2013, Section
+// 2; Raj & Bach 2021, Section 3.)
+#pragma once
+
+#include "core/certificate/certificate.hpp"
+
+namespace margin {
+
+/// The check row by row: O(outputs × d) memory. Ends are widened by a bound on the rounding of this computation.
+class NormCheck {
+ public:
+  /// `weights` (outputs × d) and `intercept` (null: none) are kept by reference. `norm` is p.
+  NormCheck(std::int32_t classes, std::int32_t dimensions, double norm, const double* weights, const double* intercept,
+            bool free_intercept, bool with_dual);
+
+  /// One row of sorted class `label`; `q` has one dual weight per output, null for none.
+  void add(const Row& x, std::int32_t label, const double* q);
+
+  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
+  void widen(std::int32_t dimensions, const double* weights);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t support() const { return support_; }
+  std::int64_t errors() const { return errors_; }  ///< rows on the wrong side of an output
+  double radius() const;                           ///< max_i ‖x_i‖₂, rounded up
+  std::int32_t outputs() const { return outputs_; }
+  /// The interval of one output. No margin exceeds the radius: the upper end that needs no dual weights.
+  double lower(std::int32_t output) const;
+  double upper(std::int32_t output) const;
+  /// The smallest of the outputs' lower ends, and of their upper ends: the interval of the smallest margin.
+  double lower() const;
+  double upper() const;
+  /// The largest of the outputs' (upper − lower)/upper.
+  double relative_gap() const;
+
+  /// State without the dual part, for parallel workers: (rows, errors, radius, smallest score per output).
+  std::vector<double> state() const;
+  /// False when the state is not one of this shape.
+  bool merge(const std::vector<double>& state);
+
+ private:
+  const double* weights_of(std::int32_t output) const {
+    return weights_ + static_cast<std::ptrdiff_t>(output) * dimensions_;
+  }
+
+  std::int32_t classes_, dimensions_, outputs_;
+  double norm_;
+  const double* weights_;
+  const double* intercept_;
+  bool free_intercept_, with_dual_;
+  std::int64_t rows_ = 0, support_ = 0, errors_ = 0;
+  double radius_ = 0;
+  std::vector<double> smallest_;  // per output: min_i y_i score_i
+  Weights sums_;                  // two rows per output: Σ q x of the rest, and of the class
+  std::vector<double> mass_;      // two per output, and the rows that gave them
+  std::vector<std::int64_t> terms_;
+};
+
+/// Both ends recomputed from the returned vectors with a pass over the rows (problem.norm < 2).
+Certificate certify_norm(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
+                         const Weights& dual);
+
+}  // namespace margin

@@ -1,0 +1,155 @@
+#include "core/certificate/stumps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/base/monitor.hpp"
+#include "core/base/polled.hpp"
+#include "core/certificate/lp_margin.hpp"
+#include "core/data/columns.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+namespace {
+
+/// The dual weights of one output as signed shares that sum to at most 1 in size: v_i = y_i q_i / Σ q, and with a free
+/// intercept half of the share within the own side.
+class SignedShares {
+ public:
+  SignedShares(const Problem& problem, const Weights& dual, std::int32_t output)
+      : problem_(problem), dual_(dual), output_(output) {
+    for (std::int64_t i = 0; i < problem.rows(); ++i)
+      mass_[problem.target(i, output) > 0 ? 1 : 0] += std::max(0.0, dual(i, output));
+    all_ = mass_[0] + mass_[1];
+    usable_ = all_ > 0 && std::isfinite(all_) && (!problem.intercept || (mass_[0] > 0 && mass_[1] > 0));
+    if (!usable_) return;
+    Eigen::VectorXd v(problem.rows());
+    for (std::int64_t i = 0; i < problem.rows(); ++i) v(i) = (*this)(i);
+    total_ = v.sum();
+  }
+  bool usable() const { return usable_; }  ///< false: they prove nothing
+  double total() const { return total_; }  ///< Σ v
+  double operator()(std::int64_t i) const {
+    const double q = std::max(0.0, dual_(i, output_));
+    if (q == 0) return 0;
+    const double y = problem_.target(i, output_);
+    return problem_.intercept ? 0.5 * y * (q / mass_[y > 0 ? 1 : 0]) : y * (q / all_);
+  }
+
+ private:
+  const Problem& problem_;
+  const Weights& dual_;
+  std::int32_t output_;
+  double mass_[2] = {0, 0}, all_ = 0, total_ = 0;
+  bool usable_ = false;
+};
+
+/// The values of one column in ascending order, with their rows; zeros that are not stored are one group.
+class SortedColumn {
+ public:
+  void sort(const Row& column, std::int64_t rows, Poller& poller) {
+    const auto work = [&](double operations) { poller.work(operations); };
+    entries_.clear();
+    for (std::int32_t k = 0; k < column.count; ++k) {
+      const double value = column.value(k);
+      work(8);
+      if (column.indices == nullptr)
+        entries_.emplace_back(value, k);
+      else if (value != 0)
+        entries_.emplace_back(value, column.indices[k]);
+    }
+    polled_sort(entries_.begin(), entries_.end(), std::less<>(), work);
+    unstored_ = static_cast<std::int64_t>(entries_.size()) < rows;
+    negative_ = entries_.size();
+    if (!unstored_) return;
+    negative_ = 0;
+    while (negative_ < entries_.size() && entries_[negative_].first < 0) ++negative_;
+  }
+
+  /// max_t |Σ_i v_i (1 if x_i > t, else −1)| over the thresholds t that tell rows apart.
+  double largest_edge(const SignedShares& v) const {
+    double largest = 0, below = 0;  // below: Σ v of the rows at or below the threshold
+    const auto offer = [&] { largest = std::max(largest, std::fabs(v.total() - 2 * below)); };
+    const auto sweep = [&](std::size_t from, std::size_t to) {
+      for (std::size_t k = from; k < to; ++k) {
+        below += v(entries_[k].second);
+        if (k + 1 < to ? entries_[k + 1].first > entries_[k].first : unstored_ && to == negative_) offer();
+      }
+    };
+    sweep(0, negative_);
+    if (!unstored_) return largest;
+    double stored = below;
+    for (std::size_t k = negative_; k < entries_.size(); ++k) stored += v(entries_[k].second);
+    below += v.total() - stored;
+    if (entries_.size() > negative_) offer();
+    sweep(negative_, entries_.size());
+    return largest;
+  }
+  double size() const { return static_cast<double>(entries_.size()); }
+
+ private:
+  std::vector<std::pair<double, std::int32_t>> entries_;
+  bool unstored_ = false;     // rows without an entry, whose value is 0
+  std::size_t negative_ = 0;  // entries before them
+};
+
+/// Per output, what bounds the margin from above; 1 where the dual weights prove nothing.
+std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, Poller& poller) {
+  std::vector<double> upper(static_cast<std::size_t>(problem.outputs()), 1.0);
+  if (dual.rows() != problem.rows()) return upper;
+  std::vector<SignedShares> shares;
+  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+    shares.emplace_back(problem, dual, o);
+    poller.work(32.0 * static_cast<double>(problem.rows()));
+  }
+  std::vector<double> edge(upper.size(), 0.0);
+  const Columns columns(problem.data, poller);
+  SortedColumn sorted;
+  for (std::int32_t j = 0; j < problem.dimensions(); ++j) {
+    sorted.sort(columns.column(j), problem.rows(), poller);
+    for (std::size_t o = 0; o < shares.size(); ++o) {
+      if (!shares[o].usable()) continue;
+      edge[o] = std::max(edge[o], sorted.largest_edge(shares[o]));
+      poller.work(16 * sorted.size());
+    }
+  }
+  // Sums of n terms whose sizes add up to 1.
+  const double rounding = 4 * epsilon * (static_cast<double>(problem.rows()) + 8);
+  for (std::size_t o = 0; o < shares.size(); ++o)
+    if (shares[o].usable()) upper[o] = std::min(1.0, edge[o] + rounding);
+  return upper;
+}
+
+}  // namespace
+
+Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
+                           const Eigen::VectorXd& intercept, const Weights& dual) {
+  NormCheck check(problem.classes, basis.size(), 1, weights.data(), problem.intercept ? intercept.data() : nullptr,
+                  problem.intercept, false);
+  Poller poller(problem.monitor);
+  std::vector<double> values(static_cast<std::size_t>(basis.size()));
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    basis.evaluate(problem.data.row(i), values.data());
+    check.add({values.data(), nullptr, basis.size(), true}, problem.label[static_cast<std::size_t>(i)], nullptr);
+    poller.work((2.0 + problem.outputs()) * basis.size());
+  }
+  Certificate c;
+  c.radius = 1;  // of a row of stumps in the norm dual to l1
+  c.primal = check.lower();
+  c.dual = 1;
+  c.errors = check.errors();
+  c.failure = static_cast<double>(c.errors);
+  for (std::int64_t i = 0; i < dual.rows(); ++i) c.support += (dual.row(i).array() > 0).any();
+  const std::vector<double> upper = upper_bounds(problem, dual, poller);
+  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+    const double high = upper[static_cast<std::size_t>(o)];
+    c.dual = std::min(c.dual, high);
+    if (high > 0) c.relative_gap = std::max(c.relative_gap, (high - check.lower(o)) / high);
+  }
+  c.gap = c.dual - c.primal;
+  return c;
+}
+
+}  // namespace margin

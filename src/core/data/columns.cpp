@@ -1,0 +1,70 @@
+#include "core/data/columns.hpp"
+
+#include "core/base/polled.hpp"
+
+namespace margin {
+
+namespace {
+constexpr double sparse_below = 0.25;
+
+std::int32_t column_at(const Row& x, std::int32_t k) { return x.indices != nullptr ? x.indices[k] : k; }
+}  // namespace
+
+Columns::Columns(const Dataset& data, Poller& poller)
+    : rows_(static_cast<std::int32_t>(data.rows())), sparse_(data.density() < sparse_below) {
+  const auto d = static_cast<std::size_t>(data.dimensions());
+  for (std::int64_t i = 0; i < data.rows() && !wide_; ++i) wide_ = data.row(i).wide;
+  if (sparse_) {
+    begin_.assign(d + 1, 0);
+    for (std::int64_t i = 0; i < data.rows(); ++i) {
+      const Row x = data.row(i);
+      poller.work(x.count);
+      for (std::int32_t k = 0; k < x.count; ++k) ++begin_[static_cast<std::size_t>(column_at(x, k)) + 1];
+    }
+    for (std::size_t j = 0; j < d; ++j) begin_[j + 1] += begin_[j];
+    indices_.resize(begin_[d]);
+  }
+  if (wide_)
+    fill(data, poller, doubles_);
+  else
+    fill(data, poller, floats_);
+}
+
+// Row after row: as many lines of the copy as there are columns are written at a time, and stay in the cache until
+// they are full.
+template <class T>
+void Columns::fill(const Dataset& data, Poller& poller, std::vector<T>& values) {
+  const auto n = static_cast<std::size_t>(data.rows());
+  polled_assign(values, sparse_ ? begin_.back() : n * static_cast<std::size_t>(data.dimensions()), T(0),
+                [&](double operations) { poller.work(operations); });
+  std::vector<std::size_t> next(begin_);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Row x = data.row(static_cast<std::int64_t>(i));
+    poller.work(8.0 * x.count + 8);  // a line of the cache each
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const auto j = static_cast<std::size_t>(column_at(x, k));
+      const std::size_t to = sparse_ ? next[j]++ : j * n + i;
+      if (sparse_) indices_[to] = static_cast<std::int32_t>(i);
+      values[to] = static_cast<T>(x.value(k));
+    }
+  }
+}
+
+Row Columns::column(std::int32_t j) const {
+  const auto at = static_cast<std::size_t>(j);
+  const std::size_t from = sparse_ ? begin_[at] : at * static_cast<std::size_t>(rows_);
+  const auto count = sparse_ ? static_cast<std::int32_t>(begin_[at + 1] - from) : rows_;
+  const void* values = wide_ ? static_cast<const void*>(doubles_.data() + from) : floats_.data() + from;
+  return {values, sparse_ ? indices_.data() + from : nullptr, count, wide_};
+}
+
+double Columns::bytes(const Dataset& data) {
+  const double cells = static_cast<double>(data.rows()) * data.dimensions();
+  bool wide = false;
+  for (std::int64_t i = 0; i < data.rows() && !wide; ++i) wide = data.row(i).wide;
+  const double value = wide ? 8 : 4;
+  return data.density() < sparse_below ? (value + 4) * data.density() * cells + 16.0 * data.dimensions()
+                                       : value * cells;
+}
+
+}  // namespace margin

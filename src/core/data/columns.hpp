@@ -1,0 +1,32 @@
+// A copy of the rows by columns, for methods that change one coordinate at a time.
+#pragma once
+
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/data/dataset.hpp"
+
+namespace margin {
+
+/// Every column as a Row whose "columns" are the rows of the data set: dense, or row numbers and values where less than
+/// a quarter of the data are stored. Values keep their precision.
+class Columns {
+ public:
+  Columns(const Dataset& data, Poller& poller);
+  Row column(std::int32_t j) const;
+  /// Bytes of such a copy.
+  static double bytes(const Dataset& data);
+
+ private:
+  template <class T>
+  void fill(const Dataset& data, Poller& poller, std::vector<T>& values);
+
+  std::int32_t rows_;
+  bool sparse_, wide_ = false;
+  std::vector<std::size_t> begin_;  // sparse: of each column, and the end
+  std::vector<std::int32_t> indices_;
+  std::vector<float> floats_;
+  std::vector<double> doubles_;
+};
+
+}  // namespace margin

@@ -1,0 +1,345 @@
+#include "core/data/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <tuple>
+
+#include "core/base/error.hpp"
+#include "core/data/column_map.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::size_t smallest_block = 1024;
+constexpr std::size_t largest_block = std::size_t{32} << 20;
+// Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
+constexpr double sparse_density = 0.12;
+
+bool finite(const float* x, std::size_t n) { return kernels().finite_f(x, n); }
+bool finite(const double* x, std::size_t n) { return kernels().finite_d(x, n); }
+std::size_t count_nonzero(const float* x, std::size_t n) { return kernels().count_nonzero_f(x, n); }
+std::size_t count_nonzero(const double* x, std::size_t n) { return kernels().count_nonzero_d(x, n); }
+
+template <class T>
+void require_finite(const T* x, std::int32_t n, const std::int32_t* indices) {
+  if (finite(x, static_cast<std::size_t>(n))) return;
+  std::int32_t k = 0;
+  while (std::isfinite(x[k])) ++k;
+  const std::int32_t column = (indices != nullptr ? indices[k] : k) + 1;
+  throw Error(ErrorKind::invalid_value,
+              "feature " + std::to_string(column) + " is " +
+                  (std::isnan(x[k]) ? "NaN" : (x[k] > 0 ? "Infinity" : "-Infinity")) + ", expected a finite number",
+              "Leave such rows out with FILTER (WHERE ...), or replace the value.");
+}
+
+}  // namespace
+
+std::int32_t ClassTable::intern(std::string_view name, double key) {
+  std::pmr::string text(name, names_.get_allocator().resource());
+  const auto found = index_.find(text);
+  if (found != index_.end()) return found->second;
+  const std::int32_t id = size();
+  names_.push_back(text);
+  keys_.push_back(key);
+  index_.emplace(std::move(text), id);
+  return id;
+}
+
+std::vector<std::int32_t> ClassTable::ranks() const {
+  std::vector<std::int32_t> order(names_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
+    if (keys_[i] != keys_[j]) return keys_[i] < keys_[j];
+    // Equal keys that are not 0 are integers beyond 2^53: for one sign, longer means larger in absolute value.
+    if (keys_[i] != 0 && names_[i].size() != names_[j].size())
+      return (names_[i].size() < names_[j].size()) == (keys_[i] > 0);
+    return (names_[i] < names_[j]) == !(keys_[i] < 0);
+  });
+  std::vector<std::int32_t> rank(names_.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    rank[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
+  return rank;
+}
+
+Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory)
+    : outcome_(outcome),
+      memory_(memory),
+      rows_(memory),
+      labels_(memory),
+      targets_(memory),
+      upper_targets_(memory),
+      weights_(memory),
+      classes_(memory),
+      blocks_(memory),
+      narrow_(memory),
+      columns_(memory),
+      packed_(memory) {}
+
+Dataset::~Dataset() {
+  for (const Block& b : blocks_) memory_->deallocate(b.at, b.size, 8);
+}
+
+double Dataset::density() const {
+  if (rows_.empty() || dimensions_ == 0) return 1.0;
+  return static_cast<double>(stored_values_) / (static_cast<double>(rows_.size()) * dimensions_);
+}
+
+std::size_t Dataset::bytes() const {
+  return block_bytes_ + rows_.capacity() * sizeof rows_[0] + labels_.capacity() * sizeof labels_[0] +
+         (targets_.capacity() + upper_targets_.capacity() + weights_.capacity()) * sizeof(double);
+}
+
+void Dataset::check_dimensions(std::int32_t n, bool sparse) {
+  if (!sparse || n != 0) {
+    if (fixed_dimensions_ && n != dimensions_)
+      throw Error(ErrorKind::wrong_dimensions,
+                  "expected " + std::to_string(dimensions_) + " features, not " + std::to_string(n),
+                  "All rows of one training must have the same number of features.");
+    if (!fixed_dimensions_ && !rows_.empty() && n < dimensions_)
+      throw Error(
+          ErrorKind::wrong_dimensions,
+          "a row of " + std::to_string(n) + " features follows rows with feature " + std::to_string(dimensions_));
+    dimensions_ = n;
+    fixed_dimensions_ = true;
+  }
+}
+
+// A block is a quarter of what is held already, between 1 kB and 32 MB: small groups stay small, large ones cost few
+// allocations and can be huge pages, and a memory limit is met with at most a fifth of it unused.
+char* Dataset::allocate(std::size_t bytes) {
+  const std::size_t align = bytes >= 64 ? 64 : 8;
+  auto padding = [&] { return (align - reinterpret_cast<std::uintptr_t>(free_) % align) % align; };
+  if (free_ == nullptr || padding() + bytes > free_bytes_) {
+    const std::size_t size = std::max(next_block_, bytes + 64);
+    blocks_.reserve(blocks_.size() + 1);  // first, so that no block is lost when memory is short
+    free_ = static_cast<char*>(memory_->allocate(size, 8));
+    blocks_.push_back({free_, size});
+    free_bytes_ = size;
+    block_bytes_ += size;
+    next_block_ = std::clamp(block_bytes_ / 4, smallest_block, largest_block);
+  }
+  const std::size_t skip = padding();
+  char* at = free_ + skip;
+  const std::size_t used = std::min(free_bytes_, skip + (bytes + 7) / 8 * 8);
+  free_ += used;
+  free_bytes_ -= used;
+  return at;
+}
+
+void Dataset::push_row(const char* at, std::uintptr_t form) {
+  rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | form);
+  const double length = norm(row(rows() - 1));  // while the row is in the cache
+  if (!std::isfinite(length))
+    throw Error(ErrorKind::invalid_value,
+                "the norm of row " + std::to_string(rows()) + " overflows: its features are too large",
+                "Scale the features, or leave such rows out with FILTER (WHERE ...).");
+  radius_ = std::max(radius_, length);
+}
+
+template <class T>
+void Dataset::store_dense(const T* x, std::int32_t n) {
+  char* at = allocate(static_cast<std::size_t>(n) * sizeof(T));
+  if (n > 0) std::memcpy(at, x, static_cast<std::size_t>(n) * sizeof(T));
+  push_row(at, sizeof(T) == 8 ? wide_bit : 0);
+  stored_values_ += n;
+}
+
+template <class T>
+void Dataset::store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros) {
+  const auto n = static_cast<std::size_t>(nonzeros);
+  char* at = allocate(8 + n * (sizeof(T) + sizeof(std::int32_t)));
+  std::memcpy(at, &nonzeros, sizeof nonzeros);
+  if (n > 0) {
+    std::memcpy(at + 8, values, n * sizeof(T));
+    std::memcpy(at + 8 + n * sizeof(T), indices, n * sizeof(std::int32_t));
+  }
+  push_row(at, sparse_bit | (sizeof(T) == 8 ? wide_bit : 0));
+  stored_values_ += nonzeros;
+}
+
+namespace {
+
+/// Copies x to `out` as float; false when some value does not survive the round trip.
+bool narrow(const double* x, std::size_t n, float* out) {
+  for (std::size_t at = 0; at < n; at += 16) {
+    const std::size_t end = std::min(n, at + 16);
+    bool same = true;
+    for (std::size_t j = at; j < end; ++j) {
+      // Beyond the float range the conversion would be undefined.
+      const double v = std::fabs(x[j]) <= 3.0e38 ? x[j] : 0.0;
+      out[j] = static_cast<float>(v);
+      same &= static_cast<double>(out[j]) == x[j];
+    }
+    if (!same) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+void Dataset::append_dense(const T* x, std::int32_t n, double outcome, double weight) {
+  const auto size = static_cast<std::size_t>(n);
+  require_finite(x, n, nullptr);
+  check_dimensions(n, false);
+  push_outcome(outcome, weight);
+  if (n >= 16 && static_cast<double>(count_nonzero(x, size)) < sparse_density * n) {
+    // Every value is written and only the non-zeros advance: no branch to mispredict.
+    auto& packed = std::get<std::pmr::vector<T>&>(std::tie(narrow_, packed_));
+    columns_.resize(size);
+    packed.resize(size);
+    std::size_t count = 0;
+    for (std::size_t j = 0; j < size; ++j) {
+      columns_[count] = static_cast<std::int32_t>(j);
+      packed[count] = x[j];
+      count += x[j] != T{0};
+    }
+    const auto nonzeros = static_cast<std::int32_t>(count);
+    if constexpr (sizeof(T) == 8) {
+      narrow_.resize(count);
+      if (narrow(packed.data(), count, narrow_.data())) {
+        store_sparse(columns_.data(), narrow_.data(), nonzeros);
+        return;
+      }
+    }
+    store_sparse(columns_.data(), packed.data(), nonzeros);
+    return;
+  }
+  if constexpr (sizeof(T) == 8) {
+    narrow_.resize(size);
+    if (narrow(x, size, narrow_.data())) {
+      store_dense(narrow_.data(), n);
+      return;
+    }
+  }
+  store_dense(x, n);
+}
+
+template <class T>
+void Dataset::append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros,
+                            std::int32_t dimensions, double outcome, double weight) {
+  require_finite(values, nonzeros, indices);
+  const std::int32_t needed = nonzeros > 0 ? indices[nonzeros - 1] + 1 : 0;
+  if (needed > dimensions && (dimensions > 0 || fixed_dimensions_) &&
+      needed > (dimensions > 0 ? dimensions : dimensions_))
+    throw Error(ErrorKind::wrong_dimensions, "feature " + std::to_string(needed) + " is beyond the stated " +
+                                                 std::to_string(dimensions > 0 ? dimensions : dimensions_) +
+                                                 " features");
+  check_dimensions(dimensions, true);
+  sparse_input_ = true;
+  if (!fixed_dimensions_) dimensions_ = std::max(dimensions_, needed);
+  push_outcome(outcome, weight);
+  if constexpr (sizeof(T) == 8) {
+    narrow_.resize(static_cast<std::size_t>(nonzeros));
+    if (narrow(values, static_cast<std::size_t>(nonzeros), narrow_.data())) {
+      store_sparse(indices, narrow_.data(), nonzeros);
+      return;
+    }
+  }
+  store_sparse(indices, values, nonzeros);
+}
+
+void Dataset::push_outcome(double outcome, double weight) {
+  if (outcome_ == Outcome::classes)
+    labels_.push_back(static_cast<std::int32_t>(outcome));
+  else
+    targets_.push_back(outcome);
+  if (outcome_ == Outcome::intervals) upper_targets_.push_back(outcome);
+  // Weights cost memory only once one of them is not 1.
+  if (weights_.empty() && weight != 1.0) weights_.assign(rows_.size(), 1.0);
+  if (weight != 1.0 || !weights_.empty()) weights_.push_back(weight);
+}
+
+void Dataset::append(const float* x, std::int32_t n, double outcome, double weight) {
+  append_dense(x, n, outcome, weight);
+}
+void Dataset::append(const double* x, std::int32_t n, double outcome, double weight) {
+  append_dense(x, n, outcome, weight);
+}
+void Dataset::append(const std::int32_t* indices, const double* values, std::int32_t nonzeros, std::int32_t dimensions,
+                     double outcome, double weight) {
+  append_sparse(indices, values, nonzeros, dimensions, outcome, weight);
+}
+void Dataset::append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
+                     double outcome, double weight) {
+  append_sparse(indices, values, nonzeros, dimensions, outcome, weight);
+}
+
+void Dataset::set_upper_target(double upper) {
+  const double lower = targets_.back();
+  if (!(lower <= upper) || (std::isinf(lower) && lower == upper))
+    throw Error(ErrorKind::invalid_value, "a target interval must contain a number");
+  upper_targets_.back() = upper;
+}
+
+Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
+  Dataset out(outcome_);
+  out.classes_ = classes_;
+  out.dimensions_ = dimensions_;
+  out.fixed_dimensions_ = fixed_dimensions_;
+  out.declared_ = declared_;
+  out.sparse_input_ = sparse_input_;
+  out.rows_.reserve(rows.size());
+  for (const std::int64_t i : rows) {
+    out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
+    if (outcome_ == Outcome::intervals) out.set_upper_target(upper_target(i));
+    out.rows_.push_back(rows_[static_cast<std::size_t>(i)]);
+    const Row x = row(i);
+    out.stored_values_ += x.count;
+    out.radius_ = std::max(out.radius_, norm(x));
+  }
+  return out;
+}
+
+/// `scratch` is zero, as long as a row, and stays so.
+template <class T>
+void Dataset::store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values,
+                            std::vector<T>& scratch) {
+  if (scratch.size() * sizeof(T) > 8 + values.size() * (sizeof(T) + sizeof(std::int32_t)))
+    return store_sparse(columns.data(), values.data(), static_cast<std::int32_t>(values.size()));
+  for (std::size_t k = 0; k < values.size(); ++k) scratch[static_cast<std::size_t>(columns[k])] = values[k];
+  store_dense(scratch.data(), dimensions_);
+  for (const std::int32_t j : columns) scratch[static_cast<std::size_t>(j)] = 0;
+}
+
+Dataset Dataset::with_columns(const ColumnMap& map, const std::function<void(double)>& poll) const {
+  Dataset out(outcome_);
+  out.classes_ = classes_;
+  out.dimensions_ = map.size();
+  out.declared_ = declared_dimensions();
+  out.fixed_dimensions_ = true;
+  out.sparse_input_ = sparse_input_;
+  out.rows_.reserve(rows_.size());
+  std::vector<std::int32_t> columns;
+  std::vector<float> narrow_values, narrow_scratch(static_cast<std::size_t>(map.size()));
+  std::vector<double> wide_values, wide_scratch(narrow_scratch.size());
+  for (std::int64_t i = 0; i < rows(); ++i) {
+    out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
+    if (outcome_ == Outcome::intervals) out.set_upper_target(upper_target(i));
+    const Row x = row(i);
+    columns.clear();
+    narrow_values.clear();
+    wide_values.clear();
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const std::int32_t column = x.indices != nullptr ? x.indices[k] : k;
+      if (x.indices == nullptr && x.value(k) == 0) continue;
+      columns.push_back(map[column]);
+      if (x.wide)
+        wide_values.push_back(x.doubles()[k]);
+      else
+        narrow_values.push_back(x.floats()[k]);
+    }
+    if (x.wide)
+      out.store_smaller(columns, wide_values, wide_scratch);
+    else
+      out.store_smaller(columns, narrow_values, narrow_scratch);
+    poll(8.0 * x.count + 16.0);
+  }
+  return out;
+}
+
+}  // namespace margin

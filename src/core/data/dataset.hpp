@@ -1,0 +1,165 @@
+// The rows of one training: features in blocks, labels, weights. Rows are only appended; a trained-on Dataset is
+// const. All memory comes from one pmr resource, and nothing else needs a destructor to run, so that a PostgreSQL
+// memory context can simply drop it.
+#pragma once
+
+#ifdef POSTGRES_H
+#error "src/core must not see postgres.h"
+#endif
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/data/row.hpp"
+
+namespace margin {
+
+class ColumnMap;  // data/column_map.hpp
+
+/// The distinct labels in order of appearance, each with a key that orders it among the others.
+class ClassTable {
+ public:
+  explicit ClassTable(std::pmr::memory_resource* memory) : names_(memory), keys_(memory), index_(memory) {}
+
+  /// Index of the class, added when new. `key` orders classes (numbers: the value; enums: the sort position;
+  /// otherwise 0); ties fall to length and bytes for numbers, to bytes alone for `key` 0.
+  std::int32_t intern(std::string_view name, double key);
+
+  std::int32_t size() const { return static_cast<std::int32_t>(names_.size()); }
+  const std::pmr::string& name(std::int32_t i) const { return names_[static_cast<std::size_t>(i)]; }
+  double key(std::int32_t i) const { return keys_[static_cast<std::size_t>(i)]; }
+  /// The labels came from a type of numbers.
+  bool numbers() const { return numbers_; }
+  void set_numbers(bool numbers) { numbers_ = numbers; }
+  /// rank[i] = position of class i in sorted order, so that row order does not change the model.
+  std::vector<std::int32_t> ranks() const;
+
+ private:
+  std::pmr::vector<std::pmr::string> names_;
+  std::pmr::vector<double> keys_;
+  std::pmr::unordered_map<std::pmr::string, std::int32_t> index_;
+  bool numbers_ = false;
+};
+
+/// n rows of d features. Each row is stored in the smallest form that loses nothing: float where every value
+/// survives the round trip, sparse below the density at which it is faster.
+class Dataset {
+ public:
+  enum class Outcome { classes, targets, intervals };
+
+  explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+  Dataset(Dataset&&) = default;
+  Dataset& operator=(Dataset&&) = delete;
+  ~Dataset();
+
+  /// Append one row and its outcome (a class index from classes().intern(), or a target) and weight.
+  /// Throws Error: NaN or infinity (invalid_value), another number of features (wrong_dimensions).
+  void append(const float* x, std::int32_t n, double outcome, double weight = 1.0);
+  void append(const double* x, std::int32_t n, double outcome, double weight = 1.0);
+  /// Sparse: 0-based strictly increasing indices below `dimensions`; `dimensions` 0 means "as far as the indices go",
+  /// and the data set grows to the largest seen.
+  void append(const std::int32_t* indices, const double* values, std::int32_t nonzeros, std::int32_t dimensions,
+              double outcome, double weight = 1.0);
+  void append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
+              double outcome, double weight = 1.0);
+
+  /// The upper end of the last row's interval, whose lower end was its outcome (Outcome::intervals). Either may be
+  /// infinite. Throws Error(invalid_value): not lower ≤ upper, or no number between them.
+  void set_upper_target(double upper);
+
+  /// These rows in this order, with their outcomes, weights and all classes. Shares the bytes of the features with this
+  /// data set, which must outlive the result.
+  Dataset subset(const std::vector<std::int64_t>& rows) const;
+
+  /// All rows in the columns of `map`, which has every column that a row uses, with their outcomes, weights and
+  /// classes. Each row is stored in the smaller of its two forms. `poll(operations)` may throw.
+  Dataset with_columns(const ColumnMap& map, const std::function<void(double)>& poll) const;
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
+  std::int32_t dimensions() const { return dimensions_; }
+  /// What dimensions() was before columns without a value were left out (with_columns).
+  std::int32_t declared_dimensions() const { return declared_ > 0 ? declared_ : dimensions_; }
+  /// Of another data set that these rows are a copy of.
+  void set_declared_dimensions(std::int32_t dimensions) { declared_ = dimensions; }
+  /// True when a row came as indices and values (not when a dense row was merely stored that way).
+  bool sparse_input() const { return sparse_input_; }
+  /// Stored values over rows × dimensions (1 for all-dense data).
+  double density() const;
+  /// Bytes held for rows, labels and weights.
+  std::size_t bytes() const;
+
+  /// The largest ‖x_i‖.
+  double radius() const { return radius_; }
+
+  Row row(std::int64_t i) const {
+    const std::uintptr_t tagged = rows_[static_cast<std::size_t>(i)];
+    const char* at = reinterpret_cast<const char*>(tagged & ~form_bits);
+    const bool wide = (tagged & wide_bit) != 0;
+    if ((tagged & sparse_bit) == 0) return {at, nullptr, dimensions_, wide};
+    std::int32_t count;
+    std::memcpy(&count, at, sizeof count);
+    const char* values = at + 8;
+    return {values, reinterpret_cast<const std::int32_t*>(values + static_cast<std::size_t>(count) * (wide ? 8 : 4)),
+            count, wide};
+  }
+  Outcome outcome() const { return outcome_; }
+  ClassTable& classes() { return classes_; }
+  const ClassTable& classes() const { return classes_; }
+  std::int32_t class_of(std::int64_t i) const { return labels_[static_cast<std::size_t>(i)]; }
+  double target(std::int64_t i) const { return targets_[static_cast<std::size_t>(i)]; }
+  /// The end of row i's interval; a target is an interval of one point.
+  double upper_target(std::int64_t i) const {
+    return outcome_ == Outcome::intervals ? upper_targets_[static_cast<std::size_t>(i)] : target(i);
+  }
+  bool weighted() const { return !weights_.empty(); }
+  double weight(std::int64_t i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
+
+ private:
+  void check_dimensions(std::int32_t n, bool sparse);
+  template <class T>
+  void store_dense(const T* x, std::int32_t n);
+  template <class T>
+  void store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros);
+  template <class T>
+  void store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values, std::vector<T>& scratch);
+  template <class T>
+  void append_dense(const T* x, std::int32_t n, double outcome, double weight);
+  template <class T>
+  void append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, std::int32_t dimensions,
+                     double outcome, double weight);
+  void push_outcome(double outcome, double weight);
+  void push_row(const char* at, std::uintptr_t form);
+  char* allocate(std::size_t bytes);
+
+  static constexpr std::uintptr_t wide_bit = 1, sparse_bit = 2, form_bits = 3;
+
+  Outcome outcome_;
+  std::pmr::memory_resource* memory_;
+  std::pmr::vector<std::uintptr_t> rows_;  // address of the row's bytes; the two low bits are the form
+  std::pmr::vector<std::int32_t> labels_;
+  std::pmr::vector<double> targets_, upper_targets_, weights_;
+  ClassTable classes_;
+  std::int32_t dimensions_ = 0, declared_ = 0;
+  bool fixed_dimensions_ = false, sparse_input_ = false;
+  std::int64_t stored_values_ = 0;
+  double radius_ = 0;
+  struct Block {
+    char* at;
+    std::size_t size;
+  };
+  std::pmr::vector<Block> blocks_;
+  std::size_t block_bytes_ = 0;
+  char* free_ = nullptr;
+  std::size_t free_bytes_ = 0, next_block_ = 1024;
+  std::pmr::vector<float> narrow_;  // scratch of one row
+  std::pmr::vector<std::int32_t> columns_;
+  std::pmr::vector<double> packed_;
+};
+
+}  // namespace margin

@@ -1,0 +1,48 @@
+#include "core/data/row.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace margin {
+
+double value_at(const Row& x, std::int32_t j) {
+  if (x.indices == nullptr) return x.value(j);
+  const std::int32_t* end = x.indices + x.count;
+  const std::int32_t* found = std::lower_bound(x.indices, end, j);
+  return found != end && *found == j ? x.value(static_cast<std::int32_t>(found - x.indices)) : 0.0;
+}
+
+double max_abs(const Row& x) {
+  const auto n = static_cast<std::size_t>(x.count);
+  return x.wide ? kernels().max_abs_d(x.doubles(), n) : kernels().max_abs_f(x.floats(), n);
+}
+
+double squared_norm(const Row& x, double scale) {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (scale == 1.0)
+    return x.wide ? kernels().dot_dd(x.doubles(), x.doubles(), n) : kernels().dot_ff(x.floats(), x.floats(), n);
+  double sum = 0;
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    const double v = scale * x.value(k);
+    sum += v * v;
+  }
+  return sum;
+}
+
+double norm(const Row& x) {
+  const double square = squared_norm(x);
+  if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
+  const double top = max_abs(x);  // near the ends of the exponent range: square scaled values
+  if (top == 0) return 0;
+  const double scale = unit_scale(top);
+  return std::sqrt(squared_norm(x, scale)) / scale;
+}
+
+double unit_scale(double norm) {
+  if (!(norm > 0)) return 1;
+  int exponent = 0;
+  std::frexp(norm, &exponent);
+  return std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
+}
+
+}  // namespace margin

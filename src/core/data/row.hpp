@@ -1,0 +1,68 @@
+// A row of features as it lies in memory: dense or sparse, float or double. A view: it owns nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "core/simd/loops.hpp"
+
+namespace margin {
+
+/// `count` values; where `indices` is not null they are 0-based, strictly increasing columns of the values.
+struct Row {
+  const void* values;
+  const std::int32_t* indices;  ///< null: dense
+  std::int32_t count;
+  bool wide;  ///< values are double, not float
+
+  const float* floats() const { return static_cast<const float*>(values); }
+  const double* doubles() const { return static_cast<const double*>(values); }
+  double value(std::int32_t k) const { return wide ? doubles()[k] : static_cast<double>(floats()[k]); }
+};
+
+/// <x, w>; w has at least as many elements as the row has columns.
+inline double dot(const Row& x, const double* w) {
+  const auto n = static_cast<std::size_t>(x.count);
+  const Kernels& k = kernels();
+  if (x.indices == nullptr) return x.wide ? k.dot_dd(x.doubles(), w, n) : k.dot_fd(x.floats(), w, n);
+  return x.wide ? k.sparse_dot_d(x.doubles(), x.indices, w, n) : k.sparse_dot_f(x.floats(), x.indices, w, n);
+}
+
+/// w += a x
+inline void add(double a, const Row& x, double* w) {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (x.indices == nullptr) {
+    if (x.wide)
+      kernels().axpy_d(a, x.doubles(), w, n);
+    else
+      kernels().axpy_f(a, x.floats(), w, n);
+  } else if (x.wide) {
+    for (std::size_t k = 0; k < n; ++k) w[x.indices[k]] += a * x.doubles()[k];
+  } else {
+    for (std::size_t k = 0; k < n; ++k) w[x.indices[k]] += a * static_cast<double>(x.floats()[k]);
+  }
+}
+
+/// x_j of column `j`: a look-up, or a binary search among the indices of a sparse row.
+double value_at(const Row& x, std::int32_t j);
+
+/// max_j |x_j|
+double max_abs(const Row& x);
+
+/// ‖scale · x‖²; the scale is applied before squaring, so values of 1e±150 neither overflow nor vanish.
+double squared_norm(const Row& x, double scale = 1.0);
+
+/// ‖x‖ without overflow or underflow for values up to 1e±300.
+double norm(const Row& x);
+
+/// The power of two nearest to 1 / `norm` (1 for 0): multiplying by it is exact.
+double unit_scale(double norm);
+
+/// Ask for the first cache lines of a row that will be read soon.
+inline void prefetch(const Row& x) {
+  const char* p = static_cast<const char*>(x.values);
+  const long bytes = static_cast<long>(x.count) * (x.wide ? 8 : 4);
+  for (long at = 0; at < bytes && at < 512; at += 64) __builtin_prefetch(p + at);
+  if (x.indices != nullptr) __builtin_prefetch(x.indices);
+}
+
+}  // namespace margin

@@ -1,0 +1,170 @@
+#include "core/data/sparse_vector.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/base/monitor.hpp"
+#include "core/base/polled.hpp"
+
+namespace margin {
+
+namespace {
+
+bool strictly_increasing(const std::vector<std::int32_t>& indices) {
+  for (std::size_t k = 1; k < indices.size(); ++k)
+    if (indices[k] <= indices[k - 1]) return false;
+  return true;
+}
+
+void sort_pairs(SparseVector& v, Poller& poller) {
+  std::vector<std::size_t> order(v.indices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  polled_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return v.indices[a] < v.indices[b]; },
+      [&](double operations) { poller.work(operations); });
+  std::vector<std::int32_t> indices(order.size());
+  std::vector<double> values(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    indices[k] = v.indices[order[k]];
+    values[k] = v.values[order[k]];
+    poller.work(16);
+  }
+  v.indices.swap(indices);
+  v.values.swap(values);
+}
+
+[[noreturn]] void not_finite(const std::string& what, double value) {
+  throw Error(ErrorKind::invalid_value, what + " is " +
+                                            (std::isnan(value) ? "NaN"
+                                             : value > 0       ? "Infinity"
+                                                               : "-Infinity") +
+                                            ", expected a finite number");
+}
+
+/// Indices from 0 on that increase, below the dimensions and the largest index.
+void require_row(const FeatureRow& x) {
+  bool sound = x.count == 0 || x.indices[0] >= 0;
+  for (std::int32_t k = 1; k < x.count; ++k) sound &= x.indices[k] > x.indices[k - 1];
+  if (x.count > 0) {
+    const std::int32_t last = x.indices[x.count - 1];
+    sound &= last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
+  }
+  if (!sound)
+    throw Error(ErrorKind::malformed_binary, "malformed margin_sparse: its indices are not those of a vector");
+}
+
+bool survives_as_float(double v) { return std::fabs(v) <= FLT_MAX && static_cast<double>(static_cast<float>(v)) == v; }
+
+}  // namespace
+
+std::int32_t put_in_order(SparseVector& v, Monitor* monitor) {
+  Poller poller(monitor);
+  poller.work(2.0 * static_cast<double>(v.indices.size()));
+  if (!strictly_increasing(v.indices)) {
+    sort_pairs(v, poller);
+    const auto twice = std::adjacent_find(v.indices.begin(), v.indices.end());
+    if (twice != v.indices.end()) return *twice;
+  }
+  if (std::find(v.values.begin(), v.values.end(), 0.0) == v.values.end()) return -1;
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < v.values.size(); ++k) {
+    if (v.values[k] == 0) continue;
+    v.indices[kept] = v.indices[k];
+    v.values[kept++] = v.values[k];
+  }
+  v.indices.resize(kept);
+  v.values.resize(kept);
+  return -1;
+}
+
+SparseVector make_sparse(const std::int32_t* indices, const double* values, std::size_t n, std::int32_t dimensions,
+                         Monitor* monitor) {
+  Poller poller(monitor);
+  SparseVector v;
+  v.dimensions = dimensions;
+  v.indices.reserve(n);
+  v.values.assign(values, values + n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::string element = "element " + std::to_string(k + 1);
+    poller.work(64);
+    if (indices[k] < 1)
+      throw Error(ErrorKind::invalid_value,
+                  "index " + std::to_string(indices[k]) + " in " + element + ", expected 1 or more");
+    if (dimensions > 0 && indices[k] > dimensions)
+      throw Error(ErrorKind::invalid_value, "index " + std::to_string(indices[k]) + " in " + element +
+                                                " is beyond the stated " + std::to_string(dimensions) + " dimensions");
+    if (!std::isfinite(values[k])) not_finite("the value in " + element, values[k]);
+    v.indices.push_back(indices[k] - 1);
+  }
+  const std::int32_t twice = put_in_order(v, monitor);
+  if (twice >= 0) throw Error(ErrorKind::invalid_value, "index " + std::to_string(twice + 1) + " is given twice");
+  return v;
+}
+
+template <class T>
+SparseVector sparse_of_dense(const T* x, std::int32_t n) {
+  SparseVector v;
+  v.dimensions = n;
+  for (std::int32_t j = 0; j < n; ++j) {
+    if (x[j] == T{0}) continue;
+    if (!std::isfinite(x[j])) not_finite("element " + std::to_string(j + 1), x[j]);
+    v.indices.push_back(j);
+    v.values.push_back(x[j]);
+  }
+  return v;
+}
+template SparseVector sparse_of_dense(const float*, std::int32_t);
+template SparseVector sparse_of_dense(const double*, std::int32_t);
+
+bool needs_double(const SparseVector& v) { return !std::all_of(v.values.begin(), v.values.end(), survives_as_float); }
+
+void pack(const SparseVector& v, bool wide, char* to) {
+  const std::int32_t header[3] = {v.dimensions, static_cast<std::int32_t>(v.indices.size()), wide ? 1 : 0};
+  std::memcpy(to, header, sizeof header);
+  to += sizeof header;
+  if (v.indices.empty()) return;
+  if (wide) {
+    std::memcpy(to, v.values.data(), v.values.size() * sizeof(double));
+    to += v.values.size() * sizeof(double);
+  } else {
+    for (const double value : v.values) {
+      const auto narrow = static_cast<float>(value);
+      std::memcpy(to, &narrow, sizeof narrow);
+      to += sizeof narrow;
+    }
+  }
+  std::memcpy(to, v.indices.data(), v.indices.size() * sizeof(std::int32_t));
+}
+
+FeatureRow view_packed(std::string_view packed) {
+  std::int32_t header[3] = {0, 0, 0};
+  if (packed.size() >= sparse_header) std::memcpy(header, packed.data(), sizeof header);
+  const auto [dimensions, count, wide] = header;
+  if (packed.size() < sparse_header || dimensions < 0 || count < 0 || wide < 0 || wide > 1 ||
+      packed.size() != packed_bytes(static_cast<std::size_t>(count), wide == 1))
+    throw Error(ErrorKind::malformed_binary, "malformed margin_sparse: its size does not fit its header");
+  const char* values = packed.data() + sparse_header;
+  const char* indices = values + static_cast<std::size_t>(count) * (wide == 1 ? sizeof(double) : sizeof(float));
+  const FeatureRow x{{values, reinterpret_cast<const std::int32_t*>(indices), count, wide == 1}, dimensions};
+  require_row(x);
+  return x;
+}
+
+int compare(const FeatureRow& a, const FeatureRow& b) {
+  if (a.dimensions != b.dimensions) return a.dimensions < b.dimensions ? -1 : 1;
+  const std::int32_t shared = std::min(a.count, b.count);
+  for (std::int32_t k = 0; k < shared; ++k) {
+    if (a.indices[k] != b.indices[k]) return a.indices[k] < b.indices[k] ? -1 : 1;
+    const double x = a.value(k), y = b.value(k);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return a.count == b.count ? 0 : a.count < b.count ? -1 : 1;
+}
+
+}  // namespace margin

@@ -1,0 +1,46 @@
+// The support vectors of a kernel model as a basis: φ_s(x) = k(x, x_s).
+#pragma once
+
+#include "core/data/basis.hpp"
+#include "core/kernel/rows.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+class KernelBasis final : public Basis {
+ public:
+  /// `origin`: the rows of the training that the support vectors are copies of; empty for a stored model. `sparse`:
+  /// models store them as sparse vectors. `monitor` (null: none), which must outlive the basis, is polled by
+  /// evaluate().
+  explicit KernelBasis(KernelRows rows, bool sparse, std::vector<std::int64_t> origin = {}, Monitor* monitor = nullptr)
+      : rows_(std::move(rows)), origin_(std::move(origin)), sparse_(sparse), monitor_(monitor) {}
+
+  std::int32_t size() const override { return static_cast<std::int32_t>(rows_.size()); }
+  std::int32_t dimensions() const override { return rows_.dimensions(); }
+  void evaluate(const Row& x, double* values) const override;
+  /// The same for a point of rows(), with bounds on the rounding where `errors` is not null.
+  void evaluate(const KernelPoint& point, double* values, double* errors) const;
+
+  const KernelRows& rows() const { return rows_; }
+  bool sparse() const { return sparse_; }
+  const std::vector<std::int64_t>& origin() const { return origin_; }
+
+ private:
+  KernelRows rows_;
+  std::vector<std::int64_t> origin_;
+  bool sparse_;
+  Monitor* monitor_;
+};
+
+/// A kernel model's weights over all rows (n × outputs) reduced to the rows with a weight; where all are zero, the
+/// first row stays.
+struct SupportVectors {
+  std::shared_ptr<const KernelBasis> basis;
+  Weights weights;  ///< outputs × basis->size()
+};
+SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients);
+
+/// wᵀKw of one output's weights on a basis: the squared norm of what they stand for. `poll(operations)` may throw.
+double squared_norm(const KernelBasis& basis, const double* weights, const std::function<void(double)>& poll);
+
+}  // namespace margin

@@ -1,0 +1,67 @@
+#include "core/loss/loss.hpp"
+
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/loss/registry.hpp"
+#include "core/options/foreign_names.hpp"
+
+namespace margin {
+
+namespace {
+
+struct Entry {
+  std::string_view name;
+  bool classification;
+  std::shared_ptr<const Loss> (*make)(const Settings&);
+};
+
+template <class L>
+std::shared_ptr<const Loss> make(const Settings& settings) {
+  return std::make_shared<const L>(settings);
+}
+
+template <class... L>
+std::vector<Entry> entries(LossList<L...>) {
+  return {{L::id, L::classifies, make<L>}...};
+}
+
+const std::vector<Entry>& registry() {
+  static const std::vector<Entry> list = entries(AllLosses{});
+  return list;
+}
+
+const Entry* find(std::string_view name) {
+  for (const Entry& entry : registry())
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& loss_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> list;
+    for (const Entry& entry : registry()) list.push_back(entry.name);
+    return list;
+  }();
+  return names;
+}
+
+bool is_regression_loss(std::string_view name) {
+  const Entry* const entry = find(name);
+  return entry != nullptr && !entry->classification;
+}
+
+std::shared_ptr<const Loss> make_loss(std::string_view name, const Settings& settings) {
+  const Entry* const entry = find(name);
+  if (entry != nullptr) return entry->make(settings);
+  if (name == "exponential")
+    throw Error(ErrorKind::unsupported, "the exponential loss belongs to the hard margin, not to a given lambda",
+                "Leave lambda out, or choose loss logistic or hinge.");
+  const std::string hint = hint_for_foreign_loss(name);
+  throw Error(ErrorKind::invalid_option, "unknown loss \"" + std::string(name) + "\"",
+              hint.empty() ? name_hint(name, loss_names()) : hint);
+}
+
+}  // namespace margin

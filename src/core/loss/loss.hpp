@@ -1,0 +1,49 @@
+// φ(u; y): everything that a primal value, a dual value or a coordinate step needs to know about a loss.
+// Shalev-Shwartz & Zhang (2013), Section 3; docs/reference.md lists the names. One file in losses/ = one loss.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/options/settings.hpp"
+
+namespace margin {
+
+/// A convex loss of the score u for the outcome y (−1/+1 for classification, the target for regression), without the
+/// row's weight. The dual variable a is signed (Shalev-Shwartz & Zhang's α): the dual value sums −φ*(−a).
+///
+/// A row weight c multiplies φ; a stays the variable of the unweighted loss (its domain does not depend on c), so
+/// that w(a) = Σ c_i a_i x_i / (λW), D(a) = Σ c_i (−φ*(−a_i))/W − (λ/2)‖w(a)‖², and the coordinate step of a row
+/// has s_i = c_i ‖x_i‖² / (λW).
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  virtual std::string_view name() const = 0;
+  virtual bool classification() const = 0;                  ///< y is ±1; false: y is a number
+  virtual double value(double u, double y) const = 0;       ///< φ(u)
+  virtual double derivative(double u, double y) const = 0;  ///< φ'(u), a subgradient where φ has a kink
+  virtual double conjugate(double a, double y) const = 0;   ///< φ*(−a); +∞ outside the domain
+  virtual double project(double a, double y) const = 0;     ///< the nearest a in the (closed) domain of φ*(−a)
+  /// argmax over a of −φ*(−a) − (a − a_old)·u − (s/2)(a − a_old)², s ≥ 0 (0 and +∞ included): the SDCA step.
+  virtual double dual_step(double u, double y, double a_old, double s) const = 0;
+  /// How far u may move, either way, before a stops being the optimal dual value for it (rows with a large slack are
+  /// settled); negative: minus the distance that u would have to move to make a optimal.
+  virtual double slack(double u, double y, double a) const = 0;
+  virtual double second_derivative(double u, double y) const = 0;  ///< φ''(u) (generalised where φ is piecewise)
+  virtual double smoothness() const = 0;                  ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
+  virtual double lipschitz() const = 0;                   ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)
+  virtual bool has_probability() const { return false; }  ///< 1/(1+e^−u) estimates P(y = 1)
+};
+
+/// All loss names that a soft margin accepts, in the order of docs/reference.md.
+const std::vector<std::string_view>& loss_names();
+
+/// True when `name` is a loss whose outcomes are numbers (false for unknown names too).
+bool is_regression_loss(std::string_view name);
+
+/// The loss called `name`, with its parameter from the settings: smoothing (smoothed_hinge, huber) or epsilon (the
+/// insensitive losses). Throws Error(invalid_option) for a name that a soft margin does not know.
+std::shared_ptr<const Loss> make_loss(std::string_view name, const Settings& settings);
+
+}  // namespace margin

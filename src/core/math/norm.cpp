@@ -1,0 +1,29 @@
+#include "core/math/norm.hpp"
+
+#include <cmath>
+
+#include "core/data/row.hpp"
+
+namespace margin {
+
+double lp_norm(const double* v, Eigen::Index n, double p) {
+  if (!kernels().finite_d(v, static_cast<std::size_t>(n))) return std::numeric_limits<double>::infinity();
+  const double top = kernels().max_abs_d(v, static_cast<std::size_t>(n));
+  if (top == 0 || std::isinf(p)) return top;
+  const double scale = unit_scale(top);  // a power of two: exact
+  double sum = 0;
+  if (p == 1) {
+    for (Eigen::Index j = 0; j < n; ++j) sum += std::fabs(scale * v[j]);
+    return sum / scale;
+  }
+  if (p == 2) {
+    for (Eigen::Index j = 0; j < n; ++j) sum += (scale * v[j]) * (scale * v[j]);
+    return std::sqrt(sum) / scale;
+  }
+  // Relative to the largest: even the power 10001, the dual of 1.0001, of that is 1, and the sum cannot vanish.
+  for (Eigen::Index j = 0; j < n; ++j)
+    if (v[j] != 0) sum += std::pow(std::fabs(v[j]) / top, p);
+  return top * std::pow(sum, 1 / p);
+}
+
+}  // namespace margin

@@ -1,0 +1,138 @@
+#include "core/math/quantile_sketch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace margin {
+
+namespace {
+constexpr int dropped_bits = 44;  // of 52: the bucket keeps 8 bits of the mantissa
+
+/// Adjacent equal values become one item.
+std::vector<Sketch::Item> combined(std::vector<Sketch::Item> items) {
+  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::size_t kept = 0;
+  for (const Sketch::Item& item : items) {
+    if (kept > 0 && items[kept - 1].first == item.first)
+      items[kept - 1].second += item.second;
+    else
+      items[kept++] = item;
+  }
+  items.resize(kept);
+  return items;
+}
+}  // namespace
+
+// Negation maps bucket k to −1 − k, so that a negated sketch has the same buckets as a sketch of negated numbers.
+std::int32_t Sketch::bucket(double value) {
+  std::uint64_t bits;
+  const double size = std::fabs(value);
+  std::memcpy(&bits, &size, sizeof bits);
+  const auto key = static_cast<std::int32_t>(bits >> dropped_bits);
+  return value < 0 ? -1 - key : key;
+}
+
+double Sketch::middle(std::int32_t bucket) {
+  const auto key = static_cast<std::uint64_t>(bucket < 0 ? -1 - static_cast<std::int64_t>(bucket) : bucket);
+  if (key == 0) return 0.0;
+  std::uint64_t bits = key << dropped_bits;
+  if ((key >> (52 - dropped_bits)) != 0x7FF) bits |= std::uint64_t{1} << (dropped_bits - 1);
+  double size;
+  std::memcpy(&size, &bits, sizeof size);
+  return bucket < 0 ? -size : size;
+}
+
+void Sketch::add(double value, std::int64_t count) {
+  if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
+  value += 0.0;  // −0 is 0
+  smallest_ = count_ == 0 ? value : std::min(smallest_, value);
+  largest_ = count_ == 0 ? value : std::max(largest_, value);
+  const bool was_exact = exact();
+  count_ += count;
+  if (exact()) {
+    values_.emplace_back(value, count);
+    return;
+  }
+  if (was_exact) coarsen();
+  buckets_[bucket(value)] += count;
+}
+
+void Sketch::coarsen() {
+  for (const Item& item : values_) buckets_[bucket(item.first)] += item.second;
+  values_ = {};
+}
+
+void Sketch::merge(const Sketch& other) {
+  if (other.count_ == 0) return;
+  const double low = count_ == 0 ? other.smallest_ : std::min(smallest_, other.smallest_);
+  const double high = count_ == 0 ? other.largest_ : std::max(largest_, other.largest_);
+  for (const Item& item : other.items()) add(item.first, item.second);
+  smallest_ = low;
+  largest_ = high;
+}
+
+std::vector<Sketch::Item> Sketch::items() const {
+  if (exact()) return combined(values_);
+  std::vector<Item> out;
+  out.reserve(buckets_.size());
+  for (const auto& [key, count] : buckets_) out.emplace_back(middle(key), count);
+  return combined(std::move(out));
+}
+
+std::vector<Sketch::Item> Sketch::coarse_items() const {
+  std::vector<Item> out = items();
+  for (Item& item : out) item.first = middle(bucket(item.first));
+  return combined(std::move(out));
+}
+
+Sketch Sketch::negated() const {
+  Sketch out;
+  for (const Item& item : items()) out.add(-item.first, item.second);
+  if (count_ > 0) {
+    out.smallest_ = -largest_;
+    out.largest_ = -smallest_;
+  }
+  return out;
+}
+
+std::vector<double> Sketch::quantiles(const std::vector<double>& q) const {
+  const std::vector<Item> content = items();
+  std::vector<double> out;
+  for (const double share : q) {
+    const double rank = std::ceil(share * static_cast<double>(count_));
+    double value = largest_;
+    if (share <= 0) {
+      value = smallest_;
+    } else if (share < 1) {
+      std::int64_t below = 0;
+      for (const Item& item : content) {
+        below += item.second;
+        if (static_cast<double>(below) >= rank) {
+          value = std::clamp(item.first, smallest_, largest_);
+          break;
+        }
+      }
+    }
+    out.push_back(value);
+  }
+  return out;
+}
+
+double area_under_curve(const Sketch& lower, const Sketch& higher) {
+  // Exact numbers against the middles of buckets would decide ties at random.
+  const bool coarse = !lower.exact() || !higher.exact();
+  const std::vector<Sketch::Item> low = coarse ? lower.coarse_items() : lower.items(),
+                                  high = coarse ? higher.coarse_items() : higher.items();
+  double wins = 0, below = 0;
+  std::size_t at = 0;
+  for (const auto& [value, count] : high) {
+    while (at < low.size() && low[at].first < value) below += static_cast<double>(low[at++].second);
+    const double ties = at < low.size() && low[at].first == value ? static_cast<double>(low[at].second) : 0.0;
+    wins += static_cast<double>(count) * (below + 0.5 * ties);
+  }
+  return wins / (static_cast<double>(lower.count()) * static_cast<double>(higher.count()));
+}
+
+}  // namespace margin

@@ -1,0 +1,219 @@
+#include "core/model/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/model/probability.hpp"
+#include "core/problem/problem.hpp"
+#include "core/simd/loops.hpp"
+
+namespace margin {
+
+namespace {
+std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+}  // namespace
+
+double euclidean_norm(const double* x, std::size_t n) {
+  const double top = kernels().max_abs_d(x, n);
+  if (top == 0 || !std::isfinite(top)) return top;
+  const double scale = unit_scale(top);
+  double sum = 0;
+  for (std::size_t j = 0; j < n; ++j) sum += (scale * x[j]) * (scale * x[j]);
+  return std::sqrt(sum) / scale;
+}
+
+ClassificationMetrics::ClassificationMetrics(std::int32_t classes, double weight_norm, bool probabilistic)
+    : classes_(classes), scale_(weight_norm > 0 ? 1 / weight_norm : 0) {
+  if (probabilistic) reliability_.emplace();
+  if (classes > most_classes)
+    throw Error(ErrorKind::limit_exceeded, "a confusion matrix of " + std::to_string(classes) +
+                                               " classes is beyond the supported " + std::to_string(most_classes));
+  confusion_.assign(static_cast<std::size_t>(classes) * static_cast<std::size_t>(classes), 0);
+}
+
+void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, const double* scores,
+                                const double* log_odds) {
+  ++rows_;
+  ++confusion_[static_cast<std::size_t>(label) * static_cast<std::size_t>(classes_) +
+               static_cast<std::size_t>(predicted)];
+  const std::int32_t outputs = classes_ == 2 ? 1 : classes_;
+  if (reliability_.has_value()) {
+    const double* odds = log_odds != nullptr ? log_odds : scores;
+    log_loss_ -= log_probability(odds, outputs, label);
+    const std::int32_t claimed = outputs == 1 ? 1 : predicted;
+    reliability_->add(std::exp(log_probability(odds, outputs, claimed)), label == claimed);
+  }
+  if (outputs == 1) {
+    sketches_[label].add(scores[0]);
+    return;
+  }
+  double rival = -std::numeric_limits<double>::infinity();
+  for (std::int32_t c = 0; c < classes_; ++c)
+    if (c != label) rival = std::max(rival, scores[c]);
+  sketches_[0].add((scores[label] - rival) * scale_);
+}
+
+void ClassificationMetrics::merge(const ClassificationMetrics& other) {
+  rows_ += other.rows_;
+  log_loss_ += other.log_loss_;
+  if (reliability_.has_value()) reliability_->merge(*other.reliability_);
+  for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += other.confusion_[i];
+  for (int s = 0; s < 2; ++s) sketches_[s].merge(other.sketches_[s]);
+}
+
+std::int64_t ClassificationMetrics::cell(std::int32_t truth, std::int32_t predicted) const {
+  return confusion_[static_cast<std::size_t>(truth) * static_cast<std::size_t>(classes_) +
+                    static_cast<std::size_t>(predicted)];
+}
+
+std::int64_t ClassificationMetrics::actual(std::int32_t c) const {
+  std::int64_t sum = 0;
+  for (std::int32_t p = 0; p < classes_; ++p) sum += cell(c, p);
+  return sum;
+}
+
+std::int64_t ClassificationMetrics::claimed(std::int32_t c) const {
+  std::int64_t sum = 0;
+  for (std::int32_t t = 0; t < classes_; ++t) sum += cell(t, c);
+  return sum;
+}
+
+double ClassificationMetrics::accuracy() const {
+  std::int64_t right = 0;
+  for (std::int32_t c = 0; c < classes_; ++c) right += cell(c, c);
+  return static_cast<double>(right) / static_cast<double>(rows_);
+}
+
+std::vector<std::optional<double>> ClassificationMetrics::precision() const {
+  std::vector<std::optional<double>> out;
+  for (std::int32_t c = 0; c < classes_; ++c) out.push_back(ratio(cell(c, c), claimed(c)));
+  return out;
+}
+
+std::vector<std::optional<double>> ClassificationMetrics::recall() const {
+  std::vector<std::optional<double>> out;
+  for (std::int32_t c = 0; c < classes_; ++c) out.push_back(ratio(cell(c, c), actual(c)));
+  return out;
+}
+
+std::vector<std::optional<double>> ClassificationMetrics::f1() const {
+  std::vector<std::optional<double>> out;
+  for (std::int32_t c = 0; c < classes_; ++c) out.push_back(ratio(2 * cell(c, c), actual(c) + claimed(c)));
+  return out;
+}
+
+std::vector<double> ClassificationMetrics::margin_quantiles(const std::vector<double>& q) const {
+  if (classes_ != 2) return sketches_[0].quantiles(q);
+  Sketch margins = sketches_[0].negated();
+  margins.merge(sketches_[1]);
+  std::vector<double> out = margins.quantiles(q);
+  for (double& value : out) value *= scale_;
+  return out;
+}
+
+std::optional<double> ClassificationMetrics::auc() const {
+  if (classes_ != 2 || sketches_[0].count() == 0 || sketches_[1].count() == 0) return std::nullopt;
+  return area_under_curve(sketches_[0], sketches_[1]);
+}
+
+std::optional<double> ClassificationMetrics::log_loss() const {
+  if (!reliability_.has_value()) return std::nullopt;
+  return log_loss_ / static_cast<double>(rows_);
+}
+
+std::vector<RocPoint> ClassificationMetrics::roc() const {
+  if (!auc().has_value()) return {};
+  const Sketch& lower = sketches_[0];
+  const Sketch& higher = sketches_[1];
+  // Both in buckets, or none: a bucket of one class would not be comparable with the exact scores of the other.
+  const bool exact = lower.exact() && higher.exact();
+  const std::vector<Sketch::Item> negative = exact ? lower.items() : lower.coarse_items();
+  const std::vector<Sketch::Item> positive = exact ? higher.items() : higher.coarse_items();
+  const double negatives = static_cast<double>(lower.count()), positives = static_cast<double>(higher.count());
+  std::vector<RocPoint> curve{{0, 0}};
+  double above_negative = 0, above_positive = 0;
+  auto n = negative.rbegin();
+  auto p = positive.rbegin();
+  while (n != negative.rend() || p != positive.rend()) {
+    const double threshold = n == negative.rend()   ? p->first
+                             : p == positive.rend() ? n->first
+                                                    : std::max(n->first, p->first);
+    for (; n != negative.rend() && n->first >= threshold; ++n) above_negative += static_cast<double>(n->second);
+    for (; p != positive.rend() && p->first >= threshold; ++p) above_positive += static_cast<double>(p->second);
+    curve.push_back({above_negative / negatives, above_positive / positives});
+  }
+  return curve;
+}
+
+std::vector<Sketch::Item> ClassificationMetrics::margins(std::int32_t label) const {
+  if (classes_ != 2) return sketches_[0].items();
+  std::vector<Sketch::Item> items = (label == 0 ? sketches_[0].negated() : sketches_[1]).items();
+  for (Sketch::Item& item : items) item.first *= scale_;
+  return items;
+}
+
+void Reliability::add(double probability, bool hit) {
+  const double p = probability >= 0 ? std::min(probability, 1.0) : 0.0;  // NaN, of overflown scores, counts as 0
+  const std::size_t b = std::min(static_cast<std::size_t>(p * bins), bins - 1);
+  ++rows_[b];
+  hits_[b] += hit;
+  sums_[b] += p;
+}
+
+void Reliability::merge(const Reliability& other) {
+  for (std::size_t b = 0; b < bins; ++b) {
+    rows_[b] += other.rows_[b];
+    hits_[b] += other.hits_[b];
+    sums_[b] += other.sums_[b];
+  }
+}
+
+std::vector<Reliability::Bin> Reliability::result() const {
+  constexpr double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution
+  std::vector<Bin> out(bins);
+  for (std::size_t b = 0; b < bins; ++b) {
+    if (rows_[b] == 0) continue;
+    const double n = static_cast<double>(rows_[b]), share = static_cast<double>(hits_[b]) / n;
+    const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
+    const double reach = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+    out[b] = {rows_[b], hits_[b], sums_[b] / n, std::max(0.0, centre - reach), std::min(1.0, centre + reach)};
+  }
+  return out;
+}
+
+void RegressionMetrics::add(double target, double prediction) {
+  ++rows_;
+  const double error = target - prediction;
+  squares_ += error * error;
+  absolutes_ += std::fabs(error);
+  const double step = target - mean_;
+  mean_ += step / static_cast<double>(rows_);
+  spread_ += step * (target - mean_);
+}
+
+void RegressionMetrics::merge(const RegressionMetrics& other) {
+  if (other.rows_ == 0) return;
+  const double mine = static_cast<double>(rows_), theirs = static_cast<double>(other.rows_), all = mine + theirs;
+  const double step = other.mean_ - mean_;
+  squares_ += other.squares_;
+  absolutes_ += other.absolutes_;
+  spread_ += other.spread_ + step * step * mine * theirs / all;
+  mean_ += step * theirs / all;
+  rows_ += other.rows_;
+}
+
+double RegressionMetrics::mean_squared_error() const { return squares_ / static_cast<double>(rows_); }
+
+double RegressionMetrics::mean_absolute_error() const { return absolutes_ / static_cast<double>(rows_); }
+
+std::optional<double> RegressionMetrics::r_squared() const {
+  if (!(spread_ > 0)) return std::nullopt;
+  return 1 - squares_ / spread_;
+}
+
+}  // namespace margin

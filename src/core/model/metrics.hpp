@@ -1,0 +1,147 @@
+// How good a model is on labelled rows: counters that are added row by row, merge across parallel workers, and yield
+// the figures of margin_evaluate.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/math/quantile_sketch.hpp"
+
+namespace margin {
+
+/// ‖x‖₂ of n numbers, without overflow for values up to 1e±300.
+double euclidean_norm(const double* x, std::size_t n);
+
+/// How often what was predicted with a probability came true, in ten bins of equal width over [0, 1].
+class Reliability {
+ public:
+  static constexpr std::size_t bins = 10;
+
+  struct Bin {
+    std::int64_t rows = 0, hits = 0;
+    double probability = 0;    ///< mean of the predicted ones
+    double low = 0, high = 0;  ///< 95 % of the share of hits (Wilson's score interval)
+  };
+
+  /// 0 ≤ probability ≤ 1; NaN counts as 0.
+  void add(double probability, bool hit);
+  void merge(const Reliability& other);
+  /// Bin 0 holds 0 ≤ p < 0.1, the last one 0.9 ≤ p ≤ 1; empty ones have 0 rows.
+  std::vector<Bin> result() const;
+
+  /// See Sketch::exchange.
+  template <class Archive>
+  bool exchange(Archive& archive) {
+    for (std::size_t b = 0; b < bins; ++b) {
+      archive(rows_[b]);
+      archive(hits_[b]);
+      archive(sums_[b]);
+      if (rows_[b] < 0 || hits_[b] < 0 || hits_[b] > rows_[b]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<std::int64_t, bins> rows_{}, hits_{};
+  std::array<double, bins> sums_{};
+};
+
+/// A point of a ROC curve: shares of the rows of either class whose score reaches a threshold.
+struct RocPoint {
+  double false_positives, true_positives;
+};
+
+/// Counters of a classification model with sorted classes 0 … k−1. O(k²) memory plus the sketches of the margins.
+class ClassificationMetrics {
+ public:
+  static constexpr std::int32_t most_classes = 4096;
+
+  /// `weight_norm` = ‖weights‖ turns score differences into margins (0: margins are 0); `probabilistic`: the model
+  /// gives probabilities. Throws Error(limit_exceeded) beyond most_classes.
+  ClassificationMetrics(std::int32_t classes, double weight_norm, bool probabilistic);
+
+  /// One row: its class, the predicted class, and the model's scores (1 for two classes, otherwise one per class).
+  /// `log_odds`: those of a calibrated model (Calibration::log_odds); null: the scores themselves.
+  void add(std::int32_t label, std::int32_t predicted, const double* scores, const double* log_odds = nullptr);
+  /// Adds the counters of the same model over other rows.
+  void merge(const ClassificationMetrics& other);
+
+  std::int64_t rows() const { return rows_; }
+  /// k × k, row = true class, column = predicted class.
+  const std::vector<std::int64_t>& confusion() const { return confusion_; }
+  double accuracy() const;
+  /// Per class; nothing where the figure would be 0/0.
+  std::vector<std::optional<double>> precision() const;
+  std::vector<std::optional<double>> recall() const;
+  std::vector<std::optional<double>> f1() const;
+  /// Of the margins: ± score/‖w‖ for two classes, (s_y − max_{c≠y} s_c)/‖W‖_F otherwise.
+  std::vector<double> margin_quantiles(const std::vector<double>& q) const;
+  /// Two classes, both present.
+  std::optional<double> auc() const;
+  /// Mean of −ln P(true class), for models that give probabilities.
+  std::optional<double> log_loss() const;
+  /// Two classes, both present: from (0, 0) to (1, 1), one step for each distinct score. Otherwise empty.
+  std::vector<RocPoint> roc() const;
+  /// The margins with their counts, ascending: of the rows of one of two classes, or (more classes) of all rows.
+  std::vector<Sketch::Item> margins(std::int32_t label) const;
+  /// Of models that give probabilities: of the second class; more than two classes: of the predicted class.
+  const std::optional<Reliability>& reliability() const { return reliability_; }
+  std::int32_t classes() const { return classes_; }
+
+  /// See Sketch::exchange.
+  template <class Archive>
+  bool exchange(Archive& archive) {
+    const std::size_t cells = confusion_.size();
+    archive(rows_);
+    archive(log_loss_);
+    archive(confusion_);
+    if (reliability_.has_value() && !reliability_->exchange(archive)) return false;
+    return sketches_[0].exchange(archive) && sketches_[1].exchange(archive) && confusion_.size() == cells && rows_ >= 0;
+  }
+
+ private:
+  std::int64_t cell(std::int32_t truth, std::int32_t predicted) const;
+  /// Σ over the row (or column) of class c.
+  std::int64_t actual(std::int32_t c) const;
+  std::int64_t claimed(std::int32_t c) const;
+
+  std::int32_t classes_;
+  double scale_;
+  std::optional<Reliability> reliability_;  // of models that give probabilities
+  std::int64_t rows_ = 0;
+  double log_loss_ = 0;
+  std::vector<std::int64_t> confusion_;
+  Sketch sketches_[2];  // two classes: the scores of each class; otherwise [0] holds the margins
+};
+
+/// Counters of a regression model.
+class RegressionMetrics {
+ public:
+  void add(double target, double prediction);
+  void merge(const RegressionMetrics& other);
+
+  std::int64_t rows() const { return rows_; }
+  double mean_squared_error() const;
+  double mean_absolute_error() const;
+  /// 1 − Σ(y − f)² / Σ(y − ȳ)²; nothing when all targets are equal.
+  std::optional<double> r_squared() const;
+
+  template <class Archive>
+  bool exchange(Archive& archive) {
+    archive(rows_);
+    archive(squares_);
+    archive(absolutes_);
+    archive(mean_);
+    archive(spread_);
+    return rows_ >= 0;
+  }
+
+ private:
+  std::int64_t rows_ = 0;
+  double squares_ = 0, absolutes_ = 0;
+  double mean_ = 0, spread_ = 0;  // of the targets: Σ (y − mean)², by Welford's update
+};
+
+}  // namespace margin

@@ -1,0 +1,143 @@
+#include "core/model/model.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/loss/loss.hpp"
+
+namespace margin {
+
+std::string_view status_name(Status status) {
+  switch (status) {
+    case Status::optimal:
+      return "optimal";
+    case Status::not_separable:
+      return "not_separable";
+    case Status::iteration_limit:
+      return "iteration_limit";
+    case Status::time_limit:
+      return "time_limit";
+  }
+  return "unknown";
+}
+
+std::optional<FieldRefusal> refusal_of(const ProblemFields& m) {
+  const std::string named = m.loss.empty() ? "is NULL" : "is \"" + std::string(m.loss) + "\"";
+  if (!m.classes) {
+    if (m.kernel || m.stumps)
+      return FieldRefusal{"classes", "is missing: a model with a kernel or stumps tells classes apart"};
+    if (m.loss == "interpolate")
+      return m.lambda ? std::optional(FieldRefusal{"lambda", "must be NULL where targets are interpolated"})
+                      : std::nullopt;
+    if (!m.lambda && (m.loss.empty() || is_regression_loss(m.loss)))
+      return FieldRefusal{"classes", "is missing: a model without classes is a regression, which has a lambda"};
+    if (!is_regression_loss(m.loss))
+      return FieldRefusal{"loss", named + ", which is no loss of a regression, but the model has no classes"};
+    return m.norm == 2 ? std::nullopt : std::optional(FieldRefusal{"norm", "must be 2 in a model with lambda"});
+  }
+  if (m.loss == "interpolate" || is_regression_loss(m.loss))
+    return FieldRefusal{"loss", named + ", a loss of a regression, but the model has classes"};
+  if (!m.lambda) {
+    if (m.loss.empty() || m.loss == "exponential" || m.loss == "logistic") return std::nullopt;
+    return FieldRefusal{"lambda", "is NULL, but the loss " + named + ", which needs one"};
+  }
+  const auto& names = loss_names();
+  if (std::find(names.begin(), names.end(), m.loss) == names.end())
+    return FieldRefusal{"loss", named + ", which is no loss of a model with lambda"};
+  if (m.norm != 2) return FieldRefusal{"norm", "must be 2 in a model with lambda"};
+  if (m.stumps) return FieldRefusal{"lambda", "must be NULL in a model of stumps"};
+  if (m.kernel && m.loss != "hinge")
+    return FieldRefusal{"loss", named + ", expected \"hinge\" for a kernel and lambda"};
+  return std::nullopt;
+}
+
+std::optional<FieldRefusal> refusal_of(const ProblemFields& m, const Settings& s, double lambda,
+                                       std::string_view kernel, bool intercept) {
+  if (intercept && !s.intercept) return FieldRefusal{"intercept", "is not 0, but the options say that there is none"};
+  if (s.lambda.has_value() && !(m.lambda && *s.lambda == lambda))
+    return FieldRefusal{"lambda", "is not that of the options"};
+  if (!s.loss.empty() && s.loss != m.loss) return FieldRefusal{"loss", "is not that of the options"};
+  if (!s.kernel.empty() && s.kernel != kernel) return FieldRefusal{"kernel", "is not that of the options"};
+  const bool told = s.sparse_norm || s.norm != 2;
+  if (told && !(s.sparse_norm ? m.norm > 1 && m.norm <= 2 : m.norm == s.norm))
+    return FieldRefusal{"norm", "is not that of the options"};
+  if ((s.learners == Learners::stumps) && !m.stumps)
+    return FieldRefusal{"stumps", "is NULL, but the options ask for them"};
+  return std::nullopt;
+}
+
+Scorer scorer_of(const Model& m) {
+  return {static_cast<std::int32_t>(m.weights.rows()),
+          m.dimensions,
+          m.weights.data(),
+          m.intercept.data(),
+          m.basis.get(),
+          m.columns.empty() ? nullptr : m.columns.data(),
+          static_cast<std::int32_t>(m.columns.size())};
+}
+
+namespace {
+
+/// The values of a row in some of its columns, wherever both have one. It merges, in steps that double, so a short row
+/// costs a few comparisons a value however many columns there are.
+struct Gathered {
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
+
+  Gathered(const Row& x, const std::int32_t* columns, std::int32_t count) {
+    if (x.indices == nullptr) {
+      values.resize(static_cast<std::size_t>(count));
+      for (std::int32_t k = 0; k < count; ++k) values[static_cast<std::size_t>(k)] = x.value(columns[k]);
+      return;
+    }
+    indices.reserve(static_cast<std::size_t>(std::min(x.count, count)));
+    values.reserve(indices.capacity());
+    const std::int32_t *at = columns, *const end = columns + count;
+    for (std::int32_t k = 0; k < x.count && at != end; ++k) {
+      std::ptrdiff_t step = 1;
+      while (step < end - at && at[step] <= x.indices[k]) step *= 2;
+      at = std::lower_bound(at + step / 2, at + std::min(step, end - at), x.indices[k]);
+      if (at == end || *at != x.indices[k]) continue;
+      indices.push_back(static_cast<std::int32_t>(at - columns));
+      values.push_back(x.value(k));
+    }
+  }
+  Row row(bool dense) const {
+    return {values.data(), dense ? nullptr : indices.data(), static_cast<std::int32_t>(values.size()), true};
+  }
+};
+
+}  // namespace
+
+void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores) {
+  if (row_dimensions != model.dimensions)
+    throw Error(ErrorKind::wrong_dimensions, "the model expects " + std::to_string(model.dimensions) +
+                                                 " features, not " + std::to_string(row_dimensions));
+  if (model.basis != nullptr) {
+    std::vector<double> values(static_cast<std::size_t>(model.basis->size()));
+    model.basis->evaluate(x, values.data());
+    const Row terms{values.data(), nullptr, model.basis->size(), true};
+    for (std::int32_t o = 0; o < model.outputs; ++o)
+      scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * terms.count) + model.intercept[o];
+    return;
+  }
+  if (model.columns != nullptr) {
+    const Gathered known(x, model.columns, model.column_count);
+    const Row terms = known.row(x.indices == nullptr);
+    for (std::int32_t o = 0; o < model.outputs; ++o)
+      scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * model.column_count) + model.intercept[o];
+    return;
+  }
+  for (std::int32_t o = 0; o < model.outputs; ++o)
+    scores[o] = dot(x, model.weights + static_cast<std::ptrdiff_t>(o) * model.dimensions) + model.intercept[o];
+}
+
+std::int32_t decide(const Scorer& model, const double* scores) {
+  if (model.outputs == 1) return scores[0] > 0 ? 1 : 0;
+  std::int32_t best = 0;
+  for (std::int32_t o = 1; o < model.outputs; ++o)
+    if (scores[o] > scores[best]) best = o;
+  return best;
+}
+
+}  // namespace margin

@@ -1,0 +1,87 @@
+#include "core/options/foreign_names.hpp"
+
+#include <algorithm>
+
+namespace margin {
+
+namespace {
+
+struct ForeignName {
+  std::string_view names;  ///< in lower case, each between blanks
+  std::string_view hint;
+};
+
+constexpr ForeignName options[] = {
+    {" c cost ", "The C of other programs is 1/(lambda times the number of rows): give lambda."},
+    {" alpha reg_lambda regularization weight_decay reg ",
+     "Here it is \"lambda\", the factor of half the squared norm; scikit-learn's Ridge has alpha = lambda * rows / 2."},
+    {" lambdas ", "margin_path and margin_cross_validate read it; here it is \"lambda\", one number."},
+    {" losses folds metric ", "Only margin_cross_validate reads it."},
+    {" cv n_splits k_folds ", "margin_cross_validate reads it, as \"folds\"."},
+    {" scoring ", "margin_cross_validate reads it, as \"metric\"."},
+    {" penalty ",
+     "'l2' is the penalty of every model with lambda; 'elasticnet' is \"l1_ratio\", above 0 and below 1; no penalty is "
+     "a "
+     "hard margin, without lambda."},
+    {" reg_alpha ", "An l1 penalty is a share of lambda here: \"l1_ratio\"."},
+    {" n_iter epochs n_epochs n_estimators num_boost_round n_rounds iterations ", "Here it is \"max_iterations\"."},
+    {" eps stopping_tolerance ", "Here it is \"tolerance\", the relative width of the certified interval."},
+    {" learning_rate eta eta0 lr step_size ",
+     "Steps are chosen by the solver; boosting has \"shrinkage\" and \"step\"."},
+    {" random_state random_seed ", "Here it is \"seed\"."},
+    {" fit_intercept bias ", "Here it is \"intercept\", true or false."},
+    {" intercept_scaling ", "Here it is \"intercept_scale\"."},
+    {" normalize scale scaler scaling standardise ", "Here it is \"standardize\", true or false."},
+    {" class_weights scale_pos_weight ", "Here it is \"class_weight\": 'balanced', or an object of label: weight."},
+    {" sample_weight sample_weights weights ",
+     "Row weights are an argument: train_margin(label, features, weight, options)."},
+    {" probability ", "Here it is \"calibration\": 'platt' or 'isotonic'; the loss logistic needs none."},
+    {" warm_start coef_init init ", "Here it is \"initial\", a model to start from."},
+    {" verbose ", "Here it is \"log_level\", or the setting margin.log_level."},
+    {" base_estimator estimator weak_learner ", "Here it is \"learners\": 'features' or 'stumps'."},
+    {" n_jobs n_threads nthread ", "A training runs in one thread."},
+    {" delta huber_delta ", "Here it is \"smoothing\"."},
+};
+
+constexpr ForeignName losses[] = {
+    {" log_loss log logloss logistic_regression binary_crossentropy cross_entropy crossentropy deviance binomial ",
+     "Here it is \"logistic\"."},
+    {" squared_error squared_loss mse l2 ls least_squares ridge mean_squared_error gaussian rmse ",
+     "Here it is \"squared\"."},
+    {" absolute_error mae l1 lad mean_absolute_error ", "Here it is \"absolute\"; the penalty l1 is \"l1_ratio\"."},
+    {" svm svc hinge_loss linear_svm l1_loss ", "Here it is \"hinge\"."},
+    {" l2_hinge l2_loss ", "Here it is \"squared_hinge\"."},
+    {" modified_huber smooth_hinge ", "Near to it is \"smoothed_hinge\"."},
+    {" svr epsilon_insensitive_loss eps_insensitive ", "Here it is \"epsilon_insensitive\"."},
+    {" squared_epsilon l2_epsilon_insensitive ", "Here it is \"squared_epsilon_insensitive\"."},
+    {" huber_loss smooth_l1 pseudo_huber ", "Here it is \"huber\"."},
+    {" quantile pinball ", "Quantiles other than the median are not offered; \"absolute\" is the median."},
+    {" perceptron ", "It is a solver, of hard margins: solver => 'perceptron'."},
+};
+
+constexpr ForeignName solvers[] = {
+    {" lbfgs liblinear newton-cg newton-cholesky saga sag tron irls cholesky svd lsqr sparse_cg ",
+     "Leave solver out: 'auto' chooses; 'newton' and 'sdca' are the certified methods for soft margins."},
+    {" adam sgdclassifier sgdregressor momentum_sgd ", "Stochastic gradient descent is \"sgd\"."},
+    {" libsvm svm ", "Here it is \"smo\", for kernels; leave solver out and 'auto' chooses."},
+    {" adaboost gradient_boosting gbm xgboost ", "Here it is \"boosting\", with norm => 1."},
+};
+
+template <std::size_t n>
+std::string hint(const ForeignName (&table)[n], std::string_view name) {
+  std::string key(" ");
+  for (const char c : name) key += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  key += ' ';
+  if (name.empty() || name.find(' ') != std::string_view::npos) return {};
+  const auto* found = std::find_if(std::begin(table), std::end(table),
+                                   [&](const ForeignName& f) { return f.names.find(key) != std::string_view::npos; });
+  return found == std::end(table) ? std::string() : std::string(found->hint);
+}
+
+}  // namespace
+
+std::string hint_for_foreign_option(std::string_view name) { return hint(options, name); }
+std::string hint_for_foreign_loss(std::string_view name) { return hint(losses, name); }
+std::string hint_for_foreign_solver(std::string_view name) { return hint(solvers, name); }
+
+}  // namespace margin

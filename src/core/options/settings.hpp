@@ -1,0 +1,107 @@
+// What a user may ask for. Parsed from named values in one place, validated once, one sentence per rule.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/error.hpp"
+
+namespace margin {
+
+/// Options as they arrive (JSON without its syntax): the only types that an option can have.
+struct Value {
+  using Array = std::vector<Value>;
+  using Object = std::map<std::string, Value>;
+  std::variant<std::monostate, bool, double, std::string, Array, Object> data;
+};
+
+enum class Order { permutation, random, cyclic };
+enum class Output { last, average, random };
+enum class Start { zero, sgd };
+enum class Calibrate { none, platt, isotonic };
+enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
+enum class Learners { features, stumps };
+enum class Gamma { scale, automatic, number };
+
+/// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
+struct InitialModel {
+  std::vector<double> weights, intercept, dual_weights;
+  std::vector<std::int32_t> columns = {};  ///< 0-based features of the weights, ascending; empty: all
+  std::int32_t dimensions = 0;             ///< features of a row; 0: not told
+};
+
+struct Settings {
+  // The problem: pick a norm, and say whether errors may be traded (lambda).
+  double norm = 2;               ///< p of the lp norm that measures the margin, 1 to 2
+  bool sparse_norm = false;      ///< norm 'sparse': p = 1 + 1/ln d
+  std::optional<double> lambda;  ///< absent: hard margin
+  std::string loss;              ///< empty: exponential (hard margin) or hinge (lambda given)
+  bool intercept = true;
+  double intercept_scale = 1;
+  bool standardize = false;
+  bool class_weight_balanced = false;
+  std::map<std::string, double> class_weight;  ///< label text -> weight; others 1
+  double epsilon = 0.1;                        ///< width of the epsilon-insensitive tube
+  double smoothing = 1.0;                      ///< gamma of the smoothed hinge
+  double l1_ratio = 0;
+  Calibrate calibration = Calibrate::none;  ///< how scores become probabilities (soft margins with classes)
+  Learners learners = Learners::features;   ///< what an l1 margin combines
+  std::string kernel;                       ///< empty: linear, with weights on the features
+  Gamma gamma = Gamma::scale;               ///< as scikit-learn: 1/(d Var(X)), 1/d, or `gamma_value`
+  double gamma_value = 0, degree = 3, coef0 = 0;
+  std::int32_t width = 1024;  ///< hidden units of the tangent kernel of finite width
+
+  // The method.
+  std::string solver = "auto";
+  double tolerance = 1e-3;  ///< relative width of the certified interval
+  std::optional<std::int64_t> max_iterations;
+  std::optional<double> max_seconds;
+  std::uint64_t seed = 0;
+  Order order = Order::permutation;
+  Output output = Output::last;
+  Start start = Start::zero;
+  std::optional<InitialModel> initial;
+  Step step = Step::automatic;
+  std::optional<double> shrinkage;  ///< ν of boosting, in (0, 1]
+  std::optional<bool> accelerated;
+  std::optional<bool> working_set;  ///< a pool of rows that passes certify and grow; absent: with solver 'auto'
+
+  // What the model carries, what the session hears.
+  bool history = false;
+  bool dual_weights = false;
+  bool null_for_one_class = false;  ///< no model, instead of an error, for rows of a single class
+  bool null_for_error = false;      ///< the same for any rows that cannot be trained on, with a warning
+  bool ignore_unseen = false;       ///< of the model: skip features of a sparse row that the training did not have
+  std::string log_level;            ///< empty: the session's margin.log_level
+
+  // Not options: bytes a solver may use beyond the rows, set by train() from the caller's memory limit; and by what
+  // the targets of a regression are divided, set by follow_path() for rows that it has standardised itself.
+  double workspace_limit = 4e9;
+  std::optional<double> target_scale;
+
+  bool hard_margin() const { return !lambda.has_value(); }
+};
+
+/// Parse and validate. Throws Error(invalid_option) naming the key, what was found and what is expected; an unknown
+/// key is answered with the nearest valid name.
+Settings parse_settings(const Value::Object& options);
+
+/// A value as messages show it.
+std::string describe(const Value& value);
+
+/// What a user may have meant by a name that is none of `names`: the one that begins with it or has the fewest edits
+/// from it, whatever the case; where all are far from it, all of them. A sentence for a hint.
+std::string name_hint(std::string_view name, const std::vector<std::string_view>& names);
+
+/// The error for a key that is none of `names`.
+Error unknown_option(const std::string& key, const std::vector<std::string_view>& names);
+
+/// Names of all options, in the order of docs/reference.md.
+const std::vector<std::string_view>& option_names();
+
+}  // namespace margin

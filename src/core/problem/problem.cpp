@@ -1,0 +1,264 @@
+#include "core/problem/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/monitor.hpp"
+#include "core/kernel/kernel.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/range.hpp"
+#include "core/problem/target_units.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr const char* interpolate = "interpolate";
+// The free intercepts of k classes are k variables of a hull; each of its steps factorises a k × k system.
+constexpr std::int32_t most_joint_classes = 512;
+// More classes than this with fewer rows each are no classes when they are numbers.
+constexpr std::int32_t most_sparse_numbers = 256;
+constexpr std::int64_t rows_per_number = 10;
+
+bool follows_a_loss(const std::string& solver, double norm) {
+  return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent" ||
+         solver == "boosting" || (solver == "auto" && norm == 1);
+}
+
+void check_hard_margin(const Dataset& data, const Settings& s, double norm) {
+  if (data.outcome() == Dataset::Outcome::classes && norm == 2 && data.classes().size() > most_joint_classes)
+    throw Error(ErrorKind::limit_exceeded,
+                "the labels are " + std::to_string(data.classes().size()) +
+                    " classes, and a hard margin separates at most " + std::to_string(most_joint_classes) + " at once",
+                "Give lambda, for example 1e-4, to train one class against the rest.");
+  if (data.weighted())
+    throw Error(ErrorKind::unsupported, "row weights mean nothing to a hard margin",
+                "Give lambda to train a soft margin, or leave the weights out.");
+  if (s.class_weight_balanced || !s.class_weight.empty())
+    throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a hard margin",
+                "Give lambda to train a soft margin.");
+  if (s.l1_ratio > 0)
+    throw Error(ErrorKind::unsupported, "option \"l1_ratio\" needs a soft margin", "Give lambda as well.");
+  if (s.calibration != Calibrate::none)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
+                "Give lambda as well: a hard margin has no errors to learn probabilities from.");
+  if (s.loss.empty() || s.loss == interpolate) return;
+  if (s.loss != "exponential") make_loss(s.loss, s);  // throws for a name that is none
+  if (s.loss != "exponential" && s.loss != "logistic")
+    throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
+                "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
+  if (!follows_a_loss(s.solver, s.norm))
+    throw Error(ErrorKind::unsupported,
+                "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
+                "For a " + std::string(s.loss == "logistic" ? "logistic regression" : "model") +
+                    " that trades errors give lambda, for example 1e-4; for the hard margin leave loss out, or name a "
+                    "solver that "
+                    "follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
+}
+
+void set_labels(Problem& p, Poller& poller) {
+  const ClassTable& table = p.data.classes();
+  const std::vector<std::int32_t> rank = table.ranks();
+  p.classes = table.size();
+  p.class_names.resize(rank.size());
+  for (std::size_t i = 0; i < rank.size(); ++i)
+    p.class_names[static_cast<std::size_t>(rank[i])] = std::string(table.name(static_cast<std::int32_t>(i)));
+  if (p.classes == 1)
+    throw Error(ErrorKind::invalid_value,
+                "all rows have the label \"" + p.class_names[0] + "\", expected two or more classes",
+                "A margin separates classes: include rows of another class. With GROUP BY, margin_options(one_class => "
+                "'null') gives NULL for such groups.");
+  p.task = p.classes == 2 ? Task::binary : Task::multiclass;
+  p.label.resize(static_cast<std::size_t>(p.rows()));
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    p.label[static_cast<std::size_t>(i)] = rank[static_cast<std::size_t>(p.data.class_of(i))];
+    poller.work(4);
+  }
+}
+
+void set_row_weights(Problem& p, const Settings& s, Poller& poller) {
+  p.total_weight = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    p.total_weight += p.data.weight(i);
+    poller.work(4);
+  }
+  const bool by_class = s.class_weight_balanced || !s.class_weight.empty();
+  if (by_class && p.task == Task::regression)
+    throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a regression",
+                "Give row weights instead: train_margin(label, features, weight, options).");
+  if (p.total_weight <= 0)
+    throw Error(ErrorKind::invalid_value, "the row weights sum to 0, expected at least one positive weight");
+  if (!by_class && !p.data.weighted()) return;
+
+  std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
+  if (by_class)
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
+      poller.work(4);
+    }
+  const std::vector<double> class_weight = class_weights(s, p.class_names, mass);
+  p.row_weight.resize(static_cast<std::size_t>(p.rows()));
+  double largest = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    poller.work(8);
+    p.row_weight[at] = p.data.weight(i) * (by_class ? class_weight[static_cast<std::size_t>(p.label[at])] : 1.0);
+    largest = std::max(largest, p.row_weight[at]);
+  }
+  if (!(largest > 0))
+    throw Error(ErrorKind::invalid_value, "option \"class_weight\" leaves every row with a weight of 0",
+                "Give at least one class that has rows a positive weight.");
+  require_weight_range(p.row_weight);
+}
+
+/// Sets the units of the targets, and the loss in them: its epsilon or smoothing is a length in the label's units.
+void set_target_units(Problem& p, const Settings& s, Monitor* monitor) {
+  const TargetRows rows{p.data};
+  p.target_constant = best_constant(rows, *p.loss, monitor);
+  if (p.intercept) p.target_center = p.target_constant;
+  p.target_scale = s.target_scale.has_value() ? *s.target_scale : s.standardize ? target_deviation(rows, monitor) : 1.0;
+  Poller poller(monitor);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    poller.work(8);
+    if (!(std::fabs(p.target(i, 0)) <= largest_norm))
+      throw Error(ErrorKind::invalid_value,
+                  "the label of row " + std::to_string(i + 1) +
+                      " is too far from the others, in units of their standard deviation",
+                  "Leave such rows out with FILTER (WHERE ...).");
+  }
+  if (p.target_scale == 1) return;
+  Settings scaled = s;
+  scaled.epsilon /= p.target_scale;
+  scaled.smoothing /= p.target_scale;
+  p.loss = make_loss(p.loss_name, scaled);
+}
+
+/// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
+void set_kernel(Problem& p, const Settings& s, Monitor* monitor) {
+  const bool linear = s.kernel.empty() || s.kernel == "linear";
+  if (linear && !names_kernel_solver(s)) return;
+  p.kernel = make_kernel(p.data, s, monitor);
+  auto refuse = [](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::unsupported, what + " means nothing to a kernel model", hint);
+  };
+  if (p.task == Task::regression)
+    throw Error(ErrorKind::unsupported,
+                "kernel models tell classes apart, and loss \"" + s.loss + "\" is a regression's",
+                "For regression on non-linear features see margin_fourier.");
+  if (s.norm != 2 || s.sparse_norm) refuse("option \"norm\"", "Its margin is that of the kernel's own norm.");
+  if (s.standardize) refuse("option \"standardize\"", "Scale the features in SQL, for training and for predicting.");
+  if (s.intercept_scale != 1)
+    refuse("option \"intercept_scale\"", "The intercept of a kernel model is free: it is not regularised.");
+  if (s.initial) refuse("option \"initial\"", "Kernel models are trained from the start.");
+  if (s.l1_ratio > 0 && !p.hard_margin)
+    refuse("option \"l1_ratio\"", "It has no weights on features that could be made sparse.");
+  if (s.loss.empty() || s.loss == "hinge" || p.hard_margin) return;
+  make_loss(s.loss, s);  // throws for a name that is none
+  throw Error(
+      ErrorKind::unsupported, "kernel models are trained with the loss \"hinge\", not \"" + s.loss + "\"",
+      "Leave loss out; calibration => 'platt' gives probabilities. Other losses take margin_fourier's features.");
+}
+
+}  // namespace
+
+std::vector<double> class_weights(const Settings& s, const std::vector<std::string>& class_names,
+                                  const std::vector<double>& mass) {
+  std::vector<double> out(class_names.size(), 1.0);
+  if (s.class_weight_balanced) {
+    // As scikit-learn: n / (k n_c), with row weights in place of counts.
+    double total = 0;
+    for (const double m : mass) total += m;
+    for (std::size_t c = 0; c < mass.size(); ++c)
+      out[c] = mass[c] > 0 ? total / (static_cast<double>(mass.size()) * mass[c]) : 0.0;
+  }
+  for (const auto& [name, weight] : s.class_weight) {
+    const auto at = std::find(class_names.begin(), class_names.end(), name);
+    if (at == class_names.end()) {
+      std::string known;
+      for (const std::string& c : class_names) known += (known.empty() ? "\"" : ", \"") + c + "\"";
+      throw Error(ErrorKind::invalid_option,
+                  "option \"class_weight\" names the label \"" + name + "\", which no row has",
+                  "The labels of these rows are " + known + ".");
+    }
+    out[static_cast<std::size_t>(at - class_names.begin())] = weight;
+  }
+  return out;
+}
+
+void require_classes(const Dataset& data) {
+  if (data.outcome() != Dataset::Outcome::classes || !data.classes().numbers()) return;
+  const std::int32_t classes = data.classes().size();
+  if (classes <= most_sparse_numbers || data.rows() >= rows_per_number * classes) return;
+  throw Error(
+      ErrorKind::invalid_value,
+      "the label has " + std::to_string(classes) + " distinct numbers in " + std::to_string(data.rows()) + " rows",
+      "For a regression give loss => 'squared' (and lambda); to tell classes apart all the same, cast the label "
+      "to text.");
+}
+
+bool without_model(const Dataset& data, const Settings& settings) {
+  return settings.null_for_one_class && data.outcome() == Dataset::Outcome::classes && data.classes().size() == 1;
+}
+
+double norm_of(const Settings& s, std::int32_t dimensions) {
+  if (!s.sparse_norm) return s.norm;
+  return dimensions < 3 ? 2.0 : 1 + 1 / std::log(static_cast<double>(dimensions));
+}
+
+Dataset::Outcome outcome_of(const Settings& settings) {
+  if (settings.loss == interpolate) return Dataset::Outcome::intervals;
+  return !settings.hard_margin() && is_regression_loss(settings.loss) ? Dataset::Outcome::targets
+                                                                      : Dataset::Outcome::classes;
+}
+
+Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor) {
+  require_range(data, monitor);
+  Problem p(data);
+  Poller poller(monitor);
+  p.hard_margin = settings.hard_margin();
+  p.intercept = settings.intercept;
+  p.intercept_scale = settings.intercept_scale;
+  p.l1_ratio = settings.l1_ratio;
+  p.interpolate = settings.loss == interpolate;
+  if (p.interpolate && settings.lambda)
+    throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, and lambda trades errors",
+                "Leave lambda out, or choose a regression loss such as squared.");
+  if (data.outcome() != Dataset::Outcome::classes)
+    p.task = Task::regression;
+  else
+    set_labels(p, poller);
+  if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
+  p.norm = norm_of(settings, data.declared_dimensions());
+  if (p.norm != 2 && !p.hard_margin)
+    throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
+                "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
+  set_kernel(p, settings, monitor);
+  if (settings.learners != Learners::features && (!p.hard_margin || p.norm != 1))
+    throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
+                "Give norm => 1, without lambda.");
+  if (settings.learners != Learners::features && settings.standardize)
+    throw Error(ErrorKind::unsupported, "option \"standardize\" means nothing to stumps",
+                "Leave it out: thresholds follow any scale.");
+  p.learners = settings.learners;
+  if (p.hard_margin) {
+    check_hard_margin(data, settings, p.norm);
+    if (p.interpolate)
+      p.loss_name = interpolate;
+    else if (follows_a_loss(settings.solver, settings.norm))
+      p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
+    return p;
+  }
+  if (settings.calibration != Calibrate::none && p.task == Task::regression)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" means nothing to a regression",
+                "Leave it out, or choose a loss for classes.");
+  p.lambda = *settings.lambda;
+  p.loss_name = settings.loss.empty() ? "hinge" : settings.loss;
+  p.loss = make_loss(p.loss_name, settings);
+  set_row_weights(p, settings, poller);
+  if (p.task == Task::regression) set_target_units(p, settings, monitor);
+  return p;
+}
+
+}  // namespace margin

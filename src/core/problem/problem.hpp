@@ -1,0 +1,90 @@
+// One training problem: the rows, what is asked of them, and the labels in sorted class order.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/data/dataset.hpp"
+#include "core/options/settings.hpp"
+
+namespace margin {
+
+class KernelFunction;  // kernel/kernel.hpp
+class Loss;            // loss/loss.hpp
+class Monitor;         // base/monitor.hpp
+
+/// outputs × features, one row of weights per output (1 output for two classes and for regression).
+using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+enum class Task { binary, multiclass, regression };
+
+struct Problem {
+  explicit Problem(const Dataset& rows) : data(rows) {}
+
+  const Dataset& data;
+  Task task = Task::binary;
+  std::int32_t classes = 0;                ///< 0 for regression
+  std::vector<std::string> class_names;    ///< sorted; binary: [0] is −1, [1] is +1
+  std::vector<std::int32_t> label;         ///< sorted class index per row; empty for regression
+  double norm = 2;                         ///< p of the norm that measures the margin, 1 ≤ p ≤ 2
+  Learners learners = Learners::features;  ///< what an l1 margin combines
+  bool hard_margin = true;                 ///< nothing is traded: a margin, or targets that are met
+  bool interpolate = false;                ///< targets instead of a margin
+  double lambda = 0;                       ///< soft margin only
+  double l1_ratio = 0;
+  std::shared_ptr<const Loss> loss;  ///< soft margin only
+  std::string loss_name;
+  bool intercept = true;
+  double intercept_scale = 1;
+  std::shared_ptr<const KernelFunction> kernel;  ///< null: weights on features
+  std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
+  double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective
+  // Of soft regressions: losses see (target − target_center)/target_scale (problem/target_units.hpp).
+  double target_constant = 0;  ///< the best constant prediction
+  double target_center = 0;    ///< the same with an intercept; its penalty is on the distance from here
+  double target_scale = 1;     ///< the standard deviation of the targets, with `standardize`
+
+  Monitor* monitor = nullptr;  ///< polled by passes that are no solver's own, such as the certificate's
+
+  std::int64_t rows() const { return data.rows(); }
+  std::int32_t dimensions() const { return data.dimensions(); }
+  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
+  /// −1 or +1 of row i (binary only).
+  double sign(std::int64_t i) const { return label[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0; }
+  /// What output `o` should give on row i: ±1 (one against the rest) or the target, in the units above.
+  double target(std::int64_t i, std::int32_t o) const {
+    if (task == Task::regression) return (data.target(i) - target_center) / target_scale;
+    if (task == Task::binary) return sign(i);
+    return label[static_cast<std::size_t>(i)] == o ? 1.0 : -1.0;
+  }
+  /// Hard margins in other norms than l2 tell more than two classes apart one against the rest.
+  bool one_vs_rest() const { return task == Task::multiclass && (!hard_margin || norm != 2); }
+  double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
+};
+
+/// Checks that rows and settings fit together. Throws Error: one class only, row weights with a hard margin, an
+/// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
+Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor = nullptr);
+
+/// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression
+/// whose loss was forgotten.
+void require_classes(const Dataset& data);
+
+/// Whether rows of a single class are to give no model (the option one_class).
+bool without_model(const Dataset& data, const Settings& settings);
+
+/// The factor that the option class_weight gives the rows of each class (1 without it); `mass`: row weights summed by
+/// class. Throws Error: a class that no row has.
+std::vector<double> class_weights(const Settings& settings, const std::vector<std::string>& class_names,
+                                  const std::vector<double>& mass);
+
+/// The p that the option `norm` means for rows of this many features.
+double norm_of(const Settings& settings, std::int32_t dimensions);
+
+/// Which kind of label a training with these settings reads: classes, or targets for a regression loss.
+Dataset::Outcome outcome_of(const Settings& settings);
+
+}  // namespace margin

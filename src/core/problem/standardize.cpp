@@ -1,0 +1,115 @@
+#include "core/problem/standardize.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/monitor.hpp"
+
+namespace margin {
+
+namespace {
+
+/// Calls f(column, value) for the stored values of a row.
+template <class F>
+void for_each_value(const Row& x, F f) {
+  for (std::int32_t k = 0; k < x.count; ++k) f(x.indices != nullptr ? x.indices[k] : k, x.value(k));
+}
+
+}  // namespace
+
+Standardization measure(const Dataset& data, bool intercept, Monitor* monitor) {
+  const auto d = static_cast<std::size_t>(data.dimensions());
+  Standardization s{std::vector<double>(d, 0.0), std::vector<double>(d, 0.0)};
+  Poller poller(monitor);
+  double total = 0;
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    const double c = data.weight(i);
+    const Row x = data.row(i);
+    total += c;
+    poller.work(4.0 * x.count);
+    for_each_value(x, [&](std::int32_t j, double v) { s.mean[static_cast<std::size_t>(j)] += c * v; });
+  }
+  if (!(total > 0)) total = 1;
+  for (double& m : s.mean) m /= total;
+  // Second pass: Σ (x − mean)² over stored values, plus mean² for the absent zeros.
+  std::vector<double> stored(d, 0.0);
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    const double c = data.weight(i);
+    const Row x = data.row(i);
+    poller.work(4.0 * x.count);
+    for_each_value(x, [&](std::int32_t column, double v) {
+      const auto j = static_cast<std::size_t>(column);
+      s.deviation[j] += c * (v - s.mean[j]) * (v - s.mean[j]);
+      stored[j] += c;
+    });
+  }
+  const bool centre = intercept && !data.sparse_input();
+  for (std::size_t j = 0; j < d; ++j) {
+    const double square = (s.deviation[j] + std::max(0.0, total - stored[j]) * s.mean[j] * s.mean[j]) / total;
+    const double deviation = std::sqrt(square);
+    // A column that is constant up to rounding carries nothing; dividing by its noise would make it the largest.
+    s.deviation[j] = deviation > 1e-12 * std::fabs(s.mean[j]) && std::isfinite(deviation) ? deviation : 1.0;
+    if (!centre) s.mean[j] = 0;
+  }
+  return s;
+}
+
+Dataset standardized(const Dataset& data, const Standardization& s, Monitor* monitor) {
+  Dataset copy(data.outcome());
+  for (std::int32_t c = 0; c < data.classes().size(); ++c)
+    copy.classes().intern(data.classes().name(c), data.classes().key(c));
+  const auto d = static_cast<std::size_t>(data.dimensions());
+  std::vector<double> values(d), zero(d);
+  for (std::size_t j = 0; j < d; ++j) zero[j] = -s.mean[j] / s.deviation[j];
+  std::vector<std::int32_t> columns;
+  copy.set_declared_dimensions(data.declared_dimensions());
+  Poller poller(monitor);
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    const Row x = data.row(i);
+    const double outcome = data.outcome() == Dataset::Outcome::classes ? data.class_of(i) : data.target(i);
+    poller.work(4.0 * x.count);
+    if (data.sparse_input() && x.indices != nullptr) {
+      columns.clear();
+      values.clear();
+      for_each_value(x, [&](std::int32_t j, double v) {
+        columns.push_back(j);
+        values.push_back(v / s.deviation[static_cast<std::size_t>(j)]);
+      });
+      copy.append(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), data.dimensions(), outcome,
+                  data.weight(i));
+      if (data.outcome() == Dataset::Outcome::intervals) copy.set_upper_target(data.upper_target(i));
+      continue;
+    }
+    values = zero;
+    for_each_value(x, [&](std::int32_t column, double v) {
+      const auto j = static_cast<std::size_t>(column);
+      values[j] = (v - s.mean[j]) / s.deviation[j];
+    });
+    copy.append(values.data(), data.dimensions(), outcome, data.weight(i));
+    if (data.outcome() == Dataset::Outcome::intervals) copy.set_upper_target(data.upper_target(i));
+  }
+  return copy;
+}
+
+void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& intercept) {
+  for (Eigen::Index o = 0; o < weights.rows(); ++o)
+    for (Eigen::Index j = 0; j < weights.cols(); ++j) {
+      weights(o, j) /= s.deviation[static_cast<std::size_t>(j)];
+      intercept(o) -= weights(o, j) * s.mean[static_cast<std::size_t>(j)];
+    }
+}
+
+void to_standard_units(const Standardization& s, InitialModel& model) {
+  const std::size_t d = s.mean.size(), outputs = d > 0 ? model.weights.size() / d : 0;
+  if (outputs * d != model.weights.size()) return;
+  if (model.intercept.empty()) model.intercept.assign(outputs, 0.0);
+  if (model.intercept.size() != outputs) return;
+  for (std::size_t o = 0; o < outputs; ++o)
+    for (std::size_t j = 0; j < d; ++j) {
+      double& w = model.weights[o * d + j];
+      model.intercept[o] += w * s.mean[j];
+      w *= s.deviation[j];
+    }
+}
+
+}  // namespace margin

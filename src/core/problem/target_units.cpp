@@ -1,0 +1,110 @@
+#include "core/problem/target_units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Calls f(target, weight) for the rows that count.
+template <class F>
+void for_each_target(const TargetRows& rows, Monitor* monitor, F f) {
+  Poller poller(monitor);
+  for (std::int64_t i = 0; i < rows.data.rows(); ++i) {
+    poller.work(8);
+    if (rows.hold(i)) f(rows.data.target(i) + 0.0, rows.data.weight(i));  // −0 is 0
+  }
+}
+
+double mean(const TargetRows& rows, Monitor* monitor) {
+  // A running mean cannot overflow; a second pass takes back what its roundings left.
+  double centre = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    double weight = 0, moved = 0;
+    for_each_target(rows, monitor, [&](double y, double c) {
+      weight += c;
+      const double share = c / weight;
+      moved += share * (y - centre) - share * moved;
+    });
+    if (std::isfinite(moved)) centre += moved;
+  }
+  return centre;
+}
+
+/// An unsigned number that orders as the doubles do.
+std::uint64_t key_of(double v) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
+}
+
+double value_of(std::uint64_t key) {
+  const std::uint64_t bits = (key >> 63) != 0 ? key & ~(std::uint64_t{1} << 63) : ~key;
+  double v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+/// By the digits of the keys, from the top: a pass over the targets for each, and no copy of them.
+double median(const TargetRows& rows, Monitor* monitor) {
+  constexpr int digit = 11, last_digit = 64 - 5 * digit;
+  double half = 0;
+  for_each_target(rows, monitor, [&](double, double c) { half += c; });
+  half /= 2;
+  std::uint64_t prefix = 0;
+  double below = 0;  // weight of the keys that begin with less than the prefix
+  bool exactly = false;
+  for (int known = 0; known < 64;) {
+    const int bits = known < 64 - last_digit ? digit : last_digit, shift = 64 - known - bits;
+    std::array<double, std::size_t{1} << digit> mass{};
+    for_each_target(rows, monitor, [&](double y, double c) {
+      const std::uint64_t key = key_of(y);
+      if (known == 0 || key >> (64 - known) == prefix)
+        mass[static_cast<std::size_t>((key >> shift) & ((std::uint64_t{1} << bits) - 1))] += c;
+    });
+    std::size_t last = mass.size();
+    while (last > 1 && !(mass[last - 1] > 0)) --last;
+    std::size_t at = 0;
+    // The sums of two passes may differ by their rounding: never beyond the last bucket that holds a row.
+    while (at + 1 < last && below + mass[at] < half) below += mass[at++];
+    exactly = below + mass[at] == half;
+    prefix = prefix << bits | at;
+    known += bits;
+  }
+  const double lower = value_of(prefix);
+  if (!exactly) return lower;
+  double upper = infinity;
+  for_each_target(rows, monitor, [&](double y, double) {
+    if (y > lower) upper = std::min(upper, y);
+  });
+  return upper < infinity ? lower / 2 + upper / 2 : lower;
+}
+
+}  // namespace
+
+double best_constant(const TargetRows& rows, const Loss& loss, Monitor* monitor) {
+  return loss.lipschitz() < infinity ? median(rows, monitor) : mean(rows, monitor);
+}
+
+double target_deviation(const TargetRows& rows, Monitor* monitor) {
+  const double centre = mean(rows, monitor);
+  double largest = 0;
+  for_each_target(rows, monitor, [&](double y, double) { largest = std::max(largest, std::fabs(y - centre)); });
+  if (!(largest > 1e-12 * std::fabs(centre)) || !std::isfinite(largest)) return 1;
+  double weight = 0, square = 0;
+  for_each_target(rows, monitor, [&](double y, double c) {
+    const double z = (y - centre) / largest;
+    weight += c;
+    square += c / weight * (z * z - square);
+  });
+  const double deviation = largest * std::sqrt(square);
+  return deviation > 1e-12 * std::fabs(centre) ? deviation : 1;
+}
+
+}  // namespace margin

@@ -1,0 +1,33 @@
+// What the targets of a regression are measured from, and in. A penalised intercept pulls the model to predictions of
+// 0; where targets lie far from 0 it had better pull to the best constant prediction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/data/dataset.hpp"
+#include "core/loss/loss.hpp"
+
+namespace margin {
+
+/// The rows whose targets count: all, or those outside of one fold.
+struct TargetRows {
+  const Dataset& data;
+  const std::vector<std::int32_t>* fold = nullptr;  ///< null: all rows
+  std::int32_t left_out = 0;
+
+  bool hold(std::int64_t i) const {
+    return data.weight(i) > 0 && (fold == nullptr || (*fold)[static_cast<std::size_t>(i)] != left_out);
+  }
+};
+
+/// The constant that `loss` likes best as the prediction of every row, by row weights: the mean where the loss grows as
+/// a square, the median (of an even number of rows the middle of both) where it grows as the absolute error. The latter
+/// is best for the absolute error itself, and near enough for a loss that is flat or rounded at 0.
+double best_constant(const TargetRows& rows, const Loss& loss, Monitor* monitor);
+
+/// The standard deviation of the targets by row weights; 1 where they are constant up to rounding.
+double target_deviation(const TargetRows& rows, Monitor* monitor);
+
+}  // namespace margin

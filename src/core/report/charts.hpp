@@ -1,0 +1,28 @@
+// The charts of margin_plot, margin_roc, margin_reliability and margin_histogram.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/metrics.hpp"
+#include "core/report/inspect.hpp"
+#include "core/report/plot.hpp"
+
+namespace margin {
+
+/// The interval after every iteration, and below it its relative width with the tolerance that was asked for. Throws
+/// Error(unsupported) without a history.
+Plot history_plot(const ModelFigures& model, const std::vector<TracePoint>& history);
+
+/// True against false positives of a model of two classes; `classes` are their names. Throws Error(unsupported) for
+/// more classes, Error(invalid_value) when the rows are all of one class.
+Plot roc_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes);
+
+/// Predicted probabilities against observed shares, and how many rows were predicted so. Throws Error(unsupported)
+/// for a model without probabilities.
+Plot reliability_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes);
+
+/// How the margins of the rows are distributed, for two classes each.
+Plot histogram_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes);
+
+}  // namespace margin

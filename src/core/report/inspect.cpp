@@ -1,0 +1,192 @@
+// The distance of two separators. A hard margin: let w and w* have norm 1, margins at least l and exactly g, l ≤ g ≤ u.
+// The smallest margin is concave in (w, b), so (w + w*)/2, of norm cos(θ/2), has at least (l + g)/2; as no direction
+// has more than g, cos(θ/2) ≥ (l + g)/2g ≥ (1 + l/u)/2, and ‖w − w*‖ = 2 sin(θ/2). A soft margin: certificate/risk.hpp.
+#include "core/report/inspect.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/data/stump_basis.hpp"
+#include "core/kernel/support_vectors.hpp"
+
+namespace margin {
+
+namespace {
+
+std::string figure(double value, const char* format = "%.6g") {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string line(std::string label, const std::string& content) {
+  label += ':';
+  label.resize(std::max<std::size_t>(label.size() + 1, 14), ' ');
+  return label + content + "\n";
+}
+
+std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+std::string kind_line(const ModelFigures& m) {
+  std::string kind = m.loss == "interpolate" ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
+  if (m.norm != 2) kind += ", norm " + figure(m.norm);
+  if (!m.loss.empty()) kind += ", loss " + m.loss;
+  if (m.lambda.has_value()) kind += ", lambda " + figure(*m.lambda);
+  if (m.l1_ratio > 0) kind += ", l1_ratio " + figure(m.l1_ratio);
+  if (m.standardized) kind += ", standardised";
+  return kind;
+}
+
+constexpr std::size_t shown_classes = 10, shown_weights = 5;
+
+std::string class_list(const std::vector<std::string>& classes) {
+  std::string list = std::to_string(classes.size()) + " (";
+  for (std::size_t c = 0; c < std::min(classes.size(), shown_classes); ++c) list += (c == 0 ? "" : ", ") + classes[c];
+  return list + (classes.size() > shown_classes ? ", ...)" : ")");
+}
+
+std::string row_line(const ModelFigures& m) {
+  std::string text = std::to_string(*m.rows);
+  if (m.skipped.value_or(0) > 0) text += ", " + std::to_string(*m.skipped) + " skipped";
+  if (m.support.has_value()) text += ", " + std::to_string(*m.support) + " with a dual weight";
+  return text;
+}
+
+std::string solver_line(const ModelFigures& m) {
+  std::string text = m.solver;
+  if (m.iterations.has_value()) text += ", " + counted(*m.iterations, "iteration");
+  if (m.seconds.has_value()) text += ", " + figure(*m.seconds, "%.3g") + " s";
+  return text;
+}
+
+std::string interval_lines(const ModelFigures& m, const Interval& i) {
+  std::string text =
+      line(m.about_margin() ? "margin" : "objective", "between " + figure(i.lower) + " and " + figure(i.upper) +
+                                                          ", relative width " + figure(i.relative_gap, "%.2g"));
+  text += line("certifies", objective_name(m));
+  if (i.distance.has_value())
+    text += line("distance",
+                 std::string(m.hard_margin() ? "the best direction is within " : "the best weights are within ") +
+                     figure(*i.distance, "%.3g"));
+  return text;
+}
+
+/// What is known of weights that are to meet targets, whether they do or not.
+std::string target_lines(const ModelFigures& m) {
+  std::string text;
+  if (m.slack.has_value())
+    text += line("targets", *m.slack < 0 ? "missed by at most " + figure(-*m.slack, "%.2g") : "all met");
+  if (m.lower.has_value() && !m.upper.has_value())
+    text += line("objective", "at least " + figure(*m.lower)) + line("certifies", objective_name(m));
+  return text;
+}
+
+std::string margin_name(const ModelFigures& m) {
+  const std::string text = "the largest possible margin";
+  if (dynamic_cast<const KernelBasis*>(m.scorer.basis) != nullptr) return text + ", in the space of the kernel";
+  if (dynamic_cast<const StumpBasis*>(m.scorer.basis) != nullptr) return text + " of stumps whose weights sum to 1";
+  return text + (m.standardized ? ", in standardised units" : ", in the units of the features");
+}
+
+/// What a weight weighs: a feature, or a stump.
+std::string term(const StumpBasis* stumps, std::int32_t index) {
+  if (stumps == nullptr) return "feature " + std::to_string(index + 1);
+  const Stump& stump = stumps->stumps()[static_cast<std::size_t>(index)];
+  return "(feature " + std::to_string(stump.feature + 1) + " > " + figure(stump.threshold) + ")";
+}
+
+std::string kernel_line(const KernelFunction& kernel) {
+  std::string text(kernel.name());
+  for (const KernelParameter& p : named_parameters(kernel))
+    text += ", " + std::string(p.name) + " " + figure(p.value, "%.6g");
+  return text;
+}
+
+}  // namespace
+
+std::vector<WeightEntry> weights_by_size(const Scorer& model, std::size_t most) {
+  const std::int32_t terms = model.terms();
+  std::vector<WeightEntry> entries;
+  entries.reserve(static_cast<std::size_t>(model.outputs) * static_cast<std::size_t>(terms));
+  for (std::int32_t j = 0; j < terms; ++j)
+    for (std::int32_t o = 0; o < model.outputs; ++o)
+      entries.push_back({o, model.basis != nullptr ? j : model.feature(j),
+                         model.weights[static_cast<std::ptrdiff_t>(o) * terms + j]});
+  const auto end = entries.begin() + static_cast<std::ptrdiff_t>(std::min(most, entries.size()));
+  const auto larger = [](const WeightEntry& a, const WeightEntry& b) {
+    const double x = std::fabs(a.weight), y = std::fabs(b.weight);
+    return x != y ? x > y : a.feature != b.feature ? a.feature < b.feature : a.output < b.output;
+  };
+  if (end != entries.end()) std::nth_element(entries.begin(), end, entries.end(), larger);
+  std::sort(entries.begin(), end, larger);
+  entries.erase(end, entries.end());
+  return entries;
+}
+
+std::optional<Interval> interval_of(const ModelFigures& m) {
+  if (!m.lower.has_value() || !m.upper.has_value()) return std::nullopt;
+  constexpr double round_up = 1 + 8 * std::numeric_limits<double>::epsilon();
+  Interval i;
+  i.lower = *m.lower;
+  i.upper = *m.upper;
+  i.gap = std::max(0.0, i.upper - i.lower);
+  const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
+  i.relative_gap = i.gap > 0 ? i.gap / size : 0;
+  if (m.lambda.has_value()) {
+    i.distance = distance_bound(i.gap, *m.lambda, m.l1_ratio);
+  } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
+    // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
+    const double below = i.gap / (2 * i.upper);
+    i.distance = 2 * std::sqrt(below * (2 - below)) * round_up;
+  }
+  return i;
+}
+
+std::string objective_name(const ModelFigures& m) {
+  if (m.about_margin()) return margin_name(m);
+  std::string text = m.interpolation() ? "half the squared norm of the least weights that meet the targets"
+                                       : "the smallest possible objective";
+  return text + (!m.standardized     ? ""
+                 : m.interpolation() ? ", of standardised features"
+                                     : " over standardised features");
+}
+
+std::string refusal_of(const Value::Object& options) {
+  try {
+    parse_settings(options);
+  } catch (const Error& e) {
+    return e.message();
+  }
+  return {};
+}
+
+std::string summary(const ModelFigures& m) {
+  std::string text = line("model", kind_line(m));
+  if (m.task != Task::regression) text += line("classes", class_list(m.classes));
+  text += line("features", std::to_string(m.scorer.dimensions) +
+                               (m.scorer.columns != nullptr ? ", " + std::to_string(m.scorer.column_count) + " in use"
+                                                            : std::string()));
+  if (m.rows.has_value()) text += line("rows", row_line(m));
+  if (!m.solver.empty()) text += line("solver", solver_line(m));
+  if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
+  if (const auto interval = interval_of(m)) text += interval_lines(m, *interval);
+  if (m.interpolation()) text += target_lines(m);
+  if (const auto* vectors = dynamic_cast<const KernelBasis*>(m.scorer.basis))
+    return text + line("kernel", kernel_line(vectors->rows().kernel())) +
+           line("vectors", std::to_string(vectors->size()) + " support vectors");
+  std::string largest;
+  const auto* basis = dynamic_cast<const StumpBasis*>(m.scorer.basis);
+  const std::vector<WeightEntry> weights = weights_by_size(m.scorer, shown_weights + 1);
+  for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
+    largest += (k == 0 ? "" : ", ") + term(basis, weights[k].feature);
+    if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];
+    largest += " " + figure(weights[k].weight, "%.4g");
+  }
+  return text + line("weights", largest + (weights.size() > shown_weights ? ", ..." : ""));
+}
+
+}  // namespace margin

@@ -1,0 +1,162 @@
+#include "core/report/pmml.hpp"
+
+#include <charconv>
+#include <unordered_set>
+
+#include "core/base/error.hpp"
+
+namespace margin {
+
+namespace {
+
+std::string number(double value) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// Text as the value of an attribute. White space other than a blank must be a reference, or a parser turns it into
+/// one; the other control characters cannot be in an XML 1.0 document at all.
+std::string escaped(const std::string& text) {
+  std::string out;
+  if (text.find("\xEF\xBF\xBE") != std::string::npos || text.find("\xEF\xBF\xBF") != std::string::npos)
+    throw Error(ErrorKind::invalid_value, "a name contains U+FFFE or U+FFFF, which XML cannot express",
+                "Rename the feature or the class.");
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\t':
+      case '\n':
+      case '\r':
+        out += "&#" + std::to_string(static_cast<int>(c)) + ";";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20)
+          throw Error(ErrorKind::invalid_value,
+                      "a name contains the control character " + std::to_string(static_cast<int>(c)) +
+                          ", which XML cannot express",
+                      "Rename the feature or the class.");
+        out += c;
+    }
+  }
+  return out;
+}
+
+/// The name of every feature that has a weight.
+std::vector<std::string> names_of(const PmmlModel& m) {
+  const auto d = static_cast<std::size_t>(m.scorer.dimensions);
+  std::vector<std::string> names(static_cast<std::size_t>(m.scorer.terms()));
+  if (m.feature_names.empty()) {
+    for (std::size_t j = 0; j < names.size(); ++j)
+      names[j] = "x" + std::to_string(m.scorer.feature(static_cast<std::int32_t>(j)) + 1);
+    return names;
+  }
+  if (m.feature_names.size() != d)
+    throw Error(ErrorKind::wrong_dimensions, "got " + std::to_string(m.feature_names.size()) +
+                                                 " feature names, the model has " + std::to_string(d) + " features");
+  std::unordered_set<std::string> seen;
+  for (const std::string& name : m.feature_names) {
+    if (name.empty()) throw Error(ErrorKind::invalid_value, "a feature name is empty");
+    if (!seen.insert(name).second)
+      throw Error(ErrorKind::invalid_value, "two features have the name \"" + name + "\"",
+                  "Every field of a PMML document needs a name of its own.");
+  }
+  for (std::size_t j = 0; j < names.size(); ++j)
+    names[j] = m.feature_names[static_cast<std::size_t>(m.scorer.feature(static_cast<std::int32_t>(j)))];
+  return names;
+}
+
+/// `wanted`, with underscores appended until no feature has that name.
+std::string unused(std::string wanted, const std::vector<std::string>& names) {
+  const std::unordered_set<std::string> taken(names.begin(), names.end());
+  while (taken.count(wanted) > 0) wanted += "_";
+  return wanted;
+}
+
+std::string table(const PmmlModel& m, std::int32_t output, const std::string* category,
+                  const std::vector<std::string>& names) {
+  std::string text = "    <RegressionTable intercept=\"" + number(m.scorer.intercept[output]) + "\"";
+  if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
+  text += ">\n";
+  for (std::int32_t j = 0; j < m.scorer.terms(); ++j) {
+    const double w = m.scorer.weights[static_cast<std::ptrdiff_t>(output) * m.scorer.terms() + j];
+    if (w != 0)
+      text += "      <NumericPredictor name=\"" + escaped(names[static_cast<std::size_t>(j)]) + "\" coefficient=\"" +
+              number(w) + "\"/>\n";
+  }
+  return text + "    </RegressionTable>\n";
+}
+
+std::string tables(const PmmlModel& m, const std::vector<std::string>& names) {
+  if (m.task == Task::regression) return table(m, 0, nullptr, names);
+  std::string text;
+  if (m.task == Task::binary)
+    return table(m, 0, &m.classes[1], names) + "    <RegressionTable intercept=\"0\" targetCategory=\"" +
+           escaped(m.classes[0]) + "\"/>\n";
+  for (std::int32_t o = 0; o < m.scorer.outputs; ++o)
+    text += table(m, o, &m.classes[static_cast<std::size_t>(o)], names);
+  return text;
+}
+
+std::string dictionary(const PmmlModel& m, const std::vector<std::string>& names, const std::string& target) {
+  std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(names.size() + 1) + "\">\n";
+  for (const std::string& name : names)
+    text += "    <DataField name=\"" + escaped(name) + "\" optype=\"continuous\" dataType=\"double\"/>\n";
+  text += "    <DataField name=\"" + escaped(target) + "\"";
+  if (m.task == Task::regression) {
+    text += " optype=\"continuous\" dataType=\"double\"/>\n";
+  } else {
+    text += " optype=\"categorical\" dataType=\"string\">\n";
+    for (const std::string& name : m.classes) text += "      <Value value=\"" + escaped(name) + "\"/>\n";
+    text += "    </DataField>\n";
+  }
+  return text + "  </DataDictionary>\n";
+}
+
+std::string schema(const std::vector<std::string>& names, const std::string& target) {
+  std::string text = "    <MiningSchema>\n";
+  for (const std::string& name : names) text += "      <MiningField name=\"" + escaped(name) + "\"/>\n";
+  return text + "      <MiningField name=\"" + escaped(target) + "\" usageType=\"target\"/>\n    </MiningSchema>\n";
+}
+
+std::string outputs(const PmmlModel& m, std::vector<std::string> names) {
+  if (!m.logistic || m.task != Task::binary) return {};
+  std::string text = "    <Output>\n";
+  for (const std::string& c : m.classes) {
+    const std::string name = unused("probability(" + c + ")", names);
+    names.push_back(name);
+    text += "      <OutputField name=\"" + escaped(name) +
+            "\" optype=\"continuous\" dataType=\"double\" feature=\"probability\" value=\"" + escaped(c) + "\"/>\n";
+  }
+  return text + "    </Output>\n";
+}
+
+}  // namespace
+
+std::string pmml(const PmmlModel& m) {
+  std::vector<std::string> names = names_of(m);
+  const std::string target = unused("target", names);
+  const bool regression = m.task == Task::regression;
+  std::string text =
+      "<?xml version=\"1.0\"?>\n<PMML version=\"4.4\" xmlns=\"http://www.dmg.org/PMML-4_4\">\n  <Header>\n";
+  text += "    <Application name=\"margin\" version=\"" + escaped(m.version) + "\"/>\n  </Header>\n";
+  text += dictionary(m, names, target);
+  text += "  <RegressionModel functionName=\"" + std::string(regression ? "regression" : "classification") +
+          "\" normalizationMethod=\"" + (regression ? "none" : "softmax") + "\">\n";
+  text += schema(names, target);
+  const std::string weights = tables(m, names);
+  names.push_back(target);
+  return text + outputs(m, std::move(names)) + weights + "  </RegressionModel>\n</PMML>\n";
+}
+
+}  // namespace margin

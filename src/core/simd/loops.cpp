@@ -1,0 +1,67 @@
+#include "core/simd/loops.hpp"
+
+#include <cmath>
+
+namespace margin {
+
+// The loops below are one text in three target regions. Function pointers instead of target_clones: an ifunc
+// resolver runs before sanitizers and valgrind are ready, and a table lets the tests compare the sets.
+#define MARGIN_VECTOR_BYTES 16
+#define MARGIN_TILE_ROWS 4
+namespace baseline {
+#include "core/simd/loops.inc"
+}
+#undef MARGIN_VECTOR_BYTES
+#undef MARGIN_TILE_ROWS
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define MARGIN_X86_KERNELS 1
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v3")
+#define MARGIN_VECTOR_BYTES 32
+#define MARGIN_TILE_ROWS 4
+namespace avx2 {
+#include "core/simd/loops.inc"
+}
+#undef MARGIN_VECTOR_BYTES
+#undef MARGIN_TILE_ROWS
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#define MARGIN_VECTOR_BYTES 64
+#define MARGIN_TILE_ROWS 8
+namespace avx512 {
+#include "core/simd/loops.inc"
+}
+#undef MARGIN_VECTOR_BYTES
+#undef MARGIN_TILE_ROWS
+#pragma GCC pop_options
+#endif
+
+static constexpr Kernels baseline_table = baseline::table("baseline");
+#ifdef MARGIN_X86_KERNELS
+static constexpr Kernels avx2_table = avx2::table("avx2");
+static constexpr Kernels avx512_table = avx512::table("avx512");
+#endif
+
+KernelList available_kernels() {
+  KernelList list{{&baseline_table, nullptr, nullptr}, 1};
+#ifdef MARGIN_X86_KERNELS
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v3")) list.items[list.count++] = &avx2_table;
+  if (__builtin_cpu_supports("x86-64-v4")) list.items[list.count++] = &avx512_table;
+#endif
+  return list;
+}
+
+const Kernels& kernels() {
+  static const Kernels* const chosen = [] {
+    const KernelList list = available_kernels();
+    return list.items[list.count - 1];
+  }();
+  return *chosen;
+}
+
+}  // namespace margin

@@ -1,0 +1,214 @@
+// What `auto` does for a soft margin: coordinate ascent, second order, or the first handing over to the second.
+//
+// Newton: newton or newton_cg, whichever is predicted to cost less.
+// Rule:   newton when its predicted cost is below that of the epochs that sdca is expected to need; otherwise sdca for
+//         as many epochs as newton would have cost, so that a wrong expectation costs at most a factor of two, and
+//         earlier when the decay of the gap says that they will not do. Then newton goes on from sdca's vectors. Where
+//         newton wins but costs many epochs, sdca is tried for a tenth of them, and goes on while the decay of its gap
+//         promises an end before newton's: large s say little, because w stays bounded as lambda falls.
+// Costs:  nanoseconds on one AVX-512 core; only their ratio matters. sdca: an epoch touches every row once, at the
+//         latency of a cache miss and the price of its dot product; newton: rank-k updates, a Cholesky factorisation,
+//         and passes over the rows. Epochs grow with mean s_i = c_i ‖x_i‖²/(λW) over the smoothness of the loss, the
+//         condition number in Shalev-Shwartz & Zhang (2013), Theorems 1 and 2; the constants are fitted to five data
+//         sets between s = 0.5 and 100.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/loss/loss.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+extern const Solver& sdca;
+extern const Solver& newton;
+extern const Solver& newton_cg;
+
+namespace {
+
+constexpr double trial_share = 1.0 / 32;  // of what newton costs: the first chunk of a trial, which needs two
+constexpr double least_trial = 4;         // epochs: fewer say nothing about the decay of a gap
+constexpr double digits = 100;            // the decay of the gap that sdca is judged by
+constexpr double grace = 0.1;             // of what newton costs: how long an end in reach is waited for
+
+struct Plan {
+  const Solver* second = nullptr;  // newton or newton_cg, the cheaper of those that can; null: neither
+  double expected_epochs = 0;      // of sdca
+  double second_epochs = 0;        // what `second` costs, in epochs of sdca
+};
+
+/// Multiply-adds per nanosecond of the rank_update kernel.
+double kernel_speed() {
+  const std::string_view set = kernels().name;
+  return set == "avx512" ? 50 : (set == "avx2" ? 22 : 8);
+}
+
+/// What the costs depend on.
+struct Shape {
+  double rows, features, stored, step;
+  bool smooth, sparse;
+};
+
+Shape shape_of(const Problem& p) {
+  // The logistic step is the root of a transcendental equation, several exponentials a row.
+  return {static_cast<double>(p.rows()),     p.dimensions() + (p.intercept ? 1.0 : 0.0),
+          p.data.density() * p.dimensions(), p.loss->has_probability() ? 200.0 : 0.0,
+          p.loss->smoothness() > 0,          p.data.density() < 0.5};
+}
+
+/// Nanoseconds of newton, for one output.
+double cholesky_cost(const Shape& x) {
+  const double speed = kernel_speed(), system = std::min(x.rows, x.features), span = x.features > x.rows ? x.rows : 0;
+  const double width = span > 0 ? x.rows : x.stored;
+  // Sparse rows are multiplied out one product at a time where that is cheaper than the dense kernel.
+  const double gram =
+      std::min(system * system / 2 / speed, span > 0 ? 1e300 : width * width * (x.sparse ? 1.0 : 1e300));
+  const double pass = 10 + width * (x.sparse ? 1.0 : 0.1), factor = system * system * system / 6 / (0.5 * speed);
+  const double start = span * span / 2 * x.stored / speed;
+  // A smooth loss takes some 3 iterations from a sample's solution, 6 from zero, each over all rows. A piecewise one
+  // takes some 60, over an eighth of the rows, a quarter of which enter the linear system.
+  const bool sampled = x.rows > 16 * std::max(2048.0, 10 * x.features);
+  const double iterations = x.smooth ? (sampled ? 3 : 6) : 60;
+  const double per_row = x.smooth ? iterations * (gram + 3 * pass + 30 + x.step / 2)
+                                  : iterations * (gram / 32 + 3 * pass / 8) + 8 * pass + 100;
+  return start + x.rows * per_row + iterations * factor;
+}
+
+/// The same of newton_cg. A smooth loss: 8 iterations of some 10 products, each a pass forth and back over the rows and
+/// a few over the columns. A piecewise one: 50 iterations; where rows are fewer than columns most of them enter the
+/// system, and the products become as many as there are rows.
+double cg_cost(const Shape& x) {
+  const double pass = 10 + x.stored * (x.sparse ? 1.0 : 0.15), columns = 4 * x.features;
+  if (x.smooth) return 8 * (x.rows * (30 + x.step / 2 + 3 * pass) + 10 * (2 * x.rows * pass + columns));
+  const double products = x.features > x.rows ? std::min(x.rows, 1000.0) / 4 : 30;
+  return 50 * (x.rows * (20 + 1.5 * pass) + products * (0.2 * 2 * x.rows * pass + columns));
+}
+
+Plan make_plan(const Problem& p, double memory) {
+  const Shape x = shape_of(p);
+  // Mean s over a systematic sample.
+  const std::int64_t stride = std::max<std::int64_t>(1, p.rows() / 1000);
+  double size = 0, seen = 0;
+  for (std::int64_t i = 0; i < p.rows(); i += stride) {
+    const double constant = p.intercept ? p.intercept_scale * p.intercept_scale : 0.0;
+    size += p.weight(i) * (squared_norm(p.data.row(i)) + constant);
+    ++seen;
+  }
+  const double s = size / seen / p.lambda / p.total_weight / (x.smooth ? p.loss->smoothness() : 1.0);
+  const double epoch = x.rows * (40 + x.step + x.stored * (x.sparse ? 2.5 : 0.3));
+  Plan plan;
+  plan.expected_epochs = 6 + 5 * s;
+  const auto consider = [&](const Solver& solver, double cost) {
+    if (!solver.refusal(p).empty() || solver.workspace(p) > memory) return;
+    if (plan.second != nullptr && cost / epoch >= plan.second_epochs) return;
+    plan.second = &solver;
+    plan.second_epochs = cost / epoch;
+  };
+  consider(newton, cholesky_cost(x));
+  consider(newton_cg, cg_cost(x));
+  return plan;
+}
+
+/// Options that only sdca reads say that it is wanted.
+bool asks_for_sdca(const Settings& s) {
+  return s.order != Order::permutation || s.output != Output::last || s.start != Start::zero;
+}
+
+/// Appends what a later solver did; its clock and its count began at 0.
+void append(Solution& sum, Solution&& next, double seconds) {
+  for (TracePoint& point : next.trace) {
+    point.iteration += sum.iterations;
+    point.seconds += seconds;
+  }
+  next.trace.insert(next.trace.begin(), sum.trace.begin(), sum.trace.end());
+  next.iterations += sum.iterations;
+  if (!sum.solver.empty() && sum.solver != next.solver) next.solver = sum.solver + "+" + next.solver;
+  sum = std::move(next);
+}
+
+InitialModel model_of(const Solution& s) {
+  InitialModel model;
+  model.weights.assign(s.weights.data(), s.weights.data() + s.weights.size());
+  model.intercept.assign(s.intercept.data(), s.intercept.data() + s.intercept.size());
+  model.dual_weights.assign(s.dual.data(), s.dual.data() + s.dual.size());
+  return model;
+}
+
+class SoftAuto final : public Solver {
+ public:
+  std::string_view name() const override { return "auto"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override {
+    return "sdca, newton or newton_cg, or the first handing over to one of the others";
+  }
+  std::string refusal(const Problem& p) const override { return sdca.refusal(p); }
+  /// What sdca needs; the others are chosen only where settings.workspace_limit leaves room for it.
+  double workspace(const Problem& p) const override { return sdca.workspace(p); }
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+};
+
+// What is tried, and when it is given up, must not depend on the tolerance: a run to a looser one then ends on the way
+// to a tighter one, or at most a tenth of newton's cost later, where its end seemed to be in reach.
+Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  if (asks_for_sdca(settings)) return sdca.solve(p, settings, monitor);
+  Plan plan = make_plan(p, settings.workspace_limit);
+  if (plan.second == nullptr) return sdca.solve(p, settings, monitor);
+  // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
+  // whose own start is good, gains less than that.
+  if (settings.initial.has_value() && !settings.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
+  const bool trial = plan.second_epochs < plan.expected_epochs;
+  if (trial && trial_share * plan.second_epochs < least_trial) return plan.second->solve(p, settings, monitor);
+
+  const Run clock(settings, monitor, name(), 0);
+  auto budget = static_cast<std::int64_t>(std::min(std::ceil(plan.second_epochs), 1e6));
+  Settings part = settings;
+  Solution s;
+  const auto limit_what_is_left = [&] {
+    if (settings.max_seconds.has_value()) part.max_seconds = std::max(1e-3, *settings.max_seconds - clock.seconds());
+    part.max_iterations.reset();
+    if (settings.max_iterations.has_value()) part.max_iterations = *settings.max_iterations - s.iterations;
+  };
+  double gap_before = 0;
+  bool waited = false;
+  const double first = trial ? trial_share * plan.second_epochs : 2 * plan.expected_epochs;
+  for (std::int64_t chunk = static_cast<std::int64_t>(std::ceil(first));; chunk *= 2) {
+    limit_what_is_left();
+    const std::int64_t left = std::max<std::int64_t>(1, std::min(chunk, budget - s.iterations));
+    const bool all_of_it = part.max_iterations.has_value() && *part.max_iterations <= left;
+    part.max_iterations = std::min(left, part.max_iterations.value_or(left));
+    const double seconds = clock.seconds();
+    append(s, sdca.solve(p, part, monitor), seconds);
+    if (s.status != Status::iteration_limit || all_of_it || !s.last.has_value()) break;
+    const double gap = s.last->upper - s.last->lower,
+                 wanted = settings.tolerance * std::max(std::fabs(s.last->upper), std::fabs(s.last->lower));
+    const double decay = gap < gap_before ? std::log(gap_before / gap) / static_cast<double>(chunk) : 0;  // per epoch
+    const bool promising =
+        gap_before == 0 || static_cast<double>(s.iterations) + std::log(digits) / decay <= plan.second_epochs;
+    const double rest = std::log(gap / wanted) / decay;
+    part.initial = model_of(s);
+    ++part.seed;
+    gap_before = gap;
+    if (!waited && s.iterations < budget && (trial ? promising : s.iterations * 2 <= budget)) continue;
+    const double longest = grace * plan.second_epochs;
+    if (!waited && decay > 0 && rest <= longest) {
+      waited = true;
+      chunk = static_cast<std::int64_t>(std::ceil(longest));
+      budget = s.iterations + chunk;
+      continue;
+    }
+    limit_what_is_left();
+    const double handed_over = clock.seconds();
+    append(s, plan.second->solve(p, part, monitor), handed_over);
+    break;
+  }
+  return s;
+}
+
+const SoftAuto instance;
+
+}  // namespace
+
+extern const Solver& soft_auto;
+const Solver& soft_auto = instance;
+
+}  // namespace margin

@@ -1,0 +1,42 @@
+// kernel_batch_perceptron: supergradient ascent on the smallest margin, through kernel columns.
+//
+// Problem    max over ‖w‖ ≤ 1 (and b, with two classes) of the smallest margin, w in the kernel's space.
+// Update     w ← w + z of the row with the smallest margin (with a free intercept: the mean of the worst row of each
+//            class), rows of norm 1 at most (solvers/kernel/ascent.hpp).
+// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the average of the rows added: ‖w_t‖/t.
+// Source     A. Cotter, S. Shalev-Shwartz, N. Srebro, The kernelized stochastic batch perceptron, ICML 2012, as used
+//            by Ji, Srebro & Telgarsky (2021), Figure 3.
+#include "core/solvers/kernel/ascent.hpp"
+
+namespace margin {
+
+namespace {
+
+class KernelBatchPerceptron final : public Solver {
+ public:
+  std::string_view name() const override { return "kernel_batch_perceptron"; }
+  std::string_view problem() const override { return "hard margin, kernel"; }
+  std::string_view summary() const override {
+    return "baseline: adds the row of smallest margin, one kernel column a step (Cotter, Shalev-Shwartz, Srebro 2012)";
+  }
+  bool takes_kernels() const override { return true; }
+  std::string refusal(const Problem& p) const override { return kernel_ascent_refusal(p); }
+  double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+};
+
+Solution KernelBatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
+  return run_kernel_ascent(problem, settings, monitor, name(),
+                           [](KernelAscent& ascent, const Run&, std::int64_t t) -> UpperEnd {
+                             ascent.step(ascent.worst(), 0, 1);
+                             return {ascent.norm_of_weights() / static_cast<double>(t + 1), false};
+                           });
+}
+
+const KernelBatchPerceptron instance;
+
+}  // namespace
+
+const Solver& kernel_batch_perceptron = instance;
+
+}  // namespace margin

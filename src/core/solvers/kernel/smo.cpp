@@ -1,0 +1,143 @@
+// smo: kernel machines solved exactly, hard margins and the hinge loss.
+//
+// Problem    two classes, hard:  the w of least norm with y_i (w(x_i) + b) ≥ 1: its direction has the largest margin.
+//            soft:               λ/2 ‖w‖² + (1/W) Σ c_i max(0, 1 − y_i (w(x_i) + b)),
+//            w = Σ β_i k(x_i, ·), b free and not regularised. One dual serves both,
+//              max Σ y_i β_i − ½ βᵀKβ   with 0 ≤ y_i β_i ≤ C_i, C_i = c_i/(λW) or ∞, and Σ β_i = 0 with an intercept.
+//            More than two classes: soft margins one against the rest; hard margins are left to sampling.
+// Update     keep a pool of rows with their kernel values among each other; solve the dual on the pool
+// (solvers/kernel/smo_working_set.hpp);
+//            bring the errors y_i − w(x_i) of all rows up to date from the columns of the weights that moved; let in
+//            the rows that violate the conditions of optimality most; repeat. Rows outside of the pool are not touched
+//            in between: this is shrinking whose every round ends with a full reconstruction. Columns are computed
+//            several at a time and kept as long as memory allows.
+// Stop       each output when the gap between both its ends, known after every round, is within the tolerance, when
+//            rounding allows no progress, or after its rounds; the next one is solved in any case. A hard margin also
+//            when its upper end is negligible: then no separator has a larger margin.
+// Source     J. Platt, Fast training of support vector machines using sequential minimal optimization (1998);
+//            T. Joachims, Making large-scale SVM learning practical (1998), for the working set.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/base/polled.hpp"
+#include "core/kernel/support_vectors.hpp"
+#include "core/solvers/kernel/smo_output.hpp"
+#include "core/solvers/l2_margin/margin_scan.hpp"
+
+namespace margin {
+
+namespace {
+constexpr std::int64_t default_rounds = 10000;
+// Beyond some thousand rows Newton's cubic steps cost more than the rounds that a larger pool saves: 20,000 noisy rows
+// with a small lambda took 30 s with 2,000 and were not done after 43 s without a bound.
+constexpr double useful_pool = 2500;
+
+class Smo final : public Solver {
+ public:
+  std::string_view name() const override { return "smo"; }
+  std::string_view problem() const override { return "hard margin or soft margin, kernel"; }
+  std::string_view summary() const override {
+    return "exact kernel machine (maximum margin, or hinge loss): second-order SMO and Newton's method on a pool of "
+           "rows";
+  }
+  bool takes_kernels() const override { return true; }
+  std::string refusal(const Problem& p) const override;
+  double workspace(const Problem& p) const override {
+    const double n = static_cast<double>(p.rows()), first = std::min(n, static_cast<double>(SmoOutput::first_pool));
+    return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (16 + first) + 32 * first * first + 2 * dual_bytes(p);
+  }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+};
+
+std::string Smo::refusal(const Problem& p) const {
+  if (p.hard_margin)
+    return p.task == Task::multiclass ? "it separates two classes; sampling takes more, with intercept => false" : "";
+  if (p.loss_name != "hinge") return "its loss is the hinge";
+  if (p.l1_ratio > 0) return "a kernel machine has no weights on features for l1_ratio to make sparse";
+  return "";
+}
+
+/// Σ c_i: the loss of weights of 0, times the sum of the row weights.
+double weight_sum(const Problem& problem) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) sum += problem.weight(i);
+  return sum;
+}
+
+/// Rounds until the interval of this output is within `target`; if not, what stopped it.
+Status solve_output(SmoOutput& output, double target, Run& run, const std::function<void()>& record) {
+  for (std::int64_t rounds = 1;; ++rounds) {
+    const bool more = output.advance(target);
+    record();
+    if (output.interval().relative <= target) return Status::optimal;
+    if (output.interval().inseparable) return Status::not_separable;
+    Status why;
+    if (run.exhausted(rounds, why) || !more) return why;
+  }
+}
+
+Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), default_rounds);
+  auto poll = [&](double operations) { run.work(operations); };
+  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
+  const double n = static_cast<double>(problem.rows());
+  const double left = std::max(
+      settings.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 128 * n - 2 * dual_bytes(problem),
+      8 * n * 16);
+  // A quarter for the pool's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half for
+  // columns.
+  const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, useful_pool));
+  KernelColumns columns(rows, left / 2, poll);
+
+  Solution s;
+  s.solver = name();
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), poll);
+  s.intercept = Eigen::VectorXd::Zero(problem.outputs());
+  Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), poll);
+  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  s.status = Status::optimal;
+  if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
+    s.dual.setOnes();
+    s.status = Status::not_separable;
+  }
+  // The interval of all outputs: those that are done by their own, those to come by weights of 0.
+  const double untrained = problem.hard_margin ? 0 : weight_sum(problem) / problem.total_weight;
+  double lower = 0, upper = untrained * problem.outputs();
+  for (std::int32_t o = 0; o < problem.outputs() && s.status != Status::not_separable; ++o) {
+    SmoOutput output(problem, o, rows, columns, largest_pool, run);
+    upper -= untrained;
+    const Status status = solve_output(output, target, run, [&] {
+      run.record(++s.iterations, lower + output.interval().lower, upper + output.interval().upper);
+    });
+    if (s.status != Status::time_limit && status != Status::optimal) s.status = status;
+    lower += output.interval().lower;
+    upper += output.interval().upper;
+    // Hard margins have norm 1, as in every model: a score is a distance.
+    const double norm = std::sqrt(output.squared_norm());
+    const double scale = problem.hard_margin && norm > 0 ? 1 / norm : output.scale();
+    s.intercept(o) = scale * output.intercept();
+    for (std::int64_t i = 0; i < problem.rows(); ++i) {
+      const double w = output.weights()[static_cast<std::size_t>(i)];
+      coefficients(i, o) = scale * w;
+      if (problem.hard_margin)
+        s.dual(i, o) = std::fabs(w);
+      else if (problem.weight(i) > 0)
+        s.dual(i, o) = w * problem.lambda * problem.total_weight / problem.weight(i);
+      run.work(problem.outputs() > 8 ? 64 : 8);  // lines of the cache
+    }
+  }
+  SupportVectors support = support_vectors(problem, rows, coefficients);
+  s.basis = std::move(support.basis);
+  s.weights = std::move(support.weights);
+  s.trace = run.take_trace();
+  return s;
+}
+
+const Smo instance;
+
+}  // namespace
+
+const Solver& smo = instance;
+
+}  // namespace margin

@@ -1,0 +1,69 @@
+// One output of smo (solvers/kernel/smo.cpp): its dual, solved on a growing pool of rows, with the errors of all rows.
+#pragma once
+
+#include <limits>
+
+#include "core/kernel/column_cache.hpp"
+#include "core/problem/problem.hpp"
+#include "core/solvers/kernel/smo_working_set.hpp"
+
+namespace margin {
+
+/// The dual of one output, solved on a growing pool.
+class SmoOutput {
+ public:
+  static constexpr std::size_t first_pool = 256;  ///< rows that the pool starts with
+  SmoOutput(const Problem& problem, std::int32_t output, const KernelRows& rows, KernelColumns& columns,
+            std::size_t largest_pool, Run& run);
+
+  struct Interval {
+    double lower = 0, upper = std::numeric_limits<double>::infinity();  // of the margin, or dual and primal value
+    double relative = std::numeric_limits<double>::infinity();
+    bool inseparable = false;
+  };
+  /// One round; false when nothing is left to improve.
+  bool advance(double tolerance);
+  const Interval& interval() const { return interval_; }
+  const std::vector<double>& weights() const { return weight_; }
+  double intercept() const { return intercept_; }
+  /// Factor of weights and intercept that makes the primal value least.
+  double scale() const { return scale_; }
+  double squared_norm() const { return squared_norm_; }
+
+ private:
+  double high(std::size_t i) const { return sign_[i] > 0 ? bound(i) : 0.0; }
+  double low(std::size_t i) const { return sign_[i] > 0 ? 0.0 : -bound(i); }
+  double bound(std::size_t i) const {
+    return problem_.hard_margin ? std::numeric_limits<double>::infinity() : cost_[i];
+  }
+  void fill_first_pool();
+  void enter(const std::vector<std::int64_t>& rows);
+  void make_room(std::size_t newcomers);
+  bool pool_is_inseparable() const;
+  void collect_changes();
+  void measure();
+  void best_soft_intercept();
+  double primal_value(double scale, double square, double rounding) const;
+  struct Violation {
+    double by;
+    std::int64_t row;
+  };
+  std::vector<std::int64_t> violators(double threshold);
+  std::vector<std::int64_t> pairs_of_violators(double threshold, std::size_t most);
+  static std::vector<std::int64_t> worst(std::vector<Violation> found, std::size_t most);
+
+  const Problem& problem_;
+  const KernelRows& rows_;
+  KernelColumns& columns_;
+  std::size_t largest_pool_;
+  Run& run_;
+  std::vector<double> sign_, cost_, weight_, error_;
+  std::vector<char> in_pool_;
+  SmoPool pool_;
+  double top_ = 0, bottom_ = 0;  // largest error of the rows that may rise, smallest of those that may fall
+  double intercept_ = 0, scale_ = 1, squared_norm_ = 0, worst_ = std::numeric_limits<double>::infinity(),
+         reached_ = worst_, radius_ = 0, value_error_ = 0;
+  Interval interval_;
+};
+
+}  // namespace margin

@@ -1,0 +1,230 @@
+#include "core/solvers/kernel/smo_working_set.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "core/simd/loops.hpp"
+
+namespace margin {
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double ridge = 1e-11;        // of the largest diagonal entry: keeps a singular kernel matrix solvable
+constexpr std::size_t most_held = 64;  // weights that may meet their bounds before the factor is made afresh
+}  // namespace
+
+void SmoPool::reserve(std::size_t members) {
+  if (members <= stride_) return;
+  const std::size_t stride = std::max(members, std::min(most_, std::max(2 * stride_, std::size_t{256})));
+  LargeArray grown(stride * stride);
+  for (std::size_t p = 0; p < size(); ++p) {
+    std::copy_n(column(p), size(), grown.data() + p * stride);
+    run_.work(static_cast<double>(stride));
+  }
+  kernel_.swap(grown);
+  stride_ = stride;
+}
+
+void SmoPool::set_weight(std::size_t p, double weight) {
+  weight_[p] = weight;
+  up_[p] = weight < high_[p] ? 0.0 : -infinity;
+  down_[p] = weight > low_[p] ? 0.0 : infinity;
+}
+
+void SmoPool::add(const Member& m) {
+  reserve(size() + 1);
+  rows_.push_back(m.row);
+  target_.push_back(m.target);
+  low_.push_back(m.low);
+  high_.push_back(m.high);
+  error_.push_back(m.error);
+  for (auto* v : {&weight_, &up_, &down_, &gain_, &diagonal_}) v->push_back(0);
+  set_weight(size() - 1, m.weight);
+}
+
+void SmoPool::set_column(std::size_t p, const double* values) {
+  double* const to = column(p);
+  for (std::size_t q = 0; q < size(); ++q) to[q] = values[rows_[q]];
+  diagonal_[p] = to[p];
+  run_.work(2 * static_cast<double>(size()));
+}
+
+void SmoPool::share_columns(std::size_t first) {
+  for (std::size_t q = 0; q < first; ++q) {
+    double* const to = column(q);
+    for (std::size_t p = first; p < size(); ++p) to[p] = column(p)[q];
+    run_.work(4 * static_cast<double>(size() - first));  // what it reads is not in a row
+  }
+}
+
+void SmoPool::keep(const std::vector<std::size_t>& members) {
+  const std::size_t count = members.size();
+  // In place: the members ascend, so what is read has not been written over.
+  for (std::size_t p = 0; p < count; ++p) {
+    double* const to = column(p);
+    const double* const from = column(members[p]);
+    for (std::size_t q = 0; q < count; ++q) to[q] = from[members[q]];
+    run_.work(2 * static_cast<double>(count));
+  }
+  auto select = [&](auto& values) {
+    auto old = values;
+    values.resize(count);
+    for (std::size_t p = 0; p < count; ++p) values[p] = old[members[p]];
+  };
+  select(rows_);
+  for (auto* v : {&target_, &low_, &high_, &weight_, &error_, &diagonal_, &up_, &down_, &gain_}) select(*v);
+}
+
+double SmoPool::violation() const {
+  double top = intercept_ ? -infinity : 0, bottom = intercept_ ? infinity : 0;
+  for (std::size_t p = 0; p < size(); ++p) {
+    top = std::max(top, error_[p] + up_[p]);
+    bottom = std::min(bottom, error_[p] + down_[p]);
+  }
+  return intercept_ ? std::max(0.0, top - bottom) : std::max(top, -bottom);
+}
+
+bool SmoPool::descend(double tolerance, std::size_t steps) {
+  return intercept_ ? descend_pairs(tolerance, steps) : descend_singles(tolerance, steps);
+}
+
+bool SmoPool::descend_pairs(double tolerance, std::size_t steps) {
+  const Kernels& k = kernels();
+  const std::size_t n = size();
+  double top, bottom;
+  k.pair_step(0, error_.data(), error_.data(), n, up_.data(), down_.data(), error_.data(), &top, &bottom);
+  for (std::size_t step = 0; step < steps; ++step) {
+    if (!(top - bottom > tolerance)) return true;
+    run_.work(2.0 * static_cast<double>(n) + 64);
+    const std::size_t i = k.find_sum(top, error_.data(), up_.data(), n);
+    if (i == n) return false;
+    const double best = k.pair_gain(top, diagonal_[i], least_, column(i), diagonal_.data(), error_.data(), down_.data(),
+                                    n, gain_.data());
+    if (!(best > 0)) return false;
+    const std::size_t j = static_cast<std::size_t>(std::find(gain_.begin(), gain_.end(), best) - gain_.begin());
+    const double curvature = std::max(least_, diagonal_[i] + diagonal_[j] - 2 * column(i)[j]);
+    const double wanted = (error_[i] - error_[j]) / curvature;
+    const double room_i = high_[i] - weight_[i], room_j = weight_[j] - low_[j];
+    const double delta = std::min({wanted, room_i, room_j});
+    // A weight that meets its bound is set to it: sums would leave it a hair away.
+    set_weight(i, delta == room_i ? high_[i] : weight_[i] + delta);
+    set_weight(j, delta == room_j ? low_[j] : weight_[j] - delta);
+    k.pair_step(delta, column(i), column(j), n, up_.data(), down_.data(), error_.data(), &top, &bottom);
+  }
+  return !(top - bottom > tolerance);
+}
+
+bool SmoPool::descend_singles(double tolerance, std::size_t steps) {
+  const Kernels& k = kernels();
+  const std::size_t n = size();
+  for (std::size_t step = 0; step < steps; ++step) {
+    run_.work(2.0 * static_cast<double>(n) + 64);
+    const double best =
+        k.single_gain(least_, diagonal_.data(), error_.data(), up_.data(), down_.data(), n, gain_.data());
+    const auto i = static_cast<std::size_t>(std::find(gain_.begin(), gain_.end(), best) - gain_.begin());
+    // The row of largest gain need not be the one furthest off; the scan for that is only worth it near the end.
+    if (!(best > 0) || (std::fabs(error_[i]) <= tolerance && violation() <= tolerance)) return true;
+    const double wanted = error_[i] / std::max(least_, diagonal_[i]);
+    const double weight = std::clamp(weight_[i] + wanted, low_[i], high_[i]);
+    const double delta = weight - weight_[i];
+    set_weight(i, weight);
+    k.axpy_d(-delta, column(i), error_.data(), n);
+  }
+  return violation() <= tolerance;
+}
+
+void SmoPool::newton() {
+  std::vector<std::size_t> members;
+  for (std::size_t p = 0; p < size(); ++p)
+    if (free(p)) members.push_back(p);
+  const std::size_t f = members.size();
+  if (f < 2 || f > most_) return;
+  factor_.reset(f, run_);
+  SymmetricMatrix& factor = factor_;
+  const double shift = std::max(ridge * *std::max_element(diagonal_.begin(), diagonal_.end()), least_ * 1e-3);
+  for (std::size_t a = 0; a < f; ++a) {
+    double* row = factor.row(a);
+    const double* from = column(members[a]);
+    for (std::size_t b = a; b < f; ++b) row[b] = from[members[b]];
+    row[a] += shift;
+    run_.work(static_cast<double>(f - a));
+  }
+  if (!factorise(factor, run_)) return;
+
+  // The constraints: Σ d = 0 with an intercept, d = 0 of the rows that are held. Columns of K⁻¹C, and K⁻¹e.
+  std::vector<Eigen::VectorXd> solved;
+  std::vector<std::size_t> held;  // positions among the members
+  auto solve = [&](Eigen::VectorXd v) {
+    solve_factored(factor, v.data(), &run_);
+    return v;
+  };
+  const auto size = static_cast<Eigen::Index>(f);
+  Eigen::VectorXd e(size), moved = Eigen::VectorXd::Zero(size);
+  for (std::size_t a = 0; a < f; ++a) e(static_cast<Eigen::Index>(a)) = error_[members[a]];
+  if (intercept_) solved.push_back(solve(Eigen::VectorXd::Ones(size)));
+  Eigen::VectorXd direction0 = solve(e);
+  const auto first = static_cast<Eigen::Index>(intercept_ ? 1 : 0);
+  auto constrained = [&](Eigen::Index c, const Eigen::VectorXd& v) {  // row c of C' times v
+    return c < first ? v.sum() : v(static_cast<Eigen::Index>(held[static_cast<std::size_t>(c - first)]));
+  };
+  for (;;) {
+    const auto m = static_cast<Eigen::Index>(solved.size());
+    Eigen::VectorXd d = direction0, lambda(m);
+    if (m > 0) {
+      Eigen::MatrixXd small(m, m);
+      Eigen::VectorXd right(m);
+      for (Eigen::Index c = 0; c < m; ++c) {
+        right(c) = constrained(c, direction0);
+        for (Eigen::Index k = 0; k < m; ++k) small(c, k) = constrained(c, solved[static_cast<std::size_t>(k)]);
+      }
+      const Eigen::LDLT<Eigen::MatrixXd> factored(small);
+      lambda = factored.solve(right);
+      for (Eigen::Index c = 0; c < m; ++c) d -= lambda(c) * solved[static_cast<std::size_t>(c)];
+      // Where the kernel matrix is nearly singular d is large, and what rounding leaves of Cᵀd with it: once more.
+      for (Eigen::Index c = 0; c < m; ++c) right(c) = constrained(c, d);
+      const Eigen::VectorXd rest = factored.solve(right);
+      for (Eigen::Index c = 0; c < m; ++c) d -= rest(c) * solved[static_cast<std::size_t>(c)];
+      lambda += rest;
+    }
+    for (const std::size_t a : held) d(static_cast<Eigen::Index>(a)) = 0;
+    if (!d.allFinite() || (intercept_ && std::fabs(d.sum()) > 1e-12 * d.cwiseAbs().sum())) break;
+    double step = 1;
+    std::size_t blocking = f;
+    for (std::size_t a = 0; a < f; ++a) {
+      const double v = d(static_cast<Eigen::Index>(a));
+      if (v == 0) continue;
+      const std::size_t p = members[a];
+      const double at = weight_[p] + moved(static_cast<Eigen::Index>(a));
+      const double room = v > 0 ? high_[p] - at : low_[p] - at, ratio = room / v;
+      if (ratio < step) {
+        step = std::max(0.0, ratio);
+        blocking = a;
+      }
+    }
+    moved += step * d;
+    if (blocking == f || held.size() >= most_held) break;
+    moved(static_cast<Eigen::Index>(blocking)) =
+        (d(static_cast<Eigen::Index>(blocking)) > 0 ? high_ : low_)[members[blocking]] - weight_[members[blocking]];
+    // e falls by step · K d = step · (e − Cλ), and K⁻¹e with it.
+    direction0 *= 1 - step;
+    for (Eigen::Index c = 0; c < m; ++c) direction0 += step * lambda(c) * solved[static_cast<std::size_t>(c)];
+    held.push_back(blocking);
+    Eigen::VectorXd unit = Eigen::VectorXd::Zero(size);
+    unit(static_cast<Eigen::Index>(blocking)) = 1;
+    solved.push_back(solve(std::move(unit)));
+  }
+  for (std::size_t a = 0; a < f; ++a) {
+    const std::size_t p = members[a];
+    double weight = std::clamp(weight_[p] + moved(static_cast<Eigen::Index>(a)), low_[p], high_[p]);
+    if (std::find(held.begin(), held.end(), a) != held.end())
+      weight = std::fabs(weight - high_[p]) < std::fabs(weight - low_[p]) ? high_[p] : low_[p];
+    const double delta = weight - weight_[p];
+    if (delta == 0) continue;
+    set_weight(p, weight);
+    kernels().axpy_d(-delta, column(p), error_.data(), this->size());
+    run_.work(static_cast<double>(this->size()));
+  }
+}
+
+}  // namespace margin

@@ -1,0 +1,225 @@
+// boosting: the maximum l1 margin, by rounds of boosting or exactly, by row generation.
+//
+// Problem    max over ‖λ‖₁ ≤ 1 (and b) of the smallest margin min_i y_i (Σ_j λ_j h_j(x_i) + b); the weak learners h_j
+//            are the features, or all decision stumps (data/stump_basis.hpp). More than two classes: one against the
+//            rest.
+// Update     working_set (the default of `auto`): solvers/l1_margin/linear_program.hpp, a linear program on a few rows
+// and scans of all.
+//            Otherwise, and where no combination separates the rows: solvers/l1_margin/rounds.hpp, coordinate descent
+//            on the exponential or the logistic loss with shrunken steps.
+// Stop       when (upper − lower)/upper ≤ tolerance; when an upper end of 1e-9 of the largest row proves that no
+//            combination has a larger margin; then up to 300 rounds minimise the loss.
+// Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation: A.
+// Demiriz,
+//            K. Bennett, J. Shawe-Taylor, Linear programming boosting via column generation, 2002, transposed.
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/base/polled.hpp"
+#include "core/certificate/certificate.hpp"
+#include "core/solvers/l1_margin/linear_program.hpp"
+#include "core/solvers/l1_margin/rounds.hpp"
+#include "core/solvers/l1_margin/stump_learners.hpp"
+#include "core/solvers/l2_margin/margin_scan.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int64_t default_rounds = 10000;
+constexpr std::int64_t rounds_of_risk = 300;  // on rows that are proven not separable
+constexpr double default_shrinkage = 0.1;
+constexpr double no_margin = 0.9 * negligible_margin;
+
+class Boosting final : public Solver {
+ public:
+  std::string_view name() const override { return "boosting"; }
+  std::string_view problem() const override { return "hard margin"; }
+  std::string_view summary() const override {
+    return "maximum l1 margin: coordinate descent with shrinkage, or exact by linear programs (Telgarsky 2013)";
+  }
+  std::string refusal(const Problem& p) const override {
+    if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
+    if (p.norm != 1) return "it maximises the l1 margin: give norm => 1";
+    return {};
+  }
+  double workspace(const Problem& p) const override {
+    const double n = static_cast<double>(p.rows()), kernel = std::min({n, 1.0 * p.dimensions(), 1024.0});
+    const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
+    return dual_bytes(p) + columns + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
+  }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+};
+
+BoostingRule rule_of(const Problem& problem, const Settings& settings) {
+  BoostingRule rule;
+  if (settings.step == Step::theory)
+    throw Error(ErrorKind::unsupported, "step \"theory\" is one of solver \"sampling\"",
+                "boosting takes quadratic, wolfe, adaboost or optimal steps.");
+  rule.step = settings.step == Step::automatic ? Step::wolfe : settings.step;
+  rule.shrinkage = settings.shrinkage.value_or(default_shrinkage);
+  rule.logistic = problem.loss_name == "logistic";
+  rule.intercept = problem.intercept;
+  return rule;
+}
+
+std::vector<double> signs(const Problem& problem, std::int32_t output) {
+  std::vector<double> y(static_cast<std::size_t>(problem.rows()));
+  for (std::int64_t i = 0; i < problem.rows(); ++i) y[static_cast<std::size_t>(i)] = problem.target(i, output);
+  return y;
+}
+
+/// The best row weights seen by the rounds of one output.
+struct BestWeights {
+  double upper = std::numeric_limits<double>::infinity();
+  Eigen::VectorXd q;
+  void offer(double edge, const Eigen::VectorXd& row_weights) {
+    if (!(edge < upper)) return;
+    upper = edge;
+    q = row_weights;
+  }
+};
+
+void set_row_weights(L1Output& out, const Eigen::VectorXd& q) {
+  out.row_weights.clear();
+  for (Eigen::Index i = 0; i < q.size(); ++i)
+    if (q(i) > 0) out.row_weights.emplace_back(i, q(i));
+}
+
+/// Rounds until the interval of this output is within the tolerance, or `limit` rounds are done.
+L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners, const BoostingRule& rule,
+                      double tolerance, std::int64_t limit, Poller& poller) {
+  BoostingRounds boosting(learners, signs(rows.problem, output), rule, poller);
+  L1Output out;
+  out.lower = -std::numeric_limits<double>::infinity();
+  BestWeights best;
+  std::vector<double> weights;
+  std::int64_t next_average = 8;
+  for (std::int64_t t = 1;; ++t) {
+    best.offer(boosting.find(), boosting.row_weights());
+    if (t == next_average) {
+      next_average += 1 + next_average / 8;
+      const Eigen::VectorXd q = boosting.averaged();
+      best.offer(boosting.edge_of(q), q);
+      boosting.find();  // the learner of the step, which the averaged weights displaced
+    }
+    // An iteration is a step; before the first there is nothing to record.
+    const bool go_on = t == 1 || rows.next(output, std::max(out.lower, -1.0), std::min(best.upper, 1.0), out.status);
+    if (out.lower > 0 && best.upper - out.lower <= tolerance * best.upper) {
+      out.status = Status::optimal;
+      break;
+    }
+    if (best.upper <= no_margin) {
+      out.status = Status::not_separable;
+      break;
+    }
+    if (!go_on || t > limit) break;
+    boosting.step();
+    if (boosting.margin() <= out.lower) continue;
+    out.lower = boosting.margin();
+    out.intercept = boosting.offset();
+    weights = boosting.weights();
+  }
+  // Without a separator the smallest margin says nothing about the weights: those of the smallest loss classify best.
+  if (!(out.lower > 0)) {
+    weights = boosting.weights();
+    out.intercept = boosting.loss_offset();
+  }
+  weights.resize(learners.size(), 0.0);
+  out.weights = Eigen::Map<const Eigen::VectorXd>(weights.data(), static_cast<Eigen::Index>(weights.size()));
+  out.upper = best.upper;
+  set_row_weights(out, best.q);
+  return out;
+}
+
+/// Replaces the weights of rows that are proven not separable by those of a small loss.
+void minimise_risk(L1Output& proven, L1Output rounds) {
+  proven.weights = std::move(rounds.weights);
+  proven.intercept = rounds.intercept;
+}
+
+/// New columns of zeros, for learners that were named since.
+void widen(Weights& weights, Eigen::Index columns) {
+  const Eigen::Index known = weights.cols();
+  if (columns <= known) return;
+  weights.conservativeResize(Eigen::NoChange, columns);
+  weights.rightCols(columns - known).setZero();
+}
+
+/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike.
+void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensions) {
+  std::vector<Stump> used;
+  std::vector<Eigen::Index> from;
+  for (std::size_t j = 0; j < learners.size(); ++j) {
+    const auto column = static_cast<Eigen::Index>(j);
+    if (s.weights.col(column).cwiseAbs().maxCoeff() == 0) continue;
+    used.push_back(learners.stumps()[j]);
+    from.push_back(column);
+  }
+  Weights weights = Weights::Zero(s.weights.rows(), std::max<Eigen::Index>(1, static_cast<Eigen::Index>(from.size())));
+  for (std::size_t j = 0; j < from.size(); ++j) weights.col(static_cast<Eigen::Index>(j)) = s.weights.col(from[j]);
+  if (used.empty()) used.push_back({0, 0.0});
+  s.weights = std::move(weights);
+  s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
+}
+
+Solution Boosting::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
+  const bool stumps = problem.learners == Learners::stumps;
+  if (stumps && settings.working_set.value_or(false))
+    throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
+                "Leave it out: stumps are found in rounds of boosting.");
+  const bool pool = !stumps && settings.working_set.value_or(settings.solver == "auto");
+  const BoostingRule rule = rule_of(problem, settings);
+  Run run(settings, monitor, name(), default_rounds);
+  L1Rows rows(problem, run);
+  if (stumps) rows.scale = 1;
+  Poller poller(&monitor);
+  std::unique_ptr<WeakLearners> learners;
+  const double target = 0.999 * settings.tolerance;  // the certificate's rounding allowance needs a little room
+  const auto rounds = [&](std::int32_t o, std::int64_t limit) {
+    if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, poller);
+    if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, poller);
+    return solve_rounds(rows, o, *learners, rule, target, limit, poller);
+  };
+  Solution s;
+  s.weights = Weights::Zero(problem.outputs(), stumps ? 0 : problem.dimensions());
+  s.intercept = Eigen::VectorXd::Zero(problem.outputs());
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
+  s.status = Status::optimal;
+  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+    L1Output out;
+    rows.of_earlier = rows.iterations;
+    if (pool) {
+      out = solve_pool(rows, o, target, settings.seed);
+      Status why;
+      if (out.status == Status::not_separable && !run.exhausted(rows.iterations - rows.of_earlier, why))
+        minimise_risk(out, rounds(o, rounds_of_risk));
+    } else {
+      out = rounds(o, run.max_iterations());
+    }
+    widen(s.weights, out.weights.size());
+    s.weights.row(o).head(out.weights.size()) = out.weights.transpose();
+    s.intercept(o) = out.intercept / rows.scale;
+    for (const auto& [i, q] : out.row_weights) s.dual(i, o) = q;
+    if (out.status != Status::optimal && s.status != Status::time_limit) s.status = out.status;
+  }
+  s.solver = !pool ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
+  if (stumps) {
+    const auto& all = static_cast<const StumpLearners&>(*learners);
+    widen(s.weights, static_cast<Eigen::Index>(all.size()));
+    set_basis(s, all, problem.dimensions());
+  }
+  s.iterations = rows.iterations;
+  s.trace = run.take_trace();
+  return s;
+}
+
+const Boosting instance;
+
+}  // namespace
+
+extern const Solver& boosting;
+const Solver& boosting = instance;
+
+}  // namespace margin

@@ -1,0 +1,167 @@
+#include "core/solvers/l1_margin/linear_program.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/certificate/certificate.hpp"
+#include "core/math/l1_simplex.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
+constexpr std::size_t rows_per_scan = 64;              // of each class
+
+/// The pool: some rows of the data set against all features.
+class FeatureGame final : public Game {
+ public:
+  FeatureGame(const Problem& problem, std::int32_t output, double scale)
+      : problem_(problem), output_(output), scale_(scale) {}
+
+  bool add(std::int64_t row) {
+    if (inside_.empty()) inside_.resize(static_cast<std::size_t>(problem_.rows()), 0);
+    char& known = inside_[static_cast<std::size_t>(row)];
+    if (known != 0) return false;
+    known = 1;
+    pool_.push_back(row);
+    return true;
+  }
+  std::int64_t source(Eigen::Index row) const { return pool_[static_cast<std::size_t>(row)]; }
+
+  Eigen::Index rows() const override { return static_cast<Eigen::Index>(pool_.size()); }
+  Eigen::Index learners() const override { return problem_.dimensions(); }
+  double label(Eigen::Index row) const override { return problem_.target(source(row), output_); }
+  double entry(Eigen::Index row, Eigen::Index learner) const override {
+    return scale_ * label(row) * value_at(problem_.data.row(source(row)), static_cast<std::int32_t>(learner));
+  }
+  void add_row(double weight, Eigen::Index row, double* edges) const override {
+    margin::add(weight * scale_ * label(row), problem_.data.row(source(row)), edges);
+  }
+  double row_cost() const override { return problem_.data.density() * problem_.dimensions(); }
+
+ private:
+  const Problem& problem_;
+  std::int32_t output_;
+  double scale_;
+  std::vector<std::int64_t> pool_;
+  std::vector<char> inside_;
+};
+
+/// One scan: the smallest margins of both classes, and the rows below the margin of the pool.
+struct Scan {
+  double least[2] = {infinity, infinity};  // of y <x, λ>, without the intercept
+  std::vector<std::pair<double, std::int64_t>> below[2];
+
+  double lower(bool intercept) const { return intercept ? 0.5 * (least[0] + least[1]) : std::min(least[0], least[1]); }
+  double intercept(bool free) const { return free ? 0.5 * (least[0] - least[1]) : 0.0; }
+};
+
+Scan scan(L1Rows& rows, std::int32_t output, const Eigen::VectorXd& weights, double intercept, double margin) {
+  const Problem& problem = rows.problem;
+  Scan out;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    const Row x = problem.data.row(i);
+    if (i + 4 < problem.rows()) prefetch(problem.data.row(i + 4));
+    rows.run.work(x.count + 8.0);
+    const double y = problem.target(i, output), m = y * rows.scale * dot(x, weights.data());
+    const std::size_t side = y > 0 ? 1 : 0;
+    out.least[side] = std::min(out.least[side], m);
+    if (m + y * intercept < margin) out.below[side].emplace_back(m, i);
+  }
+  for (auto& list : out.below) {
+    const std::size_t keep = std::min(list.size(), rows_per_scan);
+    std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(keep), list.end());
+    list.resize(keep);
+  }
+  return out;
+}
+
+}  // namespace
+
+L1Rows::L1Rows(const Problem& asked, Run& bookkeeping) : problem(asked), run(bookkeeping) {
+  double top = 0;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    top = std::max(top, max_abs(problem.data.row(i)));
+    run.work(problem.data.row(i).count);
+  }
+  if (top > 0) scale = 1 / top;
+  if (!std::isfinite(scale)) scale = unit_scale(top);
+  lower.assign(static_cast<std::size_t>(problem.outputs()), -1.0);
+  upper.assign(static_cast<std::size_t>(problem.outputs()), 1.0);
+}
+
+bool L1Rows::next(std::int32_t output, double low, double high, Status& why) {
+  lower[static_cast<std::size_t>(output)] = low;
+  upper[static_cast<std::size_t>(output)] = high;
+  ++iterations;
+  run.record(iterations, *std::min_element(lower.begin(), lower.end()) / scale,
+             *std::min_element(upper.begin(), upper.end()) / scale);
+  return !run.exhausted(iterations - of_earlier, why);
+}
+
+L1Output solve_pool(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed) {
+  const Problem& problem = rows.problem;
+  FeatureGame game(problem, output, rows.scale);
+  std::vector<Eigen::Index> start;
+  for (const double y : {1.0, -1.0}) {
+    std::int64_t i = 0;
+    while (problem.target(i, output) != y) ++i;
+    game.add(i);
+    if (problem.intercept || start.empty()) start.push_back(game.rows() - 1);
+  }
+  L1Simplex simplex(game, problem.intercept, start, seed);
+  L1Output best;
+  best.weights = Eigen::VectorXd::Zero(problem.dimensions());
+  best.lower = -infinity;
+  best.upper = 1;
+  const double target = 0.999 * tolerance;  // the certificate's rounding allowance needs a little room
+  const double accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
+  for (;;) {
+    const L1Simplex::Outcome outcome = simplex.solve(accuracy, [&](double operations) {
+      rows.run.work(operations);
+      return !rows.run.out_of_time();
+    });
+    if (outcome == L1Simplex::Outcome::stuck) break;
+    if (simplex.value() <= best.upper) {
+      best.upper = simplex.value();
+      best.row_weights.clear();
+      for (std::size_t r = 0; r < simplex.rows().size(); ++r)
+        if (simplex.row_weight(r) > 0)
+          best.row_weights.emplace_back(game.source(simplex.rows()[r]), simplex.row_weight(r));
+    }
+    if (outcome == L1Simplex::Outcome::no_margin || best.upper <= no_margin) {
+      best.status = Status::not_separable;
+      rows.next(output, std::max(best.lower, -1.0), best.upper, best.status);
+      best.status = Status::not_separable;
+      break;
+    }
+    Eigen::VectorXd weights = Eigen::VectorXd::Zero(problem.dimensions());
+    double norm = 0;
+    for (std::size_t c = 0; c < simplex.learners().size(); ++c) {
+      weights(simplex.learners()[c]) = simplex.weight(c);
+      norm += std::fabs(simplex.weight(c));
+    }
+    const Scan seen = scan(rows, output, weights, simplex.intercept(), simplex.value() * (1 - accuracy));
+    const double lower = seen.lower(problem.intercept) / norm;
+    if (lower > best.lower) {
+      best.lower = lower;
+      best.weights = weights;
+      best.intercept = seen.intercept(problem.intercept);
+    }
+    const bool go_on = rows.next(output, best.lower, best.upper, best.status);
+    if (best.lower > 0 && best.upper - best.lower <= target * best.upper) {
+      best.status = Status::optimal;
+      break;
+    }
+    if (!go_on) break;
+    bool grown = false;
+    for (const auto& list : seen.below)
+      for (const auto& [m, i] : list) grown |= game.add(i);
+    if (!grown) break;  // the interval is as narrow as rounding allows
+  }
+  return best;
+}
+
+}  // namespace margin

@@ -1,0 +1,38 @@
+// The exact l1 margin of one output by row generation: a small pool of rows, its linear program (math/l1_simplex.hpp),
+// one scan of all rows that certifies and adds those of smallest margin. And what all methods for l1 margins share.
+#pragma once
+
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// One output's vectors and interval, in units in which the largest |x_ij| is 1.
+struct L1Output {
+  Eigen::VectorXd weights;
+  double intercept = 0;
+  std::vector<std::pair<std::int64_t, double>> row_weights;  ///< q > 0
+  double lower, upper;
+  Status status = Status::iteration_limit;
+};
+
+/// What all outputs of an l1 training share.
+struct L1Rows {
+  L1Rows(const Problem& problem, Run& run);
+
+  const Problem& problem;
+  Run& run;
+  double scale = 1;                             ///< one factor for all features: |scale · x_ij| ≤ 1
+  std::int64_t iterations = 0, of_earlier = 0;  ///< of all outputs, and of those before the one at hand
+  std::vector<double> lower, upper;             ///< per output, for the history
+
+  /// One more iteration of an output, with its interval so far. False when a limit is reached; `why` then says which.
+  bool next(std::int32_t output, double lower, double upper, Status& why);
+};
+
+/// Solves output `output` to a relative interval of `tolerance`.
+L1Output solve_pool(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed);
+
+}  // namespace margin

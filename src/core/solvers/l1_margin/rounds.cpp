@@ -1,0 +1,225 @@
+#include "core/solvers/l1_margin/rounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double cut_off = 40;      // a weight below e^-40 of the largest is 0: q stays in the simplex
+constexpr double tail = 36;         // beyond this margin ln(1 + e^-m) is e^-m to the last digit
+constexpr double largest_step = 8;  // where a learner errs nowhere: no finite minimiser, and e^-8 of the loss is left
+
+double logistic_loss(double m) { return m > 0 ? std::log1p(std::exp(-m)) : std::log1p(std::exp(m)) - m; }
+double logistic_slope(double m) { return m > 0 ? std::exp(-m) / (1 + std::exp(-m)) : 1 / (1 + std::exp(m)); }
+
+}  // namespace
+
+BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, const BoostingRule& rule, Poller& poller)
+    : learners_(learners), y_(std::move(y)), rule_(rule), poller_(poller) {
+  const auto n = static_cast<Eigen::Index>(y_.size());
+  scores_ = q_ = average_ = signed_q_ = h_ = Eigen::VectorXd::Zero(n);
+  weigh();
+}
+
+double BoostingRounds::edge_of(const Eigen::VectorXd& q) {
+  for (Eigen::Index i = 0; i < q.size(); ++i) signed_q_(i) = y_[static_cast<std::size_t>(i)] * q(i);
+  return std::fabs(learners_.best(signed_q_, poller_).edge);
+}
+
+double BoostingRounds::find() {
+  for (Eigen::Index i = 0; i < q_.size(); ++i) signed_q_(i) = y_[static_cast<std::size_t>(i)] * q_(i);
+  chosen_ = learners_.best(signed_q_, poller_);
+  return std::fabs(chosen_.edge);
+}
+
+void BoostingRounds::step() {
+  const double sign = chosen_.edge < 0 ? -1 : 1;
+  learners_.values(chosen_.learner, h_);
+  for (Eigen::Index i = 0; i < h_.size(); ++i) h_(i) *= sign * y_[static_cast<std::size_t>(i)];
+  const double size = size_of_step();
+  average_ += size * q_;
+  total_step_ += size;
+  last_step_ = size;
+  for (Eigen::Index i = 0; i < h_.size(); ++i) scores_(i) += size * y_[static_cast<std::size_t>(i)] * h_(i);
+  weights_.resize(learners_.size(), 0.0);
+  weights_[chosen_.learner] += sign * size;
+  poller_.work(8.0 * static_cast<double>(h_.size()));
+  weigh();
+}
+
+double BoostingRounds::size_of_step() const {
+  const double edge = std::fabs(chosen_.edge);
+  switch (rule_.step) {
+    case Step::quadratic:
+      return rule_.shrinkage * edge;
+    case Step::adaboost:
+      return std::min(largest_step, 0.5 * rule_.shrinkage * std::log((1 + edge) / std::max(1e-300, 1 - edge)));
+    case Step::optimal:
+      return rule_.shrinkage * minimiser();
+    default:
+      return wolfe();
+  }
+}
+
+/// L and its slope after a step, over L now, with b minimised out. Rows of weight 0 stay without weight.
+BoostingRounds::Point BoostingRounds::at(double step) const {
+  if (!as_exponential_) return logistic_at(step);
+  poller_.work(16.0 * static_cast<double>(h_.size()));
+  double sum[2] = {0, 0}, slope[2] = {0, 0};
+  for (Eigen::Index i = 0; i < h_.size(); ++i) {
+    if (q_(i) == 0) continue;
+    const std::size_t side = rule_.intercept && y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0;
+    const double e = q_(i) * std::exp(-step * h_(i));
+    sum[side] += e;
+    slope[side] -= e * h_(i);
+  }
+  if (!rule_.intercept) return {sum[0], slope[0]};
+  const double value = 2 * std::sqrt(sum[0] * sum[1]);
+  return {value, 0.5 * value * (slope[0] / sum[0] + slope[1] / sum[1])};
+}
+
+BoostingRounds::Point BoostingRounds::logistic_at(double step) const {
+  const double b = rule_.intercept ? best_offset(step, offset_) : 0.0;
+  double value = 0, slope = 0;
+  for (Eigen::Index i = 0; i < h_.size(); ++i) {
+    const double m = y_[static_cast<std::size_t>(i)] * (scores_(i) + b) + step * h_(i);
+    value += logistic_loss(m);
+    slope -= logistic_slope(m) * h_(i);
+  }
+  poller_.work(32.0 * static_cast<double>(h_.size()));
+  const double now = std::exp(log_loss_) * static_cast<double>(h_.size());
+  return {value / now, slope / now};
+}
+
+/// The b that minimises the logistic loss after a step: Newton, kept inside a bracket of its root.
+double BoostingRounds::best_offset(double step, double start) const {
+  double low = -infinity, high = infinity, b = start;
+  for (int iteration = 0; iteration < 100; ++iteration) {
+    double slope = 0, curvature = 0, mass = 0;
+    for (Eigen::Index i = 0; i < h_.size(); ++i) {
+      const double y = y_[static_cast<std::size_t>(i)];
+      const double p = logistic_slope(y * (scores_(i) + b) + step * h_(i));
+      slope -= y * p;
+      curvature += p * (1 - p);
+      mass += p;
+    }
+    poller_.work(24.0 * static_cast<double>(h_.size()));
+    if (std::fabs(slope) <= 1e-14 * mass) break;
+    (slope > 0 ? high : low) = b;
+    double next = b - slope / std::max(curvature, 1e-300);
+    next = std::clamp(next, b - 4.0, b + 4.0);
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    if (next == b || !std::isfinite(next)) break;
+    b = next;
+  }
+  return b;
+}
+
+/// Conditions (2.1) and (2.2). The interval of good steps is about [νγ/4, νγ], so its upper end is tried first.
+double BoostingRounds::wolfe() const {
+  const double nu = rule_.shrinkage, fall = std::fabs(chosen_.edge) * gradient_;
+  double low = 0, high = infinity, step = nu * std::fabs(chosen_.edge);
+  for (int iteration = 0; iteration < 60; ++iteration) {
+    const Point p = at(step);
+    if (!(p.value <= 1 - step * (1 - nu / 2) * fall))
+      high = step;
+    else if (!(p.slope >= -(1 - nu / 4) * fall) && step < largest_step)
+      low = step;
+    else
+      break;
+    step = std::isfinite(high) ? 0.5 * (low + high) : std::min(2 * low, largest_step);
+  }
+  return step;
+}
+
+double BoostingRounds::minimiser() const {
+  double low = 0, high = std::max(1e-3, 2 * std::fabs(chosen_.edge));
+  while (high < largest_step && at(high).slope < 0) {
+    low = high;
+    high = std::min(2 * high, largest_step);
+  }
+  if (high >= largest_step && at(largest_step).slope < 0) return largest_step;
+  for (int iteration = 0; iteration < 60 && high - low > 1e-12 * high; ++iteration) {
+    const double middle = 0.5 * (low + high);
+    (at(middle).slope < 0 ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+double BoostingRounds::margin() const {
+  double norm = 0;
+  for (const double w : weights_) norm += std::fabs(w);
+  if (!(norm > 0)) return -infinity;
+  return (rule_.intercept ? 0.5 * (least_[0] + least_[1]) : std::min(least_[0], least_[1])) / norm;
+}
+
+double BoostingRounds::offset() const { return rule_.intercept ? 0.5 * (least_[0] - least_[1]) : 0.0; }
+
+void BoostingRounds::weigh() {
+  least_[0] = least_[1] = infinity;
+  for (Eigen::Index i = 0; i < scores_.size(); ++i) {
+    const double y = y_[static_cast<std::size_t>(i)];
+    double& least = least_[y > 0 ? 1 : 0];
+    least = std::min(least, y * scores_(i));
+  }
+  const double margin = rule_.intercept ? 0.5 * (least_[0] + least_[1]) : std::min(least_[0], least_[1]);
+  as_exponential_ = !rule_.logistic || margin > tail;
+  if (as_exponential_)
+    weigh_exponential();
+  else
+    weigh_logistic();
+}
+
+/// q = soft-min weights, of each class by itself when b is free; ln L = ln 2/n + (ln A + ln B)/2, or ln A/n.
+void BoostingRounds::weigh_exponential() {
+  const double both = std::min(least_[0], least_[1]);
+  const double reference[2] = {rule_.intercept ? least_[0] : both, rule_.intercept ? least_[1] : both};
+  double sum[2] = {0, 0};
+  for (Eigen::Index i = 0; i < scores_.size(); ++i) {
+    const double y = y_[static_cast<std::size_t>(i)];
+    const std::size_t side = y > 0 ? 1 : 0;
+    const double beyond = y * scores_(i) - reference[side];
+    q_(i) = beyond > cut_off ? 0.0 : std::exp(-beyond);
+    sum[side] += q_(i);
+  }
+  const auto n = static_cast<double>(scores_.size());
+  double share[2];
+  if (rule_.intercept) {
+    for (const std::size_t side : {0, 1}) share[side] = 0.5 / sum[side];
+    const double log_a = std::log(sum[1]) - reference[1], log_b = std::log(sum[0]) - reference[0];
+    log_loss_ = std::log(2 / n) + 0.5 * (log_a + log_b);
+    offset_ = 0.5 * (log_a - log_b);
+  } else {
+    share[0] = share[1] = 1 / (sum[0] + sum[1]);
+    log_loss_ = std::log((sum[0] + sum[1]) / n) - both;
+    offset_ = 0;
+  }
+  for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
+  gradient_ = 1;
+  poller_.work(24.0 * n);
+}
+
+void BoostingRounds::weigh_logistic() {
+  offset_ = rule_.intercept ? best_offset(0, offset_) : 0.0;
+  double loss = 0, sum[2] = {0, 0};
+  for (Eigen::Index i = 0; i < scores_.size(); ++i) {
+    const double y = y_[static_cast<std::size_t>(i)], m = y * (scores_(i) + offset_);
+    loss += logistic_loss(m);
+    q_(i) = logistic_slope(m);
+    sum[y > 0 ? 1 : 0] += q_(i);
+  }
+  const auto n = static_cast<double>(scores_.size());
+  log_loss_ = std::log(loss / n);
+  gradient_ = (sum[0] + sum[1]) / loss;
+  // The minimising b balances the classes; made exact, so that q needs no intercept to be a certificate.
+  double share[2];
+  for (const std::size_t side : {0, 1}) share[side] = rule_.intercept ? 0.5 / sum[side] : 1 / (sum[0] + sum[1]);
+  for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
+  poller_.work(24.0 * n);
+}
+
+}  // namespace margin

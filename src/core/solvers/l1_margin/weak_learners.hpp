@@ -1,0 +1,42 @@
+// What boosting combines: functions of a row with values in [−1, 1].
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+
+#include "core/data/columns.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+class WeakLearners {
+ public:
+  virtual ~WeakLearners() = default;
+  /// A learner h with the largest |Σ_i v_i h(x_i)|, and that sum. `v` is 0 where a row does not count.
+  struct Best {
+    std::size_t learner;
+    double edge;
+  };
+  virtual Best best(const Eigen::VectorXd& v, Poller& poller) = 0;
+  /// out[i] = h(x_i) of all rows.
+  virtual void values(std::size_t learner, Eigen::VectorXd& out) const = 0;
+  /// Learners named by best() have numbers below this.
+  virtual std::size_t size() const = 0;
+};
+
+/// The features, all multiplied by one factor.
+class FeatureLearners final : public WeakLearners {
+ public:
+  FeatureLearners(const Problem& problem, double scale, Poller& poller);
+  Best best(const Eigen::VectorXd& v, Poller& poller) override;
+  void values(std::size_t learner, Eigen::VectorXd& out) const override;
+  std::size_t size() const override { return static_cast<std::size_t>(data_.dimensions()); }
+
+ private:
+  const Dataset& data_;
+  double scale_;
+  Columns columns_;
+  Eigen::VectorXd edges_;
+};
+
+}  // namespace margin

@@ -1,0 +1,102 @@
+// batch_perceptron: supergradient ascent on the smallest margin itself.
+//
+// Problem    max over ‖w‖ ≤ 1 (and b) of the smallest margin.
+// Update     w ← w + z of the row with the smallest margin (with a free intercept, two classes: the mean of the
+//            worst row of each class), rows scaled by one power of two.
+// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the average of the rows added: ‖w_t‖/t.
+// Source     A. Cotter, S. Shalev-Shwartz, N. Srebro, The kernelized stochastic batch perceptron, ICML 2012, as used
+//            by Ji, Srebro & Telgarsky (2021), Figure 1.
+#include <limits>
+
+#include "core/base/polled.hpp"
+#include "core/solvers/l2_margin/first_order.hpp"
+
+namespace margin {
+
+namespace {
+
+class BatchPerceptron final : public Solver {
+ public:
+  std::string_view name() const override { return "batch_perceptron"; }
+  std::string_view problem() const override { return "hard margin"; }
+  std::string_view summary() const override {
+    return "baseline: adds the row of smallest margin in every pass (Cotter, Shalev-Shwartz, Srebro 2012)";
+  }
+  std::string refusal(const Problem& p) const override {
+    if (const std::string reason = refusal_of_l2_margin(p); !reason.empty()) return reason;
+    if (p.outputs() > 1 && p.intercept) return "more than two classes need intercept => false";
+    return {};
+  }
+  double workspace(const Problem& p) const override { return dual_bytes(p) + 24.0 * p.dimensions() * p.outputs(); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+};
+
+Solution BatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), 10000);
+  const double scale = unit_scale(problem.data.radius()), target = settings.tolerance * 0.999;
+  Solution s;
+  s.solver = name();
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); });
+  Weights w = Weights::Zero(problem.outputs(), problem.dimensions());
+  double lower = -std::numeric_limits<double>::infinity();
+  Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
+  std::vector<Pair> worst;
+  for (std::int64_t t = 0;; ++t) {
+    const Smallest seen = scan(problem, w, run, 1, nullptr, &worst);
+    const double norm = w.norm(), margin = norm > 0 ? seen.best.value / norm : lower;
+    if (s.weights.size() == 0 || margin > lower) {
+      lower = margin;
+      s.weights = w;
+      offsets = seen.best.offset;
+    }
+    const double upper = t > 0 ? norm / (static_cast<double>(t) * scale) : std::numeric_limits<double>::infinity();
+    s.iterations = t + 1;
+    run.record(s.iterations, lower, upper);
+    if (lower > 0 && upper - lower <= target * upper) {
+      s.status = Status::optimal;
+      break;
+    }
+    if (run.exhausted(s.iterations, s.status)) break;
+
+    double share = 0.5;
+    if (!problem.intercept) {  // only the worst of all rows, not one of each class
+      const Pair* least = &worst.front();
+      double value = std::numeric_limits<double>::infinity();
+      for (const Pair& p : worst)
+        if (seen.pair.row(p.own).minCoeff() < value) {
+          value = seen.pair.row(p.own).minCoeff();
+          least = &p;
+        }
+      const Pair only = *least;
+      worst.assign(1, only);
+      share = 1;
+    }
+    for (const Pair& p : worst) {
+      const Row x = problem.data.row(p.row);
+      const double a = share * scale;
+      if (problem.outputs() == 1) {
+        add(p.own == 1 ? a : -a, x, w.data());
+        s.dual(p.row, 0) += share;
+      } else {
+        add(a, x, w.row(p.own).data());
+        add(-a, x, w.row(p.rival).data());
+        s.dual(p.row, p.rival) += share;
+      }
+    }
+  }
+  if (!(lower > 0)) {
+    s.weights = w;
+    offsets = scan(problem, w, run).best.offset;
+  }
+  s.intercept = intercept_of(problem, offsets);
+  s.trace = run.take_trace();
+  return s;
+}
+
+const BatchPerceptron instance;
+
+}  // namespace
+
+const Solver& batch_perceptron = instance;
+
+}  // namespace margin

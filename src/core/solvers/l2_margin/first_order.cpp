@@ -1,0 +1,298 @@
+#include "core/solvers/l2_margin/first_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/polled.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+// A weight below e^-40 of the largest is set to 0: q stays a point of the simplex, so every certificate stays exact,
+// and the pass reads such a row for its margin only.
+constexpr double cut_off = 40;
+// A margin this far below the reference would overflow what is summed so far: change the reference.
+constexpr double change_reference = 300;
+
+struct Soft {
+  double slope;  // ℓ'(−m) · e^ref
+  double value;  // ℓ(−m) · e^ref
+};
+
+Soft soft(bool logistic, double m, double ref) {
+  if (!logistic || m > 36) {
+    const double e = std::exp(ref - m);
+    return {e, e};
+  }
+  const double lift = std::exp(ref);  // ref ≥ 0 for the logistic loss, and m ≥ ref − 300
+  const double value = m > -36 ? std::log1p(std::exp(-m)) : -m;
+  return {lift / (1 + std::exp(m)), lift * value};
+}
+
+/// e^ref ℓ'(ψ) with Σ ℓ(−m) = sum · e^-ref: what turns slopes into ∂ψ.
+double psi_divisor(bool logistic, double sum, double ref) {
+  if (!logistic || ref > 36) return sum;
+  return -std::expm1(-sum * std::exp(-ref)) * std::exp(ref);
+}
+
+}  // namespace
+
+FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
+    : problem_(problem), run_(run), logistic_(logistic) {
+  const double radius = problem.data.radius();
+  z_scale_ = radius > 0 ? 1 / radius : 1.0;
+  if (!std::isfinite(z_scale_)) z_scale_ = unit_scale(radius);
+  if (problem.outputs() > 1) z_scale_ /= std::sqrt(2.0);
+  const std::size_t banks = problem.intercept && problem.outputs() == 1 ? 2 : 1;
+  const Weights zero = Weights::Zero(problem.outputs(), problem.dimensions());
+  w_ = scaled_w_ = g_ = zero;
+  v_.assign(banks, zero);
+  sum_.assign(banks, zero);
+  mass_.assign(banks, 0.0);
+  sum_mass_ = divisor_ = log_scale_ = mass_;
+  reference_.resize(banks);
+  const auto zeros = [&] { return polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); }); };
+  q_ = zeros();
+  dual_ = zeros();
+  offset_ = Eigen::VectorXd::Zero(problem.classes);
+  if (problem.outputs() > 1) scores_ = zeros();
+}
+
+void FirstOrder::pass() {
+  scaled_w_ = z_scale_ * w_;
+  if (problem_.outputs() > 1)
+    multiclass_pass();
+  else
+    binary_pass(true);
+  scale_directions();
+  smallest_.pair /= z_scale_;  // to the units of the rows
+  finish_smallest(problem_, smallest_, run_);
+}
+
+void FirstOrder::binary_pass(bool predict) {
+  const std::size_t banks = v_.size();
+  std::vector<double> ref(banks), low(banks, infinity), sum(banks, 0.0);
+  for (std::size_t b = 0; b < banks; ++b) {
+    ref[b] = predict ? reference_[b].predict() : reference_[b].value;
+    if (logistic_) ref[b] = std::max(ref[b], 0.0);
+    v_[b].setZero();
+    mass_[b] = 0;
+  }
+  smallest_.pair = Eigen::MatrixXd::Constant(2, 2, infinity);
+  const std::int64_t n = problem_.rows();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Row x = problem_.data.row(i);
+    const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
+    const std::size_t b = bank_of(own);
+    const double sign = own == 1 ? 1.0 : -1.0;
+    const double m = sign * dot(x, scaled_w_.data());
+    run_.work(x.count + 16.0);
+    double& least = smallest_.pair(own, 1 - own);
+    if (m < least) least = m;
+    if (m < low[b]) low[b] = m;
+    q_(i, 0) = 0;
+    if (m > std::max(ref[b], low[b]) + cut_off) continue;
+    if (m < ref[b] - change_reference) {
+      const double fade = std::exp(m - ref[b]);
+      ref[b] = m;
+      v_[b] *= fade;
+      mass_[b] *= fade;
+      sum[b] *= fade;
+      for (std::int64_t j = 0; j < i; ++j) {
+        if (bank_of(problem_.label[static_cast<std::size_t>(j)]) == b) q_(j, 0) *= fade;
+        run_.work(2);
+      }
+    }
+    const Soft s = soft(logistic_, m, ref[b]);
+    q_(i, 0) = s.slope;
+    mass_[b] += s.slope;
+    sum[b] += s.value;
+    add(sign * s.slope, x, v_[b].data());
+  }
+  bool missed = false;
+  for (std::size_t b = 0; b < banks; ++b) {
+    Reference& r = reference_[b];
+    // The predicted reference was so far off that weights were lost: once more with the true one.
+    missed |= predict && (mass_[b] <= 0 || low[b] > ref[b] + cut_off / 2);
+    r.previous = r.known && predict ? r.value : low[b];
+    r.value = low[b];
+    r.known = true;
+    divisor_[b] = psi_divisor(logistic_, sum[b], ref[b]);
+    log_scale_[b] = std::log(divisor_[b]) - ref[b];
+  }
+  if (missed) binary_pass(false);
+}
+
+void FirstOrder::multiclass_pass() {
+  const std::int32_t k = problem_.classes;
+  const std::int64_t n = problem_.rows();
+  smallest_.pair = Eigen::MatrixXd::Constant(k, k, infinity);
+  double low = infinity;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Row x = problem_.data.row(i);
+    run_.work((static_cast<double>(x.count) + 4) * k + 16.0);
+    for (std::int32_t o = 0; o < k; ++o) scores_(i, o) = dot(x, scaled_w_.row(o).data());
+    const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
+    for (std::int32_t c = 0; c < k; ++c) {
+      if (c == own) continue;
+      const double m = scores_(i, own) - scores_(i, c);
+      smallest_.pair(own, c) = std::min(smallest_.pair(own, c), m);
+      low = std::min(low, m + offset_(own) - offset_(c));
+    }
+  }
+  // Soft-min weights of all pairs (row, rival), with the last pass's offsets so that balancing has little to do.
+  const double ref = logistic_ ? std::max(low, 0.0) : low;
+  double sum = 0;
+  Eigen::MatrixXd pair_mass = Eigen::MatrixXd::Zero(k, k);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
+    run_.work(16.0 * k);
+    for (std::int32_t c = 0; c < k; ++c) {
+      q_(i, c) = 0;
+      const double m = scores_(i, own) - scores_(i, c) + offset_(own) - offset_(c);
+      if (c == own || m > ref + cut_off) continue;
+      const Soft s = soft(logistic_, m, ref);
+      q_(i, c) = s.slope;
+      pair_mass(own, c) += s.slope;
+      sum += s.value;
+    }
+  }
+  Eigen::VectorXd balance = Eigen::VectorXd::Ones(k);
+  if (problem_.intercept) {
+    balance = balancing_scales(pair_mass, [&](double operations) { run_.work(operations); });
+    sum = (balance.asDiagonal() * pair_mass * balance.cwiseInverse().asDiagonal()).sum();
+    offset_ -= balance.array().log().matrix();
+  }
+  v_[0].setZero();
+  mass_[0] = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
+    double total = 0;
+    const Row x = problem_.data.row(i);
+    run_.work(2.0 * k);
+    for (std::int32_t c = 0; c < k; ++c) {
+      if (q_(i, c) == 0) continue;
+      q_(i, c) *= balance(own) / balance(c);
+      total += q_(i, c);
+      add(-q_(i, c), x, v_[0].row(c).data());
+      run_.work(x.count);
+    }
+    if (total == 0) continue;
+    mass_[0] += total;
+    add(total, x, v_[0].row(own).data());
+  }
+  divisor_[0] = problem_.intercept ? sum : psi_divisor(logistic_, sum, ref);
+  log_scale_[0] = std::log(divisor_[0]) - ref;
+}
+
+void FirstOrder::scale_directions() {
+  for (std::size_t b = 0; b < v_.size(); ++b) {
+    v_[b] *= z_scale_ / divisor_[b];
+    mass_[b] /= divisor_[b];
+  }
+}
+
+void FirstOrder::average(double coefficient) {
+  if (coefficient == 0) return;
+  for (std::size_t b = 0; b < v_.size(); ++b) {
+    sum_[b] += coefficient * v_[b];
+    sum_mass_[b] += coefficient * mass_[b];
+  }
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) {
+    const std::size_t b = bank_of(problem_.label[static_cast<std::size_t>(i)]);
+    const double factor = coefficient / divisor_[b];
+    run_.work(2.0 * static_cast<double>(q_.cols()));
+    for (Eigen::Index c = 0; c < q_.cols(); ++c)
+      if (q_(i, c) != 0) dual_(i, c) += factor * q_(i, c);
+  }
+}
+
+Weights FirstOrder::direction() const {
+  Weights v = v_[0];
+  for (std::size_t b = 1; b < v_.size(); ++b) v += v_[b];
+  return v / banks();
+}
+
+void FirstOrder::step(double size) { w_ += size * direction(); }
+
+void FirstOrder::momentum_step(std::int64_t t, double theta) {
+  const Weights v = direction();
+  const auto time = static_cast<double>(t);
+  g_ = (time / (time + 1)) * (g_ + v);
+  w_ += theta * (g_ + v);
+}
+
+double FirstOrder::margin() const {
+  const double norm = w_.norm();
+  return norm > 0 ? smallest_.best.value / norm : -infinity;
+}
+
+double FirstOrder::upper() const {
+  Weights u = Weights::Zero(w_.rows(), w_.cols());
+  for (std::size_t b = 0; b < v_.size(); ++b) {
+    if (!(sum_mass_[b] > 0)) return infinity;
+    u += (1.0 / (banks() * sum_mass_[b])) * sum_[b];
+  }
+  return u.norm() / z_scale_;
+}
+
+double FirstOrder::log_gradient() const {
+  double sum = 0;
+  for (const double l : log_scale_) sum += l;
+  return sum / banks();
+}
+
+FirstOrderResult run_first_order(const Problem& problem, const Settings& settings, Run& run, std::string_view name,
+                                 const Rule& rule, std::int64_t done, const MarginBounds& known) {
+  FirstOrder method(problem, run, problem.loss_name == "logistic");
+  Solution s;
+  s.solver = name;
+  double lower = -infinity, upper = infinity;
+  Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
+  const double target = settings.tolerance * 0.999;
+  for (std::int64_t t = 0;; ++t) {
+    method.pass();
+    if (method.margin() > lower) {
+      lower = method.margin();
+      s.weights = method.weights();
+      offsets = method.smallest().best.offset;
+    }
+    method.average(rule.coefficient(t, method));
+    upper = method.upper();
+    const double best_lower = std::max(lower, known.lower), best_upper = std::min(upper, known.upper);
+    s.iterations = done + t + 1;
+    run.record(s.iterations, best_lower, best_upper);
+    if (best_lower > 0 && best_upper - best_lower <= target * best_upper) {
+      s.status = Status::optimal;
+      break;
+    }
+    if (run.exhausted(s.iterations, s.status)) break;
+    rule.step(t, method);
+  }
+  // Without a separator the smallest margin says nothing about the weights; the last ones classify best.
+  if (!(lower > 0) && method.weights().norm() > 0) {
+    s.weights = method.weights();
+    offsets = method.smallest().best.offset;
+  }
+  if (s.weights.size() == 0) s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
+  s.intercept = intercept_of(problem, offsets);
+  s.dual = method.averaged_dual();
+  balance_dual(problem, s.dual);
+  return {std::move(s), {lower, upper}};
+}
+
+std::string first_order_refusal(const Problem& problem) {
+  if (const std::string reason = refusal_of_l2_margin(problem); !reason.empty()) return reason;
+  if (problem.loss_name == "logistic" && problem.outputs() > 1 && problem.intercept)
+    return "the logistic loss with more than two classes needs intercept => false";
+  return {};
+}
+
+double first_order_workspace(const Problem& problem) {
+  return 3 * dual_bytes(problem) + 8.0 * 8 * problem.dimensions() * problem.outputs();
+}
+
+}  // namespace margin

@@ -1,0 +1,95 @@
+// What the first-order hard-margin solvers share: one fused pass over the rows gives the soft-min weights of all
+// margins and the weighted sum of rows; a weighted average of all past passes is the dual side of the certificate.
+//
+// Ji, Srebro & Telgarsky (2021), Algorithm 1 and Section 5, with the sign convention z = y x: a margin is good when
+// large. A free intercept is exact: soft-min weights within each class (two "banks", each of mass ½), or, for more
+// than two classes, weights balanced over the class pairs (math/class_intercepts.hpp); the intercept itself is never a
+// variable.
+#pragma once
+
+#include <limits>
+
+#include "core/solvers/l2_margin/margin_scan.hpp"
+
+namespace margin {
+
+class FirstOrder {
+ public:
+  /// `loss` is "exponential" or "logistic".
+  FirstOrder(const Problem& problem, Run& run, bool logistic);
+
+  /// One pass at the current weights: smallest margins, soft-min weights q, direction v = Σ q z.
+  void pass();
+  /// Adds `coefficient` times this pass's q and v to the average that the upper end is computed from.
+  void average(double coefficient);
+  /// w += size · v
+  void step(double size);
+  /// g = t/(t+1) · (g + v), w += θ (g + v): Algorithm 1 with β_t = t/(t+1).
+  void momentum_step(std::int64_t t, double theta);
+
+  /// Margin of the current weights on the rows of the last pass, in user units (−∞ while w = 0).
+  double margin() const;
+  const Smallest& smallest() const { return smallest_; }
+  const Weights& weights() const { return w_; }
+  /// ‖Σ average q z‖ / Σ average q in user units: an upper end for the maximum margin.
+  double upper() const;
+  /// g_t of the last momentum step: 2‖g_t‖/t / z_scale is the paper's own upper end (exponential loss).
+  const Weights& gradient_average() const { return g_; }
+  double z_scale() const { return z_scale_; }
+  const Weights& averaged_dual() const { return dual_; }
+  /// Mean over banks of ln Σ ℓ' at the last pass: the size of the un-normalised gradient.
+  double log_gradient() const;
+  double banks() const { return static_cast<double>(v_.size()); }
+
+ private:
+  struct Reference {
+    double value = 0, previous = 0;  // smallest margin of the bank in the last two passes
+    bool known = false;
+    double predict() const { return known ? value + (value - previous) : 0.0; }
+  };
+  void binary_pass(bool predict);
+  void multiclass_pass();
+  void scale_directions();
+  Weights direction() const;  // v over all banks, of mass 1
+  std::size_t bank_of(std::int32_t label) const { return v_.size() == 2 ? static_cast<std::size_t>(label) : 0; }
+
+  const Problem& problem_;
+  Run& run_;
+  bool logistic_;
+  double z_scale_;  // pseudo-rows are z_scale · (e_own − e_rival) ⊗ x, of norm ≤ 1
+  Weights w_, scaled_w_, g_;
+  std::vector<Weights> v_, sum_;
+  std::vector<double> mass_, sum_mass_, divisor_, log_scale_;
+  std::vector<Reference> reference_;
+  Smallest smallest_;
+  Weights q_;     // soft-min weights of the last pass, relative to divisor_
+  Weights dual_;  // their weighted sum over all passes
+  Weights scores_;
+  Eigen::VectorXd offset_;
+};
+
+/// The loop around FirstOrder for one rule: `coefficient(t)` of the pass in the average, then the step.
+struct Rule {
+  std::function<double(std::int64_t t, const FirstOrder&)> coefficient;
+  std::function<void(std::int64_t t, FirstOrder&)> step;
+};
+
+/// Bounds of the maximum margin.
+struct MarginBounds {
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+};
+
+struct FirstOrderResult {
+  Solution solution;
+  MarginBounds found;
+};
+
+/// Runs until the tolerance or a limit, counting iterations from `done`; `known` is an interval proved elsewhere.
+FirstOrderResult run_first_order(const Problem& problem, const Settings& settings, Run& run, std::string_view name,
+                                 const Rule& rule, std::int64_t done = 0, const MarginBounds& known = {});
+
+/// Why a first-order solver cannot do the problem (empty: it can).
+std::string first_order_refusal(const Problem& problem);
+double first_order_workspace(const Problem& problem);
+
+}  // namespace margin

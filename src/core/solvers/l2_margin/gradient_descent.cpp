@@ -1,0 +1,46 @@
+// gradient_descent: the plain baseline, which maximises the margin only at the rate 1/log t.
+//
+// Problem    the risk R(w) = (1/n) Σ ℓ(−m_i), whose descent direction tends to the maximum margin's.
+// Update     w ← w − ∇R(w) = w + (1/n) Σ ℓ'(−m_i) z_i, rows scaled to norm ≤ 1, step size 1. With a free intercept
+//            (two classes) R is minimised over b in every step: 2/n · sqrt of the product of the class sums.
+// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the step-weighted average of the weights q.
+// Source     Ji, Srebro & Telgarsky (2021), Figure 1 and Appendix F; Soudry et al. (2017) for the rate.
+#include <algorithm>
+#include <cmath>
+
+#include "core/solvers/l2_margin/first_order.hpp"
+
+namespace margin {
+
+namespace {
+
+class GradientDescent final : public Solver {
+ public:
+  std::string_view name() const override { return "gradient_descent"; }
+  std::string_view problem() const override { return "hard margin"; }
+  std::string_view summary() const override {
+    return "baseline: gradient descent on the exponential or logistic risk, step size 1";
+  }
+  std::string refusal(const Problem& p) const override { return first_order_refusal(p); }
+  double workspace(const Problem& p) const override { return first_order_workspace(p); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
+    Run run(settings, monitor, name(), 10000);
+    const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
+    auto size = [pairs](const FirstOrder& m) {
+      return std::min(1e100, m.banks() / pairs * std::exp(m.log_gradient()));
+    };
+    const Rule rule{[=](std::int64_t, const FirstOrder& m) { return size(m); },
+                    [=](std::int64_t, FirstOrder& m) { m.step(size(m)); }};
+    Solution s = run_first_order(problem, settings, run, name(), rule).solution;
+    s.trace = run.take_trace();
+    return s;
+  }
+};
+
+const GradientDescent instance;
+
+}  // namespace
+
+const Solver& gradient_descent = instance;
+
+}  // namespace margin

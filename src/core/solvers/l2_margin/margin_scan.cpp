@@ -1,0 +1,158 @@
+#include "core/solvers/l2_margin/margin_scan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The `capacity` smallest (key, row, rival) seen; ties by row, so that the choice does not depend on heap order.
+class Worst {
+ public:
+  explicit Worst(std::size_t capacity) : capacity_(capacity) {}
+  struct Entry {
+    double key;
+    std::int64_t row;
+    std::int32_t rival;
+    bool operator<(const Entry& o) const { return key != o.key ? key < o.key : row < o.row; }
+  };
+  bool wants(double key) const { return heap_.size() < capacity_ || key < heap_.front().key; }
+  void add(const Entry& e) {
+    if (heap_.size() == capacity_) {
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.back() = e;
+    } else {
+      heap_.push_back(e);
+    }
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  const std::vector<Entry>& entries() const { return heap_; }
+
+ private:
+  std::size_t capacity_;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace
+
+void finish_smallest(const Problem& problem, Smallest& s, Run& run) {
+  if (problem.intercept) {
+    s.best = best_offsets(s.pair, [&](double operations) { run.work(operations); });
+    return;
+  }
+  double value = infinity;
+  for (Eigen::Index a = 0; a < s.pair.rows(); ++a)
+    for (Eigen::Index c = 0; c < s.pair.cols(); ++c)
+      if (a != c) value = std::min(value, s.pair(a, c));
+  s.best = {value, Eigen::VectorXd::Zero(problem.classes)};
+}
+
+Smallest scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class,
+              const Eigen::VectorXd* offset, std::vector<Pair>* worst) {
+  const std::int32_t k = problem.classes, outputs = problem.outputs();
+  const std::int64_t n = problem.rows();
+  Smallest s;
+  s.pair = Eigen::MatrixXd::Constant(k, k, infinity);
+  std::vector<Worst> heaps(static_cast<std::size_t>(per_class > 0 ? k : 0), Worst(per_class));
+  std::vector<double> scores(static_cast<std::size_t>(outputs));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Row x = problem.data.row(i);
+    if (i + 4 < n) prefetch(problem.data.row(i + 4));
+    run.work((static_cast<double>(x.count) + 4) * outputs + 8);
+    const std::int32_t own = problem.label[static_cast<std::size_t>(i)];
+    if (outputs == 1) {
+      const double m = (own == 1 ? 1.0 : -1.0) * dot(x, weights.data());
+      double& least = s.pair(own, 1 - own);
+      if (m < least) least = m;
+      if (per_class > 0 && heaps[static_cast<std::size_t>(own)].wants(m))
+        heaps[static_cast<std::size_t>(own)].add({m, i, 1 - own});
+      continue;
+    }
+    for (std::int32_t o = 0; o < outputs; ++o) scores[static_cast<std::size_t>(o)] = dot(x, weights.row(o).data());
+    double closest = infinity;
+    std::int32_t rival = -1;
+    for (std::int32_t c = 0; c < k; ++c) {
+      if (c == own) continue;
+      const double m = scores[static_cast<std::size_t>(own)] - scores[static_cast<std::size_t>(c)];
+      s.pair(own, c) = std::min(s.pair(own, c), m);
+      const double key = m + (offset != nullptr ? (*offset)(own) - (*offset)(c) : 0.0);
+      if (rival < 0 || key < closest) {
+        closest = key;
+        rival = c;
+      }
+    }
+    if (per_class > 0 && heaps[static_cast<std::size_t>(own)].wants(closest))
+      heaps[static_cast<std::size_t>(own)].add({closest, i, rival});
+  }
+  if (worst != nullptr) {
+    worst->clear();
+    for (std::int32_t c = 0; c < k && per_class > 0; ++c)
+      for (const auto& e : heaps[static_cast<std::size_t>(c)].entries()) worst->push_back({e.row, c, e.rival});
+    std::sort(worst->begin(), worst->end(), [](const Pair& a, const Pair& b) { return a.row < b.row; });
+  }
+  finish_smallest(problem, s, run);
+  return s;
+}
+
+Eigen::VectorXd intercept_of(const Problem& problem, const Eigen::VectorXd& class_offsets) {
+  if (problem.outputs() > 1) return class_offsets;
+  return Eigen::VectorXd::Constant(1, class_offsets(1) - class_offsets(0));
+}
+
+void balance_dual(const Problem& problem, Weights& dual) {
+  if (problem.outputs() == 1 || !problem.intercept) return;
+  const std::int32_t k = problem.classes;
+  auto own = [&](Eigen::Index i) { return problem.label[static_cast<std::size_t>(i)]; };
+  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(k, k);
+  Poller poller(problem.monitor);
+  for (Eigen::Index i = 0; i < dual.rows(); ++i) {
+    poller.work(4.0 * k);
+    for (std::int32_t c = 0; c < k; ++c)
+      if (c != own(i)) mass(own(i), c) += dual(i, c);
+  }
+  const Eigen::VectorXd scales = balancing_scales(mass, [&](double operations) { poller.work(operations); });
+  for (Eigen::Index i = 0; i < dual.rows(); ++i) {
+    poller.work(8.0 * k);
+    for (std::int32_t c = 0; c < k; ++c)
+      if (c != own(i)) dual(i, c) *= scales(own(i)) / scales(c);
+  }
+}
+
+Weights mean_difference(const Problem& problem, std::int64_t sample) {
+  const std::int64_t n = problem.rows(), step = std::max<std::int64_t>(1, n / std::max<std::int64_t>(1, sample));
+  Weights sums = Weights::Zero(problem.classes, problem.dimensions());
+  Eigen::VectorXd count = Eigen::VectorXd::Zero(problem.classes);
+  Poller poller(problem.monitor);
+  // A class that the sample misses would leave no direction for it, so every class gives at least its first rows.
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int32_t c = problem.label[static_cast<std::size_t>(i)];
+    poller.work(2);
+    if (i % step != 0 && count(c) >= 1) continue;
+    const Row x = problem.data.row(i);
+    poller.work(x.count);
+    add(1.0, x, sums.row(c).data());
+    count(c) += 1;
+  }
+  for (std::int32_t c = 0; c < problem.classes; ++c) sums.row(c) /= std::max(1.0, count(c));
+  if (problem.outputs() > 1) {
+    const Eigen::RowVectorXd mean = sums.colwise().mean();
+    sums.rowwise() -= mean;
+    return sums;
+  }
+  Weights w(1, problem.dimensions());
+  w.row(0) = problem.intercept ? Eigen::RowVectorXd(sums.row(1) - sums.row(0))
+                               : Eigen::RowVectorXd((count(1) * sums.row(1) - count(0) * sums.row(0)) / count.sum());
+  return w;
+}
+
+std::string refusal_of_l2_margin(const Problem& problem) {
+  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
+  return problem.norm == 2 ? "" : "it measures the margin by the l2 norm, and the option norm asks for another";
+}
+
+double dual_bytes(const Problem& problem) { return 8.0 * static_cast<double>(problem.rows()) * problem.outputs(); }
+
+}  // namespace margin

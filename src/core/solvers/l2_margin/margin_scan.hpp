@@ -1,0 +1,45 @@
+// What the hard-margin solvers share: one pass over the rows for given weights, and the shape of their solutions.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/math/class_intercepts.hpp"
+#include "core/solvers/l2_margin/working_set.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+/// The smallest margins that a pass saw.
+struct Smallest {
+  Eigen::MatrixXd pair;  ///< (a, c): min over rows of class a of score_a − score_c, without intercepts
+  Offsets best;          ///< exact best intercepts for these weights (zeros without intercept) and their margin
+};
+
+/// Computes `best` from `pair` for a problem with or without a free intercept.
+void finish_smallest(const Problem& problem, Smallest& s, Run& run);
+
+/// Margins of `weights` on all rows. When `per_class` > 0, also the `per_class` pairs of smallest margin of each own
+/// class, judged with the class offsets `offset` (one pair per row: its closest rival), ordered by row.
+Smallest scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class = 0,
+              const Eigen::VectorXd* offset = nullptr, std::vector<Pair>* worst = nullptr);
+
+/// Intercepts in the model's form (one per output) from class offsets.
+Eigen::VectorXd intercept_of(const Problem& problem, const Eigen::VectorXd& class_offsets);
+
+/// Row weights of a multiclass problem made to satisfy the constraint of a free intercept exactly (balancing);
+/// nothing to do for two classes, whose classes are normalised by the certificate.
+void balance_dual(const Problem& problem, Weights& dual);
+
+/// An evenly spaced sample's difference of class means: a start that costs a fraction of a pass.
+Weights mean_difference(const Problem& problem, std::int64_t sample);
+
+/// Why a solver of the maximum l2 margin cannot do this problem; empty when it can.
+std::string refusal_of_l2_margin(const Problem& problem);
+
+/// Bytes of one n × (1 or classes) matrix of dual weights.
+double dual_bytes(const Problem& problem);
+
+}  // namespace margin

@@ -1,0 +1,13 @@
+// The fall-back that cutting_plane shares with the solver of that name.
+#pragma once
+
+#include "core/solvers/l2_margin/first_order.hpp"
+
+namespace margin {
+
+/// Carries on with momentum where another solver ran out of precision or memory. Takes over `run` and returns the
+/// better of both primal and dual vectors.
+Solution continue_with_momentum(const Problem& problem, const Settings& settings, Run& run, Solution stopped,
+                                const MarginBounds& known);
+
+}  // namespace margin

@@ -1,0 +1,38 @@
+// normalized_gradient_descent: the baseline with rate 1/t.
+//
+// Problem    max over ‖w‖ ≤ 1 (and b) of the smallest margin.
+// Update     w ← w + v, v = Σ q z with q ∝ ℓ'(−m): the gradient of the risk divided by the risk (θ = 1, β = 0).
+// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the plain average of all v, that is ‖w_t‖/t.
+// Source     Ji, Srebro & Telgarsky (2021), Algorithm 1 without momentum; Ji & Telgarsky (2019) for the rate.
+#include "core/solvers/l2_margin/first_order.hpp"
+
+namespace margin {
+
+namespace {
+
+class NormalizedGradientDescent final : public Solver {
+ public:
+  std::string_view name() const override { return "normalized_gradient_descent"; }
+  std::string_view problem() const override { return "hard margin"; }
+  std::string_view summary() const override {
+    return "baseline: gradient descent on the risk with normalised steps (momentum without momentum)";
+  }
+  std::string refusal(const Problem& p) const override { return first_order_refusal(p); }
+  double workspace(const Problem& p) const override { return first_order_workspace(p); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
+    Run run(settings, monitor, name(), 10000);
+    const Rule rule{[](std::int64_t, const FirstOrder&) { return 1.0; },
+                    [](std::int64_t, FirstOrder& m) { m.step(1.0); }};
+    Solution s = run_first_order(problem, settings, run, name(), rule).solution;
+    s.trace = run.take_trace();
+    return s;
+  }
+};
+
+const NormalizedGradientDescent instance;
+
+}  // namespace
+
+const Solver& normalized_gradient_descent = instance;
+
+}  // namespace margin

@@ -1,0 +1,138 @@
+#include "core/solvers/l2_margin/working_set.hpp"
+
+#include <cmath>
+
+namespace margin {
+
+Pool::Pool(const Problem& problem, double scale)
+    : problem_(problem),
+      scale_(scale),
+      outputs_(problem.outputs()),
+      dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
+
+bool Pool::add(const Pair& pair, const std::function<void(double)>& poll) {
+  const std::int64_t key = pair.row * problem_.classes + pair.rival;
+  if (!index_of_pair_.emplace(key, size()).second) return false;
+  slot_.push_back(intern_row(pair.row, poll));
+  pairs_.push_back(pair);
+  return true;
+}
+
+void Pool::grow(Eigen::Index capacity, const std::function<void(double)>& poll) {
+  Eigen::MatrixXd grown(capacity, capacity);
+  for (Eigen::Index c = 0; c < inner_.cols(); ++c) {
+    grown.col(c).head(inner_.rows()) = inner_.col(c);
+    if (poll) poll(4.0 * static_cast<double>(capacity));  // memory is fresh: the kernel zeroes it first
+  }
+  inner_.swap(grown);
+}
+
+std::int32_t Pool::intern_row(std::int64_t row, const std::function<void(double)>& poll) {
+  const auto found = slot_of_row_.find(row);
+  if (found != slot_of_row_.end()) return found->second;
+  const auto slot = static_cast<std::int32_t>(rows_.size());
+  rows_.push_back(row);
+  slot_of_row_.emplace(row, slot);
+  if (slot >= inner_.rows()) grow(std::max<Eigen::Index>(64, inner_.rows() * 3 / 2), poll);
+  const Row x = problem_.data.row(row);
+  // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
+  std::fill(dense_.begin(), dense_.end(), 0.0);
+  margin::add(scale_, x, dense_.data());
+  for (std::int32_t other = 0; other <= slot; ++other) {
+    const double product = scale_ * dot(problem_.data.row(rows_[static_cast<std::size_t>(other)]), dense_.data());
+    inner_(other, slot) = product;
+    inner_(slot, other) = product;
+  }
+  if (poll) poll((static_cast<double>(x.count) + 8) * slot + static_cast<double>(dense_.size()));
+  return slot;
+}
+
+double Pool::gram(Eigen::Index i, Eigen::Index j) const {
+  const Pair &p = pairs_[static_cast<std::size_t>(i)], &q = pairs_[static_cast<std::size_t>(j)];
+  const double product = inner_(slot_[static_cast<std::size_t>(i)], slot_[static_cast<std::size_t>(j)]);
+  if (outputs_ == 1) return p.own == q.own ? product : -product;
+  const int same = (p.own == q.own) - (p.own == q.rival) - (p.rival == q.own) + (p.rival == q.rival);
+  return same * product;
+}
+
+Eigen::VectorXd Pool::products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+  const Eigen::Index rows = distinct_rows();
+  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows, outputs_);
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const auto at = static_cast<std::size_t>(members[m]);
+    const Pair& p = pairs_[at];
+    const double* column = inner_.col(slot_[at]).data();
+    const double weight = weights(static_cast<Eigen::Index>(m));
+    if (weight == 0) continue;
+    if (outputs_ == 1) {
+      kernels().axpy_d(coefficient(p, 0) * weight, column, scores.col(0).data(), static_cast<std::size_t>(rows));
+    } else {
+      kernels().axpy_d(weight, column, scores.col(p.own).data(), static_cast<std::size_t>(rows));
+      kernels().axpy_d(-weight, column, scores.col(p.rival).data(), static_cast<std::size_t>(rows));
+    }
+  }
+  Eigen::VectorXd out(size());
+  for (Eigen::Index j = 0; j < size(); ++j) {
+    const Pair& p = pairs_[static_cast<std::size_t>(j)];
+    const Eigen::Index slot = slot_[static_cast<std::size_t>(j)];
+    out(j) = outputs_ == 1 ? coefficient(p, 0) * scores(slot, 0) : scores(slot, p.own) - scores(slot, p.rival);
+  }
+  return out;
+}
+
+Weights Pool::combine(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+  Weights w = Weights::Zero(outputs_, problem_.dimensions());
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Pair& p = pairs_[static_cast<std::size_t>(members[m])];
+    const double a = scale_ * weights(static_cast<Eigen::Index>(m));
+    if (a == 0) continue;
+    const Row x = problem_.data.row(p.row);
+    if (outputs_ == 1) {
+      margin::add(coefficient(p, 0) * a, x, w.row(0).data());
+    } else {
+      margin::add(a, x, w.row(p.own).data());
+      margin::add(-a, x, w.row(p.rival).data());
+    }
+  }
+  return w;
+}
+
+Weights Pool::combine_exactly(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+  Weights w = Weights::Zero(outputs_, problem_.dimensions()), low = w;
+  auto add_product = [&](double a, double x, double& sum, double& rest) {
+    const double product = a * x, lost = std::fma(a, x, -product);
+    const double total = sum + product, part = total - sum;
+    rest += (sum - (total - part)) + (product - part) + lost;  // the exact error of the sum (Knuth) and the product
+    sum = total;
+  };
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Pair& p = pairs_[static_cast<std::size_t>(members[m])];
+    const double a = scale_ * weights(static_cast<Eigen::Index>(m));  // a power of two times the weight: exact
+    const Row x = problem_.data.row(p.row);
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
+      if (outputs_ == 1) {
+        add_product(coefficient(p, 0) * a, x.value(k), w(0, j), low(0, j));
+      } else {
+        add_product(a, x.value(k), w(p.own, j), low(p.own, j));
+        add_product(-a, x.value(k), w(p.rival, j), low(p.rival, j));
+      }
+    }
+  }
+  return w + low;
+}
+
+Eigen::VectorXd Pool::expand(Eigen::Index j) const {
+  const Weights z = combine({j}, Eigen::VectorXd::Ones(1));
+  return Eigen::Map<const Eigen::VectorXd>(z.data(), z.size());
+}
+
+double Pool::product(Eigen::Index j, const Weights& w) const {
+  const Pair& p = pairs_[static_cast<std::size_t>(j)];
+  const Row x = problem_.data.row(p.row);
+  const double own = dot(x, w.row(outputs_ == 1 ? 0 : p.own).data());
+  if (outputs_ == 1) return scale_ * coefficient(p, 0) * own;
+  return scale_ * (own - dot(x, w.row(p.rival).data()));
+}
+
+}  // namespace margin

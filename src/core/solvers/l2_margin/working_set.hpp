@@ -1,0 +1,67 @@
+// The few rows that carry a hard margin, with their inner products. A pair (row, rival) stands for the vector
+// z = (e_class − e_rival) ⊗ x (two classes: ± x), which is never formed.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// A row together with the class it must beat.
+struct Pair {
+  std::int64_t row;
+  std::int32_t own, rival;  ///< sorted class indices
+};
+
+/// Pairs and the Gram matrix of their distinct rows, in units where `scale` · x has norm ≤ 1.
+class Pool {
+ public:
+  Pool(const Problem& problem, double scale);
+
+  Eigen::Index size() const { return static_cast<Eigen::Index>(pairs_.size()); }
+  const Pair& pair(Eigen::Index j) const { return pairs_[static_cast<std::size_t>(j)]; }
+  Eigen::Index distinct_rows() const { return static_cast<Eigen::Index>(rows_.size()); }
+  /// Adds the pair unless it is there; false when it was. The inner products with its row are computed now, and
+  /// `poll(operations)`, which may throw, hears of them.
+  bool add(const Pair& pair, const std::function<void(double)>& poll = {});
+
+  /// <z_i, z_j>
+  double gram(Eigen::Index i, Eigen::Index j) const;
+  /// <z_j, w> for all pairs j, where w = Σ_{i in members} weight_i z_i.
+  Eigen::VectorXd products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
+  /// w = Σ weight_i scale · z_i as outputs × d, summed from the rows in double.
+  Weights combine(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
+  /// The same in twice the working precision, rounded once at the end: for hulls so close to 0 that the rounding of a
+  /// plain sum, ε R, would be visible next to ‖w‖²/R.
+  Weights combine_exactly(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
+  /// scale · z_j as a vector of outputs × d entries.
+  Eigen::VectorXd expand(Eigen::Index j) const;
+  /// <z_j, w> from the rows themselves: exact to rounding where the Gram matrix has lost digits.
+  double product(Eigen::Index j, const Weights& w) const;
+
+ private:
+  /// Contribution of pair p to output o: +1 own class, −1 rival (binary: the sign on the one output).
+  double coefficient(const Pair& p, std::int32_t o) const {
+    if (outputs_ == 1) return p.own == 1 ? 1.0 : -1.0;
+    return o == p.own ? 1.0 : (o == p.rival ? -1.0 : 0.0);
+  }
+  std::int32_t intern_row(std::int64_t row, const std::function<void(double)>& poll);
+  void grow(Eigen::Index capacity, const std::function<void(double)>& poll);
+
+  const Problem& problem_;
+  double scale_;
+  std::int32_t outputs_;
+  std::vector<Pair> pairs_;
+  std::vector<std::int32_t> slot_;  // pair -> distinct row
+  std::vector<std::int64_t> rows_;  // distinct row -> row of the data set
+  std::unordered_map<std::int64_t, std::int32_t> slot_of_row_;
+  std::unordered_map<std::int64_t, Eigen::Index> index_of_pair_;
+  Eigen::MatrixXd inner_;  // inner products of distinct rows, full and column-major
+  std::vector<double> dense_;
+};
+
+}  // namespace margin

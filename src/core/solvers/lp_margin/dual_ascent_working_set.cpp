@@ -1,0 +1,126 @@
+// dual_ascent+newton: the maximum lp margin, 1 < p < 2, at the price of a few scans.
+//
+// Problem    max over ‖w‖_p ≤ 1 (and b) of the smallest margin; its dual is min ‖Σ q_i z_i‖_r over row weights q.
+// Update     keep a small pool of rows; solve its dual by Newton's method (solvers/lp_margin/working_set.hpp); scan all
+// rows once with the
+//            resulting w; add the rows of smallest margin of each class; repeat. The pool's ‖u‖_r bounds the margin of
+//            all rows from above; the scan gives the lower end. The pool is solved no further than the scans need.
+// Stop       when (upper − lower)/upper ≤ tolerance; when the hull comes within 1e-9 of the largest row to 0 (then no
+//            separator has a larger margin: proven); when rounding allows no further progress.
+// Source     Raj & Bach (2021), Section 3, for the problem and its dual; row generation as in cutting_plane.
+#include "core/solvers/lp_margin/dual_ascent_working_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/certificate/certificate.hpp"
+#include "core/math/norm.hpp"
+#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/lp_margin/working_set.hpp"
+
+namespace margin {
+
+extern const Solver& cutting_plane;
+
+namespace {
+
+constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
+constexpr std::int64_t default_rounds = 100000;
+
+/// The best of everything seen so far.
+struct Best {
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  Weights weights;
+  Eigen::VectorXd offsets;
+  std::vector<std::pair<std::int64_t, double>> dual;
+
+  bool within(double tolerance) const {
+    return lower > 0 && std::isfinite(upper) && upper - lower <= tolerance * upper;
+  }
+};
+
+Solution finish(const Problem& problem, const Best& best, Status status, std::int64_t rounds) {
+  Solution s;
+  s.weights = best.weights;
+  s.intercept = intercept_of(problem, best.offsets);
+  s.dual = Weights::Zero(problem.rows(), 1);
+  for (const auto& [row, q] : best.dual) s.dual(row, 0) = q;
+  s.status = status;
+  s.iterations = rounds;
+  s.solver = "dual_ascent+newton";
+  return s;
+}
+
+/// The l2 margin, roughly: the same rows separate in every norm or in none, and its exact solver knows which.
+Solution l2_start(const Problem& problem, const Settings& settings, Monitor& monitor) {
+  Problem l2 = problem;
+  l2.norm = 2;
+  Settings s = settings;
+  s.tolerance = std::max(s.tolerance, 0.1);
+  return cutting_plane.solve(l2, s, monitor);
+}
+
+}  // namespace
+
+Solution solve_lp_pool(const Problem& problem, const Settings& settings, Monitor& monitor) {
+  Run run(settings, monitor, "dual_ascent", default_rounds);
+  auto poll = [&](double operations) { run.work(operations); };
+  const double radius = problem.data.radius(), scale = unit_scale(radius);
+  Solution start = l2_start(problem, settings, monitor);
+  start.solver = "dual_ascent+" + start.solver;
+  if (start.status == Status::not_separable || start.status == Status::time_limit) return start;  // with its history
+  LpPool pool(problem, scale);
+  for (std::int64_t i = 0; i < problem.rows(); ++i)
+    if (start.dual(i, 0) > 0) pool.add(i);
+  pool.start(start.dual);
+
+  Best best;
+  Weights w = std::move(start.weights);
+  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  Status status = Status::iteration_limit;
+  std::int64_t round = start.iterations;
+  std::vector<Pair> worst;
+  double solved = 1;  // relative gap of the pool's own interval
+  for (;;) {
+    const std::size_t per_class = pool.support() > 150 ? 128 : 32;
+    const Smallest seen = scan(problem, w, run, per_class, nullptr, &worst);
+    const double norm = lp_norm(w.data(), w.size(), problem.norm);
+    ++round;
+    const double lower = norm > 0 ? seen.best.value / norm : 0.0;
+    if (best.weights.size() == 0 || lower > best.lower) {
+      best.lower = lower;
+      best.weights = w;
+      best.offsets = seen.best.offset;
+    }
+    run.record(round, best.lower, std::min(best.upper, radius));
+    if (best.within(target)) {
+      status = Status::optimal;
+      break;
+    }
+    if (best.upper <= no_margin * radius && best.lower <= 0) {
+      status = Status::not_separable;
+      break;
+    }
+    if (run.exhausted(round, status)) break;
+
+    bool grown = round == start.iterations + 1;
+    for (const Pair& p : worst) grown |= pool.add(p.row);
+    if (!grown && solved <= 1e-12) break;
+    const double gap = best.lower > 0 ? (best.upper - best.lower) / best.upper : 1.0;
+    solved = grown ? std::max(std::min(0.1 * gap, 0.1), 0.2 * target) : 1e-12;
+    pool.solve(solved, poll);
+    w = Eigen::Map<const Weights>(pool.direction().data(), 1, pool.direction().size());
+    const double upper = pool.norm() / scale;
+    if (upper < best.upper) {
+      best.upper = upper;
+      best.dual = pool.weights();
+    }
+  }
+
+  Solution solution = finish(problem, best, status, round);
+  solution.trace = run.take_trace();
+  return solution;
+}
+
+}  // namespace margin

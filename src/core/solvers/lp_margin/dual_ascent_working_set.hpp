@@ -1,0 +1,11 @@
+// dual_ascent with a working set: the maximum lp margin at the price of a few scans, as cutting_plane for l2.
+#pragma once
+
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+/// Two classes, 1 < norm < 2.
+Solution solve_lp_pool(const Problem& problem, const Settings& settings, Monitor& monitor);
+
+}  // namespace margin

@@ -1,0 +1,122 @@
+#include "core/solvers/lp_margin/epochs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/certificate/certificate.hpp"
+#include "core/math/duality_map.hpp"
+#include "core/math/norm.hpp"
+#include "core/solvers/l2_margin/margin_scan.hpp"
+
+namespace margin {
+
+namespace {
+constexpr double no_margin = 0.9 * negligible_margin;
+constexpr std::int64_t default_epochs = 1000;
+}  // namespace
+
+RowOrder::RowOrder(std::vector<std::int64_t> rows, const Settings& settings)
+    : rows_(std::move(rows)), order_(settings.order), random_(settings.seed) {}
+
+void RowOrder::shuffle() {
+  if (order_ != Order::permutation) return;
+  for (std::size_t k = rows_.size(); k > 1; --k) std::swap(rows_[k - 1], rows_[random_.below(k)]);
+}
+
+std::int64_t RowOrder::operator[](std::size_t k) {
+  return rows_[order_ == Order::random ? random_.below(rows_.size()) : k % rows_.size()];
+}
+
+std::vector<std::int64_t> rows_of(const Problem& problem, int label) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < problem.rows(); ++i)
+    if (label < 0 || problem.label[static_cast<std::size_t>(i)] == label) rows.push_back(i);
+  return rows;
+}
+
+void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run& run) {
+  Eigen::VectorXd direction;
+  dual_map(u, dual_exponent(problem_.norm), direction);
+  const Weights w = Eigen::Map<const Weights>(direction.data(), 1, problem_.dimensions());
+  const Smallest seen = scan(problem_, w, run);
+  const double size = lp_norm(w.data(), w.size(), problem_.norm);
+  const double lower = size > 0 ? seen.best.value / size : 0.0;
+  if (weights_.size() == 0 || lower > lower_ || (lower_ <= 0 && size > 0)) {
+    weights_ = w;
+    offsets_ = seen.best.offset;
+  }
+  lower_ = std::max(lower_, lower);
+
+  // The upper end of these row weights; with a free intercept each class counts ½, whatever the method made of it.
+  double mass[2] = {0, 0};
+  auto side = [&](std::int64_t i) { return problem_.intercept && problem_.sign(i) > 0 ? 1 : 0; };
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) mass[side(i)] += alpha(i);
+  if (!(mass[0] > 0) || (problem_.intercept && !(mass[1] > 0))) return;
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(problem_.dimensions());
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) {
+    if (!(alpha(i) > 0)) continue;
+    const Row x = problem_.data.row(i);
+    margin::add(scale_ * problem_.sign(i) * alpha(i) / ((problem_.intercept ? 2.0 : 1.0) * mass[side(i)]), x,
+                sum.data());
+    run.work(x.count);
+  }
+  const double upper = lp_norm(sum.data(), sum.size(), dual_exponent(problem_.norm)) / scale_;
+  if (upper < upper_) {
+    upper_ = upper;
+    alpha_ = alpha;
+  }
+}
+
+Solution LpRecord::solution(std::string name, Status status, std::int64_t epochs) const {
+  Solution s;
+  s.weights = weights_;
+  s.intercept = intercept_of(problem_, offsets_);
+  s.dual = Weights::Zero(problem_.rows(), 1);
+  if (alpha_.size() > 0) s.dual.col(0) = alpha_;
+  s.status = status;
+  s.iterations = epochs;
+  s.solver = std::move(name);
+  return s;
+}
+
+std::string refusal_of_lp_steps(const Problem& problem) {
+  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
+  if (problem.norm == 1) return "the l1 norm has no smooth dual; boosting maximises the l1 margin";
+  if (problem.task == Task::multiclass && !problem.one_vs_rest())
+    return "l2 margins of more than two classes are joint, and it tells one class from the rest";
+  return "";
+}
+
+double lp_steps_workspace(const Problem& problem) {
+  return 48.0 * static_cast<double>(problem.rows()) + 96.0 * problem.dimensions() + dual_bytes(problem);
+}
+
+Solution run_epochs(const Problem& problem, const Settings& settings, Monitor& monitor, std::string name, bool constant,
+                    const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
+                    const std::function<bool()>& settled) {
+  Run run(settings, monitor, name, default_epochs);
+  const double radius = problem.data.radius(), scale = unit_scale(radius);
+  LpAscent ascent(problem, scale, constant);
+  LpRecord record(problem, scale);
+  Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows());
+  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  Status status = Status::iteration_limit;
+  for (std::int64_t epochs = 1;; ++epochs) {
+    epoch(alpha, ascent, run);
+    ascent.reset(alpha, run);
+    record.judge(alpha, ascent.point(), run);
+    run.record(epochs, record.lower(), std::min(record.upper(), radius));
+    const bool done = record.lower() > 0 && record.upper() - record.lower() <= target * record.upper();
+    const bool inseparable = record.upper() <= no_margin * radius && record.lower() <= 0;
+    if (done) status = Status::optimal;
+    if (inseparable) status = Status::not_separable;
+    if (done || inseparable || run.exhausted(epochs, status) || (settled && settled())) {
+      Solution solution = record.solution(name, status, epochs);
+      solution.trace = run.take_trace();
+      return solution;
+    }
+  }
+}
+
+}  // namespace margin

@@ -1,0 +1,61 @@
+// What the methods that step through the rows of an lp margin share: an order of the rows, the interval after each
+// epoch, and the solution.
+#pragma once
+
+#include <functional>
+
+#include "core/base/monitor.hpp"
+#include "core/base/random.hpp"
+#include "core/solvers/lp_margin/dual_point.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+/// The rows of one epoch after another in the order that the settings ask for.
+class RowOrder {
+ public:
+  RowOrder(std::vector<std::int64_t> rows, const Settings& settings);
+  /// Begin an epoch: a fresh permutation, unless the order is another.
+  void shuffle();
+  std::int64_t operator[](std::size_t k);
+  std::size_t size() const { return rows_.size(); }
+
+ private:
+  std::vector<std::int64_t> rows_;
+  Order order_;
+  Random random_;
+};
+
+/// Keeps what is worth returning: the weights of the last epoch, or of the best one that separates all rows; the row
+/// weights of the best upper end.
+class LpRecord {
+ public:
+  LpRecord(const Problem& problem, double scale) : problem_(problem), scale_(scale) {}
+  /// Judges α ≥ 0 after an epoch; `u` = Σ α_i z_i may be longer than the features. Costs a pass over the rows.
+  void judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run& run);
+  double lower() const { return lower_; }
+  double upper() const { return upper_; }
+  Solution solution(std::string name, Status status, std::int64_t epochs) const;
+
+ private:
+  const Problem& problem_;
+  double scale_;
+  double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
+  Weights weights_;
+  Eigen::VectorXd offsets_, alpha_;
+};
+
+/// Calls `epoch(alpha, ascent)` until the interval is within the tolerance, the rows are proven inseparable, a limit is
+/// met, or `settled` says that further epochs change nothing; judges after each.
+Solution run_epochs(const Problem& problem, const Settings& settings, Monitor& monitor, std::string name, bool constant,
+                    const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
+                    const std::function<bool()>& settled = nullptr);
+
+/// Why these methods cannot do a problem (empty: they can), and the bytes that they take.
+std::string refusal_of_lp_steps(const Problem& problem);
+double lp_steps_workspace(const Problem& problem);
+
+/// All rows, or those of one class.
+std::vector<std::int64_t> rows_of(const Problem& problem, int label = -1);
+
+}  // namespace margin

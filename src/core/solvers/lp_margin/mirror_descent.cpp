@@ -1,0 +1,74 @@
+// mirror_descent: a baseline of dual_ascent.
+//
+// Problem    min Σ ½ max(0, 1 − m_i(w))²; its interval is that of the maximum lp margin, 1 < p <= 2.
+// Update     a row after the other in random order: u += (p − 1)/R² max(0, 1 − m_i) z_i, and w = θ(u)
+// (math/duality_map.hpp), R the
+//            largest ‖z_i‖_r: stochastic mirror descent with the map ½‖·‖_p² and a constant step. The intercept is a
+//            constant feature of the size of the largest row; the weights that are returned have the best one. α_i is
+//            the sum of the steps along row i.
+// Stop       as dual_ascent, after every epoch.
+// Source     Raj & Bach (2021), Section 2.5, Theorem 1 and Corollary 2.
+#include <algorithm>
+#include <cmath>
+
+#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/lp_margin/epochs.hpp"
+#include "core/solvers/one_vs_rest.hpp"
+
+namespace margin {
+
+namespace {
+
+class MirrorDescent final : public Solver {
+ public:
+  std::string_view name() const override { return "mirror_descent"; }
+  std::string_view problem() const override { return "hard margin"; }
+  std::string_view summary() const override {
+    return "baseline: stochastic mirror descent on the squared hinge, 1 < p <= 2";
+  }
+  std::string refusal(const Problem& p) const override { return refusal_of_lp_steps(p); }
+  double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
+    return solve_one_vs_rest(problem, settings, monitor, binary);
+  }
+
+ private:
+  static Solution binary(const Problem& problem, const Settings& settings, Monitor& monitor);
+};
+
+Solution MirrorDescent::binary(const Problem& problem, const Settings& settings, Monitor& monitor) {
+  RowOrder order(rows_of(problem), settings);
+  double rate = 0;
+  auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
+    LpDirection z;
+    if (rate == 0) {
+      double longest = 0;
+      for (std::int64_t i = 0; i < problem.rows(); ++i) {
+        ascent.load(i, z);
+        longest = std::max(longest, z.length);
+        run.work(20.0 * static_cast<double>(z.values.size()));
+      }
+      rate = longest > 0 ? (problem.norm - 1) / (longest * longest) : 1.0;
+    }
+    order.shuffle();
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const std::int64_t i = order[k];
+      ascent.load(i, z);
+      run.work(3.0 * static_cast<double>(z.values.size()));
+      const double step = rate * (1 - ascent.product(z));
+      if (!(step > 0)) continue;
+      alpha(i) += step;
+      ascent.move(z, step);
+      run.work(20.0 * static_cast<double>(z.values.size()));
+    }
+  };
+  return run_epochs(problem, settings, monitor, "mirror_descent", problem.intercept, epoch);
+}
+
+const MirrorDescent instance;
+
+}  // namespace
+
+const Solver& mirror_descent = instance;
+
+}  // namespace margin

@@ -1,0 +1,66 @@
+// perceptron: a baseline of dual_ascent.
+//
+// Problem    any separator; its interval is that of the maximum lp margin, 1 < p <= 2.
+// Update     a row after the other in random order; where w errs or has margin 0, u += z_i, and w = θ(u)
+//            (math/duality_map.hpp). The intercept is a constant feature of the size of the largest row, as is usual;
+//            the weights that are returned have the best one. α_i counts the updates of row i: their sum (dual_weights)
+//            is the number of mistakes.
+// Stop       as dual_ascent, after every epoch; an epoch without a mistake changes nothing and ends the run.
+// Source     Rosenblatt (1958); in lp norms Grove, Littlestone, Schuurmans (2001).
+#include <algorithm>
+#include <cmath>
+
+#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/lp_margin/epochs.hpp"
+#include "core/solvers/one_vs_rest.hpp"
+
+namespace margin {
+
+namespace {
+
+class Perceptron final : public Solver {
+ public:
+  std::string_view name() const override { return "perceptron"; }
+  std::string_view problem() const override { return "hard margin"; }
+  std::string_view summary() const override {
+    return "baseline: the perceptron, 1 < p <= 2: adds each row that it errs on";
+  }
+  std::string refusal(const Problem& p) const override { return refusal_of_lp_steps(p); }
+  double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
+  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
+    return solve_one_vs_rest(problem, settings, monitor, binary);
+  }
+
+ private:
+  static Solution binary(const Problem& problem, const Settings& settings, Monitor& monitor);
+};
+
+Solution Perceptron::binary(const Problem& problem, const Settings& settings, Monitor& monitor) {
+  RowOrder order(rows_of(problem), settings);
+  bool settled = false;
+  auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
+    LpDirection z;
+    order.shuffle();
+    if (settled) return;
+    settled = settings.order != Order::random;  // an epoch of random draws may have missed rows
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const std::int64_t i = order[k];
+      ascent.load(i, z);
+      run.work(3.0 * static_cast<double>(z.values.size()));
+      if (ascent.product(z) > 0) continue;
+      settled = false;
+      alpha(i) += 1;
+      ascent.move(z, 1);
+      run.work(20.0 * static_cast<double>(z.values.size()));
+    }
+  };
+  return run_epochs(problem, settings, monitor, "perceptron", problem.intercept, epoch, [&] { return settled; });
+}
+
+const Perceptron instance;
+
+}  // namespace
+
+const Solver& perceptron = instance;
+
+}  // namespace margin

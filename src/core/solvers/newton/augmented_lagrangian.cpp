@@ -1,0 +1,227 @@
+// Augmented Lagrangian with a semismooth Newton method inside, for piecewise linear losses.
+//
+// Problem:  min ½‖w‖² − <fixed, w> + Σ cost_i φ(<x_i, w>; y_i), φ(u) = max over a in a box of a (y − u) − ε|a|.
+// Outer:    a_old <- a, κ <- 5κ: the proximal point method on the dual, of which the primal face is
+// Inner:    min over w of L(w) = ½‖w‖² − <fixed, w> + Σ cost_i max_a {a (y − u_i) − ε|a| − (a − a_old)²/(2κ)},
+//           once differentiable, ∇L = w − fixed − Σ cost_i a_i x_i with a_i the maximiser: the dual point itself,
+//           feasible at every step. Newton: (I + κ Σ_free cost_i x_i x_iᵀ) d = −∇L over the rows whose a_i is not at
+//           a kink, then an exact search along d (L is piecewise quadratic there).
+// Stops:    inner when the part of the gap that it can remove, ½‖∇L‖², is small beside the rest, the Fenchel-Young
+//           gaps Σ cost_i (φ(u_i) + φ*(−a_i) + a_i u_i), which only new multipliers remove; outer at the wanted gap.
+// Source:   Rockafellar (1976); Li, Sun & Toh (2018) for semismooth Newton inside; the gap as stopping rule is ours.
+#include "core/solvers/newton/augmented_lagrangian.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace margin {
+
+namespace {
+
+constexpr double kappa_growth = 5, careful_growth = 2.5, largest_kappa = 1e12;
+// An inner problem that takes more steps than this is too sharp for its multipliers: it is left for a smoother one.
+constexpr int inner_limit = 30, retreat_limit = 20;
+constexpr double retreat = 25;
+// Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
+constexpr double inner_share = 0.2;
+constexpr double refresh_share = 0.5;
+// Of the residual, what conjugate gradients leave.
+constexpr double cg_accuracy = 0.01;
+
+double inner_product(const std::vector<double>& v, const std::vector<double>& w) {
+  return kernels().dot_dd(v.data(), w.data(), v.size());
+}
+
+}  // namespace
+
+// Both ends of the dual's domain are linear in y for every loss of this form; two outcomes tell the line.
+BoxLoss::BoxLoss(const Loss& loss) {
+  const double up = loss.project(1e300, 1), down = loss.project(-1e300, 1);
+  const double other_up = loss.project(1e300, -1), other_down = loss.project(-1e300, -1);
+  low0 = 0.5 * (down + other_down);
+  low1 = 0.5 * (down - other_down);
+  high0 = 0.5 * (up + other_up);
+  high1 = 0.5 * (up - other_up);
+  epsilon = loss.classification() ? 0.0 : loss.conjugate(up, 0) / up;
+}
+
+AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLoss& box, std::vector<double> fixed)
+    : w(fixed.size(), 0.0),
+      a(part.y.size(), 0.0),
+      u(part.y.size(), 0.0),
+      p_(part),
+      box_(box),
+      fixed_(std::move(fixed)),
+      a_old_(part.y.size()),
+      du_(part.y.size()),
+      free_(part.y.size()),
+      gram_free_(part.y.size(), 0.0),
+      v_(w.size()),
+      r_(w.size()),
+      d_(w.size()) {
+  if (p_.systems == NewtonProblem::Systems::cholesky)
+    dense_ = std::make_unique<Dense>(p_.rows, w.size());
+  else
+    gradients_ = std::make_unique<ConjugateGradients>(p_.rows);
+}
+
+double AugmentedLagrangian::norm_w() const { return inner_product(w, w); }
+
+BoxRows AugmentedLagrangian::rows(double proximal) const {
+  return {u.size(),  u.data(),  du_.data(), p_.y.data(), p_.cost.data(), a_old_.data(),
+          box_.low0, box_.low1, box_.high0, box_.high1,  box_.epsilon,   proximal};
+}
+
+// The maximisers a at the current scores, v = fixed + Σ cost a x, and the two parts of the gap. v follows the rows
+// whose a has changed; `fresh` sums it anew, which also forgets the rounding of the steps before.
+void AugmentedLagrangian::evaluate(bool fresh) {
+  const std::size_t n = u.size();
+  std::vector<double> next(n);
+  kernels().box_point(rows(kappa), next.data(), free_.data(), &loss_, &conjugate_);
+  p_.rows.run().work(8.0 * static_cast<double>(n));
+  std::vector<std::int64_t> changed;
+  std::vector<double> change;
+  if (!fresh)
+    for (std::size_t i = 0; i < n; ++i)
+      if (next[i] != a[i]) {
+        changed.push_back(static_cast<std::int64_t>(i));
+        change.push_back(p_.cost[i] * (next[i] - a[i]));
+      }
+  a.swap(next);
+  if (fresh || static_cast<double>(changed.size()) > refresh_share * static_cast<double>(n)) {
+    for (std::size_t i = 0; i < n; ++i) next[i] = p_.cost[i] * a[i];
+    p_.rows.combine(next.data(), v_.data());
+    for (std::size_t j = 0; j < w.size(); ++j) v_[j] += fixed_[j];
+  } else {
+    p_.rows.add(changed, change, v_.data());
+  }
+  residual_ = excess_ = norm_v_ = 0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    r_[j] = w[j] - v_[j];
+    residual_ += r_[j] * r_[j];
+    norm_v_ += v_[j] * v_[j];
+    excess_ += (v_[j] - fixed_[j]) * w[j];
+  }
+  // Every row's share is ≥ 0; the sum may fall below by rounding.
+  excess_ = std::max(0.0, excess_ + loss_ + conjugate_);
+}
+
+bool AugmentedLagrangian::direction() {
+  if (dense_) return factored();
+  gradients_->solve(free_.data(), kappa, r_, cg_accuracy, d_);
+  return true;
+}
+
+// Σ_free cost x xᵀ from the last one where fewer rows came or went than are free.
+bool AugmentedLagrangian::factored() {
+  SymmetricMatrix &gram = dense_->gram, &factor = dense_->factor;
+  std::vector<std::int64_t> come, gone;
+  std::size_t free = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    free += free_[i] != 0;
+    if (free_[i] != 0 && gram_free_[i] == 0) come.push_back(static_cast<std::int64_t>(i));
+    if (free_[i] == 0 && gram_free_[i] != 0) gone.push_back(static_cast<std::int64_t>(i));
+  }
+  if (!dense_->known || come.size() + gone.size() > free) {
+    gram.set_zero();
+    dense_->sum.add(free_.data(), gram);
+    dense_->known = true;
+  } else {
+    dense_->sum.add(come, p_.cost.data(), 1.0, gram);
+    dense_->sum.add(gone, p_.cost.data(), -1.0, gram);
+  }
+  gram_free_ = free_;
+  for (double damping = 0; damping < 1; damping = damping == 0 ? 1e-14 : 100 * damping) {
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      const double* from = gram.row(j);
+      double* to = factor.row(j);
+      for (std::size_t k = j; k < w.size(); ++k) to[k] = kappa * from[k];
+      to[j] += 1 + damping * to[j];
+    }
+    p_.rows.run().work(0.5 * static_cast<double>(w.size() * w.size()));
+    if (!factorise(factor, p_.rows.run())) continue;
+    for (std::size_t j = 0; j < w.size(); ++j) d_[j] = -r_[j];
+    solve_factored(factor, d_.data());
+    return true;
+  }
+  return false;
+}
+
+// The root of L's slope along d, which is increasing and piecewise linear: Newton steps on it inside a bracket.
+void AugmentedLagrangian::line_search() {
+  const double wd = inner_product(w, d_) - inner_product(fixed_, d_), dd = inner_product(d_, d_);
+  const double start = inner_product(r_, d_);
+  const BoxRows x = rows(kappa);
+  double low = 0, high = -1, t = 1;
+  for (int i = 0; i < 40; ++i) {
+    double slope, curvature;
+    kernels().box_line(x, t, &slope, &curvature);
+    p_.rows.run().work(6.0 * static_cast<double>(x.count));
+    slope = wd + t * dd - slope;
+    curvature += dd;
+    if (std::fabs(slope) <= 0.05 * std::fabs(start)) break;
+    (slope < 0 ? low : high) = t;
+    double next = t - slope / curvature;
+    if (high < 0)
+      next = std::min(next, 8 * t);
+    else if (!(next > low && next < high))
+      next = 0.5 * (low + high);
+    if (next == t) break;
+    t = next;
+  }
+  for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * d_[j];
+  kernels().axpy_d(t, du_.data(), u.data(), u.size());
+}
+
+bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, double fixed_dual,
+                                NewtonProgress* progress) {
+  std::vector<double> best_w, best_a, best_u;
+  double best = -1;
+  int idle = 0, retreats = 0;
+  double growth = kappa_growth;
+  Status why;
+  a_old_ = a;
+  for (;;) {
+    bool stopped = false, converged = false;
+    for (int inner = 0; inner < inner_limit; ++inner) {
+      evaluate(inner == 0);
+      if (progress != nullptr) {
+        progress->record(known_primal, dual() + fixed_dual);
+        stopped = progress->exhausted(why);
+      }
+      stopped |= --steps < 0;
+      if (gap() <= wanted) {
+        evaluate(true);
+        if (gap() <= wanted) return true;
+      }
+      converged = 0.5 * residual_ <= inner_share * excess_;
+      if (stopped || converged || !direction()) break;
+      p_.rows.scores(d_.data(), du_.data());
+      line_search();
+    }
+    if (!stopped && !converged && retreats < retreat_limit) {
+      ++retreats;
+      growth = careful_growth;
+      kappa /= retreat;
+      continue;
+    }
+    if (best >= 0 && !(gap() < 0.7 * best)) ++idle;
+    if (best < 0 || gap() < best) {
+      if (best < 0 || gap() < 0.7 * best) idle = 0;
+      best = gap();
+      best_w = w;
+      best_a = a;
+      best_u = u;
+    }
+    if (stopped || idle >= 8) break;
+    a_old_ = a;
+    kappa = std::min(kappa * growth, largest_kappa);
+  }
+  // The best point of the outer iterations; its proximal term is gone, so that evaluate() reproduces its a.
+  w = best_w;
+  u = best_u;
+  a = best_a;
+  return false;
+}
+
+}  // namespace margin

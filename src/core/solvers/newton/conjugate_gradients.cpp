@@ -1,0 +1,104 @@
+#include "core/solvers/newton/conjugate_gradients.hpp"
+
+#include <cmath>
+
+namespace margin {
+
+namespace {
+
+constexpr int most_products = 1000;
+
+double inner(const std::vector<double>& v, const std::vector<double>& w) {
+  return kernels().dot_dd(v.data(), w.data(), v.size());
+}
+
+}  // namespace
+
+ConjugateGradients::ConjugateGradients(const NewtonRows& rows)
+    : rows_(rows),
+      inverse_(rows.columns()),
+      residual_(rows.columns()),
+      search_(rows.columns()),
+      image_(rows.columns()) {}
+
+// The rows that count, and 1 over the diagonal.
+void ConjugateGradients::weigh(const double* weight, double factor) {
+  which_.clear();
+  weight_.clear();
+  std::fill(inverse_.begin(), inverse_.end(), 1.0);
+  const double constant = rows_.constant();
+  double mass = 0;
+  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
+    if (!(weight[i] > 0)) continue;
+    const double c = factor * weight[i];
+    const Row x = rows_.row(i);
+    which_.push_back(i);
+    weight_.push_back(c);
+    mass += c;
+    if (x.indices == nullptr) {
+      for (std::int32_t j = 0; j < x.count; ++j) inverse_[static_cast<std::size_t>(j)] += c * x.value(j) * x.value(j);
+    } else {
+      for (std::int32_t k = 0; k < x.count; ++k)
+        inverse_[static_cast<std::size_t>(x.indices[k])] += c * x.value(k) * x.value(k);
+    }
+    rows_.run().work(2.0 * x.count + 8);
+  }
+  if (constant != 0) inverse_[rows_.features()] += mass * constant * constant;
+  for (double& v : inverse_) v = 1 / v;
+  rows_.run().work(static_cast<double>(rows_.rows() + 4 * static_cast<std::int64_t>(inverse_.size())));
+}
+
+void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<double>& q) const {
+  q = p;
+  const double constant = rows_.constant(), offset = constant != 0 ? constant * p[rows_.features()] : 0.0;
+  double mass = 0;
+  for (std::size_t k = 0; k < which_.size(); ++k) {
+    const Row x = rows_.row(which_[k]);
+    const double t = weight_[k] * (dot(x, p.data()) + offset);
+    margin::add(t, x, q.data());
+    mass += t;
+    rows_.run().work(2.0 * x.count + 8);
+  }
+  if (constant != 0) q[rows_.features()] += mass * constant;
+}
+
+void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& r, double accuracy,
+                               std::vector<double>& d) {
+  weigh(weight, factor);
+  const std::size_t n = r.size();
+  const double goal = accuracy * accuracy * inner(r, r);
+  std::fill(d.begin(), d.end(), 0.0);
+  double product = 0;  // residualᵀ M⁻¹ residual
+  for (std::size_t j = 0; j < n; ++j) {
+    residual_[j] = -r[j];
+    search_[j] = inverse_[j] * residual_[j];
+    product += residual_[j] * search_[j];
+  }
+  const double scaled_goal = accuracy * accuracy * product;
+  double best = inner(r, r);
+  for (int k = 0, idle = 0; k < most_products; ++k) {
+    multiply(search_, image_);
+    const double curvature = inner(search_, image_);
+    if (!(curvature > 0) || !std::isfinite(curvature)) break;
+    const double step = product / curvature;
+    kernels().axpy_d(step, search_.data(), d.data(), n);
+    kernels().axpy_d(-step, image_.data(), residual_.data(), n);
+    const double size = inner(residual_, residual_);
+    rows_.run().work(8.0 * static_cast<double>(n));
+    double next = 0;
+    for (std::size_t j = 0; j < n; ++j) next += inverse_[j] * residual_[j] * residual_[j];
+    if (size <= goal && next <= scaled_goal) break;
+    // The residual is not monotone, but one that stays where it was for long is rounding.
+    idle = size < best ? 0 : idle + 1;
+    best = std::min(best, size);
+    if (idle >= 100) break;
+    const double turn = next / product;
+    if (!std::isfinite(turn)) break;
+    for (std::size_t j = 0; j < n; ++j) search_[j] = inverse_[j] * residual_[j] + turn * search_[j];
+    product = next;
+  }
+  if (!(inner(r, d) < 0) || !std::isfinite(inner(d, d)))
+    for (std::size_t j = 0; j < n; ++j) d[j] = -inverse_[j] * r[j];
+}
+
+}  // namespace margin

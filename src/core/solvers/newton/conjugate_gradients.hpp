@@ -1,0 +1,30 @@
+// The linear systems of Newton's method without a matrix: conjugate gradients on products with the rows.
+#pragma once
+
+#include <vector>
+
+#include "core/solvers/newton/rows.hpp"
+
+namespace margin {
+
+/// Solves (I + factor · Σ weight_i x_i x_iᵀ) d = −r. A product reads the rows of positive weight once; the
+/// preconditioner is the diagonal, so that columns of any scale, each in its own unit, are alike.
+class ConjugateGradients {
+ public:
+  explicit ConjugateGradients(const NewtonRows& rows);
+  /// weight_i ≥ 0. Ends when the residual is at most `accuracy` · ‖r‖, or no step makes it smaller in floating point.
+  /// d is a direction of descent in any case (rᵀd < 0 unless r is 0).
+  void solve(const double* weight, double factor, const std::vector<double>& r, double accuracy,
+             std::vector<double>& d);
+
+ private:
+  void weigh(const double* weight, double factor);
+  void multiply(const std::vector<double>& p, std::vector<double>& q) const;
+
+  const NewtonRows& rows_;
+  std::vector<std::int64_t> which_;  // rows of positive weight
+  std::vector<double> weight_;       // theirs, times the factor
+  std::vector<double> inverse_, residual_, search_, image_;
+};
+
+}  // namespace margin

@@ -1,0 +1,228 @@
+// Second-order solver for regularised risks of few features (or few rows).
+//
+// Problem:  min P(w) of certificate/risk.hpp for one output after the other (one against the rest), no elastic net.
+// Method:   smooth losses by Newton-Cholesky (solvers/newton/smooth.cpp), piecewise linear ones by an augmented
+// Lagrangian with
+//           a semismooth Newton method inside (solvers/newton/augmented_lagrangian.cpp). The intercept is one more
+//           column of the constant intercept_scale. Fewer rows than features: the same in the span of the rows
+//           (solvers/newton/row_span.cpp). "newton_cg": the same methods, in the features, with conjugate gradients for
+//           their linear systems.
+// Start:    the solution of a systematic sample of the rows, or the initial model.
+// Stops:    P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
+#include "core/solvers/newton/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/polled.hpp"
+#include "core/solvers/idle_outputs.hpp"
+#include "core/solvers/newton/gram.hpp"
+#include "core/solvers/newton/row_span.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, Systems with, Run& run)
+    : rows(problem, run), loss(*problem.loss), systems(with) {
+  const auto n = static_cast<std::size_t>(rows.rows());
+  y.resize(n);
+  cost.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = problem.target(static_cast<std::int64_t>(i), output);
+    cost[i] = problem.weight(static_cast<std::int64_t>(i)) / problem.lambda / problem.total_weight;
+  }
+}
+
+NewtonProblem::NewtonProblem(const NewtonProblem& all, const std::vector<std::int64_t>& which, double scale)
+    : rows(all.rows, which), loss(all.loss), systems(all.systems), y(which.size()), cost(which.size()) {
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    y[k] = all.y[static_cast<std::size_t>(which[k])];
+    cost[k] = scale * all.cost[static_cast<std::size_t>(which[k])];
+  }
+}
+
+std::vector<std::int64_t> systematic_sample(const NewtonProblem& problem) {
+  std::vector<std::int64_t> which;
+  const std::int64_t n = problem.rows.rows(), columns = static_cast<std::int64_t>(problem.rows.columns());
+  if (n / sample_stride < std::max<std::int64_t>(2048, 10 * columns)) return which;
+  for (std::int64_t i = 0; i < n; i += sample_stride) which.push_back(i);
+  return which;
+}
+
+NewtonProgress::NewtonProgress(const Problem& problem, double tolerance, Run& run)
+    : run_(run),
+      lambda_(problem.lambda),
+      tolerance_(tolerance),
+      lower_(static_cast<std::size_t>(problem.outputs()), 0.0),
+      upper_(risk_of_constant(problem, 0, run)) {}
+
+void NewtonProgress::record(double primal, double dual) {
+  const auto o = static_cast<std::size_t>(output_);
+  // Each end is a bound of its own, so the best of each so far is one too.
+  upper_[o] = std::min(upper_[o], lambda_ * primal);
+  lower_[o] = std::max(lower_[o], std::min(lambda_ * dual, upper_[o]));
+  double lower = 0, upper = 0;
+  for (std::size_t k = 0; k < lower_.size(); ++k) {
+    lower += lower_[k];
+    upper += upper_[k];
+  }
+  run_.record(iterations_++, lower, upper);
+}
+
+double NewtonProgress::wanted_gap(double primal, double dual) const {
+  return 0.9 * tolerance_ * std::max(std::fabs(primal), std::fabs(dual));
+}
+
+namespace {
+
+// An n × n or d × d matrix of doubles beyond this is 128 MB, and its factorisation takes seconds.
+constexpr std::int32_t largest_system = 4096;
+
+std::string refusal_of_second_order(const Problem& p) {
+  if (p.hard_margin) return "it needs lambda (a soft margin)";
+  if (p.l1_ratio > 0) return "it has no elastic net (l1_ratio must be 0)";
+  return {};
+}
+
+std::int64_t columns_of(const Problem& p) { return p.dimensions() + (p.intercept ? 1 : 0); }
+
+/// The part of a previous model that belongs to output `o`. Throws Error(wrong_dimensions).
+void start_from(const InitialModel& model, const Problem& p, std::int32_t o, NewtonPoint& point) {
+  const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
+  const auto k = static_cast<std::size_t>(p.outputs()), at = static_cast<std::size_t>(o);
+  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
+    throw Error(ErrorKind::wrong_dimensions,
+                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
+                    std::to_string(k) + " x " + std::to_string(d),
+                "Start from a model trained on the same features and classes.");
+  std::copy_n(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d), d, point.w.begin());
+  if (p.intercept && !model.intercept.empty()) point.w[d] = model.intercept[at] / p.intercept_scale;
+  point.known = NewtonPoint::Known::weights;
+  if (model.dual_weights.size() != n * k) return;
+  for (std::size_t i = 0; i < n; ++i) point.a[i] = model.dual_weights[i * k + at];
+  point.known = NewtonPoint::Known::both;
+}
+
+using Systems = NewtonProblem::Systems;
+
+Solution solve_rows(const Problem& p, const Settings& settings, Systems systems, std::string_view name, Run& run);
+
+class Newton final : public Solver {
+ public:
+  std::string_view name() const override { return "newton"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override {
+    return "Newton with Cholesky (smooth losses), augmented Lagrangian with semismooth Newton (piecewise ones)";
+  }
+  std::string refusal(const Problem& p) const override;
+  double workspace(const Problem& p) const override;
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+};
+
+class NewtonCg final : public Solver {
+ public:
+  std::string_view name() const override { return "newton_cg"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override {
+    return "newton with conjugate gradients in place of Cholesky: any number of features, sparse rows";
+  }
+  std::string refusal(const Problem& p) const override { return refusal_of_second_order(p); }
+  double workspace(const Problem& p) const override;
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+};
+
+std::string Newton::refusal(const Problem& p) const {
+  if (std::string reason = refusal_of_second_order(p); !reason.empty()) return reason;
+  if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
+    return "it solves linear systems of the smaller of " + std::to_string(p.rows()) + " rows and " +
+           std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
+  return {};
+}
+
+double Newton::workspace(const Problem& p) const {
+  const auto n = static_cast<double>(p.rows());
+  const auto system = std::min<std::int64_t>(p.rows(), columns_of(p));
+  const double span = columns_of(p) > p.rows() ? 2 : 0;
+  const double per_row = p.loss->smoothness() > 0 ? 8 : 24;  // numbers of 8 bytes, beside the returned duals
+  return 8 * n * (per_row + p.outputs()) + 8.0 * 256 * static_cast<double>(system) +
+         (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
+}
+
+Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
+  const std::vector<std::int64_t> which = systematic_sample(problem);
+  if (!which.empty() && point.known == NewtonPoint::Known::nothing) {
+    NewtonPoint start{point.w, std::vector<double>(which.size(), 0.0)};
+    newton_smooth(NewtonProblem(problem, which, sample_stride), start, nullptr);
+    point.w = start.w;
+  }
+  return newton_smooth(problem, point, &progress);
+}
+
+Solution solve_rows(const Problem& p, const Settings& settings, Systems systems, std::string_view name, Run& run) {
+  const auto columns = static_cast<std::size_t>(columns_of(p));
+  const auto n = static_cast<std::size_t>(p.rows());
+  const std::int32_t d = p.dimensions();
+  Solution s;
+  s.solver = name;
+  s.status = Status::optimal;
+  s.weights = Weights::Zero(p.outputs(), d);
+  s.intercept = Eigen::VectorXd::Zero(p.outputs());
+  s.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
+  NewtonProgress progress(p, settings.tolerance, run);
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    progress.begin(o);
+    NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
+    if (settings.initial.has_value()) start_from(*settings.initial, p, o, point);
+    const NewtonProblem problem(p, o, systems, run);
+    const Status status =
+        p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
+    if (status != Status::optimal) s.status = status;
+    for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
+    if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * p.intercept_scale;
+    for (std::size_t i = 0; i < n; ++i) s.dual(static_cast<std::int64_t>(i), o) = point.a[i];
+    Status why;
+    if (o + 1 < p.outputs() && progress.exhausted(why)) {
+      s.status = why;
+      leave_idle(p, o + 1, s, run);
+      break;
+    }
+  }
+  s.iterations = progress.iterations();
+  s.trace = run.take_trace();
+  return s;
+}
+
+Solution Newton::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  if (p.rows() >= columns_of(p)) return solve_rows(p, settings, Systems::cholesky, name(), run);
+  const RowSpan span(p, run);
+  Settings reduced = settings;
+  if (settings.initial.has_value()) reduced.initial = span.reduce(*settings.initial);
+  Solution s = solve_rows(span.problem(), reduced, Systems::cholesky, name(), run);
+  span.expand(s);
+  return s;
+}
+
+double NewtonCg::workspace(const Problem& p) const {
+  const double n = static_cast<double>(p.rows()), columns = static_cast<double>(columns_of(p));
+  const double per_row = p.loss->smoothness() > 0 ? 10 : 26;
+  return 8 * n * (per_row + p.outputs()) + 8 * columns * (16.0 + p.outputs());
+}
+
+Solution NewtonCg::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  return solve_rows(p, settings, Systems::conjugate_gradients, name(), run);
+}
+
+const Newton instance;
+const NewtonCg matrix_free;
+
+}  // namespace
+
+extern const Solver& newton;
+extern const Solver& newton_cg;
+const Solver& newton = instance;
+const Solver& newton_cg = matrix_free;
+
+}  // namespace margin

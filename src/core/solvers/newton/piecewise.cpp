@@ -1,0 +1,273 @@
+// Piecewise linear losses in rounds: rows far from a kink of the loss are held at their end of the dual's domain, the
+// augmented Lagrangian solves for the others, and a pass over all rows certifies or finds those that were held wrongly.
+//
+// On the pieces where the held rows lie, their loss is linear in w: Σ cost_i φ(u_i) = const − <fixed, w>, fixed =
+// Σ cost_i a_i x_i. So the reduced problem is exact as long as they stay there, and the gap of the whole is the gap of
+// the part plus the Fenchel-Young gaps of the held rows that left. The set of rows solved for only grows after the
+// second round, hence the rounds end. Near the solution only about d rows lie at the kink, so few are undecided.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/solvers/newton/augmented_lagrangian.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double first_kappa = 0.4;
+// How well the sample is solved, relative to P(0): about its statistical error.
+constexpr double sample_gap = 1e-3;
+// Rows to solve for, as a share of all rows, of the undecided ones, and of the columns.
+// The first share is smaller when a previous model tells where the kinks will be.
+constexpr double row_share = 0.2, known_share = 0.05, undecided_share = 3, column_share = 10;
+// Steps that a part may take before all rows are looked at again; what a round leaves of the gap.
+constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
+constexpr double gap_share = 0.02;
+// The width of the first smoothing, as a share of the distance to the nearest row that is held.
+constexpr double first_width = 0.2;
+
+class Rounds {
+ public:
+  Rounds(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress)
+      : p_(problem),
+        box_(problem.loss),
+        w_(point.w),
+        a_(point.a),
+        known_(point.known),
+        progress_(progress),
+        n_(problem.y.size()),
+        u_(n_),
+        solved_(n_, 1) {}
+
+  Status run();
+
+ private:
+  /// The a of the piece that u lies on, and the distance to the nearest kink.
+  struct Piece {
+    double a, distance;
+  };
+  Piece piece(std::size_t i) const;
+  enum class Outcome { done, better, worse, stuck };
+  Outcome round(double wanted);
+  bool start();
+  bool certified();
+  double choose(bool grow_only);
+  void soften();
+  void open();
+  void sharpen(double reach);
+  double primal() const;
+  double scale() const;
+
+  const NewtonProblem& p_;
+  const BoxLoss box_;
+  std::vector<double>&w_, &a_;
+  NewtonPoint::Known known_;
+  NewtonProgress& progress_;
+  std::size_t n_;
+  std::vector<double> u_;
+  std::vector<char> solved_;  // rows that the next round solves for
+  double kappa_ = 0, share_ = row_share;
+  bool known_dual_ = false;      // a_ comes from a model or an accepted round
+  double primal_ = 0, gap_ = 0;  // of w_ over all rows; the gap of the last accepted round
+};
+
+Rounds::Piece Rounds::piece(std::size_t i) const {
+  const double r = p_.y[i] - u_[i], high = box_.high(p_.y[i]), low = box_.low(p_.y[i]);
+  const double to_high = high > 0 ? std::fabs(r - box_.epsilon) : std::numeric_limits<double>::infinity();
+  const double to_low = low < 0 ? std::fabs(r + box_.epsilon) : std::numeric_limits<double>::infinity();
+  return {r > box_.epsilon ? high : (r < -box_.epsilon ? low : 0.0), std::min(to_high, to_low)};
+}
+
+double Rounds::primal() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    const double r = p_.y[i] - u_[i];
+    sum += p_.cost[i] * (r > 0 ? box_.high(p_.y[i]) * std::max(0.0, r - box_.epsilon)
+                               : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
+  }
+  p_.rows.run().work(8.0 * static_cast<double>(n_));
+  return 0.5 * kernels().dot_dd(w_.data(), w_.data(), w_.size()) + sum;
+}
+
+// The size of a residual: 1 for margins, the mean absolute one for a regression.
+double Rounds::scale() const {
+  if (p_.loss.classification()) return 1;
+  double sum = 0, mass = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    sum += p_.cost[i] * std::fabs(p_.y[i] - u_[i]);
+    mass += p_.cost[i];
+  }
+  return sum > 0 ? sum / mass : 1;
+}
+
+// A point to start from: a previous model, the solution of a sample, or nothing. False when it needs no more work.
+bool Rounds::start() {
+  p_.rows.scores(w_.data(), u_.data());
+  kappa_ = first_kappa / scale();
+  if (known_ == NewtonPoint::Known::both) {
+    if (certified()) return false;
+    share_ = known_share;
+    known_dual_ = true;
+    sharpen(choose(false));
+    return true;
+  }
+  if (known_ == NewtonPoint::Known::nothing) {
+    soften();
+    const std::vector<std::int64_t> which = systematic_sample(p_);
+    if (which.empty()) return true;
+    const NewtonProblem sample(p_, which, sample_stride);
+    AugmentedLagrangian part(sample, box_, std::vector<double>(w_.size(), 0.0));
+    part.kappa = kappa_;
+    part.w = w_;
+    sample.rows.scores(part.w.data(), part.u.data());
+    for (std::size_t k = 0; k < which.size(); ++k) part.a[k] = a_[static_cast<std::size_t>(which[k])];
+    part.solve(sample_gap * primal(), unlimited, 0, 0, nullptr);
+    w_ = part.w;
+    p_.rows.scores(w_.data(), u_.data());
+  }
+  open();
+  return true;
+}
+
+// Rows, multipliers and proximal weight of the next round where only w is known.
+void Rounds::open() {
+  for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
+  const double reach = choose(false);
+  soften();
+  sharpen(reach);
+}
+
+// A smoothing no wider than a share of `reach`, the distance to the nearest held row.
+void Rounds::sharpen(double reach) {
+  kappa_ = std::max(first_kappa / scale(), 1 / (first_width * std::max(reach, 1e-6 * scale())));
+}
+
+// The gap of w and a as they stand, from all rows.
+bool Rounds::certified() {
+  std::vector<double> coefficient(n_), v(w_.size());
+  double dual = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    a_[i] = std::clamp(a_[i], box_.low(p_.y[i]), box_.high(p_.y[i]));
+    coefficient[i] = p_.cost[i] * a_[i];
+    dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
+  }
+  p_.rows.combine(coefficient.data(), v.data());
+  dual -= 0.5 * kernels().dot_dd(v.data(), v.data(), v.size());
+  primal_ = primal();
+  gap_ = primal_ - dual;
+  progress_.record(primal_, dual);
+  return progress_.reached(primal_, dual);
+}
+
+// Rows that nothing is known about start in the middle of their jump: the first augmented Lagrangian then is a smoothed
+// loss of width 1/κ, on which every row near the kink counts.
+void Rounds::soften() {
+  for (std::size_t i = 0; i < n_; ++i)
+    if (solved_[i] != 0) {
+      const double y = p_.y[i], low = box_.low(y), high = box_.high(y);
+      a_[i] = box_.epsilon > 0 ? 0.5 * (y > u_[i] ? high : low) : 0.5 * (low + high);
+    }
+}
+
+// Rows are settled when their a is that of their piece and the nearest kink is beyond a distance chosen for a
+// workable number of unsettled ones, which is returned.
+double Rounds::choose(bool grow_only) {
+  std::vector<double> distance(n_), sorted;
+  double undecided = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    const Piece at = piece(i);
+    distance[i] = at.a == a_[i] ? at.distance : 0.0;
+    undecided += distance[i] == 0;
+  }
+  const auto all = static_cast<double>(n_);
+  const double wanted =
+      std::max({share_ * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
+  if (wanted >= 0.5 * all) {
+    std::fill(solved_.begin(), solved_.end(), 1);
+    return scale();
+  }
+  sorted = distance;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  for (std::size_t i = 0; i < n_; ++i)
+    if (distance[i] <= *middle)
+      solved_[i] = 1;
+    else if (!grow_only)
+      solved_[i] = 0;
+  p_.rows.run().work(20 * all);
+  return *middle;
+}
+
+// One round: solve for the chosen rows with the others held, then look at all rows.
+Rounds::Outcome Rounds::round(double wanted) {
+  std::vector<std::int64_t> which;
+  std::vector<double> held(n_, 0.0), fixed(w_.size(), 0.0);
+  double held_dual = 0;
+  for (std::size_t i = 0; i < n_; ++i)
+    if (solved_[i] != 0) {
+      which.push_back(static_cast<std::int64_t>(i));
+    } else {
+      held[i] = p_.cost[i] * a_[i];
+      held_dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
+    }
+  const bool all = which.size() == n_;
+  if (!all) p_.rows.combine(held.data(), fixed.data());
+  const NewtonProblem part(p_, which, 1.0);
+  AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
+  lagrangian.kappa = kappa_;
+  lagrangian.w = w_;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    lagrangian.a[k] = a_[static_cast<std::size_t>(which[k])];
+    lagrangian.u[k] = u_[static_cast<std::size_t>(which[k])];
+  }
+  const bool solved = lagrangian.solve(wanted, all ? unlimited : steps_of_a_part, primal_, held_dual, &progress_);
+
+  // The part knows nothing of the kinks of the held rows: where too few rows were solved for, w can run away.
+  const std::vector<double> u_before = u_, w_before = w_;
+  const double primal_before = primal_;
+  w_ = lagrangian.w;
+  p_.rows.scores(w_.data(), u_.data());
+  primal_ = primal();
+  const double dual = lagrangian.dual() + held_dual, gap = primal_ - dual;
+  const bool better = primal_ <= primal_before || gap < 0.5 * gap_;
+  progress_.record(primal_, dual);
+  if (better || all) {
+    for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
+    kappa_ = lagrangian.kappa;
+    known_dual_ = true;
+    gap_ = gap;
+    if (progress_.reached(primal_, dual)) return Outcome::done;
+    return all && !solved ? Outcome::stuck : Outcome::better;
+  }
+  w_ = w_before;
+  u_ = u_before;
+  primal_ = primal_before;
+  return Outcome::worse;
+}
+
+Status Rounds::run() {
+  if (!start()) return Status::optimal;
+  if (known_ != NewtonPoint::Known::both) primal_ = gap_ = primal();
+  for (int count = 0;; ++count) {
+    const double wanted = std::max(0.5 * progress_.wanted_gap(primal_, primal_), gap_share * gap_);
+    const Outcome outcome = round(wanted);
+    if (outcome == Outcome::done) return Status::optimal;
+    Status why;
+    if (progress_.exhausted(why)) return why;
+    if (outcome == Outcome::stuck) return Status::iteration_limit;
+    if (outcome == Outcome::worse) share_ *= 2;
+    if (known_dual_)
+      choose(count > 0);
+    else
+      open();
+  }
+}
+
+}  // namespace
+
+Status newton_piecewise(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
+  return Rounds(problem, point, progress).run();
+}
+
+}  // namespace margin

@@ -1,0 +1,77 @@
+#include "core/solvers/newton/rows.hpp"
+
+#include <algorithm>
+
+namespace margin {
+
+namespace {
+
+constexpr std::int64_t block = 1024;  // rows, or more where they are thin
+
+}  // namespace
+
+NewtonRows::NewtonRows(const Problem& problem, Run& run)
+    : data_(problem.data),
+      run_(run),
+      rows_(problem.rows()),
+      features_(static_cast<std::size_t>(problem.dimensions())),
+      constant_(problem.intercept ? problem.intercept_scale : 0.0) {}
+
+NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
+    : data_(all.data_),
+      run_(all.run_),
+      which_(std::move(which)),
+      rows_(static_cast<std::int64_t>(which_.size())),
+      features_(all.features_),
+      constant_(all.constant_) {
+  for (std::int64_t& i : which_) i = all.source(i);
+}
+
+void NewtonRows::scores(const double* w, double* u) const {
+  const double offset = constant_ != 0 ? constant_ * w[features_] : 0.0;
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    prefetch_after(i);
+    const Row x = row(i);
+    u[i] = dot(x, w) + offset;
+    run_.work(x.count + 8);
+  }
+}
+
+void NewtonRows::combine(const double* coefficient, double* v) const {
+  const std::size_t d = columns();
+  std::fill(v, v + d, 0.0);
+  std::vector<double> part(d);
+  // A block reads more numbers than it has columns: wide sparse rows would be lost among the sums of blocks.
+  const double stored = std::max(1.0, data_.density() * static_cast<double>(features_));
+  const std::int64_t size = std::max(block, static_cast<std::int64_t>(4 * static_cast<double>(d) / stored));
+  for (std::int64_t begin = 0; begin < rows_; begin += size) {
+    const std::int64_t end = std::min(rows_, begin + size);
+    std::fill(part.begin(), part.end(), 0.0);
+    double mass = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double c = coefficient[i];
+      if (c == 0) continue;
+      prefetch_after(i);
+      const Row x = row(i);
+      margin::add(c, x, part.data());
+      mass += c;
+      run_.work(x.count + 8);
+    }
+    if (constant_ != 0) part[features_] = mass * constant_;
+    for (std::size_t j = 0; j < d; ++j) v[j] += part[j];
+    run_.work(static_cast<double>(2 * d));
+  }
+}
+
+void NewtonRows::add(const std::vector<std::int64_t>& which, const std::vector<double>& coefficient, double* v) const {
+  double mass = 0;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const Row x = row(which[k]);
+    margin::add(coefficient[k], x, v);
+    mass += coefficient[k];
+    run_.work(x.count + 8);
+  }
+  if (constant_ != 0) v[features_] += mass * constant_;
+}
+
+}  // namespace margin

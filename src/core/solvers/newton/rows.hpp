@@ -1,0 +1,51 @@
+// The rows as the second-order solvers see them: the intercept is one more column of the constant intercept_scale,
+// never copied; every pass polls.
+#pragma once
+
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// All rows of a problem, or some of them: a sample for a cheap start, the rows that are still undecided.
+class NewtonRows {
+ public:
+  NewtonRows(const Problem& problem, Run& run);
+  NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which);
+
+  std::int64_t rows() const { return rows_; }
+  /// Features, plus one with an intercept.
+  std::size_t columns() const { return features_ + (constant_ != 0 ? 1 : 0); }
+  std::size_t features() const { return features_; }
+  double constant() const { return constant_; }  ///< value of the intercept's column, 0 without one
+  /// Index of row i in the data set.
+  std::int64_t source(std::int64_t i) const { return which_.empty() ? i : which_[static_cast<std::size_t>(i)]; }
+  Row row(std::int64_t i) const { return data_.row(source(i)); }
+  Run& run() const { return run_; }
+  /// Ask for a row that a pass in ascending order will read soon: chosen rows lie apart, out of the hardware's sight.
+  void prefetch_after(std::int64_t i) const {
+    if (!which_.empty() && i + ahead < rows_) prefetch(row(i + ahead));
+  }
+
+  /// u_i = <x_i, w>, w of columns() elements.
+  void scores(const double* w, double* u) const;
+  /// v = Σ coefficient_i x_i; rows of coefficient 0 are not read. Summed in blocks, so that the rounding of n terms
+  /// is that of √n.
+  void combine(const double* coefficient, double* v) const;
+  /// v += Σ coefficient_i x_i over the listed rows.
+  void add(const std::vector<std::int64_t>& which, const std::vector<double>& coefficient, double* v) const;
+
+ private:
+  static constexpr std::int64_t ahead = 8;
+
+  const Dataset& data_;
+  Run& run_;
+  std::vector<std::int64_t> which_;  // empty: all
+  std::int64_t rows_;
+  std::size_t features_;
+  double constant_;
+};
+
+}  // namespace margin

@@ -1,0 +1,256 @@
+// Newton's method for smooth losses, with a Cholesky factorisation or with conjugate gradients.
+//
+// Problem:  min F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i), with F = P/λ.
+// Update:   w += t d, (I + Σ cost_i φ''_i x_i x_iᵀ) d = −∇F(w), t = 1 unless the decrease along d asks for less.
+// Dual:     a_i = −φ'(u_i). Every Fenchel-Young gap vanishes, so P − D = λ(F − D_F) = (λ/2)‖∇F‖²: the certificate is
+//           a by-product of the gradient.
+// Stops:    gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
+// Systems:  a direct solve, or conjugate gradients until what is left of the gradient is small beside what the wanted
+//           gap allows (truncated Newton: Dembo, Steihaug 1983; Lin, Weng, Keerthi 2008 for these losses).
+// Source:   Boyd & Vandenberghe (2004), Section 9.5; Mangasarian (2002) for losses with a piecewise linear gradient
+//           (finite termination); the dual point is Shalev-Shwartz & Zhang (2013), Section 3.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/loss/registry.hpp"
+#include "core/solvers/newton/conjugate_gradients.hpp"
+#include "core/solvers/newton/gram.hpp"
+#include "core/solvers/newton/newton.hpp"
+
+namespace margin {
+
+namespace {
+
+// Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
+constexpr double end_share = 0.5, first_accuracy = 0.1;
+
+double squared(const std::vector<double>& v) { return kernels().dot_dd(v.data(), v.data(), v.size()); }
+double inner(const std::vector<double>& v, const std::vector<double>& w) {
+  return kernels().dot_dd(v.data(), w.data(), v.size());
+}
+
+/// φ and φ' of a chunk of rows, in arrays so that a loss may have a kernel for them.
+struct Chunk {
+  static constexpr std::size_t size = 1024;
+  std::size_t begin = 0, count = 0;
+  double score[size], value[size], slope[size];
+};
+
+template <class L>
+void evaluate(const L& loss, const double* y, Chunk& c) {
+  for (std::size_t k = 0; k < c.count; ++k) {
+    c.value[k] = loss.value(c.score[k], y[k]);
+    c.slope[k] = loss.derivative(c.score[k], y[k]);
+  }
+}
+void evaluate(const Logistic&, const double* y, Chunk& c) { kernels().logistic(c.score, y, c.count, c.value, c.slope); }
+
+/// The curvature at a chunk's scores; the logistic one follows from the slope.
+template <class L>
+double curvature(const L& loss, double y, double u, double /*a*/) {
+  return loss.second_derivative(u, y);
+}
+double curvature(const Logistic&, double y, double /*u*/, double a) { return a * y * (1 - a * y); }
+
+/// Calls f(chunk) with φ and φ' at u + t du (du null: at u), chunk by chunk with polls in between.
+template <class Function>
+void in_chunks(const NewtonProblem& p, const double* u, const double* du, double t, Function&& f) {
+  Chunk c;
+  visit(p.loss, [&](const auto& loss) {
+    const auto n = static_cast<std::size_t>(p.rows.rows());
+    for (c.begin = 0; c.begin < n; c.begin += Chunk::size) {
+      c.count = std::min(Chunk::size, n - c.begin);
+      for (std::size_t k = 0; k < c.count; ++k)
+        c.score[k] = du == nullptr ? u[c.begin + k] : u[c.begin + k] + t * du[c.begin + k];
+      evaluate(loss, p.y.data() + c.begin, c);
+      f(c);
+      p.rows.run().work(50.0 * static_cast<double>(c.count));
+    }
+  });
+}
+
+class SmoothNewton {
+ public:
+  SmoothNewton(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress* progress)
+      : p_(problem),
+        w_(point.w),
+        a_(point.a),
+        progress_(progress),
+        n_(static_cast<std::size_t>(p_.rows.rows())),
+        u_(n_),
+        du_(n_),
+        coefficient_(n_),
+        r_(w_.size()),
+        d_(w_.size()) {
+    if (p_.systems == NewtonProblem::Systems::cholesky)
+      dense_ = std::make_unique<Dense>(p_.rows, w_.size());
+    else
+      gradients_ = std::make_unique<ConjugateGradients>(p_.rows);
+  }
+
+  Status run();
+
+ private:
+  void gradient();
+  void direction();
+  double wanted() const;
+  double step();
+  /// F(w + t d) and its derivative in t.
+  struct Line {
+    double value, slope;
+  };
+  Line along(double t) const;
+
+  const NewtonProblem& p_;
+  std::vector<double>&w_, &a_;
+  NewtonProgress* progress_;
+  std::size_t n_;
+  std::vector<double> u_, du_, coefficient_, r_, d_;
+  struct Dense {
+    Dense(const NewtonRows& rows, std::size_t size) : gram(rows), hessian(size) {}
+    GramSum gram;
+    SymmetricMatrix hessian;
+  };
+  std::unique_ptr<Dense> dense_;
+  std::unique_ptr<ConjugateGradients> gradients_;
+  double primal_ = 0, gap_ = 0;
+};
+
+// r = ∇F = w − Σ cost a x, F and the gap at the current w.
+void SmoothNewton::gradient() {
+  double sum = 0;
+  in_chunks(p_, u_.data(), nullptr, 0, [&](const Chunk& c) {
+    for (std::size_t k = 0; k < c.count; ++k) {
+      const std::size_t i = c.begin + k;
+      sum += p_.cost[i] * c.value[k];
+      a_[i] = -c.slope[k];
+      coefficient_[i] = p_.cost[i] * a_[i];
+    }
+  });
+  p_.rows.combine(coefficient_.data(), r_.data());
+  for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = w_[j] - r_[j];
+  primal_ = 0.5 * squared(w_) + sum;
+  gap_ = 0.5 * squared(r_);
+}
+
+void SmoothNewton::direction() {
+  visit(p_.loss, [&](const auto& loss) {
+    for (std::size_t i = 0; i < n_; ++i) coefficient_[i] = p_.cost[i] * curvature(loss, p_.y[i], u_[i], a_[i]);
+  });
+  p_.rows.run().work(4.0 * static_cast<double>(n_));
+  if (gradients_) {
+    // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
+    // allows, and less of it as the model of the function becomes exact.
+    const double share = gap_ / std::fabs(primal_);
+    const double accuracy =
+        std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
+    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, first_accuracy), d_);
+    return;
+  }
+  GramSum& gram = dense_->gram;
+  SymmetricMatrix& hessian = dense_->hessian;
+  // Data of rank below d leaves only the identity in some directions; where that is less than the rounding of the
+  // rest, a larger multiple of the diagonal is added until the factorisation exists. The direction then is a damped
+  // one.
+  for (double damping = 0;; damping = damping == 0 ? 1e-13 : 100 * damping) {
+    hessian.set_zero();
+    gram.add(coefficient_.data(), hessian);
+    for (std::size_t j = 0; j < w_.size(); ++j) {
+      double& h = hessian.row(j)[j];
+      h += 1 + damping * h;
+    }
+    if (factorise(hessian, p_.rows.run()) || damping > 1) break;
+  }
+  for (std::size_t j = 0; j < w_.size(); ++j) d_[j] = -r_[j];
+  solve_factored(hessian, d_.data());
+}
+
+double SmoothNewton::wanted() const {
+  return progress_ != nullptr ? progress_->wanted_gap(primal_, primal_ - gap_) : 1e-3 * primal_;
+}
+
+SmoothNewton::Line SmoothNewton::along(double t) const {
+  Line line{0, 0};
+  in_chunks(p_, u_.data(), du_.data(), t, [&](const Chunk& c) {
+    for (std::size_t k = 0; k < c.count; ++k) {
+      const std::size_t i = c.begin + k;
+      line.value += p_.cost[i] * c.value[k];
+      line.slope += p_.cost[i] * c.slope[k] * du_[i];
+    }
+  });
+  const double wd = inner(w_, d_), dd = squared(d_);
+  line.value += 0.5 * squared(w_) + t * wd + 0.5 * t * t * dd;
+  line.slope += wd + t * dd;
+  return line;
+}
+
+// The whole step where the slope along d has fallen to half there (a Newton step near the optimum makes it vanish),
+// otherwise a point further on or nearer where it has, by secants inside a bracket. Where the loss is linear the
+// Hessian knows nothing of the kinks ahead, and the right step can be far from 1 in both directions.
+double SmoothNewton::step() {
+  const double slope = inner(r_, d_), noise = 1e-14 * std::fabs(primal_);
+  double low = 0, low_slope = slope, high = -1, t = 1;
+  for (int i = 0; i < 60; ++i) {
+    const Line line = along(t);
+    if (std::fabs(line.slope) <= 0.5 * std::fabs(slope) && (line.slope <= 0 || line.value <= primal_ + noise)) return t;
+    if (std::fabs(line.slope * t) <= noise) return t;
+    double next;
+    if (line.slope <= 0) {
+      next = line.slope > low_slope ? t + (t - low) * line.slope / (low_slope - line.slope) : 8 * t;
+      low = t;
+      low_slope = line.slope;
+    } else {
+      next = low + (t - low) * low_slope / (low_slope - line.slope);
+      high = t;
+    }
+    t = high < 0 ? std::clamp(next, 2 * t, 8 * t)
+                 : std::clamp(next, low + 0.1 * (high - low), high - 0.1 * (high - low));
+  }
+  return low > 0 ? low : t;
+}
+
+Status SmoothNewton::run() {
+  Status why = Status::iteration_limit;
+  std::vector<double> best = w_;
+  double best_gap = -1, last = 0;
+  int idle = 0;
+  p_.rows.scores(w_.data(), u_.data());
+  for (int iteration = 0;; ++iteration) {
+    gradient();
+    if (progress_ != nullptr) {
+      progress_->record(primal_, primal_ - gap_);
+      if (progress_->reached(primal_, primal_ - gap_)) return Status::optimal;
+      if (progress_->exhausted(why)) break;
+    } else if (gap_ <= wanted() || iteration >= 20) {
+      return Status::optimal;
+    }
+    // Progress is a smaller F until rounding hides its changes, then a smaller gap.
+    idle = iteration == 0 || primal_ < last - 1e-13 * std::fabs(last) || gap_ < 0.9 * best_gap ? 0 : idle + 1;
+    last = primal_;
+    if (best_gap < 0 || gap_ < best_gap) {
+      best_gap = gap_;
+      best = w_;
+    }
+    if (idle >= 4 || !std::isfinite(gap_)) break;
+    direction();
+    p_.rows.scores(d_.data(), du_.data());
+    const double t = step();
+    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += t * d_[j];
+    for (std::size_t i = 0; i < n_; ++i) u_[i] += t * du_[i];
+  }
+  if (!(gap_ <= best_gap)) {
+    w_ = best;
+    p_.rows.scores(w_.data(), u_.data());
+    gradient();
+  }
+  return why;
+}
+
+}  // namespace
+
+Status newton_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress* progress) {
+  return SmoothNewton(problem, point, progress).run();
+}
+
+}  // namespace margin

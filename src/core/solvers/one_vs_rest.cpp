@@ -1,0 +1,64 @@
+#include "core/solvers/one_vs_rest.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/polled.hpp"
+
+namespace margin {
+
+Problem against_the_rest(const Problem& problem, std::int32_t output) {
+  Problem binary = problem;
+  if (problem.task != Task::multiclass) return binary;
+  binary.task = Task::binary;
+  binary.classes = 2;
+  binary.class_names = {"rest", problem.class_names[static_cast<std::size_t>(output)]};
+  for (std::int32_t& label : binary.label) label = label == output ? 1 : 0;
+  return binary;
+}
+
+namespace {
+
+/// The status of all outputs together: one that is not separable says so for all, one that is not done speaks next.
+Status worse(Status a, Status b) {
+  for (const Status s : {Status::not_separable, Status::time_limit, Status::iteration_limit})
+    if (a == s || b == s) return s;
+  return Status::optimal;
+}
+
+}  // namespace
+
+Solution solve_one_vs_rest(const Problem& problem, const Settings& settings, Monitor& monitor,
+                           const SolveBinary& solve) {
+  if (problem.outputs() == 1) return solve(problem, settings, monitor);
+  const auto start = std::chrono::steady_clock::now();
+  auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  Solution all;
+  Poller poller(&monitor);
+  all.weights = Weights::Zero(problem.outputs(), problem.dimensions());
+  all.intercept = Eigen::VectorXd::Zero(problem.outputs());
+  all.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
+
+  all.status = Status::optimal;
+  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+    const double before = elapsed();
+    Settings own = settings;
+    if (settings.max_seconds) own.max_seconds = std::max(1e-9, *settings.max_seconds - before);
+    const Solution one = solve(against_the_rest(problem, o), own, monitor);
+    all.weights.row(o) = one.weights.row(0);
+    all.intercept(o) = one.intercept(0);
+    all.dual.col(o) = one.dual.col(0);
+    poller.work(16.0 * static_cast<double>(problem.rows()));  // a line of the cache each
+    for (TracePoint point : one.trace) {
+      point.iteration += all.iterations;
+      point.seconds += before;
+      all.trace.push_back(point);
+    }
+    all.iterations += one.iterations;
+    all.status = worse(all.status, one.status);
+    if (all.solver.size() < one.solver.size()) all.solver = one.solver;
+  }
+  return all;
+}
+
+}  // namespace margin

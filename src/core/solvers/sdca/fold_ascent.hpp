@@ -1,0 +1,78 @@
+// The models of all folds of a cross-validation at once: each trained without the rows of its own fold.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/base/random.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// Coordinate ascent on up to `most` folds side by side (solvers/sdca/fold_ascent.cpp). Nothing of a row reaches the
+/// model of its own fold. One object follows a falling list of lambdas of one loss: each solve() starts from where the
+/// last ended.
+class FoldAscent {
+ public:
+  static constexpr std::int32_t most = 16;
+
+  /// Why this ascent cannot follow these settings, as a sentence fragment; empty when it can.
+  static std::string refusal(const Settings& settings);
+  /// Bytes for `folds` folds side by side.
+  static double workspace(const Problem& problem, std::int32_t folds);
+
+  /// `problem`: all rows, by reference, as `settings` are. The folds are first … first + count − 1 of `fold`.
+  FoldAscent(const Problem& problem, const Settings& settings, const std::vector<std::int32_t>& fold,
+             std::int32_t first, std::int32_t count, Run& run);
+  ~FoldAscent();
+
+  /// Ascends until the relative gap of every fold and output is within settings.tolerance, for at most `epochs` epochs.
+  /// True for each fold (from `first`) whose gap was within.
+  std::vector<char> solve(double lambda, double epochs);
+
+  /// Scores of row i, one per output, by the model of its fold as solve() left it; none of a row in another fold.
+  const double* held_out(std::int64_t i) const;
+  /// That model and its duals on the rows outside of its fold, in their order: a start for another solver.
+  InitialModel model(std::int32_t fold) const;
+
+ private:
+  struct Visit;
+  struct Output;
+  template <class L>
+  void ascend(const L& loss, double epochs);
+  template <class L>
+  double epoch(const L& loss);
+  template <class L>
+  void look(const L& loss, double epochs);
+  void turn_to(std::int32_t output, double lambda);
+  void rescale(double lambda);
+  void settle_zero_rows();
+  void dot_panel(const Row& x, double* u) const;
+  double constant(std::size_t fold) const;
+
+  const Problem& problem_;
+  const Settings& settings_;
+  const std::int32_t first_, count_;
+  const std::size_t width_;  // of a panel: count_ rounded up to whole vectors
+  Run& run_;
+  Random random_;
+  std::vector<Visit> rows_;
+  std::vector<Output> outputs_;
+  std::vector<double> held_out_;  // rows × outputs, kept by the last look() at each
+  Output* at_ = nullptr;          // the output that is being solved
+  double lambda_ = 0;
+  std::vector<double> unit_;  // classes × folds: class weight over the weight of the rows outside of the fold
+  std::vector<double> live_;  // unit_/λ, 0 for folds that are done
+  std::vector<char> reached_;
+  std::vector<std::int32_t> movable_, order_;
+  std::vector<double> estimate_, target_;  // of each fold
+  // A regression's targets are measured from the best constant of the rows outside of the fold: this much from that of
+  // all rows, from which `y` is measured. Losses see (score + offset, y), which is the same.
+  std::vector<double> offset_;
+  double violation_ = 0, widest_ = 0;
+  bool moved_ = false;
+};
+
+}  // namespace margin

@@ -1,0 +1,273 @@
+// Stochastic dual coordinate ascent for regularised risks.
+//
+// Problem: min P(w, b) of certificate/risk.hpp, one output after another, through its dual D(a).
+//
+// Update: for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then w += Δ c_i x_i / (λ(1−ρ)W);
+// with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA).
+//
+// Order: a fresh permutation every epoch (SDCA-Perm, the default), with replacement (SDCA), or as the rows lie.
+// With permutations, rows that sit at an end of their dual domain with more slack than a share of the last epoch's
+// largest violation are left out (shrinking); every gap pass looks at all rows and rebuilds the active set from their
+// scores.
+//
+// Stop: relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the way
+// promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded up. With the
+// option `history` the gap is also measured once an epoch, to be recorded and nothing else: the course of the training
+// and its result are the same as without.
+//
+// Source: Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization" (2013):
+// Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors (2014); shrinking: Hsieh et al. (2008).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "core/base/polled.hpp"
+#include "core/loss/registry.hpp"
+#include "core/solvers/idle_outputs.hpp"
+#include "core/solvers/sdca/averaging.hpp"
+#include "core/solvers/sdca/epoch.hpp"
+#include "core/solvers/sdca/gap_schedule.hpp"
+#include "core/solvers/sdca/warm_start.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t default_epochs = 1000;
+
+class Sdca final : public Solver {
+ public:
+  std::string_view name() const override { return "sdca"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override {
+    return "stochastic dual coordinate ascent with shrinking; every loss, elastic net, sparse rows";
+  }
+  std::string refusal(const Problem& p) const override {
+    if (p.hard_margin) return "it needs lambda (a soft margin)";
+    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
+    return {};
+  }
+  double workspace(const Problem& p) const override {
+    const double n = static_cast<double>(p.rows());
+    return n * (sizeof(Coordinate) + 8.0 + 8.0 * p.outputs() + 48.0) + p.dimensions() * 8.0 * (p.outputs() + 3.0);
+  }
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+};
+
+/// What the solve of all outputs shares.
+struct Session {
+  const Settings& settings;
+  Run& run;
+  Random random;
+  double other_primal = 0, other_dual = 0;  // of the outputs that are not being solved
+  std::int32_t output = 0;                  // the current one
+  double epochs = 0, at_zero = 0;           // of the current output; at_zero = P(0)
+  double primal = 0, dual = 0;              // its values as last measured
+};
+
+/// The ascent of one output.
+template <class L>
+class OutputAscent {
+ public:
+  OutputAscent(const L& loss, SdcaState& state, Session& session)
+      : loss_(loss),
+        state_(state),
+        session_(session),
+        history_(make_history(session.settings, state, session.random)),
+        shrink_(session.settings.order == Order::permutation && history_ == nullptr),
+        rows_(std::max<double>(1.0, static_cast<double>(state.movable.size()))),
+        order_(state.movable),
+        schedule_(rows_, session.settings.tolerance * session.at_zero / 2),
+        best_primal_(session.at_zero),
+        best_weights_(state.weights.size(), 0.0) {}
+
+  Status run() {
+    const Status status = ascend();
+    if (history_ != nullptr) {
+      history_->enter();
+    } else {
+      state_.weights = best_weights_;
+      state_.intercept = best_intercept_;
+    }
+    return status;
+  }
+
+ private:
+  Status ascend() {
+    Status status = Status::iteration_limit;
+    // A previous model may be good enough as it is.
+    if (session_.settings.initial.has_value() && history_ == nullptr) {
+      consider_initial_weights(*session_.settings.initial);
+      if (look()) return Status::optimal;
+    }
+    bool full = true;  // the last epoch saw every movable row
+    int idle = 0;      // epochs in which nothing moved
+    for (;;) {
+      const EpochResult epoch = run_one_epoch();
+      const bool last =
+          session_.run.exhausted(static_cast<std::int64_t>(std::floor(session_.epochs)), status) || epoch.out_of_time;
+      idle = epoch.moved ? 0 : idle + 1;
+      // Draws with replacement can miss the row that still has a step to make.
+      const bool stuck = idle >= (session_.settings.order == Order::random ? 64 : 1);
+      if (!last && !stuck && !schedule_.due(visits_, estimate_)) {
+        if (session_.settings.history && session_.epochs >= recorded_ + 1) record_gap();
+        full = full && order_.size() == state_.movable.size();
+        continue;
+      }
+      if (look()) return Status::optimal;
+      if (last || overflowed_) return status;
+      if (stuck && full) return status;  // every coordinate is at its maximum in floating point
+      full = stuck;
+      if (stuck) {
+        order_ = state_.movable;
+        violation_ = infinity;
+      }
+    }
+  }
+
+  /// The weights of a previous model beside its duals: they need not be the weights that follow from those.
+  void consider_initial_weights(const InitialModel& model) {
+    const auto d = static_cast<std::ptrdiff_t>(state_.weights.size());
+    const std::vector<double> weights = state_.weights;
+    const double intercept = state_.intercept;
+    std::copy_n(model.weights.begin() + session_.output * d, d, state_.weights.begin());
+    state_.intercept = 0;
+    if (state_.problem.intercept && !model.intercept.empty())
+      state_.intercept = model.intercept[static_cast<std::size_t>(session_.output)];
+    const double primal = measure_gap(loss_, state_, session_.run, infinity, nullptr).primal;
+    if (primal < best_primal_) {
+      best_primal_ = primal;
+      best_weights_ = state_.weights;
+      best_intercept_ = state_.intercept;
+    }
+    state_.weights = weights;
+    state_.intercept = intercept;
+  }
+
+  EpochResult run_one_epoch() {
+    const Order order = session_.settings.order;
+    if (order == Order::random)
+      for (std::int32_t& i : order_) i = state_.movable[session_.random.below(state_.movable.size())];
+    if (history_ != nullptr) history_->begin_epoch();
+    const EpochResult epoch = run_epoch(loss_, state_, order_, shrink_ ? violation_ : infinity,
+                                        order == Order::permutation, session_.random, session_.run, history_.get());
+    visits_ += epoch.visits;
+    session_.epochs = visits_ / rows_;
+    estimate_ = history_ == nullptr ? epoch.estimate : infinity;
+    violation_ = epoch.violation > 0 ? shrink_share * epoch.violation : infinity;
+    return epoch;
+  }
+
+  /// One pass over all rows: both values, the active set, and whether the interval is narrow enough.
+  bool look() {
+    if (history_ != nullptr) history_->enter();
+    GapResult gap =
+        measure_gap(loss_, state_, session_.run, shrink_ ? violation_ : infinity, shrink_ ? &order_ : nullptr);
+    overflowed_ = !(gap.size() < infinity);
+    if (history_ != nullptr) {
+      history_->leave();
+    } else if (gap.primal <= best_primal_) {
+      best_primal_ = gap.primal;
+      best_weights_ = state_.weights;
+      best_intercept_ = state_.intercept;
+    } else {
+      gap.primal = best_primal_;  // P(w) is not monotone; any w may stand beside a
+    }
+    record(gap);
+    session_.primal = gap.primal;
+    session_.dual = gap.dual;
+    // A hair less than allowed, for the rounding that the certificate will add outward.
+    const double target = 0.999 * session_.settings.tolerance * gap.size();
+    schedule_.looked(visits_, estimate_, gap.gap(), target);
+    return !overflowed_ && gap.gap() <= target;
+  }
+
+  /// Like look(), but only for the history: neither the best weights nor the active set change.
+  void record_gap() {
+    if (history_ != nullptr) history_->enter();
+    GapResult gap = measure_gap(loss_, state_, session_.run, infinity, nullptr);
+    if (history_ != nullptr)
+      history_->leave();
+    else
+      gap.primal = std::min(gap.primal, best_primal_);
+    record(gap);
+  }
+
+  void record(const GapResult& gap) {
+    recorded_ = session_.epochs;
+    session_.run.record(static_cast<std::int64_t>(std::ceil(session_.epochs)), session_.other_dual + gap.dual,
+                        session_.other_primal + gap.primal);
+  }
+
+  const L& loss_;
+  SdcaState& state_;
+  Session& session_;
+  const std::unique_ptr<SdcaHistory> history_;
+  const bool shrink_;
+  const double rows_;
+  std::vector<std::int32_t> order_;
+  GapSchedule schedule_;
+  double visits_ = 0, violation_ = infinity, estimate_ = 0, recorded_ = 0;
+  bool overflowed_ = false;
+  double best_primal_;  // starts at w = 0
+  std::vector<double> best_weights_;
+  double best_intercept_ = 0;
+};
+
+Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), default_epochs);
+  Session session{settings, run, Random(settings.seed)};
+  SdcaState state(p, run);
+  Solution solution;
+  solution.solver = name();
+  solution.weights = Weights::Zero(p.outputs(), p.dimensions());
+  solution.intercept = Eigen::VectorXd::Zero(p.outputs());
+  solution.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
+  solution.status = Status::optimal;
+
+  // Outputs not yet solved stand at w = 0 and D = 0 in the history.
+  const std::vector<double> at_zero = risk_of_constant(p, 0, run);
+  for (const double v : at_zero) session.other_primal += v;
+
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    if (o > 0 && run.out_of_time()) {  // an output costs a pass over the rows before its first step
+      solution.status = Status::time_limit;
+      leave_idle(p, o, solution, run);
+      break;
+    }
+    session.output = o;
+    session.at_zero = at_zero[static_cast<std::size_t>(o)];
+    session.other_primal -= session.at_zero;
+    state.start_output(o);
+    start_from(settings, o, state, session.random, run);
+    Status status = Status::optimal;
+    visit(*p.loss,
+          [&](const auto& loss) { status = OutputAscent<std::decay_t<decltype(loss)>>(loss, state, session).run(); });
+    if (status != Status::optimal && solution.status != Status::time_limit) solution.status = status;
+    solution.iterations = std::max(solution.iterations, static_cast<std::int64_t>(std::ceil(session.epochs)));
+    for (std::int32_t j = 0; j < p.dimensions(); ++j)
+      solution.weights(o, j) = state.weights[static_cast<std::size_t>(j)];
+    solution.intercept[o] = state.intercept;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      solution.dual(i, o) = state.rows[static_cast<std::size_t>(i)].a;
+      run.work(p.outputs() > 8 ? 32 : 4);  // a line of the cache each
+    }
+    session.other_primal += session.primal;
+    session.other_dual += session.dual;
+  }
+  solution.last = run.last();
+  solution.trace = run.take_trace();
+  return solution;
+}
+
+const Sdca instance;
+
+}  // namespace
+
+extern const Solver& sdca;
+const Solver& sdca = instance;
+
+}  // namespace margin

@@ -1,0 +1,175 @@
+// Stochastic gradient descent, the baseline that the coordinate ascent of sdca is measured against.
+//
+// Problem: min P(w, b) of certificate/risk.hpp with l1_ratio = 0, one output after another.
+//
+// Update: draw row i uniformly; w ← (1 − 1/t) w − (n c_i/W) φ'(<x_i, w> + b) x_i / (λt), t = t₀ + 1, t₀ + 2, …; the
+// constant feature is one more column. t₀ = 0 for Lipschitz losses, as in the paper. A loss with unbounded slopes would
+// explode in its first steps (of length 1/λ), so there t₀ = max n s_i/γ, from which on no step overshoots its row.
+//
+// Stop: relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible), looked at after 1, 2, 4,
+// … epochs of n draws. The best weights and the best dual seen there are returned: any pair makes a certificate. With
+// the option `history` the other epochs are measured too, to be recorded and nothing else.
+//
+// Source: Shalev-Shwartz & Zhang (2013), Section 8.6; Shalev-Shwartz, Singer, Srebro, "Pegasos" (2007).
+#include <cmath>
+#include <limits>
+
+#include "core/base/polled.hpp"
+#include "core/base/random.hpp"
+#include "core/loss/registry.hpp"
+#include "core/solvers/idle_outputs.hpp"
+#include "core/solvers/sdca/state.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t default_epochs = 128;
+
+class Sgd final : public Solver {
+ public:
+  std::string_view name() const override { return "sgd"; }
+  std::string_view problem() const override { return "soft margin"; }
+  std::string_view summary() const override { return "stochastic gradient descent with step 1/(lambda t): a baseline"; }
+  std::string refusal(const Problem& p) const override {
+    if (p.hard_margin) return "it needs lambda (a soft margin)";
+    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
+    if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca)";
+    return {};
+  }
+  double workspace(const Problem& p) const override {
+    return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 16.0 + 8.0 * p.outputs()) +
+           p.dimensions() * 8.0 * (p.outputs() + 4.0);
+  }
+  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+};
+
+/// The best primal and dual vectors of one output so far.
+struct Best {
+  double primal = infinity, dual = 0;  // D(0) = 0
+  std::vector<double> weights, a;
+  double intercept = 0;
+};
+
+/// Measure the state's weights and the dual that belongs to them; the state's weights are replaced.
+void measure(SdcaState& state, Run& run, Best& best) {
+  const Loss& loss = *state.problem.loss;
+  double losses = 0, conjugates = 0;
+  std::vector<double> a(state.rows.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    Coordinate& row = state.rows[i];
+    const double u = state.score(row.x);
+    losses += row.scale * loss.value(u, row.y);
+    const double slope = -loss.derivative(u, row.y);
+    a[i] = std::isfinite(slope) ? loss.project(slope, row.y) : 0.0;
+    conjugates += row.scale * loss.conjugate(a[i], row.y);
+    run.work(2.0 * row.x.count + 64.0);
+  }
+  const double primal = state.convexity * losses + state.penalty();
+  if (primal < best.primal) {
+    best.primal = primal;
+    best.weights = state.weights;
+    best.intercept = state.intercept;
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) state.rows[i].a = a[i];
+  state.refresh_weights();
+  const double dual = -state.convexity * conjugates - state.conjugate_penalty();
+  if (dual > best.dual) {
+    best.dual = dual;
+    best.a = std::move(a);
+  }
+}
+
+template <class L>
+Status descend(const L& loss, SdcaState& state, const Settings& settings, Random& random, Run& run, Best& best,
+               std::int64_t& epochs, double other_primal, double other_dual) {
+  const auto n = static_cast<std::uint64_t>(state.movable.size());
+  const double feature = state.problem.intercept ? state.problem.intercept_scale * state.problem.intercept_scale : 0.0;
+  double first = 0;
+  if (!(loss.lipschitz() < infinity))
+    for (const Coordinate& row : state.rows)
+      first = std::max(first, std::ceil(row.s * static_cast<double>(n) / loss.smoothness()));
+  // v = t·w turns the update into v ← v − (n c_i/W) φ' x_i / λ, without a scaling of the whole vector.
+  std::vector<double> v(state.weights.size(), 0.0);
+  double vb = 0, t = first;
+  Status status = Status::iteration_limit;
+  measure(state, run, best);  // w = 0
+  for (epochs = 0;;) {
+    for (std::uint64_t k = 0; k < n && !run.out_of_time(); ++k) {
+      const Coordinate& row = state.rows[static_cast<std::size_t>(state.movable[random.below(n)])];
+      const double u = t > 0 ? (dot(row.x, v.data()) + vb) / t : 0.0;
+      const double step = -row.scale * static_cast<double>(n) * loss.derivative(u, row.y);
+      if (step != 0) {
+        add(step, row.x, v.data());
+        vb += step * feature;
+      }
+      t += 1;
+      run.work(4.0 * row.x.count + 64.0);
+    }
+    ++epochs;
+    const bool last = run.exhausted(epochs, status);
+    const bool between = !last && n > 0 && (epochs & (epochs - 1)) != 0;
+    if (between && !settings.history) continue;
+    for (std::size_t j = 0; j < v.size(); ++j) state.weights[j] = t > 0 ? v[j] / t : 0.0;
+    state.intercept = t > 0 ? vb / t : 0.0;
+    if (between) {
+      Best seen = best;
+      measure(state, run, seen);
+      run.record(epochs, other_dual + seen.dual, other_primal + seen.primal);
+      continue;
+    }
+    measure(state, run, best);
+    run.record(epochs, other_dual + best.dual, other_primal + best.primal);
+    if (best.primal < infinity &&
+        best.primal - best.dual <= 0.999 * settings.tolerance * std::max(std::fabs(best.primal), std::fabs(best.dual)))
+      return Status::optimal;
+    if (last || n == 0) return status;
+  }
+}
+
+Solution Sgd::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
+  Run run(settings, monitor, name(), default_epochs);
+  Random random(settings.seed);
+  SdcaState state(p, run);
+  Solution solution;
+  solution.solver = name();
+  solution.weights = Weights::Zero(p.outputs(), p.dimensions());
+  solution.intercept = Eigen::VectorXd::Zero(p.outputs());
+  solution.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
+  solution.status = Status::optimal;
+  double primal = 0, dual = 0;
+  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+    if (o > 0 && run.out_of_time()) {
+      solution.status = Status::time_limit;
+      leave_idle(p, o, solution, run);
+      break;
+    }
+    state.start_output(o);
+    Best best;
+    Status status = Status::optimal;
+    std::int64_t epochs = 0;
+    visit(*p.loss,
+          [&](const auto& loss) { status = descend(loss, state, settings, random, run, best, epochs, primal, dual); });
+    primal += best.primal;
+    dual += best.dual;
+    if (status != Status::optimal && solution.status != Status::time_limit) solution.status = status;
+    solution.iterations = std::max(solution.iterations, epochs);
+    for (std::size_t j = 0; j < best.weights.size(); ++j)
+      solution.weights(o, static_cast<Eigen::Index>(j)) = best.weights[j];
+    solution.intercept[o] = best.intercept;
+    for (std::size_t i = 0; i < best.a.size(); ++i) solution.dual(static_cast<Eigen::Index>(i), o) = best.a[i];
+  }
+  solution.trace = run.take_trace();
+  return solution;
+}
+
+const Sgd instance;
+
+}  // namespace
+
+extern const Solver& sgd;
+const Solver& sgd = instance;
+
+}  // namespace margin

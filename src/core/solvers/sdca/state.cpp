@@ -1,0 +1,88 @@
+#include "core/solvers/sdca/state.hpp"
+
+#include <cmath>
+
+#include "core/base/polled.hpp"
+
+namespace margin {
+
+SdcaState::SdcaState(const Problem& p, Run& run)
+    : problem(p),
+      convexity(p.lambda * (1 - p.l1_ratio)),
+      threshold(p.l1_ratio / (1 - p.l1_ratio)),
+      run_(run),
+      kernels_(kernels()),
+      scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
+  polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), [&](double n) { run.work(n); });
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    Coordinate& row = rows[static_cast<std::size_t>(i)];
+    row.x = p.data.row(i);
+    row.scale = p.weight(i) / (convexity * p.total_weight);
+    row.s = row.scale * (squared_norm(row.x) + scale_squared_);
+    run.work(row.x.count + 32.0);
+  }
+}
+
+void SdcaState::start_output(std::int32_t o) {
+  weights.assign(static_cast<std::size_t>(problem.dimensions()), 0.0);
+  z.assign(threshold > 0 ? weights.size() : 0, 0.0);
+  intercept = 0;
+  movable.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Coordinate& row = rows[i];
+    row.y = problem.target(static_cast<std::int64_t>(i), o);
+    row.a = 0;
+    run_.work(16);
+    if (!(row.scale > 0)) continue;  // weight 0: a is of no consequence
+    if (row.s > 0 || max_abs(row.x) > 0)
+      movable.push_back(static_cast<std::int32_t>(i));
+    else
+      row.a = problem.loss->dual_step(0, row.y, 0, 0);
+  }
+}
+
+void SdcaState::set_duals(const std::vector<double>& a) {
+  for (const std::int32_t i : movable) {
+    Coordinate& row = rows[static_cast<std::size_t>(i)];
+    const double value = a[static_cast<std::size_t>(i)];
+    row.a = std::isfinite(value) ? problem.loss->project(value, row.y) : 0.0;
+  }
+}
+
+void SdcaState::refresh_weights() {
+  weights.assign(weights.size(), 0.0);
+  intercept = 0;
+  for (const Coordinate& row : rows) {
+    if (row.a == 0) continue;
+    add(row.scale * row.a, row.x, weights.data());
+    intercept += row.scale * row.a * scale_squared_;
+    run_.work(row.x.count + 16.0);
+  }
+  if (!(threshold > 0)) return;
+  z = weights;
+  for (double& w : weights) w = std::copysign(std::max(0.0, std::fabs(w) - threshold), w);
+}
+
+void SdcaState::add_thresholded(const Row& x, double t) {
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k);
+    z[j] += t * x.value(k);
+    weights[j] = std::copysign(std::max(0.0, std::fabs(z[j]) - threshold), z[j]);
+  }
+}
+
+double SdcaState::squares() const {
+  const double feature = scale_squared_ > 0 ? intercept * intercept / scale_squared_ : 0.0;
+  return kernels_.dot_dd(weights.data(), weights.data(), weights.size()) + feature;
+}
+
+double SdcaState::penalty() const {
+  double absolute = 0;
+  if (threshold > 0)
+    for (const double w : weights) absolute += std::fabs(w);
+  return convexity / 2 * squares() + problem.lambda * problem.l1_ratio * absolute;
+}
+
+double SdcaState::conjugate_penalty() const { return convexity / 2 * squares(); }
+
+}  // namespace margin

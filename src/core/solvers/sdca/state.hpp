@@ -1,0 +1,78 @@
+// One output's coordinate ascent: the dual variables beside what a step needs of their rows, and the primal vector that
+// follows from them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/monitor.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+/// One row and its dual variable. One cache line, because a visit in random order pays for every line it touches.
+struct alignas(64) Coordinate {
+  Row x;
+  double a = 0;      ///< α, per unit of weight (loss/loss.hpp)
+  double s = 0;      ///< scale · (‖x‖² + B²)
+  double scale = 0;  ///< c / (λ(1−ρ)W): what a unit of a adds to the (unthresholded) weights, in units of x
+  double y = 0;
+};
+
+/// The state of Shalev-Shwartz & Zhang's procedure for P and D of certificate/risk.hpp. `z` = v/(λ(1−ρ)) is kept beside
+/// w = soft(z, ρ/(1−ρ)) only for an elastic net; otherwise w is z.
+class SdcaState {
+ public:
+  /// Keeps references to the problem and to `run`, which its passes over the rows poll.
+  SdcaState(const Problem& problem, Run& run);
+
+  /// Turn to output `o`: outcomes of that output, a = 0, w = 0, rows of zeros solved in closed form.
+  void start_output(std::int32_t o);
+  /// Set all a (projected onto the domain) and the weights that follow.
+  void set_duals(const std::vector<double>& a);
+  /// w(a) from a, in one pass, without the drift of updates.
+  void refresh_weights();
+
+  /// <x, w> + b
+  double score(const Row& x) const {
+    const auto n = static_cast<std::size_t>(x.count);
+    const double* const w = weights.data();
+    if (x.indices == nullptr)
+      return intercept + (x.wide ? kernels_.dot_dd(x.doubles(), w, n) : kernels_.dot_fd(x.floats(), w, n));
+    return intercept + (x.wide ? kernels_.sparse_dot_d(x.doubles(), x.indices, w, n)
+                               : kernels_.sparse_dot_f(x.floats(), x.indices, w, n));
+  }
+  /// a += delta, and the weights follow.
+  void move(Coordinate& row, double delta) {
+    row.a += delta;
+    const double t = row.scale * delta;
+    intercept += t * scale_squared_;
+    if (threshold > 0)
+      add_thresholded(row.x, t);
+    else
+      add(t, row.x, weights.data());
+  }
+  /// ((1−ρ)/2)(‖w‖² + (b/B)²) + ρ‖w‖₁, times λ.
+  double penalty() const;
+  /// The conjugate's share of the dual value at these weights: (λ(1−ρ)/2)(‖w‖² + (b/B)²).
+  double conjugate_penalty() const;
+
+  const Problem& problem;
+  double convexity;                   ///< λ(1−ρ); c/W of a row is scale · convexity
+  double threshold;                   ///< ρ/(1−ρ)
+  std::vector<Coordinate> rows;       ///< in the order of the data
+  std::vector<std::int32_t> movable;  ///< rows whose a is not known in closed form
+  std::vector<double> weights, z;
+  double intercept = 0;
+
+ private:
+  void add_thresholded(const Row& x, double t);
+  double squares() const;
+
+  Run& run_;
+  const Kernels& kernels_;
+  double scale_squared_;  // B², 0 without intercept
+};
+
+}  // namespace margin

@@ -1,0 +1,120 @@
+#include "core/train/compaction.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/base/monitor.hpp"
+#include "core/data/column_map.hpp"
+#include "core/data/stump_basis.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+namespace {
+
+// Below that width nothing is slow because of it; and where most columns are in use there is little to spare.
+constexpr std::int32_t narrow = 1024;
+constexpr std::int32_t worthwhile_share = 4;
+
+/// The columns that rows use; nullopt when they are too many.
+std::optional<ColumnMap> columns_in_use(const Dataset& data, Poller& poller) {
+  const std::int32_t most = data.dimensions() / worthwhile_share;
+  ColumnMap used(data.dimensions());
+  for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
+    const Row x = data.row(i);
+    if (x.indices != nullptr) {
+      for (std::int32_t k = 0; k < x.count; ++k) used.insert(x.indices[k]);
+    } else {
+      for (std::int32_t j = 0; j < x.count; ++j)
+        if (x.value(j) != 0) used.insert(j);
+    }
+    poller.work(x.count + 8.0);
+  }
+  if (used.size() > most) return std::nullopt;
+  if (used.size() == 0) used.insert(0);  // rows of zeros: there is no problem without a column
+  used.rank();
+  return used;
+}
+
+bool may_compact(const Dataset& data, const Settings& s) {
+  const bool kernel = (!s.kernel.empty() && s.kernel != "linear") || names_kernel_solver(s);
+  return data.sparse_input() && data.dimensions() >= narrow && !kernel;
+}
+
+[[noreturn]] void refuse_initial(const std::string& what) {
+  throw Error(ErrorKind::wrong_dimensions, "the initial model " + what,
+              "Start from a model trained on the same features and classes.");
+}
+
+}  // namespace
+
+std::int32_t solved_width(const Dataset& data, const Settings& settings, Monitor* monitor) {
+  if (!may_compact(data, settings)) return data.dimensions();
+  Poller poller(monitor);
+  const std::optional<ColumnMap> used = columns_in_use(data, poller);
+  return used.has_value() ? used->size() : data.dimensions();
+}
+
+Compaction::Compaction(const Dataset& data, const Settings& settings, Monitor* monitor, double& memory_left)
+    : data_(data) {
+  if (!may_compact(data, settings)) return;
+  // No row of the copy takes more bytes than it takes here.
+  const auto needed = static_cast<double>(data.bytes());
+  if (memory_left >= 0 && needed > memory_left) return;
+  Poller poller(monitor);
+  const std::optional<ColumnMap> used = columns_in_use(data, poller);
+  if (!used.has_value()) return;
+  copy_.emplace(data.with_columns(*used, [&](double operations) { poller.work(operations); }));
+  columns_ = used->columns();
+  if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy_->bytes()));
+}
+
+void Compaction::take(InitialModel& model) const {
+  if (!copy_.has_value() && model.columns.empty()) return;  // who reads it compares the numbers of features
+  const std::int32_t declared = data_.dimensions();
+  if (model.dimensions > 0 && model.dimensions != declared)
+    refuse_initial("has " + std::to_string(model.dimensions) + " features, the rows have " + std::to_string(declared));
+  if (!model.columns.empty() && model.columns.back() >= declared)
+    refuse_initial("has feature " + std::to_string(model.columns.back() + 1) + ", the rows have " +
+                   std::to_string(declared) + " features");
+  const std::size_t from = model.columns.empty() ? static_cast<std::size_t>(declared) : model.columns.size();
+  const auto to = static_cast<std::size_t>(rows().dimensions());
+  const std::size_t outputs = model.weights.size() / from;
+  if (outputs * from != model.weights.size())
+    refuse_initial("has " + std::to_string(model.weights.size()) + " weights, expected a multiple of " +
+                   std::to_string(from));
+  std::vector<double> weights(outputs * to, 0.0);
+  std::size_t k = 0;  // among the model's columns, which ascend as the rows' do
+  for (std::size_t j = 0; j < to; ++j) {
+    const std::int32_t feature = columns_.empty() ? static_cast<std::int32_t>(j) : columns_[j];
+    if (model.columns.empty()) {
+      k = static_cast<std::size_t>(feature);
+    } else {
+      while (k < from && model.columns[k] < feature) ++k;
+      if (k == from) break;
+      if (model.columns[k] != feature) continue;
+    }
+    for (std::size_t o = 0; o < outputs; ++o) weights[o * to + j] = model.weights[o * from + k];
+  }
+  model.weights = std::move(weights);
+  model.columns.clear();
+  model.dimensions = 0;
+}
+
+void Compaction::give_back(Model& model) const {
+  if (!copy_.has_value()) return;
+  model.dimensions = data_.dimensions();
+  if (const auto* basis = dynamic_cast<const StumpBasis*>(model.basis.get())) {
+    std::vector<Stump> stumps = basis->stumps();
+    for (Stump& s : stumps) s.feature = columns_[static_cast<std::size_t>(s.feature)];
+    model.basis = std::make_shared<StumpBasis>(std::move(stumps), model.dimensions);
+    return;
+  }
+  if (model.columns.empty()) {
+    model.columns = columns_;
+    return;
+  }
+  for (std::int32_t& j : model.columns) j = columns_[static_cast<std::size_t>(j)];
+}
+
+}  // namespace margin

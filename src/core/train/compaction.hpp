@@ -1,0 +1,40 @@
+// Wide rows of which few columns are in use: hashed features, or indices that somebody else gave out. A column that no
+// row uses is 0 everywhere, so its weight is 0 in every model that this library trains; whatever costs time or memory
+// by the width is spared by leaving such columns out before a problem is made of the rows.
+#pragma once
+
+#include <optional>
+
+#include "core/model/model.hpp"
+
+namespace margin {
+
+class Monitor;
+
+/// The rows without the columns that none of them uses, where that is worth a copy: the rows came sparse, are wide, and
+/// use a small part of their columns. Otherwise the rows as they are.
+class Compaction {
+ public:
+  /// `memory_left` (bytes, negative: no limit) is lowered by the copy; one that it does not allow is not made. The rows
+  /// of a kernel model stay as they are: a kernel may depend on the width, and its rows are laid out by columns in use.
+  Compaction(const Dataset& data, const Settings& settings, Monitor* monitor, double& memory_left);
+  Compaction(const Compaction&) = delete;
+  Compaction& operator=(const Compaction&) = delete;
+
+  const Dataset& rows() const { return copy_.has_value() ? *copy_ : data_; }
+
+  /// A model to start from, in the columns of rows(). Throws Error(wrong_dimensions).
+  void take(InitialModel& model) const;
+  /// A model of rows(), as one of the rows that were given.
+  void give_back(Model& model) const;
+
+ private:
+  const Dataset& data_;
+  std::optional<Dataset> copy_;
+  std::vector<std::int32_t> columns_;  // of the data, in the order of the copy's
+};
+
+/// The columns that a training would have weights for: those of the rows, or of the copy that Compaction makes.
+std::int32_t solved_width(const Dataset& data, const Settings& settings, Monitor* monitor);
+
+}  // namespace margin

@@ -1,0 +1,104 @@
+// A path starts each lambda from the solution of the one before. The dual vector stays feasible, as its domain does not
+// depend on lambda, and near the optimum, as most rows stay on their side of the margin.
+#include "core/train/path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/base/memory_limit.hpp"
+#include "core/problem/standardize.hpp"
+#include "core/problem/target_units.hpp"
+#include "core/train/compaction.hpp"
+
+namespace margin {
+
+namespace {
+
+InitialModel start_at(const Model& model) {
+  InitialModel start;
+  start.weights.assign(model.weights.data(), model.weights.data() + model.weights.size());
+  start.intercept.assign(model.intercept.data(), model.intercept.data() + model.intercept.size());
+  if (model.dual_weights.has_value())
+    start.dual_weights.assign(model.dual_weights->data(), model.dual_weights->data() + model.dual_weights->size());
+  return start;
+}
+
+}  // namespace
+
+std::vector<std::size_t> falling_order(const std::vector<double>& lambdas) {
+  std::vector<std::size_t> order(lambdas.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lambdas[a] > lambdas[b]; });
+  return order;
+}
+
+std::vector<double> default_lambdas(const Dataset& data, const Settings& settings, Monitor& monitor) {
+  double size = 0;
+  Poller poller(&monitor);
+  if (settings.standardize) {
+    size = data.dimensions();
+  } else {
+    for (std::int64_t i = 0; i < data.rows(); ++i) {
+      const Row x = data.row(i);
+      size += squared_norm(x) / static_cast<double>(data.rows());
+      poller.work(x.count);
+    }
+  }
+  if (settings.intercept) size += settings.intercept_scale * settings.intercept_scale;
+  const int power = size > 0 && std::isfinite(size) ? static_cast<int>(std::lround(std::log10(size))) : 0;
+  std::vector<double> lambdas;
+  for (int k = 1; k <= 5; ++k) lambdas.push_back(std::strtod(("1e" + std::to_string(power - k)).c_str(), nullptr));
+  return lambdas;
+}
+
+void follow_path(const Dataset& given_rows, const Settings& given, const std::vector<double>& lambdas, Monitor& monitor,
+                 double memory_left, const std::function<void(std::size_t, Model&&)>& visit) {
+  // Here, and not in each training: they start from each other in these columns.
+  const Compaction compaction(given_rows, given, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
+  Settings settings = given;
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
+  std::optional<Standardization> standard;
+  std::optional<Dataset> copy;
+  if (given.standardize) {
+    // Once for all models, which start from each other in these units.
+    require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
+                   "the standardised copy of the rows");
+    standard = measure(data, given.intercept, &monitor);
+    copy.emplace(standardized(data, *standard, &monitor));
+    if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
+    if (settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
+    settings.standardize = false;
+    if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, &monitor);
+  }
+  settings.dual_weights = true;
+  for (const std::size_t k : falling_order(lambdas)) {
+    settings.lambda = lambdas[k];
+    Model model = train(copy ? *copy : data, settings, monitor, memory_left);
+    if (model.basis == nullptr) settings.initial = start_at(model);
+    if (!given.dual_weights) model.dual_weights.reset();
+    if (standard) to_user_units(*standard, model.weights, model.intercept);
+    compaction.give_back(model);
+    visit(k, std::move(model));
+  }
+}
+
+std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
+                              double memory_left) {
+  Settings settings = options.settings;
+  settings.loss = options.losses.front();
+  const Compaction compaction(given_rows, settings, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
+  const std::vector<double> lambdas =
+      options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;
+  std::vector<Model> models(lambdas.size());
+  follow_path(data, settings, lambdas, monitor, memory_left, [&](std::size_t k, Model&& model) {
+    compaction.give_back(model);
+    models[k] = std::move(model);
+  });
+  return models;
+}
+
+}  // namespace margin

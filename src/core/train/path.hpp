@@ -1,0 +1,84 @@
+// Choosing a regularisation: models along a list of lambdas, and cross-validation over lambdas and losses. The rows are
+// held once; folds are lists of row numbers (Dataset::subset).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/train/train.hpp"
+
+namespace margin {
+
+/// What is measured on held-out rows.
+enum class Metric { accuracy, log_loss, auc, mse, mae, r2 };
+std::string_view metric_name(Metric metric);
+/// True for accuracy, auc and r2.
+bool larger_is_better(Metric metric);
+
+struct SelectionOptions {
+  Settings settings;            ///< lambda and loss are set setting by setting
+  std::vector<double> lambdas;  ///< empty: default_lambdas()
+  std::vector<std::string> losses;
+  std::int32_t folds = 5;
+  Metric metric = Metric::accuracy;
+};
+
+/// The options of train_margin, of which `lambda` may be given as a list `lambdas`. Throws Error(invalid_option).
+SelectionOptions parse_path(Value::Object options);
+/// The same and `losses`, `folds`, `metric`. Throws Error: invalid_option, unsupported (what does not go together).
+SelectionOptions parse_cross_validation(Value::Object options);
+Dataset::Outcome outcome_of(const SelectionOptions& options);
+
+/// Five powers of ten, falling: 0.1 to 1e-5 times the mean ‖(x, B)‖² (of standardised rows: their number of features),
+/// rounded to a power of ten, so that features in other units get the same models.
+std::vector<double> default_lambdas(const Dataset& data, const Settings& settings, Monitor& monitor);
+
+/// Positions in the list, by falling lambda; equals keep their order.
+std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
+
+/// Train one model per lambda, the largest lambda first, each from the weights and dual vector of the one before;
+/// `visit(index, model)` gets them in that order, with the index in `lambdas`. Every model has its own certificate.
+void follow_path(const Dataset& data, const Settings& settings, const std::vector<double>& lambdas, Monitor& monitor,
+                 double memory_left, const std::function<void(std::size_t, Model&&)>& visit);
+
+/// The models of a path, in the order of the list (default_lambdas for none).
+std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, Monitor& monitor,
+                              double memory_left = -1);
+
+/// The fold of every row, 0 … folds − 1: each class (a regression: all rows) is shuffled by `seed` and dealt out in
+/// turn, so that folds differ by at most one row in every class and in all. Throws Error(invalid_value) for fewer rows
+/// than folds, or a class of one row.
+std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t folds, std::uint64_t seed);
+
+/// One pair of lambda and loss, measured; a fold in which the metric is not defined (0/0) has no value.
+struct SettingScore {
+  double lambda;
+  std::string loss;
+  std::vector<std::optional<double>> folds;
+  std::optional<double> mean, deviation;  ///< of the defined values; the deviation is the sample's (n − 1)
+};
+
+struct Selection {
+  Metric metric;
+  std::vector<SettingScore> settings;  ///< losses × lambdas, in the order of the lists
+  std::optional<std::size_t> best;     ///< of equals the one of largest lambda, then the first
+  std::optional<double> constant;      ///< mean of the metric for the best constant prediction
+  std::int64_t unfinished = 0;         ///< models that did not reach their tolerance
+  double seconds = 0;
+};
+
+/// Throws Error; what the monitor throws passes through.
+Selection cross_validate(const Dataset& data, const SelectionOptions& options, Monitor& monitor,
+                         double memory_left = -1);
+
+/// Whether the best setting does no better than predicting the same for every row.
+bool useless(const Selection& selection);
+
+/// `options` of a cross-validation with its choice in place of the lists: options for train_margin.
+Value::Object chosen_options(Value::Object options, const SettingScore& choice);
+
+}  // namespace margin

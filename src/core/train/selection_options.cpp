@@ -1,0 +1,190 @@
+// What cross-validation and paths read besides the options of train_margin.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "core/base/error.hpp"
+#include "core/loss/loss.hpp"
+#include "core/train/path.hpp"
+
+namespace margin {
+
+namespace {
+
+struct NamedMetric {
+  Metric metric;
+  std::string_view name;
+  bool larger_is_better, regression;
+};
+
+constexpr NamedMetric metrics[] = {
+    {Metric::accuracy, "accuracy", true, false}, {Metric::log_loss, "log_loss", false, false},
+    {Metric::auc, "auc", true, false},           {Metric::mse, "mse", false, true},
+    {Metric::mae, "mae", false, true},           {Metric::r2, "r2", true, true},
+};
+
+const NamedMetric& entry_of(Metric metric) {
+  return *std::find_if(std::begin(metrics), std::end(metrics),
+                       [=](const NamedMetric& m) { return m.metric == metric; });
+}
+
+[[noreturn]] void refuse(const char* key, const Value& found, const char* expected) {
+  throw Error(ErrorKind::invalid_option,
+              "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
+}
+
+/// Models that are only compared need not be as narrow as one that is kept: what is left of the optimum is far below
+/// the deviation between folds.
+constexpr double selection_tolerance = 1e-2;
+
+/// Takes a key out of the options; nothing when it is missing or null.
+std::optional<Value> take(Value::Object& options, const char* key) {
+  const auto at = options.find(key);
+  if (at == options.end()) return std::nullopt;
+  Value value = std::move(at->second);
+  options.erase(at);
+  if (std::holds_alternative<std::monostate>(value.data)) return std::nullopt;
+  return value;
+}
+
+void refuse_both(const Value::Object& options, const char* one, const char* many) {
+  const auto at = options.find(one);
+  if (at != options.end() && !std::holds_alternative<std::monostate>(at->second.data))
+    throw Error(ErrorKind::invalid_option,
+                "options \"" + std::string(one) + "\" and \"" + many + "\" say the same twice, expected one of them");
+}
+
+constexpr std::size_t longest_list = 1000;
+
+std::vector<double> take_lambdas(Value::Object& options) {
+  static const char* const expected = "an array of 1 to 1000 numbers from 1e-300 to 1e300";
+  const std::optional<Value> value = take(options, "lambdas");
+  if (!value.has_value()) return {};
+  refuse_both(options, "lambda", "lambdas");
+  const auto* array = std::get_if<Value::Array>(&value->data);
+  if (array == nullptr || array->empty() || array->size() > longest_list) refuse("lambdas", *value, expected);
+  std::vector<double> out;
+  for (const Value& item : *array) {
+    const double* number = std::get_if<double>(&item.data);
+    if (number == nullptr || !(*number >= 1e-300 && *number <= 1e300)) refuse("lambdas", item, expected);
+    out.push_back(*number);
+  }
+  return out;
+}
+
+std::vector<std::string> take_losses(Value::Object& options) {
+  static const char* const expected = "an array of names of losses";
+  const std::optional<Value> value = take(options, "losses");
+  if (!value.has_value()) return {};
+  refuse_both(options, "loss", "losses");
+  const auto* array = std::get_if<Value::Array>(&value->data);
+  if (array == nullptr || array->empty() || array->size() > longest_list) refuse("losses", *value, expected);
+  std::vector<std::string> out;
+  for (const Value& item : *array) {
+    const auto* name = std::get_if<std::string>(&item.data);
+    if (name == nullptr) refuse("losses", item, expected);
+    out.push_back(*name);
+  }
+  return out;
+}
+
+/// What is left goes to parse_settings; its hints do not know `own` names.
+Settings parse_rest(const Value::Object& options, const std::vector<std::string_view>& own) {
+  std::vector<std::string_view> names = option_names();
+  for (const auto& [key, value] : options) {
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    names.insert(names.end(), own.begin(), own.end());
+    throw unknown_option(key, names);
+  }
+  return parse_settings(options);
+}
+
+/// The lists, whether they were given as such or as one lambda and one loss.
+void settle(SelectionOptions& s) {
+  if (s.settings.norm != 2 || s.settings.sparse_norm || s.settings.learners != Learners::features)
+    throw Error(
+        ErrorKind::unsupported,
+        s.settings.learners == Learners::features
+            ? "option \"norm\" below 2 makes a hard margin, which has no lambda to choose"
+            : "stumps are boosted to a hard margin, which has no lambda to choose",
+        "Compare such models on rows held out: train_margin(label, features, options) FILTER (WHERE id % 5 <> 0), "
+        "then margin_evaluate(model, label, features) FILTER (WHERE id % 5 = 0). For sparse weights with a lambda "
+        "give l1_ratio.");
+  if (s.settings.lambda.has_value()) s.lambdas = {*s.settings.lambda};
+  if (s.losses.empty()) s.losses = {s.settings.loss.empty() ? "hinge" : s.settings.loss};
+  for (const std::string& name : s.losses) {
+    if (name == "interpolate")
+      throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, there is no lambda to choose",
+                  "Choose a regression loss such as squared, or train with train_margin.");
+    make_loss(name, s.settings);  // throws for a name that is none
+    if (is_regression_loss(name) != is_regression_loss(s.losses.front()))
+      throw Error(ErrorKind::unsupported, "losses \"" + s.losses.front() + "\" and \"" + name + "\" do not go together",
+                  "One is for classes, the other for numbers: select among each kind by itself.");
+  }
+  s.settings.lambda = s.lambdas.empty() ? 1.0 : s.lambdas.front();
+  s.settings.loss = s.losses.front();
+}
+
+}  // namespace
+
+std::string_view metric_name(Metric metric) { return entry_of(metric).name; }
+bool larger_is_better(Metric metric) { return entry_of(metric).larger_is_better; }
+Dataset::Outcome outcome_of(const SelectionOptions& options) { return outcome_of(options.settings); }
+
+SelectionOptions parse_path(Value::Object options) {
+  SelectionOptions s;
+  s.lambdas = take_lambdas(options);
+  s.settings = parse_rest(options, {"lambdas"});
+  settle(s);
+  return s;
+}
+
+SelectionOptions parse_cross_validation(Value::Object options) {
+  SelectionOptions s;
+  s.lambdas = take_lambdas(options);
+  s.losses = take_losses(options);
+  if (const auto folds = take(options, "folds")) {
+    const double* number = std::get_if<double>(&folds->data);
+    if (number == nullptr || !(*number >= 2 && *number <= 1000 && *number == std::floor(*number)))
+      refuse("folds", *folds, "a whole number from 2 to 1000");
+    s.folds = static_cast<std::int32_t>(*number);
+  }
+  const std::optional<Value> metric = take(options, "metric");
+  const auto given = options.find("tolerance");
+  const bool default_tolerance = given == options.end() || std::holds_alternative<std::monostate>(given->second.data);
+  s.settings = parse_rest(options, {"lambdas", "losses", "folds", "metric"});
+  if (s.settings.initial.has_value())
+    throw Error(ErrorKind::unsupported, "option \"initial\" means nothing to cross-validation",
+                "A model that has seen the held-out rows must not start the training without them.");
+  if (default_tolerance) s.settings.tolerance = selection_tolerance;
+  s.settings.history = s.settings.dual_weights = false;
+  s.settings.calibration = Calibrate::none;  // no metric reads probabilities other than the model's own
+  settle(s);
+  const bool regression = is_regression_loss(s.losses.front());
+  s.metric = regression ? Metric::mse : Metric::accuracy;
+  if (!metric.has_value()) return s;
+  const auto* name = std::get_if<std::string>(&metric->data);
+  const auto known = std::find_if(std::begin(metrics), std::end(metrics),
+                                  [&](const NamedMetric& m) { return name != nullptr && m.name == *name; });
+  if (known == std::end(metrics))
+    refuse("metric", *metric, "'accuracy', 'log_loss' or 'auc', for a regression 'mse', 'mae' or 'r2'");
+  if (known->regression != regression)
+    throw Error(ErrorKind::unsupported,
+                "metric \"" + *name + "\" does not go with the loss \"" + s.losses.front() + "\"",
+                regression ? "Use mse, mae or r2." : "Use accuracy, log_loss or auc.");
+  s.metric = known->metric;
+  for (const std::string& loss : s.losses)
+    if (s.metric == Metric::log_loss && loss != "logistic")
+      throw Error(ErrorKind::unsupported, "metric \"log_loss\" needs the loss \"logistic\", not \"" + loss + "\"",
+                  "Only logistic models give probabilities; use accuracy or auc.");
+  return s;
+}
+
+Value::Object chosen_options(Value::Object options, const SettingScore& choice) {
+  for (const char* key : {"lambdas", "losses", "folds", "metric"}) options.erase(key);
+  options["lambda"] = {choice.lambda};
+  options["loss"] = {choice.loss};
+  return options;
+}
+
+}  // namespace margin

@@ -1,0 +1,212 @@
+#include "core/train/train.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/base/error.hpp"
+#include "core/base/memory_limit.hpp"
+#include "core/base/polled.hpp"
+#include "core/certificate/interpolation.hpp"
+#include "core/certificate/kernel.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/certificate/stumps.hpp"
+#include "core/math/norm.hpp"
+#include "core/problem/range.hpp"
+#include "core/problem/standardize.hpp"
+#include "core/train/compaction.hpp"
+#include "core/train/cross_fit.hpp"
+
+namespace margin {
+
+namespace {
+
+/// A hard margin is a direction: returned with norm 1 (each output's, one against the rest), so that a score is a
+/// distance.
+void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& intercept) {
+  const Eigen::Index rows = problem.one_vs_rest() ? 1 : weights.rows();
+  for (Eigen::Index o = 0; o < weights.rows(); o += rows) {
+    auto w = weights.middleRows(o, rows);
+    auto b = intercept.segment(o, rows);
+    const double top = w.cwiseAbs().maxCoeff();
+    if (!(top > 0) || !std::isfinite(top)) continue;
+    const double scale = unit_scale(top);  // a power of two first, so that the norm neither overflows nor vanishes
+    w *= scale;
+    b *= scale;
+    const double norm = lp_norm(w.data(), w.size(), problem.norm);
+    w /= norm;
+    b /= norm;
+  }
+}
+
+/// The intercept as the model will have it: its sum with the center of the targets is rounded, so the certificate must
+/// not be about the one before.
+void round_intercept(const Problem& problem, Solution& s) {
+  if (problem.target_center == 0 || problem.target_scale != 1) return;
+  // Once where the center is the larger; where the intercept is, again until both roundings agree.
+  for (double& b : s.intercept)
+    for (int k = 0; k < 8; ++k) b = (b + problem.target_center) - problem.target_center;
+}
+
+/// From the units of Problem::target() to those of the label, and back.
+void to_label_units(const Problem& problem, Weights& weights, Eigen::VectorXd& intercept) {
+  weights *= problem.target_scale;
+  intercept = (intercept * problem.target_scale).array() + problem.target_center;
+}
+void from_label_units(const Problem& problem, InitialModel& model) {
+  for (double& w : model.weights) w /= problem.target_scale;
+  if (model.intercept.empty() && problem.target_center != 0) model.intercept.assign(1, 0.0);
+  for (double& b : model.intercept) b = (b - problem.target_center) / problem.target_scale;
+}
+
+/// What the best constant prediction would have for `failure`, from outcomes and weights alone.
+double constant_failure(const Problem& p, Poller& poller) {
+  if (p.interpolate) return std::numeric_limits<double>::infinity();
+  if (p.task == Task::regression) {
+    const double u = (p.target_constant - p.target_center) / p.target_scale;
+    double sum = 0;
+    for (std::int64_t i = 0; i < p.rows(); ++i) {
+      poller.work(32);
+      sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
+    }
+    return sum / p.total_weight;
+  }
+  std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
+  double total = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    poller.work(8);
+    mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.weight(i);
+    total += p.weight(i);
+  }
+  return total - *std::max_element(mass.begin(), mass.end());
+}
+
+/// What the certificate makes of the status that the solver believes in.
+void judge(const Problem& problem, double tolerance, Model& model) {
+  const Certificate& c = model.certificate;
+  if (model.status == Status::optimal && !(c.relative_gap <= tolerance))
+    model.status = Status::iteration_limit;
+  else if (model.status != Status::not_separable && c.relative_gap <= tolerance)
+    model.status = Status::optimal;
+  if (!problem.hard_margin || c.primal > 0) return;
+  if (c.dual <= (problem.kernel != nullptr ? negligible_kernel_margin : negligible_margin) * c.radius)
+    model.status = Status::not_separable;
+  else if (model.status == Status::not_separable)
+    model.status = Status::iteration_limit;
+}
+
+Certificate certificate_of(const Problem& problem, Solution& s, double tolerance) {
+  if (problem.interpolate) return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status);
+  if (const auto* stumps = dynamic_cast<const StumpBasis*>(s.basis.get()))
+    return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual);
+  if (problem.kernel != nullptr)
+    return certify_kernel(problem, s.weights, dynamic_cast<const KernelBasis&>(*s.basis), s.intercept, s.dual);
+  return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual)
+                             : certify_risk(problem, s.weights, s.intercept, s.dual);
+}
+
+/// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
+/// certificate says how far from the optimum it is. True if there was one.
+bool keep_finite(Solution& s, Monitor& monitor) {
+  bool kept = true;
+  for (Eigen::Index o = 0; o < s.weights.rows(); ++o) {
+    if (s.weights.row(o).allFinite() && (o >= s.intercept.size() || std::isfinite(s.intercept(o)))) continue;
+    s.weights.row(o).setZero();
+    if (o < s.intercept.size()) s.intercept(o) = 0;
+    kept = false;
+  }
+  Poller poller(&monitor);
+  for (Eigen::Index i = 0; i < s.dual.rows(); ++i) {
+    poller.work(4.0 * static_cast<double>(s.dual.cols()));
+    for (Eigen::Index o = 0; o < s.dual.cols(); ++o)
+      if (!std::isfinite(s.dual(i, o))) {
+        s.dual(i, o) = 0;
+        kept = false;
+      }
+  }
+  return !kept;
+}
+
+}  // namespace
+
+Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, double memory_left) {
+  const auto start = std::chrono::steady_clock::now();
+  const Compaction compaction(given_rows, given, &monitor, memory_left);
+  const Dataset& data = compaction.rows();
+  std::optional<Standardization> standard;
+  std::optional<Dataset> copy;
+  if (given.standardize) {
+    require_range(data, &monitor);  // before sums of squares are taken; those of the copy are checked with its problem
+    require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
+                   "the standardised copy of the rows");
+    standard = measure(data, given.intercept, &monitor);
+    copy.emplace(standardized(data, *standard, &monitor));
+    if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
+  }
+  Problem problem = make_problem(copy ? *copy : data, given, &monitor);
+  problem.monitor = &monitor;
+  const bool calibrate = given.calibration != Calibrate::none;
+  if (calibrate) {
+    require_calibration(problem);
+    require_memory(calibration_workspace(problem), memory_left, "calibration");
+    if (memory_left >= 0) memory_left -= calibration_workspace(problem);
+  }
+  const Solver& solver = choose_solver(problem, given);
+  require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
+  Settings settings = given;
+  if (settings.initial.has_value()) compaction.take(*settings.initial);
+  if (standard && settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
+  if (problem.task == Task::regression && settings.initial.has_value()) from_label_units(problem, *settings.initial);
+  if (memory_left >= 0) settings.workspace_limit = memory_left;
+
+  Solution solution = solver.solve(problem, settings, monitor);
+  if (keep_finite(solution, monitor)) solution.status = Status::iteration_limit;
+  if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
+    normalize(problem, solution.weights, solution.intercept);
+  round_intercept(problem, solution);
+
+  Model model;
+  model.task = problem.task;
+  model.solver = solution.solver;
+  model.loss = problem.loss_name;
+  model.norm = problem.norm;
+  model.lambda = given.lambda;
+  model.classes = problem.class_names;
+  model.certificate = certificate_of(problem, solution, settings.tolerance);
+  if (!problem.hard_margin && !(model.certificate.primal < std::numeric_limits<double>::infinity())) {
+    solution.weights.setZero();  // their value is no number: that of 0 is
+    solution.intercept.setZero();
+    solution.status = Status::iteration_limit;
+    model.certificate = certificate_of(problem, solution, settings.tolerance);
+  }
+  Poller poller(&monitor);
+  model.certificate.constant_failure = constant_failure(problem, poller);
+  model.tolerance = settings.tolerance;
+  // The certificate has the last word on what the solver believes.
+  model.status = solution.status;
+  if (!problem.interpolate) judge(problem, settings.tolerance, model);
+  if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
+  polled_release(solution.dual, [poller = Poller(&monitor)](double n) mutable { poller.work(n); });
+  if (problem.task == Task::regression && !problem.interpolate) {
+    to_label_units(problem, solution.weights, solution.intercept);
+    model.constant = problem.target_constant;
+    if (given.intercept) model.target_center = problem.target_center;
+    if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
+  }
+  if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);
+  if (standard) to_user_units(*standard, solution.weights, solution.intercept);
+  model.dimensions = data.dimensions();
+  model.weights = std::move(solution.weights);
+  model.basis = std::move(solution.basis);
+  model.intercept = std::move(solution.intercept);
+  model.iterations = solution.iterations;
+  model.rows = data.rows();
+  model.history = std::move(solution.trace);
+  compaction.give_back(model);
+  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return model;
+}
+
+}  // namespace margin

@@ -1,0 +1,34 @@
+#include "pg/functions/pass_agg.hpp"
+
+namespace margin::pg {
+
+std::string flat_model(Datum composite) {
+  const auto* header = backend([=] { return DatumGetHeapTupleHeader(composite); });
+  return {reinterpret_cast<const char*>(header), VARSIZE_ANY(header)};
+}
+
+GroupModel::GroupModel(std::string flat) : flat_(std::move(flat)) { read_model(PointerGetDatum(flat_.data()), model_); }
+
+[[noreturn]] static void refuse_second_model() {
+  throw Error(ErrorKind::invalid_option, "the model must be the same for every row of a group",
+              "To use several models at once, GROUP BY the column that tells them apart. A model trained in the same "
+              "statement belongs in WITH ... AS MATERIALIZED, or a plan may train it anew for every row.");
+}
+
+void GroupModel::require_same(Datum composite) {
+  const std::string_view key = argument_key(composite);
+  if (key == key_) return;
+  if (flat_model(composite) != flat_) refuse_second_model();
+  key_ = key;
+}
+
+void GroupModel::require_same(const GroupModel& other) const {
+  if (flat_ != other.flat_) refuse_second_model();
+}
+
+bool sees_all_rows(FunctionCallInfo fcinfo) {
+  const Aggref* aggref = AggGetAggref(fcinfo);
+  return aggref == nullptr || aggref->aggsplit == AGGSPLIT_SIMPLE;  // null: a window function
+}
+
+}  // namespace margin::pg

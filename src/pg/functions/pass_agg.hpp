@@ -1,0 +1,116 @@
+// What the aggregates over (model, label, features) have in common: one pass, a state of the size of the model, and
+// partial aggregation in parallel workers.
+#pragma once
+
+#include "pg/server/memory.hpp"
+#include "pg/values/features.hpp"
+#include "pg/values/jsonb.hpp"
+#include "pg/values/labels.hpp"
+#include "pg/values/model_datum.hpp"
+#include "pg/values/state_bytes.hpp"
+
+namespace margin::pg {
+
+/// The readers of a call site.
+struct PassCall {
+  explicit PassCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 2)), features(fcinfo, 3) {}
+  LabelReader label;
+  FeatureReader features;
+};
+
+/// The model of a group, which must be the same in all its rows.
+class GroupModel {
+ public:
+  /// `flat`: a margin_model without toast pointers.
+  explicit GroupModel(std::string flat);
+
+  /// Throws Error(invalid_option) when `composite` is another model.
+  void require_same(Datum composite);
+  void require_same(const GroupModel& other) const;
+  const StoredModel& operator*() const { return model_; }
+  const StoredModel* operator->() const { return &model_; }
+  std::string& bytes() { return flat_; }
+
+ private:
+  std::string flat_, key_;
+  StoredModel model_;
+};
+
+/// The bytes of a margin_model without toast pointers.
+std::string flat_model(Datum composite);
+
+/// True when the rows of this aggregate are not split among processes, so that they come in the order of the query.
+bool sees_all_rows(FunctionCallInfo fcinfo);
+
+/// (state, model, label, features) -> state. State has: State(std::string flat_model, bool all_rows), members
+/// `model` (GroupModel) and `skipped`, and add(PassCall&, Datum label, const Row&).
+template <class State>
+Datum pass_step(FunctionCallInfo fcinfo) {
+  MemoryContext context = aggregate_context(fcinfo);
+  auto& call = query_state<PassCall>(fcinfo);
+  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
+  if (PG_ARGISNULL(1)) {  // no model's row: not counted, wherever it comes in the order
+    if (state == nullptr) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+  }
+  const Datum model = PG_GETARG_DATUM(1);
+  if (state == nullptr)
+    state = create_in<State>(context, flat_model(model), sees_all_rows(fcinfo));
+  else
+    state->model.require_same(model);
+  if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+    ++state->skipped;
+  else
+    state->add(call, PG_GETARG_DATUM(2), call.features.read(PG_GETARG_DATUM(3)));
+  PG_RETURN_POINTER(state);
+}
+
+/// State also has: merge(const State&).
+template <class State>
+Datum pass_combine(FunctionCallInfo fcinfo) {
+  MemoryContext context = aggregate_context(fcinfo);
+  if (PG_ARGISNULL(1)) {
+    if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+    return PG_GETARG_DATUM(0);
+  }
+  auto* other = reinterpret_cast<State*>(PG_GETARG_POINTER(1));
+  auto* state = PG_ARGISNULL(0) ? create_in<State>(context, other->model.bytes(), false)
+                                : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
+  state->model.require_same(other->model);
+  state->skipped += other->skipped;
+  state->merge(*other);
+  PG_RETURN_POINTER(state);
+}
+
+/// State also has: bool exchange(Archive&).
+template <class State>
+Datum pass_serialize(FunctionCallInfo fcinfo) {
+  aggregate_context(fcinfo);
+  auto* state = reinterpret_cast<State*>(PG_GETARG_POINTER(0));
+  StateWriter out;
+  std::int64_t version = state_version;
+  out(version);
+  out(state->model.bytes());
+  out(state->skipped);
+  state->exchange(out);
+  return out.finish();
+}
+
+template <class State>
+Datum pass_deserialize(FunctionCallInfo fcinfo) {
+  aggregate_context(fcinfo);
+  StateReader in(payload(PG_GETARG_DATUM(0)));
+  std::int64_t version = 0;
+  std::string model;
+  in(version);
+  in.require(version == state_version);
+  in(model);
+  in.require(model.size() > SizeofHeapTupleHeader && VARSIZE_ANY(model.data()) == model.size());
+  auto* state = create_in<State>(CurrentMemoryContext, std::move(model), false);
+  in(state->skipped);
+  in.require(state->skipped >= 0 && state->exchange(in));
+  in.require_end();
+  PG_RETURN_POINTER(state);
+}
+
+}  // namespace margin::pg

@@ -1,0 +1,126 @@
+// The aggregates margin_cross_validate and margin_path: many trainings on rows that are read once.
+#include "core/train/path.hpp"
+#include "pg/functions/group_errors.hpp"
+#include "pg/functions/train_agg.hpp"
+#include "pg/functions/training_warnings.hpp"
+#include "pg/server/interrupts.hpp"
+#include "pg/values/jsonb.hpp"
+#include "pg/values/model_datum.hpp"
+
+namespace margin::pg {
+namespace {
+
+RowRules rules_of(const SelectionOptions& options) { return {outcome_of(options), options.settings.null_for_error}; }
+RowRules rules_of_selection(Value::Object options) { return rules_of(parse_cross_validation(std::move(options))); }
+RowRules rules_of_path(Value::Object options) { return rules_of(parse_path(std::move(options))); }
+
+/// What all groups of a query share: the last progress line.
+struct SelectionCall {
+  explicit SelectionCall(FunctionCallInfo) {}
+  SessionMonitor::Clock::time_point last_line{};
+  GroupWarnings groups;
+};
+
+SessionMonitor monitor_of(FunctionCallInfo fcinfo, const Settings& settings) {
+  return {settings.log_level, false, query_state<SelectionCall>(fcinfo).last_line};
+}
+
+void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
+  if (unfinished == 0) return;
+  warn(std::to_string(unfinished) + " of " + std::to_string(models) + " models did not reach their tolerance",
+       "Raise tolerance, max_iterations or max_seconds, leave out the smallest lambdas, or standardize the features.");
+}
+
+void set_settings(CompositeBuilder& out, const Selection& selection) {
+  std::vector<double> lambdas;
+  std::vector<std::string> losses;
+  std::vector<std::optional<double>> means, deviations, values;
+  for (const SettingScore& s : selection.settings) {
+    lambdas.push_back(s.lambda);
+    losses.push_back(s.loss);
+    means.push_back(s.mean);
+    deviations.push_back(s.deviation);
+    values.insert(values.end(), s.folds.begin(), s.folds.end());
+  }
+  out.set("lambdas", FLOAT8ARRAYOID, float8_array(lambdas.data(), lambdas.size()));
+  out.set("losses", TEXTARRAYOID, text_array(losses));
+  out.set("means", FLOAT8ARRAYOID, float8_array(means));
+  out.set("deviations", FLOAT8ARRAYOID, float8_array(deviations));
+  out.set("fold_values", FLOAT8ARRAYOID, float8_array(values, selection.settings.front().folds.size()));
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, 0, 0, rules_of_selection); }
+MARGIN_FUNCTION(margin_cross_validate_step_options) { return collect_row(fcinfo, 0, 3, rules_of_selection); }
+
+MARGIN_FUNCTION(margin_cross_validate_final) {
+  GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
+  const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
+  if (!rows.has_value()) PG_RETURN_NULL();
+  const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
+  if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
+  require_storable(rows->data, options.settings);
+  SessionMonitor monitor = monitor_of(fcinfo, options.settings);
+  margin::Selection selection;
+  if (!attempt(*rows, groups,
+               [&] { selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left); }))
+    PG_RETURN_NULL();
+  warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
+  if (useless(selection))
+    warn("no setting is better than a constant: the best " + std::string(margin::metric_name(selection.metric)) +
+             " is " + figure(*selection.settings[*selection.best].mean) +
+             ", that of predicting the same for every row " + figure(*selection.constant),
+         "Other lambdas, losses or features may do better; try standardize => true.");
+  CompositeBuilder out(fcinfo);
+  out.set_text("metric", margin::metric_name(selection.metric));
+  out.set_int4("folds", options.folds);
+  out.set_int8("rows", rows->data.rows());
+  out.set_int8("skipped", rows->skipped);
+  set_settings(out, selection);
+  if (selection.best.has_value()) {
+    const margin::SettingScore& best = selection.settings[*selection.best];
+    out.set_int4("best", static_cast<std::int32_t>(*selection.best) + 1);
+    out.set_float8("best_mean", best.mean);
+    out.set("options", JSONBOID, jsonb_from(margin::chosen_options(rows->options, best)));
+  }
+  out.set_int8("unfinished", selection.unfinished);
+  out.set_float8("seconds", selection.seconds);
+  return out.finish();
+}
+
+MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, 0, 0, rules_of_path); }
+MARGIN_FUNCTION(margin_path_step_options) { return collect_row(fcinfo, 0, 3, rules_of_path); }
+MARGIN_FUNCTION(margin_path_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_path); }
+
+MARGIN_FUNCTION(margin_path_final) {
+  GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
+  std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
+  if (!rows.has_value()) PG_RETURN_NULL();
+  const margin::SelectionOptions options = margin::parse_path(rows->options);
+  if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
+  require_storable(rows->data, options.settings);
+  SessionMonitor monitor = monitor_of(fcinfo, options.settings);
+  std::vector<margin::Model> models;
+  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, monitor, rows->memory_left); }))
+    PG_RETURN_NULL();
+  rows->options.erase("lambdas");
+  rows->options.erase("initial");
+  std::vector<Datum> values;
+  std::int64_t unfinished = 0, worse = 0;
+  for (const margin::Model& model : models) {
+    unfinished += model.status != margin::Status::optimal;
+    worse += useless(model);
+    rows->options["lambda"] = {*model.lambda};
+    values.push_back(model_datum(fcinfo, model, rows->skipped, rows->options));
+  }
+  warn_of_unfinished(unfinished, models.size());
+  if (worse > 0)
+    warn(std::to_string(worse) + " of " + std::to_string(models.size()) +
+             " models are worse than a constant: predicting the same for every training row would fit these better",
+         "Leave out the largest lambdas, standardize the features, or see margin_cross_validate.");
+  return composite_array(values);
+}

@@ -1,0 +1,190 @@
+// The aggregate train_margin: rows are collected in the aggregate's memory context, the final function trains.
+#include "pg/functions/train_agg.hpp"
+
+#include "pg/functions/group_errors.hpp"
+#include "pg/functions/training_warnings.hpp"
+#include "pg/server/interrupts.hpp"
+#include "pg/server/memory.hpp"
+#include "pg/values/features.hpp"
+#include "pg/values/jsonb.hpp"
+#include "pg/values/labels.hpp"
+#include "pg/values/model_datum.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// One group's rows. All its memory is the aggregate context's: it may be abandoned at any time.
+struct TrainState {
+  TrainState(MemoryContext context, const RowRules& rules)
+      : memory(context, memory_limit(), &rows),
+        options(&memory),
+        cause(&memory),
+        where(&memory),
+        data(rules.outcome, &memory),
+        null_for_error(rules.null_for_error) {}
+
+  std::int64_t rows = 0, skipped = 0;
+  ContextResource memory;
+  std::pmr::string options;       // payload of the jsonb, the same for every row; empty: none given
+  std::pmr::string cause, where;  // of the row that ruined the group; empty: none did
+  LabelCache labels;
+  Dataset data;
+  bool null_for_error;
+};
+
+/// What a call site of the transition function keeps for the query.
+struct TrainCall {
+  explicit TrainCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2) {}
+
+  /// What the options ask for; parsed again only when they change.
+  const RowRules& rules_of_options(Datum jsonb, RulesOf rules_of) {
+    const std::string_view bytes = jsonb == 0 ? std::string_view{} : payload(jsonb);
+    if (known && bytes == options) return rules;
+    rules = rules_of(jsonb == 0 ? Value::Object{} : options_from(jsonb));
+    options = bytes;
+    known = true;
+    return rules;
+  }
+
+  LabelReader label;
+  FeatureReader features;
+  std::string options;
+  RowRules rules;
+  bool known = false;
+};
+
+TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf rules_of) {
+  const RowRules& rules = call.rules_of_options(options, rules_of);
+  auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, rules);
+  state->data.classes().set_numbers(call.label.numbers());
+  if (options != 0) state->options = payload(options);
+  return state;
+}
+
+double row_weight(FunctionCallInfo fcinfo, int argument) {
+  if (PG_ARGISNULL(argument))
+    throw Error(ErrorKind::null_value, "the row weight is NULL, expected a number of 0 or more",
+                "Use coalesce(weight, 1), or leave such rows out with FILTER (WHERE ...).");
+  const double weight = PG_GETARG_FLOAT8(argument);
+  if (!(weight >= 0) || !std::isfinite(weight))
+    throw Error(ErrorKind::invalid_value,
+                "the row weight is " + number_text(weight) + ", expected a finite number of 0 or more");
+  return weight;
+}
+
+RowRules rules_of_training(Value::Object options) {
+  const Settings settings = parse_settings(options);
+  return {outcome_of(settings), settings.null_for_error};
+}
+
+void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
+  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
+  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
+  if (state.data.outcome() == Dataset::Outcome::intervals) {
+    const LabelReader::Interval target = call.label.interval(PG_GETARG_DATUM(1));
+    append(state.data, x, target.lower, weight);
+    state.data.set_upper_target(target.upper);
+    return;
+  }
+  if (state.data.outcome() == Dataset::Outcome::targets)
+    return append(state.data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
+  const std::int32_t index = state.labels.find(call.label, PG_GETARG_DATUM(1), [&](const LabelReader::ClassName& name) {
+    return state.data.classes().intern(name.text, name.key);
+  });
+  append(state.data, x, index, weight);
+}
+
+/// Which row of the group this is, as far as it can be read.
+std::string where(FunctionCallInfo fcinfo, const TrainCall& call, const TrainState& state) {
+  std::string label;
+  std::optional<FeatureRow> x;
+  if (state.data.outcome() != Dataset::Outcome::intervals)
+    row_error([&] { label = std::string(call.label.name(PG_GETARG_DATUM(1)).text); });
+  row_error([&] { x = call.features.read(PG_GETARG_DATUM(2)); });
+  const std::string text = row_text(label, x.has_value() ? &*x : nullptr);
+  return "It is row " + std::to_string(state.rows) + " of its group" + (text.empty() ? "." : ", with " + text + ".");
+}
+
+}  // namespace
+
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of) {
+  MemoryContext context = aggregate_context(fcinfo);
+  auto& call = query_state<TrainCall>(fcinfo);
+  if (options_at != 0 && PG_ARGISNULL(options_at))
+    throw Error(
+        ErrorKind::null_value, "the options are NULL, expected a jsonb object",
+        "Does a join find no options for some rows? coalesce(options, '{}') trains with the defaults, a hard margin.");
+  const Datum options = options_at == 0 ? Datum{0} : PG_GETARG_DATUM(options_at);
+  TrainState* state = nullptr;
+  if (PG_ARGISNULL(0)) {
+    state = start(call, context, options, rules_of);
+  } else {
+    state = reinterpret_cast<TrainState*>(PG_GETARG_POINTER(0));
+    if (options != 0 ? payload(options) != state->options : !state->options.empty())
+      throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group",
+                  "For one model per choice of options, add them to GROUP BY.");
+  }
+  ++state->rows;
+  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
+    ++state->skipped;
+    PG_RETURN_POINTER(state);
+  }
+  if (!state->cause.empty()) PG_RETURN_POINTER(state);
+  if (const auto error = row_error([&] { add_row(fcinfo, call, *state, weight_at); })) {
+    if (!state->null_for_error) throw located(*error, where(fcinfo, call, *state));
+    state->cause = error->message();
+    state->where = where(fcinfo, call, *state);
+  }
+  PG_RETURN_POINTER(state);
+}
+
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) return std::nullopt;
+  const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
+  if (!state->cause.empty()) {
+    warnings.give(std::string(state->cause), std::string(state->where));
+    return std::nullopt;
+  }
+  if (state->data.rows() == 0) return std::nullopt;
+  require_classes(state->data);
+  Value::Object options;
+  if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
+  return CollectedRows{state->data, std::move(options), state->skipped, state->null_for_error, state->memory.left()};
+}
+
+namespace {
+
+/// What all groups of a query share: the last progress line, and how many warnings were given.
+struct FinalCall {
+  explicit FinalCall(FunctionCallInfo) {}
+  SessionMonitor::Clock::time_point last_line{};
+  TrainingWarnings warnings;
+  GroupWarnings groups;
+};
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, 0, 0, rules_of_training); }
+MARGIN_FUNCTION(margin_train_step_options) { return collect_row(fcinfo, 0, 3, rules_of_training); }
+MARGIN_FUNCTION(margin_train_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_training); }
+
+MARGIN_FUNCTION(margin_train_final) {
+  auto& call = query_state<FinalCall>(fcinfo);
+  std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups);
+  if (!rows.has_value()) PG_RETURN_NULL();
+  const margin::Settings settings = margin::parse_settings(rows->options);
+  if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
+  require_storable(rows->data, settings);
+  const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
+  SessionMonitor monitor(settings.log_level, about_margin, call.last_line);
+  margin::Model model;
+  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, monitor, rows->memory_left); }))
+    PG_RETURN_NULL();
+  call.warnings.give(model, settings);
+  rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
+  return model_datum(fcinfo, model, rows->skipped, rows->options);
+}

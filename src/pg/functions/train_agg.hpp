@@ -1,0 +1,34 @@
+// Rows that an aggregate collects to train on them: train_margin, margin_path, margin_cross_validate.
+#pragma once
+
+#include "pg/server/boundary.hpp"
+
+namespace margin::pg {
+
+class GroupWarnings;
+
+/// What the options of an aggregate say about reading its rows.
+struct RowRules {
+  Dataset::Outcome outcome = Dataset::Outcome::classes;
+  bool null_for_error = false;
+};
+/// Throws Error for bad options.
+using RulesOf = RowRules (*)(Value::Object options);
+
+/// The transition function: (state, label, features [, weight] [, options]). `weight_at` and `options_at` are argument
+/// numbers, 0 for none.
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of);
+
+/// What a final function works on.
+struct CollectedRows {
+  const Dataset& data;
+  Value::Object options;
+  std::int64_t skipped;
+  bool null_for_error;
+  double memory_left;  ///< of margin.memory_limit; negative: no limit
+};
+
+/// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings);
+
+}  // namespace margin::pg

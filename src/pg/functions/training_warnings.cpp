@@ -1,0 +1,107 @@
+#include "pg/functions/training_warnings.hpp"
+
+#include "pg/values/composite.hpp"
+
+namespace margin::pg {
+
+std::string figure(double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+namespace {
+
+constexpr int most_warnings = 5;
+
+/// To the six digits that a reader needs.
+double rounded(double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.5e", value);
+  return std::strtod(text, nullptr);
+}
+
+std::string useless_message(const Model& model) {
+  const Certificate& c = model.certificate;
+  if (model.task == Task::regression)
+    return "the model is worse than a constant: its mean loss on the training rows is " +
+           (c.constant_failure > 0 ? figure(c.failure / c.constant_failure) + " times that of" : "not 0 as that of") +
+           " predicting " + number_text(rounded(model.constant.value_or(0))) + " for every row";
+  return "the model is worse than a constant: training rows of a weight of " + figure(c.failure) +
+         " are on the wrong side, where predicting the largest class for every row would miss " +
+         figure(c.constant_failure);
+}
+
+std::string useless_hint(const Model& model, const Settings& settings) {
+  if (model.task == Task::regression && !settings.intercept)
+    return "With intercept => false predictions start from 0; leave it out if the labels do not.";
+  if (settings.hard_margin())
+    return "Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin.";
+  if (model.status != Status::optimal) return "Raise max_iterations, or scale the features with standardize => true.";
+  return "Try a smaller lambda, standardize => true, or margin_cross_validate to choose lambda and loss.";
+}
+
+}  // namespace
+
+/// Solvers come as near to the optimum, which is no worse than a constant, as the tolerance asks.
+bool useless(const Model& model) {
+  const Certificate& c = model.certificate;
+  return c.failure > c.constant_failure * (1 + std::max(model.tolerance, 1e-9));
+}
+
+void TrainingWarnings::give(const Model& model, const Settings& settings) {
+  give_unless_optimal(model, settings);
+  // Where nothing separates the rows, that warning says it.
+  if (model.status == Status::not_separable || !useless(model) || ++useless_ > most_warnings + 1) return;
+  if (useless_ == most_warnings + 1)
+    warn("further models of this statement are worse than a constant", "margin_evaluate shows how good each is.");
+  else
+    warn(useless_message(model), useless_hint(model, settings));
+}
+
+/// What is certified, and what to change.
+void TrainingWarnings::give_unless_optimal(const Model& model, const Settings& settings) {
+  if (model.status == Status::optimal || ++unfinished_ > most_warnings + 1) return;
+  if (unfinished_ == most_warnings + 1) {
+    warn("further models of this statement did not reach their target either",
+         "Their status, margin_lower and margin_upper (or primal and dual) tell what each reached.");
+    return;
+  }
+  const Certificate& c = model.certificate;
+  const bool interpolation = model.loss == "interpolate";
+  const std::string reached =
+      interpolation ? "weights that meet the targets have half a squared norm of at least " + figure(c.dual) +
+                          ", those of the model have " + figure(c.primal) + " and miss by up to " +
+                          figure(std::max(0.0, -c.slack))
+      : settings.hard_margin()
+          ? "the margin is certified to lie in [" + figure(c.primal) + ", " + figure(c.dual) + "]"
+          : "the optimum is certified to lie in [" + figure(c.dual) + ", " + figure(c.primal) + "]";
+  if (model.status == Status::not_separable && interpolation) {
+    warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
+         "Give ranges as labels, or lambda and a regression loss, to trade errors.");
+    return;
+  }
+  if (model.status == Status::not_separable) {
+    const bool softened = model.solver.find("cutting_plane+newton") != std::string::npos ||
+                          model.solver.find("cutting_plane+sdca") != std::string::npos;
+    warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached + "; " +
+             std::to_string(c.errors) + " rows have a margin of 0 or less" +
+             (useless(model)
+                  ? ", more than the " + figure(c.constant_failure) + " that the largest class for every row would miss"
+                  : ""),
+         std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
+             (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
+    return;
+  }
+  const bool time = model.status == Status::time_limit;
+  const bool stumps = settings.learners == Learners::stumps;
+  warn("training stopped before the tolerance " + figure(model.tolerance) + " was reached (" +
+           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
+       time     ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
+       : stumps ? "Stumps rarely separate rows, and a model without a margin predicts well all the same: see "
+                  "margin_evaluate. More rounds (max_iterations) may help; the model and its interval are valid."
+                : "Raise max_iterations or tolerance, scale the features, or try another solver; the model and its "
+                  "interval are valid.");
+}
+
+}  // namespace margin::pg

@@ -1,0 +1,26 @@
+// What the user of a new model should hear at once: a target that was not reached, a model worse than a constant.
+#pragma once
+
+#include "core/train/train.hpp"
+
+namespace margin::pg {
+
+/// A number to four digits, for messages.
+std::string figure(double value);
+
+/// Whether a constant prediction fits the training rows better.
+bool useless(const Model& model);
+
+/// One object for all models of a statement: many groups would drown in warnings, so that after a few of a kind one
+/// says that there are more.
+class TrainingWarnings {
+ public:
+  void give(const Model& model, const Settings& settings);
+
+ private:
+  void give_unless_optimal(const Model& model, const Settings& settings);
+
+  int unfinished_ = 0, useless_ = 0;
+};
+
+}  // namespace margin::pg

@@ -1,0 +1,140 @@
+#include "pg/server/boundary.hpp"
+
+#include "pg/server/poll_trace.hpp"
+
+namespace margin::pg {
+
+namespace {
+
+/// What PG_TRY saves; given back also when a C++ exception passes through.
+class ErrorFrame {
+ public:
+  ErrorFrame() : stack_(PG_exception_stack), context_(error_context_stack) {}
+  ~ErrorFrame() {
+    PG_exception_stack = stack_;
+    error_context_stack = context_;
+  }
+  ErrorFrame(const ErrorFrame&) = delete;
+  ErrorFrame& operator=(const ErrorFrame&) = delete;
+
+ private:
+  sigjmp_buf* stack_;
+  ErrorContextCallback* context_;
+};
+
+int sqlstate_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid_option:
+      return ERRCODE_INVALID_PARAMETER_VALUE;
+    case ErrorKind::wrong_type:
+      return ERRCODE_DATATYPE_MISMATCH;
+    case ErrorKind::invalid_value:
+    case ErrorKind::wrong_dimensions:
+      return ERRCODE_DATA_EXCEPTION;
+    case ErrorKind::null_value:
+      return ERRCODE_NULL_VALUE_NOT_ALLOWED;
+    case ErrorKind::limit_exceeded:
+      return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+    case ErrorKind::unsupported:
+      return ERRCODE_FEATURE_NOT_SUPPORTED;
+    case ErrorKind::malformed:
+      return ERRCODE_INVALID_TEXT_REPRESENTATION;
+    case ErrorKind::malformed_binary:
+      return ERRCODE_INVALID_BINARY_REPRESENTATION;
+  }
+  return ERRCODE_INTERNAL_ERROR;
+}
+
+/// An error held in plain memory, so that it outlives the exception that carried it.
+struct Report {
+  ErrorData* backend;
+  int sqlstate;
+  char message[1024], detail[1024], hint[1024];
+
+  void set(int state, const char* text, const char* more = "", const char* advice = "") {
+    sqlstate = state;
+    copy(message, text);
+    copy(detail, more);
+    copy(hint, advice);
+  }
+
+ private:
+  static void copy(char (&to)[1024], const char* from) {
+    std::size_t n = strnlen(from, sizeof to - 1);
+    // Never cut a UTF-8 character in two.
+    if (n == sizeof to - 1)
+      while (n > 0 && (static_cast<unsigned char>(from[n]) & 0xC0) == 0x80) --n;
+    std::memcpy(to, from, n);
+    to[n] = '\0';
+  }
+};
+
+[[noreturn]] void raise(const Report& r) {
+  if (r.backend != nullptr) ReThrowError(r.backend);
+  ereport(ERROR, (errcode(r.sqlstate), errmsg("%s", r.message), r.detail[0] != '\0' ? errdetail("%s", r.detail) : 0,
+                  r.hint[0] != '\0' ? errhint("%s", r.hint) : 0));
+  pg_unreachable();
+}
+
+/// True when the body threw: the exception is over and its message is in `report`.
+bool failed(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), Datum& result, Report& report) {
+  report.backend = nullptr;
+  try {
+    result = body(fcinfo);
+    return false;
+  } catch (const BackendError& e) {
+    report.backend = e.data;
+  } catch (const Error& e) {
+    report.set(sqlstate_of(e.kind()), e.message().c_str(), e.detail().c_str(), e.hint().c_str());
+  } catch (const std::bad_alloc&) {
+    report.set(ERRCODE_OUT_OF_MEMORY, "out of memory", "margin could not allocate memory for this call.",
+               "Train on fewer rows, or set margin.memory_limit to be told earlier.");
+  } catch (const std::exception& e) {
+    report.set(ERRCODE_INTERNAL_ERROR, e.what(), "",
+               "This is a mistake in margin, not in its input: please report it.");
+  } catch (...) {
+    report.set(ERRCODE_INTERNAL_ERROR, "unknown C++ exception");
+  }
+  return true;
+}
+
+}  // namespace
+
+// Raising happens here, outside every catch clause: a jump out of one would leak the exception object.
+Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char* name) {
+  Datum result = 0;
+  Report report;
+  bool threw;
+  {
+    TracedCall call(name);
+    threw = failed(fcinfo, body, result, report);
+    call.report();
+  }
+  if (threw) raise(report);
+  return result;
+}
+
+void guarded(void (*call)(void*), void* argument) {
+  MemoryContext caller = CurrentMemoryContext;
+  {
+    ErrorFrame frame;
+    sigjmp_buf here;
+    if (sigsetjmp(here, 0) == 0) {
+      PG_exception_stack = &here;
+      call(argument);
+      return;
+    }
+  }
+  MemoryContextSwitchTo(caller);
+  ErrorData* data = CopyErrorData();
+  FlushErrorState();
+  throw BackendError{data};
+}
+
+void warn(const std::string& message, const std::string& hint) {
+  const char* text = message.c_str();
+  const char* advice = hint.c_str();
+  backend([=] { ereport(WARNING, (errmsg("%s", text), errhint("%s", advice))); });
+}
+
+}  // namespace margin::pg

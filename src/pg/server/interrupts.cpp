@@ -1,0 +1,42 @@
+#include "pg/server/interrupts.hpp"
+
+#include "pg/server/poll_trace.hpp"
+
+namespace margin::pg {
+
+namespace {
+int level_of(const std::string& name) {
+  if (name.empty()) return guc_log_level;
+  if (name == "debug1") return DEBUG1;
+  if (name == "log") return LOG;
+  if (name == "info") return INFO;
+  if (name == "notice") return NOTICE;
+  return 0;
+}
+}  // namespace
+
+SessionMonitor::SessionMonitor(const std::string& level, bool hard_margin, Clock::time_point& last_line)
+    : level_(level_of(level)), hard_margin_(hard_margin), last_line_(last_line) {}
+
+// Interrupts that do not cancel (barriers, requests to log memory) are served too, and training goes on.
+void InterruptMonitor::poll() {
+  if (guc_poll_trace > 0) trace_poll();
+  if (InterruptPending) backend([] { CHECK_FOR_INTERRUPTS(); });
+}
+
+void SessionMonitor::report(std::string_view solver, const TracePoint& point) {
+  if (level_ == 0) return;
+  const Clock::time_point now = Clock::now();
+  if (last_line_ != Clock::time_point{} && now - last_line_ < std::chrono::seconds(1)) return;
+  last_line_ = now;
+  const int level = level_, size = static_cast<int>(solver.size());
+  const char* name = solver.data();
+  const char* what = hard_margin_ ? "margin" : "objective";
+  const TracePoint p = point;
+  backend([=] {
+    ereport(level, (errmsg("margin: %.*s: iteration %lld, %s in [%.6g, %.6g]", size, name,
+                           static_cast<long long>(p.iteration), what, p.lower, p.upper)));
+  });
+}
+
+}  // namespace margin::pg

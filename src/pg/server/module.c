@@ -1,0 +1,58 @@
+/*
+ * What PostgreSQL wants to find in the library: the magic block and the session's settings. A C file, because
+ * the magic macros of newer servers are designated initialisers.
+ */
+#include <postgres.h>
+
+#include <limits.h>
+
+#include <fmgr.h>
+#include <utils/guc.h>
+
+#include "pg/server/gucs.h"
+
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "margin", .version = MARGIN_VERSION);
+#else
+PG_MODULE_MAGIC;
+#endif
+
+int guc_log_level = 0;
+int guc_memory_limit = -1;
+int guc_poll_trace = 0;
+
+static const struct config_enum_entry log_levels[] = {
+	{"off", 0, false},
+	{"debug1", DEBUG1, false},
+	{"log", LOG, false},
+	{"info", INFO, false},
+	{"notice", NOTICE, false},
+	{NULL, 0, false},
+};
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	DefineCustomEnumVariable("margin.log_level",
+							 "Level of the progress lines of a training, at most one a second.",
+							 NULL,
+							 &guc_log_level, 0, log_levels,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("margin.memory_limit",
+							"Memory that one training may use for its rows and its solver.",
+							"-1 means no limit of its own.",
+							&guc_memory_limit, -1, -1, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("margin.poll_trace",
+							"Logs calls that check for interrupts less often than this, in CPU time.",
+							"For developers. 0 turns it off.",
+							&guc_poll_trace, 0, 0, 3600000,
+							PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved("margin");
+#else
+	EmitWarningsOnPlaceholders("margin");
+#endif
+}

@@ -1,0 +1,101 @@
+#include "pg/server/poll_trace.hpp"
+
+#include <ctime>
+#if __has_include(<execinfo.h>)
+#include <dlfcn.h>
+#include <execinfo.h>
+#define MARGIN_HAS_BACKTRACE 1
+#endif
+
+namespace margin::pg {
+
+namespace {
+
+constexpr int most_frames = 24;
+
+/// Where a stretch begins or ends: return addresses, innermost first; none where the function itself begins or ends.
+struct Stack {
+  void* frames[most_frames];
+  int size = 0;
+};
+
+struct Stretch {
+  double seconds = 0;
+  Stack from, to;
+};
+
+const char* running = nullptr;  // the SQL function whose stretches are measured; calls inside of it are a part of it
+double last_seconds = 0;
+Stack last_stack;
+Stretch longest;
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+void look(Stack& stack) {
+#ifdef MARGIN_HAS_BACKTRACE
+  stack.size = backtrace(stack.frames, most_frames);
+#else
+  stack.size = 0;
+#endif
+}
+
+/// Offsets in our library, which addr2line and nm turn into names.
+void describe(const Stack& stack, char* text, std::size_t size) {
+  std::size_t used = 0;
+  text[0] = '\0';
+#ifdef MARGIN_HAS_BACKTRACE
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&trace_poll), &self) == 0) return;
+  for (int i = 0; i < stack.size && used + 24 < size; ++i) {
+    Dl_info info;
+    if (dladdr(stack.frames[i], &info) == 0 || info.dli_fbase != self.dli_fbase) continue;
+    const auto offset = static_cast<char*>(stack.frames[i]) - static_cast<char*>(info.dli_fbase);
+    used += static_cast<std::size_t>(snprintf(text + used, size - used, " 0x%lx", static_cast<unsigned long>(offset)));
+  }
+#else
+  (void)stack;
+  (void)size;
+  (void)used;
+#endif
+}
+
+}  // namespace
+
+TracedCall::TracedCall(const char* function) : function_(function), outer_(running) {
+  if (guc_poll_trace <= 0 || outer_ != nullptr) return;
+  running = function;
+  longest = Stretch{};
+  last_stack = Stack{};  // a walk of the stack for every row would cost more than most rows do
+  last_seconds = cpu_seconds();
+}
+
+TracedCall::~TracedCall() { running = outer_; }
+
+void TracedCall::report() {
+  if (outer_ != nullptr || running == nullptr) return;
+  if (const double last = cpu_seconds() - last_seconds; last > longest.seconds) longest = {last, last_stack, Stack{}};
+  running = nullptr;
+  const double milliseconds = 1e3 * longest.seconds;
+  if (guc_poll_trace <= 0 || milliseconds < guc_poll_trace) return;
+  char from[512], to[512];
+  describe(longest.from, from, sizeof from);
+  describe(longest.to, to, sizeof to);
+  ereport(LOG, (errmsg("margin: %s heard no interrupt for %.0f ms of CPU", function_, milliseconds),
+                errdetail_log("Stretch from%s to%s.", from, to), errhidestmt(false)));
+}
+
+void trace_poll() {
+  if (running == nullptr) return;
+  const double now = cpu_seconds();
+  Stack here;
+  look(here);
+  if (now - last_seconds > longest.seconds) longest = {now - last_seconds, last_stack, here};
+  last_stack = here;
+  last_seconds = cpu_seconds();  // the time that the trace itself takes is nobody's
+}
+
+}  // namespace margin::pg

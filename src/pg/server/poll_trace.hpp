@@ -1,0 +1,29 @@
+// The setting margin.poll_trace: who keeps a cancel waiting. While it is on, the CPU time between two looks at the
+// session's interrupts is measured inside every SQL function, and a longer stretch than it allows is written to the
+// server's log with the stacks at both of its ends.
+#pragma once
+
+#include "pg/server/boundary.hpp"
+
+namespace margin::pg {
+
+/// Around the body of an SQL function: its stretches begin and end here. `function`: a string literal.
+class TracedCall {
+ public:
+  explicit TracedCall(const char* function);
+  ~TracedCall();
+  TracedCall(const TracedCall&) = delete;
+  TracedCall& operator=(const TracedCall&) = delete;
+
+  /// The longest stretch was too long: one line in the log. May raise an error, hence not in the destructor.
+  void report();
+
+ private:
+  const char* function_;
+  const char* outer_;
+};
+
+/// Called by InterruptMonitor::poll() while the trace is on.
+void trace_poll();
+
+}  // namespace margin::pg

@@ -1,0 +1,160 @@
+#include "pg/values/features.hpp"
+
+#include "pg/values/composite.hpp"
+#include "pg/values/sparse_datum.hpp"
+
+namespace margin::pg {
+
+namespace {
+
+/// The array, detoasted, checked to be one-dimensional and without NULL.
+ArrayType* one_dimensional(Datum value) {
+  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(value));
+  if (VARATT_IS_EXTENDED(raw)) raw = backend([=] { return pg_detoast_datum(raw); });
+  auto* array = reinterpret_cast<ArrayType*>(raw);
+  if (ARR_NDIM(array) != 1)
+    throw Error(
+        ErrorKind::wrong_dimensions,
+        ARR_NDIM(array) == 0
+            ? std::string("expected features as a one-dimensional array, not an empty array")
+            : "expected features as a one-dimensional array, not " + std::to_string(ARR_NDIM(array)) + "-dimensional",
+        ARR_NDIM(array) == 0 ? "Leave such rows out with FILTER (WHERE ...), or give NULL: such rows are skipped."
+                             : "");
+  if (ARR_HASNULL(array)) {
+    const bits8* bitmap = ARR_NULLBITMAP(array);
+    for (int i = 0; i < ARR_DIMS(array)[0]; ++i)
+      if ((bitmap[i / 8] & (1 << (i % 8))) == 0)
+        throw Error(
+            ErrorKind::null_value, "feature " + std::to_string(i + 1) + " is NULL, expected a number",
+            "Replace missing values, for example with array_replace(features, NULL, 0), or leave such rows "
+            "out: FILTER (WHERE margin_finite(features)) in an aggregate, CASE WHEN margin_finite(features) THEN "
+            "... END around a function of one row.");
+  }
+  return array;
+}
+
+std::int32_t length(ArrayType* array) { return ARR_DIMS(array)[0]; }
+
+template <class T>
+T* scratch(std::int32_t n) {
+  const auto bytes = static_cast<std::size_t>(n) * sizeof(T);
+  return static_cast<T*>(backend([=] { return MemoryContextAllocHuge(CurrentMemoryContext, bytes); }));
+}
+
+template <class T>
+Row read_floating(Datum value) {
+  ArrayType* array = one_dimensional(value);
+  return {ARR_DATA_PTR(array), nullptr, length(array), sizeof(T) == 8};
+}
+
+Row read_smallint(Datum value) {
+  ArrayType* array = one_dimensional(value);
+  const std::int32_t n = length(array);
+  const auto* from = reinterpret_cast<const std::int16_t*>(ARR_DATA_PTR(array));
+  auto* to = scratch<float>(n);
+  for (std::int32_t j = 0; j < n; ++j) to[j] = from[j];
+  return {to, nullptr, n, false};
+}
+
+/// float where it holds every value exactly, double otherwise. A bigint beyond 2^53 has no exact double.
+template <class T>
+Row read_integers(Datum value) {
+  constexpr T float_limit = T{1} << 24;
+  ArrayType* array = one_dimensional(value);
+  const std::int32_t n = length(array);
+  const auto* from = reinterpret_cast<const T*>(ARR_DATA_PTR(array));
+  bool small = true;
+  for (std::int32_t j = 0; j < n; ++j) small &= from[j] <= float_limit && from[j] >= -float_limit;
+  if (small) {
+    auto* to = scratch<float>(n);
+    for (std::int32_t j = 0; j < n; ++j) to[j] = static_cast<float>(from[j]);
+    return {to, nullptr, n, false};
+  }
+  auto* to = scratch<double>(n);
+  for (std::int32_t j = 0; j < n; ++j) {
+    if constexpr (sizeof(T) == 8) {
+      constexpr T double_limit = T{1} << 53;
+      if (from[j] > double_limit || from[j] < -double_limit)
+        throw Error(ErrorKind::invalid_value,
+                    "feature " + std::to_string(j + 1) + " is " + std::to_string(from[j]) +
+                        ", expected an integer between -2^53 and 2^53",
+                    "Cast the array to double precision[] to have it rounded.");
+    }
+    to[j] = static_cast<double>(from[j]);
+  }
+  return {to, nullptr, n, true};
+}
+
+Row read_numeric(Datum value) {
+  ArrayType* array = one_dimensional(value);
+  const std::int32_t n = length(array);
+  auto* to = scratch<double>(n);
+  const char* at = ARR_DATA_PTR(array);
+  backend([=] {
+    const char* p = at;
+    for (std::int32_t j = 0; j < n; ++j) {
+      to[j] = DatumGetFloat8(DirectFunctionCall1(numeric_float8, PointerGetDatum(p)));
+      p = reinterpret_cast<const char*>(
+          att_align_nominal(att_addlength_pointer(reinterpret_cast<std::uintptr_t>(p), -1, p), TYPALIGN_INT));
+    }
+  });
+  return {to, nullptr, n, true};
+}
+
+template <Row (*read)(Datum)>
+FeatureRow dense(Datum value) {
+  const Row x = read(value);
+  return {x, x.count};
+}
+
+struct Reader {
+  Oid type;
+  const char* name;
+  FeatureRowReader read;
+};
+
+constexpr Reader readers[] = {
+    {FLOAT4ARRAYOID, "real[]", dense<read_floating<float>>},
+    {FLOAT8ARRAYOID, "double precision[]", dense<read_floating<double>>},
+    {INT2ARRAYOID, "smallint[]", dense<read_smallint>},
+    {INT4ARRAYOID, "integer[]", dense<read_integers<std::int32_t>>},
+    {INT8ARRAYOID, "bigint[]", dense<read_integers<std::int64_t>>},
+    {NUMERICARRAYOID, "numeric[]", dense<read_numeric>},
+};
+
+FeatureRowReader reader_of(Oid declared) {
+  const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
+  std::string accepted;
+  for (const Reader& r : readers) {
+    if (r.type == type) return r.read;
+    accepted += (accepted.empty() ? "" : ", ") + std::string(r.name);
+  }
+  if (const FeatureRowReader read = extension_reader(type)) return read;
+  if (type == UNKNOWNOID || !OidIsValid(type))
+    throw Error(ErrorKind::wrong_type, "the type of the features is not known",
+                "Cast them: write '{1,2}'::real[], or $1::real[] for a parameter.");
+  throw Error(
+      ErrorKind::wrong_type, "features cannot be of type " + type_name_of(type),
+      "Accepted are " + accepted +
+          ", margin_sparse, and pgvector's vector, halfvec, sparsevec; build one with ARRAY[column, column, ...].");
+}
+
+}  // namespace
+
+FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
+    : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number))) {}
+
+void require_finite(const Row& x) {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (x.wide ? kernels().finite_d(x.doubles(), n) : kernels().finite_f(x.floats(), n)) return;
+  for (std::int32_t j = 0; j < x.count; ++j) {
+    const double v = x.value(j);
+    if (std::isfinite(v)) continue;
+    throw Error(ErrorKind::invalid_value,
+                "feature " + std::to_string((x.indices != nullptr ? x.indices[j] : j) + 1) + " is " + number_text(v) +
+                    ", expected a finite number",
+                "Leave such rows out with WHERE, or replace the value.");
+  }
+}
+
+}  // namespace margin::pg

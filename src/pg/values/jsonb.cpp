@@ -1,0 +1,187 @@
+#include "pg/values/jsonb.hpp"
+
+#include "pg/server/interrupts.hpp"
+
+namespace margin::pg {
+
+namespace {
+
+struct Token {
+  JsonbIteratorToken kind;
+  JsonbValue value;
+};
+
+/// One step of the iterator at a time, so that only plain data is alive where the server might raise. Linear in the
+/// size of the value, however deep it is: containers are moved into the ones around them. A cancel is heard
+/// every few thousand steps.
+class Reader {
+ public:
+  explicit Reader(Datum datum) : iterator_(backend([=] { return JsonbIteratorInit(&DatumGetJsonbP(datum)->root); })) {}
+
+  Value read() { return value(next()); }
+
+ private:
+  Token next() {
+    JsonbIterator** at = &iterator_;
+    poller_.work(256);
+    return backend([=] {
+      Token t;
+      t.kind = JsonbIteratorNext(at, &t.value, false);
+      return t;
+    });
+  }
+
+  Value value(const Token& t) {
+    backend([] { check_stack_depth(); });
+    switch (t.kind) {
+      case WJB_BEGIN_OBJECT: {
+        Value::Object object;
+        for (Token key = next(); key.kind != WJB_END_OBJECT; key = next()) {
+          std::string name(key.value.val.string.val, static_cast<std::size_t>(key.value.val.string.len));
+          object[std::move(name)] = value(next());
+        }
+        return {std::move(object)};
+      }
+      case WJB_BEGIN_ARRAY: {
+        const bool scalar = t.value.val.array.rawScalar;
+        Value::Array array;
+        for (Token item = next(); item.kind != WJB_END_ARRAY; item = next()) array.push_back(value(item));
+        if (scalar && array.size() == 1) return std::move(array.front());
+        return {std::move(array)};
+      }
+      default:
+        return scalar(t.value);
+    }
+  }
+
+  static Value scalar(const JsonbValue& v) {
+    switch (v.type) {
+      case jbvBool:
+        return {v.val.boolean};
+      case jbvString:
+        return {std::string(v.val.string.val, static_cast<std::size_t>(v.val.string.len))};
+      case jbvNumeric: {
+        const Datum number = NumericGetDatum(v.val.numeric);
+        return {backend([=] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8, number)); })};
+      }
+      default:
+        return {std::monostate{}};
+    }
+  }
+
+  InterruptMonitor session_;
+  Poller poller_{&session_};
+  JsonbIterator* iterator_;
+};
+
+/// Builds a jsonb step by step; texts live in the current memory context until the result is made.
+class Writer {
+ public:
+  Datum finish(const Value::Object& object) {
+    JsonbValue* result = write(object);
+    return backend([=] { return JsonbPGetDatum(JsonbValueToJsonb(result)); });
+  }
+
+ private:
+  JsonbValue* push(JsonbIteratorToken token, JsonbValue* value = nullptr) {
+    JsonbParseState** state = &state_;
+    poller_.work(256);
+    return backend([=] { return pushJsonbValue(state, token, value); });
+  }
+
+  JsonbValue* write(const Value::Object& object) {
+    push(WJB_BEGIN_OBJECT);
+    for (const auto& [key, value] : object) {
+      JsonbValue name = string(key);
+      push(WJB_KEY, &name);
+      write(value, WJB_VALUE);
+    }
+    return push(WJB_END_OBJECT);
+  }
+
+  void write(const Value& value, JsonbIteratorToken as) {
+    backend([] { check_stack_depth(); });
+    JsonbValue v;
+    v.type = jbvNull;
+    if (const auto* object = std::get_if<Value::Object>(&value.data)) {
+      write(*object);
+      return;
+    }
+    if (const auto* array = std::get_if<Value::Array>(&value.data)) {
+      push(WJB_BEGIN_ARRAY);
+      for (const Value& item : *array) write(item, WJB_ELEM);
+      push(WJB_END_ARRAY);
+      return;
+    }
+    if (const bool* flag = std::get_if<bool>(&value.data)) {
+      v.type = jbvBool;
+      v.val.boolean = *flag;
+    } else if (const auto* text = std::get_if<std::string>(&value.data)) {
+      v = string(*text);
+    } else if (const double* number = std::get_if<double>(&value.data)) {
+      v = numeric(*number);
+    }
+    push(as, &v);
+  }
+
+  static JsonbValue string(const std::string& text) {
+    JsonbValue v;
+    v.type = jbvString;
+    const char* from = text.data();
+    const std::size_t size = text.size();
+    v.val.string.val = backend([=] { return pnstrdup(from, size); });
+    v.val.string.len = static_cast<int>(size);
+    return v;
+  }
+
+  // Through the shortest decimal: the server's own cast would keep 15 digits only.
+  static JsonbValue numeric(double number) {
+    char text[40];
+    *std::to_chars(text, text + sizeof text - 1, number).ptr = '\0';
+    const char* digits = text;
+    JsonbValue v;
+    v.type = jbvNumeric;
+    v.val.numeric = backend([=] {
+      return DatumGetNumeric(
+          DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+    });
+    return v;
+  }
+
+  InterruptMonitor session_;
+  Poller poller_{&session_};
+  JsonbParseState* state_ = nullptr;
+};
+
+}  // namespace
+
+Value value_from(Datum jsonb) { return Reader(jsonb).read(); }
+
+Value::Object options_from(Datum jsonb) {
+  Value value = value_from(jsonb);
+  if (auto* object = std::get_if<Value::Object>(&value.data)) return std::move(*object);
+  if (std::holds_alternative<std::monostate>(value.data)) return {};  // as NULL: no options
+  throw Error(ErrorKind::invalid_option, "options must be a jsonb object",
+              "Use margin_options(name => value, ...), or '{\"name\": value}'::jsonb.");
+}
+
+Datum jsonb_from(const Value::Object& options) { return Writer().finish(options); }
+
+std::string_view payload(Datum jsonb) {
+  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(jsonb));
+  if (VARATT_IS_COMPRESSED(raw) || VARATT_IS_EXTERNAL(raw)) raw = backend([=] { return pg_detoast_datum_packed(raw); });
+  return {VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw)};
+}
+
+Datum jsonb_of_payload(std::string_view payload) {
+  const char* from = payload.data();
+  const std::size_t size = payload.size();
+  return backend([=] {
+    auto* to = static_cast<varlena*>(palloc(size + VARHDRSZ));
+    SET_VARSIZE(to, size + VARHDRSZ);
+    std::memcpy(VARDATA(to), from, size);
+    return PointerGetDatum(to);
+  });
+}
+
+}  // namespace margin::pg
