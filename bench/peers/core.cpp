@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   std::string line;
   while (std::getline(std::cin, line)) {
     try {
-      const margin::Settings settings = margin::parse_settings(options(line));
+      const margin::Options settings = margin::parse_options(options(line));
       std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
       margin::Dataset rows(margin::outcome_of(settings), &memory);
       load(data, rows);

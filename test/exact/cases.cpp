@@ -11,9 +11,9 @@ namespace {
 
 using margin::Random;
 
-void set(Options& o, const std::string& name, double v) { o[name].data = v; }
-void set(Options& o, const std::string& name, bool v) { o[name].data = v; }
-void set(Options& o, const std::string& name, const std::string& v) { o[name].data = v; }
+void set(OptionValues& o, const std::string& name, double v) { o[name].data = v; }
+void set(OptionValues& o, const std::string& name, bool v) { o[name].data = v; }
+void set(OptionValues& o, const std::string& name, const std::string& v) { o[name].data = v; }
 
 template <class T>
 T among(Random& random, const std::vector<T>& values) {
@@ -233,7 +233,7 @@ Case make_case(std::uint64_t seed) {
   return c;
 }
 
-Rows::Rows(const Case& c, const margin::Settings& settings) : data_(margin::outcome_of(settings), &memory_) {
+Rows::Rows(const Case& c, const margin::Options& settings) : data_(margin::outcome_of(settings), &memory_) {
   const bool classes = data_.outcome() == margin::Dataset::Outcome::classes;
   for (std::size_t i = 0; i < c.x.size(); ++i) {
     const double outcome = classes ? data_.classes().intern(std::to_string(static_cast<int>(c.y[i])), c.y[i]) : c.y[i];

@@ -9,12 +9,12 @@
 
 namespace exact {
 
-using Options = margin::Value::Object;
+using OptionValues = margin::Value::Object;
 
 struct Case {
   std::vector<std::vector<double>> x;
   std::vector<double> y, upper, weight;  ///< class number or target; upper: ends of target intervals, if any
-  Options options;
+  OptionValues options;
   std::string family;  ///< what the checks are counted under
 };
 Case make_case(std::uint64_t seed);
@@ -24,7 +24,7 @@ double any_number(margin::Random& random, double from, double to);
 /// The rows as the core holds them.
 class Rows {
  public:
-  Rows(const Case& c, const margin::Settings& settings);
+  Rows(const Case& c, const margin::Options& options);
   const margin::Dataset& data() const { return data_; }
 
  private:

@@ -22,7 +22,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 /// The problem and the vectors as exact numbers.
 class Checker {
  public:
-  Checker(const Problem& p, const margin::Settings& s, const Vectors& v, const margin::Certificate& c)
+  Checker(const Problem& p, const margin::Options& s, const Vectors& v, const margin::Certificate& c)
       : p_(p), settings_(s), v_(v), c_(c), n_(at(p.rows())), outputs_(v.weights.rows()) {
     for (std::int64_t i = 0; i < p.rows(); ++i) rows_.push_back(features(i));
     radius_square_ = 0;
@@ -76,7 +76,7 @@ class Checker {
   void optimum_of_hard();
 
   const Problem& p_;
-  const margin::Settings& settings_;
+  const margin::Options& settings_;
   const Vectors& v_;
   const margin::Certificate& c_;
   std::size_t n_;
@@ -463,7 +463,7 @@ std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) 
   return c;
 }
 
-Findings check(const Problem& p, const margin::Settings& settings, const Vectors& v, const margin::Certificate& c,
+Findings check(const Problem& p, const margin::Options& options, const Vectors& v, const margin::Certificate& c,
                bool optimum) {
   Findings none;
   for (const double end : {c.primal, c.dual, c.gap, c.relative_gap, c.radius})
@@ -476,7 +476,7 @@ Findings check(const Problem& p, const margin::Settings& settings, const Vectors
   }
   const bool algebraic = p.kernel == nullptr && p.loss_name != "logistic" && (p.norm == 1 || p.norm == 2);
   Real::precision(algebraic ? 4608 : 1200);
-  Checker checker(p, settings, v, c);
+  Checker checker(p, options, v, c);
   if (p.interpolate)
     checker.interpolation();
   else if (!p.hard_margin)

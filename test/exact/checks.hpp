@@ -23,8 +23,8 @@ struct Findings {
 };
 
 /// The certificate of any pair of vectors for this problem. `optimum`: find that as well, where it is known how to.
-Findings check(const margin::Problem& p, const margin::Settings& settings, const Vectors& v,
-               const margin::Certificate& c, bool optimum);
+Findings check(const margin::Problem& p, const margin::Options& options, const Vectors& v, const margin::Certificate& c,
+               bool optimum);
 
 /// The certificate that src/core gives to them.
 margin::Certificate certificate_of(const margin::Problem& p, const Vectors& v);

@@ -55,7 +55,7 @@ void run(const exact::Case& c, std::uint64_t seed, Count& count, bool verbose) {
   ++count.problems;
   if (verbose) std::printf("# %s\n", exact::reproducer(c).c_str());
   try {
-    const margin::Settings settings = margin::parse_settings(c.options);
+    const margin::Options settings = margin::parse_options(c.options);
     const exact::Rows rows(c, settings);
     margin::Monitor monitor;
     const margin::Model model = margin::train(rows.data(), settings, monitor);

@@ -105,9 +105,9 @@ namespace {
 
 using fuzz::require;
 using margin::Value;
-using Options = Value::Object;
+using OptionValues = Value::Object;
 
-Options with(Options options, const std::string& name, decltype(Value::data) value) {
+OptionValues with(OptionValues options, const std::string& name, decltype(Value::data) value) {
   options[name].data = std::move(value);
   return options;
 }
@@ -136,7 +136,7 @@ struct Training {
   std::function<void()> run;
 };
 
-std::string describe(const Options& options) {
+std::string describe(const OptionValues& options) {
   std::string text;
   for (const auto& [name, value] : options) {
     if (!text.empty()) text += ", ";
@@ -152,8 +152,8 @@ std::string describe(const Options& options) {
   return text;
 }
 
-template <class Settings>
-margin::Model trained(const Settings& settings, int classes, bool separable, std::pmr::memory_resource* memory) {
+template <class Options>
+margin::Model trained(const Options& settings, int classes, bool separable, std::pmr::memory_resource* memory) {
   margin::Dataset rows(margin::outcome_of(settings), memory);
   fill(rows, classes, separable);
   margin::Monitor monitor;
@@ -161,12 +161,12 @@ margin::Model trained(const Settings& settings, int classes, bool separable, std
 }
 
 /// Adds the training unless it is refused: not every solver takes every problem.
-void add(std::vector<Training>& all, const Options& options, int classes, bool separable) {
+void add(std::vector<Training>& all, const OptionValues& options, int classes, bool separable) {
   std::string name = describe(options);
   name.append("; ").append(std::to_string(classes)).append(separable ? " classes" : " classes mixed");
   Training training{name, [=] {
                       std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
-                      trained(margin::parse_settings(options), classes, separable, &memory);
+                      trained(margin::parse_options(options), classes, separable, &memory);
                     }};
   try {
     training.run();
@@ -178,11 +178,11 @@ void add(std::vector<Training>& all, const Options& options, int classes, bool s
 
 std::vector<Training> all_trainings() {
   std::vector<Training> all;
-  const Options hard{};
-  const Options soft = with(hard, "lambda", 0.01);
-  const Options capped = with(with(hard, "max_iterations", 20.0), "history", true);
+  const OptionValues hard{};
+  const OptionValues soft = with(hard, "lambda", 0.01);
+  const OptionValues capped = with(with(hard, "max_iterations", 20.0), "history", true);
   for (const auto* solver : margin::all_solvers()) {
-    const Options named = with(capped, "solver", std::string(solver->name()));
+    const OptionValues named = with(capped, "solver", std::string(solver->name()));
     add(all, named, 2, true);
     add(all, named, 3, true);
     add(all, with(named, "norm", 1.5), 2, true);
@@ -197,7 +197,7 @@ std::vector<Training> all_trainings() {
     for (const char* solver : {"auto", "newton", "sdca"})
       add(all, with(with(soft, "loss", std::string(loss)), "solver", std::string(solver)), 2, false);
   for (const auto kernel : margin::kernel_names())
-    for (const Options& base : {hard, soft})
+    for (const OptionValues& base : {hard, soft})
       add(all, with(with(base, "kernel", std::string(kernel)), "width", 4.0), 3, true);
   for (const double norm : {1.0, 1.02, 1.5, 1.99}) {
     add(all, with(hard, "norm", norm), 2, true);
@@ -210,11 +210,11 @@ std::vector<Training> all_trainings() {
   for (const char* map : {"platt", "isotonic"})
     for (int classes : {2, 3}) add(all, with(soft, "calibration", std::string(map)), classes, false);
   for (const char* loss : {"hinge", "logistic", "squared"}) {
-    const Options base = with(soft, "loss", std::string(loss));
+    const OptionValues base = with(soft, "loss", std::string(loss));
     add(all, with(base, "standardize", true), 2, false);
     add(all, with(base, "l1_ratio", 0.5), 2, false);
     add(all, with(with(base, "class_weight", std::string("balanced")), "dual_weights", true), 3, false);
-    Options lambdas = base;
+    OptionValues lambdas = base;
     lambdas.erase("lambda");
     for (const bool path : {true, false})
       all.push_back({describe(base).append(path ? "; path" : "; cross-validation"), [=] {

@@ -22,11 +22,11 @@ int main(int argc, char** argv) {
   std::string program = argv[0];
   const std::string record = program.substr(program.rfind('/') + 1) + ".input";
   std::mt19937_64 random(20210701);
-  std::vector<std::vector<std::uint8_t>> pool(1);
+  std::vector<std::vector<std::uint8_t>> working_set(1);
   const auto start = std::chrono::steady_clock::now();
   std::int64_t runs = 0;
   while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds) {
-    std::vector<std::uint8_t> input = pool[random() % pool.size()];
+    std::vector<std::uint8_t> input = working_set[random() % working_set.size()];
     for (std::uint64_t edit = random() % 6; edit < 6; ++edit) {
       const std::size_t at = input.empty() ? 0 : random() % input.size();
       switch (random() % 5) {
@@ -51,10 +51,10 @@ int main(int argc, char** argv) {
         .write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
     LLVMFuzzerTestOneInput(input.data(), input.size());
     ++runs;
-    if (pool.size() < 256)
-      pool.push_back(std::move(input));
+    if (working_set.size() < 256)
+      working_set.push_back(std::move(input));
     else
-      pool[random() % pool.size()] = std::move(input);
+      working_set[random() % working_set.size()] = std::move(input);
   }
   std::remove(record.c_str());
   std::printf("%lld inputs\n", static_cast<long long>(runs));

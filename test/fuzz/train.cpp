@@ -184,7 +184,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Table table = any_table(bytes);
   if (std::getenv("FUZZ_VERBOSE") != nullptr) describe(options, table);
   try {
-    const margin::Settings settings = margin::parse_settings(options);
+    const margin::Options settings = margin::parse_options(options);
     std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
     margin::Dataset rows(margin::outcome_of(settings), &memory);
     const bool classes = rows.outcome() == margin::Dataset::Outcome::classes;

@@ -22,7 +22,7 @@ class Stumps : public ::testing::TestWithParam<bool> {
     return data;
   }
   static Model fit(bool noise, bool intercept) {
-    Settings s;
+    Options s;
     s.norm = 1;
     s.learners = Learners::stumps;
     s.intercept = intercept;

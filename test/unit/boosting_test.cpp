@@ -14,8 +14,8 @@ using namespace reference;
 
 #include "l1_margins.inc"
 
-Settings l1(const std::string& solver, bool intercept, double tolerance) {
-  Settings s = hard(solver, intercept, tolerance);
+Options l1(const std::string& solver, bool intercept, double tolerance) {
+  Options s = hard(solver, intercept, tolerance);
   s.norm = 1;
   return s;
 }
@@ -159,7 +159,7 @@ TEST_P(L1Conformance, both_methods_enclose_the_same_margin) {
         << status_name(exact.status) << " [" << exact.certificate.primal << ", " << exact.certificate.dual << "]";
     for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal})
       for (const char* loss : {"exponential", "logistic"}) {
-        Settings s = l1("boosting", intercept, 1e-2);
+        Options s = l1("boosting", intercept, 1e-2);
         s.step = step;
         s.loss = loss;
         s.max_iterations = 200;
@@ -201,7 +201,7 @@ TEST(Boosting, AdaBoost_stalls_and_shrinkage_reaches_the_margin) {
   EXPECT_NEAR(fit(data, l1("auto", false, 1e-9)).certificate.primal, 0.375, 1e-9);
   for (const Step step : {Step::adaboost, Step::optimal}) {  // the same on entries ±1
     for (const double shrinkage : {1.0, 0.5, 0.1}) {
-      Settings s = l1("boosting", false, 1e-3);
+      Options s = l1("boosting", false, 1e-3);
       s.step = step;
       s.shrinkage = shrinkage;
       s.max_iterations = 20000;
@@ -214,7 +214,7 @@ TEST(Boosting, AdaBoost_stalls_and_shrinkage_reaches_the_margin) {
       }
     }
   }
-  Settings wolfe = l1("boosting", false, 2e-2);
+  Options wolfe = l1("boosting", false, 2e-2);
   wolfe.step = Step::wolfe;
   EXPECT_EQ(fit(data, wolfe).status, Status::optimal);
 }
@@ -235,8 +235,8 @@ TEST_P(Telgarsky, bounds_of_risk_and_margin_hold_along_the_run) {
     const Rows rows = stored_problem(seed);
     const Dataset data = make_dataset(rows);
     Monitor monitor;
-    Settings settings = l1("boosting", false, 1e-3);
-    Problem problem = make_problem(data, settings);
+    Options options = l1("boosting", false, 1e-3);
+    Problem problem = make_problem(data, options);
     std::vector<double> y;
     for (std::int64_t i = 0; i < problem.rows(); ++i) y.push_back(problem.sign(i));
     Poller poller(&monitor);
@@ -302,7 +302,7 @@ TEST(Boosting, a_free_intercept_is_minimised_out) {
 
 TEST(Boosting, rounds_reach_the_tolerance_of_a_wide_margin) {
   for (const char* loss : {"exponential", "logistic"}) {
-    Settings s = l1("boosting", true, 5e-2);
+    Options s = l1("boosting", true, 5e-2);
     s.loss = loss;
     s.max_iterations = 20000;
     const Model m = fit(make_dataset(clouds(3, 200, 5)), s);
@@ -328,7 +328,7 @@ TEST(Boosting, is_deterministic_and_keeps_its_limits) {
   const Model a = fit(data, l1("auto", true, 1e-6)), b = fit(data, l1("auto", true, 1e-6));
   EXPECT_EQ(a.status, Status::optimal);
   EXPECT_TRUE(a.weights == b.weights && a.intercept == b.intercept);
-  Settings s = l1("boosting", true, 1e-9);
+  Options s = l1("boosting", true, 1e-9);
   s.max_seconds = 0.05;
   EXPECT_EQ(fit(data, s).status, Status::time_limit);
   s = l1("auto", true, 1e-9);
@@ -395,7 +395,7 @@ TEST(Stumps, the_interval_is_proven_by_the_returned_vectors) {
     SCOPED_TRACE(problem.name);
     const int classes = problem.rows.classes;
     for (const bool intercept : {true, false}) {
-      Settings s = l1("auto", intercept, 0.05);
+      Options s = l1("auto", intercept, 0.05);
       s.learners = Learners::stumps;
       s.max_iterations = 300;
       const Model m = fit(make_dataset(problem.rows), s);

@@ -29,7 +29,7 @@ Table blobs(Random& random, int n, int classes) {
   return t;
 }
 
-std::vector<bool> certain_rows(const Model& m, const Dataset& data, const Settings& s) {
+std::vector<bool> certain_rows(const Model& m, const Dataset& data, const Options& s) {
   RiskObjective o;
   o.outputs = static_cast<std::int32_t>(m.weights.rows());
   o.dimensions = static_cast<std::int32_t>(m.weights.cols());
@@ -61,7 +61,7 @@ TEST(CertainPredictions, AgreeWithTheOptimumAndGrowWithPrecision) {
     const int classes = trial % 3 == 0 ? 3 : 2;
     const Table t = trial % 4 == 3 ? make_table(random, trial % 8, true, classes) : blobs(random, 120, classes);
     const Dataset data = make_dataset(t, true, classes);
-    Settings s;
+    Options s;
     s.loss = trial % 2 == 0 ? "hinge" : "logistic";
     s.lambda = std::pow(10.0, -2.5 * random.uniform() - 0.5);
     s.intercept = trial % 5 != 0;

@@ -19,8 +19,8 @@ using testing::Table;
 
 constexpr double smallest = std::numeric_limits<double>::denorm_min();
 
-Settings soft(const std::string& loss, double lambda) {
-  Settings s;
+Options soft(const std::string& loss, double lambda) {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.intercept = false;
@@ -37,7 +37,7 @@ TEST(CertificateRange, DifferencesOfLargeNumbersRound) {
   Table t;
   t.x = {{1.0}};
   t.y = {y};
-  Settings s = soft("squared_epsilon_insensitive", 0.01);
+  Options s = soft("squared_epsilon_insensitive", 0.01);
   s.epsilon = 1e6;
   const Dataset data = make_dataset(t, false);
   const Certificate c = certify_risk(make_problem(data, s), matrix({w}), Eigen::VectorXd::Zero(1), Weights());
@@ -132,7 +132,7 @@ TEST(CertificateRange, UpperEndsAreNumbers) {
   Dataset data(Dataset::Outcome::classes);
   for (std::size_t i = 0; i < x.size(); ++i)
     data.append(x[i].data(), 2, data.classes().intern(std::to_string(y[i]), y[i]));
-  Settings s;
+  Options s;
   s.solver = "dual_ascent";
   s.max_iterations = 100;
   Monitor monitor;
@@ -158,7 +158,7 @@ TEST(CertificateRange, RowsFarFromTheOriginHaveAGaussianKernel) {
       const double values[] = {origin + at[i], 0.5, i == 1 ? 0.25 : 0.125};
       data.append(indices, values, 3, 100, label);
     }
-    Settings s;
+    Options s;
     s.kernel = "rbf";
     s.gamma = Gamma::number;
     s.gamma_value = 1;
@@ -205,7 +205,7 @@ TEST(CertificateRange, WeightsOfAModelAreNumbers) {
   const Dataset data = make_dataset(t, false);
   for (const char* solver : {"newton", "auto", "sdca"}) {
     for (const double lambda : {1e-100, 1e-300}) {
-      Settings s = soft("squared", lambda);
+      Options s = soft("squared", lambda);
       s.solver = solver;
       Monitor monitor;
       const Model model = train(data, s, monitor);

@@ -127,7 +127,7 @@ TEST(Certify, falls_back_on_the_radius_without_dual_weights) {
     for (double& v : x) v = -v;
     rows.add(x, 0);  // the margin is the radius itself
     const Dataset data = make_dataset(rows);
-    const Settings s = hard("auto", seed % 2 == 0, 1e-3);
+    const Options s = hard("auto", seed % 2 == 0, 1e-3);
     const Problem p = make_problem(data, s);
     const Eigen::Map<const Eigen::RowVectorXd> w(rows.x[0].data(), rows.dimensions());
     const Certificate c = certify(p, w, Eigen::VectorXd::Zero(1), Weights());

@@ -67,8 +67,8 @@ Twins make_twins(std::uint64_t seed, Dataset::Outcome outcome, int classes = 2, 
   return t;
 }
 
-Settings settings_of(std::optional<double> lambda, const std::string& loss = "") {
-  Settings s;
+Options settings_of(std::optional<double> lambda, const std::string& loss = "") {
+  Options s;
   s.lambda = lambda;
   s.loss = loss;
   s.dual_weights = true;
@@ -111,14 +111,14 @@ void expect_same_scores(const Twins& t, const Model& wide, const Model& narrow) 
   }
 }
 
-void compare(const Twins& t, const Settings& wide, const Settings& narrow) {
+void compare(const Twins& t, const Options& wide, const Options& narrow) {
   Monitor monitor;
   const Model a = train(t.wide, wide, monitor), b = train(t.narrow, narrow, monitor);
   expect_same(a, b);
   expect_same_scores(t, a, b);
 }
 
-void compare(const Twins& t, const Settings& s) { compare(t, s, s); }
+void compare(const Twins& t, const Options& s) { compare(t, s, s); }
 
 TEST(ColumnMap, ranks_a_random_set_of_columns) {
   Random random(1);
@@ -151,7 +151,7 @@ TEST(Compaction, soft_margins_are_those_of_the_columns_in_use) {
       for (const char* solver : {"auto", "sdca", "newton"}) {
         SCOPED_TRACE(std::string(loss) + " " + std::to_string(classes) + " " + solver);
         const Twins t = make_twins(3, Dataset::Outcome::classes, classes);
-        Settings s = settings_of(1e-2, loss);
+        Options s = settings_of(1e-2, loss);
         s.solver = solver;
         compare(t, s);
         s.standardize = true;
@@ -161,14 +161,14 @@ TEST(Compaction, soft_margins_are_those_of_the_columns_in_use) {
     SCOPED_TRACE(loss);
     compare(make_twins(4, Dataset::Outcome::targets), settings_of(1e-3, loss));
   }
-  Settings net = settings_of(1e-2, "logistic");
+  Options net = settings_of(1e-2, "logistic");
   net.l1_ratio = 0.5;
   compare(make_twins(5, Dataset::Outcome::classes), net);
 }
 
 TEST(Compaction, calibration_is_that_of_the_columns_in_use) {
   const Twins t = make_twins(6, Dataset::Outcome::classes);
-  Settings s = settings_of(1e-2);
+  Options s = settings_of(1e-2);
   s.calibration = Calibrate::platt;
   Monitor monitor;
   const Model a = train(t.wide, s, monitor), b = train(t.narrow, s, monitor);
@@ -181,16 +181,16 @@ TEST(Compaction, hard_margins_are_those_of_the_columns_in_use) {
     for (const double norm : {2.0, 1.5, 1.0})
       for (const int classes : {2, 3}) {
         SCOPED_TRACE(std::to_string(separable) + " " + std::to_string(norm) + " " + std::to_string(classes));
-        Settings s = settings_of({});
+        Options s = settings_of({});
         s.norm = norm;
         compare(make_twins(7, Dataset::Outcome::classes, classes, 60, separable), s);
       }
-  Settings interpolation = settings_of({}, "interpolate");
+  Options interpolation = settings_of({}, "interpolate");
   compare(make_twins(8, Dataset::Outcome::intervals, 0, 20), interpolation);
 }
 
 TEST(Compaction, norm_sparse_means_the_declared_width) {
-  Settings wide = settings_of({}), narrow = wide;
+  Options wide = settings_of({}), narrow = wide;
   wide.sparse_norm = true;
   narrow.norm = 1 + 1 / std::log(static_cast<double>(width));
   compare(make_twins(9, Dataset::Outcome::classes, 2, 60, true), wide, narrow);
@@ -198,7 +198,7 @@ TEST(Compaction, norm_sparse_means_the_declared_width) {
 
 TEST(Compaction, stumps_name_the_declared_features) {
   const Twins t = make_twins(10, Dataset::Outcome::classes, 2, 60);
-  Settings s = settings_of({});
+  Options s = settings_of({});
   s.norm = 1;
   s.learners = Learners::stumps;
   s.max_iterations = 200;
@@ -217,7 +217,7 @@ TEST(Compaction, interval_holds_for_the_rows_as_they_came) {
   const Twins t = make_twins(11, Dataset::Outcome::classes, 3);
   Monitor monitor;
   for (const bool hard : {false, true}) {
-    const Settings s = settings_of(hard ? std::nullopt : std::optional<double>(1e-2), hard ? "" : "logistic");
+    const Options s = settings_of(hard ? std::nullopt : std::optional<double>(1e-2), hard ? "" : "logistic");
     const Model m = train(t.wide, s, monitor);
     const Problem p = make_problem(t.wide, s);
     Weights all = Weights::Zero(m.weights.rows(), width);
@@ -264,12 +264,12 @@ InitialModel start_of(const Model& m) {
 TEST(Compaction, starts_from_models_of_other_columns) {
   const Twins old = make_twins(13, Dataset::Outcome::classes, 3, 12),
               now = make_twins(14, Dataset::Outcome::classes, 3);
-  Settings s = settings_of(1e-2, "logistic");
+  Options s = settings_of(1e-2, "logistic");
   s.solver = "newton";
   Monitor monitor;
   const Model wide = train(old.wide, s, monitor), narrow = train(old.narrow, s, monitor);
   ASSERT_LT(wide.columns.size(), static_cast<std::size_t>(in_use));
-  Settings a = s, b = s, c = s;
+  Options a = s, b = s, c = s;
   a.initial = start_of(wide);
   b.initial = start_of(narrow);
   c.initial = start_of(wide);  // the same with all weights written out
@@ -303,7 +303,7 @@ TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
     for (const bool hard : {true, false}) {
       SCOPED_TRACE(std::string(name) + (hard ? " hard" : " soft"));
       const Twins t = make_twins(19, Dataset::Outcome::classes, hard ? 2 : 3);
-      Settings s = settings_of(hard ? std::nullopt : std::optional<double>(1e-2));
+      Options s = settings_of(hard ? std::nullopt : std::optional<double>(1e-2));
       s.kernel = name;
       s.gamma = Gamma::number;
       s.gamma_value = 0.5;
@@ -325,14 +325,14 @@ TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
 
 TEST(Compaction, rows_stay_as_they_are_where_it_is_not_worth_a_copy) {
   const Twins t = make_twins(15, Dataset::Outcome::classes);
-  const Settings s = settings_of(1e-2);
+  const Options s = settings_of(1e-2);
   double unlimited = -1, little = 100, enough = 1e6;
   EXPECT_EQ(&Compaction(t.narrow, s, nullptr, unlimited).rows(), &t.narrow);
   EXPECT_EQ(&Compaction(t.wide, s, nullptr, little).rows(), &t.wide);
   EXPECT_EQ(little, 100);
   EXPECT_EQ(Compaction(t.wide, s, nullptr, enough).rows().dimensions(), in_use);
   EXPECT_LT(enough, 1e6);
-  Settings kernel = s;
+  Options kernel = s;
   kernel.kernel = "rbf";
   EXPECT_EQ(&Compaction(t.wide, kernel, nullptr, unlimited).rows(), &t.wide);
 }
@@ -347,7 +347,7 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
     data.append(columns + (i == 7 ? 4 : 0), values, i == 7 ? 1 : 5, 3000, random.uniform());
   }
   double left = -1;
-  const Settings s = settings_of(1e-3, "squared");
+  const Options s = settings_of(1e-3, "squared");
   const Compaction compaction(data, s, nullptr, left);
   const Dataset& rows = compaction.rows();
   ASSERT_EQ(rows.dimensions(), 5);
@@ -357,7 +357,7 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
     EXPECT_EQ(rows.row(i).wide, data.row(i).wide);
   }
   Monitor monitor;
-  Settings standardized = s;
+  Options standardized = s;
   standardized.standardize = true;
   EXPECT_EQ(train(data, standardized, monitor).status, Status::optimal);
 }
@@ -378,7 +378,7 @@ TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
   const Twins old = make_twins(17, Dataset::Outcome::classes, 3, 40);
   const Twins now = make_twins(18, Dataset::Outcome::classes, 3, 90);
   Monitor monitor;
-  const Settings s = settings_of(1e-2, "logistic");
+  const Options s = settings_of(1e-2, "logistic");
   Model m = train(old.wide, s, monitor);
   m.columns.resize(6);
   m.weights = m.weights.leftCols(6).eval();

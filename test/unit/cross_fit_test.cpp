@@ -45,8 +45,8 @@ Sampled sample(int n, int classes, std::uint64_t seed) {
   return out;
 }
 
-Settings soft(const std::string& loss, Calibrate kind, double lambda = 1e-2) {
-  Settings s;
+Options soft(const std::string& loss, Calibrate kind, double lambda = 1e-2) {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.calibration = kind;
@@ -54,7 +54,7 @@ Settings soft(const std::string& loss, Calibrate kind, double lambda = 1e-2) {
   return s;
 }
 
-Model trained(const Table& t, const Settings& s, int classes = 2, double memory_left = -1) {
+Model trained(const Table& t, const Options& s, int classes = 2, double memory_left = -1) {
   Monitor monitor;
   return train(make_dataset(t, true, classes), s, monitor, memory_left);
 }
@@ -129,7 +129,7 @@ TEST(CrossFit, HeldOutRowsDoNotCount) {
     }
   for (const char* loss : {"hinge", "squared_hinge", "logistic"})
     for (const char* solver : {"sdca", "newton", "auto"}) {
-      Settings s = soft(loss, Calibrate::none);
+      Options s = soft(loss, Calibrate::none);
       s.tolerance = 1e-10;
       s.solver = solver;
       const Dataset whole = make_dataset(all, true), part = make_dataset(rest, true);
@@ -148,7 +148,7 @@ TEST(CrossFit, HeldOutRowsDoNotCount) {
 
 TEST(CrossFit, IsDeterministicBySeed) {
   const Table t = sample(500, 2, 6).table;
-  Settings s = soft("hinge", Calibrate::platt);
+  Options s = soft("hinge", Calibrate::platt);
   const Model a = trained(t, s), b = trained(t, s);
   EXPECT_EQ(to_table(a.calibration), to_table(b.calibration));
   s.seed = 1;
@@ -160,7 +160,7 @@ TEST(CrossFit, IsDeterministicBySeed) {
 
 TEST(CrossFit, LeavesTheModelAsItWas) {
   const Table t = sample(400, 3, 7).table;
-  Settings s = soft("squared_hinge", Calibrate::none);
+  Options s = soft("squared_hinge", Calibrate::none);
   s.dual_weights = true;
   s.standardize = true;
   const Model plain = trained(t, s, 3);
@@ -177,7 +177,7 @@ TEST(CrossFit, LeavesTheModelAsItWas) {
 TEST(CrossFit, CountsRowWeightsAndNotClassWeights) {
   Table t = sample(2000, 2, 8).table;
   const auto at_origin = [](const Model& m) { return probabilities_of(m, {0, 0, 0})[1]; };
-  Settings s = soft("hinge", Calibrate::platt);
+  Options s = soft("hinge", Calibrate::platt);
   const double plain = at_origin(trained(t, s));
   s.class_weight["1"] = 4;
   const double by_class = at_origin(trained(t, s));
@@ -193,7 +193,7 @@ TEST(CrossFit, NeedsTwoRowsOfEveryClass) {
   Table t = sample(60, 2, 9).table;
   for (double& y : t.y) y = 0;
   t.y[7] = 1;
-  const auto kind_of = [&](const Settings& s) {
+  const auto kind_of = [&](const Options& s) {
     try {
       trained(t, s);
     } catch (const Error& e) {
@@ -227,9 +227,9 @@ TEST(CrossFit, WorksOnFewerRowsThanFolds) {
 
 TEST(CrossFit, IsRefusedWhereItMeansNothing) {
   const Table t = sample(50, 2, 10).table;
-  Settings hard;
+  Options hard;
   hard.calibration = Calibrate::platt;
-  Settings numbers = soft("squared", Calibrate::isotonic);
+  Options numbers = soft("squared", Calibrate::isotonic);
   Monitor monitor;
   for (const bool classes : {true, false}) try {
       train(make_dataset(t, classes), classes ? hard : numbers, monitor);
@@ -242,7 +242,7 @@ TEST(CrossFit, IsRefusedWhereItMeansNothing) {
 
 TEST(CrossFit, RespectsMemoryAndCancellation) {
   const Table t = sample(3000, 2, 11).table;
-  Settings s = soft("hinge", Calibrate::isotonic);
+  Options s = soft("hinge", Calibrate::isotonic);
   s.solver = "sdca";
   const Dataset data = make_dataset(t, true);
   const Problem p = make_problem(data, s);
@@ -256,7 +256,7 @@ TEST(CrossFit, RespectsMemoryAndCancellation) {
       if (++polls == last) throw 42;
     }
   } counting;
-  Settings plain = s;
+  Options plain = s;
   plain.calibration = Calibrate::none;
   train(data, plain, counting);
   const int without = counting.polls;

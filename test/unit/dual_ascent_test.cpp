@@ -12,8 +12,8 @@ namespace {
 
 using namespace reference;
 
-Settings steps(const std::string& solver, double norm, bool intercept, std::int64_t epochs, double tolerance = 1e-2) {
-  Settings s = hard(solver, intercept, tolerance);
+Options steps(const std::string& solver, double norm, bool intercept, std::int64_t epochs, double tolerance = 1e-2) {
+  Options s = hard(solver, intercept, tolerance);
   s.norm = norm;
   s.max_iterations = epochs;
   return s;
@@ -55,7 +55,7 @@ TEST(LpAscent, LineMaximumIsOne) {
   for (const Storage storage : {Storage::doubles, Storage::sparse})
     for (const double p : {1.02, 1.2, 1.6, 2.0}) {
       const Dataset data = make_dataset(rows, storage);
-      Settings s = hard("dual_ascent", true, 1e-3);
+      Options s = hard("dual_ascent", true, 1e-3);
       s.norm = p;
       const Problem problem = make_problem(data, s);
       LpAscent ascent(problem, 0.25, false);
@@ -85,7 +85,7 @@ TEST(DualAscent, IntervalsHoldTheStoredOptima) {
     const Dataset data = make_dataset({c.x, c.y, 2});
     for (const std::string solver : {"dual_ascent", "accelerated", "perceptron", "mirror_descent"}) {
       SCOPED_TRACE(::testing::Message() << solver << " p = " << c.p << " intercept " << c.intercept);
-      Settings s = steps(solver == "accelerated" ? "dual_ascent" : solver, c.p, c.intercept, 400);
+      Options s = steps(solver == "accelerated" ? "dual_ascent" : solver, c.p, c.intercept, 400);
       if (solver == "accelerated") s.accelerated = true;
       if (solver == "accelerated" && c.intercept) {
         EXPECT_THROW(fit(data, s), Error);
@@ -113,7 +113,7 @@ TEST(DualAscent, MakesFewerMistakesInThePapersOrder) {
     const Rows rows = paper_rows(sparse ? 2 : 1, 1000, 2000, sparse ? 1 : 1.5, sparse ? 50 : 2000);
     const Dataset data = make_dataset(rows, Storage::floats);
     auto count = [&](const std::string& solver, bool accelerated = false, Step step = Step::automatic) {
-      Settings s = steps(solver, sparse ? 1 + 1 / std::log(2000.0) : 2, false, 10, 0);
+      Options s = steps(solver, sparse ? 1 + 1 / std::log(2000.0) : 2, false, 10, 0);
       s.accelerated = accelerated;
       s.step = step;
       return mistakes(rows, fit(data, s));
@@ -135,7 +135,7 @@ TEST(DualAscent, MakesFewerMistakesInThePapersOrder) {
 
 TEST(DualAscent, TakesOptimalOrQuadraticSteps) {
   const Dataset data = make_dataset({{{1, 0}, {-1, 0}}, {1, 0}, 2});
-  Settings s = steps("dual_ascent", 1.5, false, 100);
+  Options s = steps("dual_ascent", 1.5, false, 100);
   for (const Step step : {Step::automatic, Step::optimal, Step::quadratic}) {
     s.step = step;
     EXPECT_EQ(fit(data, s).status, Status::optimal);
@@ -158,7 +158,7 @@ TEST(DualAscent, AgreesWithTheL2MarginForTwoClasses) {
       const double margin = exact.certificate.dual;
       if (exact.status != Status::optimal || margin < 1e-3 * exact.certificate.radius) continue;
       SCOPED_TRACE(problem.name + (intercept ? " with intercept" : ""));
-      Settings s = steps("dual_ascent", 2, intercept, problem.rows.dimensions() > 1000 ? 100 : 100000, 1e-6);
+      Options s = steps("dual_ascent", 2, intercept, problem.rows.dimensions() > 1000 ? 100 : 100000, 1e-6);
       const Model m = fit(data, s);
       ++asked;
       EXPECT_LE(m.certificate.primal, margin);
@@ -177,7 +177,7 @@ TEST(DualAscent, KeepsTheBoundOfLemma3) {
     const Rows rows = gaussian_rows(21, 20, 6, 1.0);
     const Dataset data = make_dataset(rows);
     const double r = p / (p - 1), n = rows.count();
-    Settings exact = hard("auto", false, 1e-9);
+    Options exact = hard("auto", false, 1e-9);
     exact.norm = p;
     const Model best = fit(data, exact);
     ASSERT_EQ(best.status, Status::optimal);
@@ -194,7 +194,7 @@ TEST(DualAscent, KeepsTheBoundOfLemma3) {
                                std::sqrt(value / (largest * largest) + 0.5 * square);
     bool reached = false;
     for (std::int64_t epochs = 1; epochs <= 4096; epochs *= 2) {
-      Settings s = steps("dual_ascent", p, false, epochs, 0);
+      Options s = steps("dual_ascent", p, false, epochs, 0);
       s.accelerated = true;
       s.order = Order::random;
       const Model m = fit(data, s);
@@ -233,7 +233,7 @@ TEST(Perceptron, CountsItsMistakesInTheRowWeights) {
 
 TEST(DualAscent, WorkingSetIsAnOption) {
   const Dataset data = make_dataset(clouds(3, 60, 5));
-  Settings s = hard("dual_ascent", true, 1e-6);
+  Options s = hard("dual_ascent", true, 1e-6);
   s.norm = 1.3;
   s.working_set = true;
   EXPECT_EQ(fit(data, s).solver, "dual_ascent+newton");

@@ -46,31 +46,31 @@ Dataset rows_of(std::uint64_t seed, const Shape& shape) {
 }
 
 /// Every model's gap on its own rows, from certify_risk.
-void expect_certified(const Dataset& data, Settings settings, std::int32_t folds, const std::vector<double>& lambdas) {
+void expect_certified(const Dataset& data, Options options, std::int32_t folds, const std::vector<double>& lambdas) {
   Monitor monitor;
   const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
-  settings.lambda = lambdas.front();
-  const Problem all = make_problem(data, settings);
-  Run run(settings, monitor, "test", 1000);
-  FoldAscent ascent(all, settings, fold, 0, folds, run);
+  options.lambda = lambdas.front();
+  const Problem all = make_problem(data, options);
+  Run run(options, monitor, "test", 1000);
+  FoldAscent ascent(all, options, fold, 0, folds, run);
   for (const double lambda : lambdas) {
     const std::vector<char> reached = ascent.solve(lambda, 3000);
     for (std::int32_t f = 0; f < folds; ++f) {
-      EXPECT_TRUE(reached[static_cast<std::size_t>(f)]) << settings.loss << " " << lambda << " fold " << f;
+      EXPECT_TRUE(reached[static_cast<std::size_t>(f)]) << options.loss << " " << lambda << " fold " << f;
       std::vector<std::int64_t> kept;
       for (std::int64_t i = 0; i < data.rows(); ++i)
         if (fold[static_cast<std::size_t>(i)] != f) kept.push_back(i);
       const Dataset part = data.subset(kept);
-      settings.lambda = lambda;
-      const Problem p = make_problem(part, settings);
+      options.lambda = lambda;
+      const Problem p = make_problem(part, options);
       const InitialModel m = ascent.model(f);
       ASSERT_EQ(m.dual_weights.size(), kept.size() * static_cast<std::size_t>(p.outputs()));
       const Weights weights = Eigen::Map<const Weights>(m.weights.data(), p.outputs(), p.dimensions());
       const Eigen::VectorXd intercept = Eigen::Map<const Eigen::VectorXd>(m.intercept.data(), p.outputs());
       const Weights dual = Eigen::Map<const Weights>(m.dual_weights.data(), p.rows(), p.outputs());
       const Eigen::VectorXd centred = intercept.array() - p.target_center;  // as the problem's targets are
-      EXPECT_LE(certify_risk(p, weights, centred, dual).relative_gap, settings.tolerance)
-          << settings.loss << " " << lambda << " fold " << f;
+      EXPECT_LE(certify_risk(p, weights, centred, dual).relative_gap, options.tolerance)
+          << options.loss << " " << lambda << " fold " << f;
       for (std::int64_t i = 0; i < data.rows(); ++i)
         for (std::int32_t o = 0; o < p.outputs() && fold[static_cast<std::size_t>(i)] == f; ++o)
           EXPECT_NEAR(ascent.held_out(i)[o], dot(data.row(i), weights.row(o).data()) + intercept[o], 1e-9);
@@ -78,8 +78,8 @@ void expect_certified(const Dataset& data, Settings settings, std::int32_t folds
   }
 }
 
-Settings soft(const std::string& loss, double tolerance = 1e-5) {
-  Settings s;
+Options soft(const std::string& loss, double tolerance = 1e-5) {
+  Options s;
   s.loss = loss;
   s.lambda = 1;
   s.tolerance = tolerance;
@@ -98,7 +98,7 @@ TEST(FoldAscent, EveryModelIsCertifiedWithoutItsFold) {
 
 TEST(FoldAscent, FollowsTheOptionsOfAProblem) {
   for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
-    Settings s = soft(loss);
+    Options s = soft(loss);
     expect_certified(rows_of(4, {150, 7, 3}), s, 4, {0.1, 1e-2});
     s.class_weight_balanced = true;
     expect_certified(rows_of(5, {150, 7, 3, false, true}), s, 4, {0.1, 1e-2});
@@ -112,17 +112,17 @@ TEST(FoldAscent, FollowsTheOptionsOfAProblem) {
 }
 
 TEST(FoldAscent, SaysWhatItCannotFollow) {
-  Settings s = soft("hinge");
-  EXPECT_EQ(FoldAscent::refusal(s), "");
-  for (const auto& change : std::vector<void (*)(Settings&)>{
-           [](Settings& t) { t.lambda.reset(); }, [](Settings& t) { t.solver = "newton"; },
-           [](Settings& t) { t.standardize = true; }, [](Settings& t) { t.l1_ratio = 0.5; },
-           [](Settings& t) { t.order = Order::cyclic; }, [](Settings& t) { t.output = Output::average; },
-           [](Settings& t) { t.start = Start::sgd; }, [](Settings& t) { t.max_iterations = 3; },
-           [](Settings& t) { t.max_seconds = 3; }}) {
-    Settings other = s;
+  Options s = soft("hinge");
+  EXPECT_EQ(FoldAscent::unsupported_reason(s), "");
+  for (const auto& change : std::vector<void (*)(Options&)>{
+           [](Options& t) { t.lambda.reset(); }, [](Options& t) { t.solver = "newton"; },
+           [](Options& t) { t.standardize = true; }, [](Options& t) { t.l1_ratio = 0.5; },
+           [](Options& t) { t.order = Order::cyclic; }, [](Options& t) { t.output = Output::average; },
+           [](Options& t) { t.start = Start::sgd; }, [](Options& t) { t.max_iterations = 3; },
+           [](Options& t) { t.max_seconds = 3; }}) {
+    Options other = s;
     change(other);
-    EXPECT_NE(FoldAscent::refusal(other), "");
+    EXPECT_NE(FoldAscent::unsupported_reason(other), "");
   }
 }
 
@@ -162,8 +162,8 @@ TEST(CrossValidation, ComparesWithATolerance) {
   EXPECT_EQ(parse_cross_validation({}).settings.tolerance, 1e-2);
   EXPECT_EQ(parse_cross_validation({{"tolerance", {}}}).settings.tolerance, 1e-2);
   EXPECT_EQ(parse_cross_validation({{"tolerance", {1e-4}}}).settings.tolerance, 1e-4);
-  EXPECT_EQ(parse_path({}).settings.tolerance, Settings().tolerance);
-  EXPECT_EQ(parse_cross_validation({{"calibration", {std::string("platt")}}}).settings.calibration, Calibrate::none);
+  EXPECT_EQ(parse_path({}).settings.tolerance, Options().tolerance);
+  EXPECT_EQ(parse_cross_validation({{"calibration", {std::string("platt")}}}).options.calibration, Calibrate::none);
 }
 
 TEST(CrossValidation, CountsModelsThatAreNotDone) {

@@ -102,7 +102,7 @@ TEST_P(Conformance, interval_holds_the_maximum_margin) {
     const bool exact = solver == "cutting_plane";
     for (const double tolerance : exact ? std::vector<double>{1e-3, 1e-6} : std::vector<double>{1e-2}) {
       SCOPED_TRACE(tolerance);
-      Settings s = hard(solver, intercept, tolerance);
+      Options s = hard(solver, intercept, tolerance);
       if (!exact) s.max_iterations = problem.rows.dimensions() > 1000 ? 100 : 1000;
       const Model m = fit(data, s);
       check_model(problem.rows, intercept, tolerance, m);
@@ -168,7 +168,7 @@ TEST_P(RandomProblems, first_order_intervals_hold_the_maximum_margin) {
         for (const char* loss : {"exponential", "logistic"}) {
           if (!follows_a_loss(solver) && loss != std::string("exponential")) continue;
           if (loss == std::string("logistic") && intercept && rows.classes > 2) continue;
-          Settings s = hard(solver, intercept, 1e-2);
+          Options s = hard(solver, intercept, 1e-2);
           if (follows_a_loss(solver)) s.loss = loss;
           s.max_iterations = 200;
           const Model m = fit(make_dataset(rows), s);

@@ -11,8 +11,8 @@ namespace {
 
 using namespace reference;
 
-Settings settings_for(const std::string& solver, bool intercept) {
-  Settings s = hard(solver, intercept, solver == "cutting_plane" ? 1e-6 : 1e-2);
+Options settings_for(const std::string& solver, bool intercept) {
+  Options s = hard(solver, intercept, solver == "cutting_plane" ? 1e-6 : 1e-2);
   s.max_iterations = 400;
   return s;
 }
@@ -27,7 +27,7 @@ std::vector<Rows> samples() {
 
 class Invariance : public ::testing::TestWithParam<std::string> {
  protected:
-  /// Calls check(rows, settings) for all samples, with and without intercept, that the solver accepts.
+  /// Calls check(rows, options) for all samples, with and without intercept, that the solver accepts.
   template <class F>
   void for_each_sample(F check) {
     for (const Rows& rows : samples())
@@ -56,7 +56,7 @@ void expect_same_margin(const Model& a, const Model& b, double factor = 1, doubl
 }
 
 TEST_P(Invariance, same_input_gives_the_same_bits) {
-  for_each_sample([](const Rows& rows, const Settings& s) {
+  for_each_sample([](const Rows& rows, const Options& s) {
     const Dataset data = make_dataset(rows);
     const Model a = fit(data, s), b = fit(data, s), c = fit(make_dataset(rows), s);
     for (const Model* other : {&b, &c}) {
@@ -71,7 +71,7 @@ TEST_P(Invariance, same_input_gives_the_same_bits) {
 }
 
 TEST_P(Invariance, order_of_rows) {
-  for_each_sample([](const Rows& rows, const Settings& s) {
+  for_each_sample([](const Rows& rows, const Options& s) {
     const Model first = fit(make_dataset(rows), s);
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       Random random(seed);
@@ -89,7 +89,7 @@ TEST_P(Invariance, order_of_rows) {
 }
 
 TEST_P(Invariance, repeated_rows) {
-  for_each_sample([](const Rows& rows, const Settings& s) {
+  for_each_sample([](const Rows& rows, const Options& s) {
     Rows repeated = rows;
     for (int i = 0; i < rows.count(); ++i)
       for (int copy = 0; copy < i % 3; ++copy) repeated.add(rows.x[at(i)], rows.y[at(i)]);
@@ -98,7 +98,7 @@ TEST_P(Invariance, repeated_rows) {
 }
 
 TEST_P(Invariance, scale_of_rows) {
-  for_each_sample([](const Rows& rows, const Settings& s) {
+  for_each_sample([](const Rows& rows, const Options& s) {
     const Model first = fit(make_dataset(rows), s);
     for (const double factor : {3.0, 0x1p-20, 1e150, 1e-150})
       expect_same_margin(first, fit(make_dataset(scaled(rows, factor)), s), factor);
@@ -106,7 +106,7 @@ TEST_P(Invariance, scale_of_rows) {
 }
 
 TEST_P(Invariance, rotation_and_translation_of_rows) {
-  for_each_sample([](const Rows& rows, const Settings& s) {
+  for_each_sample([](const Rows& rows, const Options& s) {
     Random random(99);
     const int d = rows.dimensions();
     Eigen::MatrixXd any(d, d);
@@ -127,7 +127,7 @@ TEST_P(Invariance, rotation_and_translation_of_rows) {
 }
 
 TEST_P(Invariance, storage_of_rows) {
-  for_each_sample([](const Rows& given, const Settings& s) {
+  for_each_sample([](const Rows& given, const Options& s) {
     Rows rows = given;
     for (auto& x : rows.x)
       for (std::size_t j = 0; j < x.size(); ++j) x[j] = (j + 1 == x.size()) ? 0.0 : static_cast<float>(x[j]);
@@ -150,7 +150,7 @@ class ThrowingMonitor final : public Monitor {
 };
 
 TEST_P(Invariance, cancellation_passes_and_leaves_the_rows_usable) {
-  for_each_sample([](const Rows& rows, const Settings& s) {
+  for_each_sample([](const Rows& rows, const Options& s) {
     const Dataset data = make_dataset(rows);
     const Model before = fit(data, s);
     int cancelled = 0;
@@ -170,7 +170,7 @@ TEST_P(Invariance, cancellation_passes_and_leaves_the_rows_usable) {
 }
 
 TEST_P(Invariance, limits_are_kept) {
-  for_each_sample([](const Rows& rows, Settings s) {
+  for_each_sample([](const Rows& rows, Options s) {
     const Dataset data = make_dataset(rows);
     s.tolerance = 0;  // cannot be met: the certificate's ends are rounded apart
     for (const int most : {1, 2, 3, 4, 7, 20}) {

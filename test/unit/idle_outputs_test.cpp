@@ -27,8 +27,8 @@ Dataset gaussian_classes() {
   return data;
 }
 
-Settings limited(const std::string& solver, const std::string& loss) {
-  Settings s;
+Options limited(const std::string& solver, const std::string& loss) {
+  Options s;
   s.solver = solver;
   s.loss = loss;
   s.lambda = 1e-3;
@@ -39,7 +39,7 @@ Settings limited(const std::string& solver, const std::string& loss) {
 
 TEST(IdleOutputs, RiskOfAConstantIsTheMeanLoss) {
   const Dataset data = gaussian_classes();
-  const Settings s = limited("auto", "logistic");
+  const Options s = limited("auto", "logistic");
   const Problem p = make_problem(data, s);
   Monitor monitor;
   margin::Run run(s, monitor, "test", 1);
@@ -60,7 +60,7 @@ TEST(IdleOutputs, TimeEndsATrainingBetweenOutputs) {
   for (const char* solver : {"auto", "sdca", "sgd", "newton", "newton_cg"})
     for (const char* loss : {"hinge", "logistic"}) {
       SCOPED_TRACE(std::string(solver) + " " + loss);
-      const Settings s = limited(solver, loss);
+      const Options s = limited(solver, loss);
       const Problem p = make_problem(data, s);
       Monitor monitor;
       const Solution solution = choose_solver(p, s).solve(p, s, monitor);

@@ -51,21 +51,21 @@ Dataset clouds(std::uint64_t seed, double shift) {
   return data;
 }
 
-Model fit(const Dataset& data, Settings settings, double tolerance) {
+Model fit(const Dataset& data, Options options, double tolerance) {
   Monitor monitor;
-  settings.tolerance = tolerance;
-  return train(data, settings, monitor);
+  options.tolerance = tolerance;
+  return train(data, options, monitor);
 }
 
 TEST(Inspect, TheOptimalDirectionIsWithinTheDistanceOfAHardMargin) {
   int loose = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Dataset data = clouds(seed, 1.2);
-    Settings settings;
-    const Model best = fit(data, settings, 1e-9);
-    settings.solver = "momentum";
+    Options options;
+    const Model best = fit(data, options, 1e-9);
+    options.solver = "momentum";
     for (const double tolerance : {0.5, 0.1, 0.01}) {
-      const Model model = fit(data, settings, tolerance);
+      const Model model = fit(data, options, tolerance);
       const auto interval = interval_of(figures_of(model));
       ASSERT_TRUE(interval.has_value());
       if (!(interval->lower > 0)) {
@@ -84,11 +84,11 @@ TEST(Inspect, TheOptimalDirectionIsWithinTheDistanceOfAHardMargin) {
 TEST(Inspect, TheOptimalWeightsAreWithinTheDistanceOfASoftMargin) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Dataset data = clouds(seed, 0.3);
-    Settings settings;
-    settings.lambda = 0.01;
-    const Model best = fit(data, settings, 1e-10);
+    Options options;
+    options.lambda = 0.01;
+    const Model best = fit(data, options, 1e-10);
     for (const double tolerance : {0.5, 0.1, 0.01}) {
-      const Model model = fit(data, settings, tolerance);
+      const Model model = fit(data, options, tolerance);
       const auto interval = interval_of(figures_of(model));
       ASSERT_TRUE(interval.has_value());
       const double distance =
@@ -112,9 +112,9 @@ TEST(Inspect, AnIntervalOfWidthZeroHasNoDistance) {
 
 TEST(Inspect, TheSummaryNamesWhatTheModelTells) {
   const Dataset data = clouds(1, 0.3);
-  Settings settings;
-  settings.lambda = 0.01;
-  const Model model = fit(data, settings, 1e-3);
+  Options options;
+  options.lambda = 0.01;
+  const Model model = fit(data, options, 1e-3);
   ModelFigures f = figures_of(model);
   f.rows = 60;
   f.status = "optimal";

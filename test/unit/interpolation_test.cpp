@@ -37,8 +37,8 @@ Dataset make_data(const Targets& t, bool sparse = false) {
   return data;
 }
 
-Settings interpolate(double norm, bool intercept, double tolerance = 1e-3) {
-  Settings s;
+Options interpolate(double norm, bool intercept, double tolerance = 1e-3) {
+  Options s;
   s.loss = "interpolate";
   s.norm = norm;
   s.intercept = intercept;
@@ -146,7 +146,7 @@ TEST(Interpolation, OfHalfLinesIsTheMargin) {
         t.lower(i) = rows.y[at(i)] == 1 ? 1 : -infinity;
         t.upper(i) = rows.y[at(i)] == 1 ? infinity : -1;
       }
-      Settings margin = hard("auto", intercept, 1e-8);
+      Options margin = hard("auto", intercept, 1e-8);
       margin.norm = norm;
       const Model m = fit(make_data(t), interpolate(norm, intercept, 1e-6)), h = fit(make_dataset(rows), margin);
       EXPECT_EQ(m.status, Status::optimal);
@@ -186,7 +186,7 @@ TEST(Interpolation, HasNothingToDoWhereZeroServes) {
 
 TEST(Interpolation, RefusesWhatItCannotMean) {
   const Targets t{Eigen::MatrixXd::Ones(3, 2), Eigen::Vector3d::Zero(), Eigen::Vector3d::Zero()};
-  Settings s = interpolate(2, true);
+  Options s = interpolate(2, true);
   s.lambda = 1;
   EXPECT_THROW(fit(make_data(t), s), Error);
   s = interpolate(1, true);

@@ -29,8 +29,8 @@ const Case cases[] = {
     {"hinge_of_several_classes", "ntk_finite", "smo", 3, true, 0.02},
 };
 
-Settings settings_of(const Case& c) {
-  Settings s;
+Options settings_of(const Case& c) {
+  Options s;
   s.kernel = c.kernel;
   s.solver = c.solver;
   s.gamma = Gamma::number;
@@ -46,7 +46,7 @@ Settings settings_of(const Case& c) {
 
 /// A model as it is stored: its support vectors as doubles.
 struct Stored {
-  Stored(const Case& c, const Model& m, const Settings& s)
+  Stored(const Case& c, const Model& m, const Options& s)
       : weights(m.weights), intercept(m.intercept), dual(*m.dual_weights), basis(copy_of(m), false) {
     objective.task = c.classes == 2 ? Task::binary : Task::multiclass;
     objective.classes = c.classes;
@@ -85,12 +85,12 @@ struct Stored {
 class EveryKernelModel : public ::testing::TestWithParam<Case> {
  protected:
   const Case& c = GetParam();
-  const Settings settings = settings_of(c);
+  const Options options = settings_of(c);
   const Rows rows = c.lambda > 0 ? random_rows(Family::gaussian, 5, c.classes)
                                  : gaussian_rows(6, 50, 4, 0.3, c.classes);
   const Dataset data = make_dataset(rows);
-  const Model model = fit(data, settings);
-  const Stored stored{c, model, settings};
+  const Model model = fit(data, options);
+  const Stored stored{c, model, options};
 };
 
 TEST_P(EveryKernelModel, is_verified_as_it_was_certified) {
@@ -98,7 +98,7 @@ TEST_P(EveryKernelModel, is_verified_as_it_was_certified) {
   const KernelCheck::Ends found = stored.ends(rows);
   // A row that is a support vector is not known to be one here, and ntk has a cusp there.
   const double slack = (c.kernel == "ntk" ? 1e-6 : 1e-10) * std::max(std::fabs(known.primal), known.dual);
-  EXPECT_LE(known.relative_gap, 2 * settings.tolerance);
+  EXPECT_LE(known.relative_gap, 2 * options.tolerance);
   EXPECT_NEAR(found.certificate.primal, known.primal, slack);
   EXPECT_NEAR(found.certificate.dual, known.dual, slack);
   EXPECT_EQ(found.certificate.support, known.support);
@@ -131,7 +131,7 @@ TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
   int moved = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Random random(seed);
-    Stored forged(c, model, settings);
+    Stored forged(c, model, options);
     auto forge = [&](auto& values) {
       const auto at = static_cast<Eigen::Index>(random.uniform() * static_cast<double>(values.size()));
       double& v = values.data()[at];
@@ -149,7 +149,7 @@ TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
     EXPECT_LE(c.lambda > 0 ? e.dual : e.primal, top) << seed;
     EXPECT_GE(c.lambda > 0 ? e.primal : e.dual, bottom) << seed;
     EXPECT_FALSE(std::isnan(e.primal) || std::isnan(e.dual) || std::isnan(found.margin_lower)) << seed;
-    moved += !(e.relative_gap <= 2 * settings.tolerance);
+    moved += !(e.relative_gap <= 2 * options.tolerance);
   }
   EXPECT_GE(moved, 20);
 }
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryKernelModel, ::testing::ValuesIn(cases),
 
 TEST(KernelCheck, other_rows_have_a_certificate_of_their_own) {
   const Case& c = cases[0];
-  const Settings s = settings_of(c);
+  const Options s = settings_of(c);
   const Rows rows = gaussian_rows(6, 50, 4, 0.3);
   const Model m = fit(make_dataset(rows), s);
   Rows wrong = rows;
@@ -174,7 +174,7 @@ TEST(KernelCheck, other_rows_have_a_certificate_of_their_own) {
 
 TEST(KernelCheck, refuses_rows_beyond_the_range_of_kernels) {
   const Case& c = cases[0];
-  const Settings s = settings_of(c);
+  const Options s = settings_of(c);
   const Model m = fit(make_dataset(gaussian_rows(6, 50, 4, 0.3)), s);
   const Stored stored(c, m, s);
   KernelCheck check = stored.check(false);

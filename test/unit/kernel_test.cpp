@@ -1,4 +1,4 @@
-// Kernels and the solvers that know rows only through them: values against their definitions in long double, intervals
+// SimdLoops and the solvers that know rows only through them: values against their definitions in long double, intervals
 // against a plain solver of the dual that shares nothing with the library.
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ using namespace reference;
 
 const char* const all_kernels[] = {"linear", "rbf", "polynomial", "ntk", "ntk_finite"};
 
-Settings with_kernel(const std::string& kernel) {
-  Settings s;
+Options with_kernel(const std::string& kernel) {
+  Options s;
   s.kernel = kernel;
   s.solver = "smo";
   s.gamma = Gamma::number;
@@ -37,7 +37,7 @@ Real inner(const std::vector<double>& x, const std::vector<double>& y) {
 }
 
 /// The definitions of docs/reference.md.
-Real exact(const Settings& s, const std::vector<double>& x, const std::vector<double>& y) {
+Real exact(const Options& s, const std::vector<double>& x, const std::vector<double>& y) {
   const Real dot = inner(x, y), norms = std::sqrt(inner(x, x) * inner(y, y)), pi = 3.14159265358979323846264L;
   if (s.kernel == "linear") return dot;
   if (s.kernel == "polynomial") return std::pow(s.gamma_value * dot + s.coef0, static_cast<Real>(s.degree));
@@ -75,7 +75,7 @@ class EveryKernel : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryKernel, values_are_those_of_its_definition_within_their_bounds) {
   const Rows rows = gaussian_rows(3, 40, 7, 0);
-  const Settings s = with_kernel(GetParam());
+  const Options s = with_kernel(GetParam());
   for (const Storage storage : {Storage::doubles, Storage::sparse}) {
     const Dataset data = make_dataset(rows, storage);
     for (const Layout layout : {Layout::doubles, Layout::sparse, Layout::compact}) {
@@ -126,8 +126,8 @@ TEST_P(EveryKernel, columns_are_the_same_however_few_fit) {
 INSTANTIATE_TEST_SUITE_P(All, EveryKernel, ::testing::ValuesIn(all_kernels),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(Kernels, a_wide_network_has_the_kernel_of_the_limit) {
-  Settings finite = with_kernel("ntk_finite"), limit = with_kernel("ntk");
+TEST(SimdLoops, a_wide_network_has_the_kernel_of_the_limit) {
+  Options finite = with_kernel("ntk_finite"), limit = with_kernel("ntk");
   finite.width = 20000;
   const Rows rows = gaussian_rows(5, 6, 3, 0);
   for (int i = 0; i < 6; ++i)
@@ -139,11 +139,11 @@ TEST(Kernels, a_wide_network_has_the_kernel_of_the_limit) {
     }
 }
 
-TEST(Kernels, gamma_scale_is_that_of_scikit_learn) {
+TEST(SimdLoops, gamma_scale_is_that_of_scikit_learn) {
   Rows rows;
   rows.add({1, 2}, 0);
   rows.add({3, 6}, 1);
-  Settings s = with_kernel("rbf");
+  Options s = with_kernel("rbf");
   s.gamma = Gamma::scale;  // the variance of 1, 2, 3, 6 is 3.5
   EXPECT_DOUBLE_EQ(make_kernel(make_dataset(rows), s, nullptr)->parameters().gamma, 1 / (2 * 3.5));
   s.gamma = Gamma::automatic;
@@ -154,7 +154,7 @@ TEST(Kernels, gamma_scale_is_that_of_scikit_learn) {
 struct Bracket {
   Real lower, upper;
 };
-Bracket reference_solution(const Rows& rows, const Settings& s) {
+Bracket reference_solution(const Rows& rows, const Options& s) {
   const int n = rows.count();
   std::vector<std::vector<Real>> k(at(n), std::vector<Real>(at(n)));
   for (int i = 0; i < n; ++i)
@@ -220,7 +220,7 @@ TEST(Smo, intervals_hold_the_optimum_of_random_problems) {
     for (const char* kernel : {"rbf", "polynomial", "ntk"})
       for (const bool intercept : {true, false})
         for (const double lambda : {0.0, 0.05}) {
-          Settings s = with_kernel(kernel);
+          Options s = with_kernel(kernel);
           s.intercept = intercept;
           // The angle of rows in one direction is known to the root of rounding only, and ntk has a cusp there.
           s.tolerance = kernel == std::string("ntk") ? 1e-4 : 1e-6;
@@ -253,7 +253,7 @@ TEST(Smo, weights_of_rows_count_as_copies) {
     weighted.append(rows.x[at(i)].data(), 3, rows.y[at(i)], i % 3 == 0 ? 2 : 1);
     if (i % 3 == 0) copies.add(rows.x[at(i)], rows.y[at(i)]);
   }
-  Settings s = with_kernel("rbf");
+  Options s = with_kernel("rbf");
   s.lambda = 0.02;
   s.tolerance = 1e-8;
   const Model a = fit(weighted, s), b = fit(make_dataset(copies), s);
@@ -262,7 +262,7 @@ TEST(Smo, weights_of_rows_count_as_copies) {
 
 TEST(Smo, little_memory_gives_the_same_optimum) {
   const Rows rows = clouds(2, 600, 4);
-  Settings s = with_kernel("rbf");
+  Options s = with_kernel("rbf");
   s.gamma_value = 0.3;
   s.lambda = 1e-4;
   s.tolerance = 1e-6;
@@ -273,13 +273,13 @@ TEST(Smo, little_memory_gives_the_same_optimum) {
   EXPECT_NEAR(free.certificate.primal, bounded.certificate.primal, 2e-6 * free.certificate.primal);
 }
 
-/// Nearly all rows are support vectors, and the pool holds one in six of them: rows that may rise and rows that may
+/// Nearly all rows are support vectors, and the working set holds one in six of them: rows that may rise and rows that may
 /// fall have to come into it together.
 TEST(Smo, little_memory_suffices_for_many_support_vectors) {
   Rows rows;
   Random random(11);
   for (int i = 0; i < 2000; ++i) rows.add(gaussian_row(random, 6), random.uniform() < 0.5 ? 1 : 0);
-  Settings s = with_kernel("rbf");
+  Options s = with_kernel("rbf");
   s.gamma_value = 0.2;
   s.lambda = 1e-3;
   s.tolerance = 1e-3;
@@ -296,7 +296,7 @@ TEST(Smo, contradictions_and_vanishing_kernels_are_proven) {
   contradiction.add({1, 2}, 1);
   contradiction.add({0, 1}, 1);
   for (const char* solver : {"smo", "sampling", "kernel_batch_perceptron"}) {
-    Settings s = with_kernel("rbf");
+    Options s = with_kernel("rbf");
     s.solver = solver;
     s.max_iterations = 500;
     const Model m = fit(make_dataset(contradiction), s);
@@ -317,7 +317,7 @@ TEST(Smo, contradictions_and_vanishing_kernels_are_proven) {
 TEST(Smo, weights_of_no_certain_norm_claim_no_margin_of_0) {
   for (const bool intercept : {false, true}) {
     SCOPED_TRACE(intercept);
-    Settings s = with_kernel("linear");
+    Options s = with_kernel("linear");
     s.intercept = intercept;
     s.max_iterations = 1;
     const Rows rows{{{255, 254}, {255, 254}}, {0, 1}, 2};
@@ -337,7 +337,7 @@ TEST(Smo, weights_of_no_certain_norm_claim_no_margin_of_0) {
 }
 
 TEST(Sampling, refuses_the_steps_of_others) {
-  Settings s = with_kernel("rbf");
+  Options s = with_kernel("rbf");
   s.solver = "sampling";
   for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal}) {
     s.step = step;
@@ -358,7 +358,7 @@ TEST(Sampling, theorem_4_1_holds) {
   ASSERT_TRUE(known.has_value());
   const auto g = static_cast<double>(known->lower);
   const double epsilon = 0.4, delta = 0.1, n = rows.count();
-  Settings s = with_kernel("linear");
+  Options s = with_kernel("linear");
   s.solver = "sampling";
   s.step = Step::theory;
   s.intercept = false;
@@ -376,7 +376,7 @@ TEST(Sampling, the_order_of_figure_3) {
   const Rows rows = gaussian_rows(21, 300, 8, 0.3);
   const Dataset data = make_dataset(rows);
   auto margin_of = [&](const char* solver, Step step) {
-    Settings s = with_kernel("ntk_finite");
+    Options s = with_kernel("ntk_finite");
     s.width = 128;
     s.solver = solver;
     s.step = step;
@@ -397,7 +397,7 @@ TEST(Sampling, ends_of_several_classes_bracket_each_other_and_repeat) {
   const Dataset data = make_dataset(rows);
   const std::optional<Margin> none;
   for (const char* solver : {"sampling", "kernel_batch_perceptron"}) {
-    Settings s = with_kernel("linear");
+    Options s = with_kernel("linear");
     s.solver = solver;
     s.intercept = false;
     s.tolerance = 0.05;

@@ -66,7 +66,7 @@ class LossTest : public ::testing::TestWithParam<std::string> {
     return (low + high) / 2;
   }
 
-  Settings settings_;
+  Options settings_;
   std::shared_ptr<const Loss> loss_;
 };
 
@@ -227,8 +227,8 @@ INSTANTIATE_TEST_SUITE_P(All, LossTest,
                          [](const auto& info) { return info.param; });
 
 TEST(LossRegistry, RefusesUnknownNames) {
-  EXPECT_THROW(make_loss("hinges", Settings{}), Error);
-  EXPECT_THROW(make_loss("exponential", Settings{}), Error);
+  EXPECT_THROW(make_loss("hinges", Options{}), Error);
+  EXPECT_THROW(make_loss("exponential", Options{}), Error);
   EXPECT_FALSE(is_regression_loss("hinges"));
   EXPECT_FALSE(is_regression_loss(""));
 }
@@ -236,12 +236,12 @@ TEST(LossRegistry, RefusesUnknownNames) {
 TEST(LossRegistry, HoldsTheLossesOfTheReference) {
   for (const char* name : {"logistic", "hinge", "smoothed_hinge", "squared_hinge", "squared", "absolute",
                            "epsilon_insensitive", "squared_epsilon_insensitive"})
-    EXPECT_NO_THROW(make_loss(name, Settings{})) << name;
+    EXPECT_NO_THROW(make_loss(name, Options{})) << name;
 }
 
 TEST(LogisticStep, LargeRowsDoNotOscillate) {
   // Plain Newton in the margin never settles at s = 12 and more (a single such row once stalled a whole solve).
-  const auto loss = make_loss("logistic", Settings{});
+  const auto loss = make_loss("logistic", Options{});
   for (double s = 1; s < 1e9; s *= 3)
     for (double b = 0; b <= 1; b += 0.0625)
       for (double m = -60; m <= 60; m += 1.7) {

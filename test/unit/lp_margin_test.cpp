@@ -11,8 +11,8 @@ namespace {
 
 using namespace reference;
 
-Settings lp(double norm, bool intercept, double tolerance, const std::string& solver = "auto") {
-  Settings s = hard(solver, intercept, tolerance);
+Options lp(double norm, bool intercept, double tolerance, const std::string& solver = "auto") {
+  Options s = hard(solver, intercept, tolerance);
   s.norm = norm;
   return s;
 }
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(All, LpConformance, ::testing::ValuesIn(cases()), case_
 
 TEST(LpMargin, SparseNormAndSparseRowsGiveTheSame) {
   const Rows rows = gaussian_rows(3, 60, 20, 0.5);
-  Settings s = lp(2, true, 1e-9);
+  Options s = lp(2, true, 1e-9);
   s.sparse_norm = true;
   const Model dense = fit(make_dataset(rows), s), sparse = fit(make_dataset(rows, Storage::sparse), s);
   EXPECT_DOUBLE_EQ(dense.norm, 1 + 1 / std::log(20.0));

@@ -226,13 +226,13 @@ inline Rows random_rows(Family family, std::uint64_t seed, int classes) {
 }
 
 /// Trains with a monitor that does nothing.
-inline Model fit(const Dataset& data, const Settings& settings) {
+inline Model fit(const Dataset& data, const Options& options) {
   Monitor monitor;
-  return train(data, settings, monitor);
+  return train(data, options, monitor);
 }
 
-inline Settings hard(const std::string& solver, bool intercept, double tolerance) {
-  Settings s;
+inline Options hard(const std::string& solver, bool intercept, double tolerance) {
+  Options s;
   s.solver = solver;
   s.intercept = intercept;
   s.tolerance = tolerance;
@@ -246,7 +246,8 @@ inline std::vector<std::string> hard_margin_solvers() {
   const Dataset none(Dataset::Outcome::classes);
   const Problem two_norm(none);
   for (const Solver* solver : all_solvers())
-    if (solver->problem() == "hard margin" && solver->refusal(two_norm).empty()) names.emplace_back(solver->name());
+    if (solver->problem() == "hard margin" && solver->unsupported_reason(two_norm).empty())
+      names.emplace_back(solver->name());
   return names;
 }
 

@@ -12,7 +12,7 @@ using namespace reference;
 
 /// Runs Algorithm 1 as printed and checks both inequalities of the theorem, in units where max ‖z‖ = 1.
 void check_theorem(const Rows& rows, const Margin& known, int iterations) {
-  const Settings s = hard("momentum", false, 1e-3);
+  const Options s = hard("momentum", false, 1e-3);
   const Dataset data = make_dataset(rows);
   const Problem problem = make_problem(data, s);
   Monitor monitor;
@@ -94,7 +94,7 @@ TEST(Momentum, every_interval_holds_whatever_the_loss_and_the_intercept) {
         SCOPED_TRACE("seed " + std::to_string(seed) + (intercept ? " intercept" : "") + (logistic ? " logistic" : ""));
         const std::optional<Margin> known = maximum_margin(rows, intercept);
         ASSERT_TRUE(known.has_value());
-        Settings s = hard("momentum", intercept, 1e-3);
+        Options s = hard("momentum", intercept, 1e-3);
         s.loss = logistic ? "logistic" : "exponential";
         const Dataset data = make_dataset(rows);
         const Problem problem = make_problem(data, s);
@@ -118,7 +118,7 @@ TEST(Momentum, every_interval_holds_whatever_the_loss_and_the_intercept) {
 
 TEST(Momentum, several_classes_with_intercept_close_the_interval) {
   const Rows rows = gaussian_rows(11, 120, 6, 0.3, 5);
-  Settings s = hard("momentum", true, 1e-2);
+  Options s = hard("momentum", true, 1e-2);
   s.max_iterations = 5000;
   const Model m = fit(make_dataset(rows), s);
   EXPECT_EQ(m.status, Status::optimal);
@@ -134,7 +134,7 @@ TEST_P(Baseline, the_interval_shrinks_with_the_iterations) {
     const Dataset data = make_dataset(gaussian_rows(81, 150, 8, 0.8));
     double last = std::numeric_limits<double>::infinity();
     for (const int iterations : {20, 200, 2000}) {
-      Settings s = hard(GetParam(), intercept, 1e-6);
+      Options s = hard(GetParam(), intercept, 1e-6);
       s.max_iterations = iterations;
       s.history = true;
       const Model m = fit(data, s);
@@ -157,7 +157,7 @@ TEST(Momentum, is_ahead_of_the_baselines_after_500_passes) {
   const Dataset data = make_dataset(gaussian_rows(82, 300, 20, 0.5));
   std::map<std::string, double> lower;
   for (const char* solver : {"momentum", "gradient_descent", "normalized_gradient_descent", "batch_perceptron"}) {
-    Settings s = hard(solver, false, 1e-6);
+    Options s = hard(solver, false, 1e-6);
     s.max_iterations = 500;
     lower[solver] = fit(data, s).certificate.primal;
   }

@@ -24,7 +24,7 @@ using testing::Storage;
 using testing::store;
 using testing::Table;
 
-Solved solve(const Dataset& data, const Settings& s, const Solver& solver = newton_cg) {
+Solved solve(const Dataset& data, const Options& s, const Solver& solver = newton_cg) {
   return testing::solve_with(solver, data, s);
 }
 
@@ -62,7 +62,7 @@ TEST_P(NewtonCgLoss, FindsTheOptimumOfNewton) {
   Random random(211);
   const double tolerances[] = {1e-3, 1e-6, 1e-9};
   for (int trial = 0; trial < 72; ++trial) {
-    Settings s = soft(GetParam(), std::pow(10.0, 4 * random.uniform() - 3), tolerances[trial / 8 % 3]);
+    Options s = soft(GetParam(), std::pow(10.0, 4 * random.uniform() - 3), tolerances[trial / 8 % 3]);
     s.intercept = trial % 4 < 2;
     s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
     Table t = make_table(random, trial % 8, classes());
@@ -90,7 +90,7 @@ TEST_P(NewtonCgLoss, TakesWideRowsOfUnscaledColumns) {
 
 TEST_P(NewtonCgLoss, GoesOnFromAModel) {
   const Dataset data = texts(6, 1000, 3000, classes() ? 2 : 0);
-  Settings s = soft(GetParam(), 1e-3, 1e-3);
+  Options s = soft(GetParam(), 1e-3, 1e-3);
   const Solution first = solve(data, s).solution;
   InitialModel model;
   model.weights.assign(first.weights.data(), first.weights.data() + first.weights.size());
@@ -106,7 +106,7 @@ TEST_P(NewtonCgLoss, LimitsLeaveAnHonestModel) {
   const Dataset data = texts(7, 2000, 6000, classes() ? 3 : 0);
   const double optimum = solve(data, soft(GetParam(), 1e-4, 1e-6)).certificate.dual;
   for (const std::int64_t limit : {1, 2, 5}) {
-    Settings s = soft(GetParam(), 1e-4, 1e-12);
+    Options s = soft(GetParam(), 1e-4, 1e-12);
     s.max_iterations = limit;
     const Solved r = solve(data, s);
     EXPECT_LE(r.solution.iterations, limit + 2);
@@ -125,7 +125,7 @@ TEST_P(NewtonCgLoss, AsksTheMonitorAllTheTime) {
     }
   };
   const Dataset data = texts(8, 20000, 50000, classes() ? 2 : 0);
-  const Settings s = soft(GetParam(), 1e-4, 1e-3);
+  const Options s = soft(GetParam(), 1e-4, 1e-3);
   const Problem p = make_problem(data, s);
   Counting counting;
   const Solution done = newton_cg.solve(p, s, counting);
@@ -149,7 +149,7 @@ TEST(NewtonCg, SolvesItsSystems) {
     for (auto& row : t.x)
       for (std::size_t j = 0; j < row.size(); ++j) row[j] *= j % 3 == 0 ? 1000 : (j % 3 == 1 ? 1 : 1e-3);
     const Dataset data = store(t, true, trial % 2 == 0 ? Storage::doubles : Storage::sparse);
-    Settings s = soft("logistic", 1, 1e-3);
+    Options s = soft("logistic", 1, 1e-3);
     s.intercept = trial % 4 < 2;
     const Problem p = make_problem(data, s);
     Monitor monitor;
@@ -176,7 +176,7 @@ TEST(NewtonCg, SolvesItsSystems) {
 TEST(NewtonCg, ClassesAgainstTheRest) {
   const Dataset data = texts(9, 3000, 4000, 12);
   for (const char* loss : {"logistic", "hinge"}) {
-    const Settings s = soft(loss, 1e-3, 1e-3);
+    const Options s = soft(loss, 1e-3, 1e-3);
     const Solved r = solve(data, s);
     EXPECT_EQ(r.solution.status, Status::optimal) << loss;
     EXPECT_LE(r.certificate.relative_gap, 1e-3) << loss;
@@ -186,9 +186,9 @@ TEST(NewtonCg, ClassesAgainstTheRest) {
 
 TEST(NewtonCg, SaysWhatItCannotDo) {
   const Dataset data = texts(10, 100, 50, 2);
-  Settings s = soft("logistic", 1e-3, 1e-3);
+  Options s = soft("logistic", 1e-3, 1e-3);
   s.l1_ratio = 0.5;
-  EXPECT_NE(newton_cg.refusal(make_problem(data, s)).find("elastic net"), std::string::npos);
+  EXPECT_NE(newton_cg.unsupported_reason(make_problem(data, s)).find("elastic net"), std::string::npos);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(NewtonKernels, BoxRowsFollowTheLosses) {
   Random random(5);
   const KernelList sets = available_kernels();
   for (const std::string name : {"hinge", "absolute", "epsilon_insensitive"}) {
-    Settings s;
+    Options s;
     s.epsilon = 0.3;
     const auto loss = make_loss(name, s);
     const bool classes = loss->classification();
@@ -141,9 +141,9 @@ TEST(NewtonKernels, LogisticToTheLastPlaces) {
 
 TEST(NewtonCholesky, SolvesAndRefuses) {
   Random random(7);
-  Settings settings;
+  Options options;
   Monitor monitor;
-  margin::Run run(settings, monitor, "test", 1);
+  margin::Run run(options, monitor, "test", 1);
   for (const int n : {1, 2, 63, 64, 65, 200}) {
     const Eigen::MatrixXd half = Eigen::MatrixXd::NullaryExpr(n, n + 3, [&] { return normal(random); });
     const Eigen::MatrixXd a = half * half.transpose();
@@ -182,7 +182,7 @@ TEST(NewtonAugmented, RetreatsFromATooSharpStart) {
   // crawl from kink to kink.
   Table t = sample(89, 20000, 60, true);
   const Dataset data = store(t, true, Storage::floats);
-  Settings s = soft("hinge", 1e-6, 1e-6);
+  Options s = soft("hinge", 1e-6, 1e-6);
   const Problem p = make_problem(data, s);
   Monitor monitor;
   margin::Run run(s, monitor, "test", 1);

@@ -1,4 +1,4 @@
-// Problems for the tests of newton and of its parts: tables in every storage, mixed columns, settings; and
+// Problems for the tests of newton and of its parts: tables in every storage, mixed columns, options; and
 // what a solver makes of them.
 #pragma once
 
@@ -40,8 +40,8 @@ inline Dataset store(Table& t, bool classes, Storage storage, int number_of_clas
   return data;
 }
 
-inline Settings soft(const std::string& loss, double lambda, double tolerance) {
-  Settings s;
+inline Options soft(const std::string& loss, double lambda, double tolerance) {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.tolerance = tolerance;
@@ -76,9 +76,9 @@ struct Solved {
   Solution solution;
   Certificate certificate;
 };
-inline Solved solve_with(const Solver& solver, const Dataset& data, const Settings& s) {
+inline Solved solve_with(const Solver& solver, const Dataset& data, const Options& s) {
   const Problem p = make_problem(data, s);
-  EXPECT_EQ(solver.refusal(p), "");
+  EXPECT_EQ(solver.unsupported_reason(p), "");
   Monitor monitor;
   Solved r{solver.solve(p, s, monitor), {}};
   r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);

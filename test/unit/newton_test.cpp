@@ -24,7 +24,7 @@ using testing::Storage;
 using testing::store;
 using testing::Table;
 
-Solved solve(const Dataset& data, const Settings& s, const Solver& solver = newton) {
+Solved solve(const Dataset& data, const Options& s, const Solver& solver = newton) {
   return testing::solve_with(solver, data, s);
 }
 
@@ -40,7 +40,7 @@ TEST_P(NewtonLoss, ReachesTheToleranceOnRandomProblems) {
   int enclosed = 0;
   const double tolerances[] = {1e-3, 1e-6, 1e-9};
   for (int trial = 0; trial < 144; ++trial) {
-    Settings s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), tolerances[trial / 8 % 3]);
+    Options s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), tolerances[trial / 8 % 3]);
     s.intercept = trial % 4 < 2;
     s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
     Table t = make_table(random, trial % 8, classes());
@@ -72,7 +72,7 @@ TEST_P(NewtonLoss, ManyRowsGoThroughSamplesAndRounds) {
   const Dataset data = store(t, classes(), Storage::floats);
   for (const double lambda : {1e-2, 1e-5, 1e-8})
     for (const double tolerance : {1e-3, 1e-9}) {
-      Settings s = soft(GetParam(), lambda, tolerance);
+      Options s = soft(GetParam(), lambda, tolerance);
       s.history = true;
       const Solved r = solve(data, s);
       EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
@@ -88,7 +88,7 @@ TEST_P(NewtonLoss, ManyRowsGoThroughSamplesAndRounds) {
 TEST_P(NewtonLoss, AgreesWithCoordinateAscent) {
   Table t = sample(13, 600, 6, classes());
   const Dataset data = store(t, classes(), Storage::doubles);
-  const Settings s = soft(GetParam(), 0.01, 1e-6);
+  const Options s = soft(GetParam(), 0.01, 1e-6);
   const Solved a = solve(data, s), b = solve(data, s, sdca);
   EXPECT_EQ(b.solution.status, Status::optimal);
   EXPECT_LE(a.certificate.dual, b.certificate.primal);
@@ -99,7 +99,7 @@ TEST_P(NewtonLoss, AgreesWithCoordinateAscent) {
 TEST_P(NewtonLoss, StorageDoesNotMatter) {
   Table t = sample(17, 300, 10, classes());
   const Dataset narrow = store(t, classes(), Storage::floats), thin = store(t, classes(), Storage::sparse);
-  const Settings s = soft(GetParam(), 1e-3, 1e-9);
+  const Options s = soft(GetParam(), 1e-3, 1e-9);
   const Solved a = solve(narrow, s), b = solve(thin, s);
   EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 2e-9 * a.certificate.primal);
   EXPECT_LE((a.solution.weights - b.solution.weights).norm(), 2e-3 * a.solution.weights.norm());
@@ -116,7 +116,7 @@ TEST_P(NewtonLoss, FewerRowsThanFeatures) {
         // On separable rows P is some λ‖w‖², and the certificate's bound on the rounding of 300 products in every score
         // is 3e-9 of that at the smaller λ.
         const double tolerance = lambda < 1 ? 1e-8 : 1e-9;
-        Settings s = soft(GetParam(), lambda, tolerance);
+        Options s = soft(GetParam(), lambda, tolerance);
         s.intercept_scale = 2;
         const Solved r = solve(data, s);
         EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
@@ -136,7 +136,7 @@ TEST_P(NewtonLoss, ThinRowsOfManyFeatures) {
     t.y.push_back(classes() ? i % 2 : normal(random));
   }
   const Dataset data = store(t, classes(), Storage::sparse);
-  const Settings s = soft(GetParam(), 0.1, 1e-6);
+  const Options s = soft(GetParam(), 0.1, 1e-6);
   EXPECT_LE(newton.workspace(make_problem(data, s)), 1e6);
   const Solved r = solve(data, s);
   EXPECT_EQ(r.solution.status, Status::optimal);
@@ -177,7 +177,7 @@ TEST_P(NewtonLoss, ExtremeUnits) {
     Table t = sample(31, 100, 3, classes());
     for (auto& x : t.x)
       for (double& v : x) v *= unit;
-    Settings s = soft(GetParam(), 0.01 * unit * unit, 1e-6);
+    Options s = soft(GetParam(), 0.01 * unit * unit, 1e-6);
     s.intercept = false;
     const Solved r = solve(store(t, classes(), Storage::doubles), s);
     EXPECT_EQ(r.solution.status, Status::optimal) << unit;
@@ -215,7 +215,7 @@ TEST_P(NewtonLoss, RareClassOfThinBinaryRows) {
 TEST_P(NewtonLoss, SameRowsSameBits) {
   Table t = sample(37, 5000, 5, classes());
   const Dataset data = store(t, classes(), Storage::floats);
-  const Settings s = soft(GetParam(), 1e-4, 1e-6);
+  const Options s = soft(GetParam(), 1e-4, 1e-6);
   const Solved a = solve(data, s), b = solve(data, s);
   EXPECT_EQ(a.solution.weights, b.solution.weights);
   EXPECT_EQ(a.solution.dual, b.solution.dual);
@@ -225,7 +225,7 @@ TEST_P(NewtonLoss, SameRowsSameBits) {
 TEST_P(NewtonLoss, StartsFromAModel) {
   Table t = sample(41, 4000, 6, classes());
   const Dataset data = store(t, classes(), Storage::floats);
-  Settings s = soft(GetParam(), 1e-4, 1e-6);
+  Options s = soft(GetParam(), 1e-4, 1e-6);
   const Solved cold = solve(data, s);
   s.initial = InitialModel{};
   s.initial->weights.assign(cold.solution.weights.data(), cold.solution.weights.data() + cold.solution.weights.size());
@@ -247,7 +247,7 @@ TEST_P(NewtonLoss, LimitsLeaveAnHonestModel) {
   const Dataset data = store(t, classes(), Storage::floats);
   const double optimum = solve(data, soft(GetParam(), 1e-6, 1e-9)).certificate.primal;
   for (const std::int64_t limit : {1, 2, 5}) {
-    Settings s = soft(GetParam(), 1e-6, 1e-12);
+    Options s = soft(GetParam(), 1e-6, 1e-12);
     s.max_iterations = limit;
     const Solved r = solve(data, s);
     EXPECT_LE(r.solution.iterations, limit + 2);
@@ -268,7 +268,7 @@ TEST_P(NewtonLoss, AsksTheMonitorAllTheTime) {
   };
   Table t = sample(47, 20000, 150, classes());
   const Dataset data = store(t, classes(), Storage::floats);
-  const Settings s = soft(GetParam(), 1e-4, 1e-6);
+  const Options s = soft(GetParam(), 1e-4, 1e-6);
   const Problem p = make_problem(data, s);
   Counting counting;
   const Solution done = newton.solve(p, s, counting);
@@ -309,7 +309,7 @@ TEST(Newton, OneAgainstTheRest) {
   for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
     Table t = sample(59, 2000, 5, true, 4);
     const Dataset data = store(t, true, Storage::floats, 4);
-    Settings s = soft(loss, 1e-3, 1e-6);
+    Options s = soft(loss, 1e-3, 1e-6);
     s.class_weight_balanced = true;
     s.history = true;
     const Solved r = solve(data, s);
@@ -342,7 +342,7 @@ TEST(Newton, ConstantOutcomesAndEmptyRows) {
   for (const std::string loss : {"hinge", "logistic", "smoothed_hinge", "squared_hinge"}) {
     Table t = sample(71, 50, 3, true);
     for (auto& x : t.x) std::fill(x.begin(), x.end(), 0.0);
-    Settings s = soft(loss, 1e-3, 1e-6);
+    Options s = soft(loss, 1e-3, 1e-6);
     for (const bool intercept : {true, false}) {
       s.intercept = intercept;
       const Solved r = solve(store(t, true, Storage::doubles), s);
@@ -354,11 +354,11 @@ TEST(Newton, ConstantOutcomesAndEmptyRows) {
 TEST(Newton, SaysWhatItCannotDo) {
   Table t = sample(73, 50, 3, true);
   const Dataset data = store(t, true, Storage::doubles);
-  Settings s = soft("hinge", 1e-3, 1e-6);
+  Options s = soft("hinge", 1e-3, 1e-6);
   s.l1_ratio = 0.5;
-  EXPECT_NE(newton.refusal(make_problem(data, s)).find("elastic net"), std::string::npos);
-  Settings hard;
-  EXPECT_NE(newton.refusal(make_problem(data, hard)).find("lambda"), std::string::npos);
+  EXPECT_NE(newton.unsupported_reason(make_problem(data, s)).find("elastic net"), std::string::npos);
+  Options hard;
+  EXPECT_NE(newton.unsupported_reason(make_problem(data, hard)).find("lambda"), std::string::npos);
   s.l1_ratio = 0;
   Dataset large(Dataset::Outcome::classes);
   for (int c = 0; c < 2; ++c) large.classes().intern(std::to_string(c), c);
@@ -366,7 +366,7 @@ TEST(Newton, SaysWhatItCannotDo) {
     const double one = 1;
     large.append(&i, &one, 1, 5000, i % 2);
   }
-  EXPECT_NE(newton.refusal(make_problem(large, s)).find("5000 rows and 5000 features"), std::string::npos);
+  EXPECT_NE(newton.unsupported_reason(make_problem(large, s)).find("5000 rows and 5000 features"), std::string::npos);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ using testing::make_table;
 using testing::normal;
 using testing::Table;
 
-Settings soft(const std::string& loss, double lambda) {
-  Settings s;
+Options soft(const std::string& loss, double lambda) {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.epsilon = 0.2;
@@ -71,7 +71,7 @@ TEST_P(RiskCertificate, EnclosesTheExactValues) {
   Random random(11);
   const bool classes = !is_regression_loss(GetParam());
   for (int trial = 0; trial < 200; ++trial) {
-    Settings s = soft(GetParam(), std::pow(10.0, 8 * random.uniform() - 6));
+    Options s = soft(GetParam(), std::pow(10.0, 8 * random.uniform() - 6));
     s.intercept = trial % 2 == 0;
     s.intercept_scale = 1 + 3 * random.uniform();
     s.l1_ratio = trial % 3 == 0 ? 0.4 : 0.0;
@@ -109,7 +109,7 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
   int converged = 0;
   const int trials = 80;
   for (int trial = 0; trial < trials; ++trial) {
-    Settings s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 4));
+    Options s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 4));
     s.intercept = trial % 2 == 0;
     s.l1_ratio = trial % 3 == 0 ? 0.3 : 0.0;
     const Table t = make_table(random, trial % 8, classes);
@@ -169,7 +169,7 @@ TEST_P(RiskCertificate, MergesLikeOneScan) {
   const bool classes = !is_regression_loss(GetParam());
   const Table t = make_table(random, 0, classes);
   const Dataset data = make_dataset(t, classes);
-  Settings s = soft(GetParam(), 0.01);
+  Options s = soft(GetParam(), 0.01);
   const Problem p = make_problem(data, s);
   Weights w = Weights::Constant(1, p.dimensions(), 0.3), a(p.rows(), 1);
   Eigen::VectorXd b = Eigen::VectorXd::Constant(1, -0.2);

@@ -88,7 +88,7 @@ struct DualShape {
   double epsilon = 0, q = 0, low = 0, high = 0;
 };
 
-inline DualShape dual_shape(const std::string& loss, double y, const Settings& s) {
+inline DualShape dual_shape(const std::string& loss, double y, const Options& s) {
   const double inf = std::numeric_limits<double>::infinity();
   const double low = y > 0 ? 0 : -1, high = y > 0 ? 1 : 0;
   if (loss == "hinge") return {0, 0, low, high};
@@ -103,7 +103,7 @@ inline DualShape dual_shape(const std::string& loss, double y, const Settings& s
 
 /// `y`: ±1 or targets; `c`: weight of each loss; `total`: W.
 inline Reference solve_reference(const Table& t, const std::vector<double>& y, const std::vector<double>& c,
-                                 double total, const std::string& loss, const Settings& s, int epochs) {
+                                 double total, const std::string& loss, const Options& s, int epochs) {
   const int n = t.rows(), d = t.dimensions();
   const double lambda = *s.lambda, smooth = lambda * (1 - s.l1_ratio), kappa = s.l1_ratio / (1 - s.l1_ratio);
   const double feature = s.intercept ? s.intercept_scale : 0;

@@ -22,8 +22,8 @@ using testing::make_table;
 using testing::normal;
 using testing::Table;
 
-Settings soft(const std::string& loss, double lambda, double tolerance) {
-  Settings s;
+Options soft(const std::string& loss, double lambda, double tolerance) {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.tolerance = tolerance;
@@ -35,7 +35,7 @@ struct Solved {
   Solution solution;
   Certificate certificate;
 };
-Solved solve(const Dataset& data, const Settings& s, const Solver& solver = sdca) {
+Solved solve(const Dataset& data, const Options& s, const Solver& solver = sdca) {
   const Problem p = make_problem(data, s);
   Monitor monitor;
   Solved r{solver.solve(p, s, monitor), {}};
@@ -66,7 +66,7 @@ TEST(Sdca, RidgeSolvesTheNormalEquations) {
   Table t = gaussian(1, 60, 4, 0.3);
   Random random(2);
   for (int i = 0; i < 60; ++i) t.weight.push_back(random.uniform());
-  Settings s = soft("squared", 0.07, 1e-12);
+  Options s = soft("squared", 0.07, 1e-12);
   s.intercept_scale = 2;
   const Solved r = solve(make_dataset(t, false), s);
   ASSERT_EQ(r.solution.status, Status::optimal);
@@ -91,7 +91,7 @@ TEST(Sdca, SmallLambdaTendsToTheHardMargin) {
   Table t;
   t.x = {{3, 1}, {1, 3}, {4, 4}, {-1, -3}, {-3, -1}, {-9, 2}};
   t.y = {1, 1, 1, 0, 0, 0};
-  Settings s = soft("hinge", 1e-5, 1e-9);
+  Options s = soft("hinge", 1e-5, 1e-9);
   s.intercept = false;
   const Solved r = solve(make_dataset(t, true), s);
   ASSERT_EQ(r.solution.status, Status::optimal);
@@ -104,7 +104,7 @@ TEST(Sdca, OneAgainstTheRestIsABinaryProblemPerClass) {
   Random random(4);
   const Table t = make_table(random, 0, true, 4);
   for (const char* loss : {"hinge", "logistic"}) {
-    const Settings s = soft(loss, 0.05, 1e-8);
+    const Options s = soft(loss, 0.05, 1e-8);
     const Solved all = solve(make_dataset(t, true, 4), s);
     EXPECT_EQ(all.solution.status, Status::optimal);
     EXPECT_LE(all.certificate.relative_gap, 1e-8 * 1.001);
@@ -122,7 +122,7 @@ TEST(Sdca, OneAgainstTheRestIsABinaryProblemPerClass) {
 
 TEST(Sdca, ElasticNetSetsWeightsToZero) {
   const Table t = gaussian(6, 300, 12, 0.2);  // two columns matter
-  Settings s = soft("squared", 0.2, 1e-10);
+  Options s = soft("squared", 0.2, 1e-10);
   s.l1_ratio = 0.9;
   const Solved r = solve(make_dataset(t, false), s);
   ASSERT_EQ(r.solution.status, Status::optimal);
@@ -169,7 +169,7 @@ TEST(Sdca, SparseAndWideRowsAreTheSameRows) {
     sparse.append(index.data(), value.data(), static_cast<std::int32_t>(index.size()), 40, t.y[i]);
   }
   for (const double l1 : {0.0, 0.2}) {
-    Settings s = soft("hinge", 0.01, 1e-9);
+    Options s = soft("hinge", 0.01, 1e-9);
     s.l1_ratio = l1;
     const Solved a = solve(dense, s), b = solve(sparse, s);
     EXPECT_EQ(b.solution.status, Status::optimal);
@@ -185,7 +185,7 @@ TEST(Sdca, RowsOfZerosAreSolvedAtOnce) {
     Table t;
     t.x.assign(5, {0, 0});
     t.y = classes ? std::vector<double>{0, 1, 1, 0, 1} : std::vector<double>{0, 3, -1, 0.01, 2};
-    Settings s = soft(loss, 0.1, 1e-12);
+    Options s = soft(loss, 0.1, 1e-12);
     s.intercept = false;
     const Solved r = solve(make_dataset(t, classes), s);
     EXPECT_EQ(r.solution.status, Status::optimal) << loss;
@@ -201,7 +201,7 @@ TEST(Sdca, ContradictoryRowsCancel) {
   Table t;
   t.x = {{1, 2}, {1, 2}};
   t.y = {0, 1};
-  Settings s = soft("hinge", 0.01, 1e-9);
+  Options s = soft("hinge", 0.01, 1e-9);
   s.intercept = false;
   const Solved r = solve(make_dataset(t, true), s);
   EXPECT_EQ(r.solution.status, Status::optimal);
@@ -215,7 +215,7 @@ TEST(Sdca, ValuesFarFromOneStayHonest) {
     for (auto& x : t.x)
       for (double& v : x) v *= size;
     for (const char* loss : {"hinge", "logistic", "squared_hinge"}) {
-      Settings s = soft(loss, 0.1, 1e-3);
+      Options s = soft(loss, 0.1, 1e-3);
       s.max_iterations = 200;
       const Solved r = solve(make_dataset(t, true), s);
       EXPECT_TRUE(std::isfinite(r.certificate.primal)) << size << loss;
@@ -227,7 +227,7 @@ TEST(Sdca, ValuesFarFromOneStayHonest) {
 
 TEST(Sdca, LimitsEndASolveHonestly) {
   const Dataset data = make_dataset(signs(gaussian(12, 2000, 20, 2)), true);
-  Settings s = soft("hinge", 1e-6, 1e-12);
+  Options s = soft("hinge", 1e-6, 1e-12);
   s.max_iterations = 1;
   const Solved one = solve(data, s);
   EXPECT_EQ(one.solution.status, Status::iteration_limit);
@@ -253,7 +253,7 @@ TEST(Sdca, AsksTheMonitorOftenEnough) {
   const int n = 3000, d = 50;
   const Dataset data = make_dataset(signs(gaussian(14, n, d, 2)), true);
   for (const Solver* solver : {&sdca, &sgd}) {
-    Settings s = soft("logistic", 1e-5, 1e-14);
+    Options s = soft("logistic", 1e-5, 1e-14);
     s.max_iterations = 200;
     const Problem p = make_problem(data, s);
     Cancel count;
@@ -270,7 +270,7 @@ TEST(Sdca, AsksTheMonitorOftenEnough) {
 TEST(Sdca, HistoryIsAnIntervalThatCloses) {
   Random random(16);
   const Dataset data = make_dataset(make_table(random, 0, true, 3), true, 3);
-  Settings s = soft("hinge", 0.003, 1e-6);
+  Options s = soft("hinge", 0.003, 1e-6);
   s.history = true;
   const Problem p = make_problem(data, s);
   Monitor monitor;
@@ -286,7 +286,7 @@ TEST(Sdca, HistoryHasAPointPerEpochAndChangesNothing) {
     for (const Output output : {Output::last, Output::average}) {
       for (const Order order : {Order::permutation, Order::random, Order::cyclic}) {
         if (solver == &sgd && (output != Output::last || order != Order::permutation)) continue;
-        Settings s = soft("smoothed_hinge", 1e-4, 1e-9);
+        Options s = soft("smoothed_hinge", 1e-4, 1e-9);
         s.max_iterations = 37;
         s.order = order;
         s.output = output;
@@ -312,7 +312,7 @@ TEST(Sdca, HistoryHasAPointPerEpochAndChangesNothing) {
 TEST(Sdca, APathOfWarmStartsIsCheap) {
   const Dataset data = make_dataset(signs(gaussian(18, 2000, 30, 1)), true);
   for (const char* loss : {"hinge", "logistic", "squared_hinge"}) {
-    Settings s = soft(loss, 1, 1e-3);
+    Options s = soft(loss, 1, 1e-3);
     std::int64_t path = 0;
     double lambda = 1e-1;
     for (int k = 0; k < 10; ++k, lambda /= 2) {
@@ -334,14 +334,14 @@ TEST(Sdca, APathOfWarmStartsIsCheap) {
 
 TEST(Sdca, RefusesWhatItCannotDo) {
   const Dataset data = make_dataset(signs(gaussian(20, 10, 2, 1)), true);
-  const Problem hard = make_problem(data, Settings{});
-  EXPECT_FALSE(sdca.refusal(hard).empty());
-  EXPECT_FALSE(sgd.refusal(hard).empty());
-  Settings s = soft("hinge", 0.1, 1e-3);
+  const Problem hard = make_problem(data, Options{});
+  EXPECT_FALSE(sdca.unsupported_reason(hard).empty());
+  EXPECT_FALSE(sgd.unsupported_reason(hard).empty());
+  Options s = soft("hinge", 0.1, 1e-3);
   s.l1_ratio = 0.5;
   const Problem elastic = make_problem(data, s);
-  EXPECT_TRUE(sdca.refusal(elastic).empty());
-  EXPECT_FALSE(sgd.refusal(elastic).empty());
+  EXPECT_TRUE(sdca.unsupported_reason(elastic).empty());
+  EXPECT_FALSE(sgd.unsupported_reason(elastic).empty());
   EXPECT_GT(sdca.workspace(elastic), 0);
 }
 

@@ -22,8 +22,8 @@ using testing::make_table;
 using testing::normal;
 using testing::Table;
 
-Settings soft(const std::string& loss, double lambda, double tolerance) {
-  Settings s;
+Options soft(const std::string& loss, double lambda, double tolerance) {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.tolerance = tolerance;
@@ -37,7 +37,7 @@ struct Solved {
   Solution solution;
   Certificate certificate;
 };
-Solved solve(const Dataset& data, const Settings& s, const Solver& solver = sdca) {
+Solved solve(const Dataset& data, const Options& s, const Solver& solver = sdca) {
   const Problem p = make_problem(data, s);
   Monitor monitor;
   Solved r{solver.solve(p, s, monitor), {}};
@@ -79,7 +79,7 @@ TEST_P(SdcaLoss, ReachesTheToleranceOnRandomProblems) {
   Random random(71);
   int enclosed = 0;
   for (int trial = 0; trial < 80; ++trial) {
-    Settings s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), trial % 2 == 0 ? 1e-3 : 1e-6);
+    Options s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), trial % 2 == 0 ? 1e-3 : 1e-6);
     s.intercept = trial % 4 < 2;
     s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
     s.l1_ratio = trial % 3 == 0 ? 0.35 : 0;
@@ -118,7 +118,7 @@ TEST_P(SdcaLoss, HugeAndTinyLambda) {
     EXPECT_EQ(r.solution.status, Status::optimal) << lambda;
     EXPECT_LE(r.solution.weights.norm(), 20 / lambda);
   }
-  Settings s = soft(GetParam(), 1e-9, 1e-3);
+  Options s = soft(GetParam(), 1e-9, 1e-3);
   s.max_iterations = 3000;  // may not be enough: the certificate has to stay honest all the same
   const Solved r = solve(data, s);
   EXPECT_TRUE(std::isfinite(r.certificate.primal));
@@ -135,7 +135,7 @@ TEST_P(SdcaLoss, AWeightIsARepetition) {
       repeated.x.push_back(once.x[static_cast<std::size_t>(i)]);
       repeated.y.push_back(once.y[static_cast<std::size_t>(i)]);
     }
-  const Settings s = soft(GetParam(), 0.01, 1e-9);
+  const Options s = soft(GetParam(), 0.01, 1e-9);
   const Dataset weighted = make_dataset(once, classes()), plain = make_dataset(repeated, classes());
   const Solved a = solve(weighted, s), b = solve(plain, s);
   EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 3e-9 * a.certificate.primal);
@@ -157,7 +157,7 @@ TEST_P(SdcaLoss, PowersOfTwoScaleToTheBit) {
   for (auto& x : doubled.x)
     for (double& v : x) v *= 2;
   heavy.weight.assign(80, 4.0);
-  Settings s = soft(GetParam(), 0.015625, 1e-6);
+  Options s = soft(GetParam(), 0.015625, 1e-6);
   s.intercept = false;
   const Solved a = solve(make_dataset(t, classes()), s), c = solve(make_dataset(heavy, classes()), s);
   s.lambda = 0.0625;
@@ -169,7 +169,7 @@ TEST_P(SdcaLoss, PowersOfTwoScaleToTheBit) {
 
 TEST_P(SdcaLoss, SameSeedSameBits) {
   const Dataset data = make_dataset(sample(13, 100, 4, classes(), false), classes());
-  Settings s = soft(GetParam(), 0.01, 1e-6);
+  Options s = soft(GetParam(), 0.01, 1e-6);
   const Solved a = solve(data, s), b = solve(data, s);
   EXPECT_EQ(a.solution.weights, b.solution.weights);
   EXPECT_EQ(a.solution.dual, b.solution.dual);
@@ -185,7 +185,7 @@ TEST_P(SdcaLoss, OrdersOutputsAndStarts) {
     for (const Output output : {Output::last, Output::average, Output::random})
       for (const Start start : {Start::zero, Start::sgd})
         for (const double l1 : {0.0, 0.3}) {
-          Settings s = soft(GetParam(), 0.05, 1e-3);
+          Options s = soft(GetParam(), 0.05, 1e-3);
           s.order = order;
           s.output = output;
           s.start = start;
@@ -203,7 +203,7 @@ TEST_P(SdcaLoss, Theorems1And2) {
   const int n = 200;
   const Dataset data = make_dataset(sample(19, n, 6, classes(), true), classes());
   for (const double lambda : {0.1, 0.01}) {
-    Settings s = soft(GetParam(), lambda, 1e-300);
+    Options s = soft(GetParam(), lambda, 1e-300);
     s.intercept = false;
     s.order = Order::random;
     const Problem p = make_problem(data, s);
@@ -242,7 +242,7 @@ TEST_P(SdcaLoss, Theorems1And2) {
 
 TEST_P(SdcaLoss, WarmStartsContinue) {
   const Dataset data = make_dataset(sample(29, 300, 5, classes(), false), classes());
-  Settings s = soft(GetParam(), 0.003, 1e-6);
+  Options s = soft(GetParam(), 0.003, 1e-6);
   const Solved cold = solve(data, s);
   s.initial = InitialModel{};
   s.initial->weights.assign(cold.solution.weights.data(), cold.solution.weights.data() + cold.solution.weights.size());
@@ -265,7 +265,7 @@ TEST_P(SdcaLoss, WarmStartsContinue) {
 
 TEST_P(SdcaLoss, SgdIsCertifiedToo) {
   const Dataset data = make_dataset(sample(37, 400, 4, classes(), true), classes());
-  Settings s = soft(GetParam(), 0.05, 1e-2);
+  Options s = soft(GetParam(), 0.05, 1e-2);
   s.max_iterations = 512;
   const Solved r = solve(data, s, sgd), best = solve(data, s);
   EXPECT_GE(r.certificate.primal, best.certificate.dual);

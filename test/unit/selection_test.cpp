@@ -117,7 +117,7 @@ void compare_with_trainings_alone(const Dataset& data, Value::Object given) {
   const auto models = train_path(data, options, monitor);
   ASSERT_EQ(models.size(), lambdas.size());
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
-    Settings alone = options.settings;
+    Options alone = options.settings;
     alone.lambda = lambdas[k];
     const Model one = train(data, alone, monitor);
     const Model& model = models[k];
@@ -179,7 +179,7 @@ TEST(Path, DefaultLambdasFollowTheUnits) {
     for (std::int32_t j = 0; j < 3; ++j) x[j] = 1000 * data.row(i).value(j);
     larger.append(x, 3, data.class_of(i));
   }
-  Settings settings;
+  Options settings;
   settings.intercept = false;
   const auto small = default_lambdas(data, settings, monitor), big = default_lambdas(larger, settings, monitor);
   for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(big[k] / small[k], 1e6, 1e-3);
@@ -235,7 +235,7 @@ TEST(CrossValidation, EqualsAnExplicitLoop) {
           for (std::int32_t j = 0; j < 8; ++j) x[static_cast<std::size_t>(j)] = data.row(i).value(j);
           kept.append(x.data(), 8, data.class_of(i));
         }
-        Settings settings = options.settings;
+        Options settings = options.settings;
         settings.lambda = s.lambda;
         settings.loss = s.loss;
         const double value = accuracy_of(train(kept, settings, monitor), data, out);
@@ -317,7 +317,7 @@ TEST(CrossValidation, TheChoiceIsOptionsForOneTraining) {
   const Value::Object chosen = chosen_options(
       {{"lambdas", list({1, 2})}, {"folds", {3.0}}, {"tolerance", {0.01}}, {"metric", {std::string("auc")}}},
       {0.5, "logistic", {}, {}, {}});
-  const Settings settings = parse_settings(chosen);
+  const Options settings = parse_options(chosen);
   EXPECT_EQ(*settings.lambda, 0.5);
   EXPECT_EQ(settings.loss, "logistic");
   EXPECT_EQ(settings.tolerance, 0.01);

@@ -32,8 +32,8 @@ Dataset gaussian(int n, int d) {
   return data;
 }
 
-Settings soft(double lambda, double tolerance, const std::string& loss = "hinge") {
-  Settings s;
+Options soft(double lambda, double tolerance, const std::string& loss = "hinge") {
+  Options s;
   s.loss = loss;
   s.lambda = lambda;
   s.tolerance = tolerance;
@@ -44,7 +44,7 @@ struct Solved {
   Solution solution;
   Certificate certificate;
 };
-Solved solve(const Dataset& data, const Settings& s) {
+Solved solve(const Dataset& data, const Options& s) {
   const Problem p = make_problem(data, s);
   Monitor monitor;
   Solved r{choose_solver(p, s).solve(p, s, monitor), {}};
@@ -77,13 +77,13 @@ TEST(SoftAuto, TriesSdcaBeforeALongNewton) {
 
 TEST(SoftAuto, LeavesToSdcaWhatOnlySdcaDoes) {
   const Dataset data = gaussian(500, 10);
-  Settings net = soft(1e-4, 1e-3);
+  Options net = soft(1e-4, 1e-3);
   net.l1_ratio = 0.5;
   EXPECT_EQ(solve(data, net).solution.solver, "sdca");
-  Settings ordered = soft(1e-4, 1e-2);
+  Options ordered = soft(1e-4, 1e-2);
   ordered.order = Order::random;
   EXPECT_EQ(solve(data, ordered).solution.solver, "sdca");
-  Settings small = soft(1e-6, 1e-1);
+  Options small = soft(1e-6, 1e-1);
   small.workspace_limit = 1000;
   EXPECT_EQ(solve(data, small).solution.solver, "sdca");
 }
@@ -100,7 +100,7 @@ TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
     const double side = x[1] + x[2] + 0.01 * normal(random);
     data.append(x.data(), 200, i < 2 ? i : side > 0);
   }
-  Settings s = soft(0.2 / 600, 1e-9);
+  Options s = soft(0.2 / 600, 1e-9);
   s.history = true;
   const Solved r = solve(data, s);
   EXPECT_EQ(r.solution.solver, "sdca+newton");
@@ -147,7 +147,7 @@ TEST(SoftAuto, ALooserToleranceNeverTakesLonger) {
     for (const double lambda : {1e-2, 1e-4}) {
       long tighter = -1;
       for (const double tolerance : {1e-6, 1e-4, 1e-3, 1e-2, 1e-1}) {
-        const Settings s = soft(lambda, tolerance, loss);
+        const Options s = soft(lambda, tolerance, loss);
         const Problem p = make_problem(data, s);
         Counting monitor;
         EXPECT_EQ(choose_solver(p, s).solve(p, s, monitor).status, Status::optimal);

@@ -35,7 +35,7 @@ class Packed {
 
 std::string again(std::string_view text) { return print_sparse(Packed(parse_sparse(text)).view()); }
 
-std::string refusal(std::string_view text) {
+std::string unsupported_reason(std::string_view text) {
   try {
     parse_sparse(text);
   } catch (const Error& e) {
@@ -88,30 +88,30 @@ TEST(SparseText, prints_the_shortest_text_that_reads_back) {
 }
 
 TEST(SparseText, a_refusal_names_the_position) {
-  EXPECT_EQ(refusal("1:0.5 0:2"), "7: the index is 0, expected 1 or more");
-  EXPECT_EQ(refusal("1:0.5 -3:2"), "7: an index cannot be negative");
-  EXPECT_EQ(refusal("1:0.5 x:2"), "7: expected an index, found \"x\"");
-  EXPECT_EQ(refusal("1:0.5 7"), "8: expected \":\" after the index, found the end of the text");
-  EXPECT_EQ(refusal("1:0.5 7 :2"), "8: expected \":\" after the index, found a blank");
-  EXPECT_EQ(refusal("1:0.5,7:2"), "6: expected a blank or the end of the text after the value, found \",\"");
-  EXPECT_EQ(refusal("1: 2"), "3: expected a number, found a blank");
-  EXPECT_EQ(refusal("1:nan"), "3: the value is not a finite number");
-  EXPECT_EQ(refusal("1:-inf"), "3: the value is not a finite number");
-  EXPECT_EQ(refusal("1:1e400"), "3: the value is out of the range of double precision");
-  EXPECT_EQ(refusal("1:0x10"), "4: expected a blank or the end of the text after the value, found \"x\"");
-  EXPECT_EQ(refusal("1:+-2"), "3: expected a number, found \"+\"");
-  EXPECT_EQ(refusal("1:\xc3\xa9"), "3: expected a number, found the byte 0xC3");
-  EXPECT_EQ(refusal("2147483648:1"), "1: an index is beyond 2147483647");
-  EXPECT_EQ(refusal("99999999999999999999999999:1"), "1: an index is beyond 2147483647");
-  EXPECT_EQ(refusal("3:1 7:2 3:4"), "9: index 3 is given twice");
-  EXPECT_EQ(refusal("{3:1, 13:3, 03 : 0}"), "13: index 3 is given twice");
-  EXPECT_EQ(refusal("{1:0.5,7:2}/6"), "8: index 7 is beyond the stated 6 dimensions");
-  EXPECT_EQ(refusal("{1:0.5}/0"), "9: the number of dimensions is 0, expected 1 or more");
-  EXPECT_EQ(refusal("{1:0.5}/"), "9: expected the number of dimensions, found the end of the text");
-  EXPECT_EQ(refusal("{1:0.5} 7:1"), "9: expected the end of the text, found \"7\"");
-  EXPECT_EQ(refusal("{1:0.5,}"), "8: expected an index, found \"}\"");
-  EXPECT_EQ(refusal("{1:0.5"), "7: expected \",\" or \"}\" after the value, found the end of the text");
-  EXPECT_EQ(refusal("{"), "2: expected an index, found the end of the text");
+  EXPECT_EQ(unsupported_reason("1:0.5 0:2"), "7: the index is 0, expected 1 or more");
+  EXPECT_EQ(unsupported_reason("1:0.5 -3:2"), "7: an index cannot be negative");
+  EXPECT_EQ(unsupported_reason("1:0.5 x:2"), "7: expected an index, found \"x\"");
+  EXPECT_EQ(unsupported_reason("1:0.5 7"), "8: expected \":\" after the index, found the end of the text");
+  EXPECT_EQ(unsupported_reason("1:0.5 7 :2"), "8: expected \":\" after the index, found a blank");
+  EXPECT_EQ(unsupported_reason("1:0.5,7:2"), "6: expected a blank or the end of the text after the value, found \",\"");
+  EXPECT_EQ(unsupported_reason("1: 2"), "3: expected a number, found a blank");
+  EXPECT_EQ(unsupported_reason("1:nan"), "3: the value is not a finite number");
+  EXPECT_EQ(unsupported_reason("1:-inf"), "3: the value is not a finite number");
+  EXPECT_EQ(unsupported_reason("1:1e400"), "3: the value is out of the range of double precision");
+  EXPECT_EQ(unsupported_reason("1:0x10"), "4: expected a blank or the end of the text after the value, found \"x\"");
+  EXPECT_EQ(unsupported_reason("1:+-2"), "3: expected a number, found \"+\"");
+  EXPECT_EQ(unsupported_reason("1:\xc3\xa9"), "3: expected a number, found the byte 0xC3");
+  EXPECT_EQ(unsupported_reason("2147483648:1"), "1: an index is beyond 2147483647");
+  EXPECT_EQ(unsupported_reason("99999999999999999999999999:1"), "1: an index is beyond 2147483647");
+  EXPECT_EQ(unsupported_reason("3:1 7:2 3:4"), "9: index 3 is given twice");
+  EXPECT_EQ(unsupported_reason("{3:1, 13:3, 03 : 0}"), "13: index 3 is given twice");
+  EXPECT_EQ(unsupported_reason("{1:0.5,7:2}/6"), "8: index 7 is beyond the stated 6 dimensions");
+  EXPECT_EQ(unsupported_reason("{1:0.5}/0"), "9: the number of dimensions is 0, expected 1 or more");
+  EXPECT_EQ(unsupported_reason("{1:0.5}/"), "9: expected the number of dimensions, found the end of the text");
+  EXPECT_EQ(unsupported_reason("{1:0.5} 7:1"), "9: expected the end of the text, found \"7\"");
+  EXPECT_EQ(unsupported_reason("{1:0.5,}"), "8: expected an index, found \"}\"");
+  EXPECT_EQ(unsupported_reason("{1:0.5"), "7: expected \",\" or \"}\" after the value, found the end of the text");
+  EXPECT_EQ(unsupported_reason("{"), "2: expected an index, found the end of the text");
 }
 
 TEST(SparseText, wire_and_packed_forms_read_back) {

@@ -24,7 +24,7 @@ Dataset targets(const std::vector<double>& y, const std::vector<double>& weight 
 }
 
 double constant(const Dataset& data, const char* loss) {
-  Settings s;
+  Options s;
   return best_constant({data}, *make_loss(loss, s), nullptr);
 }
 
@@ -62,7 +62,7 @@ TEST(TargetUnits, MeanAndDeviationOfFarAndHugeTargets) {
 }
 
 TEST(TargetUnits, RefusesLabelsThatScalingTakesOutOfRange) {
-  Settings s;
+  Options s;
   s.lambda = 0.1;
   s.loss = "absolute";
   const Dataset far = targets({0, 0.25, 1e152}, {1, 1, 0});
@@ -87,7 +87,7 @@ Dataset linear_rows(double factor, double shift, std::int32_t d = 3) {
   return data;
 }
 
-Model fit(const Dataset& data, const Settings& s) {
+Model fit(const Dataset& data, const Options& s) {
   Monitor monitor;
   return train(data, s, monitor);
 }
@@ -97,7 +97,7 @@ TEST(TargetUnits, ShiftedTargetsAreTheSameProblem) {
   for (const char* loss : losses)
     for (const char* solver : {"auto", "sdca", "newton"})
       for (const std::int32_t d : {3, 80}) {
-        Settings s;
+        Options s;
         s.lambda = 1e-3;
         s.loss = loss;
         s.solver = solver;
@@ -117,7 +117,7 @@ TEST(TargetUnits, ShiftedTargetsAreTheSameProblem) {
 
 TEST(TargetUnits, StretchedTargetsAreTheSameProblemWhenStandardised) {
   for (const char* loss : losses) {
-    Settings s;
+    Options s;
     s.lambda = 1e-2;
     s.loss = loss;
     s.standardize = true;
@@ -137,7 +137,7 @@ TEST(TargetUnits, StretchedTargetsAreTheSameProblemWhenStandardised) {
 TEST(TargetUnits, WarmStartSpeaksTheLabelsUnits) {
   for (const bool standardize : {false, true})
     for (const char* loss : {"squared", "huber"}) {
-      Settings s;
+      Options s;
       s.lambda = 1e-3;
       s.loss = loss;
       s.solver = "newton";
@@ -157,7 +157,7 @@ TEST(TargetUnits, WarmStartSpeaksTheLabelsUnits) {
 }
 
 TEST(TargetUnits, WithoutInterceptNothingIsCentredAndAFarTargetIsWorseThanAConstant) {
-  Settings s;
+  Options s;
   s.lambda = 1e-3;
   s.loss = "absolute";
   s.intercept = false;
@@ -175,7 +175,7 @@ TEST(TargetUnits, FailureOfClassesCountsWeightsOfRowsAndClasses) {
     const double x = 0;
     data.append(&x, 1, i < 3 ? 1 : 0, i < 3 ? 2.0 : 1.0);
   }
-  Settings s;
+  Options s;
   s.lambda = 1;
   s.intercept = false;  // every score is 0: class a for all
   EXPECT_EQ(fit(data, s).certificate.failure, 6);

@@ -1,4 +1,4 @@
-// train(): from rows and settings to a certified model.
+// train(): from rows and options to a certified model.
 #include "core/train/train.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Standardize, equals_training_on_standardised_rows) {
       SCOPED_TRACE(std::string(storage == Storage::sparse ? "sparse" : "dense") + (intercept ? ", intercept" : ""));
       const bool centre = intercept && storage == Storage::doubles;
       const Rows plain = standardised(rows, centre);
-      Settings s = hard("auto", intercept, 1e-8);
+      Options s = hard("auto", intercept, 1e-8);
       const Model expected = fit(make_dataset(plain, storage), s);
       s.standardize = true;
       const Model m = fit(make_dataset(rows, storage), s);
@@ -83,7 +83,7 @@ TEST(Standardize, a_model_to_start_from_is_in_the_users_units) {
     x[2] *= 1e-3;
   }
   for (const char* solver : {"newton", "sdca"}) {
-    Settings s;
+    Options s;
     s.lambda = 0.01;
     s.loss = "logistic";
     s.solver = solver;
@@ -121,7 +121,7 @@ TEST(Standardize, measures_means_and_deviations) {
 TEST(Train, weights_have_norm_1_and_dual_weights_prove_the_upper_end) {
   for (const int classes : {2, 3, 5}) {
     const Rows rows = gaussian_rows(92, 80, 6, 0.3, classes);
-    Settings s = hard("auto", true, 1e-6);
+    Options s = hard("auto", true, 1e-6);
     const Model m = fit(make_dataset(rows), s);
     EXPECT_NEAR(m.weights.norm(), 1.0, 1e-14);
     ASSERT_TRUE(m.dual_weights.has_value());
@@ -137,7 +137,7 @@ TEST(Train, weights_have_norm_1_and_dual_weights_prove_the_upper_end) {
 
 TEST(Train, history_is_a_shrinking_interval_on_request) {
   const Dataset data = make_dataset(clouds(93, 500, 6));
-  Settings s = hard("auto", true, 1e-9);
+  Options s = hard("auto", true, 1e-9);
   EXPECT_TRUE(fit(data, s).history.empty());
   s.history = true;
   const Model m = fit(data, s);
@@ -157,7 +157,7 @@ TEST(Train, a_memory_limit_is_an_error_that_says_how_much) {
   const Dataset data = make_dataset(clouds(94, 1000, 50));
   Monitor monitor;
   for (const bool standardize : {false, true}) {
-    Settings s = hard("auto", true, 1e-3);
+    Options s = hard("auto", true, 1e-3);
     s.standardize = standardize;
     const Error e = error_of([&] { train(data, s, monitor, 1000); });
     EXPECT_EQ(e.kind(), ErrorKind::limit_exceeded);
@@ -188,7 +188,7 @@ TEST(Train, problems_that_make_no_sense_are_refused) {
   for (const char* name : {"a", "b"}) weighted.append(rows.x[0].data(), 2, weighted.classes().intern(name, 0), 2.0);
   EXPECT_EQ(error_of([&] { fit(weighted, hard("auto", true, 1e-3)); }).kind(), ErrorKind::unsupported);
 
-  Settings s = hard("auto", true, 1e-3);
+  Options s = hard("auto", true, 1e-3);
   s.class_weight_balanced = true;
   EXPECT_EQ(error_of([&] { fit(data, s); }).kind(), ErrorKind::unsupported);
   s = hard("auto", true, 1e-3);
@@ -268,7 +268,7 @@ TEST(Train, a_proof_that_nothing_separates_is_followed_by_a_soft_margin) {
   ASSERT_GT(positives, 50);
   ASSERT_LT(positives, 3000);
   for (const bool intercept : {true, false}) {
-    Settings s = hard("auto", intercept, 1e-3);
+    Options s = hard("auto", intercept, 1e-3);
     Counting counting;
     const Model m = train(data, s, counting);
     EXPECT_EQ(m.status, Status::not_separable);

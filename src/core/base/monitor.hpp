@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -56,13 +56,13 @@ class Poller {
 class Run {
  public:
   /// `default_iterations` bounds the solve when the user gave no max_iterations.
-  Run(const Settings& settings, Monitor& monitor, std::string_view solver, std::int64_t default_iterations)
+  Run(const Options& options, Monitor& monitor, std::string_view solver, std::int64_t default_iterations)
       : monitor_(monitor),
         poller_(&monitor),
         solver_(solver),
-        history_(settings.history),
-        max_iterations_(settings.max_iterations.value_or(default_iterations)),
-        max_seconds_(settings.max_seconds.value_or(0)),
+        history_(options.history),
+        max_iterations_(options.max_iterations.value_or(default_iterations)),
+        max_seconds_(options.max_seconds.value_or(0)),
         start_(std::chrono::steady_clock::now()) {}
 
   /// Say that about `operations` multiply-adds were done; polls at least every 2^20 of them.

@@ -47,7 +47,7 @@ void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
       if (c != label)
         margin = std::min(margin, scores_[static_cast<std::size_t>(label)] - scores_[static_cast<std::size_t>(c)]);
   }
-  if (!kernels().finite_d(scores_.data(), scores_.size())) margin = -infinity;  // an overflow proves nothing
+  if (!simd().finite_d(scores_.data(), scores_.size())) margin = -infinity;  // an overflow proves nothing
   smallest_ = std::min(smallest_, margin);
   if (!(margin > 0)) ++errors_;
   if (!with_dual_ || q == nullptr) return;
@@ -132,10 +132,10 @@ double MarginCheck::upper() const {
     }
     for (std::size_t j = 0; j < d; ++j)
       v[j] = minus * sums_(0, static_cast<Eigen::Index>(j)) + plus * sums_(1, static_cast<Eigen::Index>(j));
-    if (!kernels().finite_d(v.data(), d)) return infinity;
+    if (!simd().finite_d(v.data(), d)) return infinity;
     value = lp_norm(v.data(), static_cast<Eigen::Index>(d), 2);
   } else {
-    if (!kernels().finite_d(sums_.data(), static_cast<std::size_t>(sums_.size()))) return infinity;
+    if (!simd().finite_d(sums_.data(), static_cast<std::size_t>(sums_.size()))) return infinity;
     value = lp_norm(sums_.data(), sums_.size(), 2) / total;
     if (free_intercept_) {
       double imbalance = 0;

@@ -81,7 +81,7 @@ double InterpolationCheck::least_norm() const {
   const Eigen::RowVectorXd u = factor[1] * sums_.row(1) - factor[0] * sums_.row(0);
   const double mass = factor[0] * mass_[0] + factor[1] * mass_[1];
   const double terms = epsilon * (static_cast<double>(support_) + 6);
-  if (!kernels().finite_d(u.data(), static_cast<std::size_t>(u.size()))) return 0;
+  if (!simd().finite_d(u.data(), static_cast<std::size_t>(u.size()))) return 0;
   const double vanished = (static_cast<double>(support_) + 6) * (factor[0] * tiny + factor[1] * tiny);
   const double height = factor[1] * height_[1] - factor[0] * height_[0] -
                         terms * (factor[0] * absolute_[0] + factor[1] * absolute_[1]) - vanished;

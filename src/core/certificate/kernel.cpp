@@ -140,7 +140,7 @@ class Pass {
         scores_(primal_norm) {}
   void run();
 
-  std::vector<Measured> primal_norm, dual_norm;  ///< squared, per output
+  std::vector<Enclosure> primal_norm, dual_norm;  ///< squared, per output
   KernelTally tally;
 
  private:
@@ -149,7 +149,7 @@ class Pass {
   const Problem& problem_;
   Expansion& expansion_;
   const KernelSum &primal_, &dual_;
-  std::vector<Measured> scores_;
+  std::vector<Enclosure> scores_;
 };
 
 void Pass::add(std::int64_t row, double diagonal, double* values, double* errors) {

@@ -43,7 +43,7 @@ class KernelCheck {
   KernelRows terms_;  // rows with a dual weight
   KernelPoint point_;
   std::vector<double> values_, errors_;
-  std::vector<Measured> scores_;
+  std::vector<Enclosure> scores_;
 };
 
 }  // namespace margin

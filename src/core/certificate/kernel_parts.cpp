@@ -19,8 +19,8 @@ KernelObjective kernel_objective_of(const Problem& p) {
   return {p.task, p.classes, p.dimensions(), p.hard_margin ? nullptr : p.loss.get(), p.lambda, p.intercept};
 }
 
-double Measured::above() const { return std::max(0.0, or_infinity(value + error)) * (1 + 4 * epsilon); }
-double Measured::below() const { return std::max(0.0, value - error) * (1 - 4 * epsilon); }
+double Enclosure::above() const { return std::max(0.0, or_infinity(value + error)) * (1 + 4 * epsilon); }
+double Enclosure::below() const { return std::max(0.0, value - error) * (1 - 4 * epsilon); }
 
 KernelSum::KernelSum(Weights coefficients, const std::vector<double>& lengths)
     : coefficients_(std::move(coefficients)), absolute_(coefficients_.cwiseAbs()) {
@@ -28,15 +28,15 @@ KernelSum::KernelSum(Weights coefficients, const std::vector<double>& lengths)
   size_ = absolute_ * Eigen::Map<const Eigen::VectorXd>(lengths.data(), static_cast<Eigen::Index>(lengths.size()));
 }
 
-Measured KernelSum::operator()(std::int32_t o, const double* values, const double* errors, double length) const {
+Enclosure KernelSum::operator()(std::int32_t o, const double* values, const double* errors, double length) const {
   const std::size_t n = terms();
   const double ulps = epsilon * static_cast<double>(n);
-  return {kernels().dot_dd(values, coefficients_.row(o).data(), n),
-          kernels().dot_dd(errors, absolute_.row(o).data(), n) * (1 + ulps) + (ulps + 4 * epsilon) * size_(o) * length +
+  return {simd().dot_dd(values, coefficients_.row(o).data(), n),
+          simd().dot_dd(errors, absolute_.row(o).data(), n) * (1 + ulps) + (ulps + 4 * epsilon) * size_(o) * length +
               tiny * (2 * static_cast<double>(n) + 4 + length_ * length)};
 }
 
-void KernelSum::add_to_norm(Measured& norm, std::int32_t o, std::size_t s, const Measured& score) const {
+void KernelSum::add_to_norm(Enclosure& norm, std::int32_t o, std::size_t s, const Enclosure& score) const {
   const double c = coefficients_(o, static_cast<Eigen::Index>(s));
   norm.value += c * score.value;
   norm.error +=
@@ -54,9 +54,9 @@ void set_diagonal(double diagonal, std::int32_t dimensions, double& value, doubl
   error = std::min(error, epsilon * (dimensions + 8.0) * 200 * diagonal + (dimensions + 8.0) * tiny);
 }
 
-std::vector<Measured> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor) {
+std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor) {
   const std::size_t n = rows.size();
-  std::vector<Measured> norms(static_cast<std::size_t>(sum.outputs()));
+  std::vector<Enclosure> norms(static_cast<std::size_t>(sum.outputs()));
   std::vector<double> values(n), errors(n);
   KernelPoint point;
   Poller poller(monitor);
@@ -83,13 +83,13 @@ KernelTally::KernelTally(const KernelObjective& objective, const double* interce
       smallest_(infinity),
       loss_(static_cast<std::size_t>(objective.outputs()), 0.0) {}
 
-void KernelTally::add(std::vector<Measured>& scores, double length, std::int32_t label, double row_weight,
+void KernelTally::add(std::vector<Enclosure>& scores, double length, std::int32_t label, double row_weight,
                       double weight) {
   ++rows_;
   total_weight_.add(row_weight);
   radius_ = std::max(radius_, or_infinity(length));
   for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
-    Measured& f = scores[static_cast<std::size_t>(o)];
+    Enclosure& f = scores[static_cast<std::size_t>(o)];
     if (intercept_ != nullptr) {
       f.value += intercept_[o];
       f.error += epsilon * (std::fabs(f.value) + std::fabs(intercept_[o]));
@@ -108,21 +108,21 @@ void KernelTally::add(std::vector<Measured>& scores, double length, std::int32_t
 }
 
 /// As decide().
-std::int32_t KernelTally::predicted(const std::vector<Measured>& scores) const {
+std::int32_t KernelTally::predicted(const std::vector<Enclosure>& scores) const {
   if (objective_.task == Task::binary) return scores[0].value > 0 ? 1 : 0;
   const auto best = std::max_element(scores.begin(), scores.end(),
-                                     [](const Measured& a, const Measured& b) { return a.value < b.value; });
+                                     [](const Enclosure& a, const Enclosure& b) { return a.value < b.value; });
   return static_cast<std::int32_t>(best - scores.begin());
 }
 
 /// Rounded down; NaN when nothing is known.
-double KernelTally::margin(const std::vector<Measured>& scores, std::int32_t label) const {
+double KernelTally::margin(const std::vector<Enclosure>& scores, std::int32_t label) const {
   if (objective_.task == Task::binary) return (label == 1 ? scores[0].value : -scores[0].value) - scores[0].error;
-  const Measured& mine = scores[static_cast<std::size_t>(label)];
+  const Enclosure& mine = scores[static_cast<std::size_t>(label)];
   double least = infinity;
   for (std::int32_t c = 0; c < objective_.classes; ++c) {
     if (c == label) continue;
-    const Measured& other = scores[static_cast<std::size_t>(c)];
+    const Enclosure& other = scores[static_cast<std::size_t>(c)];
     const double lead = mine.value - other.value;
     const double margin = lead - mine.error - other.error -
                           epsilon * (2 * std::fabs(lead) + std::fabs(mine.value) + std::fabs(other.value));
@@ -271,8 +271,8 @@ static double largest_margin(const KernelObjective& p, const KernelTally& tally)
 }
 
 double kernel_margin_lower(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal) {
-  Measured square;
-  for (const Measured& m : primal.norm) square = {square.value + m.value, square.error + m.error};
+  Enclosure square;
+  for (const Enclosure& m : primal.norm) square = {square.value + m.value, square.error + m.error};
   if (tally.rows() == 0 || tally.smallest() == -infinity || !std::isfinite(square.value)) return -infinity;
   const double norm = std::sqrt(tally.smallest() > 0 ? square.above() : square.below());
   if (norm > 0) {
@@ -288,10 +288,10 @@ double kernel_margin_lower(const KernelObjective& objective, const KernelTally& 
 namespace {
 
 Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally, const KernelPrimal& primal,
-                             const KernelDual::Scaled& v, std::int64_t terms, const std::vector<Measured>& dual_norm) {
+                             const KernelDual::Scaled& v, std::int64_t terms, const std::vector<Enclosure>& dual_norm) {
   Certificate c;
-  Measured dual;
-  for (const Measured& m : dual_norm) dual = {dual.value + m.value, dual.error + m.error};
+  Enclosure dual;
+  for (const Enclosure& m : dual_norm) dual = {dual.value + m.value, dual.error + m.error};
   c.primal = kernel_margin_lower(p, tally, primal);
   c.radius = tally.radius();
   c.dual = largest_margin(p, tally);
@@ -310,7 +310,7 @@ Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally,
 }
 
 Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally, const KernelPrimal& w,
-                             const KernelDual::Scaled& v, const std::vector<Measured>& dual_norm) {
+                             const KernelDual::Scaled& v, const std::vector<Enclosure>& dual_norm) {
   Certificate c;
   c.radius = tally.radius();
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
@@ -344,7 +344,7 @@ Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally,
 
 Certificate kernel_certificate(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal,
                                const KernelDual::Scaled& dual, std::int64_t terms,
-                               const std::vector<Measured>& dual_norm) {
+                               const std::vector<Enclosure>& dual_norm) {
   Certificate c = objective.hard_margin() ? hard_certificate(objective, tally, primal, dual, terms, dual_norm)
                                           : soft_certificate(objective, tally, primal, dual, dual_norm);
   c.support = terms;

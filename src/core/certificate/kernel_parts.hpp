@@ -26,7 +26,7 @@ struct KernelObjective {
 KernelObjective kernel_objective_of(const Problem& problem);
 
 /// A number and a bound on its error.
-struct Measured {
+struct Enclosure {
   double value = 0, error = 0;
   /// Ends of an interval that holds max(0, number); NaN: everything.
   double above() const;
@@ -39,9 +39,9 @@ class KernelSum {
   /// `lengths`: sqrt(k(x_s, x_s)). `coefficients`: outputs × terms.
   KernelSum(Weights coefficients, const std::vector<double>& lengths);
   /// `values`, `errors`: k(x, x_s) and bounds on their rounding; `length`: sqrt(k(x, x)).
-  Measured operator()(std::int32_t output, const double* values, const double* errors, double length) const;
+  Enclosure operator()(std::int32_t output, const double* values, const double* errors, double length) const;
   /// Adds term s to ‖v_o‖² = Σ_s c_os v_o(x_s); `score`: v_o(x_s).
-  void add_to_norm(Measured& norm, std::int32_t output, std::size_t s, const Measured& score) const;
+  void add_to_norm(Enclosure& norm, std::int32_t output, std::size_t s, const Enclosure& score) const;
   bool zero() const { return !(absolute_.size() > 0 && absolute_.maxCoeff() > 0); }
   std::size_t terms() const { return static_cast<std::size_t>(coefficients_.cols()); }
   std::int32_t outputs() const { return static_cast<std::int32_t>(coefficients_.rows()); }
@@ -57,7 +57,7 @@ std::vector<double> lengths_of(const KernelRows& rows);
 /// A value that is known to be k(x, x): exact where the general formula loses digits. `dimensions`: of the rows.
 void set_diagonal(double diagonal, std::int32_t dimensions, double& value, double& error);
 /// ‖v_o‖² of every output, for coefficients on these rows. `monitor` (null: none) is polled.
-std::vector<Measured> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor);
+std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor);
 
 /// What rows say about the scores that they get.
 class KernelTally {
@@ -65,7 +65,7 @@ class KernelTally {
   /// `intercept` (per output; null: none) is kept by pointer.
   KernelTally(const KernelObjective& objective, const double* intercept);
   /// `scores`: of each output, without the intercept. `row_weight` counts in W, `weight` weighs the loss.
-  void add(std::vector<Measured>& scores, double length, std::int32_t label, double row_weight, double weight);
+  void add(std::vector<Enclosure>& scores, double length, std::int32_t label, double row_weight, double weight);
 
   double smallest() const { return smallest_; }  ///< margin, not divided by ‖w‖, rounded down; ∞: no rows
   std::int64_t rows() const { return rows_; }
@@ -80,8 +80,8 @@ class KernelTally {
   bool merge(const std::vector<double>& state);
 
  private:
-  double margin(const std::vector<Measured>& scores, std::int32_t label) const;
-  std::int32_t predicted(const std::vector<Measured>& scores) const;
+  double margin(const std::vector<Enclosure>& scores, std::int32_t label) const;
+  std::int32_t predicted(const std::vector<Enclosure>& scores) const;
 
   KernelObjective objective_;
   const double* intercept_;
@@ -128,13 +128,13 @@ class KernelDual {
 /// w, whose scores the tally has seen.
 struct KernelPrimal {
   const KernelSum& sum;
-  const std::vector<Measured>& norm;  ///< ‖w_o‖² per output
+  const std::vector<Enclosure>& norm;  ///< ‖w_o‖² per output
 };
 /// min_i margin_i / ‖w‖, rounded down; 0 for w = 0.
 double kernel_margin_lower(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal);
 /// `dual_norm`: ‖v_o‖² per output of `dual`, whose rows are `terms` many.
 Certificate kernel_certificate(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal,
                                const KernelDual::Scaled& dual, std::int64_t terms,
-                               const std::vector<Measured>& dual_norm);
+                               const std::vector<Enclosure>& dual_norm);
 
 }  // namespace margin

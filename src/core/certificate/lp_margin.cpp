@@ -83,7 +83,7 @@ double NormCheck::upper(std::int32_t o) const {
     plus = 0.5 / own;
   }
   const Eigen::RowVectorXd v = minus * sums_.row(2 * o) + plus * sums_.row(2 * o + 1);
-  if (!kernels().finite_d(v.data(), static_cast<std::size_t>(v.size()))) return radius();
+  if (!simd().finite_d(v.data(), static_cast<std::size_t>(v.size()))) return radius();
   const double value = lp_norm(v.data(), v.size(), dual_exponent(norm_));
   // A component sums at most `terms` products; ‖·‖_r of all their errors is at most that share of the radius.
   const double terms = static_cast<double>(terms_[at]) + 4;

@@ -18,10 +18,10 @@ constexpr std::size_t largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
 
-bool finite(const float* x, std::size_t n) { return kernels().finite_f(x, n); }
-bool finite(const double* x, std::size_t n) { return kernels().finite_d(x, n); }
-std::size_t count_nonzero(const float* x, std::size_t n) { return kernels().count_nonzero_f(x, n); }
-std::size_t count_nonzero(const double* x, std::size_t n) { return kernels().count_nonzero_d(x, n); }
+bool finite(const float* x, std::size_t n) { return simd().finite_f(x, n); }
+bool finite(const double* x, std::size_t n) { return simd().finite_d(x, n); }
+std::size_t count_nonzero(const float* x, std::size_t n) { return simd().count_nonzero_f(x, n); }
+std::size_t count_nonzero(const double* x, std::size_t n) { return simd().count_nonzero_d(x, n); }
 
 template <class T>
 void require_finite(const T* x, std::int32_t n, const std::int32_t* indices) {

@@ -57,7 +57,7 @@ void FourierFeatures::transform(const Row& x, double gamma, Monitor* monitor, fl
     const double a = unit * x.value(k);
     if (a == 0) continue;
     const float* w = frequencies(x.indices != nullptr ? x.indices[k] : k, poller).data();
-    // Not the loop of kernels(), whose rounding depends on the processor.
+    // Not the loop of simd(), whose rounding depends on the processor.
     for (std::size_t i = 0; i < D; ++i) turns[i] += a * static_cast<double>(w[i]);
     poller.work(static_cast<double>(D));
   }

@@ -22,7 +22,7 @@ struct Row {
 /// <x, w>; w has at least as many elements as the row has columns.
 inline double dot(const Row& x, const double* w) {
   const auto n = static_cast<std::size_t>(x.count);
-  const Kernels& k = kernels();
+  const SimdLoops& k = simd();
   if (x.indices == nullptr) return x.wide ? k.dot_dd(x.doubles(), w, n) : k.dot_fd(x.floats(), w, n);
   return x.wide ? k.sparse_dot_d(x.doubles(), x.indices, w, n) : k.sparse_dot_f(x.floats(), x.indices, w, n);
 }
@@ -32,9 +32,9 @@ inline void add(double a, const Row& x, double* w) {
   const auto n = static_cast<std::size_t>(x.count);
   if (x.indices == nullptr) {
     if (x.wide)
-      kernels().axpy_d(a, x.doubles(), w, n);
+      simd().axpy_d(a, x.doubles(), w, n);
     else
-      kernels().axpy_f(a, x.floats(), w, n);
+      simd().axpy_f(a, x.floats(), w, n);
   } else if (x.wide) {
     for (std::size_t k = 0; k < n; ++k) w[x.indices[k]] += a * x.doubles()[k];
   } else {

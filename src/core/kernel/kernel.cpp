@@ -40,7 +40,7 @@ double variance(const Dataset& rows, Monitor* monitor) {
   return square / count;
 }
 
-double resolve_gamma(const Dataset& rows, const Settings& s, Monitor* monitor) {
+double resolve_gamma(const Dataset& rows, const Options& s, Monitor* monitor) {
   const double d = rows.dimensions();
   if (s.gamma == Gamma::number) return s.gamma_value;
   if (s.gamma == Gamma::automatic) return 1 / d;
@@ -82,7 +82,7 @@ std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const K
   return nullptr;
 }
 
-std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Settings& s, Monitor* monitor) {
+std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& s, Monitor* monitor) {
   const std::string_view name = s.kernel.empty() ? LinearKernel::id : std::string_view(s.kernel);
   bool known = false;
   for (const std::string_view other : kernel_names()) known |= other == name;

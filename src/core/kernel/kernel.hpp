@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/data/dataset.hpp"
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -56,9 +56,9 @@ const std::vector<std::string_view>& kernel_names();
 /// Throws Error(invalid_value) for a norm of a row that powers of norms would overflow with.
 void require_kernel_range(double norm);
 
-/// The kernel of the settings for rows like these: resolves gamma, and checks that no value overflows. Throws
+/// The kernel of the options for rows like these: resolves gamma, and checks that no value overflows. Throws
 /// Error(invalid_option) for an unknown name. `monitor` is polled while the rows are read.
-std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Settings& settings, Monitor* monitor);
+std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& options, Monitor* monitor);
 
 /// A kernel by name and resolved parameters, as a stored model has them; null when they do not fit together. `monitor`
 /// (null: none) is polled while hidden units are drawn.

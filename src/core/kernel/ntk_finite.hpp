@@ -56,7 +56,7 @@ class NtkFiniteKernel final : public KernelFunction {
     for (std::size_t k = 0; k < n; ++k) {
       const double* other = others + k * summary_size();
       double both = 0, product = 0;
-      kernels().relu_pair(own + 1, other + 1, width(), &both, &product);
+      simd().relu_pair(own + 1, other + 1, width(), &both, &product);
       const double inner = values[k];
       values[k] = (both * inner + product) / m;
       if (errors == nullptr) continue;

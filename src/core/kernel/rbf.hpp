@@ -33,12 +33,12 @@ class RbfKernel final : public KernelFunction {
                 double* errors) const override {
     const double gamma = parameters_.gamma, square = own[0];
     if (errors == nullptr) {
-      kernels().rbf(gamma, square, others, n, values);
+      simd().rbf(gamma, square, others, n, values);
       return;
     }
     // ‖x − x'‖² is off by no more than this share of ‖x‖² + ‖x'‖² ≥ 2|<x, x'>|; the exponential carries that on.
     const double share = gamma * 2.4e-16 * (terms + 8);
-    kernels().rbf(gamma, square, others, n, values);
+    simd().rbf(gamma, square, others, n, values);
     for (std::size_t k = 0; k < n; ++k) {
       const double exponent = share * (square + others[k]);
       // e^t − 1 ≤ t e^t; and a value that vanished may have been as large as the smallest exponent allows.

@@ -154,9 +154,9 @@ void KernelRows::inner_products(const std::vector<const KernelPoint*>& points, s
   std::vector<double> out(points.size() * tile_rows);
   for (std::size_t i = from; i < to; i += tile_rows) {
     if (layout_ == Layout::floats)
-      kernels().tile_dots_f(floats_.data() + i * d_, x.data(), points.size(), d_, out.data());
+      simd().tile_dots_f(floats_.data() + i * d_, x.data(), points.size(), d_, out.data());
     else
-      kernels().tile_dots_d(doubles_.data() + i * d_, x.data(), points.size(), d_, out.data());
+      simd().tile_dots_d(doubles_.data() + i * d_, x.data(), points.size(), d_, out.data());
     const std::size_t count = std::min(tile_rows, to - i);
     for (std::size_t p = 0; p < points.size(); ++p)
       std::copy_n(out.data() + p * tile_rows, count, values[p] + (i - from));

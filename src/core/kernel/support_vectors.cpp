@@ -58,7 +58,7 @@ double squared_norm(const KernelBasis& basis, const double* weights, const std::
     rows.set(point, s);
     rows.evaluate({&point}, 0, rows.size(), &at);
     values[s] = rows.diagonal(s);
-    sum += weights[s] * kernels().dot_dd(values.data(), weights, values.size());
+    sum += weights[s] * simd().dot_dd(values.data(), weights, values.size());
     poll(static_cast<double>(rows.size()) * rows.operations());
   }
   return std::max(sum, 0.0);

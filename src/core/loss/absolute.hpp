@@ -12,7 +12,7 @@ namespace margin {
 
 class Absolute final : public Loss {
  public:
-  explicit Absolute(const Settings&) {}
+  explicit Absolute(const Options&) {}
   static constexpr std::string_view id = "absolute";
   static constexpr bool classifies = false;
   static constexpr bool settles = true;

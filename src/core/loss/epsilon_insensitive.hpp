@@ -12,7 +12,7 @@ namespace margin {
 
 class EpsilonInsensitive final : public Loss {
  public:
-  explicit EpsilonInsensitive(const Settings& settings) : epsilon_(settings.epsilon) {}
+  explicit EpsilonInsensitive(const Options& options) : epsilon_(options.epsilon) {}
   static constexpr std::string_view id = "epsilon_insensitive";
   static constexpr bool classifies = false;
   static constexpr bool settles = true;

@@ -11,7 +11,7 @@ namespace margin {
 
 class Hinge final : public Loss {
  public:
-  explicit Hinge(const Settings&) {}
+  explicit Hinge(const Options&) {}
   static constexpr std::string_view id = "hinge";
   static constexpr bool classifies = true;
   static constexpr bool settles = true;

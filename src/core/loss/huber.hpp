@@ -12,7 +12,7 @@ namespace margin {
 
 class Huber final : public Loss {
  public:
-  explicit Huber(const Settings& settings) : gamma_(settings.smoothing) {}
+  explicit Huber(const Options& options) : gamma_(options.smoothing) {}
   static constexpr std::string_view id = "huber";
   static constexpr bool classifies = false;
   static constexpr bool settles = true;

@@ -11,7 +11,7 @@ namespace margin {
 
 class Logistic final : public Loss {
  public:
-  explicit Logistic(const Settings&) {}
+  explicit Logistic(const Options&) {}
   static constexpr std::string_view id = "logistic";
   static constexpr bool classifies = true;
   static constexpr bool settles = false;

@@ -13,12 +13,12 @@ namespace {
 struct Entry {
   std::string_view name;
   bool classification;
-  std::shared_ptr<const Loss> (*make)(const Settings&);
+  std::shared_ptr<const Loss> (*make)(const Options&);
 };
 
 template <class L>
-std::shared_ptr<const Loss> make(const Settings& settings) {
-  return std::make_shared<const L>(settings);
+std::shared_ptr<const Loss> make(const Options& options) {
+  return std::make_shared<const L>(options);
 }
 
 template <class... L>
@@ -53,9 +53,9 @@ bool is_regression_loss(std::string_view name) {
   return entry != nullptr && !entry->classification;
 }
 
-std::shared_ptr<const Loss> make_loss(std::string_view name, const Settings& settings) {
+std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options) {
   const Entry* const entry = find(name);
-  if (entry != nullptr) return entry->make(settings);
+  if (entry != nullptr) return entry->make(options);
   if (name == "exponential")
     throw Error(ErrorKind::unsupported, "the exponential loss belongs to the hard margin, not to a given lambda",
                 "Leave lambda out, or choose loss logistic or hinge.");

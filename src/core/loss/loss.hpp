@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -42,8 +42,8 @@ const std::vector<std::string_view>& loss_names();
 /// True when `name` is a loss whose outcomes are numbers (false for unknown names too).
 bool is_regression_loss(std::string_view name);
 
-/// The loss called `name`, with its parameter from the settings: smoothing (smoothed_hinge, huber) or epsilon (the
+/// The loss called `name`, with its parameter from the options: smoothing (smoothed_hinge, huber) or epsilon (the
 /// insensitive losses). Throws Error(invalid_option) for a name that a soft margin does not know.
-std::shared_ptr<const Loss> make_loss(std::string_view name, const Settings& settings);
+std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options);
 
 }  // namespace margin

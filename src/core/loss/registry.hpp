@@ -13,7 +13,7 @@
 
 namespace margin {
 
-// A loss is a final subclass of Loss with a constructor from Settings and, beside the virtual interface, three
+// A loss is a final subclass of Loss with a constructor from Options and, beside the virtual interface, three
 // constants: id (its name), classifies, and settles (rows can reach an end of the dual domain and stay there).
 template <class... L>
 struct LossList {};

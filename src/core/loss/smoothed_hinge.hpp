@@ -12,7 +12,7 @@ namespace margin {
 
 class SmoothedHinge final : public Loss {
  public:
-  explicit SmoothedHinge(const Settings& settings) : gamma_(settings.smoothing) {}
+  explicit SmoothedHinge(const Options& options) : gamma_(options.smoothing) {}
   static constexpr std::string_view id = "smoothed_hinge";
   static constexpr bool classifies = true;
   static constexpr bool settles = true;

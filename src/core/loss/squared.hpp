@@ -10,7 +10,7 @@ namespace margin {
 
 class Squared final : public Loss {
  public:
-  explicit Squared(const Settings&) {}
+  explicit Squared(const Options&) {}
   static constexpr std::string_view id = "squared";
   static constexpr bool classifies = false;
   static constexpr bool settles = false;

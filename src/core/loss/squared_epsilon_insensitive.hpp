@@ -12,7 +12,7 @@ namespace margin {
 
 class SquaredEpsilonInsensitive final : public Loss {
  public:
-  explicit SquaredEpsilonInsensitive(const Settings& settings) : epsilon_(settings.epsilon) {}
+  explicit SquaredEpsilonInsensitive(const Options& options) : epsilon_(options.epsilon) {}
   static constexpr std::string_view id = "squared_epsilon_insensitive";
   static constexpr bool classifies = false;
   static constexpr bool settles = true;

@@ -11,7 +11,7 @@ namespace margin {
 
 class SquaredHinge final : public Loss {
  public:
-  explicit SquaredHinge(const Settings&) {}
+  explicit SquaredHinge(const Options&) {}
   static constexpr std::string_view id = "squared_hinge";
   static constexpr bool classifies = true;
   static constexpr bool settles = true;

@@ -29,7 +29,7 @@ Eigen::MatrixXd ActiveCholesky::grown(const Eigen::MatrixXd& m, Eigen::Index row
 }
 
 Eigen::VectorXd ActiveCholesky::solve_lower(Eigen::VectorXd v) const {
-  const Kernels& k = kernels();
+  const SimdLoops& k = simd();
   for (Eigen::Index j = 0; j < size_; ++j) {
     v(j) /= l_(j, j);
     k.axpy_d(-v(j), &l_(j, j) + 1, v.data() + j + 1, static_cast<std::size_t>(size_ - j - 1));
@@ -38,7 +38,7 @@ Eigen::VectorXd ActiveCholesky::solve_lower(Eigen::VectorXd v) const {
 }
 
 Eigen::VectorXd ActiveCholesky::solve_transposed(Eigen::VectorXd v) const {
-  const Kernels& k = kernels();
+  const SimdLoops& k = simd();
   for (Eigen::Index j = size_ - 1; j >= 0; --j)
     v(j) = (v(j) - k.dot_dd(&l_(j, j) + 1, v.data() + j + 1, static_cast<std::size_t>(size_ - j - 1))) / l_(j, j);
   return v;
@@ -92,11 +92,11 @@ void ActiveCholesky::remove(Eigen::Index at) {
     double* b = l_.col(j + 1).data();
     const double r = std::hypot(a[j], b[j]);
     const double cosine = a[j] / r, sine = b[j] / r;
-    kernels().rotate(cosine, sine, a + j, b + j, static_cast<std::size_t>(last - j));
+    simd().rotate(cosine, sine, a + j, b + j, static_cast<std::size_t>(last - j));
     a[j] = r;
     b[j] = 0;
     if (dimension_ > 0)
-      kernels().rotate(cosine, sine, q_.col(j).data(), q_.col(j + 1).data(), static_cast<std::size_t>(dimension_));
+      simd().rotate(cosine, sine, q_.col(j).data(), q_.col(j + 1).data(), static_cast<std::size_t>(dimension_));
     for (Eigen::Index c = 0; c < p_; ++c) {
       const double u = y_(j, c), v = y_(j + 1, c);
       y_(j, c) = cosine * u + sine * v;

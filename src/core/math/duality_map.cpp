@@ -11,7 +11,7 @@ void powers(const double* v, Eigen::Index n, double scale, double exponent, doub
   if (exponent == 0)
     std::fill(out, out + n, 1.0);
   else
-    kernels().power(v, static_cast<std::size_t>(n), scale, exponent, out);
+    simd().power(v, static_cast<std::size_t>(n), scale, exponent, out);
 }
 
 double dual_map(const Eigen::VectorXd& u, double r, Eigen::VectorXd& w) {

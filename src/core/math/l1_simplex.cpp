@@ -19,7 +19,7 @@ constexpr int refactor_after = 64;        // pivots between two factorisations f
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
-L1Simplex::L1Simplex(const Game& game, bool intercept, const std::vector<Index>& start, std::uint64_t seed)
+L1Simplex::L1Simplex(const PayoffMatrix& game, bool intercept, const std::vector<Index>& start, std::uint64_t seed)
     : game_(game), intercept_(intercept), first_(intercept ? 2 : 1), random_(seed), rows_(start) {
   take_new();
   for (const Index row : rows_) row_inside_[at(row)] = 1;
@@ -104,7 +104,7 @@ void L1Simplex::read_slacks() {
   if (intercept_)
     for (Index i = 0; i < slacks_.size(); ++i) slacks_(i) += x_(1) * game_.label(i);
   for (std::size_t c = 0; c < learners_.size(); ++c)
-    kernels().axpy_d(x_(first_ + static_cast<Index>(c)), entries_[c].data(), slacks_.data(), entries_[c].size());
+    simd().axpy_d(x_(first_ + static_cast<Index>(c)), entries_[c].data(), slacks_.data(), entries_[c].size());
 }
 
 /// The row below the margin, or the λ of the wrong sign, that is furthest off; any of them while the pivots stall.

@@ -1,6 +1,6 @@
-// The exact l1 margin of a pool of rows: a linear program with one variable per weak learner, of which few are not 0.
+// The exact l1 margin of a working set of rows: a linear program with one variable per weak learner, of which few are not 0.
 //
-//   max γ  such that  y_i (Σ_j λ_j h_j(x_i) + b) ≥ γ for the rows i of the pool,  ‖λ‖₁ ≤ 1
+//   max γ  such that  y_i (Σ_j λ_j h_j(x_i) + b) ≥ γ for the rows i of the working set,  ‖λ‖₁ ≤ 1
 //   min t  such that  |Σ_i q_i z_ij| ≤ t for all learners j,  q ≥ 0, Σ q = 1   (free b: 1/2 for each class)
 //
 // with z_ij = y_i h_j(x_i). A revised simplex that keeps the inverse of its kernel only: the rows with q_i > 0 against
@@ -18,10 +18,10 @@
 
 namespace margin {
 
-/// The entries z_ij of the rows of a pool, at most 1 in absolute value. Rows and learners may be added, never removed.
-class Game {
+/// The entries z_ij of the rows of a working set, at most 1 in absolute value. Rows and learners may be added, never removed.
+class PayoffMatrix {
  public:
-  virtual ~Game() = default;
+  virtual ~PayoffMatrix() = default;
   virtual Eigen::Index rows() const = 0;
   virtual Eigen::Index learners() const = 0;
   virtual double label(Eigen::Index row) const = 0;  ///< y_i, ±1
@@ -34,8 +34,8 @@ class Game {
 class L1Simplex {
  public:
   enum class Outcome {
-    optimal,    ///< the vertex is the optimum of the pool, to rounding
-    no_margin,  ///< t = 0: q proves that the pool has no positive margin
+    optimal,    ///< the vertex is the optimum of the working set, to rounding
+    no_margin,  ///< t = 0: q proves that the working set has no positive margin
     stopped,    ///< by `poll`: the vertex is short of the optimum, its t and q are valid
     stuck,      ///< no progress in floating point: weights and row weights are valid, their interval stays open
   };
@@ -43,13 +43,13 @@ class L1Simplex {
 
   /// Starts at the vertex of one row of the game or, with a free intercept, of one row of each class. Ties that would
   /// let the pivots go round in circles are broken by random numbers from `seed`.
-  L1Simplex(const Game& game, bool intercept, const std::vector<Eigen::Index>& start, std::uint64_t seed);
+  L1Simplex(const PayoffMatrix& game, bool intercept, const std::vector<Eigen::Index>& start, std::uint64_t seed);
 
   /// To the optimum of all rows and learners that the game has now. `accuracy`: how far a row may stay below the
   /// margin, and an edge above it, as a share of it.
   Outcome solve(double accuracy, const Poll& poll);
 
-  double value() const { return t_; }  ///< max γ = min t of the pool
+  double value() const { return t_; }  ///< max γ = min t of the working set
   double intercept() const { return intercept_ ? x_(1) : 0.0; }
   const std::vector<Eigen::Index>& learners() const { return learners_; }
   double weight(std::size_t at) const { return x_(first_ + static_cast<Eigen::Index>(at)); }  ///< λ of learners()[at]
@@ -60,7 +60,7 @@ class L1Simplex {
   std::int64_t pivots() const { return pivots_; }
 
  private:
-  /// One side of a pivot: a row of the pool or a learner, and where it is in the kernel (−1: outside).
+  /// One side of a pivot: a row of the working set or a learner, and where it is in the kernel (−1: outside).
   struct Side {
     enum class Kind { none, row, learner, zero } kind = Kind::none;
     Eigen::Index which = -1, position = -1;
@@ -93,13 +93,13 @@ class L1Simplex {
   bool shrink(Eigen::Index row_position, Eigen::Index learner_position);
   std::vector<double> column_of(Eigen::Index learner) const;
 
-  const Game& game_;
+  const PayoffMatrix& game_;
   const bool intercept_;
   const Eigen::Index first_;  // first column of the kernel that belongs to a learner: after γ (and b)
   Random random_;
   std::vector<Eigen::Index> rows_, learners_;  // kernel row p + 1, kernel column first_ + p
   std::vector<double> signs_;                  // of λ, per learner of the kernel
-  std::vector<std::vector<double>> entries_;   // per learner of the kernel: z_ij of all rows of the pool
+  std::vector<std::vector<double>> entries_;   // per learner of the kernel: z_ij of all rows of the working set
   std::vector<char> row_inside_, learner_inside_;
   Eigen::MatrixXd inverse_;
   Eigen::VectorXd x_, q_;  // (γ, b, λ) and (t, q)

@@ -7,8 +7,8 @@
 namespace margin {
 
 double lp_norm(const double* v, Eigen::Index n, double p) {
-  if (!kernels().finite_d(v, static_cast<std::size_t>(n))) return std::numeric_limits<double>::infinity();
-  const double top = kernels().max_abs_d(v, static_cast<std::size_t>(n));
+  if (!simd().finite_d(v, static_cast<std::size_t>(n))) return std::numeric_limits<double>::infinity();
+  const double top = simd().max_abs_d(v, static_cast<std::size_t>(n));
   if (top == 0 || std::isinf(p)) return top;
   const double scale = unit_scale(top);  // a power of two: exact
   double sum = 0;

@@ -56,7 +56,7 @@ struct Calibration {
   void log_odds(const double* scores, double* out) const;
 };
 
-/// The fit that the settings ask for (not Calibrate::none), of one output; appended to `calibration`.
+/// The fit that the options ask for (not Calibrate::none), of one output; appended to `calibration`.
 void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, Poller& poller, Calibration& calibration);
 
 /// As a table of numbers, row by row. Sigmoids: 2 columns (slope, offset), one row per output. Knots: 3 columns (output

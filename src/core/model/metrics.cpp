@@ -19,7 +19,7 @@ std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
 }  // namespace
 
 double euclidean_norm(const double* x, std::size_t n) {
-  const double top = kernels().max_abs_d(x, n);
+  const double top = simd().max_abs_d(x, n);
   if (top == 0 || !std::isfinite(top)) return top;
   const double scale = unit_scale(top);
   double sum = 0;

@@ -21,48 +21,48 @@ std::string_view status_name(Status status) {
   return "unknown";
 }
 
-std::optional<FieldRefusal> refusal_of(const ProblemFields& m) {
+std::optional<FieldConflict> refusal_of(const ProblemFields& m) {
   const std::string named = m.loss.empty() ? "is NULL" : "is \"" + std::string(m.loss) + "\"";
   if (!m.classes) {
     if (m.kernel || m.stumps)
-      return FieldRefusal{"classes", "is missing: a model with a kernel or stumps tells classes apart"};
+      return FieldConflict{"classes", "is missing: a model with a kernel or stumps tells classes apart"};
     if (m.loss == "interpolate")
-      return m.lambda ? std::optional(FieldRefusal{"lambda", "must be NULL where targets are interpolated"})
+      return m.lambda ? std::optional(FieldConflict{"lambda", "must be NULL where targets are interpolated"})
                       : std::nullopt;
     if (!m.lambda && (m.loss.empty() || is_regression_loss(m.loss)))
-      return FieldRefusal{"classes", "is missing: a model without classes is a regression, which has a lambda"};
+      return FieldConflict{"classes", "is missing: a model without classes is a regression, which has a lambda"};
     if (!is_regression_loss(m.loss))
-      return FieldRefusal{"loss", named + ", which is no loss of a regression, but the model has no classes"};
-    return m.norm == 2 ? std::nullopt : std::optional(FieldRefusal{"norm", "must be 2 in a model with lambda"});
+      return FieldConflict{"loss", named + ", which is no loss of a regression, but the model has no classes"};
+    return m.norm == 2 ? std::nullopt : std::optional(FieldConflict{"norm", "must be 2 in a model with lambda"});
   }
   if (m.loss == "interpolate" || is_regression_loss(m.loss))
-    return FieldRefusal{"loss", named + ", a loss of a regression, but the model has classes"};
+    return FieldConflict{"loss", named + ", a loss of a regression, but the model has classes"};
   if (!m.lambda) {
     if (m.loss.empty() || m.loss == "exponential" || m.loss == "logistic") return std::nullopt;
-    return FieldRefusal{"lambda", "is NULL, but the loss " + named + ", which needs one"};
+    return FieldConflict{"lambda", "is NULL, but the loss " + named + ", which needs one"};
   }
   const auto& names = loss_names();
   if (std::find(names.begin(), names.end(), m.loss) == names.end())
-    return FieldRefusal{"loss", named + ", which is no loss of a model with lambda"};
-  if (m.norm != 2) return FieldRefusal{"norm", "must be 2 in a model with lambda"};
-  if (m.stumps) return FieldRefusal{"lambda", "must be NULL in a model of stumps"};
+    return FieldConflict{"loss", named + ", which is no loss of a model with lambda"};
+  if (m.norm != 2) return FieldConflict{"norm", "must be 2 in a model with lambda"};
+  if (m.stumps) return FieldConflict{"lambda", "must be NULL in a model of stumps"};
   if (m.kernel && m.loss != "hinge")
-    return FieldRefusal{"loss", named + ", expected \"hinge\" for a kernel and lambda"};
+    return FieldConflict{"loss", named + ", expected \"hinge\" for a kernel and lambda"};
   return std::nullopt;
 }
 
-std::optional<FieldRefusal> refusal_of(const ProblemFields& m, const Settings& s, double lambda,
-                                       std::string_view kernel, bool intercept) {
-  if (intercept && !s.intercept) return FieldRefusal{"intercept", "is not 0, but the options say that there is none"};
+std::optional<FieldConflict> refusal_of(const ProblemFields& m, const Options& s, double lambda,
+                                        std::string_view kernel, bool intercept) {
+  if (intercept && !s.intercept) return FieldConflict{"intercept", "is not 0, but the options say that there is none"};
   if (s.lambda.has_value() && !(m.lambda && *s.lambda == lambda))
-    return FieldRefusal{"lambda", "is not that of the options"};
-  if (!s.loss.empty() && s.loss != m.loss) return FieldRefusal{"loss", "is not that of the options"};
-  if (!s.kernel.empty() && s.kernel != kernel) return FieldRefusal{"kernel", "is not that of the options"};
+    return FieldConflict{"lambda", "is not that of the options"};
+  if (!s.loss.empty() && s.loss != m.loss) return FieldConflict{"loss", "is not that of the options"};
+  if (!s.kernel.empty() && s.kernel != kernel) return FieldConflict{"kernel", "is not that of the options"};
   const bool told = s.sparse_norm || s.norm != 2;
   if (told && !(s.sparse_norm ? m.norm > 1 && m.norm <= 2 : m.norm == s.norm))
-    return FieldRefusal{"norm", "is not that of the options"};
+    return FieldConflict{"norm", "is not that of the options"};
   if ((s.learners == Learners::stumps) && !m.stumps)
-    return FieldRefusal{"stumps", "is NULL, but the options ask for them"};
+    return FieldConflict{"stumps", "is NULL, but the options ask for them"};
   return std::nullopt;
 }
 

@@ -10,7 +10,7 @@
 #include "core/certificate/certificate.hpp"
 #include "core/data/basis.hpp"
 #include "core/model/calibration.hpp"
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -47,16 +47,16 @@ struct ProblemFields {
 };
 
 /// Why no training returns a model of these fields.
-struct FieldRefusal {
+struct FieldConflict {
   const char* field;
   std::string problem;  ///< follows the name of the field
 };
-std::optional<FieldRefusal> refusal_of(const ProblemFields& model);
+std::optional<FieldConflict> refusal_of(const ProblemFields& model);
 
 /// The same for the options that a model says it was trained with, where they name what its fields hold. `intercept`:
 /// one of the intercepts is not 0.
-std::optional<FieldRefusal> refusal_of(const ProblemFields& model, const Settings& options, double lambda,
-                                       std::string_view kernel, bool intercept);
+std::optional<FieldConflict> refusal_of(const ProblemFields& model, const Options& options, double lambda,
+                                        std::string_view kernel, bool intercept);
 
 /// The part of a model that scoring reads; plain pointers into memory of the caller.
 struct Scorer {

@@ -58,7 +58,7 @@ const std::vector<OptionText>& option_texts() {
       {"learners", "text", "features, stumps: what an l1 margin combines", "features", "boosting"},
       {"accelerated", "boolean", "take accelerated steps", "by solver", "dual_ascent"},
       {"working_set", "boolean",
-       "solve on a small pool of rows that passes over all rows certify and grow; false: the method's "
+       "solve on a small working set of rows that passes over all rows certify and grow; false: the method's "
        "own steps over all rows",
        "true with solver auto, else false", "boosting, dual_ascent"},
       {"kernel", "text", "a kernel; linear alone leaves the model linear", "linear",

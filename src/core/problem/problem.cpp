@@ -27,7 +27,7 @@ bool follows_a_loss(const std::string& solver, double norm) {
          solver == "boosting" || (solver == "auto" && norm == 1);
 }
 
-void check_hard_margin(const Dataset& data, const Settings& s, double norm) {
+void check_hard_margin(const Dataset& data, const Options& s, double norm) {
   if (data.outcome() == Dataset::Outcome::classes && norm == 2 && data.classes().size() > most_joint_classes)
     throw Error(ErrorKind::limit_exceeded,
                 "the labels are " + std::to_string(data.classes().size()) +
@@ -78,7 +78,7 @@ void set_labels(Problem& p, Poller& poller) {
   }
 }
 
-void set_row_weights(Problem& p, const Settings& s, Poller& poller) {
+void set_row_weights(Problem& p, const Options& s, Poller& poller) {
   p.total_weight = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     p.total_weight += p.data.weight(i);
@@ -114,7 +114,7 @@ void set_row_weights(Problem& p, const Settings& s, Poller& poller) {
 }
 
 /// Sets the units of the targets, and the loss in them: its epsilon or smoothing is a length in the label's units.
-void set_target_units(Problem& p, const Settings& s, Monitor* monitor) {
+void set_target_units(Problem& p, const Options& s, Monitor* monitor) {
   const TargetRows rows{p.data};
   p.target_constant = best_constant(rows, *p.loss, monitor);
   if (p.intercept) p.target_center = p.target_constant;
@@ -129,14 +129,14 @@ void set_target_units(Problem& p, const Settings& s, Monitor* monitor) {
                   "Leave such rows out with FILTER (WHERE ...).");
   }
   if (p.target_scale == 1) return;
-  Settings scaled = s;
+  Options scaled = s;
   scaled.epsilon /= p.target_scale;
   scaled.smoothing /= p.target_scale;
   p.loss = make_loss(p.loss_name, scaled);
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
-void set_kernel(Problem& p, const Settings& s, Monitor* monitor) {
+void set_kernel(Problem& p, const Options& s, Monitor* monitor) {
   const bool linear = s.kernel.empty() || s.kernel == "linear";
   if (linear && !names_kernel_solver(s)) return;
   p.kernel = make_kernel(p.data, s, monitor);
@@ -163,7 +163,7 @@ void set_kernel(Problem& p, const Settings& s, Monitor* monitor) {
 
 }  // namespace
 
-std::vector<double> class_weights(const Settings& s, const std::vector<std::string>& class_names,
+std::vector<double> class_weights(const Options& s, const std::vector<std::string>& class_names,
                                   const std::vector<double>& mass) {
   std::vector<double> out(class_names.size(), 1.0);
   if (s.class_weight_balanced) {
@@ -198,31 +198,31 @@ void require_classes(const Dataset& data) {
       "to text.");
 }
 
-bool without_model(const Dataset& data, const Settings& settings) {
-  return settings.null_for_one_class && data.outcome() == Dataset::Outcome::classes && data.classes().size() == 1;
+bool without_model(const Dataset& data, const Options& options) {
+  return options.null_for_one_class && data.outcome() == Dataset::Outcome::classes && data.classes().size() == 1;
 }
 
-double norm_of(const Settings& s, std::int32_t dimensions) {
+double norm_of(const Options& s, std::int32_t dimensions) {
   if (!s.sparse_norm) return s.norm;
   return dimensions < 3 ? 2.0 : 1 + 1 / std::log(static_cast<double>(dimensions));
 }
 
-Dataset::Outcome outcome_of(const Settings& settings) {
-  if (settings.loss == interpolate) return Dataset::Outcome::intervals;
-  return !settings.hard_margin() && is_regression_loss(settings.loss) ? Dataset::Outcome::targets
-                                                                      : Dataset::Outcome::classes;
+Dataset::Outcome outcome_of(const Options& options) {
+  if (options.loss == interpolate) return Dataset::Outcome::intervals;
+  return !options.hard_margin() && is_regression_loss(options.loss) ? Dataset::Outcome::targets
+                                                                    : Dataset::Outcome::classes;
 }
 
-Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor) {
+Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor) {
   require_range(data, monitor);
   Problem p(data);
   Poller poller(monitor);
-  p.hard_margin = settings.hard_margin();
-  p.intercept = settings.intercept;
-  p.intercept_scale = settings.intercept_scale;
-  p.l1_ratio = settings.l1_ratio;
-  p.interpolate = settings.loss == interpolate;
-  if (p.interpolate && settings.lambda)
+  p.hard_margin = options.hard_margin();
+  p.intercept = options.intercept;
+  p.intercept_scale = options.intercept_scale;
+  p.l1_ratio = options.l1_ratio;
+  p.interpolate = options.loss == interpolate;
+  if (p.interpolate && options.lambda)
     throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, and lambda trades errors",
                 "Leave lambda out, or choose a regression loss such as squared.");
   if (data.outcome() != Dataset::Outcome::classes)
@@ -230,34 +230,34 @@ Problem make_problem(const Dataset& data, const Settings& settings, Monitor* mon
   else
     set_labels(p, poller);
   if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
-  p.norm = norm_of(settings, data.declared_dimensions());
+  p.norm = norm_of(options, data.declared_dimensions());
   if (p.norm != 2 && !p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
                 "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
-  set_kernel(p, settings, monitor);
-  if (settings.learners != Learners::features && (!p.hard_margin || p.norm != 1))
+  set_kernel(p, options, monitor);
+  if (options.learners != Learners::features && (!p.hard_margin || p.norm != 1))
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");
-  if (settings.learners != Learners::features && settings.standardize)
+  if (options.learners != Learners::features && options.standardize)
     throw Error(ErrorKind::unsupported, "option \"standardize\" means nothing to stumps",
                 "Leave it out: thresholds follow any scale.");
-  p.learners = settings.learners;
+  p.learners = options.learners;
   if (p.hard_margin) {
-    check_hard_margin(data, settings, p.norm);
+    check_hard_margin(data, options, p.norm);
     if (p.interpolate)
       p.loss_name = interpolate;
-    else if (follows_a_loss(settings.solver, settings.norm))
-      p.loss_name = settings.loss.empty() ? "exponential" : settings.loss;
+    else if (follows_a_loss(options.solver, options.norm))
+      p.loss_name = options.loss.empty() ? "exponential" : options.loss;
     return p;
   }
-  if (settings.calibration != Calibrate::none && p.task == Task::regression)
+  if (options.calibration != Calibrate::none && p.task == Task::regression)
     throw Error(ErrorKind::unsupported, "option \"calibration\" means nothing to a regression",
                 "Leave it out, or choose a loss for classes.");
-  p.lambda = *settings.lambda;
-  p.loss_name = settings.loss.empty() ? "hinge" : settings.loss;
-  p.loss = make_loss(p.loss_name, settings);
-  set_row_weights(p, settings, poller);
-  if (p.task == Task::regression) set_target_units(p, settings, monitor);
+  p.lambda = *options.lambda;
+  p.loss_name = options.loss.empty() ? "hinge" : options.loss;
+  p.loss = make_loss(p.loss_name, options);
+  set_row_weights(p, options, poller);
+  if (p.task == Task::regression) set_target_units(p, options, monitor);
   return p;
 }
 

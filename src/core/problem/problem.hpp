@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/data/dataset.hpp"
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -65,26 +65,26 @@ struct Problem {
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };
 
-/// Checks that rows and settings fit together. Throws Error: one class only, row weights with a hard margin, an
+/// Checks that rows and options fit together. Throws Error: one class only, row weights with a hard margin, an
 /// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
-Problem make_problem(const Dataset& data, const Settings& settings, Monitor* monitor = nullptr);
+Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor = nullptr);
 
 /// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression
 /// whose loss was forgotten.
 void require_classes(const Dataset& data);
 
 /// Whether rows of a single class are to give no model (the option one_class).
-bool without_model(const Dataset& data, const Settings& settings);
+bool without_model(const Dataset& data, const Options& options);
 
 /// The factor that the option class_weight gives the rows of each class (1 without it); `mass`: row weights summed by
 /// class. Throws Error: a class that no row has.
-std::vector<double> class_weights(const Settings& settings, const std::vector<std::string>& class_names,
+std::vector<double> class_weights(const Options& options, const std::vector<std::string>& class_names,
                                   const std::vector<double>& mass);
 
 /// The p that the option `norm` means for rows of this many features.
-double norm_of(const Settings& settings, std::int32_t dimensions);
+double norm_of(const Options& options, std::int32_t dimensions);
 
-/// Which kind of label a training with these settings reads: classes, or targets for a regression loss.
-Dataset::Outcome outcome_of(const Settings& settings);
+/// Which kind of label a training with these options reads: classes, or targets for a regression loss.
+Dataset::Outcome outcome_of(const Options& options);
 
 }  // namespace margin

@@ -1,5 +1,5 @@
 // The range of numbers that a training takes: checked here, so that no solver and no certificate meets squares that
-// overflow or vanish. Kernels have a narrower one (kernel/kernel.hpp).
+// overflow or vanish. SimdLoops have a narrower one (kernel/kernel.hpp).
 #pragma once
 
 #include "core/problem/problem.hpp"

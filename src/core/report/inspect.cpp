@@ -157,7 +157,7 @@ std::string objective_name(const ModelFigures& m) {
 
 std::string refusal_of(const Value::Object& options) {
   try {
-    parse_settings(options);
+    parse_options(options);
   } catch (const Error& e) {
     return e.message();
   }

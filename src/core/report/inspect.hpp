@@ -57,7 +57,7 @@ std::optional<Interval> interval_of(const ModelFigures& model);
 /// which units.
 std::string objective_name(const ModelFigures& model);
 
-/// Why parse_settings refuses these options; empty when it does not.
+/// Why parse_options refuses these options; empty when it does not.
 std::string refusal_of(const Value::Object& options);
 
 /// Some lines of text, each ending in a newline.

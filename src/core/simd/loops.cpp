@@ -40,10 +40,10 @@ namespace avx512 {
 #pragma GCC pop_options
 #endif
 
-static constexpr Kernels baseline_table = baseline::table("baseline");
+static constexpr SimdLoops baseline_table = baseline::table("baseline");
 #ifdef MARGIN_X86_KERNELS
-static constexpr Kernels avx2_table = avx2::table("avx2");
-static constexpr Kernels avx512_table = avx512::table("avx512");
+static constexpr SimdLoops avx2_table = avx2::table("avx2");
+static constexpr SimdLoops avx512_table = avx512::table("avx512");
 #endif
 
 KernelList available_kernels() {
@@ -56,8 +56,8 @@ KernelList available_kernels() {
   return list;
 }
 
-const Kernels& kernels() {
-  static const Kernels* const chosen = [] {
+const SimdLoops& simd() {
+  static const SimdLoops* const chosen = [] {
     const KernelList list = available_kernels();
     return list.items[list.count - 1];
   }();

@@ -23,7 +23,7 @@ struct BoxRows {
 };
 
 /// One set of loops. `n` counts elements; pointers need no alignment and may be null when n is 0.
-struct Kernels {
+struct SimdLoops {
   const char* name;  ///< "baseline", "avx2" or "avx512"
 
   double (*dot_fd)(const float* x, const double* w, std::size_t n);
@@ -102,11 +102,11 @@ struct Kernels {
 };
 
 /// The best set that this CPU runs; the choice is made at the first call and never changes.
-const Kernels& kernels();
+const SimdLoops& simd();
 
 /// All sets that this CPU can run, the baseline first (for tests that compare them).
 struct KernelList {
-  const Kernels* items[3];
+  const SimdLoops* items[3];
   int count;
 };
 KernelList available_kernels();

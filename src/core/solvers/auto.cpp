@@ -39,7 +39,7 @@ struct Plan {
 
 /// Multiply-adds per nanosecond of the rank_update kernel.
 double kernel_speed() {
-  const std::string_view set = kernels().name;
+  const std::string_view set = simd().name;
   return set == "avx512" ? 50 : (set == "avx2" ? 22 : 8);
 }
 
@@ -99,7 +99,7 @@ Plan make_plan(const Problem& p, double memory) {
   Plan plan;
   plan.expected_epochs = 6 + 5 * s;
   const auto consider = [&](const Solver& solver, double cost) {
-    if (!solver.refusal(p).empty() || solver.workspace(p) > memory) return;
+    if (!solver.unsupported_reason(p).empty() || solver.workspace(p) > memory) return;
     if (plan.second != nullptr && cost / epoch >= plan.second_epochs) return;
     plan.second = &solver;
     plan.second_epochs = cost / epoch;
@@ -110,7 +110,7 @@ Plan make_plan(const Problem& p, double memory) {
 }
 
 /// Options that only sdca reads say that it is wanted.
-bool asks_for_sdca(const Settings& s) {
+bool asks_for_sdca(const Options& s) {
   return s.order != Order::permutation || s.output != Output::last || s.start != Start::zero;
 }
 
@@ -141,32 +141,32 @@ class SoftAuto final : public Solver {
   std::string_view summary() const override {
     return "sdca, newton or newton_cg, or the first handing over to one of the others";
   }
-  std::string refusal(const Problem& p) const override { return sdca.refusal(p); }
-  /// What sdca needs; the others are chosen only where settings.workspace_limit leaves room for it.
+  std::string unsupported_reason(const Problem& p) const override { return sdca.unsupported_reason(p); }
+  /// What sdca needs; the others are chosen only where options.workspace_limit leaves room for it.
   double workspace(const Problem& p) const override { return sdca.workspace(p); }
-  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
 };
 
 // What is tried, and when it is given up, must not depend on the tolerance: a run to a looser one then ends on the way
 // to a tighter one, or at most a tenth of newton's cost later, where its end seemed to be in reach.
-Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
-  if (asks_for_sdca(settings)) return sdca.solve(p, settings, monitor);
-  Plan plan = make_plan(p, settings.workspace_limit);
-  if (plan.second == nullptr) return sdca.solve(p, settings, monitor);
+Solution SoftAuto::solve(const Problem& p, const Options& options, Monitor& monitor) const {
+  if (asks_for_sdca(options)) return sdca.solve(p, options, monitor);
+  Plan plan = make_plan(p, options.workspace_limit);
+  if (plan.second == nullptr) return sdca.solve(p, options, monitor);
   // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
   // whose own start is good, gains less than that.
-  if (settings.initial.has_value() && !settings.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
+  if (options.initial.has_value() && !options.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
   const bool trial = plan.second_epochs < plan.expected_epochs;
-  if (trial && trial_share * plan.second_epochs < least_trial) return plan.second->solve(p, settings, monitor);
+  if (trial && trial_share * plan.second_epochs < least_trial) return plan.second->solve(p, options, monitor);
 
-  const Run clock(settings, monitor, name(), 0);
+  const Run clock(options, monitor, name(), 0);
   auto budget = static_cast<std::int64_t>(std::min(std::ceil(plan.second_epochs), 1e6));
-  Settings part = settings;
+  Options part = options;
   Solution s;
   const auto limit_what_is_left = [&] {
-    if (settings.max_seconds.has_value()) part.max_seconds = std::max(1e-3, *settings.max_seconds - clock.seconds());
+    if (options.max_seconds.has_value()) part.max_seconds = std::max(1e-3, *options.max_seconds - clock.seconds());
     part.max_iterations.reset();
-    if (settings.max_iterations.has_value()) part.max_iterations = *settings.max_iterations - s.iterations;
+    if (options.max_iterations.has_value()) part.max_iterations = *options.max_iterations - s.iterations;
   };
   double gap_before = 0;
   bool waited = false;
@@ -180,7 +180,7 @@ Solution SoftAuto::solve(const Problem& p, const Settings& settings, Monitor& mo
     append(s, sdca.solve(p, part, monitor), seconds);
     if (s.status != Status::iteration_limit || all_of_it || !s.last.has_value()) break;
     const double gap = s.last->upper - s.last->lower,
-                 wanted = settings.tolerance * std::max(std::fabs(s.last->upper), std::fabs(s.last->lower));
+                 wanted = options.tolerance * std::max(std::fabs(s.last->upper), std::fabs(s.last->lower));
     const double decay = gap < gap_before ? std::log(gap_before / gap) / static_cast<double>(chunk) : 0;  // per epoch
     const bool promising =
         gap_before == 0 || static_cast<double>(s.iterations) + std::log(digits) / decay <= plan.second_epochs;

@@ -28,9 +28,8 @@ Status worse(Status a, Status b) {
 
 }  // namespace
 
-Solution solve_one_vs_rest(const Problem& problem, const Settings& settings, Monitor& monitor,
-                           const SolveBinary& solve) {
-  if (problem.outputs() == 1) return solve(problem, settings, monitor);
+Solution solve_one_vs_rest(const Problem& problem, const Options& options, Monitor& monitor, const SolveBinary& solve) {
+  if (problem.outputs() == 1) return solve(problem, options, monitor);
   const auto start = std::chrono::steady_clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   Solution all;
@@ -42,8 +41,8 @@ Solution solve_one_vs_rest(const Problem& problem, const Settings& settings, Mon
   all.status = Status::optimal;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     const double before = elapsed();
-    Settings own = settings;
-    if (settings.max_seconds) own.max_seconds = std::max(1e-9, *settings.max_seconds - before);
+    Options own = options;
+    if (options.max_seconds) own.max_seconds = std::max(1e-9, *options.max_seconds - before);
     const Solution one = solve(against_the_rest(problem, o), own, monitor);
     all.weights.row(o) = one.weights.row(0);
     all.intercept(o) = one.intercept(0);

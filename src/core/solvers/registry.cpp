@@ -1,7 +1,7 @@
 // The only list of solvers, and the rule by which `auto` picks one.
 #include "core/base/error.hpp"
 #include "core/options/foreign_names.hpp"
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -52,20 +52,20 @@ namespace {
 const std::string only_interpolation = "interpolation";
 }
 
-bool names_kernel_solver(const Settings& settings) {
+bool names_kernel_solver(const Options& options) {
   for (const Solver* solver : all_solvers())
-    if (solver->name() == settings.solver) return solver->takes_kernels();
+    if (solver->name() == options.solver) return solver->takes_kernels();
   return false;
 }
 
-const Solver& choose_solver(const Problem& problem, const Settings& settings) {
-  const std::string& wanted = problem.interpolate && settings.solver == "auto" ? only_interpolation : settings.solver;
+const Solver& choose_solver(const Problem& problem, const Options& options) {
+  const std::string& wanted = problem.interpolate && options.solver == "auto" ? only_interpolation : options.solver;
   if (wanted == "auto" && problem.kernel != nullptr) {
-    const std::string reason = smo.refusal(problem);
+    const std::string reason = smo.unsupported_reason(problem);
     if (reason.empty()) return smo;
     if (!problem.hard_margin)
       throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
-    const std::string other = sampling.refusal(problem);
+    const std::string other = sampling.unsupported_reason(problem);
     if (other.empty()) return sampling;
     throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
                 "Or give lambda for a soft margin, one class against the rest.");
@@ -84,15 +84,15 @@ const Solver& choose_solver(const Problem& problem, const Settings& settings) {
     const std::string reason =
         problem.interpolate && solver != &interpolation         ? "targets are met exactly by \"interpolation\" alone"
         : problem.kernel != nullptr && !solver->takes_kernels() ? "it knows no kernels but the linear one"
-                                                                : solver->refusal(problem);
+                                                                : solver->unsupported_reason(problem);
     if (!reason.empty())
       throw Error(ErrorKind::unsupported, "solver \"" + wanted + "\" cannot solve this problem: " + reason,
                   "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
     return *solver;
   }
-  const std::string hint = hint_for_foreign_solver(settings.solver);
-  throw Error(ErrorKind::invalid_option, "unknown solver \"" + settings.solver + "\"",
-              (hint.empty() ? name_hint(settings.solver, names) : hint) + " margin_solvers() says what each is for.");
+  const std::string hint = hint_for_foreign_solver(options.solver);
+  throw Error(ErrorKind::invalid_option, "unknown solver \"" + options.solver + "\"",
+              (hint.empty() ? name_hint(options.solver, names) : hint) + " margin_solvers() says what each is for.");
 }
 
 }  // namespace margin

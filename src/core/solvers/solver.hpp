@@ -25,7 +25,7 @@ struct Solution {
   Status status = Status::iteration_limit;
   std::int64_t iterations = 0;
   std::string solver;              ///< what ran, e.g. "cutting_plane" or "sdca+newton"
-  std::vector<TracePoint> trace;   ///< empty unless settings.history
+  std::vector<TracePoint> trace;   ///< empty unless options.history
   std::optional<TracePoint> last;  ///< what would be its last line; only of solvers that others go on from (sdca)
 };
 
@@ -39,21 +39,21 @@ class Solver {
   /// It knows rows only through Problem::kernel, which is then never null; other solvers get problems without one.
   virtual bool takes_kernels() const { return false; }
   /// Empty when the solver can do this problem, otherwise the reason it cannot, as a sentence fragment.
-  virtual std::string refusal(const Problem& problem) const = 0;
+  virtual std::string unsupported_reason(const Problem& problem) const = 0;
   /// Estimate of the bytes that solve() will allocate, beyond the rows.
   virtual double workspace(const Problem& problem) const = 0;
   /// Never throws for lack of progress: it returns what it has with the status that says so.
-  virtual Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const = 0;
+  virtual Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const = 0;
 };
 
 /// The registry, in the order of docs/reference.md.
 const std::vector<const Solver*>& all_solvers();
 
-/// Whether the solver named in the settings is one that takes kernels.
-bool names_kernel_solver(const Settings& settings);
+/// Whether the solver named in the options is one that takes kernels.
+bool names_kernel_solver(const Options& options);
 
-/// The solver named in the settings, or the one `auto` picks. Throws Error for an unknown name, or for a solver that
+/// The solver named in the options, or the one `auto` picks. Throws Error for an unknown name, or for a solver that
 /// refuses the problem (with its reason).
-const Solver& choose_solver(const Problem& problem, const Settings& settings);
+const Solver& choose_solver(const Problem& problem, const Options& options);
 
 }  // namespace margin

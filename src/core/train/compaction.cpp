@@ -36,7 +36,7 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, Poller& poller) {
   return used;
 }
 
-bool may_compact(const Dataset& data, const Settings& s) {
+bool may_compact(const Dataset& data, const Options& s) {
   const bool kernel = (!s.kernel.empty() && s.kernel != "linear") || names_kernel_solver(s);
   return data.sparse_input() && data.dimensions() >= narrow && !kernel;
 }
@@ -48,16 +48,16 @@ bool may_compact(const Dataset& data, const Settings& s) {
 
 }  // namespace
 
-std::int32_t solved_width(const Dataset& data, const Settings& settings, Monitor* monitor) {
-  if (!may_compact(data, settings)) return data.dimensions();
+std::int32_t solved_width(const Dataset& data, const Options& options, Monitor* monitor) {
+  if (!may_compact(data, options)) return data.dimensions();
   Poller poller(monitor);
   const std::optional<ColumnMap> used = columns_in_use(data, poller);
   return used.has_value() ? used->size() : data.dimensions();
 }
 
-Compaction::Compaction(const Dataset& data, const Settings& settings, Monitor* monitor, double& memory_left)
+Compaction::Compaction(const Dataset& data, const Options& options, Monitor* monitor, double& memory_left)
     : data_(data) {
-  if (!may_compact(data, settings)) return;
+  if (!may_compact(data, options)) return;
   // No row of the copy takes more bytes than it takes here.
   const auto needed = static_cast<double>(data.bytes());
   if (memory_left >= 0 && needed > memory_left) return;

@@ -17,7 +17,7 @@ class Compaction {
  public:
   /// `memory_left` (bytes, negative: no limit) is lowered by the copy; one that it does not allow is not made. The rows
   /// of a kernel model stay as they are: a kernel may depend on the width, and its rows are laid out by columns in use.
-  Compaction(const Dataset& data, const Settings& settings, Monitor* monitor, double& memory_left);
+  Compaction(const Dataset& data, const Options& options, Monitor* monitor, double& memory_left);
   Compaction(const Compaction&) = delete;
   Compaction& operator=(const Compaction&) = delete;
 
@@ -35,6 +35,6 @@ class Compaction {
 };
 
 /// The columns that a training would have weights for: those of the rows, or of the copy that Compaction makes.
-std::int32_t solved_width(const Dataset& data, const Settings& settings, Monitor* monitor);
+std::int32_t solved_width(const Dataset& data, const Options& options, Monitor* monitor);
 
 }  // namespace margin

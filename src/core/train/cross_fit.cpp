@@ -57,14 +57,14 @@ void require_calibration(const Problem& p) {
                   "Leave such classes out with FILTER (WHERE ...), or train without calibration.");
 }
 
-Calibration cross_fit(Problem&& problem, const Solver& solver, const Settings& given, Monitor& monitor) {
+Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& given, Monitor& monitor) {
   const auto n = static_cast<std::size_t>(problem.rows()), k = static_cast<std::size_t>(problem.outputs());
   const std::vector<std::uint8_t> fold_of = deal(problem, given.seed);
   std::vector<double> weight(n), scores(n * k), held(k);
   for (std::size_t i = 0; i < n; ++i) weight[i] = problem.weight(static_cast<std::int64_t>(i));
-  Settings settings = given;
-  settings.initial.reset();
-  settings.history = false;
+  Options options = given;
+  options.initial.reset();
+  options.history = false;
   problem.row_weight.resize(n);
   Poller poller(&monitor);
   for (std::uint8_t fold = 0; fold < folds; ++fold) {
@@ -77,7 +77,7 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Settings& g
       if (!out) problem.total_weight += problem.data.weight(static_cast<std::int64_t>(i));
     }
     if (!held_out) continue;
-    const Solution solution = solver.solve(problem, settings, monitor);
+    const Solution solution = solver.solve(problem, options, monitor);
     const Scorer scorer{problem.outputs(), problem.dimensions(), solution.weights.data(), solution.intercept.data(),
                         solution.basis.get()};
     for (std::size_t i = 0; i < n; ++i) {

@@ -2,7 +2,7 @@
 // is fitted per output.
 //
 // Folds: 5, each with a fifth of every class, drawn from the seed. A fold's model is trained by the same solver with
-// the same settings (without `initial`, which may have seen the held-out rows) on the same rows, of which the fold's
+// the same options (without `initial`, which may have seen the held-out rows) on the same rows, of which the fold's
 // own have weight 0: to all solvers that is a problem without them, and no row is copied. λ stays, as the objective is
 // a mean. Class weights and the columns' statistics of `standardize` are those of all rows.
 #pragma once
@@ -20,6 +20,6 @@ double calibration_workspace(const Problem& problem);
 void require_calibration(const Problem& problem);
 
 /// `problem` is used up. Throws Error(invalid_value) when a held-out score overflows; what the monitor throws passes.
-Calibration cross_fit(Problem&& problem, const Solver& solver, const Settings& settings, Monitor& monitor);
+Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& options, Monitor& monitor);
 
 }  // namespace margin

@@ -65,10 +65,10 @@ class HeldOut {
   RegressionMetrics numbers_;
 };
 
-/// One loss over all folds and lambdas; writes its settings of the selection.
+/// One loss over all folds and lambdas; writes its options of the selection.
 class Validation {
  public:
-  Validation(const Dataset& data, const SelectionOptions& options, const Settings& settings,
+  Validation(const Dataset& data, const SelectionOptions& options, const Options& settings,
              const std::vector<double>& lambdas, const std::vector<std::int32_t>& fold, Monitor& monitor,
              double memory_left)
       : data_(data),
@@ -84,7 +84,7 @@ class Validation {
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
-    if (FoldAscent::refusal(settings_).empty()) {
+    if (FoldAscent::unsupported_reason(settings_).empty()) {
       Problem problem = make_problem(data_, settings_);
       problem.monitor = &monitor_;
       const std::int32_t groups = (options_.folds + FoldAscent::most - 1) / FoldAscent::most;
@@ -119,7 +119,7 @@ class Validation {
   void side_by_side(const Problem& problem, std::int32_t first, std::int32_t count) {
     Run run(settings_, monitor_, "sdca", static_cast<std::int64_t>(most_epochs));
     FoldAscent ascent(problem, settings_, fold_, first, count, run);
-    const bool newton_can = settings_.solver == "auto" && newton.refusal(problem).empty();
+    const bool newton_can = settings_.solver == "auto" && newton.unsupported_reason(problem).empty();
     for (const std::size_t k : falling_order(lambdas_)) {
       const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
       measure(ascent, reached, first, k);
@@ -144,7 +144,7 @@ class Validation {
 
   /// A fold that the ascent leaves to other solvers goes on from its vectors.
   void finish(std::int32_t f, std::size_t k, InitialModel&& start) {
-    Settings settings = settings_;
+    Options settings = settings_;
     settings.lambda = lambdas_[k];
     settings.initial = std::move(start);
     const Dataset part = without(f);
@@ -168,7 +168,7 @@ class Validation {
 
   const Dataset& data_;
   const SelectionOptions& options_;
-  const Settings& settings_;
+  const Options& settings_;
   const std::vector<double>& lambdas_;
   const std::vector<std::int32_t>& fold_;
   Monitor& monitor_;
@@ -185,7 +185,7 @@ std::optional<double> constant_score(const Dataset& data, Metric metric, const s
   const std::vector<std::int32_t> rank = data.classes().ranks();
   Poller poller(&monitor);
   if (data.outcome() != Dataset::Outcome::classes) {
-    const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Settings{});
+    const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Options{});
     const double constant = best_constant({data, &fold, f}, *loss, &monitor);
     HeldOut held_out(data, rank, metric);
     for (std::int64_t i = 0; i < data.rows(); ++i) {
@@ -293,7 +293,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   require_memory(lists, memory_left, "cross-validation");
   if (memory_left >= 0) memory_left -= lists;
 
-  Settings settings = options.settings;
+  Options settings = options.settings;
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
       options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;
@@ -314,7 +314,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     constant.folds.push_back(constant_score(data, options.metric, fold, f, monitor));
   summarize(constant);
   // Class weights ask for other errors than the accuracy counts.
-  const Settings& s = options.settings;
+  const Options& s = options.settings;
   if (options.metric != Metric::accuracy || (!s.class_weight_balanced && s.class_weight.empty()))
     out.constant = constant.mean;
   out.best = best_of(out);

@@ -33,7 +33,7 @@ std::vector<std::size_t> falling_order(const std::vector<double>& lambdas) {
   return order;
 }
 
-std::vector<double> default_lambdas(const Dataset& data, const Settings& settings, Monitor& monitor) {
+std::vector<double> default_lambdas(const Dataset& data, const Options& settings, Monitor& monitor) {
   double size = 0;
   Poller poller(&monitor);
   if (settings.standardize) {
@@ -52,12 +52,12 @@ std::vector<double> default_lambdas(const Dataset& data, const Settings& setting
   return lambdas;
 }
 
-void follow_path(const Dataset& given_rows, const Settings& given, const std::vector<double>& lambdas, Monitor& monitor,
+void follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas, Monitor& monitor,
                  double memory_left, const std::function<void(std::size_t, Model&&)>& visit) {
   // Here, and not in each training: they start from each other in these columns.
   const Compaction compaction(given_rows, given, &monitor, memory_left);
   const Dataset& data = compaction.rows();
-  Settings settings = given;
+  Options settings = given;
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   std::optional<Standardization> standard;
   std::optional<Dataset> copy;
@@ -86,7 +86,7 @@ void follow_path(const Dataset& given_rows, const Settings& given, const std::ve
 
 std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
                               double memory_left) {
-  Settings settings = options.settings;
+  Options settings = options.settings;
   settings.loss = options.losses.front();
   const Compaction compaction(given_rows, settings, &monitor, memory_left);
   const Dataset& data = compaction.rows();

@@ -20,7 +20,7 @@ std::string_view metric_name(Metric metric);
 bool larger_is_better(Metric metric);
 
 struct SelectionOptions {
-  Settings settings;            ///< lambda and loss are set setting by setting
+  Options settings;             ///< lambda and loss are set setting by setting
   std::vector<double> lambdas;  ///< empty: default_lambdas()
   std::vector<std::string> losses;
   std::int32_t folds = 5;
@@ -35,14 +35,14 @@ Dataset::Outcome outcome_of(const SelectionOptions& options);
 
 /// Five powers of ten, falling: 0.1 to 1e-5 times the mean ‖(x, B)‖² (of standardised rows: their number of features),
 /// rounded to a power of ten, so that features in other units get the same models.
-std::vector<double> default_lambdas(const Dataset& data, const Settings& settings, Monitor& monitor);
+std::vector<double> default_lambdas(const Dataset& data, const Options& settings, Monitor& monitor);
 
 /// Positions in the list, by falling lambda; equals keep their order.
 std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
 
 /// Train one model per lambda, the largest lambda first, each from the weights and dual vector of the one before;
 /// `visit(index, model)` gets them in that order, with the index in `lambdas`. Every model has its own certificate.
-void follow_path(const Dataset& data, const Settings& settings, const std::vector<double>& lambdas, Monitor& monitor,
+void follow_path(const Dataset& data, const Options& settings, const std::vector<double>& lambdas, Monitor& monitor,
                  double memory_left, const std::function<void(std::size_t, Model&&)>& visit);
 
 /// The models of a path, in the order of the list (default_lambdas for none).

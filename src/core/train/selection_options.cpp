@@ -88,15 +88,15 @@ std::vector<std::string> take_losses(Value::Object& options) {
   return out;
 }
 
-/// What is left goes to parse_settings; its hints do not know `own` names.
-Settings parse_rest(const Value::Object& options, const std::vector<std::string_view>& own) {
+/// What is left goes to parse_options; its hints do not know `own` names.
+Options parse_rest(const Value::Object& options, const std::vector<std::string_view>& own) {
   std::vector<std::string_view> names = option_names();
   for (const auto& [key, value] : options) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
     names.insert(names.end(), own.begin(), own.end());
     throw unknown_option(key, names);
   }
-  return parse_settings(options);
+  return parse_options(options);
 }
 
 /// The lists, whether they were given as such or as one lambda and one loss.

@@ -131,7 +131,7 @@ bool keep_finite(Solution& s, Monitor& monitor) {
 
 }  // namespace
 
-Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, double memory_left) {
+Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, double memory_left) {
   const auto start = std::chrono::steady_clock::now();
   const Compaction compaction(given_rows, given, &monitor, memory_left);
   const Dataset& data = compaction.rows();
@@ -155,13 +155,13 @@ Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, 
   }
   const Solver& solver = choose_solver(problem, given);
   require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
-  Settings settings = given;
-  if (settings.initial.has_value()) compaction.take(*settings.initial);
-  if (standard && settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
-  if (problem.task == Task::regression && settings.initial.has_value()) from_label_units(problem, *settings.initial);
-  if (memory_left >= 0) settings.workspace_limit = memory_left;
+  Options options = given;
+  if (options.initial.has_value()) compaction.take(*options.initial);
+  if (standard && options.initial.has_value()) to_standard_units(*standard, *options.initial);
+  if (problem.task == Task::regression && options.initial.has_value()) from_label_units(problem, *options.initial);
+  if (memory_left >= 0) options.workspace_limit = memory_left;
 
-  Solution solution = solver.solve(problem, settings, monitor);
+  Solution solution = solver.solve(problem, options, monitor);
   if (keep_finite(solution, monitor)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
@@ -174,20 +174,20 @@ Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, 
   model.norm = problem.norm;
   model.lambda = given.lambda;
   model.classes = problem.class_names;
-  model.certificate = certificate_of(problem, solution, settings.tolerance);
+  model.certificate = certificate_of(problem, solution, options.tolerance);
   if (!problem.hard_margin && !(model.certificate.primal < std::numeric_limits<double>::infinity())) {
     solution.weights.setZero();  // their value is no number: that of 0 is
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
-    model.certificate = certificate_of(problem, solution, settings.tolerance);
+    model.certificate = certificate_of(problem, solution, options.tolerance);
   }
   Poller poller(&monitor);
   model.certificate.constant_failure = constant_failure(problem, poller);
-  model.tolerance = settings.tolerance;
+  model.tolerance = options.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;
-  if (!problem.interpolate) judge(problem, settings.tolerance, model);
-  if (settings.dual_weights) model.dual_weights = std::move(solution.dual);
+  if (!problem.interpolate) judge(problem, options.tolerance, model);
+  if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, [poller = Poller(&monitor)](double n) mutable { poller.work(n); });
   if (problem.task == Task::regression && !problem.interpolate) {
     to_label_units(problem, solution.weights, solution.intercept);
@@ -195,7 +195,7 @@ Model train(const Dataset& given_rows, const Settings& given, Monitor& monitor, 
     if (given.intercept) model.target_center = problem.target_center;
     if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
   }
-  if (calibrate) model.calibration = cross_fit(std::move(problem), solver, settings, monitor);
+  if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, monitor);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.dimensions = data.dimensions();
   model.weights = std::move(solution.weights);

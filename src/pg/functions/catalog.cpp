@@ -18,7 +18,7 @@ MARGIN_FUNCTION(margin_solvers) {
 MARGIN_FUNCTION(margin_losses) {
   ResultSet rows(fcinfo);
   for (const std::string_view name : margin::loss_names()) {
-    const auto loss = margin::make_loss(name, margin::Settings{});
+    const auto loss = margin::make_loss(name, margin::Options{});
     rows.add({text_datum(name), text_datum(loss->classification() ? "classes" : "numbers"),
               BoolGetDatum(loss->has_probability())});
   }

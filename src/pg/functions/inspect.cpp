@@ -21,7 +21,7 @@ Task task_of(const StoredModel& model) {
 /// `model` must outlive the figures: they point to its weights.
 ModelFigures figures_of(Datum composite, const StoredModel& model) {
   const CompositeReader reader(composite, type_name);
-  const Settings settings = settings_of(model);
+  const Options options = settings_of(model);
   ModelFigures m;
   m.task = task_of(model);
   m.scorer = model.scorer();
@@ -31,9 +31,9 @@ ModelFigures figures_of(Datum composite, const StoredModel& model) {
   m.norm = model.norm;
   m.status = reader.string("status").value_or("");
   m.lambda = model.lambda;
-  m.l1_ratio = settings.l1_ratio;
-  m.tolerance = settings.tolerance;
-  m.standardized = settings.standardize;
+  m.l1_ratio = options.l1_ratio;
+  m.tolerance = options.tolerance;
+  m.standardized = options.standardize;
   m.lower = reader.float8(m.about_margin() ? "margin_lower" : "dual");
   m.upper = reader.float8(m.about_margin() ? "margin_upper" : "primal");
   if (m.interpolation()) m.slack = reader.float8("margin_lower");

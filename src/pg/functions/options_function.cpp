@@ -120,7 +120,7 @@ MARGIN_FUNCTION(margin_options) {
   for (std::size_t i = 0; i < call.names.size() && i < static_cast<std::size_t>(PG_NARGS()); ++i)
     if (!PG_ARGISNULL(static_cast<int>(i)))
       options[call.names[i]] = argument(PG_GETARG_DATUM(static_cast<int>(i)), call.types[i], call.declared[i]);
-  margin::parse_settings(options);
+  margin::parse_options(options);
   const Datum result = jsonb_from(options);
   const std::string_view made = payload(result);
   call.known.add(key, std::string(made), static_cast<double>(key.size() + made.size()));

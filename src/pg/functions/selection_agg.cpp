@@ -21,7 +21,7 @@ struct SelectionCall {
   GroupWarnings groups;
 };
 
-SessionMonitor monitor_of(FunctionCallInfo fcinfo, const Settings& settings) {
+SessionMonitor monitor_of(FunctionCallInfo fcinfo, const Options& settings) {
   return {settings.log_level, false, query_state<SelectionCall>(fcinfo).last_line};
 }
 

@@ -73,7 +73,7 @@ double row_weight(FunctionCallInfo fcinfo, int argument) {
 }
 
 RowRules rules_of_training(Value::Object options) {
-  const Settings settings = parse_settings(options);
+  const Options settings = parse_options(options);
   return {outcome_of(settings), settings.null_for_error};
 }
 
@@ -176,7 +176,7 @@ MARGIN_FUNCTION(margin_train_final) {
   auto& call = query_state<FinalCall>(fcinfo);
   std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups);
   if (!rows.has_value()) PG_RETURN_NULL();
-  const margin::Settings settings = margin::parse_settings(rows->options);
+  const margin::Options settings = margin::parse_options(rows->options);
   if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
   require_storable(rows->data, settings);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";

@@ -32,10 +32,10 @@ std::string useless_message(const Model& model) {
          figure(c.constant_failure);
 }
 
-std::string useless_hint(const Model& model, const Settings& settings) {
-  if (model.task == Task::regression && !settings.intercept)
+std::string useless_hint(const Model& model, const Options& options) {
+  if (model.task == Task::regression && !options.intercept)
     return "With intercept => false predictions start from 0; leave it out if the labels do not.";
-  if (settings.hard_margin())
+  if (options.hard_margin())
     return "Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin.";
   if (model.status != Status::optimal) return "Raise max_iterations, or scale the features with standardize => true.";
   return "Try a smaller lambda, standardize => true, or margin_cross_validate to choose lambda and loss.";
@@ -49,18 +49,18 @@ bool useless(const Model& model) {
   return c.failure > c.constant_failure * (1 + std::max(model.tolerance, 1e-9));
 }
 
-void TrainingWarnings::give(const Model& model, const Settings& settings) {
-  give_unless_optimal(model, settings);
+void TrainingWarnings::give(const Model& model, const Options& options) {
+  give_unless_optimal(model, options);
   // Where nothing separates the rows, that warning says it.
   if (model.status == Status::not_separable || !useless(model) || ++useless_ > most_warnings + 1) return;
   if (useless_ == most_warnings + 1)
     warn("further models of this statement are worse than a constant", "margin_evaluate shows how good each is.");
   else
-    warn(useless_message(model), useless_hint(model, settings));
+    warn(useless_message(model), useless_hint(model, options));
 }
 
 /// What is certified, and what to change.
-void TrainingWarnings::give_unless_optimal(const Model& model, const Settings& settings) {
+void TrainingWarnings::give_unless_optimal(const Model& model, const Options& options) {
   if (model.status == Status::optimal || ++unfinished_ > most_warnings + 1) return;
   if (unfinished_ == most_warnings + 1) {
     warn("further models of this statement did not reach their target either",
@@ -73,9 +73,8 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Settings& s
       interpolation ? "weights that meet the targets have half a squared norm of at least " + figure(c.dual) +
                           ", those of the model have " + figure(c.primal) + " and miss by up to " +
                           figure(std::max(0.0, -c.slack))
-      : settings.hard_margin()
-          ? "the margin is certified to lie in [" + figure(c.primal) + ", " + figure(c.dual) + "]"
-          : "the optimum is certified to lie in [" + figure(c.dual) + ", " + figure(c.primal) + "]";
+      : options.hard_margin() ? "the margin is certified to lie in [" + figure(c.primal) + ", " + figure(c.dual) + "]"
+                              : "the optimum is certified to lie in [" + figure(c.dual) + ", " + figure(c.primal) + "]";
   if (model.status == Status::not_separable && interpolation) {
     warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");
@@ -94,7 +93,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Settings& s
     return;
   }
   const bool time = model.status == Status::time_limit;
-  const bool stumps = settings.learners == Learners::stumps;
+  const bool stumps = options.learners == Learners::stumps;
   warn("training stopped before the tolerance " + figure(model.tolerance) + " was reached (" +
            (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
        time     ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."

@@ -15,10 +15,10 @@ bool useless(const Model& model);
 /// says that there are more.
 class TrainingWarnings {
  public:
-  void give(const Model& model, const Settings& settings);
+  void give(const Model& model, const Options& options);
 
  private:
-  void give_unless_optimal(const Model& model, const Settings& settings);
+  void give_unless_optimal(const Model& model, const Options& options);
 
   int unfinished_ = 0, useless_ = 0;
 };

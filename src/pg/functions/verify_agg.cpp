@@ -12,7 +12,7 @@ namespace margin::pg {
 namespace {
 
 struct VerifyState {
-  VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), settings(settings_of(*model)) {
+  VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), options(settings_of(*model)) {
     const bool with_dual = all_rows && !model->dual_weights.empty();
     const bool hard = !model->lambda.has_value();
     if (with_dual) columns = static_cast<std::size_t>(model->outputs);
@@ -34,24 +34,24 @@ struct VerifyState {
       // Which stumps there are, only all rows together tell: their upper end is not recomputed here.
       const bool upper = with_dual && model->basis == nullptr;
       norm_margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, model->norm, weights,
-                           model->intercept.data(), settings.intercept, upper);
+                           model->intercept.data(), options.intercept, upper);
       upper_known = upper;
       values.resize(static_cast<std::size_t>(model->terms));
     } else if (!model->regression())
       margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, weights, model->intercept.data(),
-                      settings.intercept, hard && with_dual);
+                      options.intercept, hard && with_dual);
     else if (model->interpolates())
-      targets.emplace(model->terms, model->norm, weights, model->intercept[0], settings.intercept,
-                      with_dual && !settings.standardize);
+      targets.emplace(model->terms, model->norm, weights, model->intercept[0], options.intercept,
+                      with_dual && !options.standardize);
     if (!hard && objective_is_known()) {
-      loss = make_loss(model->loss, settings);
+      loss = make_loss(model->loss, options);
       for (const double b : model->intercept) intercept.push_back(b - model->target_center.value_or(0));
       risk.emplace(objective(), weights, intercept.data(), with_dual);
     }
     // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
-    if (!hard && !model->regression() && !settings.standardize && model->gap.has_value())
+    if (!hard && !model->regression() && !options.standardize && model->gap.has_value())
       certain.emplace(objective(), weights, model->intercept.data(),
-                      distance_bound(*model->gap, *model->lambda, settings.l1_ratio));
+                      distance_bound(*model->gap, *model->lambda, options.l1_ratio));
   }
 
   void start_kernel(const KernelBasis& basis, bool with_dual) {
@@ -60,25 +60,25 @@ struct VerifyState {
     o.task = model->outputs == 1 ? Task::binary : Task::multiclass;
     o.classes = static_cast<std::int32_t>(model->classes.size());
     o.dimensions = model->dimensions;
-    o.intercept = settings.intercept;
+    o.intercept = options.intercept;
     if (soft) {
-      loss = make_loss(model->loss, settings);
+      loss = make_loss(model->loss, options);
       o.loss = loss.get();
       o.lambda = *model->lambda;
     }
-    kernel.emplace(o, basis, model->weights.data(), settings.intercept ? model->intercept.data() : nullptr, with_dual);
+    kernel.emplace(o, basis, model->weights.data(), options.intercept ? model->intercept.data() : nullptr, with_dual);
   }
 
   /// Standardised training has its objective in units that only the training rows know, and balanced class weights
   /// are known after a pass over them: neither can be recomputed in one pass over some table.
-  bool objective_is_known() const { return !settings.standardize && !settings.class_weight_balanced; }
+  bool objective_is_known() const { return !options.standardize && !options.class_weight_balanced; }
 
   RiskObjective objective() const {
     RiskObjective o;
     o.loss = loss.get();
     o.lambda = *model->lambda;
-    o.l1_ratio = settings.l1_ratio;
-    o.intercept_scale = settings.intercept ? settings.intercept_scale : 0;
+    o.l1_ratio = options.l1_ratio;
+    o.intercept_scale = options.intercept ? options.intercept_scale : 0;
     o.task = model->regression() ? Task::regression : model->outputs == 1 ? Task::binary : Task::multiclass;
     o.outputs = model->outputs;
     o.dimensions = model->terms;
@@ -105,8 +105,8 @@ struct VerifyState {
   }
 
   double class_weight(std::int32_t c) const {
-    const auto found = settings.class_weight.find(model->classes[static_cast<std::size_t>(c)]);
-    return found == settings.class_weight.end() ? 1.0 : found->second;
+    const auto found = options.class_weight.find(model->classes[static_cast<std::size_t>(c)]);
+    return found == options.class_weight.end() ? 1.0 : found->second;
   }
 
   void add(PassCall& call, Datum label, const Row& row) {
@@ -143,7 +143,7 @@ struct VerifyState {
   }
 
   void add_to_kernel(const Row& x, std::int32_t truth, const double* dual) {
-    kernel->add(x, truth, settings.class_weight_balanced ? 1.0 : class_weight(truth), dual);
+    kernel->add(x, truth, options.class_weight_balanced ? 1.0 : class_weight(truth), dual);
     // What is kept grows by copies of twice the size.
     const double limit = memory_limit(), needed = 1.5 * kernel->bytes();
     if (limit >= 0 && needed > limit)
@@ -210,7 +210,7 @@ struct VerifyState {
   }
 
   GroupModel model;
-  Settings settings;
+  Options options;
   std::int64_t rows = 0, skipped = 0, certain_rows = 0;
   std::optional<ColumnSpace> space;       // of a model with columns
   std::optional<MarginCheck> margins;     // classification
@@ -275,7 +275,7 @@ MARGIN_FUNCTION(margin_verify_final) {
   if (state->targets.has_value()) {
     out.set_int8("errors", state->targets->outside());
     out.set_float8("margin_lower", state->targets->slack());
-    if (!state->settings.standardize) {
+    if (!state->options.standardize) {
       const double primal = state->targets->primal(), least = state->targets->least_norm();
       const double dual = state->columns > 0 ? 0.5 * least * least : std::numeric_limits<double>::quiet_NaN();
       set_interval(out, primal, dual, std::max(0.0, primal - dual));

@@ -11,8 +11,8 @@ ProblemFields StoredModel::fields() const {
   return fields;
 }
 
-Settings settings_of(const StoredModel& model) {
-  Settings settings = parse_settings(model.options);
+Options settings_of(const StoredModel& model) {
+  Options settings = parse_options(model.options);
   const bool intercept = std::any_of(model.intercept.begin(), model.intercept.end(), [](double b) { return b != 0; });
   const auto* vectors = dynamic_cast<const KernelBasis*>(model.basis.get());
   const std::string_view kernel = vectors == nullptr ? "" : vectors->rows().kernel().name();

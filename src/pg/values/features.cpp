@@ -146,7 +146,7 @@ FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
 
 void require_finite(const Row& x) {
   const auto n = static_cast<std::size_t>(x.count);
-  if (x.wide ? kernels().finite_d(x.doubles(), n) : kernels().finite_f(x.floats(), n)) return;
+  if (x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n)) return;
   for (std::int32_t j = 0; j < x.count; ++j) {
     const double v = x.value(j);
     if (std::isfinite(v)) continue;

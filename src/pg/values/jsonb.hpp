@@ -1,4 +1,4 @@
-// Options as they travel through SQL: jsonb on the outside, Value and Settings inside.
+// Options as they travel through SQL: jsonb on the outside, Value and Options inside.
 #pragma once
 
 #include "pg/server/boundary.hpp"

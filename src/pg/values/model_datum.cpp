@@ -122,7 +122,7 @@ std::int32_t StoredModel::class_index(std::string_view name) const {
               "The classes of the model are " + known + ".");
 }
 
-void require_storable(const Dataset& data, const Settings& settings) {
+void require_storable(const Dataset& data, const Options& settings) {
   const std::int32_t classes = data.classes().size();
   const double outputs = classes <= 2 ? 1 : classes;
   if (8 * outputs * data.dimensions() <= MaxAllocSize) return;

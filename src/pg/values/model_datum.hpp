@@ -55,7 +55,7 @@ void read_model(Datum composite, StoredModel& model);
 
 /// Throws Error(limit_exceeded) when the weights of a model of these rows would not fit into one value: before the time
 /// and memory for training them are spent.
-void require_storable(const Dataset& data, const Settings& settings);
+void require_storable(const Dataset& data, const Options& settings);
 
 /// The margin_model that the running function returns; `options` as the user gave them.
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options);
@@ -81,6 +81,6 @@ std::unique_ptr<StoredModel> decoded(Datum composite);
 double bytes_of(const StoredModel& model);
 
 /// The options of a model. Throws Error(malformed) where they are not valid, or say another thing than its attributes.
-Settings settings_of(const StoredModel& model);
+Options settings_of(const StoredModel& model);
 
 }  // namespace margin::pg

@@ -1,11 +1,11 @@
 // interpolation: weights of least lp norm that meet every row's target exactly.
 //
 // Problem    min ½‖w‖_p² such that lower_i ≤ <x_i, w> + b ≤ upper_i, 1 < p ≤ 2; a number is an interval of one point.
-// Update     keep a pool of rows; find the least weights that meet these (solvers/interpolation/working_set.hpp); scan
+// Update     keep a working set of rows; find the least weights that meet these (solvers/interpolation/working_set.hpp); scan
 // all rows once; add
-//            those that are missed by most; repeat. The pool's dual value bounds the norm for all rows from below.
-// Stop       when all rows are met to rounding; when rows of the pool contradict each other (proven); when rounding
-//            allows no further progress, or the pool does not fit.
+//            those that are missed by most; repeat. The working set's dual value bounds the norm for all rows from below.
+// Stop       when all rows are met to rounding; when rows of the working set contradict each other (proven); when rounding
+//            allows no further progress, or the working set does not fit.
 // Source     Raj & Bach (2021), Section 2, for the problem, its dual and Y_i.
 #include <algorithm>
 #include <cmath>
@@ -28,17 +28,18 @@ class Interpolation final : public Solver {
   std::string_view name() const override { return "interpolation"; }
   std::string_view problem() const override { return "interpolation"; }
   std::string_view summary() const override {
-    return "least lp norm that meets every target, a number or a range: exact on a small pool of rows, grown by scans";
+    return "least lp norm that meets every target, a number or a range: exact on a small working set of rows, grown by "
+           "scans";
   }
-  std::string refusal(const Problem& p) const override {
+  std::string unsupported_reason(const Problem& p) const override {
     if (!p.interpolate) return "it meets targets exactly, which loss => 'interpolate' asks for";
     return p.norm > 1 ? "" : "the l1 norm has no smooth dual; norm => 'sparse' comes near it";
   }
   double workspace(const Problem& p) const override {
-    const double pool = std::min(4096.0, static_cast<double>(p.rows()));
-    return 32 * pool * pool + 64.0 * p.dimensions() + 24.0 * static_cast<double>(p.rows());
+    const double working_set = std::min(4096.0, static_cast<double>(p.rows()));
+    return 32 * working_set * working_set + 64.0 * p.dimensions() + 24.0 * static_cast<double>(p.rows());
   }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
 /// What one scan found: the intercept that serves all rows best, and by how much each row is missed.
@@ -87,30 +88,30 @@ double largest_end(const Problem& problem, Run& run) {
   return largest;
 }
 
-Solution Interpolation::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_rounds);
+Solution Interpolation::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), default_rounds);
   const double row_scale = unit_scale(problem.data.radius()), end_scale = unit_scale(largest_end(problem, run));
-  IntervalPool pool(problem, row_scale, end_scale);
-  for (std::int64_t i = 0; i < problem.rows() && pool.size() < first_rows; ++i)
-    if (problem.data.target(i) == problem.data.upper_target(i)) pool.add(i);
-  const auto largest_pool = static_cast<std::size_t>(std::sqrt(std::max(1e6, settings.workspace_limit) / 32));
+  IntervalWorkingSet working_set(problem, row_scale, end_scale);
+  for (std::int64_t i = 0; i < problem.rows() && working_set.size() < first_rows; ++i)
+    if (problem.data.target(i) == problem.data.upper_target(i)) working_set.add(i);
+  const auto largest_pool = static_cast<std::size_t>(std::sqrt(std::max(1e6, options.workspace_limit) / 32));
 
   Status status = Status::iteration_limit;
   std::int64_t round = 0;
   double intercept = 0, smallest = std::numeric_limits<double>::infinity();
   Eigen::VectorXd w;
   for (;;) {
-    pool.solve(accuracy, run);
+    working_set.solve(accuracy, run);
     ++round;
-    const Misses seen = measure(problem, pool.weights(), pool.intercept(), row_scale, end_scale, run);
+    const Misses seen = measure(problem, working_set.weights(), working_set.intercept(), row_scale, end_scale, run);
     if (w.size() == 0 || seen.worst < smallest || seen.worst <= accuracy) {
-      w = pool.weights();
+      w = working_set.weights();
       intercept = seen.intercept;
       smallest = seen.worst;
     }
     const double norm = lp_norm(w.data(), w.size(), problem.norm) * row_scale / end_scale;
     run.record(round, seen.worst <= accuracy ? 0.5 * norm * norm : 0.0, 0.5 * norm * norm);
-    if (pool.contradictory()) {
+    if (working_set.contradictory()) {
       status = Status::not_separable;
       break;
     }
@@ -119,10 +120,10 @@ Solution Interpolation::solve(const Problem& problem, const Settings& settings, 
       break;
     }
     if (run.exhausted(round, status)) break;
-    const std::size_t before = pool.size(), room = std::max<std::size_t>(64, before / 2);
+    const std::size_t before = working_set.size(), room = std::max<std::size_t>(64, before / 2);
     for (const auto& [miss, row] : seen.rows)
-      if (pool.size() < std::min(before + room, largest_pool)) pool.add(row);
-    if (pool.size() == before) {  // rounding: the certificate tells whether this is good enough
+      if (working_set.size() < std::min(before + room, largest_pool)) working_set.add(row);
+    if (working_set.size() == before) {  // rounding: the certificate tells whether this is good enough
       status = Status::optimal;
       break;
     }
@@ -131,7 +132,7 @@ Solution Interpolation::solve(const Problem& problem, const Settings& settings, 
   s.weights = (row_scale / end_scale) * Eigen::Map<const Weights>(w.data(), 1, w.size());
   s.intercept = Eigen::VectorXd::Constant(1, intercept / end_scale);
   s.dual = Weights::Zero(problem.rows(), 1);
-  for (const auto& [row, alpha] : pool.dual()) s.dual(row, 0) = alpha;
+  for (const auto& [row, alpha] : working_set.dual()) s.dual(row, 0) = alpha;
   s.status = status;
   s.iterations = round;
   s.solver = name();

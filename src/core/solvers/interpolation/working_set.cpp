@@ -29,14 +29,14 @@ void balance(Eigen::VectorXd& alpha) {
 
 }  // namespace
 
-IntervalPool::IntervalPool(const Problem& problem, double row_scale, double end_scale)
+IntervalWorkingSet::IntervalWorkingSet(const Problem& problem, double row_scale, double end_scale)
     : problem_(problem),
       row_scale_(row_scale),
       end_scale_(end_scale),
       r_(dual_exponent(problem.norm)),
       w_(Eigen::VectorXd::Zero(problem.dimensions())) {}
 
-bool IntervalPool::add(std::int64_t row) {
+bool IntervalWorkingSet::add(std::int64_t row) {
   if (!known_.insert(row).second) return false;
   rows_.push_back(row);
   const auto m = static_cast<Eigen::Index>(rows_.size());
@@ -47,14 +47,14 @@ bool IntervalPool::add(std::int64_t row) {
   return true;
 }
 
-std::vector<std::pair<std::int64_t, double>> IntervalPool::dual() const {
+std::vector<std::pair<std::int64_t, double>> IntervalWorkingSet::dual() const {
   std::vector<std::pair<std::int64_t, double>> out;
   for (std::size_t i = 0; i < rows_.size(); ++i)
     if (alpha_(static_cast<Eigen::Index>(i)) != 0) out.emplace_back(rows_[i], alpha_(static_cast<Eigen::Index>(i)));
   return out;
 }
 
-Eigen::VectorXd IntervalPool::sum(const Eigen::VectorXd& alpha) const {
+Eigen::VectorXd IntervalWorkingSet::sum(const Eigen::VectorXd& alpha) const {
   Eigen::VectorXd u = Eigen::VectorXd::Zero(problem_.dimensions());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const double a = alpha(static_cast<Eigen::Index>(i));
@@ -63,21 +63,21 @@ Eigen::VectorXd IntervalPool::sum(const Eigen::VectorXd& alpha) const {
   return u;
 }
 
-double IntervalPool::height(const Eigen::VectorXd& alpha) const {
+double IntervalWorkingSet::height(const Eigen::VectorXd& alpha) const {
   double h = 0;
   for (Eigen::Index i = 0; i < alpha.size(); ++i)
     if (alpha(i) != 0) h += alpha(i) * (alpha(i) > 0 ? lower_(i) : upper_(i));
   return h;
 }
 
-Eigen::VectorXd IntervalPool::scores(const Eigen::VectorXd& w) const {
+Eigen::VectorXd IntervalWorkingSet::scores(const Eigen::VectorXd& w) const {
   Eigen::VectorXd s(static_cast<Eigen::Index>(rows_.size()));
   for (std::size_t i = 0; i < rows_.size(); ++i)
     s(static_cast<Eigen::Index>(i)) = row_scale_ * dot(problem_.data.row(rows_[i]), w.data());
   return s;
 }
 
-Eigen::MatrixXd IntervalPool::gram(const Eigen::VectorXd& curvature, Run& run) const {
+Eigen::MatrixXd IntervalWorkingSet::gram(const Eigen::VectorXd& curvature, Run& run) const {
   const auto m = static_cast<Eigen::Index>(rows_.size());
   Eigen::MatrixXd g(m, m);
   Eigen::VectorXd dense(problem_.dimensions());
@@ -92,7 +92,7 @@ Eigen::MatrixXd IntervalPool::gram(const Eigen::VectorXd& curvature, Run& run) c
   return g;
 }
 
-bool IntervalPool::proves_contradiction(const Eigen::VectorXd& alpha) const {
+bool IntervalWorkingSet::proves_contradiction(const Eigen::VectorXd& alpha) const {
   Eigen::VectorXd proof = alpha;
   double end = 0;
   for (Eigen::Index i = 0; i < proof.size(); ++i) {  // a row cannot push towards an end that it does not have
@@ -105,7 +105,7 @@ bool IntervalPool::proves_contradiction(const Eigen::VectorXd& alpha) const {
 }
 
 /// α ← s α with the s that maximises s h − sʳ‖u‖ʳ/r; in logarithms, because ‖u‖ʳ leaves the range of doubles.
-void IntervalPool::best_multiple() {
+void IntervalWorkingSet::best_multiple() {
   const double h = height(alpha_), norm = lp_norm(u_.data(), u_.size(), r_);
   if (!(h > 0) || !(norm > 0)) return;
   const double s = std::exp((std::log(h) - r_ * std::log(norm)) / (r_ - 1));
@@ -114,13 +114,13 @@ void IntervalPool::best_multiple() {
   u_ *= s;
 }
 
-void IntervalPool::set_weights() {
+void IntervalWorkingSet::set_weights() {
   const double top = u_.cwiseAbs().maxCoeff();
   dual_map(u_, r_, w_);
   w_ *= std::pow(top, r_ - 1);
 }
 
-double IntervalPool::miss() const {
+double IntervalWorkingSet::miss() const {
   const Eigen::VectorXd s = scores(w_).array() + b_;
   double worst = 0;
   for (Eigen::Index i = 0; i < s.size(); ++i) worst = std::max({worst, lower_(i) - s(i), s(i) - upper_(i)});
@@ -128,7 +128,7 @@ double IntervalPool::miss() const {
 }
 
 /// One step of Newton's method from α with its weights w = |u|^(r−1) sign u.
-void IntervalPool::newton_step(double floor, double accuracy, Run& run) {
+void IntervalWorkingSet::newton_step(double floor, double accuracy, Run& run) {
   const double top = u_.cwiseAbs().maxCoeff();
   Eigen::VectorXd curvature(u_.size());
   powers(u_.data(), u_.size(), 1 / top, r_ - 2, curvature.data());
@@ -170,7 +170,7 @@ void IntervalPool::newton_step(double floor, double accuracy, Run& run) {
   u_ = sum(alpha_);
 }
 
-void IntervalPool::solve(double accuracy, Run& run) {
+void IntervalWorkingSet::solve(double accuracy, Run& run) {
   if (rows_.empty()) return;
   // The l2 problem: the answer for p = 2, a start for the others, and for all of them whether there is an answer.
   const IntervalQp qp{gram(Eigen::VectorXd::Ones(w_.size()), run), lower_, upper_, problem_.intercept};

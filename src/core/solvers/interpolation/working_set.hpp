@@ -15,10 +15,10 @@
 
 namespace margin {
 
-class IntervalPool {
+class IntervalWorkingSet {
  public:
   /// Rows count as row_scale · x (norm at most 1), their ends as end_scale · end. `problem` is kept by reference.
-  IntervalPool(const Problem& problem, double row_scale, double end_scale);
+  IntervalWorkingSet(const Problem& problem, double row_scale, double end_scale);
 
   std::size_t size() const { return rows_.size(); }
   /// Adds a row unless it is there; false when it was.
@@ -30,18 +30,18 @@ class IntervalPool {
   double intercept() const { return b_; }
   /// (row, α) in any scale: the dual solution, or where the rows contradict each other the proof of that.
   std::vector<std::pair<std::int64_t, double>> dual() const;
-  /// The rows of the pool prove that no weights, or only absurdly large ones, meet them all.
+  /// The rows of the working set prove that no weights, or only absurdly large ones, meet them all.
   bool contradictory() const { return contradictory_; }
 
  private:
   Eigen::VectorXd sum(const Eigen::VectorXd& alpha) const;
   double height(const Eigen::VectorXd& alpha) const;
   Eigen::VectorXd scores(const Eigen::VectorXd& w) const;
-  /// Σ_j P_j x_ij x_kj of the pool's rows.
+  /// Σ_j P_j x_ij x_kj of the working set's rows.
   Eigen::MatrixXd gram(const Eigen::VectorXd& curvature, Run& run) const;
   bool proves_contradiction(const Eigen::VectorXd& alpha) const;
   void best_multiple();
-  double miss() const;  ///< by how much the worst row of the pool is missed by w_ and b_
+  double miss() const;  ///< by how much the worst row of the working set is missed by w_ and b_
   void newton_step(double floor, double accuracy, Run& run);
   void set_weights();
 

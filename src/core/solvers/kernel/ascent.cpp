@@ -89,7 +89,7 @@ std::vector<KernelAscent::Choice> KernelAscent::sample(Random& random) {
     for (std::int32_t c = 0; c < k_; ++c)
       weight_(i * k_ + c) = c == own ? infinity : margin_of(w_, {i, c, 1}) - class_least_[0];
   }
-  kernels().exp_negated(weight_.data(), static_cast<std::size_t>(weight_.size()));
+  simd().exp_negated(weight_.data(), static_cast<std::size_t>(weight_.size()));
   run_.work(static_cast<double>(weight_.size()) * 8);
   double total[2] = {0, 0};
   const bool classwise = problem_.intercept;
@@ -225,16 +225,16 @@ Solution KernelAscent::zero_solution(std::string_view solver) const {
   return s;
 }
 
-Solution run_kernel_ascent(const Problem& problem, const Settings& settings, Monitor& monitor, std::string_view name,
+Solution run_kernel_ascent(const Problem& problem, const Options& options, Monitor& monitor, std::string_view name,
                            const KernelStep& step) {
-  Run run(settings, monitor, name, default_steps);
+  Run run(options, monitor, name, default_steps);
   auto poll = [&](double operations) { run.work(operations); };
   const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
-  KernelColumns columns(rows, settings.workspace_limit - kernel_ascent_bytes(problem), poll);
+  KernelColumns columns(rows, options.workspace_limit - kernel_ascent_bytes(problem), poll);
   KernelAscent ascent(problem, rows, columns, run);
   if (ascent.radius() == 0) return ascent.zero_solution(name);
 
-  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
   double lower = 0;
   Status status = Status::iteration_limit;
   UpperEnd upper;

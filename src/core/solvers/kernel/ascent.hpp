@@ -75,7 +75,7 @@ struct UpperEnd {
 using KernelStep = std::function<UpperEnd(KernelAscent& ascent, const Run& run, std::int64_t t)>;
 
 /// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower end is the best margin seen.
-Solution run_kernel_ascent(const Problem& problem, const Settings& settings, Monitor& monitor, std::string_view name,
+Solution run_kernel_ascent(const Problem& problem, const Options& options, Monitor& monitor, std::string_view name,
                            const KernelStep& step);
 
 /// Bytes that KernelAscent takes, with some columns.

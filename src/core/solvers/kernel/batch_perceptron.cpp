@@ -20,13 +20,13 @@ class KernelBatchPerceptron final : public Solver {
     return "baseline: adds the row of smallest margin, one kernel column a step (Cotter, Shalev-Shwartz, Srebro 2012)";
   }
   bool takes_kernels() const override { return true; }
-  std::string refusal(const Problem& p) const override { return kernel_ascent_refusal(p); }
+  std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
-Solution KernelBatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  return run_kernel_ascent(problem, settings, monitor, name(),
+Solution KernelBatchPerceptron::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+  return run_kernel_ascent(problem, options, monitor, name(),
                            [](KernelAscent& ascent, const Run&, std::int64_t t) -> UpperEnd {
                              ascent.step(ascent.worst(), 0, 1);
                              return {ascent.norm_of_weights() / static_cast<double>(t + 1), false};

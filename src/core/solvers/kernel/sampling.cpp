@@ -28,20 +28,20 @@ class Sampling final : public Solver {
     return "adaptive sampling in the dual, one kernel column a step (Ji, Srebro, Telgarsky 2021, Algorithm 2)";
   }
   bool takes_kernels() const override { return true; }
-  std::string refusal(const Problem& p) const override { return kernel_ascent_refusal(p); }
+  std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
-Solution Sampling::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  if (settings.step != Step::automatic && settings.step != Step::theory)
+Solution Sampling::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+  if (options.step != Step::automatic && options.step != Step::theory)
     throw Error(ErrorKind::unsupported, "sampling takes theory steps, or leave step out",
                 "quadratic, wolfe, adaboost and optimal steps are those of boosting or dual_ascent.");
-  const bool theory = settings.step == Step::theory;
+  const bool theory = options.step == Step::theory;
   const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
-  Random random(settings.seed);
+  Random random(options.seed);
   return run_kernel_ascent(
-      problem, settings, monitor, name(), [&](KernelAscent& ascent, const Run& run, std::int64_t t) -> UpperEnd {
+      problem, options, monitor, name(), [&](KernelAscent& ascent, const Run& run, std::int64_t t) -> UpperEnd {
         const double steps = static_cast<double>(t + 1);
         if (theory) {
           const double theta = std::sqrt(std::log(pairs) / static_cast<double>(run.max_iterations()));

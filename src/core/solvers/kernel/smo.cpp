@@ -5,10 +5,10 @@
 //            w = Σ β_i k(x_i, ·), b free and not regularised. One dual serves both,
 //              max Σ y_i β_i − ½ βᵀKβ   with 0 ≤ y_i β_i ≤ C_i, C_i = c_i/(λW) or ∞, and Σ β_i = 0 with an intercept.
 //            More than two classes: soft margins one against the rest; hard margins are left to sampling.
-// Update     keep a pool of rows with their kernel values among each other; solve the dual on the pool
+// Update     keep a working set of rows with their kernel values among each other; solve the dual on the working set
 // (solvers/kernel/smo_working_set.hpp);
 //            bring the errors y_i − w(x_i) of all rows up to date from the columns of the weights that moved; let in
-//            the rows that violate the conditions of optimality most; repeat. Rows outside of the pool are not touched
+//            the rows that violate the conditions of optimality most; repeat. Rows outside of the working set are not touched
 //            in between: this is shrinking whose every round ends with a full reconstruction. Columns are computed
 //            several at a time and kept as long as memory allows.
 // Stop       each output when the gap between both its ends, known after every round, is within the tolerance, when
@@ -29,7 +29,7 @@ namespace margin {
 
 namespace {
 constexpr std::int64_t default_rounds = 10000;
-// Beyond some thousand rows Newton's cubic steps cost more than the rounds that a larger pool saves: 20,000 noisy rows
+// Beyond some thousand rows Newton's cubic steps cost more than the rounds that a larger working set saves: 20,000 noisy rows
 // with a small lambda took 30 s with 2,000 and were not done after 43 s without a bound.
 constexpr double useful_pool = 2500;
 
@@ -38,19 +38,20 @@ class Smo final : public Solver {
   std::string_view name() const override { return "smo"; }
   std::string_view problem() const override { return "hard margin or soft margin, kernel"; }
   std::string_view summary() const override {
-    return "exact kernel machine (maximum margin, or hinge loss): second-order SMO and Newton's method on a pool of "
+    return "exact kernel machine (maximum margin, or hinge loss): second-order SMO and Newton's method on a working "
+           "set of "
            "rows";
   }
   bool takes_kernels() const override { return true; }
-  std::string refusal(const Problem& p) const override;
+  std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), first = std::min(n, static_cast<double>(SmoOutput::first_pool));
     return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (16 + first) + 32 * first * first + 2 * dual_bytes(p);
   }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
-std::string Smo::refusal(const Problem& p) const {
+std::string Smo::unsupported_reason(const Problem& p) const {
   if (p.hard_margin)
     return p.task == Task::multiclass ? "it separates two classes; sampling takes more, with intercept => false" : "";
   if (p.loss_name != "hinge") return "its loss is the hinge";
@@ -77,15 +78,15 @@ Status solve_output(SmoOutput& output, double target, Run& run, const std::funct
   }
 }
 
-Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_rounds);
+Solution Smo::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), default_rounds);
   auto poll = [&](double operations) { run.work(operations); };
   const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
   const double n = static_cast<double>(problem.rows());
   const double left = std::max(
-      settings.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 128 * n - 2 * dual_bytes(problem),
+      options.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 128 * n - 2 * dual_bytes(problem),
       8 * n * 16);
-  // A quarter for the pool's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half for
+  // A quarter for the working set's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half for
   // columns.
   const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, useful_pool));
   KernelColumns columns(rows, left / 2, poll);
@@ -95,7 +96,7 @@ Solution Smo::solve(const Problem& problem, const Settings& settings, Monitor& m
   s.dual = polled_zeros(problem.rows(), problem.outputs(), poll);
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), poll);
-  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
   s.status = Status::optimal;
   if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
     s.dual.setOnes();

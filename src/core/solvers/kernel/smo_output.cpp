@@ -21,7 +21,7 @@ SmoOutput::SmoOutput(const Problem& problem, std::int32_t output, const KernelRo
       largest_pool_(largest_pool),
       run_(run),
       in_pool_(rows.size(), 0),
-      pool_(problem.intercept, std::max(1e-12 * largest_diagonal(rows), 1e-290), largest_pool, run),
+      working_set_(problem.intercept, std::max(1e-12 * largest_diagonal(rows), 1e-290), largest_pool, run),
       radius_(std::sqrt(largest_diagonal(rows))) {
   const std::size_t n = rows.size();
   for (std::size_t i = 0; i < n; ++i) sign_.push_back(problem.target(static_cast<std::int64_t>(i), output));
@@ -31,11 +31,11 @@ SmoOutput::SmoOutput(const Problem& problem, std::int32_t output, const KernelRo
   weight_.assign(n, 0.0);
   error_ = sign_;
   value_error_ = largest_value_error(rows) + 2.3e-16 * static_cast<double>(n + 8) * radius_ * radius_;
-  fill_first_pool();
+  fill_first_working_set();
 }
 
 /// Rows of both classes, evenly spaced, so that neither the order of the table nor a rare class matters.
-void SmoOutput::fill_first_pool() {
+void SmoOutput::fill_first_working_set() {
   std::vector<std::int64_t> first;
   for (const double sign : {-1.0, 1.0}) {
     std::vector<std::int64_t> own;
@@ -48,59 +48,60 @@ void SmoOutput::fill_first_pool() {
 }
 
 void SmoOutput::enter(const std::vector<std::int64_t>& rows) {
-  const std::size_t before = pool_.size();
+  const std::size_t before = working_set_.size();
   for (const std::int64_t row : rows) {
     const auto i = static_cast<std::size_t>(row);
-    pool_.add({row, sign_[i], low(i), high(i), weight_[i], error_[i]});
+    working_set_.add({row, sign_[i], low(i), high(i), weight_[i], error_[i]});
     in_pool_[i] = 1;
   }
-  columns_.each(rows, [&](std::size_t k, const double* column) { pool_.set_column(before + k, column); });
-  pool_.share_columns(before);
+  columns_.each(rows, [&](std::size_t k, const double* column) { working_set_.set_column(before + k, column); });
+  working_set_.share_columns(before);
 }
 
 /// Members that sit at a bound and far from the margin leave first.
 void SmoOutput::make_room(std::size_t newcomers) {
-  if (pool_.size() + newcomers <= largest_pool_) return;
-  std::vector<std::size_t> order(pool_.size());
+  if (working_set_.size() + newcomers <= largest_pool_) return;
+  std::vector<std::size_t> order(working_set_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   auto distance = [&](std::size_t p) {
-    return pool_.free(p) ? -1.0 : std::fabs(error_[static_cast<std::size_t>(pool_.row(p))] - intercept_);
+    return working_set_.free(p) ? -1.0 : std::fabs(error_[static_cast<std::size_t>(working_set_.row(p))] - intercept_);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
   const std::size_t stay = std::min(order.size(), std::max(largest_pool_ / 2, largest_pool_ - newcomers));
-  for (std::size_t k = stay; k < order.size(); ++k) in_pool_[static_cast<std::size_t>(pool_.row(order[k]))] = 0;
+  for (std::size_t k = stay; k < order.size(); ++k) in_pool_[static_cast<std::size_t>(working_set_.row(order[k]))] = 0;
   order.resize(stay);
   std::sort(order.begin(), order.end());
-  pool_.keep(order);
+  working_set_.keep(order);
 }
 
-/// The upper end that the pool's weights prove is negligible.
+/// The upper end that the working set's weights prove is negligible.
 bool SmoOutput::pool_is_inseparable() const {
   if (!problem_.hard_margin) return false;
   double mass = 0, dual = 0;  // Σ|β| and βᵀKβ = Σ β (y − e)
-  for (std::size_t p = 0; p < pool_.size(); ++p) {
-    mass += std::fabs(pool_.weight(p));
-    dual += pool_.weight(p) * (sign_[static_cast<std::size_t>(pool_.row(p))] - pool_.error(p));
+  for (std::size_t p = 0; p < working_set_.size(); ++p) {
+    mass += std::fabs(working_set_.weight(p));
+    dual += working_set_.weight(p) * (sign_[static_cast<std::size_t>(working_set_.row(p))] - working_set_.error(p));
   }
   return mass > 0 && std::sqrt(std::max(0.0, dual)) <= 0.3 * negligible_kernel_margin * radius_ * mass;
 }
 
-/// Weights and errors of all rows after the pool has been solved.
+/// Weights and errors of all rows after the working set has been solved.
 void SmoOutput::collect_changes() {
   std::vector<std::int64_t> moved;
   std::vector<double> by;
-  for (std::size_t p = 0; p < pool_.size(); ++p) {
-    double& weight = weight_[static_cast<std::size_t>(pool_.row(p))];
-    if (pool_.weight(p) == weight) continue;
-    moved.push_back(pool_.row(p));
-    by.push_back(pool_.weight(p) - weight);
-    weight = pool_.weight(p);
+  for (std::size_t p = 0; p < working_set_.size(); ++p) {
+    double& weight = weight_[static_cast<std::size_t>(working_set_.row(p))];
+    if (working_set_.weight(p) == weight) continue;
+    moved.push_back(working_set_.row(p));
+    by.push_back(working_set_.weight(p) - weight);
+    weight = working_set_.weight(p);
   }
   columns_.each(moved, [&](std::size_t k, const double* column) {
-    kernels().axpy_d(-by[k], column, error_.data(), error_.size());
+    simd().axpy_d(-by[k], column, error_.data(), error_.size());
     run_.work(static_cast<double>(error_.size()) / 2);
   });
-  for (std::size_t p = 0; p < pool_.size(); ++p) pool_.set_error(p, error_[static_cast<std::size_t>(pool_.row(p))]);
+  for (std::size_t p = 0; p < working_set_.size(); ++p)
+    working_set_.set_error(p, error_[static_cast<std::size_t>(working_set_.row(p))]);
 }
 
 /// The b that makes the loss smallest: Σ C max(0, y (e − b)) has its minimum at a weighted quantile of the errors.
@@ -190,7 +191,7 @@ void SmoOutput::measure() {
   interval_.relative = (interval_.upper - interval_.lower) / std::max(interval_.upper, 1e-300);
 }
 
-/// Rows outside of the pool that violate the conditions of optimality by more than `threshold`, the worst first.
+/// Rows outside of the working set that violate the conditions of optimality by more than `threshold`, the worst first.
 std::vector<std::int64_t> SmoOutput::violators(double threshold) {
   std::vector<Violation> rise, fall;
   for (std::size_t i = 0; i < error_.size(); ++i) {
@@ -201,14 +202,14 @@ std::vector<std::int64_t> SmoOutput::violators(double threshold) {
     if (weight_[i] > low(i) && -e > threshold) fall.push_back({-e, row});
   }
   const std::size_t found = rise.size() + fall.size();
-  const std::size_t most = std::min(
-      {found, most_new_rows, std::max<std::size_t>(64, pool_.size() / 2), std::max<std::size_t>(1, largest_pool_ / 4)});
-  if (problem_.intercept && pool_.size() + most > largest_pool_) return pairs_of_violators(threshold, most);
+  const std::size_t most = std::min({found, most_new_rows, std::max<std::size_t>(64, working_set_.size() / 2),
+                                     std::max<std::size_t>(1, largest_pool_ / 4)});
+  if (problem_.intercept && working_set_.size() + most > largest_pool_) return pairs_of_violators(threshold, most);
   rise.insert(rise.end(), fall.begin(), fall.end());
   return worst(std::move(rise), most);
 }
 
-/// The same for a full pool: the members that could move against the rows that violate most, by the intercept at hand,
+/// The same for a full working set: the members that could move against the rows that violate most, by the intercept at hand,
 /// may long have left it. So it takes as many rows that may rise as rows that may fall, far enough apart.
 std::vector<std::int64_t> SmoOutput::pairs_of_violators(double threshold, std::size_t most) {
   std::vector<Violation> rise, fall;
@@ -241,13 +242,13 @@ std::vector<std::int64_t> SmoOutput::worst(std::vector<Violation> found, std::si
 
 bool SmoOutput::advance(double tolerance) {
   const double wanted = std::max(std::min(0.1 * worst_, 0.1), 1e-13);
-  pool_.solve(wanted, [&] { return pool_is_inseparable(); });
+  working_set_.solve(wanted, [&] { return pool_is_inseparable(); });
   collect_changes();
   measure();
   if (interval_.relative <= tolerance || interval_.inseparable) return true;
   const std::vector<std::int64_t> rows = violators(std::min(0.01 * wanted, 1e-10));
   if (rows.empty()) {
-    // The pool holds all that matters and its own conditions hold as well as rounding lets them.
+    // The working set holds all that matters and its own conditions hold as well as rounding lets them.
     const bool stuck = worst_ <= 1e-13 || worst_ > 0.5 * reached_;
     reached_ = std::min(reached_, worst_);
     return !stuck;

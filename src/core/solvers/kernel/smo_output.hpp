@@ -1,4 +1,4 @@
-// One output of smo (solvers/kernel/smo.cpp): its dual, solved on a growing pool of rows, with the errors of all rows.
+// One output of smo (solvers/kernel/smo.cpp): its dual, solved on a growing working set of rows, with the errors of all rows.
 #pragma once
 
 #include <limits>
@@ -9,10 +9,10 @@
 
 namespace margin {
 
-/// The dual of one output, solved on a growing pool.
+/// The dual of one output, solved on a growing working set.
 class SmoOutput {
  public:
-  static constexpr std::size_t first_pool = 256;  ///< rows that the pool starts with
+  static constexpr std::size_t first_pool = 256;  ///< rows that the working set starts with
   SmoOutput(const Problem& problem, std::int32_t output, const KernelRows& rows, KernelColumns& columns,
             std::size_t largest_pool, Run& run);
 
@@ -36,7 +36,7 @@ class SmoOutput {
   double bound(std::size_t i) const {
     return problem_.hard_margin ? std::numeric_limits<double>::infinity() : cost_[i];
   }
-  void fill_first_pool();
+  void fill_first_working_set();
   void enter(const std::vector<std::int64_t>& rows);
   void make_room(std::size_t newcomers);
   bool pool_is_inseparable() const;
@@ -59,7 +59,7 @@ class SmoOutput {
   Run& run_;
   std::vector<double> sign_, cost_, weight_, error_;
   std::vector<char> in_pool_;
-  SmoPool pool_;
+  SmoWorkingSet working_set_;
   double top_ = 0, bottom_ = 0;  // largest error of the rows that may rise, smallest of those that may fall
   double intercept_ = 0, scale_ = 1, squared_norm_ = 0, worst_ = std::numeric_limits<double>::infinity(),
          reached_ = worst_, radius_ = 0, value_error_ = 0;

@@ -14,7 +14,7 @@ constexpr double ridge = 1e-11;        // of the largest diagonal entry: keeps a
 constexpr std::size_t most_held = 64;  // weights that may meet their bounds before the factor is made afresh
 }  // namespace
 
-void SmoPool::reserve(std::size_t members) {
+void SmoWorkingSet::reserve(std::size_t members) {
   if (members <= stride_) return;
   const std::size_t stride = std::max(members, std::min(most_, std::max(2 * stride_, std::size_t{256})));
   LargeArray grown(stride * stride);
@@ -26,13 +26,13 @@ void SmoPool::reserve(std::size_t members) {
   stride_ = stride;
 }
 
-void SmoPool::set_weight(std::size_t p, double weight) {
+void SmoWorkingSet::set_weight(std::size_t p, double weight) {
   weight_[p] = weight;
   up_[p] = weight < high_[p] ? 0.0 : -infinity;
   down_[p] = weight > low_[p] ? 0.0 : infinity;
 }
 
-void SmoPool::add(const Member& m) {
+void SmoWorkingSet::add(const Member& m) {
   reserve(size() + 1);
   rows_.push_back(m.row);
   target_.push_back(m.target);
@@ -43,14 +43,14 @@ void SmoPool::add(const Member& m) {
   set_weight(size() - 1, m.weight);
 }
 
-void SmoPool::set_column(std::size_t p, const double* values) {
+void SmoWorkingSet::set_column(std::size_t p, const double* values) {
   double* const to = column(p);
   for (std::size_t q = 0; q < size(); ++q) to[q] = values[rows_[q]];
   diagonal_[p] = to[p];
   run_.work(2 * static_cast<double>(size()));
 }
 
-void SmoPool::share_columns(std::size_t first) {
+void SmoWorkingSet::share_columns(std::size_t first) {
   for (std::size_t q = 0; q < first; ++q) {
     double* const to = column(q);
     for (std::size_t p = first; p < size(); ++p) to[p] = column(p)[q];
@@ -58,7 +58,7 @@ void SmoPool::share_columns(std::size_t first) {
   }
 }
 
-void SmoPool::keep(const std::vector<std::size_t>& members) {
+void SmoWorkingSet::keep(const std::vector<std::size_t>& members) {
   const std::size_t count = members.size();
   // In place: the members ascend, so what is read has not been written over.
   for (std::size_t p = 0; p < count; ++p) {
@@ -76,7 +76,7 @@ void SmoPool::keep(const std::vector<std::size_t>& members) {
   for (auto* v : {&target_, &low_, &high_, &weight_, &error_, &diagonal_, &up_, &down_, &gain_}) select(*v);
 }
 
-double SmoPool::violation() const {
+double SmoWorkingSet::violation() const {
   double top = intercept_ ? -infinity : 0, bottom = intercept_ ? infinity : 0;
   for (std::size_t p = 0; p < size(); ++p) {
     top = std::max(top, error_[p] + up_[p]);
@@ -85,12 +85,12 @@ double SmoPool::violation() const {
   return intercept_ ? std::max(0.0, top - bottom) : std::max(top, -bottom);
 }
 
-bool SmoPool::descend(double tolerance, std::size_t steps) {
+bool SmoWorkingSet::descend(double tolerance, std::size_t steps) {
   return intercept_ ? descend_pairs(tolerance, steps) : descend_singles(tolerance, steps);
 }
 
-bool SmoPool::descend_pairs(double tolerance, std::size_t steps) {
-  const Kernels& k = kernels();
+bool SmoWorkingSet::descend_pairs(double tolerance, std::size_t steps) {
+  const SimdLoops& k = simd();
   const std::size_t n = size();
   double top, bottom;
   k.pair_step(0, error_.data(), error_.data(), n, up_.data(), down_.data(), error_.data(), &top, &bottom);
@@ -115,8 +115,8 @@ bool SmoPool::descend_pairs(double tolerance, std::size_t steps) {
   return !(top - bottom > tolerance);
 }
 
-bool SmoPool::descend_singles(double tolerance, std::size_t steps) {
-  const Kernels& k = kernels();
+bool SmoWorkingSet::descend_singles(double tolerance, std::size_t steps) {
+  const SimdLoops& k = simd();
   const std::size_t n = size();
   for (std::size_t step = 0; step < steps; ++step) {
     run_.work(2.0 * static_cast<double>(n) + 64);
@@ -134,7 +134,7 @@ bool SmoPool::descend_singles(double tolerance, std::size_t steps) {
   return violation() <= tolerance;
 }
 
-void SmoPool::newton() {
+void SmoWorkingSet::newton() {
   std::vector<std::size_t> members;
   for (std::size_t p = 0; p < size(); ++p)
     if (free(p)) members.push_back(p);
@@ -222,7 +222,7 @@ void SmoPool::newton() {
     const double delta = weight - weight_[p];
     if (delta == 0) continue;
     set_weight(p, weight);
-    kernels().axpy_d(-delta, column(p), error_.data(), this->size());
+    simd().axpy_d(-delta, column(p), error_.data(), this->size());
     run_.work(static_cast<double>(this->size()));
   }
 }

@@ -1,8 +1,8 @@
-// The quadratic program of a kernel machine on a pool of rows whose kernel matrix is at hand:
+// The quadratic program of a kernel machine on a working set of rows whose kernel matrix is at hand:
 //
 //   max over β   Σ y_p β_p − ½ βᵀKβ    with low_p ≤ β_p ≤ high_p, and Σ β_p = constant where the intercept is free.
 //
-// β is the signed dual weight (β = y α); rows outside of the pool keep theirs and show only in the errors
+// β is the signed dual weight (β = y α); rows outside of the working set keep theirs and show only in the errors
 // e_p = y_p − Σ_q K_pq β_q. Two methods take turns. Sequential minimal optimisation moves the pair of rows (without an
 // intercept: the row) that promises the largest gain to second order, which finds the rows that matter quickly and
 // their weights slowly. Newton's method then solves for all rows between their bounds at once, and walks towards that
@@ -21,10 +21,10 @@
 
 namespace margin {
 
-class SmoPool {
+class SmoWorkingSet {
  public:
   /// `least`: curvatures below it count as rounding. `most`: rows that it will hold, and Newton's method take at once.
-  SmoPool(bool intercept, double least, std::size_t most, Run& run)
+  SmoWorkingSet(bool intercept, double least, std::size_t most, Run& run)
       : intercept_(intercept), least_(least), most_(most), run_(run) {}
 
   struct Member {

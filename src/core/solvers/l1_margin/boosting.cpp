@@ -39,7 +39,7 @@ class Boosting final : public Solver {
   std::string_view summary() const override {
     return "maximum l1 margin: coordinate descent with shrinkage, or exact by linear programs (Telgarsky 2013)";
   }
-  std::string refusal(const Problem& p) const override {
+  std::string unsupported_reason(const Problem& p) const override {
     if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
     if (p.norm != 1) return "it maximises the l1 margin: give norm => 1";
     return {};
@@ -49,16 +49,16 @@ class Boosting final : public Solver {
     const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
     return dual_bytes(p) + columns + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
   }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
-BoostingRule rule_of(const Problem& problem, const Settings& settings) {
+BoostingRule rule_of(const Problem& problem, const Options& options) {
   BoostingRule rule;
-  if (settings.step == Step::theory)
+  if (options.step == Step::theory)
     throw Error(ErrorKind::unsupported, "step \"theory\" is one of solver \"sampling\"",
                 "boosting takes quadratic, wolfe, adaboost or optimal steps.");
-  rule.step = settings.step == Step::automatic ? Step::wolfe : settings.step;
-  rule.shrinkage = settings.shrinkage.value_or(default_shrinkage);
+  rule.step = options.step == Step::automatic ? Step::wolfe : options.step;
+  rule.shrinkage = options.shrinkage.value_or(default_shrinkage);
   rule.logistic = problem.loss_name == "logistic";
   rule.intercept = problem.intercept;
   return rule;
@@ -164,19 +164,19 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
   s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
 }
 
-Solution Boosting::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
+Solution Boosting::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
   const bool stumps = problem.learners == Learners::stumps;
-  if (stumps && settings.working_set.value_or(false))
+  if (stumps && options.working_set.value_or(false))
     throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
                 "Leave it out: stumps are found in rounds of boosting.");
-  const bool pool = !stumps && settings.working_set.value_or(settings.solver == "auto");
-  const BoostingRule rule = rule_of(problem, settings);
-  Run run(settings, monitor, name(), default_rounds);
+  const bool working_set = !stumps && options.working_set.value_or(options.solver == "auto");
+  const BoostingRule rule = rule_of(problem, options);
+  Run run(options, monitor, name(), default_rounds);
   L1Rows rows(problem, run);
   if (stumps) rows.scale = 1;
   Poller poller(&monitor);
   std::unique_ptr<WeakLearners> learners;
-  const double target = 0.999 * settings.tolerance;  // the certificate's rounding allowance needs a little room
+  const double target = 0.999 * options.tolerance;  // the certificate's rounding allowance needs a little room
   const auto rounds = [&](std::int32_t o, std::int64_t limit) {
     if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, poller);
     if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, poller);
@@ -190,8 +190,8 @@ Solution Boosting::solve(const Problem& problem, const Settings& settings, Monit
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     L1Output out;
     rows.of_earlier = rows.iterations;
-    if (pool) {
-      out = solve_pool(rows, o, target, settings.seed);
+    if (working_set) {
+      out = solve_linear_program(rows, o, target, options.seed);
       Status why;
       if (out.status == Status::not_separable && !run.exhausted(rows.iterations - rows.of_earlier, why))
         minimise_risk(out, rounds(o, rounds_of_risk));
@@ -204,7 +204,7 @@ Solution Boosting::solve(const Problem& problem, const Settings& settings, Monit
     for (const auto& [i, q] : out.row_weights) s.dual(i, o) = q;
     if (out.status != Status::optimal && s.status != Status::time_limit) s.status = out.status;
   }
-  s.solver = !pool ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
+  s.solver = !working_set ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
   if (stumps) {
     const auto& all = static_cast<const StumpLearners&>(*learners);
     widen(s.weights, static_cast<Eigen::Index>(all.size()));

@@ -14,10 +14,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
 constexpr std::size_t rows_per_scan = 64;              // of each class
 
-/// The pool: some rows of the data set against all features.
-class FeatureGame final : public Game {
+/// The working set: some rows of the data set against all features.
+class FeaturePayoffs final : public PayoffMatrix {
  public:
-  FeatureGame(const Problem& problem, std::int32_t output, double scale)
+  FeaturePayoffs(const Problem& problem, std::int32_t output, double scale)
       : problem_(problem), output_(output), scale_(scale) {}
 
   bool add(std::int64_t row) {
@@ -25,12 +25,12 @@ class FeatureGame final : public Game {
     char& known = inside_[static_cast<std::size_t>(row)];
     if (known != 0) return false;
     known = 1;
-    pool_.push_back(row);
+    working_set_.push_back(row);
     return true;
   }
-  std::int64_t source(Eigen::Index row) const { return pool_[static_cast<std::size_t>(row)]; }
+  std::int64_t source(Eigen::Index row) const { return working_set_[static_cast<std::size_t>(row)]; }
 
-  Eigen::Index rows() const override { return static_cast<Eigen::Index>(pool_.size()); }
+  Eigen::Index rows() const override { return static_cast<Eigen::Index>(working_set_.size()); }
   Eigen::Index learners() const override { return problem_.dimensions(); }
   double label(Eigen::Index row) const override { return problem_.target(source(row), output_); }
   double entry(Eigen::Index row, Eigen::Index learner) const override {
@@ -45,11 +45,11 @@ class FeatureGame final : public Game {
   const Problem& problem_;
   std::int32_t output_;
   double scale_;
-  std::vector<std::int64_t> pool_;
+  std::vector<std::int64_t> working_set_;
   std::vector<char> inside_;
 };
 
-/// One scan: the smallest margins of both classes, and the rows below the margin of the pool.
+/// One scan: the smallest margins of both classes, and the rows below the margin of the working set.
 struct Scan {
   double least[2] = {infinity, infinity};  // of y <x, λ>, without the intercept
   std::vector<std::pair<double, std::int64_t>> below[2];
@@ -101,9 +101,9 @@ bool L1Rows::next(std::int32_t output, double low, double high, Status& why) {
   return !run.exhausted(iterations - of_earlier, why);
 }
 
-L1Output solve_pool(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed) {
+L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed) {
   const Problem& problem = rows.problem;
-  FeatureGame game(problem, output, rows.scale);
+  FeaturePayoffs game(problem, output, rows.scale);
   std::vector<Eigen::Index> start;
   for (const double y : {1.0, -1.0}) {
     std::int64_t i = 0;

@@ -1,4 +1,4 @@
-// The exact l1 margin of one output by row generation: a small pool of rows, its linear program (math/l1_simplex.hpp),
+// The exact l1 margin of one output by row generation: a small working set of rows, its linear program (math/l1_simplex.hpp),
 // one scan of all rows that certifies and adds those of smallest margin. And what all methods for l1 margins share.
 #pragma once
 
@@ -33,6 +33,6 @@ struct L1Rows {
 };
 
 /// Solves output `output` to a relative interval of `tolerance`.
-L1Output solve_pool(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed);
+L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed);
 
 }  // namespace margin

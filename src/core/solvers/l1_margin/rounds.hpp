@@ -17,7 +17,7 @@
 
 #include <vector>
 
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 #include "core/solvers/l1_margin/weak_learners.hpp"
 
 namespace margin {

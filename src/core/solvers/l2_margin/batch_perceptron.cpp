@@ -22,18 +22,18 @@ class BatchPerceptron final : public Solver {
   std::string_view summary() const override {
     return "baseline: adds the row of smallest margin in every pass (Cotter, Shalev-Shwartz, Srebro 2012)";
   }
-  std::string refusal(const Problem& p) const override {
+  std::string unsupported_reason(const Problem& p) const override {
     if (const std::string reason = refusal_of_l2_margin(p); !reason.empty()) return reason;
     if (p.outputs() > 1 && p.intercept) return "more than two classes need intercept => false";
     return {};
   }
   double workspace(const Problem& p) const override { return dual_bytes(p) + 24.0 * p.dimensions() * p.outputs(); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
-Solution BatchPerceptron::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), 10000);
-  const double scale = unit_scale(problem.data.radius()), target = settings.tolerance * 0.999;
+Solution BatchPerceptron::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), 10000);
+  const double scale = unit_scale(problem.data.radius()), target = options.tolerance * 0.999;
   Solution s;
   s.solver = name();
   s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); });
@@ -42,7 +42,7 @@ Solution BatchPerceptron::solve(const Problem& problem, const Settings& settings
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
   std::vector<Pair> worst;
   for (std::int64_t t = 0;; ++t) {
-    const Smallest seen = scan(problem, w, run, 1, nullptr, &worst);
+    const PairMargins seen = scan(problem, w, run, 1, nullptr, &worst);
     const double norm = w.norm(), margin = norm > 0 ? seen.best.value / norm : lower;
     if (s.weights.size() == 0 || margin > lower) {
       lower = margin;

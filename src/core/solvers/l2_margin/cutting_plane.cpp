@@ -2,13 +2,13 @@
 //
 // Problem    max over ‖w‖ ≤ 1 (and b) of the smallest margin; its dual is the point of least norm in the hull of the
 //            rows' z (with a free intercept: half the distance of the two class hulls; k classes: all pairs).
-// Update     keep a small pool of rows; solve its hull exactly (solvers/l2_margin/min_norm_point.hpp); scan all rows
+// Update     keep a small working set of rows; solve its hull exactly (solvers/l2_margin/min_norm_point.hpp); scan all rows
 // once with the
-//            resulting w; add the rows of smallest margin of each class; repeat. The pool's ‖w‖ bounds the margin of
+//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖w‖ bounds the margin of
 //            all rows from above and can only fall; the scan gives the lower end.
 // Stop       when (upper − lower)/upper ≤ tolerance; when the hull contains 0 to 1e-9 of the largest row (then no
 //            separator has a larger margin: proven, and the weights are those of a soft margin,
-//            solvers/l2_margin/soft_weights.hpp); when rounding allows no further progress, or the pool does not fit,
+//            solvers/l2_margin/soft_weights.hpp); when rounding allows no further progress, or the working set does not fit,
 //            momentum takes over on all rows and the better of both ends is returned.
 // Source     Wolfe (1976) for the inner problem; row generation as in Joachims (2006). Ji, Srebro & Telgarsky (2021),
 //            Lemma A.1, for the duality.
@@ -35,14 +35,14 @@ class CuttingPlane final : public Solver {
   std::string_view name() const override { return "cutting_plane"; }
   std::string_view problem() const override { return "hard margin"; }
   std::string_view summary() const override {
-    return "exact maximum l2 margin: minimum-norm point of a small pool of rows, certified and grown by scans";
+    return "exact maximum l2 margin: minimum-norm point of a small working set of rows, certified and grown by scans";
   }
-  std::string refusal(const Problem& p) const override { return refusal_of_l2_margin(p); }
+  std::string unsupported_reason(const Problem& p) const override { return refusal_of_l2_margin(p); }
   double workspace(const Problem& p) const override {
-    const double pool = std::min(1024.0, static_cast<double>(p.rows()));
-    return dual_bytes(p) + 24 * pool * pool + 32.0 * p.dimensions() * p.outputs();
+    const double working_set = std::min(1024.0, static_cast<double>(p.rows()));
+    return dual_bytes(p) + 24 * working_set * working_set + 32.0 * p.dimensions() * p.outputs();
   }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
 /// The best of everything seen so far.
@@ -63,25 +63,26 @@ bool fits_precise(const Problem& problem, std::size_t members) {
   return static_cast<double>(problem.outputs()) * problem.dimensions() * static_cast<double>(members + 64) < 5e7;
 }
 
-/// Pairs that let the pool reach every class from the start.
-void seed(const Problem& problem, Pool& pool, const std::function<void(double)>& poll) {
+/// Pairs that let the working set reach every class from the start.
+void seed(const Problem& problem, WorkingSet& working_set, const std::function<void(double)>& poll) {
   std::vector<std::int64_t> first(static_cast<std::size_t>(problem.classes), -1);
   for (std::int64_t i = problem.rows() - 1; i >= 0; --i)
     first[static_cast<std::size_t>(problem.label[static_cast<std::size_t>(i)])] = i;
   for (std::int32_t c = 0; c + 1 < problem.classes; ++c) {
-    pool.add({first[static_cast<std::size_t>(c)], c, c + 1}, poll);
-    pool.add({first[static_cast<std::size_t>(c + 1)], c + 1, c}, poll);
+    working_set.add({first[static_cast<std::size_t>(c)], c, c + 1}, poll);
+    working_set.add({first[static_cast<std::size_t>(c + 1)], c + 1, c}, poll);
   }
 }
 
-Solution finish(const Problem& problem, const Pool& pool, const Best& best, Status status, std::int64_t rounds) {
+Solution finish(const Problem& problem, const WorkingSet& working_set, const Best& best, Status status,
+                std::int64_t rounds) {
   Solution s;
   s.weights = best.weights;
   s.intercept = intercept_of(problem, best.offsets);
   Poller poller(problem.monitor);
   s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
   for (std::size_t m = 0; m < best.members.size(); ++m) {
-    const Pair& p = pool.pair(best.members[m]);
+    const Pair& p = working_set.pair(best.members[m]);
     s.dual(p.row, problem.outputs() == 1 ? 0 : p.rival) += best.q(static_cast<Eigen::Index>(m));
   }
   balance_dual(problem, s.dual);
@@ -91,21 +92,21 @@ Solution finish(const Problem& problem, const Pool& pool, const Best& best, Stat
   return s;
 }
 
-Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_rounds);
+Solution CuttingPlane::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), default_rounds);
   const double radius = problem.data.radius();
   const double scale = unit_scale(radius);  // a power of two: exact
-  Pool pool(problem, scale);
+  WorkingSet working_set(problem, scale);
   auto poll = [&](double operations) { run.work(operations); };
-  seed(problem, pool, poll);
-  auto hull = std::make_unique<MinNormPoint>(problem, pool, MinNormPoint::Precision::gram);
+  seed(problem, working_set, poll);
+  auto hull = std::make_unique<MinNormPoint>(problem, working_set, MinNormPoint::Precision::gram);
   bool precise = false;
 
   Best best;
   Weights w = mean_difference(problem, 512);
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
-  const auto largest_pool = static_cast<Eigen::Index>(std::sqrt(std::max(1e6, settings.workspace_limit) / 24));
+  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const auto largest_pool = static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24));
   Status status = Status::iteration_limit;
   std::int64_t round = 0;
   bool stuck = false;
@@ -113,7 +114,7 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
   for (;;) {
     // One scan: the lower end, and the rows that the current w serves worst.
     const std::size_t per_class = hull->members().size() > 150 ? 128 : 32;
-    const Smallest seen = scan(problem, w, run, per_class, &offsets, &worst);
+    const PairMargins seen = scan(problem, w, run, per_class, &offsets, &worst);
     const double norm = w.norm();
     ++round;
     const double lower = norm > 0 ? seen.best.value / norm : 0.0;
@@ -135,23 +136,23 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
 
     bool grown = round == 1;
     for (const Pair& p : worst) {
-      grown |= pool.add(p, poll);
-      if (pool.distinct_rows() > largest_pool) break;
+      grown |= working_set.add(p, poll);
+      if (working_set.distinct_rows() > largest_pool) break;
     }
-    if (pool.distinct_rows() > largest_pool || (!grown && precise)) {
+    if (working_set.distinct_rows() > largest_pool || (!grown && precise)) {
       stuck = true;
       break;
     }
-    // No row outside the pool is worse, yet the interval is open: the Gram matrix has too few digits for this margin.
+    // No row outside the working set is worse, yet the interval is open: the Gram matrix has too few digits for this margin.
     if (!grown) {
       if (!fits_precise(problem, hull->members().size())) {
         stuck = true;
         break;
       }
       precise = true;
-      hull = std::make_unique<MinNormPoint>(problem, pool, MinNormPoint::Precision::rows);
+      hull = std::make_unique<MinNormPoint>(problem, working_set, MinNormPoint::Precision::rows);
     }
-    hull->solve(std::max(1e-13, 0.01 * settings.tolerance), poll, [&] { return run.out_of_time(); });
+    hull->solve(std::max(1e-13, 0.01 * options.tolerance), poll, [&] { return run.out_of_time(); });
     w = hull->primal();
     offsets = hull->offsets() / scale;  // multipliers are in scaled units, the scan reads raw rows
     const double upper = w.norm() / scale;
@@ -162,14 +163,14 @@ Solution CuttingPlane::solve(const Problem& problem, const Settings& settings, M
     }
   }
 
-  Solution solution = finish(problem, pool, best, status, round);
+  Solution solution = finish(problem, working_set, best, status, round);
   Status no_more;
   if (stuck && !run.exhausted(round, no_more))
-    return continue_with_momentum(problem, settings, run, std::move(solution), {best.lower, best.upper});
+    return continue_with_momentum(problem, options, run, std::move(solution), {best.lower, best.upper});
   solution.trace = run.take_trace();
   if (status != Status::not_separable) return solution;
-  const double held = workspace(problem) + 24 * std::pow(static_cast<double>(pool.distinct_rows()), 2);
-  return with_soft_weights(problem, settings, monitor, run, std::move(solution), held);
+  const double held = workspace(problem) + 24 * std::pow(static_cast<double>(working_set.distinct_rows()), 2);
+  return with_soft_weights(problem, options, monitor, run, std::move(solution), held);
 }
 
 const CuttingPlane instance;

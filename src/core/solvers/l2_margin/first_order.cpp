@@ -245,14 +245,14 @@ double FirstOrder::log_gradient() const {
   return sum / banks();
 }
 
-FirstOrderResult run_first_order(const Problem& problem, const Settings& settings, Run& run, std::string_view name,
+FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, std::string_view name,
                                  const Rule& rule, std::int64_t done, const MarginBounds& known) {
   FirstOrder method(problem, run, problem.loss_name == "logistic");
   Solution s;
   s.solver = name;
   double lower = -infinity, upper = infinity;
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  const double target = settings.tolerance * 0.999;
+  const double target = options.tolerance * 0.999;
   for (std::int64_t t = 0;; ++t) {
     method.pass();
     if (method.margin() > lower) {
@@ -284,7 +284,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Settings& setting
   return {std::move(s), {lower, upper}};
 }
 
-std::string first_order_refusal(const Problem& problem) {
+std::string first_order_unsupported(const Problem& problem) {
   if (const std::string reason = refusal_of_l2_margin(problem); !reason.empty()) return reason;
   if (problem.loss_name == "logistic" && problem.outputs() > 1 && problem.intercept)
     return "the logistic loss with more than two classes needs intercept => false";

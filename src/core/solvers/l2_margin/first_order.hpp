@@ -29,7 +29,7 @@ class FirstOrder {
 
   /// Margin of the current weights on the rows of the last pass, in user units (−∞ while w = 0).
   double margin() const;
-  const Smallest& smallest() const { return smallest_; }
+  const PairMargins& smallest() const { return smallest_; }
   const Weights& weights() const { return w_; }
   /// ‖Σ average q z‖ / Σ average q in user units: an upper end for the maximum margin.
   double upper() const;
@@ -61,7 +61,7 @@ class FirstOrder {
   std::vector<Weights> v_, sum_;
   std::vector<double> mass_, sum_mass_, divisor_, log_scale_;
   std::vector<Reference> reference_;
-  Smallest smallest_;
+  PairMargins smallest_;
   Weights q_;     // soft-min weights of the last pass, relative to divisor_
   Weights dual_;  // their weighted sum over all passes
   Weights scores_;
@@ -85,11 +85,11 @@ struct FirstOrderResult {
 };
 
 /// Runs until the tolerance or a limit, counting iterations from `done`; `known` is an interval proved elsewhere.
-FirstOrderResult run_first_order(const Problem& problem, const Settings& settings, Run& run, std::string_view name,
+FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, std::string_view name,
                                  const Rule& rule, std::int64_t done = 0, const MarginBounds& known = {});
 
 /// Why a first-order solver cannot do the problem (empty: it can).
-std::string first_order_refusal(const Problem& problem);
+std::string first_order_unsupported(const Problem& problem);
 double first_order_workspace(const Problem& problem);
 
 }  // namespace margin

@@ -38,7 +38,7 @@ class Worst {
 
 }  // namespace
 
-void finish_smallest(const Problem& problem, Smallest& s, Run& run) {
+void finish_smallest(const Problem& problem, PairMargins& s, Run& run) {
   if (problem.intercept) {
     s.best = best_offsets(s.pair, [&](double operations) { run.work(operations); });
     return;
@@ -50,11 +50,11 @@ void finish_smallest(const Problem& problem, Smallest& s, Run& run) {
   s.best = {value, Eigen::VectorXd::Zero(problem.classes)};
 }
 
-Smallest scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class,
-              const Eigen::VectorXd* offset, std::vector<Pair>* worst) {
+PairMargins scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class,
+                 const Eigen::VectorXd* offset, std::vector<Pair>* worst) {
   const std::int32_t k = problem.classes, outputs = problem.outputs();
   const std::int64_t n = problem.rows();
-  Smallest s;
+  PairMargins s;
   s.pair = Eigen::MatrixXd::Constant(k, k, infinity);
   std::vector<Worst> heaps(static_cast<std::size_t>(per_class > 0 ? k : 0), Worst(per_class));
   std::vector<double> scores(static_cast<std::size_t>(outputs));

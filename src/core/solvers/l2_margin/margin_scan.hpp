@@ -13,18 +13,18 @@
 namespace margin {
 
 /// The smallest margins that a pass saw.
-struct Smallest {
+struct PairMargins {
   Eigen::MatrixXd pair;  ///< (a, c): min over rows of class a of score_a − score_c, without intercepts
   Offsets best;          ///< exact best intercepts for these weights (zeros without intercept) and their margin
 };
 
 /// Computes `best` from `pair` for a problem with or without a free intercept.
-void finish_smallest(const Problem& problem, Smallest& s, Run& run);
+void finish_smallest(const Problem& problem, PairMargins& s, Run& run);
 
 /// Margins of `weights` on all rows. When `per_class` > 0, also the `per_class` pairs of smallest margin of each own
 /// class, judged with the class offsets `offset` (one pair per row: its closest rival), ordered by row.
-Smallest scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class = 0,
-              const Eigen::VectorXd* offset = nullptr, std::vector<Pair>* worst = nullptr);
+PairMargins scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class = 0,
+                 const Eigen::VectorXd* offset = nullptr, std::vector<Pair>* worst = nullptr);
 
 /// Intercepts in the model's form (one per output) from class offsets.
 Eigen::VectorXd intercept_of(const Problem& problem, const Eigen::VectorXd& class_offsets);

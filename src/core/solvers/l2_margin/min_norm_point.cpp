@@ -27,9 +27,9 @@ Eigen::VectorXd solve_small(Eigen::MatrixXd m, const Eigen::VectorXd& r) {
 }
 }  // namespace
 
-MinNormPoint::MinNormPoint(const Problem& problem, const Pool& pool, Precision precision)
+MinNormPoint::MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision)
     : problem_(problem),
-      pool_(pool),
+      working_set_(working_set),
       precision_(precision),
       p_(!problem.intercept ? 1 : (problem.classes == 2 ? 2 : problem.classes)),
       r_(Eigen::VectorXd::Zero(p_)),
@@ -82,11 +82,11 @@ Eigen::VectorXd MinNormPoint::offsets() const {
 void MinNormPoint::choose_start() {
   auto smallest = [&](std::int32_t own, std::int32_t rival) {
     Eigen::Index best = -1;
-    poll_(4.0 * static_cast<double>(pool_.size()));
-    for (Eigen::Index j = 0; j < pool_.size(); ++j) {
-      const Pair& p = pool_.pair(j);
+    poll_(4.0 * static_cast<double>(working_set_.size()));
+    for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
+      const Pair& p = working_set_.pair(j);
       if ((own >= 0 && p.own != own) || (rival >= 0 && p.rival != rival)) continue;
-      if (best < 0 || pool_.gram(j, j) < pool_.gram(best, best)) best = j;
+      if (best < 0 || working_set_.gram(j, j) < working_set_.gram(best, best)) best = j;
     }
     return best;
   };
@@ -104,12 +104,12 @@ void MinNormPoint::choose_start() {
 
 void MinNormPoint::enter(Eigen::Index j) {
   const auto s = static_cast<Eigen::Index>(members_.size());
-  const Eigen::VectorXd a = constraint(pool_.pair(j));
+  const Eigen::VectorXd a = constraint(working_set_.pair(j));
   const double length =
       precision_ == Precision::rows ? 4.0 * problem_.outputs() * problem_.dimensions() : static_cast<double>(s);
   poll_(static_cast<double>(s + 1) * (length + static_cast<double>(p_) + 8));
   if (precision_ == Precision::rows) {
-    const Eigen::VectorXd z = pool_.expand(j);
+    const Eigen::VectorXd z = working_set_.expand(j);
     Eigen::VectorXd v(z.size() + p_);
     v << z, a;
     factor_.append_vector(v, pivot_floor);
@@ -117,12 +117,12 @@ void MinNormPoint::enter(Eigen::Index j) {
     Eigen::VectorXd cross(s);
     for (Eigen::Index i = 0; i < s; ++i) {
       const Eigen::Index member = members_[static_cast<std::size_t>(i)];
-      cross(i) = pool_.gram(member, j) + constraint_gram(pool_.pair(member), pool_.pair(j));
+      cross(i) = working_set_.gram(member, j) + constraint_gram(working_set_.pair(member), working_set_.pair(j));
     }
-    factor_.append(cross, pool_.gram(j, j) + a.squaredNorm(), a, pivot_floor);
+    factor_.append(cross, working_set_.gram(j, j) + a.squaredNorm(), a, pivot_floor);
   }
   members_.push_back(j);
-  is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
+  is_member_.resize(static_cast<std::size_t>(working_set_.size()), 0);
   is_member_[static_cast<std::size_t>(j)] = 1;
   q_.conservativeResize(s + 1);
   q_(s) = 0;
@@ -200,10 +200,10 @@ void MinNormPoint::minor_cycles() {
 }
 
 Eigen::VectorXd MinNormPoint::pool_products() const {
-  if (precision_ == Precision::gram) return pool_.products(members_, q_);
-  Eigen::VectorXd g(pool_.size());
-  for (Eigen::Index j = 0; j < pool_.size(); ++j) {
-    g(j) = pool_.product(j, w_);
+  if (precision_ == Precision::gram) return working_set_.products(members_, q_);
+  Eigen::VectorXd g(working_set_.size());
+  for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
+    g(j) = working_set_.product(j, w_);
     poll_(2.0 * problem_.dimensions());
   }
   return g;
@@ -213,7 +213,7 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(p_, p_);
   Eigen::VectorXd v = Eigen::VectorXd::Zero(p_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const Eigen::VectorXd a = constraint(pool_.pair(members_[i]));
+    const Eigen::VectorXd a = constraint(working_set_.pair(members_[i]));
     // A member of weight 0 may be the only one that tells a class's multiplier, so it counts a little.
     const double q = std::max(q_(static_cast<Eigen::Index>(i)), 1e-6);
     for (Eigen::Index c = 0; c < p_; ++c)  // three of them at most are not 0
@@ -228,7 +228,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
                                           const std::function<bool()>& stop) {
   poll_ = poll;
   factor_.set_poll(poll);
-  is_member_.resize(static_cast<std::size_t>(pool_.size()), 0);
+  is_member_.resize(static_cast<std::size_t>(working_set_.size()), 0);
   if (members_.empty()) choose_start();
   minor_cycles();
   double best = std::numeric_limits<double>::max();
@@ -238,7 +238,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
     if (precision_ == Precision::rows) refine_primal();
     const Eigen::VectorXd g = pool_products();
     if (precision_ == Precision::rows) measure_multipliers(g);
-    poll_(static_cast<double>(pool_.distinct_rows()) *
+    poll_(static_cast<double>(working_set_.distinct_rows()) *
           static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
                                                             : static_cast<std::int64_t>(members_.size())));
     squared_norm_ = 0;
@@ -267,7 +267,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
     if (changes_since_refactor_ > 2000 + 4 * static_cast<int>(members_.size())) refactor();
     for (const Eigen::Index j : candidates) {
       // The candidates before this one have moved w: look again before entering.
-      if (j != candidates.front() && reduced(pool_.pair(j), member_product(j)) >= bound) continue;
+      if (j != candidates.front() && reduced(working_set_.pair(j), member_product(j)) >= bound) continue;
       if (stop && stop()) return Outcome::stopped;
       enter(j);
       minor_cycles();
@@ -277,12 +277,12 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const std::function<
 
 std::vector<Eigen::Index> MinNormPoint::violators(const Eigen::VectorXd& products, double bound) const {
   std::vector<std::pair<double, Eigen::Index>> found;
-  for (Eigen::Index j = 0; j < pool_.size(); ++j) {
+  for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
     if (is_member_[static_cast<std::size_t>(j)] != 0) continue;
-    const double gradient = reduced(pool_.pair(j), products(j));
+    const double gradient = reduced(working_set_.pair(j), products(j));
     if (gradient < bound) found.emplace_back(gradient, j);
   }
-  // Pricing the whole pool costs as much as several entries once there are many members: then take a batch.
+  // Pricing the whole working set costs as much as several entries once there are many members: then take a batch.
   const std::size_t batch = precision_ == Precision::gram && members_.size() > 100 ? 16 : 1;
   const std::size_t count = std::min(batch, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end());
@@ -294,7 +294,7 @@ std::vector<Eigen::Index> MinNormPoint::violators(const Eigen::VectorXd& product
 double MinNormPoint::member_product(Eigen::Index j) const {
   double sum = 0;
   for (std::size_t i = 0; i < members_.size(); ++i)
-    sum += q_(static_cast<Eigen::Index>(i)) * pool_.gram(members_[i], j);
+    sum += q_(static_cast<Eigen::Index>(i)) * working_set_.gram(members_[i], j);
   return sum;
 }
 
@@ -303,8 +303,8 @@ Eigen::VectorXd MinNormPoint::refinement(const Weights& w) {
   Eigen::VectorXd residual(s), missing = r_;
   for (Eigen::Index i = 0; i < s; ++i) {
     const Eigen::Index j = members_[static_cast<std::size_t>(i)];
-    residual(i) = constraint_dot(pool_.pair(j), eta_) - pool_.product(j, w);
-    missing -= q_(i) * constraint(pool_.pair(j));
+    residual(i) = constraint_dot(working_set_.pair(j), eta_) - working_set_.product(j, w);
+    missing -= q_(i) * constraint(working_set_.pair(j));
     poll_(2.0 * problem_.dimensions() + static_cast<double>(p_));
   }
   const Eigen::MatrixXd y = factor_.reduced();
@@ -316,7 +316,7 @@ Eigen::VectorXd MinNormPoint::refinement(const Weights& w) {
 
 void MinNormPoint::refine_weights() {
   const Eigen::VectorXd kept = eta_;
-  const Eigen::VectorXd refined = q_ + refinement(pool_.combine(members_, q_));
+  const Eigen::VectorXd refined = q_ + refinement(working_set_.combine(members_, q_));
   if (refined.allFinite() && refined.minCoeff() >= 0)
     q_ = refined;
   else
@@ -324,14 +324,14 @@ void MinNormPoint::refine_weights() {
 }
 
 void MinNormPoint::refine_primal() {
-  w_ = pool_.combine_exactly(members_, q_);
+  w_ = working_set_.combine_exactly(members_, q_);
   for (int pass = 0; pass < 3; ++pass) {
-    Eigen::VectorXd products(pool_.size());
-    for (const Eigen::Index j : members_) products(j) = pool_.product(j, w_);
+    Eigen::VectorXd products(working_set_.size());
+    for (const Eigen::Index j : members_) products(j) = working_set_.product(j, w_);
     measure_multipliers(products);
     const Eigen::VectorXd kept = eta_;
     // The correction is below the last digit of q, so it goes to w alone; q stays the dual vector of the certificate.
-    const Weights better = w_ + pool_.combine(members_, refinement(w_));
+    const Weights better = w_ + working_set_.combine(members_, refinement(w_));
     eta_ = kept;
     if (!better.allFinite()) return;
     w_ = better;
@@ -341,7 +341,7 @@ void MinNormPoint::refine_primal() {
 Weights MinNormPoint::primal() {
   if (precision_ == Precision::rows) return w_;
   refine_weights();
-  return pool_.combine(members_, q_);
+  return working_set_.combine(members_, q_);
 }
 
 }  // namespace margin

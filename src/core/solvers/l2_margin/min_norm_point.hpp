@@ -1,4 +1,4 @@
-// The point of least norm in the hull of a pool of pairs:
+// The point of least norm in the hull of a working set of pairs:
 //
 //   min ½‖Σ q_j z_j‖²   over q ≥ 0, A q = r
 //
@@ -20,16 +20,16 @@ namespace margin {
 
 class MinNormPoint {
  public:
-  /// How inner products are had: from the pool's Gram matrix, quick, but with an error of 1e-16 R² next to ‖w‖²; or
+  /// How inner products are had: from the working set's Gram matrix, quick, but with an error of 1e-16 R² next to ‖w‖²; or
   /// from the rows, with an orthogonal factor and a w that carries more digits than Σ q z can, slower, for margins
   /// below 1e-6 of the largest row.
   enum class Precision { gram, rows };
-  MinNormPoint(const Problem& problem, const Pool& pool, Precision precision);
+  MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision);
 
   enum class Outcome { optimal, stalled, stopped };
 
-  /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the pool.
-  /// Until the reduced gradient of every pool pair is ≥ −tolerance · ‖w‖². `poll(operations)` may throw.
+  /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the working set.
+  /// Until the reduced gradient of every working set pair is ≥ −tolerance · ‖w‖². `poll(operations)` may throw.
   /// `stop` (empty: never) is asked after every member that enters; the point so far is one of the hull all the same.
   Outcome solve(double tolerance, const std::function<void(double)>& poll, const std::function<bool()>& stop = {});
 
@@ -41,7 +41,7 @@ class MinNormPoint {
   double squared_norm() const { return squared_norm_; }
   /// One class offset per class out of the multipliers (zeros without a free intercept).
   Eigen::VectorXd offsets() const;
-  /// w as outputs × d, scaled as the pool's vectors; in either precision refined against products from the rows.
+  /// w as outputs × d, scaled as the working set's vectors; in either precision refined against products from the rows.
   Weights primal();
 
  private:
@@ -53,7 +53,7 @@ class MinNormPoint {
   void refine_weights();
   void refine_primal();
   Eigen::VectorXd pool_products() const;
-  /// Pool pairs of most negative reduced gradient, below `bound`.
+  /// WorkingSet pairs of most negative reduced gradient, below `bound`.
   std::vector<Eigen::Index> violators(const Eigen::VectorXd& products, double bound) const;
   double member_product(Eigen::Index j) const;  // <z_j, w> from the Gram matrix
   /// Multipliers as the weighted mean of the members' products, which keeps the digits that ν − r loses.
@@ -69,7 +69,7 @@ class MinNormPoint {
   Eigen::MatrixXd normal_matrix(const Eigen::MatrixXd& y) const;
 
   const Problem& problem_;
-  const Pool& pool_;
+  const WorkingSet& working_set_;
   Precision precision_;
   Eigen::Index p_;  // number of equality constraints
   Eigen::VectorXd r_;

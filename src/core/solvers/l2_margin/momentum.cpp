@@ -33,11 +33,11 @@ class Momentum final : public Solver {
   std::string_view summary() const override {
     return "maximum l2 margin by dual acceleration, one pass per iteration (Ji, Srebro, Telgarsky 2021)";
   }
-  std::string refusal(const Problem& p) const override { return first_order_refusal(p); }
+  std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
-    Run run(settings, monitor, name(), default_iterations);
-    Solution s = run_first_order(problem, settings, run, name(), momentum_rule(problem)).solution;
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
+    Run run(options, monitor, name(), default_iterations);
+    Solution s = run_first_order(problem, options, run, name(), momentum_rule(problem)).solution;
     s.trace = run.take_trace();
     return s;
   }
@@ -49,11 +49,11 @@ const Momentum instance;
 
 const Solver& momentum = instance;
 
-Solution continue_with_momentum(const Problem& problem, const Settings& settings, Run& run, Solution stopped,
+Solution continue_with_momentum(const Problem& problem, const Options& options, Run& run, Solution stopped,
                                 const MarginBounds& known) {
   run.limit_iterations(stopped.iterations + 5000);
   FirstOrderResult more =
-      run_first_order(problem, settings, run, "momentum", momentum_rule(problem), stopped.iterations, known);
+      run_first_order(problem, options, run, "momentum", momentum_rule(problem), stopped.iterations, known);
   Solution s = std::move(more.solution);
   s.solver = stopped.solver + "+momentum";
   s.trace = run.take_trace();

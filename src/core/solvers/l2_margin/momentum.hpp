@@ -7,7 +7,7 @@ namespace margin {
 
 /// Carries on with momentum where another solver ran out of precision or memory. Takes over `run` and returns the
 /// better of both primal and dual vectors.
-Solution continue_with_momentum(const Problem& problem, const Settings& settings, Run& run, Solution stopped,
+Solution continue_with_momentum(const Problem& problem, const Options& options, Run& run, Solution stopped,
                                 const MarginBounds& known);
 
 }  // namespace margin

@@ -17,13 +17,13 @@ class NormalizedGradientDescent final : public Solver {
   std::string_view summary() const override {
     return "baseline: gradient descent on the risk with normalised steps (momentum without momentum)";
   }
-  std::string refusal(const Problem& p) const override { return first_order_refusal(p); }
+  std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
-    Run run(settings, monitor, name(), 10000);
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
+    Run run(options, monitor, name(), 10000);
     const Rule rule{[](std::int64_t, const FirstOrder&) { return 1.0; },
                     [](std::int64_t, FirstOrder& m) { m.step(1.0); }};
-    Solution s = run_first_order(problem, settings, run, name(), rule).solution;
+    Solution s = run_first_order(problem, options, run, name(), rule).solution;
     s.trace = run.take_trace();
     return s;
   }

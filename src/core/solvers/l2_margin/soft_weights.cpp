@@ -115,7 +115,7 @@ void move_threshold(const Problem& problem, Solution& s, Monitor& monitor) {
 
 }  // namespace
 
-Solution with_soft_weights(const Problem& problem, const Settings& settings, Monitor& monitor, const Run& run,
+Solution with_soft_weights(const Problem& problem, const Options& options, Monitor& monitor, const Run& run,
                            Solution proven, double memory) {
   const Units units = measure(problem, monitor);
   const double lambda = std::max(column_share * units.column, row_share * units.rows);
@@ -124,11 +124,11 @@ Solution with_soft_weights(const Problem& problem, const Settings& settings, Mon
   soft.hard_margin = false;
   soft.norm = 2;
   soft.total_weight = static_cast<double>(problem.rows());
-  soft.loss = make_loss("logistic", settings);
+  soft.loss = make_loss("logistic", options);
   soft.loss_name = soft.loss->name();
   soft.lambda = lambda;
   soft.intercept_scale = std::sqrt(units.rows);
-  Settings own = settings;
+  Options own = options;
   own.solver = "auto";
   own.tolerance = loose;
   own.history = false;
@@ -136,11 +136,11 @@ Solution with_soft_weights(const Problem& problem, const Settings& settings, Mon
   own.output = Output::last;
   own.start = Start::zero;
   own.initial.reset();
-  own.workspace_limit = settings.workspace_limit - memory;
-  if (settings.max_iterations) own.max_iterations = *settings.max_iterations - proven.iterations;
-  if (settings.max_seconds) own.max_seconds = *settings.max_seconds - run.seconds();
+  own.workspace_limit = options.workspace_limit - memory;
+  if (options.max_iterations) own.max_iterations = *options.max_iterations - proven.iterations;
+  if (options.max_seconds) own.max_seconds = *options.max_seconds - run.seconds();
   if (own.max_iterations.value_or(1) < 1 || own.max_seconds.value_or(1) <= 0) return proven;
-  if (!soft_auto.refusal(soft).empty() || soft_auto.workspace(soft) > own.workspace_limit) return proven;
+  if (!soft_auto.unsupported_reason(soft).empty() || soft_auto.workspace(soft) > own.workspace_limit) return proven;
 
   MarginMonitor quiet(monitor, proven, run.last());
   Solution fit = soft_auto.solve(soft, own, quiet);

@@ -4,13 +4,13 @@
 
 namespace margin {
 
-Pool::Pool(const Problem& problem, double scale)
+WorkingSet::WorkingSet(const Problem& problem, double scale)
     : problem_(problem),
       scale_(scale),
       outputs_(problem.outputs()),
       dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
 
-bool Pool::add(const Pair& pair, const std::function<void(double)>& poll) {
+bool WorkingSet::add(const Pair& pair, const std::function<void(double)>& poll) {
   const std::int64_t key = pair.row * problem_.classes + pair.rival;
   if (!index_of_pair_.emplace(key, size()).second) return false;
   slot_.push_back(intern_row(pair.row, poll));
@@ -18,7 +18,7 @@ bool Pool::add(const Pair& pair, const std::function<void(double)>& poll) {
   return true;
 }
 
-void Pool::grow(Eigen::Index capacity, const std::function<void(double)>& poll) {
+void WorkingSet::grow(Eigen::Index capacity, const std::function<void(double)>& poll) {
   Eigen::MatrixXd grown(capacity, capacity);
   for (Eigen::Index c = 0; c < inner_.cols(); ++c) {
     grown.col(c).head(inner_.rows()) = inner_.col(c);
@@ -27,7 +27,7 @@ void Pool::grow(Eigen::Index capacity, const std::function<void(double)>& poll) 
   inner_.swap(grown);
 }
 
-std::int32_t Pool::intern_row(std::int64_t row, const std::function<void(double)>& poll) {
+std::int32_t WorkingSet::intern_row(std::int64_t row, const std::function<void(double)>& poll) {
   const auto found = slot_of_row_.find(row);
   if (found != slot_of_row_.end()) return found->second;
   const auto slot = static_cast<std::int32_t>(rows_.size());
@@ -47,7 +47,7 @@ std::int32_t Pool::intern_row(std::int64_t row, const std::function<void(double)
   return slot;
 }
 
-double Pool::gram(Eigen::Index i, Eigen::Index j) const {
+double WorkingSet::gram(Eigen::Index i, Eigen::Index j) const {
   const Pair &p = pairs_[static_cast<std::size_t>(i)], &q = pairs_[static_cast<std::size_t>(j)];
   const double product = inner_(slot_[static_cast<std::size_t>(i)], slot_[static_cast<std::size_t>(j)]);
   if (outputs_ == 1) return p.own == q.own ? product : -product;
@@ -55,7 +55,7 @@ double Pool::gram(Eigen::Index i, Eigen::Index j) const {
   return same * product;
 }
 
-Eigen::VectorXd Pool::products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+Eigen::VectorXd WorkingSet::products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
   const Eigen::Index rows = distinct_rows();
   Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows, outputs_);
   for (std::size_t m = 0; m < members.size(); ++m) {
@@ -65,10 +65,10 @@ Eigen::VectorXd Pool::products(const std::vector<Eigen::Index>& members, const E
     const double weight = weights(static_cast<Eigen::Index>(m));
     if (weight == 0) continue;
     if (outputs_ == 1) {
-      kernels().axpy_d(coefficient(p, 0) * weight, column, scores.col(0).data(), static_cast<std::size_t>(rows));
+      simd().axpy_d(coefficient(p, 0) * weight, column, scores.col(0).data(), static_cast<std::size_t>(rows));
     } else {
-      kernels().axpy_d(weight, column, scores.col(p.own).data(), static_cast<std::size_t>(rows));
-      kernels().axpy_d(-weight, column, scores.col(p.rival).data(), static_cast<std::size_t>(rows));
+      simd().axpy_d(weight, column, scores.col(p.own).data(), static_cast<std::size_t>(rows));
+      simd().axpy_d(-weight, column, scores.col(p.rival).data(), static_cast<std::size_t>(rows));
     }
   }
   Eigen::VectorXd out(size());
@@ -80,7 +80,7 @@ Eigen::VectorXd Pool::products(const std::vector<Eigen::Index>& members, const E
   return out;
 }
 
-Weights Pool::combine(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+Weights WorkingSet::combine(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
   Weights w = Weights::Zero(outputs_, problem_.dimensions());
   for (std::size_t m = 0; m < members.size(); ++m) {
     const Pair& p = pairs_[static_cast<std::size_t>(members[m])];
@@ -97,7 +97,7 @@ Weights Pool::combine(const std::vector<Eigen::Index>& members, const Eigen::Vec
   return w;
 }
 
-Weights Pool::combine_exactly(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+Weights WorkingSet::combine_exactly(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
   Weights w = Weights::Zero(outputs_, problem_.dimensions()), low = w;
   auto add_product = [&](double a, double x, double& sum, double& rest) {
     const double product = a * x, lost = std::fma(a, x, -product);
@@ -122,12 +122,12 @@ Weights Pool::combine_exactly(const std::vector<Eigen::Index>& members, const Ei
   return w + low;
 }
 
-Eigen::VectorXd Pool::expand(Eigen::Index j) const {
+Eigen::VectorXd WorkingSet::expand(Eigen::Index j) const {
   const Weights z = combine({j}, Eigen::VectorXd::Ones(1));
   return Eigen::Map<const Eigen::VectorXd>(z.data(), z.size());
 }
 
-double Pool::product(Eigen::Index j, const Weights& w) const {
+double WorkingSet::product(Eigen::Index j, const Weights& w) const {
   const Pair& p = pairs_[static_cast<std::size_t>(j)];
   const Row x = problem_.data.row(p.row);
   const double own = dot(x, w.row(outputs_ == 1 ? 0 : p.own).data());

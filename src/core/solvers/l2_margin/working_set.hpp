@@ -18,9 +18,9 @@ struct Pair {
 };
 
 /// Pairs and the Gram matrix of their distinct rows, in units where `scale` · x has norm ≤ 1.
-class Pool {
+class WorkingSet {
  public:
-  Pool(const Problem& problem, double scale);
+  WorkingSet(const Problem& problem, double scale);
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(pairs_.size()); }
   const Pair& pair(Eigen::Index j) const { return pairs_[static_cast<std::size_t>(j)]; }

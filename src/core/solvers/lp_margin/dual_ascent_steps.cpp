@@ -50,11 +50,11 @@ void ascend(RowOrder& order, bool bounded, Eigen::VectorXd& alpha, LpAscent& asc
 /// a pair of which neither does can rarely move.
 class Pairs {
  public:
-  Pairs(const Problem& problem, const Settings& settings)
+  Pairs(const Problem& problem, const Options& options)
       : problem_(problem),
-        order_(rows_of(problem), settings),
-        random_(settings.seed + 1),
-        bounded_(settings.step == Step::quadratic) {
+        order_(rows_of(problem), options),
+        random_(options.seed + 1),
+        bounded_(options.step == Step::quadratic) {
     for (int c = 0; c < 2; ++c) rows_[c] = rows_of(problem, c);
   }
 
@@ -99,10 +99,10 @@ class Pairs {
 /// The accelerated sequence. α = γ²g + z, with γ of the step before.
 class Accelerated {
  public:
-  Accelerated(const Problem& problem, const Settings& settings)
-      : order_(rows_of(problem), settings),
+  Accelerated(const Problem& problem, const Options& options)
+      : order_(rows_of(problem), options),
         n_(static_cast<double>(problem.rows())),
-        bounded_(settings.step == Step::quadratic) {}
+        bounded_(options.step == Step::quadratic) {}
 
   void epoch(Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     if (z_.size() == 0) {
@@ -165,30 +165,30 @@ class Accelerated {
 
 }  // namespace
 
-Solution solve_coordinate_ascent(const Problem& problem, const Settings& settings, Monitor& monitor) {
-  if (settings.step != Step::automatic && settings.step != Step::quadratic && settings.step != Step::optimal)
+Solution solve_coordinate_ascent(const Problem& problem, const Options& options, Monitor& monitor) {
+  if (options.step != Step::automatic && options.step != Step::quadratic && options.step != Step::optimal)
     throw Error(ErrorKind::unsupported, "dual_ascent takes optimal or quadratic steps",
                 "wolfe and adaboost steps are those of boosting, theory steps those of sampling.");
-  if (settings.accelerated.value_or(false)) {
+  if (options.accelerated.value_or(false)) {
     if (problem.intercept)
       throw Error(ErrorKind::unsupported,
                   "accelerated steps move one row weight at a time and cannot keep the balance that a free intercept "
                   "asks for",
                   "Give intercept => false, or leave accelerated out.");
-    Accelerated accelerated(problem, settings);
+    Accelerated accelerated(problem, options);
     return run_epochs(
-        problem, settings, monitor, "dual_ascent+accelerated", false,
+        problem, options, monitor, "dual_ascent+accelerated", false,
         [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { accelerated.epoch(alpha, ascent, run); });
   }
   if (problem.intercept) {
-    Pairs pairs(problem, settings);
-    return run_epochs(problem, settings, monitor, "dual_ascent", false,
+    Pairs pairs(problem, options);
+    return run_epochs(problem, options, monitor, "dual_ascent", false,
                       [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { pairs.epoch(alpha, ascent, run); });
   }
-  RowOrder order(rows_of(problem), settings);
-  const bool bounded = settings.step == Step::quadratic;
+  RowOrder order(rows_of(problem), options);
+  const bool bounded = options.step == Step::quadratic;
   return run_epochs(
-      problem, settings, monitor, "dual_ascent", false,
+      problem, options, monitor, "dual_ascent", false,
       [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { ascend(order, bounded, alpha, ascent, run); });
 }
 

@@ -6,6 +6,6 @@
 namespace margin {
 
 /// Two classes, 1 < norm <= 2. Throws Error(unsupported) for accelerated steps with a free intercept.
-Solution solve_coordinate_ascent(const Problem& problem, const Settings& settings, Monitor& monitor);
+Solution solve_coordinate_ascent(const Problem& problem, const Options& options, Monitor& monitor);
 
 }  // namespace margin

@@ -1,10 +1,10 @@
 // dual_ascent+newton: the maximum lp margin, 1 < p < 2, at the price of a few scans.
 //
 // Problem    max over ‖w‖_p ≤ 1 (and b) of the smallest margin; its dual is min ‖Σ q_i z_i‖_r over row weights q.
-// Update     keep a small pool of rows; solve its dual by Newton's method (solvers/lp_margin/working_set.hpp); scan all
+// Update     keep a small working set of rows; solve its dual by Newton's method (solvers/lp_margin/working_set.hpp); scan all
 // rows once with the
-//            resulting w; add the rows of smallest margin of each class; repeat. The pool's ‖u‖_r bounds the margin of
-//            all rows from above; the scan gives the lower end. The pool is solved no further than the scans need.
+//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖u‖_r bounds the margin of
+//            all rows from above; the scan gives the lower end. The working set is solved no further than the scans need.
 // Stop       when (upper − lower)/upper ≤ tolerance; when the hull comes within 1e-9 of the largest row to 0 (then no
 //            separator has a larger margin: proven); when rounding allows no further progress.
 // Source     Raj & Bach (2021), Section 3, for the problem and its dual; row generation as in cutting_plane.
@@ -53,38 +53,38 @@ Solution finish(const Problem& problem, const Best& best, Status status, std::in
 }
 
 /// The l2 margin, roughly: the same rows separate in every norm or in none, and its exact solver knows which.
-Solution l2_start(const Problem& problem, const Settings& settings, Monitor& monitor) {
+Solution l2_start(const Problem& problem, const Options& options, Monitor& monitor) {
   Problem l2 = problem;
   l2.norm = 2;
-  Settings s = settings;
+  Options s = options;
   s.tolerance = std::max(s.tolerance, 0.1);
   return cutting_plane.solve(l2, s, monitor);
 }
 
 }  // namespace
 
-Solution solve_lp_pool(const Problem& problem, const Settings& settings, Monitor& monitor) {
-  Run run(settings, monitor, "dual_ascent", default_rounds);
+Solution solve_by_working_set(const Problem& problem, const Options& options, Monitor& monitor) {
+  Run run(options, monitor, "dual_ascent", default_rounds);
   auto poll = [&](double operations) { run.work(operations); };
   const double radius = problem.data.radius(), scale = unit_scale(radius);
-  Solution start = l2_start(problem, settings, monitor);
+  Solution start = l2_start(problem, options, monitor);
   start.solver = "dual_ascent+" + start.solver;
   if (start.status == Status::not_separable || start.status == Status::time_limit) return start;  // with its history
-  LpPool pool(problem, scale);
+  LpWorkingSet working_set(problem, scale);
   for (std::int64_t i = 0; i < problem.rows(); ++i)
-    if (start.dual(i, 0) > 0) pool.add(i);
-  pool.start(start.dual);
+    if (start.dual(i, 0) > 0) working_set.add(i);
+  working_set.start(start.dual);
 
   Best best;
   Weights w = std::move(start.weights);
-  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
   Status status = Status::iteration_limit;
   std::int64_t round = start.iterations;
   std::vector<Pair> worst;
-  double solved = 1;  // relative gap of the pool's own interval
+  double solved = 1;  // relative gap of the working set's own interval
   for (;;) {
-    const std::size_t per_class = pool.support() > 150 ? 128 : 32;
-    const Smallest seen = scan(problem, w, run, per_class, nullptr, &worst);
+    const std::size_t per_class = working_set.support() > 150 ? 128 : 32;
+    const PairMargins seen = scan(problem, w, run, per_class, nullptr, &worst);
     const double norm = lp_norm(w.data(), w.size(), problem.norm);
     ++round;
     const double lower = norm > 0 ? seen.best.value / norm : 0.0;
@@ -105,16 +105,16 @@ Solution solve_lp_pool(const Problem& problem, const Settings& settings, Monitor
     if (run.exhausted(round, status)) break;
 
     bool grown = round == start.iterations + 1;
-    for (const Pair& p : worst) grown |= pool.add(p.row);
+    for (const Pair& p : worst) grown |= working_set.add(p.row);
     if (!grown && solved <= 1e-12) break;
     const double gap = best.lower > 0 ? (best.upper - best.lower) / best.upper : 1.0;
     solved = grown ? std::max(std::min(0.1 * gap, 0.1), 0.2 * target) : 1e-12;
-    pool.solve(solved, poll);
-    w = Eigen::Map<const Weights>(pool.direction().data(), 1, pool.direction().size());
-    const double upper = pool.norm() / scale;
+    working_set.solve(solved, poll);
+    w = Eigen::Map<const Weights>(working_set.direction().data(), 1, working_set.direction().size());
+    const double upper = working_set.norm() / scale;
     if (upper < best.upper) {
       best.upper = upper;
-      best.dual = pool.weights();
+      best.dual = working_set.weights();
     }
   }
 

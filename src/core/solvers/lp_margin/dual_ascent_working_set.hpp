@@ -6,6 +6,6 @@
 namespace margin {
 
 /// Two classes, 1 < norm < 2.
-Solution solve_lp_pool(const Problem& problem, const Settings& settings, Monitor& monitor);
+Solution solve_by_working_set(const Problem& problem, const Options& options, Monitor& monitor);
 
 }  // namespace margin

@@ -87,8 +87,8 @@ void LpAscent::load_pair(std::int64_t i, std::int64_t j, LpDirection& out) {
 double LpAscent::product(const LpDirection& z) const {
   if (!(sum_ > 0)) return 0;
   const std::size_t n = z.values.size();
-  const double product = z.indices.empty() ? kernels().dot_dd(z.values.data(), w_.data(), n)
-                                           : kernels().sparse_dot_d(z.values.data(), z.indices.data(), w_.data(), n);
+  const double product = z.indices.empty() ? simd().dot_dd(z.values.data(), w_.data(), n)
+                                           : simd().sparse_dot_d(z.values.data(), z.indices.data(), w_.data(), n);
   return unit_ * std::pow(sum_, (2 - r_) / r_) * product;
 }
 

@@ -16,8 +16,8 @@ constexpr double no_margin = 0.9 * negligible_margin;
 constexpr std::int64_t default_epochs = 1000;
 }  // namespace
 
-RowOrder::RowOrder(std::vector<std::int64_t> rows, const Settings& settings)
-    : rows_(std::move(rows)), order_(settings.order), random_(settings.seed) {}
+RowOrder::RowOrder(std::vector<std::int64_t> rows, const Options& options)
+    : rows_(std::move(rows)), order_(options.order), random_(options.seed) {}
 
 void RowOrder::shuffle() {
   if (order_ != Order::permutation) return;
@@ -39,7 +39,7 @@ void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run
   Eigen::VectorXd direction;
   dual_map(u, dual_exponent(problem_.norm), direction);
   const Weights w = Eigen::Map<const Weights>(direction.data(), 1, problem_.dimensions());
-  const Smallest seen = scan(problem_, w, run);
+  const PairMargins seen = scan(problem_, w, run);
   const double size = lp_norm(w.data(), w.size(), problem_.norm);
   const double lower = size > 0 ? seen.best.value / size : 0.0;
   if (weights_.size() == 0 || lower > lower_ || (lower_ <= 0 && size > 0)) {
@@ -92,15 +92,15 @@ double lp_steps_workspace(const Problem& problem) {
   return 48.0 * static_cast<double>(problem.rows()) + 96.0 * problem.dimensions() + dual_bytes(problem);
 }
 
-Solution run_epochs(const Problem& problem, const Settings& settings, Monitor& monitor, std::string name, bool constant,
+Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, std::string name, bool constant,
                     const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
                     const std::function<bool()>& settled) {
-  Run run(settings, monitor, name, default_epochs);
+  Run run(options, monitor, name, default_epochs);
   const double radius = problem.data.radius(), scale = unit_scale(radius);
   LpAscent ascent(problem, scale, constant);
   LpRecord record(problem, scale);
   Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows());
-  const double target = settings.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
   Status status = Status::iteration_limit;
   for (std::int64_t epochs = 1;; ++epochs) {
     epoch(alpha, ascent, run);

@@ -11,10 +11,10 @@
 
 namespace margin {
 
-/// The rows of one epoch after another in the order that the settings ask for.
+/// The rows of one epoch after another in the order that the options ask for.
 class RowOrder {
  public:
-  RowOrder(std::vector<std::int64_t> rows, const Settings& settings);
+  RowOrder(std::vector<std::int64_t> rows, const Options& options);
   /// Begin an epoch: a fresh permutation, unless the order is another.
   void shuffle();
   std::int64_t operator[](std::size_t k);
@@ -47,7 +47,7 @@ class LpRecord {
 
 /// Calls `epoch(alpha, ascent)` until the interval is within the tolerance, the rows are proven inseparable, a limit is
 /// met, or `settled` says that further epochs change nothing; judges after each.
-Solution run_epochs(const Problem& problem, const Settings& settings, Monitor& monitor, std::string name, bool constant,
+Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, std::string name, bool constant,
                     const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
                     const std::function<bool()>& settled = nullptr);
 

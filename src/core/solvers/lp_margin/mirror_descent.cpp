@@ -26,18 +26,18 @@ class MirrorDescent final : public Solver {
   std::string_view summary() const override {
     return "baseline: stochastic mirror descent on the squared hinge, 1 < p <= 2";
   }
-  std::string refusal(const Problem& p) const override { return refusal_of_lp_steps(p); }
+  std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
-    return solve_one_vs_rest(problem, settings, monitor, binary);
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
+    return solve_one_vs_rest(problem, options, monitor, binary);
   }
 
  private:
-  static Solution binary(const Problem& problem, const Settings& settings, Monitor& monitor);
+  static Solution binary(const Problem& problem, const Options& options, Monitor& monitor);
 };
 
-Solution MirrorDescent::binary(const Problem& problem, const Settings& settings, Monitor& monitor) {
-  RowOrder order(rows_of(problem), settings);
+Solution MirrorDescent::binary(const Problem& problem, const Options& options, Monitor& monitor) {
+  RowOrder order(rows_of(problem), options);
   double rate = 0;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     LpDirection z;
@@ -62,7 +62,7 @@ Solution MirrorDescent::binary(const Problem& problem, const Settings& settings,
       run.work(20.0 * static_cast<double>(z.values.size()));
     }
   };
-  return run_epochs(problem, settings, monitor, "mirror_descent", problem.intercept, epoch);
+  return run_epochs(problem, options, monitor, "mirror_descent", problem.intercept, epoch);
 }
 
 const MirrorDescent instance;

@@ -25,24 +25,24 @@ class Perceptron final : public Solver {
   std::string_view summary() const override {
     return "baseline: the perceptron, 1 < p <= 2: adds each row that it errs on";
   }
-  std::string refusal(const Problem& p) const override { return refusal_of_lp_steps(p); }
+  std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
-  Solution solve(const Problem& problem, const Settings& settings, Monitor& monitor) const override {
-    return solve_one_vs_rest(problem, settings, monitor, binary);
+  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
+    return solve_one_vs_rest(problem, options, monitor, binary);
   }
 
  private:
-  static Solution binary(const Problem& problem, const Settings& settings, Monitor& monitor);
+  static Solution binary(const Problem& problem, const Options& options, Monitor& monitor);
 };
 
-Solution Perceptron::binary(const Problem& problem, const Settings& settings, Monitor& monitor) {
-  RowOrder order(rows_of(problem), settings);
+Solution Perceptron::binary(const Problem& problem, const Options& options, Monitor& monitor) {
+  RowOrder order(rows_of(problem), options);
   bool settled = false;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     LpDirection z;
     order.shuffle();
     if (settled) return;
-    settled = settings.order != Order::random;  // an epoch of random draws may have missed rows
+    settled = options.order != Order::random;  // an epoch of random draws may have missed rows
     for (std::size_t k = 0; k < order.size(); ++k) {
       const std::int64_t i = order[k];
       ascent.load(i, z);
@@ -54,7 +54,7 @@ Solution Perceptron::binary(const Problem& problem, const Settings& settings, Mo
       run.work(20.0 * static_cast<double>(z.values.size()));
     }
   };
-  return run_epochs(problem, settings, monitor, "perceptron", problem.intercept, epoch, [&] { return settled; });
+  return run_epochs(problem, options, monitor, "perceptron", problem.intercept, epoch, [&] { return settled; });
 }
 
 const Perceptron instance;

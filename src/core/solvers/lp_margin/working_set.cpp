@@ -20,7 +20,7 @@ constexpr double first_floor = 0.1, floor_factor = 0.01, least_floor = 1e-12;  /
 // Below this share of the largest row the Gram matrix of a model has too few digits for its minimum.
 constexpr double gram_reach = 1e-5;
 
-/// A pool of the vectors of one Newton model, with the classes of the rows they stand for.
+/// A working set of the vectors of one Newton model, with the classes of the rows they stand for.
 struct Model {
   explicit Model(bool intercept) : data(Dataset::Outcome::classes), problem(data) {
     problem.classes = 2;
@@ -39,10 +39,10 @@ struct Model {
 
 }  // namespace
 
-LpPool::LpPool(const Problem& problem, double scale)
+LpWorkingSet::LpWorkingSet(const Problem& problem, double scale)
     : problem_(problem), scale_(scale), p_(problem.norm), r_(dual_exponent(problem.norm)) {}
 
-bool LpPool::add(std::int64_t row) {
+bool LpWorkingSet::add(std::int64_t row) {
   if (!known_.insert(row).second) return false;
   rows_.push_back(row);
   if (q_.size() > 0) {
@@ -52,16 +52,16 @@ bool LpPool::add(std::int64_t row) {
   return true;
 }
 
-std::size_t LpPool::support() const { return static_cast<std::size_t>((q_.array() > 0).count()); }
+std::size_t LpWorkingSet::support() const { return static_cast<std::size_t>((q_.array() > 0).count()); }
 
-std::vector<std::pair<std::int64_t, double>> LpPool::weights() const {
+std::vector<std::pair<std::int64_t, double>> LpWorkingSet::weights() const {
   std::vector<std::pair<std::int64_t, double>> out;
   for (std::size_t i = 0; i < rows_.size(); ++i)
     if (q_(static_cast<Eigen::Index>(i)) > 0) out.emplace_back(rows_[i], q_(static_cast<Eigen::Index>(i)));
   return out;
 }
 
-Eigen::VectorXd LpPool::sum(const Eigen::VectorXd& q) const {
+Eigen::VectorXd LpWorkingSet::sum(const Eigen::VectorXd& q) const {
   Eigen::VectorXd u = Eigen::VectorXd::Zero(problem_.dimensions());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const double weight = q(static_cast<Eigen::Index>(i));
@@ -70,7 +70,7 @@ Eigen::VectorXd LpPool::sum(const Eigen::VectorXd& q) const {
   return u;
 }
 
-void LpPool::start(const Weights& dual) {
+void LpWorkingSet::start(const Weights& dual) {
   double mass[2] = {0, 0};
   q_.resize(static_cast<Eigen::Index>(rows_.size()));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -82,7 +82,7 @@ void LpPool::start(const Weights& dual) {
   u_ = sum(q_);
 }
 
-double LpPool::measure() {
+double LpWorkingSet::measure() {
   norm_ = dual_map(u_, r_, w_);
   margins_.resize(static_cast<Eigen::Index>(rows_.size()));
   nearest_[0] = nearest_[1] = infinity;
@@ -97,7 +97,7 @@ double LpPool::measure() {
   return size > 0 ? 1 - 0.5 * (nearest_[0] + nearest_[1]) / size / norm_ : 0.0;
 }
 
-std::vector<std::size_t> LpPool::candidates() const {
+std::vector<std::size_t> LpWorkingSet::candidates() const {
   std::vector<std::size_t> order(rows_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   auto above = [&](std::size_t i) {
@@ -116,8 +116,8 @@ std::vector<std::size_t> LpPool::candidates() const {
   return order;
 }
 
-/// The minimiser of the model around u_, as weights of the pool's rows.
-Eigen::VectorXd LpPool::target(double floor, double tolerance, const std::function<void(double)>& poll) const {
+/// The minimiser of the model around u_, as weights of the working set's rows.
+Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const std::function<void(double)>& poll) const {
   const double top = u_.cwiseAbs().maxCoeff();
   Eigen::VectorXd curvature(u_.size()), shift(u_.size());
   powers(u_.data(), u_.size(), 1 / top, r_ - 2, curvature.data());
@@ -138,14 +138,14 @@ Eigen::VectorXd LpPool::target(double floor, double tolerance, const std::functi
     model.add(z, sign(i) > 0 ? 1 : 0);
   }
   const auto m = static_cast<double>(chosen.size());
-  Pool pool(model.problem, 1.0);
+  WorkingSet working_set(model.problem, 1.0);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const std::int32_t own = model.problem.label[k];
-    pool.add({static_cast<std::int64_t>(k), own, 1 - own});
+    working_set.add({static_cast<std::int64_t>(k), own, 1 - own});
     poll(static_cast<double>(k) * static_cast<double>(u_.size()));
   }
   poll(m * static_cast<double>(u_.size()));
-  MinNormPoint hull(model.problem, pool,
+  MinNormPoint hull(model.problem, working_set,
                     norm_ < gram_reach ? MinNormPoint::Precision::rows : MinNormPoint::Precision::gram);
   hull.solve(tolerance, poll);
   Eigen::VectorXd q = Eigen::VectorXd::Zero(q_.size());
@@ -156,7 +156,7 @@ Eigen::VectorXd LpPool::target(double floor, double tolerance, const std::functi
 }
 
 /// How far to go from u_ along `step`, 0 to 1: all the way where that lowers ‖u‖_r enough, else to the minimum.
-double LpPool::line_search(const Eigen::VectorXd& step, const std::function<void(double)>& poll) const {
+double LpWorkingSet::line_search(const Eigen::VectorXd& step, const std::function<void(double)>& poll) const {
   Eigen::VectorXd w;
   // ‖u + t step‖_r and its slope in t.
   auto at = [&](double t, double& slope) {
@@ -182,7 +182,7 @@ double LpPool::line_search(const Eigen::VectorXd& step, const std::function<void
   return low > 0 ? low : high;
 }
 
-LpPool::Outcome LpPool::solve(double tolerance, const std::function<void(double)>& poll) {
+LpWorkingSet::Outcome LpWorkingSet::solve(double tolerance, const std::function<void(double)>& poll) {
   double floor = first_floor, best_gap = infinity, best_norm = infinity;
   Eigen::VectorXd best_q = q_;
   int without_progress = 0;

@@ -19,21 +19,21 @@
 
 namespace margin {
 
-class LpPool {
+class LpWorkingSet {
  public:
   /// Two classes; rows count as scale · x, whose norm should be at most 1. `problem` is kept by reference.
-  LpPool(const Problem& problem, double scale);
+  LpWorkingSet(const Problem& problem, double scale);
 
   std::size_t size() const { return rows_.size(); }
   std::size_t support() const;
   /// Adds a row unless it is there; false when it was.
   bool add(std::int64_t row);
 
-  /// Start from row weights (rows × 1, in any scale) that are 0 outside of the pool.
+  /// Start from row weights (rows × 1, in any scale) that are 0 outside of the working set.
   void start(const Weights& dual);
 
   enum class Outcome { optimal, stalled };
-  /// Until ‖u‖_r is within the relative `tolerance` of the pool's minimum, or rounding ends progress.
+  /// Until ‖u‖_r is within the relative `tolerance` of the working set's minimum, or rounding ends progress.
   /// `poll(operations)` may throw.
   Outcome solve(double tolerance, const std::function<void(double)>& poll);
 
@@ -45,7 +45,7 @@ class LpPool {
  private:
   double sign(std::size_t i) const { return problem_.sign(rows_[i]); }
   Eigen::VectorXd sum(const Eigen::VectorXd& q) const;  ///< Σ q_i z_i
-  /// Refreshes norm_, w_, margins_ and returns the relative gap of the pool's own interval.
+  /// Refreshes norm_, w_, margins_ and returns the relative gap of the working set's own interval.
   double measure();
   /// Rows that may carry weight after the next step: those that do, and the closest others.
   std::vector<std::size_t> candidates() const;

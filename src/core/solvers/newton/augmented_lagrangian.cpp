@@ -29,7 +29,7 @@ constexpr double refresh_share = 0.5;
 constexpr double cg_accuracy = 0.01;
 
 double inner_product(const std::vector<double>& v, const std::vector<double>& w) {
-  return kernels().dot_dd(v.data(), w.data(), v.size());
+  return simd().dot_dd(v.data(), w.data(), v.size());
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ BoxRows AugmentedLagrangian::rows(double proximal) const {
 void AugmentedLagrangian::evaluate(bool fresh) {
   const std::size_t n = u.size();
   std::vector<double> next(n);
-  kernels().box_point(rows(kappa), next.data(), free_.data(), &loss_, &conjugate_);
+  simd().box_point(rows(kappa), next.data(), free_.data(), &loss_, &conjugate_);
   p_.rows.run().work(8.0 * static_cast<double>(n));
   std::vector<std::int64_t> changed;
   std::vector<double> change;
@@ -155,7 +155,7 @@ void AugmentedLagrangian::line_search() {
   double low = 0, high = -1, t = 1;
   for (int i = 0; i < 40; ++i) {
     double slope, curvature;
-    kernels().box_line(x, t, &slope, &curvature);
+    simd().box_line(x, t, &slope, &curvature);
     p_.rows.run().work(6.0 * static_cast<double>(x.count));
     slope = wd + t * dd - slope;
     curvature += dd;
@@ -170,7 +170,7 @@ void AugmentedLagrangian::line_search() {
     t = next;
   }
   for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * d_[j];
-  kernels().axpy_d(t, du_.data(), u.data(), u.size());
+  simd().axpy_d(t, du_.data(), u.data(), u.size());
 }
 
 bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, double fixed_dual,

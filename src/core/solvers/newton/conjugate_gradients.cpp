@@ -9,7 +9,7 @@ namespace {
 constexpr int most_products = 1000;
 
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
-  return kernels().dot_dd(v.data(), w.data(), v.size());
+  return simd().dot_dd(v.data(), w.data(), v.size());
 }
 
 }  // namespace
@@ -81,8 +81,8 @@ void ConjugateGradients::solve(const double* weight, double factor, const std::v
     const double curvature = inner(search_, image_);
     if (!(curvature > 0) || !std::isfinite(curvature)) break;
     const double step = product / curvature;
-    kernels().axpy_d(step, search_.data(), d.data(), n);
-    kernels().axpy_d(-step, image_.data(), residual_.data(), n);
+    simd().axpy_d(step, search_.data(), d.data(), n);
+    simd().axpy_d(-step, image_.data(), residual_.data(), n);
     const double size = inner(residual_, residual_);
     rows_.run().work(8.0 * static_cast<double>(n));
     double next = 0;

@@ -87,9 +87,9 @@ void GramSum::push(std::int64_t i, double weight, double factor, SymmetricMatrix
   } else {
     // The padding of the last panel stays the zeros it was made with; the intercept's column is written below.
     if (x.wide)
-      kernels().pack_d(x.doubles(), d, root, at, panel);
+      simd().pack_d(x.doubles(), d, root, at, panel);
     else
-      kernels().pack_f(x.floats(), d, root, at, panel);
+      simd().pack_f(x.floats(), d, root, at, panel);
   }
   if (constant != 0) at[d / width * panel + d % width] = root * constant;
   rows_.run().work(static_cast<double>(panels_ * width) * 2);
@@ -99,7 +99,7 @@ void GramSum::push(std::int64_t i, double weight, double factor, SymmetricMatrix
 void GramSum::flush(double factor, SymmetricMatrix& sum) {
   if (filled_ == 0) return;
   for (std::size_t p = 0; p < panels_; ++p) {
-    kernels().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
+    simd().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
     // The kernel does some 16 multiply-adds in the time that Run counts for one.
     rows_.run().work(static_cast<double>(filled_ * (panels_ - p) * width * width) / 16);
   }
@@ -117,7 +117,7 @@ bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
     const std::size_t end = std::min(n, begin + block);
     for (std::size_t j = begin; j < end; ++j) {
       double* row = matrix.row(j);
-      for (std::size_t i = begin; i < j; ++i) kernels().axpy_d(-matrix.row(i)[j], matrix.row(i) + j, row + j, n - j);
+      for (std::size_t i = begin; i < j; ++i) simd().axpy_d(-matrix.row(i)[j], matrix.row(i) + j, row + j, n - j);
       // What is left of a pivot below this share of the diagonal is rounding.
       if (!(row[j] > negligible * diagonal[j]) || !std::isfinite(row[j])) {
         if (!semidefinite) return false;
@@ -134,8 +134,7 @@ bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
       for (std::size_t i = begin; i < end; ++i)
         std::copy_n(matrix.row(i) + end + p * width, width, packed.data() + (p * block + i - begin) * width);
     for (std::size_t p = 0; p < panels; ++p) {
-      kernels().rank_update_d(packed.data(), end - begin, block * width, p, panels, -1.0, matrix.row(end) + end,
-                              stride);
+      simd().rank_update_d(packed.data(), end - begin, block * width, p, panels, -1.0, matrix.row(end) + end, stride);
       run.work(static_cast<double>((end - begin) * (panels - p) * width * width) / 16);
     }
   }
@@ -150,12 +149,12 @@ void solve_factored(const SymmetricMatrix& factor, double* b, Run* run) {
   for (std::size_t j = 0; j < n; ++j) {
     const double* row = factor.row(j);
     b[j] /= row[j];
-    kernels().axpy_d(-b[j], row + j + 1, b + j + 1, n - j - 1);
+    simd().axpy_d(-b[j], row + j + 1, b + j + 1, n - j - 1);
     work(j);
   }
   for (std::size_t j = n; j-- > 0;) {
     const double* row = factor.row(j);
-    b[j] = (b[j] - kernels().dot_dd(row + j + 1, b + j + 1, n - j - 1)) / row[j];
+    b[j] = (b[j] - simd().dot_dd(row + j + 1, b + j + 1, n - j - 1)) / row[j];
     work(j);
   }
 }

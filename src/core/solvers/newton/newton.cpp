@@ -106,7 +106,7 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, New
 
 using Systems = NewtonProblem::Systems;
 
-Solution solve_rows(const Problem& p, const Settings& settings, Systems systems, std::string_view name, Run& run);
+Solution solve_rows(const Problem& p, const Options& options, Systems systems, std::string_view name, Run& run);
 
 class Newton final : public Solver {
  public:
@@ -115,9 +115,9 @@ class Newton final : public Solver {
   std::string_view summary() const override {
     return "Newton with Cholesky (smooth losses), augmented Lagrangian with semismooth Newton (piecewise ones)";
   }
-  std::string refusal(const Problem& p) const override;
+  std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override;
-  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
 };
 
 class NewtonCg final : public Solver {
@@ -127,12 +127,12 @@ class NewtonCg final : public Solver {
   std::string_view summary() const override {
     return "newton with conjugate gradients in place of Cholesky: any number of features, sparse rows";
   }
-  std::string refusal(const Problem& p) const override { return refusal_of_second_order(p); }
+  std::string unsupported_reason(const Problem& p) const override { return refusal_of_second_order(p); }
   double workspace(const Problem& p) const override;
-  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
 };
 
-std::string Newton::refusal(const Problem& p) const {
+std::string Newton::unsupported_reason(const Problem& p) const {
   if (std::string reason = refusal_of_second_order(p); !reason.empty()) return reason;
   if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
     return "it solves linear systems of the smaller of " + std::to_string(p.rows()) + " rows and " +
@@ -159,7 +159,7 @@ Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProg
   return newton_smooth(problem, point, &progress);
 }
 
-Solution solve_rows(const Problem& p, const Settings& settings, Systems systems, std::string_view name, Run& run) {
+Solution solve_rows(const Problem& p, const Options& options, Systems systems, std::string_view name, Run& run) {
   const auto columns = static_cast<std::size_t>(columns_of(p));
   const auto n = static_cast<std::size_t>(p.rows());
   const std::int32_t d = p.dimensions();
@@ -169,11 +169,11 @@ Solution solve_rows(const Problem& p, const Settings& settings, Systems systems,
   s.weights = Weights::Zero(p.outputs(), d);
   s.intercept = Eigen::VectorXd::Zero(p.outputs());
   s.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
-  NewtonProgress progress(p, settings.tolerance, run);
+  NewtonProgress progress(p, options.tolerance, run);
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
     progress.begin(o);
     NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
-    if (settings.initial.has_value()) start_from(*settings.initial, p, o, point);
+    if (options.initial.has_value()) start_from(*options.initial, p, o, point);
     const NewtonProblem problem(p, o, systems, run);
     const Status status =
         p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
@@ -193,12 +193,12 @@ Solution solve_rows(const Problem& p, const Settings& settings, Systems systems,
   return s;
 }
 
-Solution Newton::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
-  if (p.rows() >= columns_of(p)) return solve_rows(p, settings, Systems::cholesky, name(), run);
+Solution Newton::solve(const Problem& p, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  if (p.rows() >= columns_of(p)) return solve_rows(p, options, Systems::cholesky, name(), run);
   const RowSpan span(p, run);
-  Settings reduced = settings;
-  if (settings.initial.has_value()) reduced.initial = span.reduce(*settings.initial);
+  Options reduced = options;
+  if (options.initial.has_value()) reduced.initial = span.reduce(*options.initial);
   Solution s = solve_rows(span.problem(), reduced, Systems::cholesky, name(), run);
   span.expand(s);
   return s;
@@ -210,9 +210,9 @@ double NewtonCg::workspace(const Problem& p) const {
   return 8 * n * (per_row + p.outputs()) + 8 * columns * (16.0 + p.outputs());
 }
 
-Solution NewtonCg::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
-  return solve_rows(p, settings, Systems::conjugate_gradients, name(), run);
+Solution NewtonCg::solve(const Problem& p, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  return solve_rows(p, options, Systems::conjugate_gradients, name(), run);
 }
 
 const Newton instance;

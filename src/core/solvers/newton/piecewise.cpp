@@ -87,7 +87,7 @@ double Rounds::primal() const {
                                : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
   }
   p_.rows.run().work(8.0 * static_cast<double>(n_));
-  return 0.5 * kernels().dot_dd(w_.data(), w_.data(), w_.size()) + sum;
+  return 0.5 * simd().dot_dd(w_.data(), w_.data(), w_.size()) + sum;
 }
 
 // The size of a residual: 1 for margins, the mean absolute one for a regression.
@@ -153,7 +153,7 @@ bool Rounds::certified() {
     dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
   }
   p_.rows.combine(coefficient.data(), v.data());
-  dual -= 0.5 * kernels().dot_dd(v.data(), v.data(), v.size());
+  dual -= 0.5 * simd().dot_dd(v.data(), v.data(), v.size());
   primal_ = primal();
   gap_ = primal_ - dual;
   progress_.record(primal_, dual);

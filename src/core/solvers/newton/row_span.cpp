@@ -50,7 +50,7 @@ void RowSpan::multiply_rows(SymmetricMatrix& k) const {
         run_.work(2 * static_cast<double>(end - begin));
       }
       for (std::size_t p = 0; p < panels; ++p) {
-        kernels().rank_update_d(packed.data(), end - begin, panel, p, panels, 1.0, k.row(0), k.stride());
+        simd().rank_update_d(packed.data(), end - begin, panel, p, panels, 1.0, k.row(0), k.stride());
         run_.work(static_cast<double>((end - begin) * (panels - p) * width * width) / 16);
       }
     }
@@ -100,7 +100,7 @@ std::optional<InitialModel> RowSpan::reduce(const InitialModel& model) const {
   for (std::size_t o = 0; o < k; ++o) {
     for (std::size_t i = 0; i < n; ++i) beta[i] = cost(static_cast<std::int64_t>(i)) * model.dual_weights[i * k + o];
     for (std::size_t j = 0; j < n; ++j)
-      reduced.weights[o * n + j] = kernels().dot_dd(factor_.row(j) + j, beta.data() + j, n - j);
+      reduced.weights[o * n + j] = simd().dot_dd(factor_.row(j) + j, beta.data() + j, n - j);
   }
   return reduced;
 }
@@ -118,12 +118,11 @@ void RowSpan::expand(Solution& s) const {
     }
     for (std::size_t j = 0; j < n; ++j)
       residual[j] =
-          s.weights(o, static_cast<std::int64_t>(j)) - kernels().dot_dd(factor_.row(j) + j, beta.data() + j, n - j);
+          s.weights(o, static_cast<std::int64_t>(j)) - simd().dot_dd(factor_.row(j) + j, beta.data() + j, n - j);
     for (std::size_t j = n; j-- > 0;) {
       const double* row = factor_.row(j);
-      residual[j] = row[j] == 0
-                        ? 0.0
-                        : (residual[j] - kernels().dot_dd(row + j + 1, residual.data() + j + 1, n - j - 1)) / row[j];
+      residual[j] =
+          row[j] == 0 ? 0.0 : (residual[j] - simd().dot_dd(row + j + 1, residual.data() + j + 1, n - j - 1)) / row[j];
     }
     double mass = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -25,9 +25,9 @@ namespace {
 // Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
 constexpr double end_share = 0.5, first_accuracy = 0.1;
 
-double squared(const std::vector<double>& v) { return kernels().dot_dd(v.data(), v.data(), v.size()); }
+double squared(const std::vector<double>& v) { return simd().dot_dd(v.data(), v.data(), v.size()); }
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
-  return kernels().dot_dd(v.data(), w.data(), v.size());
+  return simd().dot_dd(v.data(), w.data(), v.size());
 }
 
 /// φ and φ' of a chunk of rows, in arrays so that a loss may have a kernel for them.
@@ -44,7 +44,7 @@ void evaluate(const L& loss, const double* y, Chunk& c) {
     c.slope[k] = loss.derivative(c.score[k], y[k]);
   }
 }
-void evaluate(const Logistic&, const double* y, Chunk& c) { kernels().logistic(c.score, y, c.count, c.value, c.slope); }
+void evaluate(const Logistic&, const double* y, Chunk& c) { simd().logistic(c.score, y, c.count, c.value, c.slope); }
 
 /// The curvature at a chunk's scores; the logistic one follows from the slope.
 template <class L>

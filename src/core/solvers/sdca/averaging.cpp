@@ -114,9 +114,9 @@ class SampleHistory final : public WindowedHistory {
 
 }  // namespace
 
-std::unique_ptr<SdcaHistory> make_history(const Settings& settings, SdcaState& state, Random& random) {
-  if (settings.output == Output::average) return std::make_unique<AverageHistory>(state);
-  if (settings.output == Output::random) return std::make_unique<SampleHistory>(state, random);
+std::unique_ptr<SdcaHistory> make_history(const Options& options, SdcaState& state, Random& random) {
+  if (options.output == Output::average) return std::make_unique<AverageHistory>(state);
+  if (options.output == Output::random) return std::make_unique<SampleHistory>(state, random);
   return nullptr;
 }
 

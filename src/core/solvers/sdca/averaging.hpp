@@ -18,6 +18,6 @@ class SdcaHistory : public DualHistory {
 };
 
 /// Null for the output `last`. Keeps references to its arguments.
-std::unique_ptr<SdcaHistory> make_history(const Settings& settings, SdcaState& state, Random& random);
+std::unique_ptr<SdcaHistory> make_history(const Options& options, SdcaState& state, Random& random);
 
 }  // namespace margin

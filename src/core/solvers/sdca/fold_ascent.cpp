@@ -36,9 +36,9 @@ std::size_t panel_width(std::int32_t folds) { return static_cast<std::size_t>((f
 void add_panel(const double* coefficients, const Row& x, std::size_t width, double* w) {
   const auto n = static_cast<std::size_t>(x.count);
   if (x.wide)
-    kernels().panel_add_d(coefficients, x.doubles(), x.indices, n, width, w);
+    simd().panel_add_d(coefficients, x.doubles(), x.indices, n, width, w);
   else
-    kernels().panel_add_f(coefficients, x.floats(), x.indices, n, width, w);
+    simd().panel_add_f(coefficients, x.floats(), x.indices, n, width, w);
 }
 
 /// squares[f] += Σ of the squares of column f of a panel.
@@ -72,7 +72,7 @@ struct FoldAscent::Output {
   double size[widest_panel] = {};  // max(|P|, |D|) as last measured, P(0) before that
 };
 
-std::string FoldAscent::refusal(const Settings& s) {
+std::string FoldAscent::unsupported_reason(const Options& s) {
   if (s.hard_margin()) return "it needs lambda";
   if (s.solver != "auto" && s.solver != "sdca") return "another solver is asked for";
   if (s.standardize) return "every fold has units of its own";
@@ -89,15 +89,15 @@ double FoldAscent::workspace(const Problem& p, std::int32_t folds) {
   return n * (sizeof(Visit) + 8.0 + 8.0 * (width + 1) * p.outputs()) + 8.0 * width * p.outputs() * p.dimensions();
 }
 
-FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::vector<std::int32_t>& fold,
+FoldAscent::FoldAscent(const Problem& p, const Options& options, const std::vector<std::int32_t>& fold,
                        std::int32_t first, std::int32_t count, Run& run)
     : problem_(p),
-      settings_(settings),
+      settings_(options),
       first_(first),
       count_(count),
       width_(panel_width(count)),
       run_(run),
-      random_(settings.seed),
+      random_(options.seed),
       rows_(spread<Visit>(static_cast<std::size_t>(p.rows()))),
       outputs_(static_cast<std::size_t>(p.outputs())),
       held_out_(rows_.size() * outputs_.size()),
@@ -127,7 +127,7 @@ FoldAscent::FoldAscent(const Problem& p, const Settings& settings, const std::ve
     double total = 0;
     for (std::size_t c = 0; c < classes; ++c) total += kept[c] = all[c] - mass[c * width_ + f];
     const std::vector<double> factor =
-        p.classes > 0 ? class_weights(settings, p.class_names, kept) : std::vector<double>(1, 1.0);
+        p.classes > 0 ? class_weights(options, p.class_names, kept) : std::vector<double>(1, 1.0);
     for (std::size_t c = 0; c < classes; ++c) unit_[c * width_ + f] = total > 0 ? factor[c] / total : 0.0;
     if (p.task == Task::regression && p.intercept && total > 0)
       offset_[f] =
@@ -142,9 +142,9 @@ double FoldAscent::constant(std::size_t f) const { return problem_.target_center
 void FoldAscent::dot_panel(const Row& x, double* u) const {
   const auto n = static_cast<std::size_t>(x.count);
   if (x.wide)
-    kernels().panel_dot_d(x.doubles(), x.indices, n, at_->w.data(), width_, u);
+    simd().panel_dot_d(x.doubles(), x.indices, n, at_->w.data(), width_, u);
   else
-    kernels().panel_dot_f(x.floats(), x.indices, n, at_->w.data(), width_, u);
+    simd().panel_dot_f(x.floats(), x.indices, n, at_->w.data(), width_, u);
   for (std::size_t f = 0; f < width_; ++f) u[f] += at_->b[f] + offset_[f];
 }
 

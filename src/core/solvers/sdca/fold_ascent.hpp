@@ -18,17 +18,17 @@ class FoldAscent {
  public:
   static constexpr std::int32_t most = 16;
 
-  /// Why this ascent cannot follow these settings, as a sentence fragment; empty when it can.
-  static std::string refusal(const Settings& settings);
+  /// Why this ascent cannot follow these options, as a sentence fragment; empty when it can.
+  static std::string unsupported_reason(const Options& options);
   /// Bytes for `folds` folds side by side.
   static double workspace(const Problem& problem, std::int32_t folds);
 
-  /// `problem`: all rows, by reference, as `settings` are. The folds are first … first + count − 1 of `fold`.
-  FoldAscent(const Problem& problem, const Settings& settings, const std::vector<std::int32_t>& fold,
-             std::int32_t first, std::int32_t count, Run& run);
+  /// `problem`: all rows, by reference, as `options` are. The folds are first … first + count − 1 of `fold`.
+  FoldAscent(const Problem& problem, const Options& options, const std::vector<std::int32_t>& fold, std::int32_t first,
+             std::int32_t count, Run& run);
   ~FoldAscent();
 
-  /// Ascends until the relative gap of every fold and output is within settings.tolerance, for at most `epochs` epochs.
+  /// Ascends until the relative gap of every fold and output is within options.tolerance, for at most `epochs` epochs.
   /// True for each fold (from `first`) whose gap was within.
   std::vector<char> solve(double lambda, double epochs);
 
@@ -53,7 +53,7 @@ class FoldAscent {
   double constant(std::size_t fold) const;
 
   const Problem& problem_;
-  const Settings& settings_;
+  const Options& settings_;
   const std::int32_t first_, count_;
   const std::size_t width_;  // of a panel: count_ rounded up to whole vectors
   Run& run_;

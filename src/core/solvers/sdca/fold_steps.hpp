@@ -34,7 +34,7 @@ void panel_values(const L& loss, const double* u, double y, std::size_t width, d
   if constexpr (std::is_same_v<L, Logistic>) {
     double outcomes[widest_panel], slopes[widest_panel];
     std::fill(outcomes, outcomes + width, y);
-    kernels().logistic(u, outcomes, width, values, slopes);
+    simd().logistic(u, outcomes, width, values, slopes);
   } else {
     for (std::size_t f = 0; f < width; ++f) values[f] = loss.value(u[f], y);
   }
@@ -68,7 +68,7 @@ template <class L>
 FoldSteps step_all(const L& loss, const PanelRow& x, double* a, double* t, double* estimate) {
   if constexpr (std::is_same_v<L, Logistic>)
     if (*std::max_element(x.scale, x.scale + x.width) * x.size <= largest_cheap_s) {
-      kernels().logistic_steps(x.u, x.y, x.scale, x.size, x.width, a, t, estimate);
+      simd().logistic_steps(x.u, x.y, x.scale, x.size, x.width, a, t, estimate);
       return {true, std::any_of(t, t + x.width, [](double moved) { return moved != 0; }), 0};
     }
   return step_exactly(loss, x, a, t, estimate);

@@ -45,7 +45,7 @@ class Sdca final : public Solver {
   std::string_view summary() const override {
     return "stochastic dual coordinate ascent with shrinking; every loss, elastic net, sparse rows";
   }
-  std::string refusal(const Problem& p) const override {
+  std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
     if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
     return {};
@@ -54,12 +54,12 @@ class Sdca final : public Solver {
     const double n = static_cast<double>(p.rows());
     return n * (sizeof(Coordinate) + 8.0 + 8.0 * p.outputs() + 48.0) + p.dimensions() * 8.0 * (p.outputs() + 3.0);
   }
-  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
 };
 
 /// What the solve of all outputs shares.
 struct Session {
-  const Settings& settings;
+  const Options& options;
   Run& run;
   Random random;
   double other_primal = 0, other_dual = 0;  // of the outputs that are not being solved
@@ -76,11 +76,11 @@ class OutputAscent {
       : loss_(loss),
         state_(state),
         session_(session),
-        history_(make_history(session.settings, state, session.random)),
-        shrink_(session.settings.order == Order::permutation && history_ == nullptr),
+        history_(make_history(session.options, state, session.random)),
+        shrink_(session.options.order == Order::permutation && history_ == nullptr),
         rows_(std::max<double>(1.0, static_cast<double>(state.movable.size()))),
         order_(state.movable),
-        schedule_(rows_, session.settings.tolerance * session.at_zero / 2),
+        schedule_(rows_, session.options.tolerance * session.at_zero / 2),
         best_primal_(session.at_zero),
         best_weights_(state.weights.size(), 0.0) {}
 
@@ -99,8 +99,8 @@ class OutputAscent {
   Status ascend() {
     Status status = Status::iteration_limit;
     // A previous model may be good enough as it is.
-    if (session_.settings.initial.has_value() && history_ == nullptr) {
-      consider_initial_weights(*session_.settings.initial);
+    if (session_.options.initial.has_value() && history_ == nullptr) {
+      consider_initial_weights(*session_.options.initial);
       if (look()) return Status::optimal;
     }
     bool full = true;  // the last epoch saw every movable row
@@ -111,9 +111,9 @@ class OutputAscent {
           session_.run.exhausted(static_cast<std::int64_t>(std::floor(session_.epochs)), status) || epoch.out_of_time;
       idle = epoch.moved ? 0 : idle + 1;
       // Draws with replacement can miss the row that still has a step to make.
-      const bool stuck = idle >= (session_.settings.order == Order::random ? 64 : 1);
+      const bool stuck = idle >= (session_.options.order == Order::random ? 64 : 1);
       if (!last && !stuck && !schedule_.due(visits_, estimate_)) {
-        if (session_.settings.history && session_.epochs >= recorded_ + 1) record_gap();
+        if (session_.options.history && session_.epochs >= recorded_ + 1) record_gap();
         full = full && order_.size() == state_.movable.size();
         continue;
       }
@@ -148,7 +148,7 @@ class OutputAscent {
   }
 
   EpochResult run_one_epoch() {
-    const Order order = session_.settings.order;
+    const Order order = session_.options.order;
     if (order == Order::random)
       for (std::int32_t& i : order_) i = state_.movable[session_.random.below(state_.movable.size())];
     if (history_ != nullptr) history_->begin_epoch();
@@ -180,7 +180,7 @@ class OutputAscent {
     session_.primal = gap.primal;
     session_.dual = gap.dual;
     // A hair less than allowed, for the rounding that the certificate will add outward.
-    const double target = 0.999 * session_.settings.tolerance * gap.size();
+    const double target = 0.999 * session_.options.tolerance * gap.size();
     schedule_.looked(visits_, estimate_, gap.gap(), target);
     return !overflowed_ && gap.gap() <= target;
   }
@@ -217,9 +217,9 @@ class OutputAscent {
   double best_intercept_ = 0;
 };
 
-Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_epochs);
-  Session session{settings, run, Random(settings.seed)};
+Solution Sdca::solve(const Problem& p, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), default_epochs);
+  Session session{options, run, Random(options.seed)};
   SdcaState state(p, run);
   Solution solution;
   solution.solver = name();
@@ -242,7 +242,7 @@ Solution Sdca::solve(const Problem& p, const Settings& settings, Monitor& monito
     session.at_zero = at_zero[static_cast<std::size_t>(o)];
     session.other_primal -= session.at_zero;
     state.start_output(o);
-    start_from(settings, o, state, session.random, run);
+    start_from(options, o, state, session.random, run);
     Status status = Status::optimal;
     visit(*p.loss,
           [&](const auto& loss) { status = OutputAscent<std::decay_t<decltype(loss)>>(loss, state, session).run(); });

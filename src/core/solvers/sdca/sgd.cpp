@@ -33,7 +33,7 @@ class Sgd final : public Solver {
   std::string_view name() const override { return "sgd"; }
   std::string_view problem() const override { return "soft margin"; }
   std::string_view summary() const override { return "stochastic gradient descent with step 1/(lambda t): a baseline"; }
-  std::string refusal(const Problem& p) const override {
+  std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
     if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
     if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca)";
@@ -43,7 +43,7 @@ class Sgd final : public Solver {
     return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 16.0 + 8.0 * p.outputs()) +
            p.dimensions() * 8.0 * (p.outputs() + 4.0);
   }
-  Solution solve(const Problem& p, const Settings& settings, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
 };
 
 /// The best primal and dual vectors of one output so far.
@@ -83,7 +83,7 @@ void measure(SdcaState& state, Run& run, Best& best) {
 }
 
 template <class L>
-Status descend(const L& loss, SdcaState& state, const Settings& settings, Random& random, Run& run, Best& best,
+Status descend(const L& loss, SdcaState& state, const Options& options, Random& random, Run& run, Best& best,
                std::int64_t& epochs, double other_primal, double other_dual) {
   const auto n = static_cast<std::uint64_t>(state.movable.size());
   const double feature = state.problem.intercept ? state.problem.intercept_scale * state.problem.intercept_scale : 0.0;
@@ -111,7 +111,7 @@ Status descend(const L& loss, SdcaState& state, const Settings& settings, Random
     ++epochs;
     const bool last = run.exhausted(epochs, status);
     const bool between = !last && n > 0 && (epochs & (epochs - 1)) != 0;
-    if (between && !settings.history) continue;
+    if (between && !options.history) continue;
     for (std::size_t j = 0; j < v.size(); ++j) state.weights[j] = t > 0 ? v[j] / t : 0.0;
     state.intercept = t > 0 ? vb / t : 0.0;
     if (between) {
@@ -123,15 +123,15 @@ Status descend(const L& loss, SdcaState& state, const Settings& settings, Random
     measure(state, run, best);
     run.record(epochs, other_dual + best.dual, other_primal + best.primal);
     if (best.primal < infinity &&
-        best.primal - best.dual <= 0.999 * settings.tolerance * std::max(std::fabs(best.primal), std::fabs(best.dual)))
+        best.primal - best.dual <= 0.999 * options.tolerance * std::max(std::fabs(best.primal), std::fabs(best.dual)))
       return Status::optimal;
     if (last || n == 0) return status;
   }
 }
 
-Solution Sgd::solve(const Problem& p, const Settings& settings, Monitor& monitor) const {
-  Run run(settings, monitor, name(), default_epochs);
-  Random random(settings.seed);
+Solution Sgd::solve(const Problem& p, const Options& options, Monitor& monitor) const {
+  Run run(options, monitor, name(), default_epochs);
+  Random random(options.seed);
   SdcaState state(p, run);
   Solution solution;
   solution.solver = name();
@@ -151,7 +151,7 @@ Solution Sgd::solve(const Problem& p, const Settings& settings, Monitor& monitor
     Status status = Status::optimal;
     std::int64_t epochs = 0;
     visit(*p.loss,
-          [&](const auto& loss) { status = descend(loss, state, settings, random, run, best, epochs, primal, dual); });
+          [&](const auto& loss) { status = descend(loss, state, options, random, run, best, epochs, primal, dual); });
     primal += best.primal;
     dual += best.dual;
     if (status != Status::optimal && solution.status != Status::time_limit) solution.status = status;

@@ -11,7 +11,7 @@ SdcaState::SdcaState(const Problem& p, Run& run)
       convexity(p.lambda * (1 - p.l1_ratio)),
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
       run_(run),
-      kernels_(kernels()),
+      kernels_(simd()),
       scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
   polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), [&](double n) { run.work(n); });
   for (std::int64_t i = 0; i < p.rows(); ++i) {

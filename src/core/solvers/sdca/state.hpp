@@ -71,7 +71,7 @@ class SdcaState {
   double squares() const;
 
   Run& run_;
-  const Kernels& kernels_;
+  const SimdLoops& kernels_;
   double scale_squared_;  // B², 0 without intercept
 };
 

@@ -84,10 +84,10 @@ void from_model(const InitialModel& model, std::int32_t o, SdcaState& state, Run
 
 }  // namespace
 
-void start_from(const Settings& settings, std::int32_t o, SdcaState& state, Random& random, Run& run) {
-  if (settings.initial.has_value())
-    from_model(*settings.initial, o, state, run);
-  else if (settings.start == Start::sgd)
+void start_from(const Options& options, std::int32_t o, SdcaState& state, Random& random, Run& run) {
+  if (options.initial.has_value())
+    from_model(*options.initial, o, state, run);
+  else if (options.start == Start::sgd)
     modified_sgd(state, random, run);
 }
 

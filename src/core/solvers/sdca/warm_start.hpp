@@ -6,9 +6,9 @@
 
 namespace margin {
 
-/// Set the duals and weights of the freshly started output `o` as the settings say. A previous model (`initial`) wins
+/// Set the duals and weights of the freshly started output `o` as the options say. A previous model (`initial`) wins
 /// over `start`; its duals are used when it has one per row and output, otherwise a_i = −φ'(its score), scaled to the
 /// best multiple. Throws Error(wrong_dimensions) when its weights do not fit the problem.
-void start_from(const Settings& settings, std::int32_t o, SdcaState& state, Random& random, Run& run);
+void start_from(const Options& options, std::int32_t o, SdcaState& state, Random& random, Run& run);
 
 }  // namespace margin

@@ -1,7 +1,8 @@
 // Best intercepts of k classes against all cycles, and the scales that balance a matrix.
+#include "core/math/class_intercepts.hpp"
+
 #include <gtest/gtest.h>
 
-#include "core/math/class_intercepts.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

@@ -1,4 +1,4 @@
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +79,7 @@ std::vector<double> numbers(std::string_view key, const Value& v) {
   return out;
 }
 
-void set_class_weight(Settings& s, std::string_view key, const Value& v) {
+void set_class_weight(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "'balanced' or an object of label: weight with weights of 0 or more";
   if (const auto* name = std::get_if<std::string>(&v.data)) {
     if (*name != "balanced") refuse(key, v, expected);
@@ -106,7 +106,7 @@ std::vector<std::int32_t> initial_columns(std::string_view key, const Value& v) 
   return columns;
 }
 
-void set_initial(Settings& s, std::string_view key, const Value& v) {
+void set_initial(Options& s, std::string_view key, const Value& v) {
   const auto* object = std::get_if<Value::Object>(&v.data);
   if (object == nullptr) refuse(key, v, "a model (an object with weights and intercept)");
   InitialModel model;
@@ -125,14 +125,14 @@ void set_initial(Settings& s, std::string_view key, const Value& v) {
   s.initial = std::move(model);
 }
 
-void set_norm(Settings& s, std::string_view key, const Value& v) {
+void set_norm(Options& s, std::string_view key, const Value& v) {
   const auto* name = std::get_if<std::string>(&v.data);
   s.sparse_norm = name != nullptr && *name == "sparse";
   if (!s.sparse_norm)
     s.norm = number(key, v, "a number from 1 to 2, or 'sparse'", [](double x) { return x >= 1 && x <= 2; });
 }
 
-void set_gamma(Settings& s, std::string_view key, const Value& v) {
+void set_gamma(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "a positive number, 'scale' or 'auto'";
   if (const auto* name = std::get_if<std::string>(&v.data)) {
     if (*name != "scale" && *name != "auto") refuse(key, v, expected);
@@ -143,7 +143,7 @@ void set_gamma(Settings& s, std::string_view key, const Value& v) {
   s.gamma = Gamma::number;
 }
 
-using Setter = std::function<void(Settings&, std::string_view, const Value&)>;
+using Setter = std::function<void(Options&, std::string_view, const Value&)>;
 
 const std::vector<std::pair<std::string_view, Setter>>& setters() {
   auto positive = [](double x) { return x > 0; };
@@ -151,87 +151,87 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
   static const std::vector<std::pair<std::string_view, Setter>> table = {
       {"norm", set_norm},
       {"lambda",
-       [=](Settings& s, std::string_view k, const Value& v) {
+       [=](Options& s, std::string_view k, const Value& v) {
          s.lambda = number(k, v, "a number from 1e-300 to 1e300", [](double x) { return x >= 1e-300 && x <= 1e300; });
        }},
-      {"loss", [](Settings& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
-      {"solver", [](Settings& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
+      {"loss", [](Options& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
+      {"solver", [](Options& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
       {"tolerance",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.tolerance = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
        }},
       {"max_iterations",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.max_iterations = static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
            return x >= 1 && x <= 1e15 && x == std::floor(x);
          }));
        }},
-      {"max_seconds", [=](Settings& s, std::string_view k,
+      {"max_seconds", [=](Options& s, std::string_view k,
                           const Value& v) { s.max_seconds = number(k, v, "a positive number", positive); }},
-      {"intercept", [](Settings& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
+      {"intercept", [](Options& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
       {"intercept_scale",
-       [=](Settings& s, std::string_view k, const Value& v) {
+       [=](Options& s, std::string_view k, const Value& v) {
          s.intercept_scale = number(k, v, "a number from 1e-150 to 1e150", in_range);
        }},
-      {"standardize", [](Settings& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
+      {"standardize", [](Options& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
       {"class_weight", set_class_weight},
       {"seed",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.seed = static_cast<std::uint64_t>(number(k, v, "a whole number from 0 to 2^53", [](double x) {
            return x >= 0 && x <= 9007199254740992.0 && x == std::floor(x);
          }));
        }},
-      {"history", [](Settings& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
-      {"dual_weights", [](Settings& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
+      {"history", [](Options& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
+      {"dual_weights", [](Options& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
       {"initial", set_initial},
       {"log_level",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.log_level = choice<std::string>(
              k, v, {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
        }},
       {"order",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.order = choice<Order>(
              k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}});
        }},
       {"output",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.output =
              choice<Output>(k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
        }},
       {"start",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
        }},
       {"l1_ratio",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.l1_ratio = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
        }},
       {"epsilon",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });
        }},
-      {"smoothing", [=](Settings& s, std::string_view k,
+      {"smoothing", [=](Options& s, std::string_view k,
                         const Value& v) { s.smoothing = number(k, v, "a number from 1e-150 to 1e150", in_range); }},
       {"calibration",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.calibration = choice<Calibrate>(
              k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
        }},
       {"unseen",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
        }},
       {"one_class",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.null_for_one_class = choice<bool>(k, v, {{"error", false}, {"null", true}});
        }},
       {"shrinkage",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
        }},
       {"step",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.step = choice<Step>(k, v,
                                {{"quadratic", Step::quadratic},
                                 {"wolfe", Step::wolfe},
@@ -240,29 +240,29 @@ const std::vector<std::pair<std::string_view, Setter>>& setters() {
                                 {"theory", Step::theory}});
        }},
       {"learners",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
        }},
-      {"accelerated", [](Settings& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
-      {"working_set", [](Settings& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
-      {"kernel", [](Settings& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
+      {"accelerated", [](Options& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
+      {"working_set", [](Options& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
+      {"kernel", [](Options& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
       {"gamma", set_gamma},
       {"degree",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.degree = number(k, v, "a whole number from 1 to 100",
                            [](double x) { return x >= 1 && x <= 100 && x == std::floor(x); });
        }},
       {"coef0",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.coef0 = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
        }},
       {"width",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000",
                                                     [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
        }},
       {"on_error",
-       [](Settings& s, std::string_view k, const Value& v) {
+       [](Options& s, std::string_view k, const Value& v) {
          s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
        }},
   };
@@ -327,8 +327,8 @@ const std::vector<std::string_view>& option_names() {
   return names;
 }
 
-Settings parse_settings(const Value::Object& options) {
-  Settings s;
+Options parse_options(const Value::Object& options) {
+  Options s;
   for (const auto& [key, value] : options) {
     const auto& table = setters();
     const auto entry = std::find_if(table.begin(), table.end(), [&](const auto& e) { return e.first == key; });

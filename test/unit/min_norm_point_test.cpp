@@ -1,7 +1,8 @@
-// The point of least norm in the hull of a pool: feasible, optimal by its own conditions, and the enumerated one.
+// The point of least norm in the hull of a working set: feasible, optimal by its own conditions, and the enumerated one.
+#include "core/solvers/l2_margin/min_norm_point.hpp"
+
 #include <gtest/gtest.h>
 
-#include "core/solvers/l2_margin/min_norm_point.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {
@@ -11,23 +12,23 @@ using namespace reference;
 
 void no_poll(double) {}
 
-/// A problem with a pool of all its pairs, in units where the largest row has norm ≤ 1.
+/// A problem with a working set of all its pairs, in units where the largest row has norm ≤ 1.
 struct Hull {
   Hull(const Rows& given, bool intercept)
       : rows(given),
         data(make_dataset(given)),
         problem(make_problem(data, hard("cutting_plane", intercept, 1e-3))),
         scale(unit_scale(data.radius())),
-        pool(problem, scale) {
+        working_set(problem, scale) {
     for (int i = 0; i < rows.count(); ++i)
       for (std::int32_t c = 0; c < rows.classes; ++c)
-        if (c != rows.y[at(i)]) pool.add({i, rows.y[at(i)], c});
+        if (c != rows.y[at(i)]) working_set.add({i, rows.y[at(i)], c});
   }
   Rows rows;
   Dataset data;
   Problem problem;
   double scale;
-  Pool pool;
+  WorkingSet working_set;
 };
 
 /// scale · z of a pair as one long vector, from the rows.
@@ -46,7 +47,7 @@ RealVector pair_vector(const Hull& h, const Pair& p) {
   return z;
 }
 
-/// Feasible weights, no pool pair below what the multipliers say, members exactly there.
+/// Feasible weights, no working set pair below what the multipliers say, members exactly there.
 void check_optimal(const Hull& h, MinNormPoint& hull, double tolerance, double room) {
   const Weights w = hull.primal();
   const auto& members = hull.members();
@@ -54,7 +55,7 @@ void check_optimal(const Hull& h, MinNormPoint& hull, double tolerance, double r
   EXPECT_GE(hull.weights().minCoeff(), 0.0);
   RealVector sum = RealVector::Zero(w.size()), balance = RealVector::Zero(h.rows.classes), mass = balance;
   for (std::size_t m = 0; m < members.size(); ++m) {
-    const Pair& p = h.pool.pair(members[m]);
+    const Pair& p = h.working_set.pair(members[m]);
     const Real q = hull.weights()(static_cast<Eigen::Index>(m));
     sum += q * pair_vector(h, p);
     mass(p.own) += q;
@@ -68,16 +69,16 @@ void check_optimal(const Hull& h, MinNormPoint& hull, double tolerance, double r
   const Eigen::Map<const Eigen::VectorXd> flat(w.data(), w.size());
   EXPECT_LE((sum - flat.cast<Real>()).norm(), 1e-14L);
   EXPECT_NEAR(hull.squared_norm(), flat.squaredNorm(), room);
-  for (Eigen::Index j = 0; j < h.pool.size(); ++j) {
-    const Pair& p = h.pool.pair(j);
+  for (Eigen::Index j = 0; j < h.working_set.size(); ++j) {
+    const Pair& p = h.working_set.pair(j);
     const double product = static_cast<double>(pair_vector(h, p).dot(flat.cast<Real>()));
-    EXPECT_NEAR(h.pool.product(j, w), product, 1e-14);
+    EXPECT_NEAR(h.working_set.product(j, w), product, 1e-14);
     EXPECT_GE(hull.reduced(p, product), -tolerance * flat.squaredNorm() - room);
   }
   for (std::size_t m = 0; m < members.size(); ++m) {
     if (hull.weights()(static_cast<Eigen::Index>(m)) < 1e-9) continue;
-    const Pair& p = h.pool.pair(members[m]);
-    EXPECT_NEAR(hull.reduced(p, h.pool.product(members[m], w)), 0.0, room);
+    const Pair& p = h.working_set.pair(members[m]);
+    EXPECT_NEAR(hull.reduced(p, h.working_set.product(members[m], w)), 0.0, room);
   }
 }
 
@@ -93,7 +94,7 @@ TEST_P(HullOf, random_pools_meet_the_conditions_and_the_enumerated_norm) {
       ASSERT_TRUE(known.has_value());
       const Hull h(rows, intercept);
       for (const auto precision : {MinNormPoint::Precision::gram, MinNormPoint::Precision::rows}) {
-        MinNormPoint hull(h.problem, h.pool, precision);
+        MinNormPoint hull(h.problem, h.working_set, precision);
         const MinNormPoint::Outcome outcome = hull.solve(1e-10, no_poll);
         if (known->upper > 0) {  // around 0 nothing but rounding is left, and it may say so
           EXPECT_EQ(outcome, MinNormPoint::Outcome::optimal);
@@ -109,8 +110,8 @@ TEST_P(HullOf, larger_pools_meet_the_conditions) {
   for (const bool intercept : {true, false})
     for (const int n : {30, 150}) {
       const Hull h(gaussian_rows(31, n, 12, 0.05, classes), intercept);
-      MinNormPoint quick(h.problem, h.pool, MinNormPoint::Precision::gram);
-      MinNormPoint careful(h.problem, h.pool, MinNormPoint::Precision::rows);
+      MinNormPoint quick(h.problem, h.working_set, MinNormPoint::Precision::gram);
+      MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
       EXPECT_EQ(quick.solve(1e-12, no_poll), MinNormPoint::Outcome::optimal);
       EXPECT_EQ(careful.solve(1e-12, no_poll), MinNormPoint::Outcome::optimal);
       check_optimal(h, quick, 1e-12, 1e-13);
@@ -125,13 +126,13 @@ TEST(Hull, a_pool_that_grows_between_solves) {
   const Rows rows = gaussian_rows(41, 80, 6, 0.1);
   const Dataset data = make_dataset(rows);
   const Problem problem = make_problem(data, hard("cutting_plane", true, 1e-3));
-  Pool pool(problem, unit_scale(data.radius()));
-  MinNormPoint hull(problem, pool, MinNormPoint::Precision::gram);
+  WorkingSet working_set(problem, unit_scale(data.radius()));
+  MinNormPoint hull(problem, working_set, MinNormPoint::Precision::gram);
   double last = 1e300;
   bool both[2] = {false, false};
   for (int i = 0; i < 80; ++i) {
-    EXPECT_TRUE(pool.add({i, rows.y[at(i)], 1 - rows.y[at(i)]}));
-    EXPECT_FALSE(pool.add({i, rows.y[at(i)], 1 - rows.y[at(i)]}));
+    EXPECT_TRUE(working_set.add({i, rows.y[at(i)], 1 - rows.y[at(i)]}));
+    EXPECT_FALSE(working_set.add({i, rows.y[at(i)], 1 - rows.y[at(i)]}));
     both[rows.y[at(i)]] = true;
     if (!both[0] || !both[1]) continue;
     hull.solve(1e-12, no_poll);
@@ -146,7 +147,7 @@ TEST(Hull, a_pool_that_grows_between_solves) {
 TEST(Hull, a_margin_that_the_gram_matrix_cannot_see) {
   for (const bool intercept : {true, false}) {
     const Hull h(thin(1e-8), intercept);
-    MinNormPoint careful(h.problem, h.pool, MinNormPoint::Precision::rows);
+    MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
     careful.solve(1e-10, no_poll);
     EXPECT_NEAR(careful.primal().norm() / h.scale, 1e-8, 1e-14);
     const Eigen::MatrixXd w = careful.primal();
@@ -154,24 +155,24 @@ TEST(Hull, a_margin_that_the_gram_matrix_cannot_see) {
   }
 }
 
-TEST(Pool, inner_products_of_pairs_follow_the_formula) {
+TEST(WorkingSet, inner_products_of_pairs_follow_the_formula) {
   for (const int classes : {2, 4}) {
     const Hull h(gaussian_rows(51, 12, 5, 0.0, classes), false);
     const std::vector<Eigen::Index> members = {0, 3, 7, 8};
     const Eigen::VectorXd q = Eigen::Vector4d(0.5, 0.25, 0.125, 0.125);
-    const Eigen::VectorXd products = h.pool.products(members, q);
-    const Weights w = h.pool.combine(members, q), exact = h.pool.combine_exactly(members, q);
+    const Eigen::VectorXd products = h.working_set.products(members, q);
+    const Weights w = h.working_set.combine(members, q), exact = h.working_set.combine_exactly(members, q);
     EXPECT_LE((w - exact).norm(), 1e-15);
     RealVector sum = RealVector::Zero(w.size());
     for (std::size_t m = 0; m < members.size(); ++m)
-      sum += static_cast<Real>(q(static_cast<Eigen::Index>(m))) * pair_vector(h, h.pool.pair(members[m]));
-    for (Eigen::Index i = 0; i < h.pool.size(); ++i) {
-      const RealVector z = pair_vector(h, h.pool.pair(i));
-      EXPECT_LE((h.pool.expand(i).cast<Real>() - z).norm(), 1e-16L);
+      sum += static_cast<Real>(q(static_cast<Eigen::Index>(m))) * pair_vector(h, h.working_set.pair(members[m]));
+    for (Eigen::Index i = 0; i < h.working_set.size(); ++i) {
+      const RealVector z = pair_vector(h, h.working_set.pair(i));
+      EXPECT_LE((h.working_set.expand(i).cast<Real>() - z).norm(), 1e-16L);
       EXPECT_NEAR(products(i), static_cast<double>(z.dot(sum)), 1e-15);
-      EXPECT_NEAR(h.pool.product(i, w), static_cast<double>(z.dot(sum)), 1e-15);
-      for (Eigen::Index j = 0; j < h.pool.size(); ++j)
-        EXPECT_NEAR(h.pool.gram(i, j), static_cast<double>(z.dot(pair_vector(h, h.pool.pair(j)))), 1e-15);
+      EXPECT_NEAR(h.working_set.product(i, w), static_cast<double>(z.dot(sum)), 1e-15);
+      for (Eigen::Index j = 0; j < h.working_set.size(); ++j)
+        EXPECT_NEAR(h.working_set.gram(i, j), static_cast<double>(z.dot(pair_vector(h, h.working_set.pair(j)))), 1e-15);
     }
   }
 }
@@ -180,7 +181,7 @@ TEST(Hull, polling_may_throw) {
   const Hull h(gaussian_rows(61, 60, 8, 0.1), true);
   struct Cancelled {};
   for (const int most : {1, 2, 5}) {
-    MinNormPoint hull(h.problem, h.pool, MinNormPoint::Precision::gram);
+    MinNormPoint hull(h.problem, h.working_set, MinNormPoint::Precision::gram);
     int left = most;
     EXPECT_THROW(hull.solve(1e-12,
                             [&](double) {

@@ -123,9 +123,9 @@ TEST(CertifyNorm, WidensTheGapOfTheWorstClass) {
   Dataset data(Dataset::Outcome::classes);
   const double rows[3][2] = {{2, 0}, {-1, 2}, {-1, -2}};
   for (int c = 0; c < 3; ++c) data.append(rows[c], 2, data.classes().intern(std::to_string(c), c));
-  Settings settings;
-  settings.norm = 1.5;
-  const Problem problem = make_problem(data, settings);
+  Options options;
+  options.norm = 1.5;
+  const Problem problem = make_problem(data, options);
   EXPECT_TRUE(problem.one_vs_rest());
   Weights w(3, 2);
   w << 1, 0, -0.2, 1, 0, 0;  // the last class has no separator yet

@@ -35,7 +35,7 @@ struct InitialModel {
   std::int32_t dimensions = 0;             ///< features of a row; 0: not told
 };
 
-struct Settings {
+struct Options {
   // The problem: pick a norm, and say whether errors may be traded (lambda).
   double norm = 2;               ///< p of the lp norm that measures the margin, 1 to 2
   bool sparse_norm = false;      ///< norm 'sparse': p = 1 + 1/ln d
@@ -69,7 +69,7 @@ struct Settings {
   Step step = Step::automatic;
   std::optional<double> shrinkage;  ///< ν of boosting, in (0, 1]
   std::optional<bool> accelerated;
-  std::optional<bool> working_set;  ///< a pool of rows that passes certify and grow; absent: with solver 'auto'
+  std::optional<bool> working_set;  ///< a working set of rows that passes certify and grow; absent: with solver 'auto'
 
   // What the model carries, what the session hears.
   bool history = false;
@@ -89,7 +89,7 @@ struct Settings {
 
 /// Parse and validate. Throws Error(invalid_option) naming the key, what was found and what is expected; an unknown
 /// key is answered with the nearest valid name.
-Settings parse_settings(const Value::Object& options);
+Options parse_options(const Value::Object& options);
 
 /// A value as messages show it.
 std::string describe(const Value& value);

@@ -15,7 +15,7 @@ constexpr std::size_t longest = 70;
 
 class KernelSet : public ::testing::TestWithParam<int> {
  protected:
-  const Kernels& k() const { return *available_kernels().items[GetParam()]; }
+  const SimdLoops& k() const { return *available_kernels().items[GetParam()]; }
 
   /// Calls f(n, offset, x, y, floats, w): all lengths, starting at any element of a cache line.
   template <class F>
@@ -254,11 +254,11 @@ TEST_P(KernelSet, one_bad_value_anywhere_is_found) {
   }
 }
 
-TEST(Kernels, the_best_set_is_chosen_once) {
+TEST(SimdLoops, the_best_set_is_chosen_once) {
   const KernelList list = available_kernels();
   ASSERT_GE(list.count, 1);
   EXPECT_STREQ(list.items[0]->name, "baseline");
-  EXPECT_EQ(&kernels(), list.items[list.count - 1]);
+  EXPECT_EQ(&simd(), list.items[list.count - 1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, KernelSet, ::testing::Range(0, available_kernels().count),

@@ -1,5 +1,5 @@
 // Every option: what it accepts, what it refuses and how it says so.
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ Value value(double x) { return {x}; }
 Value value(bool x) { return {x}; }
 Value value(const char* x) { return {std::string(x)}; }
 
-Settings parse(const std::string& key, const Value& v) { return parse_settings({{key, v}}); }
+Options parse(const std::string& key, const Value& v) { return parse_options({{key, v}}); }
 
-std::string refusal(const std::string& key, const Value& v) {
+std::string unsupported_reason(const std::string& key, const Value& v) {
   try {
     parse(key, v);
   } catch (const Error& e) {
@@ -31,7 +31,7 @@ std::string refusal(const std::string& key, const Value& v) {
   return "accepted";
 }
 
-TEST(Settings, numbers_in_their_ranges) {
+TEST(Options, numbers_in_their_ranges) {
   EXPECT_EQ(parse("norm", value(2.0)).norm, 2);
   EXPECT_EQ(parse("lambda", value(1e-4)).lambda, 1e-4);
   EXPECT_EQ(parse("tolerance", value(0.0)).tolerance, 0);
@@ -45,7 +45,7 @@ TEST(Settings, numbers_in_their_ranges) {
   EXPECT_EQ(parse("smoothing", value(0.25)).smoothing, 0.25);
 }
 
-TEST(Settings, numbers_out_of_their_ranges) {
+TEST(Options, numbers_out_of_their_ranges) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::pair<const char*, std::vector<double>> bad[] = {
       {"norm", {0, 3}},         {"lambda", {0, -1}},      {"tolerance", {-1e-9, 1}}, {"max_iterations", {0, 1.5, 1e16}},
@@ -54,29 +54,31 @@ TEST(Settings, numbers_out_of_their_ranges) {
   };
   for (const auto& [key, values] : bad) {
     for (const double x : values) {
-      const std::string message = refusal(key, value(x));
+      const std::string message = unsupported_reason(key, value(x));
       EXPECT_EQ(message.rfind("option \"" + std::string(key) + "\" must be ", 0), 0U)
           << key << " " << x << ": " << message;
     }
     for (const double x : {inf, -inf, std::numeric_limits<double>::quiet_NaN()})
-      EXPECT_NE(refusal(key, value(x)), "accepted") << key;
-    EXPECT_NE(refusal(key, value("1")), "accepted") << key;
-    EXPECT_NE(refusal(key, value(true)), "accepted") << key;
+      EXPECT_NE(unsupported_reason(key, value(x)), "accepted") << key;
+    EXPECT_NE(unsupported_reason(key, value("1")), "accepted") << key;
+    EXPECT_NE(unsupported_reason(key, value(true)), "accepted") << key;
   }
-  EXPECT_EQ(refusal("lambda", value(-1.0)), "option \"lambda\" must be a number from 1e-300 to 1e300, not -1");
-  EXPECT_EQ(refusal("lambda", value("x")), "option \"lambda\" must be a number from 1e-300 to 1e300, not \"x\"");
-  EXPECT_EQ(refusal("lambda", {Value::Array{}}),
+  EXPECT_EQ(unsupported_reason("lambda", value(-1.0)),
+            "option \"lambda\" must be a number from 1e-300 to 1e300, not -1");
+  EXPECT_EQ(unsupported_reason("lambda", value("x")),
+            "option \"lambda\" must be a number from 1e-300 to 1e300, not \"x\"");
+  EXPECT_EQ(unsupported_reason("lambda", {Value::Array{}}),
             "option \"lambda\" must be a number from 1e-300 to 1e300, not an empty array");
-  EXPECT_EQ(refusal("lambda", {Value::Object{}}),
+  EXPECT_EQ(unsupported_reason("lambda", {Value::Object{}}),
             "option \"lambda\" must be a number from 1e-300 to 1e300, not an object");
-  EXPECT_EQ(refusal("tolerance", value(1.1)),
+  EXPECT_EQ(unsupported_reason("tolerance", value(1.1)),
             "option \"tolerance\" must be a number of at least 0 and below 1, not 1.1");
 }
 
-TEST(Settings, switches) {
+TEST(Options, switches) {
   for (const char* key : {"intercept", "standardize", "history", "dual_weights"}) {
-    EXPECT_EQ(refusal(key, value(1.0)), "option \"" + std::string(key) + "\" must be true or false, not 1");
-    EXPECT_NE(refusal(key, value("true")), "accepted");
+    EXPECT_EQ(unsupported_reason(key, value(1.0)), "option \"" + std::string(key) + "\" must be true or false, not 1");
+    EXPECT_NE(unsupported_reason(key, value("true")), "accepted");
   }
   EXPECT_FALSE(parse("intercept", value(false)).intercept);
   EXPECT_TRUE(parse("standardize", value(true)).standardize);
@@ -84,7 +86,7 @@ TEST(Settings, switches) {
   EXPECT_TRUE(parse("dual_weights", value(true)).dual_weights);
 }
 
-TEST(Settings, names) {
+TEST(Options, names) {
   EXPECT_EQ(parse("loss", value("hinge")).loss, "hinge");
   EXPECT_EQ(parse("solver", value("momentum")).solver, "momentum");
   EXPECT_EQ(parse("order", value("cyclic")).order, Order::cyclic);
@@ -96,43 +98,43 @@ TEST(Settings, names) {
   EXPECT_EQ(parse("start", value("sgd")).start, Start::sgd);
   EXPECT_EQ(parse("start", value("zero")).start, Start::zero);
   EXPECT_EQ(parse("log_level", value("notice")).log_level, "notice");
-  EXPECT_EQ(refusal("order", value("Cyclic")),
+  EXPECT_EQ(unsupported_reason("order", value("Cyclic")),
             "option \"order\" must be 'permutation', 'random' or 'cyclic', not \"Cyclic\"");
   for (const char* key : {"loss", "solver", "order", "output", "start", "log_level"})
-    EXPECT_NE(refusal(key, value(1.0)), "accepted") << key;
+    EXPECT_NE(unsupported_reason(key, value(1.0)), "accepted") << key;
 }
 
-TEST(Settings, class_weights) {
+TEST(Options, class_weights) {
   EXPECT_TRUE(parse("class_weight", value("balanced")).class_weight_balanced);
-  const Settings s = parse("class_weight", {Value::Object{{"spam", value(2.0)}, {"ham", value(0.0)}}});
+  const Options s = parse("class_weight", {Value::Object{{"spam", value(2.0)}, {"ham", value(0.0)}}});
   EXPECT_FALSE(s.class_weight_balanced);
   EXPECT_EQ(s.class_weight, (std::map<std::string, double>{{"ham", 0}, {"spam", 2}}));
-  EXPECT_NE(refusal("class_weight", value("equal")), "accepted");
-  EXPECT_NE(refusal("class_weight", value(2.0)), "accepted");
-  EXPECT_NE(refusal("class_weight", {Value::Object{{"spam", value(-1.0)}}}), "accepted");
-  EXPECT_NE(refusal("class_weight", {Value::Object{{"spam", value("2")}}}), "accepted");
+  EXPECT_NE(unsupported_reason("class_weight", value("equal")), "accepted");
+  EXPECT_NE(unsupported_reason("class_weight", value(2.0)), "accepted");
+  EXPECT_NE(unsupported_reason("class_weight", {Value::Object{{"spam", value(-1.0)}}}), "accepted");
+  EXPECT_NE(unsupported_reason("class_weight", {Value::Object{{"spam", value("2")}}}), "accepted");
 }
 
-TEST(Settings, a_model_to_start_from) {
+TEST(Options, a_model_to_start_from) {
   const Value::Array row = {value(1.0), value(-2.5)};
-  const Settings s = parse("initial", {Value::Object{{"weights", {Value::Array{{row}, {row}}}},
-                                                     {"intercept", {Value::Array{value(0.5)}}},
-                                                     {"dual_weights", {}},
-                                                     {"solver", value("sdca")}}});
+  const Options s = parse("initial", {Value::Object{{"weights", {Value::Array{{row}, {row}}}},
+                                                    {"intercept", {Value::Array{value(0.5)}}},
+                                                    {"dual_weights", {}},
+                                                    {"solver", value("sdca")}}});
   ASSERT_TRUE(s.initial.has_value());
   EXPECT_EQ(s.initial->weights, (std::vector<double>{1, -2.5, 1, -2.5}));
   EXPECT_EQ(s.initial->intercept, std::vector<double>{0.5});
   EXPECT_TRUE(s.initial->dual_weights.empty());
-  EXPECT_NE(refusal("initial", value(1.0)), "accepted");
-  EXPECT_NE(refusal("initial", {Value::Object{}}), "accepted");
-  EXPECT_NE(refusal("initial", {Value::Object{{"weights", {Value::Array{value("1")}}}}}), "accepted");
-  EXPECT_NE(refusal("initial", {Value::Object{{"weights", value(1.0)}}}), "accepted");
+  EXPECT_NE(unsupported_reason("initial", value(1.0)), "accepted");
+  EXPECT_NE(unsupported_reason("initial", {Value::Object{}}), "accepted");
+  EXPECT_NE(unsupported_reason("initial", {Value::Object{{"weights", {Value::Array{value("1")}}}}}), "accepted");
+  EXPECT_NE(unsupported_reason("initial", {Value::Object{{"weights", value(1.0)}}}), "accepted");
 }
 
-TEST(Settings, null_is_the_default_of_every_option) {
+TEST(Options, null_is_the_default_of_every_option) {
   Value::Object nothing;
   for (const std::string_view key : option_names()) nothing[std::string(key)] = {};
-  const Settings s = parse_settings(nothing), standard = parse_settings({});
+  const Options s = parse_options(nothing), standard = parse_options({});
   EXPECT_TRUE(s.hard_margin());
   EXPECT_EQ(s.solver, "auto");
   EXPECT_EQ(s.tolerance, 1e-3);
@@ -142,7 +144,7 @@ TEST(Settings, null_is_the_default_of_every_option) {
   EXPECT_FALSE(s.initial.has_value());
 }
 
-TEST(Settings, an_unknown_option_is_answered_with_the_nearest) {
+TEST(Options, an_unknown_option_is_answered_with_the_nearest) {
   const std::pair<const char*, const char*> typos[] = {
       {"lamda", "lambda"},
       {"Lambda", "lambda"},
@@ -164,18 +166,18 @@ TEST(Settings, an_unknown_option_is_answered_with_the_nearest) {
   }
 }
 
-TEST(Settings, a_name_that_is_like_no_other_is_answered_with_all) {
+TEST(Options, a_name_that_is_like_no_other_is_answered_with_all) {
   EXPECT_EQ(name_hint("SDCA", {"auto", "sdca"}), "Did you mean \"sdca\"?");
   EXPECT_EQ(name_hint("gaussian", {"linear", "rbf"}), "Known are: linear, rbf.");
   EXPECT_EQ(name_hint("", {"a", "bb"}), "Known are: a, bb.");
 }
 
-TEST(Settings, names_are_not_empty) {
+TEST(Options, names_are_not_empty) {
   for (const char* key : {"loss", "solver", "kernel"})
-    EXPECT_EQ(refusal(key, value("")), "option \"" + std::string(key) + "\" must be a name, not \"\"");
+    EXPECT_EQ(unsupported_reason(key, value("")), "option \"" + std::string(key) + "\" must be a name, not \"\"");
 }
 
-TEST(Settings, names_of_other_programs_are_answered_with_ours) {
+TEST(Options, names_of_other_programs_are_answered_with_ours) {
   const auto option = [](const char* name) { return unknown_option(name, option_names()).hint(); };
   EXPECT_NE(option("C").find("1/(lambda times the number of rows)"), std::string::npos);
   EXPECT_NE(option("alpha").find("\"lambda\""), std::string::npos);
@@ -188,7 +190,7 @@ TEST(Settings, names_of_other_programs_are_answered_with_ours) {
   EXPECT_EQ(option("n estimators").find("Here"), std::string::npos);
   const auto loss = [](const char* name) {
     try {
-      make_loss(name, Settings{});
+      make_loss(name, Options{});
     } catch (const Error& e) {
       return e.hint();
     }
@@ -202,13 +204,13 @@ TEST(Settings, names_of_other_programs_are_answered_with_ours) {
   EXPECT_EQ(loss("hing"), "Did you mean \"hinge\"?");
 }
 
-TEST(Settings, every_foreign_name_is_foreign) {
+TEST(Options, every_foreign_name_is_foreign) {
   for (const std::string_view name : option_names()) EXPECT_EQ(hint_for_foreign_option(name), "") << name;
   for (const std::string_view name : loss_names()) EXPECT_EQ(hint_for_foreign_loss(name), "") << name;
   for (const Solver* solver : all_solvers()) EXPECT_EQ(hint_for_foreign_solver(solver->name()), "") << solver->name();
 }
 
-TEST(Settings, the_lists_for_users_have_the_names_that_are_parsed) {
+TEST(Options, the_lists_for_users_have_the_names_that_are_parsed) {
   std::vector<std::string_view> options, kernels;
   for (const OptionText& text : option_texts()) options.push_back(text.name);
   for (const KernelText& text : kernel_texts()) kernels.push_back(text.name);
@@ -216,7 +218,7 @@ TEST(Settings, the_lists_for_users_have_the_names_that_are_parsed) {
   EXPECT_EQ(kernels, kernel_names());
 }
 
-TEST(Settings, options_of_model_selection_are_known_elsewhere) {
+TEST(Options, options_of_model_selection_are_known_elsewhere) {
   EXPECT_EQ(unknown_option("folds", option_names()).hint(), "Only margin_cross_validate reads it.");
   EXPECT_EQ(unknown_option("folds", option_names()).kind(), ErrorKind::invalid_option);
 }

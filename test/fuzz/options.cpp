@@ -1,5 +1,5 @@
 // Any nested value under any option name either parses or is refused by margin::Error with a message; nothing else.
-#include "core/options/settings.hpp"
+#include "core/options/options.hpp"
 
 #include <cmath>
 #include <limits>
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options[name] = any_value(bytes, 0);
   }
   try {
-    const margin::Settings settings = margin::parse_settings(options);
+    const margin::Options settings = margin::parse_options(options);
     fuzz::require(settings.tolerance >= 0 && settings.tolerance < 1, "a parsed tolerance is in [0, 1)");
     fuzz::require(!settings.lambda || *settings.lambda > 0, "a parsed lambda is positive");
     fuzz::require(!settings.max_iterations || *settings.max_iterations >= 1, "a parsed max_iterations is positive");
