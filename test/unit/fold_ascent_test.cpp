@@ -163,7 +163,7 @@ TEST(CrossValidation, ComparesWithATolerance) {
   EXPECT_EQ(parse_cross_validation({{"tolerance", {}}}).settings.tolerance, 1e-2);
   EXPECT_EQ(parse_cross_validation({{"tolerance", {1e-4}}}).settings.tolerance, 1e-4);
   EXPECT_EQ(parse_path({}).settings.tolerance, Options().tolerance);
-  EXPECT_EQ(parse_cross_validation({{"calibration", {std::string("platt")}}}).options.calibration, Calibrate::none);
+  EXPECT_EQ(parse_cross_validation({{"calibration", {std::string("platt")}}}).settings.calibration, Calibrate::none);
 }
 
 TEST(CrossValidation, CountsModelsThatAreNotDone) {
