@@ -12,28 +12,39 @@ import tempfile
 
 import datasets
 
-BIN, SOCKET, BUILD = os.environ["MARGIN_BIN"], os.environ["MARGIN_SOCKET"], os.environ["MARGIN_BENCH_BUILD"]
 DOCUMENT = os.path.join(datasets.HERE, "..", "docs", "benchmarks.md")
 
 
-class Session:
-    """One backend for the whole run; `run` returns its answer rows and the seconds that the statement took."""
+class StatementFailed(RuntimeError):
+    """An error that the server raised: `state` is its SQLSTATE, `message` its first line."""
 
-    def __init__(self):
+    def __init__(self, state, message, statement):
+        super().__init__("%s\n  in: %s" % (message, statement[:300]))
+        self.state, self.message = state, message
+
+
+class Session:
+    """One backend for the whole run; `run` returns its answer rows and the seconds that the statement took. It is a
+    backend of the server that run.sh started, unless another is given by its programs' directory and its socket's."""
+
+    def __init__(self, programs=None, socket=None):
+        self.command = [os.path.join(programs or os.environ["MARGIN_BIN"], "psql"), "-X", "-q", "-h",
+                        socket or os.environ["MARGIN_SOCKET"], "-U", "postgres", "-d", "postgres"]
         self.psql = subprocess.Popen(
-            [os.path.join(BIN, "psql"), "-X", "-q", "-A", "-t", "-F", "\t", "-h", SOCKET, "-U", "postgres", "postgres"],
+            self.command + ["-A", "-t", "-F", "\t"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
         self.warnings = []
         self.pid = int(self.run("SELECT pg_backend_pid()")["rows"][0][0])
 
     def run(self, statement):
         before = self._cpu()
-        self.psql.stdin.write("\\timing on\n%s;\n\\timing off\n\\echo --end--\n" % statement)
+        self.psql.stdin.write("\\timing on\n%s;\n\\timing off\n\\echo --end-- :SQLSTATE\n" % statement)
         self.psql.stdin.flush()
-        rows, wall, failure = [], None, None
+        rows, wall, failure, state = [], None, None, None
         for line in self.psql.stdout:
             line = line.rstrip("\n")
-            if line == "--end--":
+            if line.startswith("--end-- "):
+                state = line.split()[1]
                 break
             time = re.match(r"Time: ([0-9.]+) ms", line)
             if time:
@@ -45,7 +56,7 @@ class Session:
             else:
                 rows.append(line.split("\t"))
         if failure:
-            raise RuntimeError("%s\n  in: %s" % (failure, statement[:300]))
+            raise StatementFailed(state, failure, statement)
         return {"rows": rows, "wall": wall, "cpu": self._cpu() - before}
 
     def _cpu(self):
@@ -70,8 +81,7 @@ class Session:
         self.run("CREATE TABLE %s (id int, y %s, %s)" % (table, "int" if y == 4 else "double precision", columns))
         writer = subprocess.Popen([os.path.join(datasets.HERE, "datasets.py"), "copysparse" if sparse else "copy", name]
                                   + ([] if sparse else [element]), stdout=subprocess.PIPE)
-        subprocess.run([os.path.join(BIN, "psql"), "-X", "-q", "-h", SOCKET, "-U", "postgres", "postgres", "-c",
-                        "COPY %s FROM STDIN (FORMAT binary)" % table], stdin=writer.stdout, check=True)
+        subprocess.run(self.command + ["-c", "COPY %s FROM STDIN (FORMAT binary)" % table], stdin=writer.stdout, check=True)
         if writer.wait() != 0:
             raise RuntimeError("datasets.py could not read " + name)
         if sparse and sparse != "pairs":  # the two arrays become one value per row
@@ -91,7 +101,7 @@ class Peer:
 
     def __init__(self, program, name=None):
         script = os.path.join(datasets.HERE, "peers", program)
-        arguments = [script if os.path.exists(script) else os.path.join(BUILD, "peer_" + program)]
+        arguments = [script if os.path.exists(script) else os.path.join(os.environ["MARGIN_BENCH_BUILD"], "peer_" + program)]
         if name:
             if name not in Peer.packed:
                 Peer.packed[name] = os.path.join(Peer.directory.name, name)

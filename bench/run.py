@@ -12,49 +12,17 @@ import l1
 import newcomers as first_steps
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
+from statements import (MAX_MARGIN, PREDICT_CALLS, PREDICTORS, SOFT_MARGIN, SPEED_SETS, TEXT_COSTS, TEXT_GAPS, TEXT_ROWS, liblinear_problem, options,
+                        predict_all, table_name, train, train_predictors, width_of)
 
 REPETITIONS = int(os.environ.get("MARGIN_REPETITIONS", "3"))
-
-
-def table_name(name):
-    return "".join(c if c.isalnum() else "_" for c in name)
-
-
-def options(**named):
-    def literal(v):
-        return ("true" if v else "false") if isinstance(v, bool) else repr(v) if not isinstance(v, str) else "'%s'" % v
-
-    return "margin_options(%s)" % ", ".join("%s => %s" % (k, literal(v)) for k, v in named.items())
-
-
-FIELDS = "status, solver, iterations, margin_lower, margin_upper, primal, dual, gap, seconds, support"
-
-
-def train(session, table, **named):
-    """A function that runs one whole training statement and adds the model's own fields to the measurement."""
-    statement = "SELECT %s FROM (SELECT (train_margin(y, x, %s)).* FROM %s OFFSET 0) m" % (FIELDS, options(**named), table)
-
-    def work():
-        result = session.run(statement)
-        for name, text in zip(FIELDS.split(", "), result["rows"][-1]):
-            result[name] = text if name in ("status", "solver") else float(text) if text else None
-        return result
-
-    return work
 
 
 def relative(model):
     return (model["margin_upper"] - model["margin_lower"]) / model["margin_upper"]
 
 
-def width_of(name):
-    return datasets.load(name)[0].shape[1]
-
-
 # Hard margin -----------------------------------------------------------------------------------------------------
-
-SPEED_SETS = ("mnist_0v1", "mnist_6v7", "mushrooms", "gisette_scale.t", "basehock")
-
 
 def max_margin(session):
     """The whole SQL statement against LIBSVM's solver alone and against the cheapest scan of the same rows."""
@@ -65,7 +33,7 @@ def max_margin(session):
     for name in SPEED_SETS:
         table, peer = table_name(name), Peer("libsvm", name)
         session.load(table, name)
-        seen = interleave({"ours": train(session, table, tolerance=1e-6),
+        seen = interleave({"ours": train(session, table, **MAX_MARGIN),
                            "scan": lambda: session.run("SELECT sum(x[%d]) FROM %s" % (width_of(name), table)),
                            "libsvm": lambda: peer.ask("1e9 1e-5")}, REPETITIONS)
         peer.close()
@@ -134,19 +102,11 @@ def predict(session):
     out = Table("predict", "Predicting",
                 "`SELECT count(margin_predict(model, x))` and `margin_score` with the model in a table, against "
                 "`SELECT sum(x[1])` over the same rows. A 47,236-feature model weighs 378 kB: decoding it for every row would show.")
-    session.load("covtype_like", "covtype_like")
-    session.load("rcv1", "rcv1_small")
-    session.run("CREATE TABLE IF NOT EXISTS models (name text, model margin_model)")
-    session.run("TRUNCATE models")
-    session.run("INSERT INTO models SELECT 'cov', train_margin(y, x, %s) FROM covtype_like WHERE id < 2000"
-                % options(solver="momentum", max_iterations=20))
-    session.run("INSERT INTO models SELECT 'rcv1', train_margin(y, x) FROM rcv1")
-    session.run("ANALYZE models")  # unanalysed, its size is overestimated and every query compiled by JIT
-    for name, table in (("cov", "covtype_like"), ("rcv1", "rcv1")):
+    train_predictors(session)
+    for name, table in PREDICTORS:
         work = {"scan": lambda: session.run("SELECT sum(x[1]) FROM " + table)}
-        for call in ("margin_predict(model, x)", "margin_predict(model, x, NULL::int)", "margin_score(model, x)"):
-            work[call] = lambda call=call: session.run(
-                "SELECT count(%s) FROM %s, models WHERE name = '%s'" % (call, table, name))
+        for call in PREDICT_CALLS:
+            work[call] = predict_all(session, call, name, table)
         seen = interleave(work, REPETITIONS)
         for call in list(work)[1:]:
             out.compare("%s, d = %s" % (call, "54" if name == "cov" else "47,236"), seen[call], seen["scan"], 2)
@@ -223,11 +183,10 @@ def against_liblinear(session, out, name, c, loss, solvers, bounds):
     table = table_name(name)
     session.load(table, name)
     rows = datasets.load(name)[0].shape[0]
-    lam = 1.0 / (c * rows)
     peer = Peer("liblinear", name)
-    best = train(session, table, **{"lambda": lam}, loss=loss, intercept=False, tolerance=1e-9)()
+    best = train(session, table, **liblinear_problem(c, rows, loss, 1e-9))()
     for gap, bound, absolute in bounds:
-        ours = train(session, table, **{"lambda": lam}, loss=loss, intercept=False, tolerance=gap)
+        ours = train(session, table, **liblinear_problem(c, rows, loss, gap))
         found = [liblinear_to_gap(peer, s, c, rows, best["dual"], gap) for s in solvers]
         lines = [line for line, _ in found if line]
         work = {"ours": ours}
@@ -302,11 +261,8 @@ def soft_margin(session):
                 "Same objective (lambda = 1/(C n), no intercept), same relative duality gap; LIBLINEAR's `train()` alone with the rows in "
                 "memory, at the eps of a geometric grid (factor 0.316) that first meets the gap, judged with our certified dual value: an "
                 "oracle in its favour. Bounds: ratio, or seconds where LIBLINEAR does not get there.")
-    against_liblinear(session, out, "covtype_like", 1.0, "hinge", (3,), ((1e-3, 0.3, None), (1e-6, None, 1.0)))
-    against_liblinear(session, out, "covtype_like", 1.0, "logistic", (0, 7), ((1e-3, 0.3, None), (1e-6, 0.3, None)))
-    for lam_n, limit in ((100.0, 0.5), (0.01, 3.0)):
-        against_liblinear(session, out, "gaussian_noise", 1 / lam_n, "hinge", (3,), ((1e-6, None, limit),))
-    against_liblinear(session, out, "mnist_10k_halves", 1.0, "hinge", (3,), ((1e-6, None, 1.0),))
+    for problem in SOFT_MARGIN:
+        against_liblinear(session, out, *problem)
     return out
 
 
@@ -316,13 +272,13 @@ def sparse(session):
                 "100,000 x 50,000 with 0.16 % stored values (margin_sparse), hinge: the whole SQL statement, and our `train()` alone with the "
                 "rows in memory, against LIBLINEAR's -s 3; otherwise as above.")
     session.load("text_like", "text_like", sparse=True)
-    core, peer, rows = Peer("core", "text_like"), Peer("liblinear", "text_like"), 100_000
-    for c in (1.0, 100.0):
+    core, peer, rows = Peer("core", "text_like"), Peer("liblinear", "text_like"), TEXT_ROWS
+    for c in TEXT_COSTS:
         common = "lambda=%.17g loss=hinge intercept=false " % (1 / (c * rows))
         best = core.ask(common + "tolerance=1e-8")
-        for gap in (1e-3, 1e-6):
+        for gap in TEXT_GAPS:
             line, answer = liblinear_to_gap(peer, 3, c, rows, best["dual"], gap)
-            work = {"statement": train(session, "text_like", **{"lambda": 1 / (c * rows)}, loss="hinge", intercept=False, tolerance=gap),
+            work = {"statement": train(session, "text_like", **liblinear_problem(c, rows, "hinge", gap)),
                     "core": lambda: core.ask(common + "tolerance=%g" % gap)}
             if line:
                 work["peer"] = lambda: peer.ask(line)

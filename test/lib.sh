@@ -10,6 +10,8 @@ jobs=${MARGIN_JOBS:-2}
 python=/usr/bin/python3 # Debian's own: the one that has numpy, whatever else is on the PATH
 scratch=''     # the directory of this run; removed at the end
 stage_group='' # process group of the command that runs just now
+built=$root    # the tree that is built and installed; bench/against.sh has two
+place=''       # where its installation and its cluster go: in the scratch directory itself, or in this one below it
 
 packages_build=(postgresql-"$pg_major" postgresql-server-dev-"$pg_major" g++ make pkg-config libeigen3-dev)
 packages_test=(cmake libgtest-dev libmpfr-dev libipc-run-perl valgrind clang-format python3 python3-numpy python3-psycopg2 xz-utils)
@@ -69,9 +71,10 @@ make_scratch() {
 
 # server_directory NAME: a directory in the scratch space that the server's user owns.
 server_directory() {
-  mkdir -p "$scratch/$1"
-  if [ "$(id -u)" -eq 0 ]; then chown postgres "$scratch/$1"; fi
-  printf '%s\n' "$scratch/$1"
+  local directory=${place:-$scratch}/$1
+  mkdir -p "$directory"
+  if [ "$(id -u)" -eq 0 ]; then chown postgres "$directory"; fi
+  printf '%s\n' "$directory"
 }
 
 clean_up() {
@@ -96,17 +99,17 @@ clean_up() {
 # Says now and then how far it is; all else that make and the compiler say is an error or a warning.
 build_extension() {
   local files
-  files=$(find "$root/src" -name '*.cpp' | wc -l)
-  make -C "$root" -j"$jobs" PG_CONFIG="$pg_config" | awk -v files="$files" '
+  files=$(find "$built/src" -name '*.cpp' | wc -l)
+  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" | awk -v files="$files" '
     / -c -o / {if (++done % 40 == 0) {print "  " done " of " files " files"; fflush()}}'
 }
 
 # A private copy of the server's installation with our extension in it. PostgreSQL finds its library and share
 # directories relative to its own executable, so a copied bin directory is all that it takes.
 install_privately() {
-  local tree=$scratch/install directory entry
+  local tree=${place:-$scratch}/install directory entry
   mkdir -p "$tree"
-  make -C "$root" -s install PG_CONFIG="$pg_config" DESTDIR="$tree" >/dev/null
+  make -C "$built" -s install PG_CONFIG="$pg_config" DESTDIR="$tree" >/dev/null
   bin=$tree$("$pg_config" --bindir)
   mkdir -p "$bin"
   cp "$("$pg_config" --bindir)"/* "$bin/"
@@ -134,8 +137,8 @@ start_cluster() {
     printf "listen_addresses = ''\nunix_socket_directories = '%s'\nfsync = off\n" "$socket"
     [ $# -eq 0 ] || printf '%s\n' "$@"
   } | as_server tee -a "$data/postgresql.conf" >/dev/null
-  as_server "$bin/pg_ctl" -D "$data" -l "$scratch/server/log" -w start >/dev/null ||
-    { cat "$scratch/server/log" >&2; die "the cluster did not start"; }
+  as_server "$bin/pg_ctl" -D "$data" -l "$data/../log" -w start >/dev/null ||
+    { cat "$data/../log" >&2; die "the cluster did not start"; }
 }
 
 stop_cluster() {
