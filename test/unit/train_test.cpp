@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/problem/standardize.hpp"
+#include "core/problem/thresholds.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

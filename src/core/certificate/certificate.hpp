@@ -8,9 +8,6 @@
 
 namespace margin {
 
-/// A share of the largest row norm: rows that no separator parts by more are not separable for any purpose.
-constexpr double negligible_margin = 1e-9;
-
 /// Both ends of the interval. Hard margin: lower ≤ max margin ≤ upper. Soft margin: dual ≤ P* ≤ primal.
 struct Certificate {
   double primal = 0, dual = 0;  ///< hard margin: primal = the lower end, dual = the upper end

@@ -6,6 +6,7 @@
 #include "core/base/monitor.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 

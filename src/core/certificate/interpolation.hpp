@@ -13,9 +13,6 @@
 
 namespace margin {
 
-/// Rows that only weights of this many times (largest target / largest row) meet are called contradictory.
-constexpr double contradiction = 1e9;
-
 /// Row by row; O(d) memory.
 class InterpolationCheck {
  public:

@@ -21,10 +21,6 @@
 
 namespace margin {
 
-/// A share of the largest sqrt(k(x, x)): sums of kernel values prove no smaller margin, because ‖Σ q z‖² is a sum of
-/// terms of either sign that each err by 1e-16 of k(x, x) or more.
-constexpr double negligible_kernel_margin = 1e-6;
-
 /// `weights`: outputs × basis size, of any norm; `intercept` per output; `dual` as in Solution.
 Certificate certify_kernel(const Problem& problem, const Weights& weights, const KernelBasis& basis,
                            const Eigen::VectorXd& intercept, const Weights& dual);

@@ -16,6 +16,7 @@
 #include "core/math/norm.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/cross_fit.hpp"
 

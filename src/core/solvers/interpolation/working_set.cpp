@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/certificate/interpolation.hpp"
 #include "core/math/box_qp.hpp"
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 

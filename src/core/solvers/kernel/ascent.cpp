@@ -6,6 +6,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 
@@ -234,7 +235,7 @@ Solution run_kernel_ascent(const Problem& problem, const Options& options, Monit
   KernelAscent ascent(problem, rows, columns, run);
   if (ascent.radius() == 0) return ascent.zero_solution(name);
 
-  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * certifiable;
   double lower = 0;
   Status status = Status::iteration_limit;
   UpperEnd upper;

@@ -22,6 +22,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/kernel/smo_output.hpp"
 #include "core/solvers/l2_margin/margin_scan.hpp"
 
@@ -96,7 +97,7 @@ Solution Smo::solve(const Problem& problem, const Options& options, Monitor& mon
   s.dual = polled_zeros(problem.rows(), problem.outputs(), poll);
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), poll);
-  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * certifiable;
   s.status = Status::optimal;
   if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
     s.dual.setOnes();

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/certificate/kernel.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 

@@ -17,7 +17,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/polled.hpp"
-#include "core/certificate/certificate.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
 #include "core/solvers/l1_margin/stump_learners.hpp"
@@ -30,7 +30,6 @@ namespace {
 constexpr std::int64_t default_rounds = 10000;
 constexpr std::int64_t rounds_of_risk = 300;  // on rows that are proven not separable
 constexpr double default_shrinkage = 0.1;
-constexpr double no_margin = 0.9 * negligible_margin;
 
 class Boosting final : public Solver {
  public:
@@ -176,7 +175,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, Monitor
   if (stumps) rows.scale = 1;
   Poller poller(&monitor);
   std::unique_ptr<WeakLearners> learners;
-  const double target = 0.999 * options.tolerance;  // the certificate's rounding allowance needs a little room
+  const double target = certifiable * options.tolerance;
   const auto rounds = [&](std::int32_t o, std::int64_t limit) {
     if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, poller);
     if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, poller);

@@ -3,16 +3,15 @@
 #include <cmath>
 #include <limits>
 
-#include "core/certificate/certificate.hpp"
 #include "core/math/l1_simplex.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
-constexpr std::size_t rows_per_scan = 64;              // of each class
+constexpr std::size_t rows_per_scan = 64;  // of each class
 
 /// The working set: some rows of the data set against all features.
 class FeaturePayoffs final : public PayoffMatrix {
@@ -116,7 +115,7 @@ L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double toleranc
   best.weights = Eigen::VectorXd::Zero(problem.dimensions());
   best.lower = -infinity;
   best.upper = 1;
-  const double target = 0.999 * tolerance;  // the certificate's rounding allowance needs a little room
+  const double target = certifiable * tolerance;
   const double accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
   for (;;) {
     const L1Simplex::Outcome outcome = simplex.solve(accuracy, [&](double operations) {

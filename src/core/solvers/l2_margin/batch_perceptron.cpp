@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/base/polled.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
 
 namespace margin {
@@ -33,7 +34,7 @@ class BatchPerceptron final : public Solver {
 
 Solution BatchPerceptron::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
   Run run(options, monitor, name(), 10000);
-  const double scale = unit_scale(problem.data.radius()), target = options.tolerance * 0.999;
+  const double scale = unit_scale(problem.data.radius()), target = options.tolerance * certifiable;
   Solution s;
   s.solver = name();
   s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); });

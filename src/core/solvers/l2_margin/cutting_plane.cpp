@@ -17,7 +17,7 @@
 #include <memory>
 
 #include "core/base/polled.hpp"
-#include "core/certificate/certificate.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/l2_margin/min_norm_point.hpp"
 #include "core/solvers/l2_margin/momentum.hpp"
@@ -27,7 +27,6 @@ namespace margin {
 
 namespace {
 
-constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
 constexpr std::int64_t default_rounds = 100000;
 
 class CuttingPlane final : public Solver {
@@ -105,7 +104,7 @@ Solution CuttingPlane::solve(const Problem& problem, const Options& options, Mon
   Best best;
   Weights w = mean_difference(problem, 512);
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * certifiable;
   const auto largest_pool = static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24));
   Status status = Status::iteration_limit;
   std::int64_t round = 0;

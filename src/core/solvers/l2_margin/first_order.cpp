@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/polled.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 
@@ -252,7 +253,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
   s.solver = name;
   double lower = -infinity, upper = infinity;
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  const double target = options.tolerance * 0.999;
+  const double target = options.tolerance * certifiable;
   for (std::int64_t t = 0;; ++t) {
     method.pass();
     if (method.margin() > lower) {

@@ -14,8 +14,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/certificate/certificate.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/lp_margin/working_set.hpp"
 
@@ -25,7 +25,6 @@ extern const Solver& cutting_plane;
 
 namespace {
 
-constexpr double no_margin = 0.9 * negligible_margin;  // the certificate's rounding allowance needs a little room
 constexpr std::int64_t default_rounds = 100000;
 
 /// The best of everything seen so far.
@@ -77,7 +76,7 @@ Solution solve_by_working_set(const Problem& problem, const Options& options, Mo
 
   Best best;
   Weights w = std::move(start.weights);
-  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * certifiable;
   Status status = Status::iteration_limit;
   std::int64_t round = start.iterations;
   std::vector<Pair> worst;

@@ -4,15 +4,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/certificate/certificate.hpp"
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/margin_scan.hpp"
 
 namespace margin {
 
 namespace {
-constexpr double no_margin = 0.9 * negligible_margin;
 constexpr std::int64_t default_epochs = 1000;
 }  // namespace
 
@@ -100,7 +99,7 @@ Solution run_epochs(const Problem& problem, const Options& options, Monitor& mon
   LpAscent ascent(problem, scale, constant);
   LpRecord record(problem, scale);
   Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows());
-  const double target = options.tolerance * 0.999;  // the certificate's rounding allowance needs a little room
+  const double target = options.tolerance * certifiable;
   Status status = Status::iteration_limit;
   for (std::int64_t epochs = 1;; ++epochs) {
     epoch(alpha, ascent, run);

@@ -21,6 +21,7 @@
 #include "core/base/huge_pages.hpp"
 #include "core/loss/registry.hpp"
 #include "core/problem/target_units.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/sdca/epoch.hpp"
 #include "core/solvers/sdca/fold_steps.hpp"
 #include "core/solvers/sdca/gap_schedule.hpp"
@@ -294,7 +295,7 @@ void FoldAscent::look(const L& loss, double epochs) {
     const double penalty = 0.5 * products[f];
     const double primal = losses[f] + penalty, dual = -conjugates[f] - penalty;
     at_->size[f] = std::max(std::fabs(primal), std::fabs(dual));
-    target_[f] = 0.999 * settings_.tolerance * at_->size[f];
+    target_[f] = certifiable * settings_.tolerance * at_->size[f];
     reached_[f] = primal - dual <= target_[f];
     if (reached_[f] != 0) continue;
     const double ratio = (primal - dual) / target_[f];

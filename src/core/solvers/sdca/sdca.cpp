@@ -24,6 +24,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/loss/registry.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/sdca/averaging.hpp"
 #include "core/solvers/sdca/epoch.hpp"
@@ -180,7 +181,7 @@ class OutputAscent {
     session_.primal = gap.primal;
     session_.dual = gap.dual;
     // A hair less than allowed, for the rounding that the certificate will add outward.
-    const double target = 0.999 * session_.options.tolerance * gap.size();
+    const double target = certifiable * session_.options.tolerance * gap.size();
     schedule_.looked(visits_, estimate_, gap.gap(), target);
     return !overflowed_ && gap.gap() <= target;
   }

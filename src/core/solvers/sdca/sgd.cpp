@@ -17,6 +17,7 @@
 #include "core/base/polled.hpp"
 #include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/sdca/state.hpp"
 #include "core/solvers/solver.hpp"
@@ -122,8 +123,8 @@ Status descend(const L& loss, SdcaState& state, const Options& options, Random& 
     }
     measure(state, run, best);
     run.record(epochs, other_dual + best.dual, other_primal + best.primal);
-    if (best.primal < infinity &&
-        best.primal - best.dual <= 0.999 * options.tolerance * std::max(std::fabs(best.primal), std::fabs(best.dual)))
+    if (best.primal < infinity && best.primal - best.dual <= certifiable * options.tolerance *
+                                                                 std::max(std::fabs(best.primal), std::fabs(best.dual)))
       return Status::optimal;
     if (last || n == 0) return status;
   }
