@@ -44,7 +44,7 @@ class Checker {
  private:
   Vector features(std::int64_t i) const {
     const margin::Row x = p_.data.row(i);
-    const auto* stumps = dynamic_cast<const margin::StumpBasis*>(v_.basis.get());
+    const auto* stumps = margin::stumps_of(v_.basis.get());
     Vector out(at(stumps != nullptr ? stumps->size() : p_.dimensions()));
     if (stumps != nullptr) {
       std::vector<double> values(out.size());
@@ -110,7 +110,7 @@ void Checker::make_gram() {
   gram_.assign(n_, Vector(n_));
   for (std::size_t i = 0; i < n_; ++i)
     for (std::size_t j = 0; j <= i; ++j) gram_[i][j] = gram_[j][i] = kernel(rows_[i], rows_[j]);
-  const auto& basis = dynamic_cast<const margin::KernelBasis&>(*v_.basis);
+  const auto& basis = *margin::support_vectors_of(v_.basis.get());
   for (const std::int64_t i : basis.origin()) origin_.push_back(at(i));
 }
 
@@ -423,10 +423,10 @@ void Checker::interpolation() {
 margin::Certificate certificate_of(const Problem& p, const Vectors& v) {
   margin::Status status = margin::Status::optimal;
   if (p.interpolate) return certify_interpolation(p, v.weights, v.intercept, v.dual, 1e-3, status);
-  if (const auto* stumps = dynamic_cast<const margin::StumpBasis*>(v.basis.get()))
+  if (const auto* stumps = margin::stumps_of(v.basis.get()))
     return certify_stumps(p, *stumps, v.weights, v.intercept, v.dual);
   if (p.kernel != nullptr)
-    return certify_kernel(p, v.weights, dynamic_cast<const margin::KernelBasis&>(*v.basis), v.intercept, v.dual);
+    return certify_kernel(p, v.weights, *margin::support_vectors_of(v.basis.get()), v.intercept, v.dual);
   return p.hard_margin ? certify(p, v.weights, v.intercept, v.dual) : certify_risk(p, v.weights, v.intercept, v.dual);
 }
 
@@ -438,8 +438,8 @@ std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) 
   const auto dual = [&](std::int64_t i) { return with_dual ? v.dual.row(i).data() : nullptr; };
   if (p.kernel != nullptr) {
     if (p.data.weighted()) return std::nullopt;
-    margin::KernelCheck check(kernel_objective_of(p), dynamic_cast<const margin::KernelBasis&>(*v.basis),
-                              v.weights.data(), intercept, with_dual);
+    margin::KernelCheck check(kernel_objective_of(p), *margin::support_vectors_of(v.basis.get()), v.weights.data(),
+                              intercept, with_dual);
     for (std::int64_t i = 0; i < p.rows(); ++i) check.add(p.data.row(i), label(i), p.weight(i), dual(i));
     return check.ends(nullptr).certificate;
   }

@@ -117,7 +117,7 @@ struct Evaluation {
   long double margin = INFINITY, rounding = 0;
 };
 Evaluation margin_of(const margin::Model& model, const Table& t, const std::vector<int>& label) {
-  const auto* support = dynamic_cast<const margin::KernelBasis*>(model.basis.get());
+  const auto* support = margin::support_vectors_of(model.basis.get());
   const auto functions = static_cast<std::size_t>(model.weights.cols());
   const auto phi = [&](const std::vector<double>& x, std::size_t s) -> long double {
     if (support == nullptr) return s < x.size() ? x[s] : 0;
@@ -222,7 +222,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (int y : table.y)
       label.push_back(static_cast<int>(std::lower_bound(names.begin(), names.end(), y) - names.begin()));
     require(c.primal <= c.dual, "lower end <= upper end");
-    const auto* support = dynamic_cast<const margin::KernelBasis*>(model.basis.get());
+    const auto* support = margin::support_vectors_of(model.basis.get());
     if (support == nullptr || support->rows().kernel().name().substr(0, 3) != "ntk") {
       const Evaluation lower = margin_of(model, table, label);
       require(c.primal <= lower.margin + 1e-9L * std::fabs(lower.margin) + lower.rounding,

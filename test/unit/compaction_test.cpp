@@ -208,8 +208,8 @@ TEST(Compaction, stumps_name_the_declared_features) {
   expect_same_scores(t, a, b);
   EXPECT_TRUE(a.columns.empty());
   EXPECT_EQ(a.basis->dimensions(), width);
-  const auto& wide = dynamic_cast<const StumpBasis&>(*a.basis).stumps();
-  const auto& narrow = dynamic_cast<const StumpBasis&>(*b.basis).stumps();
+  const auto& wide = stumps_of(a.basis.get())->stumps();
+  const auto& narrow = stumps_of(b.basis.get())->stumps();
   for (std::size_t k = 0; k < wide.size(); ++k) EXPECT_EQ(wide[k].feature, wide_column(narrow[k].feature));
 }
 

@@ -57,7 +57,7 @@ struct Stored {
     objective.lambda = c.lambda;
   }
   static KernelRows copy_of(const Model& m) {
-    const KernelRows& from = dynamic_cast<const KernelBasis&>(*m.basis).rows();
+    const KernelRows& from = support_vectors_of(m.basis.get())->rows();
     KernelRows to(from.shared_kernel(), from.dimensions(), Layout::doubles);
     std::vector<double> scratch;
     for (std::size_t i = 0; i < from.size(); ++i) to.append(from.row(i, scratch));

@@ -17,7 +17,7 @@ struct Stump {
 class StumpBasis final : public Basis {
  public:
   StumpBasis(std::vector<Stump> stumps, std::int32_t dimensions)
-      : stumps_(std::move(stumps)), dimensions_(dimensions) {}
+      : Basis(Kind::stumps), stumps_(std::move(stumps)), dimensions_(dimensions) {}
   std::int32_t size() const override { return static_cast<std::int32_t>(stumps_.size()); }
   std::int32_t dimensions() const override { return dimensions_; }
   void evaluate(const Row& x, double* values) const override;
@@ -27,5 +27,10 @@ class StumpBasis final : public Basis {
   std::vector<Stump> stumps_;
   std::int32_t dimensions_;
 };
+
+/// The same basis as what it is; null where it is none or of another kind.
+inline const StumpBasis* stumps_of(const Basis* basis) {
+  return basis != nullptr && basis->kind() == Basis::Kind::stumps ? static_cast<const StumpBasis*>(basis) : nullptr;
+}
 
 }  // namespace margin

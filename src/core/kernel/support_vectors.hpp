@@ -13,7 +13,11 @@ class KernelBasis final : public Basis {
   /// models store them as sparse vectors. `monitor` (null: none), which must outlive the basis, is polled by
   /// evaluate().
   explicit KernelBasis(KernelRows rows, bool sparse, std::vector<std::int64_t> origin = {}, Monitor* monitor = nullptr)
-      : rows_(std::move(rows)), origin_(std::move(origin)), sparse_(sparse), monitor_(monitor) {}
+      : Basis(Kind::support_vectors),
+        rows_(std::move(rows)),
+        origin_(std::move(origin)),
+        sparse_(sparse),
+        monitor_(monitor) {}
 
   std::int32_t size() const override { return static_cast<std::int32_t>(rows_.size()); }
   std::int32_t dimensions() const override { return rows_.dimensions(); }
@@ -31,6 +35,12 @@ class KernelBasis final : public Basis {
   bool sparse_;
   Monitor* monitor_;
 };
+
+/// The same basis as what it is; null where it is none or of another kind.
+inline const KernelBasis* support_vectors_of(const Basis* basis) {
+  return basis != nullptr && basis->kind() == Basis::Kind::support_vectors ? static_cast<const KernelBasis*>(basis)
+                                                                           : nullptr;
+}
 
 /// A kernel model's weights over all rows (n × outputs) reduced to the rows with a weight; where all are zero, the
 /// first row stays.

@@ -87,8 +87,8 @@ std::string target_lines(const ModelFigures& m) {
 
 std::string margin_name(const ModelFigures& m) {
   const std::string text = "the largest possible margin";
-  if (dynamic_cast<const KernelBasis*>(m.scorer.basis) != nullptr) return text + ", in the space of the kernel";
-  if (dynamic_cast<const StumpBasis*>(m.scorer.basis) != nullptr) return text + " of stumps whose weights sum to 1";
+  if (support_vectors_of(m.scorer.basis) != nullptr) return text + ", in the space of the kernel";
+  if (stumps_of(m.scorer.basis) != nullptr) return text + " of stumps whose weights sum to 1";
   return text + (m.standardized ? ", in standardised units" : ", in the units of the features");
 }
 
@@ -175,11 +175,11 @@ std::string summary(const ModelFigures& m) {
   if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
   if (const auto interval = interval_of(m)) text += interval_lines(m, *interval);
   if (m.interpolation()) text += target_lines(m);
-  if (const auto* vectors = dynamic_cast<const KernelBasis*>(m.scorer.basis))
+  if (const auto* vectors = support_vectors_of(m.scorer.basis))
     return text + line("kernel", kernel_line(vectors->rows().kernel())) +
            line("vectors", std::to_string(vectors->size()) + " support vectors");
   std::string largest;
-  const auto* basis = dynamic_cast<const StumpBasis*>(m.scorer.basis);
+  const auto* basis = stumps_of(m.scorer.basis);
   const std::vector<WeightEntry> weights = weights_by_size(m.scorer, shown_weights + 1);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
     largest += (k == 0 ? "" : ", ") + term(basis, weights[k].feature);

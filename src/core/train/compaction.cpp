@@ -104,7 +104,7 @@ void Compaction::take(InitialModel& model) const {
 void Compaction::give_back(Model& model) const {
   if (!copy_.has_value()) return;
   model.dimensions = data_.dimensions();
-  if (const auto* basis = dynamic_cast<const StumpBasis*>(model.basis.get())) {
+  if (const auto* basis = stumps_of(model.basis.get())) {
     std::vector<Stump> stumps = basis->stumps();
     for (Stump& s : stumps) s.feature = columns_[static_cast<std::size_t>(s.feature)];
     model.basis = std::make_shared<StumpBasis>(std::move(stumps), model.dimensions);

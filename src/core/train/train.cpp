@@ -100,10 +100,10 @@ void judge(const Problem& problem, double tolerance, Model& model) {
 
 Certificate certificate_of(const Problem& problem, Solution& s, double tolerance) {
   if (problem.interpolate) return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status);
-  if (const auto* stumps = dynamic_cast<const StumpBasis*>(s.basis.get()))
+  if (const auto* stumps = stumps_of(s.basis.get()))
     return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual);
   if (problem.kernel != nullptr)
-    return certify_kernel(problem, s.weights, dynamic_cast<const KernelBasis&>(*s.basis), s.intercept, s.dual);
+    return certify_kernel(problem, s.weights, *support_vectors_of(s.basis.get()), s.intercept, s.dual);
   return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual)
                              : certify_risk(problem, s.weights, s.intercept, s.dual);
 }

@@ -72,7 +72,7 @@ std::vector<TracePoint> history_of(Datum composite) {
 /// Throws Error for a model whose weights are not those of features.
 void require_linear(const StoredModel& model, const char* function) {
   if (model.basis == nullptr) return;
-  if (dynamic_cast<const StumpBasis*>(model.basis.get()) != nullptr)
+  if (stumps_of(model.basis.get()) != nullptr)
     throw Error(ErrorKind::unsupported,
                 std::string(function) + " shows weights of features, and this model weighs decision stumps",
                 "Its attributes stumps (feature, threshold) and weights belong together, element by element.");

@@ -24,7 +24,7 @@ struct VerifyState {
       dual_scale = unit_scale(top);
       scaled.resize(columns);
     }
-    if (const auto* basis = dynamic_cast<const KernelBasis*>(model->basis.get())) {
+    if (const auto* basis = support_vectors_of(model->basis.get())) {
       start_kernel(*basis, with_dual);
       return;
     }

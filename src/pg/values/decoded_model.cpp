@@ -6,7 +6,7 @@ namespace margin::pg {
 
 ProblemFields StoredModel::fields() const {
   ProblemFields fields{!regression(), loss, lambda.has_value(), norm};
-  fields.stumps = dynamic_cast<const StumpBasis*>(basis.get()) != nullptr;
+  fields.stumps = stumps_of(basis.get()) != nullptr;
   fields.kernel = basis != nullptr && !fields.stumps;
   return fields;
 }
@@ -14,7 +14,7 @@ ProblemFields StoredModel::fields() const {
 Options settings_of(const StoredModel& model) {
   Options settings = parse_options(model.options);
   const bool intercept = std::any_of(model.intercept.begin(), model.intercept.end(), [](double b) { return b != 0; });
-  const auto* vectors = dynamic_cast<const KernelBasis*>(model.basis.get());
+  const auto* vectors = support_vectors_of(model.basis.get());
   const std::string_view kernel = vectors == nullptr ? "" : vectors->rows().kernel().name();
   const auto found = margin::refusal_of(model.fields(), settings, model.lambda.value_or(0), kernel, intercept);
   if (found.has_value())
@@ -49,7 +49,7 @@ std::unique_ptr<StoredModel> decoded(Datum composite) {
 double bytes_of(const StoredModel& m) {
   double bytes = 8.0 * static_cast<double>(m.weights.size() + m.intercept.size() + m.dual_weights.size());
   for (const std::string& name : m.classes) bytes += 128 + static_cast<double>(name.size());
-  if (const auto* vectors = dynamic_cast<const KernelBasis*>(m.basis.get()))
+  if (const auto* vectors = support_vectors_of(m.basis.get()))
     bytes += vectors->rows().bytes() + vectors->rows().kernel().bytes();
   return bytes;
 }

@@ -191,7 +191,7 @@ std::unique_ptr<const Basis> read_kernel(const CompositeReader& reader, std::int
 }
 
 void set_kernel(CompositeBuilder& out, const Basis* basis) {
-  const auto* vectors = dynamic_cast<const KernelBasis*>(basis);
+  const auto* vectors = support_vectors_of(basis);
   if (vectors == nullptr) return;
   const KernelRows& rows = vectors->rows();
   out.set_text("kernel", rows.kernel().name());

@@ -184,7 +184,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
     const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
     out.set("dual_weights", FLOAT8ARRAYOID, k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
   }
-  if (const auto* basis = dynamic_cast<const StumpBasis*>(model.basis.get())) {
+  if (const auto* basis = stumps_of(model.basis.get())) {
     std::vector<double> table;
     for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});
     out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis->stumps().size(), 2));
