@@ -178,14 +178,14 @@ void Checker::soft(bool optimum) {
     dual_sum += max(0, mean - penalty / (Real(2) * lambda * (one - rho)));
   }
   if (primal.number()) {
-    claim(Real(c_.primal) >= primal * Real(1 - 1e-300), "primal below P(w)", primal, c_.primal);
+    claim(Real(c_.upper) >= primal * Real(1 - 1e-300), "primal below P(w)", primal, c_.upper);
     // Forged weights may have products whose sizes overflow though their sum does not.
     if (optimum && primal * max(1, total) < Real(1e280))
-      claim(std::isfinite(c_.primal), "primal is infinite", primal, c_.primal);
+      claim(std::isfinite(c_.upper), "primal is infinite", primal, c_.upper);
   }
-  if (p_.kernel == nullptr && has_dual()) claim(Real(c_.dual) <= dual_sum, "dual above D(a)", dual_sum, c_.dual);
-  if (!has_dual()) claim(c_.dual == 0, "dual value without a dual vector", 0, c_.dual);
-  claim(c_.dual <= c_.primal && c_.dual >= 0 && c_.gap >= 0, "ends out of order", c_.primal, c_.dual);
+  if (p_.kernel == nullptr && has_dual()) claim(Real(c_.lower) <= dual_sum, "dual above D(a)", dual_sum, c_.lower);
+  if (!has_dual()) claim(c_.lower == 0, "dual value without a dual vector", 0, c_.lower);
+  claim(c_.lower <= c_.upper && c_.lower >= 0 && c_.gap >= 0, "ends out of order", c_.upper, c_.lower);
   if (optimum && p_.l1_ratio == 0 && has_dual()) optimum_of_soft();
 }
 
@@ -216,8 +216,8 @@ void Checker::optimum_of_soft() {
     sum += *found;
   }
   findings.optimum = true;
-  claim(Real(c_.primal) >= sum * Real(1 - 1e-28), "primal below the optimum", sum, c_.primal);
-  claim(Real(c_.dual) <= sum + abs(sum) * Real(1e-28), "dual above the optimum", sum, c_.dual);
+  claim(Real(c_.upper) >= sum * Real(1 - 1e-28), "primal below the optimum", sum, c_.upper);
+  claim(Real(c_.lower) <= sum + abs(sum) * Real(1e-28), "dual above the optimum", sum, c_.lower);
 }
 
 void Checker::hard(bool optimum) {
@@ -231,14 +231,14 @@ void Checker::hard(bool optimum) {
       if (c != label) smallest = min(smallest, scores_[i][at(label)] - scores_[i][at(c)]);
   }
   if (square > 0)
-    claim(Real(c_.primal) <= smallest / sqrt(square), "lower end above the margin", smallest / sqrt(square), c_.primal);
-  if (optimum && !std::isfinite(c_.primal)) {
+    claim(Real(c_.lower) <= smallest / sqrt(square), "lower end above the margin", smallest / sqrt(square), c_.lower);
+  if (optimum && !std::isfinite(c_.lower)) {
     // Only where rounding leaves nothing of the norm of a kernel model's weights.
     Real size;
     for (Eigen::Index o = 0; p_.kernel != nullptr && o < outputs_; ++o)
       for (Eigen::Index j = 0; j < v_.weights.cols(); ++j)
         size += abs(Real(v_.weights(o, j))) * sqrt(gram_[origin_[at(j)]][origin_[at(j)]]);
-    claim(square < size * size * Real(1e-6), "the lower end is not finite", square, c_.primal);
+    claim(square < size * size * Real(1e-6), "the lower end is not finite", square, c_.lower);
   }
   // Σ q z as coefficients of rows, per class or output.
   const Real factor = binary ? 1 : 2;
@@ -285,7 +285,7 @@ void Checker::hard(bool optimum) {
       upper = min(upper, sqrt(max(norm, 0)) + sqrt(Real(0.5) * radius_square_) * imbalance);
     }
   }
-  claim(Real(c_.dual) >= upper * Real(1 - 0x1p-53), "upper end below the bound", upper, c_.dual);
+  claim(Real(c_.upper) >= upper * Real(1 - 0x1p-53), "upper end below the bound", upper, c_.upper);
   if (optimum && binary) optimum_of_hard();
 }
 
@@ -312,8 +312,8 @@ void Checker::optimum_of_hard() {
   findings.optimum = true;
   const Real best = sqrt(*square);
   const Real digits = sqrt(radius_square_) * Real(1e-60);
-  claim(Real(c_.dual) >= best * Real(1 - 0x1p-53) - digits, "upper end below the optimum", best, c_.dual);
-  claim(Real(c_.primal) <= best + digits, "lower end above the optimum", best, c_.primal);
+  claim(Real(c_.upper) >= best * Real(1 - 0x1p-53) - digits, "upper end below the optimum", best, c_.upper);
+  claim(Real(c_.lower) <= best + digits, "lower end above the optimum", best, c_.lower);
 }
 
 Real Checker::power_norm(const Vector& v, double p) const {
@@ -380,8 +380,8 @@ void Checker::one_against_rest() {
     lower = min(lower, size > 0 ? smallest / size : Real(0));
     upper = min(upper, upper_of(o, r));
   }
-  claim(Real(c_.primal) <= lower, "lower end above the margin", lower, c_.primal);
-  claim(Real(c_.dual) >= upper * Real(1 - 0x1p-53), "upper end below the bound", upper, c_.dual);
+  claim(Real(c_.lower) <= lower, "lower end above the margin", lower, c_.lower);
+  claim(Real(c_.upper) >= upper * Real(1 - 0x1p-53), "upper end below the bound", upper, c_.upper);
 }
 
 void Checker::interpolation() {
@@ -405,7 +405,7 @@ void Checker::interpolation() {
   Vector w;
   for (Eigen::Index j = 0; j < v_.weights.cols(); ++j) w.emplace_back(v_.weights(0, j));
   const Real size = power_norm(w, p_.norm), primal = size * size / Real(2);
-  claim(Real(c_.primal) >= primal, "primal below half of the squared norm", primal, c_.primal);
+  claim(Real(c_.upper) >= primal, "primal below half of the squared norm", primal, c_.upper);
   Real least;
   if (!p_.intercept || (mass[0] > 0 && mass[1] > 0)) {
     const Real one = 1, down = p_.intercept ? one / mass[0] : one, up = p_.intercept ? one / mass[1] : one;
@@ -414,8 +414,8 @@ void Checker::interpolation() {
     const Real length = power_norm(v, r), lead = up * height[1] - down * height[0];
     if (lead > 0) least = length > 0 ? lead / length : Real(INFINITY);
   }
-  claim(Real(c_.dual) <= least * least / Real(2) || c_.dual == 0, "dual above what the vector proves",
-        least * least / Real(2), c_.dual);
+  claim(Real(c_.lower) <= least * least / Real(2) || c_.lower == 0, "dual above what the vector proves",
+        least * least / Real(2), c_.lower);
 }
 
 }  // namespace
@@ -448,8 +448,8 @@ std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) 
     margin::MarginCheck one(p.classes, p.dimensions(), v.weights.data(), intercept, p.intercept, with_dual), two = one;
     for (std::int64_t i = 0; i < p.rows(); ++i) (i % 2 == 0 ? one : two).add(p.data.row(i), label(i), dual(i));
     one.merge(two);
-    c.primal = one.lower();
-    c.dual = std::min(one.upper(), one.radius() * (p.task == margin::Task::multiclass ? std::sqrt(2.0) : 1.0));
+    c.lower = one.lower();
+    c.upper = std::min(one.upper(), one.radius() * (p.task == margin::Task::multiclass ? std::sqrt(2.0) : 1.0));
     return c;
   }
   margin::RiskCheck one(objective_of(p), v.weights.data(), intercept, with_dual), two = one;
@@ -458,19 +458,19 @@ std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) 
         .add(p.data.row(i), p.task == margin::Task::regression ? p.target(i, 0) : label(i), p.data.weight(i),
              p.weight(i), dual(i));
   one.merge(two);
-  c.primal = one.primal();
-  c.dual = std::min(one.dual(), c.primal);
+  c.upper = one.primal();
+  c.lower = std::min(one.dual(), c.upper);
   return c;
 }
 
 Findings check(const Problem& p, const margin::Options& options, const Vectors& v, const margin::Certificate& c,
                bool optimum) {
   Findings none;
-  for (const double end : {c.primal, c.dual, c.gap, c.relative_gap, c.radius})
+  for (const double end : {c.lower, c.upper, c.gap, c.relative_gap, c.radius})
     if (std::isnan(end)) none.wrong.push_back("a NaN in the certificate");
   if (!none.wrong.empty()) return none;
   if (!v.weights.allFinite() || !v.intercept.allFinite()) {
-    if (p.hard_margin ? c.primal > 0 && !p.interpolate : c.primal < INFINITY)
+    if (!p.interpolate && (p.hard_margin ? c.lower > 0 : c.upper < INFINITY))
       none.wrong.push_back("weights that are no numbers are certified");
     return none;
   }

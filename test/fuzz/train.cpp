@@ -197,20 +197,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(model.weights.allFinite() && model.intercept.allFinite(), "weights are finite");
     const margin::Certificate& c = model.certificate;
     if (std::getenv("FUZZ_VERBOSE") != nullptr)
-      std::fprintf(stderr, "%s: %s, primal %.17g, dual %.17g, gap %g\n", model.solver.c_str(),
-                   std::string(margin::status_name(model.status)).c_str(), c.primal, c.dual, c.relative_gap);
-    require(!std::isnan(c.primal) && !std::isnan(c.dual) && !std::isnan(c.gap), "the certificate is a number");
+      std::fprintf(stderr, "%s: %s, lower %.17g, upper %.17g, gap %g\n", model.solver.c_str(),
+                   std::string(margin::status_name(model.status)).c_str(), c.lower, c.upper, c.relative_gap);
+    require(!std::isnan(c.lower) && !std::isnan(c.upper) && !std::isnan(c.gap), "the certificate is a number");
     if (settings.loss == "interpolate") {
       require(c.gap >= 0, "gap >= 0");
       check_targets(model, table);
       return 0;
     }
     if (settings.norm != 2) {
-      require(c.primal <= c.dual, "lower end <= upper end");
+      require(c.lower <= c.upper, "lower end <= upper end");
       return 0;
     }
     if (!settings.hard_margin()) {
-      require(c.dual <= c.primal, "dual <= primal");
+      require(c.lower <= c.upper, "dual <= primal");
       if (model.status == margin::Status::optimal)
         require(c.relative_gap <= settings.tolerance, "optimal means the tolerance");
       return 0;
@@ -221,15 +221,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<int> label;
     for (int y : table.y)
       label.push_back(static_cast<int>(std::lower_bound(names.begin(), names.end(), y) - names.begin()));
-    require(c.primal <= c.dual, "lower end <= upper end");
+    require(c.lower <= c.upper, "lower end <= upper end");
     const auto* support = margin::support_vectors_of(model.basis.get());
     if (support == nullptr || support->rows().kernel().name().substr(0, 3) != "ntk") {
       const Evaluation lower = margin_of(model, table, label);
-      require(c.primal <= lower.margin + 1e-9L * std::fabs(lower.margin) + lower.rounding,
+      require(c.lower <= lower.margin + 1e-9L * std::fabs(lower.margin) + lower.rounding,
               "the lower end is attained by the weights");
     }
     if (model.status == margin::Status::optimal)
-      require(c.primal > 0 && c.relative_gap <= settings.tolerance, "optimal means separated within the tolerance");
+      require(c.lower > 0 && c.relative_gap <= settings.tolerance, "optimal means separated within the tolerance");
   } catch (const margin::Error& error) {
     require(!error.message().empty(), "every refusal says why");
   }

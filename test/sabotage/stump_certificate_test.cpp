@@ -44,14 +44,14 @@ TEST_P(Stumps, the_search_of_this_program_is_broken) {
 
 TEST_P(Stumps, a_stump_that_the_solver_missed_is_inside_of_the_interval) {
   const Model m = fit(true, GetParam());
-  EXPECT_GE(m.certificate.dual, 1 - 1e-9);  // the stump of feature 1 alone has margin 1
-  EXPECT_LT(m.certificate.primal, 0.9);
+  EXPECT_GE(m.certificate.upper, 1 - 1e-9);  // the stump of feature 1 alone has margin 1
+  EXPECT_LT(m.certificate.lower, 0.9);
   EXPECT_NE(m.status, Status::optimal);
 }
 
 TEST_P(Stumps, separable_rows_are_never_called_not_separable) {
   const Model m = fit(false, GetParam());
-  EXPECT_GE(m.certificate.dual, 1 - 1e-9);
+  EXPECT_GE(m.certificate.upper, 1 - 1e-9);
   EXPECT_NE(m.status, Status::not_separable);
 }
 

@@ -52,8 +52,8 @@ TEST(L1Margin, agrees_with_a_linear_program_of_HiGHS) {
       const double expected = intercept ? stored.with_intercept : stored.without_intercept;
       for (const Storage storage : {Storage::doubles, Storage::sparse}) {
         const Model m = fit(make_dataset(rows, storage), l1("auto", intercept, 1e-9));
-        EXPECT_LE(m.certificate.primal, expected * (1 + 1e-9) + 1e-14);
-        EXPECT_GE(m.certificate.dual, expected * (1 - 1e-9));
+        EXPECT_LE(m.certificate.lower, expected * (1 + 1e-9) + 1e-14);
+        EXPECT_GE(m.certificate.upper, expected * (1 - 1e-9));
         EXPECT_EQ(m.status, expected > 0 ? Status::optimal : Status::not_separable);
         if (expected > 0) {
           EXPECT_EQ(m.solver, "linear_program");
@@ -110,7 +110,7 @@ TEST(L1Margin, agrees_with_enumerated_vertices) {
         SCOPED_TRACE(std::to_string(static_cast<int>(family)) + " seed " + std::to_string(seed));
         const double expected = enumerated_margin(rows, intercept);
         const Model m = fit(make_dataset(rows), l1("auto", intercept, 1e-8));
-        EXPECT_NEAR(m.certificate.dual, expected, 1e-8 * std::max(expected, 1.0));
+        EXPECT_NEAR(m.certificate.upper, expected, 1e-8 * std::max(expected, 1.0));
         EXPECT_EQ(m.status, expected > 1e-12 ? Status::optimal : Status::not_separable);
         ++(expected > 1e-12 ? separable : inseparable);
       }
@@ -122,7 +122,7 @@ TEST(L1Margin, agrees_with_enumerated_vertices) {
 /// What must hold of every l1 model: norm 1, the margin of these weights, statuses as solvers/solver.hpp promises.
 void check_l1_model(const Rows& rows, double tolerance, const Model& m) {
   ASSERT_TRUE(m.weights.allFinite() && m.intercept.allFinite());
-  ASSERT_LE(m.certificate.primal, m.certificate.dual);
+  ASSERT_LE(m.certificate.lower, m.certificate.upper);
   Real least = infinite;
   for (Eigen::Index o = 0; o < m.weights.rows(); ++o) {
     const Real norm = m.weights.row(o).cast<Real>().cwiseAbs().sum();
@@ -136,13 +136,13 @@ void check_l1_model(const Rows& rows, double tolerance, const Model& m) {
       least = std::min(least, own ? score : -score);
     }
   }
-  EXPECT_LE(m.certificate.primal, least);
+  EXPECT_LE(m.certificate.lower, least);
   if (m.status == Status::optimal) {
     EXPECT_LE(m.certificate.relative_gap, tolerance);
   }
   if (m.status == Status::not_separable) {
-    EXPECT_LE(m.certificate.dual, 1e-9 * m.certificate.radius);
-    EXPECT_LE(m.certificate.primal, 0);
+    EXPECT_LE(m.certificate.upper, 1e-9 * m.certificate.radius);
+    EXPECT_LE(m.certificate.lower, 0);
   }
 }
 
@@ -156,7 +156,7 @@ TEST_P(L1Conformance, both_methods_enclose_the_same_margin) {
     const Model exact = fit(data, l1("auto", intercept, 1e-3));
     check_l1_model(problem.rows, 1e-3, exact);
     EXPECT_TRUE(exact.status == Status::optimal || exact.status == Status::not_separable)
-        << status_name(exact.status) << " [" << exact.certificate.primal << ", " << exact.certificate.dual << "]";
+        << status_name(exact.status) << " [" << exact.certificate.lower << ", " << exact.certificate.upper << "]";
     for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal})
       for (const char* loss : {"exponential", "logistic"}) {
         Options s = l1("boosting", intercept, 1e-2);
@@ -166,8 +166,8 @@ TEST_P(L1Conformance, both_methods_enclose_the_same_margin) {
         const Model rounds = fit(data, s);
         check_l1_model(problem.rows, 1e-2, rounds);
         const double rounding = 1e-12 * exact.certificate.radius;
-        EXPECT_LE(rounds.certificate.primal, exact.certificate.dual + rounding);
-        EXPECT_GE(rounds.certificate.dual, exact.certificate.primal - rounding);
+        EXPECT_LE(rounds.certificate.lower, exact.certificate.upper + rounding);
+        EXPECT_GE(rounds.certificate.upper, exact.certificate.lower - rounding);
         EXPECT_LE(rounds.iterations, 200 * (problem.rows.classes > 2 ? problem.rows.classes : 1));
       }
   }
@@ -198,7 +198,7 @@ Rows rudin_rows() {
 
 TEST(Boosting, AdaBoost_stalls_and_shrinkage_reaches_the_margin) {
   const Dataset data = make_dataset(rudin_rows());
-  EXPECT_NEAR(fit(data, l1("auto", false, 1e-9)).certificate.primal, 0.375, 1e-9);
+  EXPECT_NEAR(fit(data, l1("auto", false, 1e-9)).certificate.lower, 0.375, 1e-9);
   for (const Step step : {Step::adaboost, Step::optimal}) {  // the same on entries ±1
     for (const double shrinkage : {1.0, 0.5, 0.1}) {
       Options s = l1("boosting", false, 1e-3);
@@ -207,10 +207,10 @@ TEST(Boosting, AdaBoost_stalls_and_shrinkage_reaches_the_margin) {
       s.max_iterations = 20000;
       const Model m = fit(data, s);
       if (shrinkage == 1.0) {
-        EXPECT_LT(m.certificate.primal, 1.0 / 3 + 1e-3);
+        EXPECT_LT(m.certificate.lower, 1.0 / 3 + 1e-3);
         EXPECT_EQ(m.status, Status::iteration_limit);
       } else {
-        EXPECT_GT(m.certificate.primal, 0.375 * (1 - 2e-3)) << shrinkage;
+        EXPECT_GT(m.certificate.lower, 0.375 * (1 - 2e-3)) << shrinkage;
       }
     }
   }
@@ -306,7 +306,7 @@ TEST(Boosting, rounds_reach_the_tolerance_of_a_wide_margin) {
     s.loss = loss;
     s.max_iterations = 20000;
     const Model m = fit(make_dataset(clouds(3, 200, 5)), s);
-    EXPECT_EQ(m.status, Status::optimal) << loss << " " << m.certificate.primal << " " << m.certificate.dual;
+    EXPECT_EQ(m.status, Status::optimal) << loss << " " << m.certificate.lower << " " << m.certificate.upper;
     EXPECT_EQ(m.solver, "boosting");
     EXPECT_EQ(m.loss, loss);
   }
@@ -336,7 +336,7 @@ TEST(Boosting, is_deterministic_and_keeps_its_limits) {
   const Model stopped = fit(make_dataset(gaussian_rows(5, 2000, 400, 0.01)), s);
   EXPECT_EQ(stopped.status, Status::time_limit);
   EXPECT_LE(stopped.seconds, 2.0);
-  EXPECT_LT(stopped.certificate.dual, stopped.certificate.radius);
+  EXPECT_LT(stopped.certificate.upper, stopped.certificate.radius);
   s = l1("boosting", true, 1e-3);
   s.norm = 2;
   EXPECT_THROW(fit(data, s), Error);
@@ -402,8 +402,8 @@ TEST(Stumps, the_interval_is_proven_by_the_returned_vectors) {
       ASSERT_NE(m.basis, nullptr);
       ASSERT_EQ(m.weights.cols(), m.basis->size());
       EXPECT_EQ(m.dimensions, problem.rows.dimensions());
-      EXPECT_LE(m.certificate.primal, m.certificate.dual);
-      EXPECT_LE(m.certificate.dual, 1.0);
+      EXPECT_LE(m.certificate.lower, m.certificate.upper);
+      EXPECT_LE(m.certificate.upper, 1.0);
       if (m.status == Status::optimal) {
         EXPECT_LE(m.certificate.relative_gap, 0.05);
       }
@@ -415,7 +415,7 @@ TEST(Stumps, the_interval_is_proven_by_the_returned_vectors) {
         const int own = problem.rows.y[at(i)];
         v(i) = (own == 1 ? 1 : -1) * (*m.dual_weights)(i, 0) / (intercept ? 2 * mass[own] : mass[0] + mass[1]);
       }
-      EXPECT_GE(m.certificate.dual, std::min(1.0, largest_edge(problem.rows, v)));
+      EXPECT_GE(m.certificate.upper, std::min(1.0, largest_edge(problem.rows, v)));
     }
   }
 }

@@ -131,8 +131,8 @@ TEST(Certify, falls_back_on_the_radius_without_dual_weights) {
     const Problem p = make_problem(data, s);
     const Eigen::Map<const Eigen::RowVectorXd> w(rows.x[0].data(), rows.dimensions());
     const Certificate c = certify(p, w, Eigen::VectorXd::Zero(1), Weights());
-    EXPECT_LE(c.primal, rows.radius());
-    EXPECT_GE(c.dual, rows.radius());
+    EXPECT_LE(c.lower, rows.radius());
+    EXPECT_GE(c.upper, rows.radius());
     EXPECT_LE(c.relative_gap, 1e-10);
     EXPECT_EQ(c.support, 0);
   }

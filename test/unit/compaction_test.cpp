@@ -83,8 +83,8 @@ void expect_same(const Model& wide, const Model& narrow) {
   ASSERT_EQ(wide.weights.cols(), narrow.weights.cols());
   EXPECT_EQ(wide.weights, narrow.weights);
   EXPECT_EQ(wide.intercept, narrow.intercept);
-  EXPECT_EQ(wide.certificate.primal, narrow.certificate.primal);
-  EXPECT_EQ(wide.certificate.dual, narrow.certificate.dual);
+  EXPECT_EQ(wide.certificate.upper, narrow.certificate.upper);
+  EXPECT_EQ(wide.certificate.lower, narrow.certificate.lower);
   ASSERT_EQ(wide.basis == nullptr, narrow.basis == nullptr);
   if (wide.basis != nullptr) return;
   ASSERT_EQ(wide.columns.size(), static_cast<std::size_t>(in_use));
@@ -225,8 +225,8 @@ TEST(Compaction, interval_holds_for_the_rows_as_they_came) {
       all.col(m.columns[j]) = m.weights.col(static_cast<Eigen::Index>(j));
     const Certificate c =
         hard ? certify(p, all, m.intercept, *m.dual_weights) : certify_risk(p, all, m.intercept, *m.dual_weights);
-    EXPECT_NEAR(c.primal, m.certificate.primal, 1e-10 * (1 + std::fabs(c.primal)));
-    EXPECT_NEAR(c.dual, m.certificate.dual, 1e-10 * (1 + std::fabs(c.dual)));
+    EXPECT_NEAR(c.upper, m.certificate.upper, 1e-10 * (1 + std::fabs(c.upper)));
+    EXPECT_NEAR(c.lower, m.certificate.lower, 1e-10 * (1 + std::fabs(c.lower)));
   }
 }
 
@@ -311,8 +311,8 @@ TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
       const Model a = train(t.wide, s, monitor), b = train(t.narrow, s, monitor);
       EXPECT_EQ(a.dimensions, width);
       EXPECT_TRUE(a.columns.empty());
-      EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 1e-5 * (1 + std::fabs(b.certificate.primal)));
-      EXPECT_NEAR(a.certificate.dual, b.certificate.dual, 1e-5 * (1 + std::fabs(b.certificate.dual)));
+      EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 1e-5 * (1 + std::fabs(b.certificate.upper)));
+      EXPECT_NEAR(a.certificate.lower, b.certificate.lower, 1e-5 * (1 + std::fabs(b.certificate.lower)));
       const Scorer wide = scorer_of(a), narrow = scorer_of(b);
       for (std::int64_t i = 0; i < 20; ++i) {
         double x[3], y[3];

@@ -92,8 +92,8 @@ TEST(DualAscent, IntervalsHoldTheStoredOptima) {
         continue;
       }
       const Model m = fit(data, s);
-      EXPECT_LE(m.certificate.primal, c.margin * (1 + 1e-9));
-      EXPECT_GE(m.certificate.dual, c.margin * (1 - 1e-9));
+      EXPECT_LE(m.certificate.lower, c.margin * (1 + 1e-9));
+      EXPECT_GE(m.certificate.upper, c.margin * (1 - 1e-9));
       if (c.margin > 0.2 && c.p > 1.1 && (solver == "dual_ascent" || solver == "accelerated")) {
         EXPECT_EQ(m.status, Status::optimal) << m.certificate.relative_gap;
         ++reached;
@@ -155,17 +155,17 @@ TEST(DualAscent, AgreesWithTheL2MarginForTwoClasses) {
     const Dataset data = make_dataset(problem.rows);
     for (const bool intercept : {true, false}) {
       const Model exact = fit(data, hard("cutting_plane", intercept, 1e-9));
-      const double margin = exact.certificate.dual;
+      const double margin = exact.certificate.upper;
       if (exact.status != Status::optimal || margin < 1e-3 * exact.certificate.radius) continue;
       SCOPED_TRACE(problem.name + (intercept ? " with intercept" : ""));
       Options s = steps("dual_ascent", 2, intercept, problem.rows.dimensions() > 1000 ? 100 : 100000, 1e-6);
       const Model m = fit(data, s);
       ++asked;
-      EXPECT_LE(m.certificate.primal, margin);
-      EXPECT_GE(m.certificate.dual, exact.certificate.primal);
+      EXPECT_LE(m.certificate.lower, margin);
+      EXPECT_GE(m.certificate.upper, exact.certificate.lower);
       EXPECT_EQ(m.status, Status::optimal) << m.certificate.relative_gap;
-      EXPECT_NEAR(m.certificate.primal, margin, 1e-6 * margin);
-      EXPECT_NEAR(m.certificate.dual, margin, 1e-6 * margin);
+      EXPECT_NEAR(m.certificate.lower, margin, 1e-6 * margin);
+      EXPECT_NEAR(m.certificate.upper, margin, 1e-6 * margin);
     }
   }
   EXPECT_GE(asked, 25);
@@ -181,7 +181,7 @@ TEST(DualAscent, KeepsTheBoundOfLemma3) {
     exact.norm = p;
     const Model best = fit(data, exact);
     ASSERT_EQ(best.status, Status::optimal);
-    const double margin = best.certificate.primal;
+    const double margin = best.certificate.lower;
     double largest = 0;
     for (const auto& x : rows.x) largest = std::max(largest, lp_norm(x.data(), rows.dimensions(), r));
     // θ* has margin 1, so ‖θ*‖ = 1/margin, G(α*) = ½‖θ*‖², and Σα*/n = ‖θ*‖².

@@ -19,7 +19,7 @@ void check_model(const Rows& rows, bool intercept, double tolerance, const Model
   ASSERT_TRUE(m.intercept.allFinite());
   ASSERT_EQ(m.weights.rows(), rows.outputs());
   ASSERT_EQ(m.weights.cols(), rows.dimensions());
-  const Real lower = m.certificate.primal, upper = m.certificate.dual;
+  const Real lower = m.certificate.lower, upper = m.certificate.upper;
   ASSERT_LE(lower, upper);
   ASSERT_TRUE(std::isfinite(static_cast<double>(lower)) && std::isfinite(static_cast<double>(upper)));
 
@@ -115,8 +115,8 @@ TEST_P(Conformance, interval_holds_the_maximum_margin) {
         }
         continue;
       }
-      EXPECT_LE(m.certificate.primal, known->upper);
-      EXPECT_GE(m.certificate.dual, known->lower);
+      EXPECT_LE(m.certificate.lower, known->upper);
+      EXPECT_GE(m.certificate.upper, known->lower);
       if (exact) {
         EXPECT_EQ(m.status, known->upper > 0 ? Status::optimal : Status::not_separable);
       }
@@ -131,7 +131,7 @@ TEST(HardMargin, momentum_reaches_its_tolerance_on_clouds) {
   for (const bool intercept : {true, false}) {
     const Model m = fit(make_dataset(clouds(3, 200, 5)), hard("momentum", intercept, 1e-2));
     EXPECT_EQ(m.status, Status::optimal);
-    EXPECT_GE(m.certificate.primal, 0.99 - 1e-12);
+    EXPECT_GE(m.certificate.lower, 0.99 - 1e-12);
   }
 }
 
@@ -147,8 +147,8 @@ TEST_P(RandomProblems, cutting_plane_agrees_with_enumerated_supports) {
       ASSERT_TRUE(known.has_value());
       const Model m = fit(make_dataset(rows), hard("cutting_plane", intercept, 1e-6));
       check_model(rows, intercept, 1e-6, m);
-      EXPECT_LE(m.certificate.primal, known->upper);
-      EXPECT_GE(m.certificate.dual, known->lower);
+      EXPECT_LE(m.certificate.lower, known->upper);
+      EXPECT_GE(m.certificate.upper, known->lower);
       EXPECT_EQ(m.status, known->upper > 0 ? Status::optimal : Status::not_separable);
       ++(known->upper > 0 ? separable : inseparable);
     }
@@ -173,8 +173,8 @@ TEST_P(RandomProblems, first_order_intervals_hold_the_maximum_margin) {
           s.max_iterations = 200;
           const Model m = fit(make_dataset(rows), s);
           check_model(rows, intercept, 1e-2, m);
-          EXPECT_LE(m.certificate.primal, known->upper);
-          EXPECT_GE(m.certificate.dual, known->lower);
+          EXPECT_LE(m.certificate.lower, known->upper);
+          EXPECT_GE(m.certificate.upper, known->lower);
         }
       }
     }

@@ -32,8 +32,8 @@ ModelFigures figures_of(const Model& m) {
   f.classes = m.classes;
   f.lambda = m.lambda;
   const Certificate& c = m.certificate;
-  f.lower = std::min(c.primal, c.dual);
-  f.upper = std::max(c.primal, c.dual);
+  f.lower = c.lower;
+  f.upper = c.upper;
   return f;
 }
 

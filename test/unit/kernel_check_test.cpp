@@ -97,13 +97,13 @@ TEST_P(EveryKernelModel, is_verified_as_it_was_certified) {
   const Certificate& known = model.certificate;
   const KernelCheck::Ends found = stored.ends(rows);
   // A row that is a support vector is not known to be one here, and ntk has a cusp there.
-  const double slack = (c.kernel == "ntk" ? 1e-6 : 1e-10) * std::max(std::fabs(known.primal), known.dual);
+  const double slack = (c.kernel == "ntk" ? 1e-6 : 1e-10) * std::max(std::fabs(known.lower), known.upper);
   EXPECT_LE(known.relative_gap, 2 * options.tolerance);
-  EXPECT_NEAR(found.certificate.primal, known.primal, slack);
-  EXPECT_NEAR(found.certificate.dual, known.dual, slack);
+  EXPECT_NEAR(found.certificate.lower, known.lower, slack);
+  EXPECT_NEAR(found.certificate.upper, known.upper, slack);
   EXPECT_EQ(found.certificate.support, known.support);
   if (c.lambda == 0) {
-    EXPECT_NEAR(found.margin_lower, known.primal, slack);
+    EXPECT_NEAR(found.margin_lower, known.lower, slack);
   }
 }
 
@@ -116,7 +116,8 @@ TEST_P(EveryKernelModel, pieces_add_up_to_the_end_that_needs_no_dual_weights) {
   const KernelCheck::Ends a = whole.ends(nullptr), b = first.ends(nullptr), with = stored.ends(rows);
   EXPECT_EQ(a.margin_lower, b.margin_lower);
   EXPECT_EQ(a.margin_lower, with.margin_lower);
-  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 1e-14 * std::fabs(a.certificate.primal));
+  const auto end = [&](const KernelCheck::Ends& e) { return c.lambda > 0 ? e.certificate.upper : e.certificate.lower; };
+  EXPECT_NEAR(end(a), end(b), 1e-14 * std::fabs(end(a)));
   EXPECT_EQ(whole.errors(), first.errors());
   EXPECT_FALSE(first.merge({1, 2}));
   EXPECT_FALSE(first.merge(std::vector<double>(second.state().size(), -1)));
@@ -125,8 +126,7 @@ TEST_P(EveryKernelModel, pieces_add_up_to_the_end_that_needs_no_dual_weights) {
 /// Whatever is done to the vectors, both ends stay on their sides of the optimum, which the training has certified.
 TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
   const double slack = 1e-12 * model.certificate.radius;
-  const double top = (c.lambda > 0 ? model.certificate.primal : model.certificate.dual) + slack,
-               bottom = (c.lambda > 0 ? model.certificate.dual : model.certificate.primal) - slack;
+  const double top = model.certificate.upper + slack, bottom = model.certificate.lower - slack;
   const double nan = std::nan("");
   int moved = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -146,9 +146,9 @@ TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
     if (seed % 7 == 0) forged.weights *= 1 + random.uniform();
     const KernelCheck::Ends found = forged.ends(rows);
     const Certificate& e = found.certificate;
-    EXPECT_LE(c.lambda > 0 ? e.dual : e.primal, top) << seed;
-    EXPECT_GE(c.lambda > 0 ? e.primal : e.dual, bottom) << seed;
-    EXPECT_FALSE(std::isnan(e.primal) || std::isnan(e.dual) || std::isnan(found.margin_lower)) << seed;
+    EXPECT_LE(e.lower, top) << seed;
+    EXPECT_GE(e.upper, bottom) << seed;
+    EXPECT_FALSE(std::isnan(e.lower) || std::isnan(e.upper) || std::isnan(found.margin_lower)) << seed;
     moved += !(e.relative_gap <= 2 * options.tolerance);
   }
   EXPECT_GE(moved, 20);
@@ -166,8 +166,8 @@ TEST(KernelCheck, other_rows_have_a_certificate_of_their_own) {
   for (int& y : wrong.y) y = 1 - y;
   const Stored stored(c, m, s);
   const KernelCheck::Ends found = stored.ends(wrong);
-  EXPECT_LT(found.certificate.primal, 0);
-  EXPECT_GE(found.certificate.dual, m.certificate.primal);  // the same hulls
+  EXPECT_LT(found.certificate.lower, 0);
+  EXPECT_GE(found.certificate.upper, m.certificate.lower);  // the same hulls
   KernelCheck nothing = stored.check(true);
   EXPECT_EQ(nothing.ends(nullptr).margin_lower, -std::numeric_limits<double>::infinity());
 }

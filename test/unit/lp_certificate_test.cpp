@@ -130,9 +130,9 @@ TEST(CertifyNorm, WidensTheGapOfTheWorstClass) {
   Weights w(3, 2);
   w << 1, 0, -0.2, 1, 0, 0;  // the last class has no separator yet
   const Certificate c = certify(problem, w, Eigen::VectorXd::Zero(3), Weights::Ones(3, 3));
-  EXPECT_EQ(c.primal, 0);
+  EXPECT_EQ(c.lower, 0);
   EXPECT_GE(c.relative_gap, 1);
-  EXPECT_GT(c.dual, 0);
+  EXPECT_GT(c.upper, 0);
 }
 
 }  // namespace

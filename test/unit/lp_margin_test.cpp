@@ -28,7 +28,7 @@ Real long_norm(const double* v, Eigen::Index n, Real p) {
 /// What must hold of any model of two classes: the ends are those of its own vectors, in plain long double.
 void check_vectors(const Rows& rows, double norm, bool intercept, const Model& m) {
   ASSERT_EQ(rows.classes, 2);
-  const Real lower = m.certificate.primal, upper = m.certificate.dual, radius = rows.radius();
+  const Real lower = m.certificate.lower, upper = m.certificate.upper, radius = rows.radius();
   ASSERT_LE(lower, upper);
   const Real p = norm, r = p / (p - 1);
   // The certificate allows for the rounding of sums of d and of n terms.
@@ -78,8 +78,8 @@ TEST(LpMargin, AgreesWithStoredOptima) {
     }
     ++separable;
     EXPECT_EQ(m.status, Status::optimal);
-    EXPECT_LE(m.certificate.primal, c.margin * (1 + 1e-9));
-    EXPECT_GE(m.certificate.dual, c.margin * (1 - 1e-9));
+    EXPECT_LE(m.certificate.lower, c.margin * (1 + 1e-9));
+    EXPECT_GE(m.certificate.upper, c.margin * (1 - 1e-9));
   }
   EXPECT_GE(separable, 60);
 }
@@ -98,8 +98,8 @@ TEST(LpMargin, OfAntipodesIsTheDualNorm) {
       for (const bool intercept : {true, false}) {
         const Model m = fit(make_dataset({{x, y}, {1, 0}, 2}), lp(p, intercept, 1e-9));
         EXPECT_EQ(m.status, Status::optimal);
-        EXPECT_LE(m.certificate.primal, margin);
-        EXPECT_GE(m.certificate.dual, margin);
+        EXPECT_LE(m.certificate.lower, margin);
+        EXPECT_GE(m.certificate.upper, margin);
       }
     }
 }
@@ -119,12 +119,12 @@ TEST_P(LpConformance, IntervalFitsTheL2Margin) {
     SCOPED_TRACE(intercept ? "with intercept" : "without intercept");
     const Model m = fit(data, lp(norm, intercept, 1e-5)), l2 = fit(data, hard("cutting_plane", intercept, 1e-9));
     ASSERT_TRUE(m.weights.allFinite() && m.intercept.allFinite());
-    EXPECT_LE(m.certificate.primal, m.certificate.dual);
+    EXPECT_LE(m.certificate.lower, m.certificate.upper);
     if (problem.rows.classes > 2) continue;  // one against the rest: another problem than that of l2
     check_vectors(problem.rows, norm, intercept, m);
     const double d = problem.rows.dimensions(), ratio = std::pow(d, 1 / norm - 0.5);
-    EXPECT_LE(m.certificate.primal, l2.certificate.dual);
-    EXPECT_GE(m.certificate.dual * ratio * (1 + 1e-12), l2.certificate.primal);
+    EXPECT_LE(m.certificate.lower, l2.certificate.upper);
+    EXPECT_GE(m.certificate.upper * ratio * (1 + 1e-12), l2.certificate.lower);
     if (l2.status == Status::not_separable) {
       EXPECT_EQ(m.status, Status::not_separable);
     } else {
@@ -154,7 +154,7 @@ TEST(LpMargin, SparseNormAndSparseRowsGiveTheSame) {
   s.sparse_norm = true;
   const Model dense = fit(make_dataset(rows), s), sparse = fit(make_dataset(rows, Storage::sparse), s);
   EXPECT_DOUBLE_EQ(dense.norm, 1 + 1 / std::log(20.0));
-  EXPECT_NEAR(dense.certificate.primal, sparse.certificate.primal, 1e-8 * dense.certificate.dual);
+  EXPECT_NEAR(dense.certificate.lower, sparse.certificate.lower, 1e-8 * dense.certificate.upper);
   EXPECT_EQ(dense.status, Status::optimal);
   EXPECT_EQ(sparse.status, Status::optimal);
 }
@@ -171,10 +171,10 @@ TEST(LpMargin, OfSeveralClassesIsThatOfEachAgainstTheRest) {
     one.classes = 2;
     for (int& y : one.y) y = y == c ? 1 : 0;
     const Model own = fit(make_dataset(one), lp(1.4, true, 1e-6));
-    least = std::min(least, own.certificate.primal);
+    least = std::min(least, own.certificate.lower);
     EXPECT_NEAR((m.weights.row(c) - own.weights.row(0)).cwiseAbs().maxCoeff(), 0, 1e-12);
   }
-  EXPECT_NEAR(m.certificate.primal, least, 1e-12);
+  EXPECT_NEAR(m.certificate.lower, least, 1e-12);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(Hull, a_pool_that_grows_between_solves) {
     last = norm;
   }
   const Model m = fit(data, hard("cutting_plane", true, 1e-9));
-  EXPECT_NEAR(last / unit_scale(data.radius()), m.certificate.dual, 1e-8);
+  EXPECT_NEAR(last / unit_scale(data.radius()), m.certificate.upper, 1e-8);
 }
 
 TEST(Hull, a_margin_that_the_gram_matrix_cannot_see) {

@@ -44,7 +44,7 @@ void check_theorem(const Rows& rows, const Margin& known, int iterations) {
 Margin certified(const Rows& rows) {
   const Model m = fit(make_dataset(rows), hard("cutting_plane", false, 1e-10));
   EXPECT_EQ(m.status, Status::optimal);
-  return {m.certificate.primal, m.certificate.dual};
+  return {m.certificate.lower, m.certificate.upper};
 }
 
 TEST(Momentum, theorem_3_1_on_small_problems) {
@@ -123,8 +123,8 @@ TEST(Momentum, several_classes_with_intercept_close_the_interval) {
   const Model m = fit(make_dataset(rows), s);
   EXPECT_EQ(m.status, Status::optimal);
   const Model exact = fit(make_dataset(rows), hard("cutting_plane", true, 1e-8));
-  EXPECT_LE(m.certificate.primal, exact.certificate.dual);
-  EXPECT_GE(m.certificate.dual, exact.certificate.primal);
+  EXPECT_LE(m.certificate.lower, exact.certificate.upper);
+  EXPECT_GE(m.certificate.upper, exact.certificate.lower);
 }
 
 class Baseline : public ::testing::TestWithParam<std::string> {};
@@ -159,7 +159,7 @@ TEST(Momentum, is_ahead_of_the_baselines_after_500_passes) {
   for (const char* solver : {"momentum", "gradient_descent", "normalized_gradient_descent", "batch_perceptron"}) {
     Options s = hard(solver, false, 1e-6);
     s.max_iterations = 500;
-    lower[solver] = fit(data, s).certificate.primal;
+    lower[solver] = fit(data, s).certificate.lower;
   }
   EXPECT_GT(lower["momentum"], lower["normalized_gradient_descent"]);
   EXPECT_GT(lower["momentum"], lower["batch_perceptron"]);

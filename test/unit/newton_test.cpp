@@ -60,8 +60,8 @@ TEST_P(NewtonLoss, ReachesTheToleranceOnRandomProblems) {
     }
     const testing::Reference reference = testing::solve_reference(t, y, c, p.total_weight, GetParam(), s, 5000);
     // The reference sums in plain doubles.
-    EXPECT_LE(r.certificate.dual, reference.primal * (1 + 1e-14)) << trial;
-    EXPECT_GE(r.certificate.primal, reference.dual * (1 - 1e-14)) << trial;
+    EXPECT_LE(r.certificate.lower, reference.primal * (1 + 1e-14)) << trial;
+    EXPECT_GE(r.certificate.upper, reference.dual * (1 - 1e-14)) << trial;
     enclosed += reference.primal - reference.dual <= 1e-6 * reference.primal;
   }
   EXPECT_GE(enclosed, 100);
@@ -79,8 +79,8 @@ TEST_P(NewtonLoss, ManyRowsGoThroughSamplesAndRounds) {
       EXPECT_LE(r.certificate.relative_gap, tolerance) << lambda;
       ASSERT_FALSE(r.solution.trace.empty());
       for (const TracePoint& point : r.solution.trace) {
-        EXPECT_LE(point.lower, r.certificate.primal * (1 + 1e-12));
-        EXPECT_GE(point.upper, r.certificate.dual * (1 - 1e-12));
+        EXPECT_LE(point.lower, r.certificate.upper * (1 + 1e-12));
+        EXPECT_GE(point.upper, r.certificate.lower * (1 - 1e-12));
       }
     }
 }
@@ -91,9 +91,9 @@ TEST_P(NewtonLoss, AgreesWithCoordinateAscent) {
   const Options s = soft(GetParam(), 0.01, 1e-6);
   const Solved a = solve(data, s), b = solve(data, s, sdca);
   EXPECT_EQ(b.solution.status, Status::optimal);
-  EXPECT_LE(a.certificate.dual, b.certificate.primal);
-  EXPECT_LE(b.certificate.dual, a.certificate.primal);
-  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 1e-6 * b.certificate.primal);
+  EXPECT_LE(a.certificate.lower, b.certificate.upper);
+  EXPECT_LE(b.certificate.lower, a.certificate.upper);
+  EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 1e-6 * b.certificate.upper);
 }
 
 TEST_P(NewtonLoss, StorageDoesNotMatter) {
@@ -101,7 +101,7 @@ TEST_P(NewtonLoss, StorageDoesNotMatter) {
   const Dataset narrow = store(t, classes(), Storage::floats), thin = store(t, classes(), Storage::sparse);
   const Options s = soft(GetParam(), 1e-3, 1e-9);
   const Solved a = solve(narrow, s), b = solve(thin, s);
-  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 2e-9 * a.certificate.primal);
+  EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 2e-9 * a.certificate.upper);
   EXPECT_LE((a.solution.weights - b.solution.weights).norm(), 2e-3 * a.solution.weights.norm());
 }
 
@@ -245,15 +245,15 @@ TEST_P(NewtonLoss, StartsFromAModel) {
 TEST_P(NewtonLoss, LimitsLeaveAnHonestModel) {
   Table t = sample(43, 40000, 8, classes());
   const Dataset data = store(t, classes(), Storage::floats);
-  const double optimum = solve(data, soft(GetParam(), 1e-6, 1e-9)).certificate.primal;
+  const double optimum = solve(data, soft(GetParam(), 1e-6, 1e-9)).certificate.upper;
   for (const std::int64_t limit : {1, 2, 5}) {
     Options s = soft(GetParam(), 1e-6, 1e-12);
     s.max_iterations = limit;
     const Solved r = solve(data, s);
     EXPECT_LE(r.solution.iterations, limit + 2);
-    EXPECT_TRUE(std::isfinite(r.certificate.primal));
-    EXPECT_LE(r.certificate.dual, optimum);
-    EXPECT_GE(r.certificate.primal, optimum * (1 - 1e-8));
+    EXPECT_TRUE(std::isfinite(r.certificate.upper));
+    EXPECT_LE(r.certificate.lower, optimum);
+    EXPECT_GE(r.certificate.upper, optimum * (1 - 1e-8));
   }
 }
 
@@ -336,7 +336,7 @@ TEST(Newton, ConstantOutcomesAndEmptyRows) {
     EXPECT_LE(r.certificate.relative_gap, 1e-6) << loss;
     for (double& y : t.y) y = 0;
     const Solved zero = solve(store(t, false, Storage::doubles), soft(loss, 1e-3, 1e-6));
-    EXPECT_EQ(zero.certificate.primal, 0) << loss;
+    EXPECT_EQ(zero.certificate.upper, 0) << loss;
     EXPECT_EQ(zero.solution.status, Status::optimal) << loss;
   }
   for (const std::string loss : {"hinge", "logistic", "smoothed_hinge", "squared_hinge"}) {

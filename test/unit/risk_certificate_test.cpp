@@ -94,10 +94,10 @@ TEST_P(RiskCertificate, EnclosesTheExactValues) {
     }
     const Certificate c = certify_risk(p, w, b, a);
     const Exact e = exact(p, w, b, a);
-    EXPECT_GE(static_cast<long double>(c.primal), e.primal) << trial;
-    EXPECT_LE(static_cast<long double>(c.dual), e.dual) << trial;
-    EXPECT_LE(static_cast<double>(c.primal - e.primal), 1e-8 * c.primal) << "the allowance must stay small, " << trial;
-    EXPECT_GE(c.dual, static_cast<double>(e.dual) - 1e-8 * c.primal) << trial;
+    EXPECT_GE(static_cast<long double>(c.upper), e.primal) << trial;
+    EXPECT_LE(static_cast<long double>(c.lower), e.dual) << trial;
+    EXPECT_LE(static_cast<double>(c.upper - e.primal), 1e-8 * c.upper) << "the allowance must stay small, " << trial;
+    EXPECT_GE(c.lower, static_cast<double>(e.dual) - 1e-8 * c.upper) << trial;
     EXPECT_GE(c.gap, 0);
   }
 }
@@ -136,9 +136,9 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
       }
       RiskBounds bounds;
       const Certificate c = certify_risk(p, w, b, a, &bounds);
-      EXPECT_GE(c.primal, reference.dual) << trial << " " << move;
-      EXPECT_LE(c.dual, reference.primal) << trial << " " << move;
-      EXPECT_GE(c.primal - c.dual, c.primal - reference.primal);
+      EXPECT_GE(c.upper, reference.dual) << trial << " " << move;
+      EXPECT_LE(c.lower, reference.primal) << trial << " " << move;
+      EXPECT_GE(c.upper - c.lower, c.upper - reference.primal);
       // The optimum lies within the promised distance (the reference itself only within its own).
       double square = 0;
       for (std::int32_t j = 0; j < p.dimensions(); ++j) {
@@ -201,16 +201,16 @@ TEST_P(RiskCertificate, SurvivesHostileDuals) {
   const Problem p = make_problem(data, soft(GetParam(), 0.1));
   const Weights w = Weights::Zero(1, p.dimensions());
   const Eigen::VectorXd b = Eigen::VectorXd::Zero(1);
-  const double at_zero = certify_risk(p, w, b, Weights()).primal;
+  const double at_zero = certify_risk(p, w, b, Weights()).upper;
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   for (const double value : {nan, inf, -inf, 1e300, -1e300, 1e9, -1e9}) {
     const Certificate c = certify_risk(p, w, b, Weights::Constant(p.rows(), 1, value));
-    EXPECT_EQ(c.primal, at_zero);
-    EXPECT_GE(c.dual, 0) << value;
-    EXPECT_LE(c.dual, c.primal) << value;
+    EXPECT_EQ(c.upper, at_zero);
+    EXPECT_GE(c.lower, 0) << value;
+    EXPECT_LE(c.lower, c.upper) << value;
     EXPECT_FALSE(std::isnan(c.relative_gap));
   }
-  EXPECT_EQ(certify_risk(p, w, b, Weights()).dual, 0);
+  EXPECT_EQ(certify_risk(p, w, b, Weights()).lower, 0);
   const Certificate lost = certify_risk(p, Weights::Constant(1, p.dimensions(), nan), b, Weights());
   EXPECT_EQ(lost.relative_gap, inf);
 }
@@ -236,8 +236,8 @@ TEST(RiskCertificateOfManyRows, StaysTight) {
   const Weights w = Weights::Zero(1, 2);
   const Certificate c = certify_risk(p, w, Eigen::VectorXd::Zero(1), a);
   const Exact e = exact(p, w, Eigen::VectorXd::Zero(1), a);
-  EXPECT_LE(static_cast<long double>(c.dual), e.dual);
-  EXPECT_NEAR(c.dual, static_cast<double>(e.dual), 1e-9);
+  EXPECT_LE(static_cast<long double>(c.lower), e.dual);
+  EXPECT_NEAR(c.lower, static_cast<double>(e.dual), 1e-9);
   EXPECT_EQ(c.support, n);
 }
 

@@ -113,10 +113,10 @@ TEST(Sdca, OneAgainstTheRestIsABinaryProblemPerClass) {
       Table one = t;
       for (double& y : one.y) y = y == c ? 1 : 0;
       const Solved r = solve(make_dataset(one, true), s);
-      primal += r.certificate.primal;
+      primal += r.certificate.upper;
       EXPECT_LE((r.solution.weights.row(0) - all.solution.weights.row(c)).norm(), 1e-2);
     }
-    EXPECT_NEAR(primal, all.certificate.primal, 2e-8 * primal);
+    EXPECT_NEAR(primal, all.certificate.upper, 2e-8 * primal);
   }
 }
 
@@ -173,7 +173,7 @@ TEST(Sdca, SparseAndWideRowsAreTheSameRows) {
     s.l1_ratio = l1;
     const Solved a = solve(dense, s), b = solve(sparse, s);
     EXPECT_EQ(b.solution.status, Status::optimal);
-    EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 2e-9 * a.certificate.primal);
+    EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 2e-9 * a.certificate.upper);
     EXPECT_LE((a.solution.weights - b.solution.weights).norm(), 1e-3);
   }
 }
@@ -205,7 +205,7 @@ TEST(Sdca, ContradictoryRowsCancel) {
   s.intercept = false;
   const Solved r = solve(make_dataset(t, true), s);
   EXPECT_EQ(r.solution.status, Status::optimal);
-  EXPECT_NEAR(r.certificate.primal, 1, 1e-8);
+  EXPECT_NEAR(r.certificate.upper, 1, 1e-8);
   EXPECT_LE(r.solution.weights.norm(), 1e-3);
 }
 
@@ -218,9 +218,9 @@ TEST(Sdca, ValuesFarFromOneStayHonest) {
       Options s = soft(loss, 0.1, 1e-3);
       s.max_iterations = 200;
       const Solved r = solve(make_dataset(t, true), s);
-      EXPECT_TRUE(std::isfinite(r.certificate.primal)) << size << loss;
-      EXPECT_GE(r.certificate.dual, 0) << size << loss;
-      EXPECT_LE(r.certificate.primal, 1.001) << "no worse than no weights at all, " << size << loss;
+      EXPECT_TRUE(std::isfinite(r.certificate.upper)) << size << loss;
+      EXPECT_GE(r.certificate.lower, 0) << size << loss;
+      EXPECT_LE(r.certificate.upper, 1.001) << "no worse than no weights at all, " << size << loss;
     }
   }
 }
@@ -237,7 +237,7 @@ TEST(Sdca, LimitsEndASolveHonestly) {
   s.max_seconds = 0.05;
   const Solved late = solve(data, s);
   EXPECT_EQ(late.solution.status, Status::time_limit);
-  EXPECT_GT(late.certificate.dual, 0);
+  EXPECT_GT(late.certificate.lower, 0);
 }
 
 struct Cancel : Monitor {
@@ -302,8 +302,8 @@ TEST(Sdca, HistoryHasAPointPerEpochAndChangesNothing) {
           EXPECT_LE(trace[k].iteration - trace[k - 1].iteration, 2) << solver->name() << " after " << k;
         EXPECT_EQ(trace.back().iteration, with.solution.iterations);
         // The last point is what was returned.
-        EXPECT_NEAR(trace.back().upper, with.certificate.primal, 1e-9);
-        EXPECT_NEAR(trace.back().lower, with.certificate.dual, 1e-9);
+        EXPECT_NEAR(trace.back().upper, with.certificate.upper, 1e-9);
+        EXPECT_NEAR(trace.back().lower, with.certificate.lower, 1e-9);
       }
     }
   }

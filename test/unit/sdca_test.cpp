@@ -103,8 +103,8 @@ TEST_P(SdcaLoss, ReachesTheToleranceOnRandomProblems) {
       c.push_back(p.weight(i));
     }
     const testing::Reference reference = testing::solve_reference(t, y, c, p.total_weight, GetParam(), s, 20000);
-    EXPECT_LE(r.certificate.dual, reference.primal) << trial;
-    EXPECT_GE(r.certificate.primal, reference.dual) << trial;
+    EXPECT_LE(r.certificate.lower, reference.primal) << trial;
+    EXPECT_GE(r.certificate.upper, reference.dual) << trial;
     enclosed += reference.primal - reference.dual <= 1e-6 * reference.primal;
   }
   EXPECT_GE(enclosed, 70);
@@ -121,8 +121,8 @@ TEST_P(SdcaLoss, HugeAndTinyLambda) {
   Options s = soft(GetParam(), 1e-9, 1e-3);
   s.max_iterations = 3000;  // may not be enough: the certificate has to stay honest all the same
   const Solved r = solve(data, s);
-  EXPECT_TRUE(std::isfinite(r.certificate.primal));
-  EXPECT_GE(r.certificate.dual, 0);
+  EXPECT_TRUE(std::isfinite(r.certificate.upper));
+  EXPECT_GE(r.certificate.lower, 0);
   EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.relative_gap <= 1e-3);
 }
 
@@ -138,7 +138,7 @@ TEST_P(SdcaLoss, AWeightIsARepetition) {
   const Options s = soft(GetParam(), 0.01, 1e-9);
   const Dataset weighted = make_dataset(once, classes()), plain = make_dataset(repeated, classes());
   const Solved a = solve(weighted, s), b = solve(plain, s);
-  EXPECT_NEAR(a.certificate.primal, b.certificate.primal, 3e-9 * a.certificate.primal);
+  EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 3e-9 * a.certificate.upper);
   // The weighted solution, its duals copied to the repetitions, has the same two values on the repeated rows.
   const Problem p = make_problem(plain, s);
   Weights dual(p.rows(), 1);
@@ -147,8 +147,8 @@ TEST_P(SdcaLoss, AWeightIsARepetition) {
   for (int i = 0; i < 40; ++i)
     for (int k = 1; k < once.weight[static_cast<std::size_t>(i)]; ++k) dual(at++, 0) = a.solution.dual(i, 0);
   const Certificate c = certify_risk(p, a.solution.weights, a.solution.intercept, dual);
-  EXPECT_NEAR(c.primal, a.certificate.primal, 1e-13 * c.primal);
-  EXPECT_NEAR(c.dual, a.certificate.dual, 1e-13 * c.primal);
+  EXPECT_NEAR(c.upper, a.certificate.upper, 1e-13 * c.upper);
+  EXPECT_NEAR(c.lower, a.certificate.lower, 1e-13 * c.upper);
 }
 
 TEST_P(SdcaLoss, PowersOfTwoScaleToTheBit) {
@@ -176,7 +176,7 @@ TEST_P(SdcaLoss, SameSeedSameBits) {
   s.seed = 1;
   const Solved c = solve(data, s);
   EXPECT_NE(a.solution.dual, c.solution.dual);
-  EXPECT_NEAR(a.certificate.primal, c.certificate.primal, 2e-6 * a.certificate.primal);
+  EXPECT_NEAR(a.certificate.upper, c.certificate.upper, 2e-6 * a.certificate.upper);
 }
 
 TEST_P(SdcaLoss, OrdersOutputsAndStarts) {
@@ -254,7 +254,7 @@ TEST_P(SdcaLoss, WarmStartsContinue) {
   s.initial->dual_weights.clear();
   const Solved primal_only = solve(data, s);
   EXPECT_EQ(primal_only.solution.status, Status::optimal);
-  EXPECT_LE(primal_only.certificate.primal, cold.certificate.primal * (1 + 1e-12)) << "the given weights count";
+  EXPECT_LE(primal_only.certificate.upper, cold.certificate.upper * (1 + 1e-12)) << "the given weights count";
   // Weights determine the duals of a smooth loss; those of rows on a kink they leave open.
   if (make_problem(data, s).loss->smoothness() > 0) {
     EXPECT_LE(primal_only.solution.iterations, cold.solution.iterations / 2);
@@ -268,9 +268,9 @@ TEST_P(SdcaLoss, SgdIsCertifiedToo) {
   Options s = soft(GetParam(), 0.05, 1e-2);
   s.max_iterations = 512;
   const Solved r = solve(data, s, sgd), best = solve(data, s);
-  EXPECT_GE(r.certificate.primal, best.certificate.dual);
-  EXPECT_LE(r.certificate.dual, best.certificate.primal);
-  EXPECT_LE(r.certificate.primal, best.certificate.primal * 1.05) << "it does descend";
+  EXPECT_GE(r.certificate.upper, best.certificate.lower);
+  EXPECT_LE(r.certificate.lower, best.certificate.upper);
+  EXPECT_LE(r.certificate.upper, best.certificate.upper * 1.05) << "it does descend";
   EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.relative_gap <= 1e-2);
   const Solved again = solve(data, s, sgd);
   EXPECT_EQ(r.solution.weights, again.solution.weights);

@@ -125,8 +125,8 @@ void compare_with_trainings_alone(const Dataset& data, Value::Object given) {
     EXPECT_EQ(model.status, Status::optimal) << lambdas[k];
     EXPECT_FALSE(model.dual_weights.has_value());
     // Both intervals contain the optimum of the same problem.
-    EXPECT_LE(model.certificate.dual, one.certificate.primal);
-    EXPECT_LE(one.certificate.dual, model.certificate.primal);
+    EXPECT_LE(model.certificate.lower, one.certificate.upper);
+    EXPECT_LE(one.certificate.lower, model.certificate.upper);
     EXPECT_LE(model.certificate.relative_gap, 1e-5);
     const double far = std::sqrt(2 * (model.certificate.gap + 1e-12) / lambdas[k]) +
                        std::sqrt(2 * (one.certificate.gap + 1e-12) / lambdas[k]);

@@ -108,8 +108,8 @@ TEST(TargetUnits, ShiftedTargetsAreTheSameProblem) {
         EXPECT_EQ(*far.target_center, *near.target_center + shift) << loss;
         EXPECT_FALSE(far.target_scale.has_value());
         // The intervals of one optimum overlap, up to what the intercept lost of its digits.
-        EXPECT_LE(far.certificate.dual, near.certificate.primal * (1 + 1e-8)) << loss << solver;
-        EXPECT_GE(far.certificate.primal, near.certificate.dual * (1 - 1e-8)) << loss << solver;
+        EXPECT_LE(far.certificate.lower, near.certificate.upper * (1 + 1e-8)) << loss << solver;
+        EXPECT_GE(far.certificate.upper, near.certificate.lower * (1 - 1e-8)) << loss << solver;
         EXPECT_NEAR(far.intercept[0], near.intercept[0] + shift, 0.02) << loss << solver;
         EXPECT_LE(far.certificate.failure, far.certificate.constant_failure) << loss << solver;
       }
@@ -129,7 +129,7 @@ TEST(TargetUnits, StretchedTargetsAreTheSameProblemWhenStandardised) {
     s.smoothing *= 4096;
     const Model far = fit(linear_rows(4096, -1e6, 3), s);
     EXPECT_NEAR(*far.target_scale, 4096 * *one.target_scale, 1e-6) << loss;
-    EXPECT_NEAR(far.certificate.primal / one.certificate.primal, 1, 1e-6) << loss;
+    EXPECT_NEAR(far.certificate.upper / one.certificate.upper, 1, 1e-6) << loss;
     for (Eigen::Index j = 0; j < 3; ++j) EXPECT_NEAR(far.weights(0, j) / 4096, one.weights(0, j), 2e-3) << loss;
   }
 }
@@ -152,7 +152,7 @@ TEST(TargetUnits, WarmStartSpeaksTheLabelsUnits) {
       s.initial = start;
       const Model warm = fit(data, s);
       EXPECT_LE(warm.iterations, 1) << loss << standardize;
-      EXPECT_NEAR(warm.certificate.primal / cold.certificate.primal, 1, 1e-6);
+      EXPECT_NEAR(warm.certificate.upper / cold.certificate.upper, 1, 1e-6);
     }
 }
 

@@ -55,8 +55,8 @@ TEST(Standardize, equals_training_on_standardised_rows) {
       s.standardize = true;
       const Model m = fit(make_dataset(rows, storage), s);
       EXPECT_EQ(m.status, expected.status);
-      EXPECT_NEAR(m.certificate.primal, expected.certificate.primal, 1e-7 * expected.certificate.dual);
-      EXPECT_NEAR(m.certificate.dual, expected.certificate.dual, 1e-7 * expected.certificate.dual);
+      EXPECT_NEAR(m.certificate.lower, expected.certificate.lower, 1e-7 * expected.certificate.upper);
+      EXPECT_NEAR(m.certificate.upper, expected.certificate.upper, 1e-7 * expected.certificate.upper);
 
       // The weights are for the rows as given: same scores as the standardised ones.
       Weights w = m.weights;
@@ -73,7 +73,7 @@ TEST(Standardize, equals_training_on_standardised_rows) {
         for (int j = 0; j < rows.dimensions(); ++j) score += static_cast<Real>(m.weights(0, j)) * rows.x[at(i)][at(j)];
         least = std::min(least, rows.y[at(i)] == 1 ? score : -score);
       }
-      EXPECT_NEAR(static_cast<double>(least), m.certificate.primal, 1e-9);
+      EXPECT_NEAR(static_cast<double>(least), m.certificate.lower, 1e-9);
     }
 }
 
@@ -129,7 +129,7 @@ TEST(Train, weights_have_norm_1_and_dual_weights_prove_the_upper_end) {
     ASSERT_EQ(m.dual_weights->rows(), rows.count());
     const Upper proven = dual_upper(rows, *m.dual_weights, true);
     EXPECT_LE(proven.imbalance, 1e-12L);
-    EXPECT_NEAR(static_cast<double>(proven.value), m.certificate.dual, 1e-12);
+    EXPECT_NEAR(static_cast<double>(proven.value), m.certificate.upper, 1e-12);
     EXPECT_EQ(m.certificate.support, (m.dual_weights->rowwise().sum().array() > 0).count());
     s.dual_weights = false;
     EXPECT_FALSE(fit(make_dataset(rows), s).dual_weights.has_value());
@@ -274,8 +274,8 @@ TEST(Train, a_proof_that_nothing_separates_is_followed_by_a_soft_margin) {
     const Model m = train(data, s, counting);
     EXPECT_EQ(m.status, Status::not_separable);
     EXPECT_EQ(m.solver.rfind("cutting_plane+", 0), 0U) << m.solver;
-    EXPECT_LE(m.certificate.primal, 0);
-    EXPECT_LE(m.certificate.dual, negligible_margin * m.certificate.radius);
+    EXPECT_LE(m.certificate.lower, 0);
+    EXPECT_LE(m.certificate.upper, negligible_margin * m.certificate.radius);
     int wrong = 0;
     for (int i = 0; i < 60000; ++i)
       wrong += (dot(data.row(i), m.weights.row(0).data()) + m.intercept(0) > 0) != (y[at(i)] == 1);

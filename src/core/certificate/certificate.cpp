@@ -171,10 +171,10 @@ Certificate certify(const Problem& problem, const Weights& weights, const Eigen:
   Certificate c;
   c.radius = check.radius();
   // No margin exceeds the radius: the bound that holds without any dual weights (times √2 for score differences).
-  c.dual = std::min(check.upper(), check.radius() * (problem.task == Task::multiclass ? std::sqrt(2.0) : 1.0));
-  c.primal = check.lower();
-  c.gap = c.dual - c.primal;
-  c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
+  c.upper = std::min(check.upper(), check.radius() * (problem.task == Task::multiclass ? std::sqrt(2.0) : 1.0));
+  c.lower = check.lower();
+  c.gap = c.upper - c.lower;
+  c.relative_gap = c.upper > 0 ? c.gap / c.upper : 0;
   c.support = check.support();
   c.errors = check.errors();
   c.failure = static_cast<double>(c.errors);

@@ -8,15 +8,17 @@
 
 namespace margin {
 
-/// Both ends of the interval. Hard margin: lower ≤ max margin ≤ upper. Soft margin: dual ≤ P* ≤ primal.
+/// lower ≤ optimum ≤ upper. The optimum is the largest margin, which the model attains from below, so that `lower` is its
+/// own; or the least risk (soft margin) or ½‖w‖_p² (interpolation), where `upper` is the model's own and `lower` the dual
+/// value.
 struct Certificate {
-  double primal = 0, dual = 0;  ///< hard margin: primal = the lower end, dual = the upper end
-  double gap = 0;               ///< ≥ 0: the width of the interval
-  double relative_gap = 0;      ///< hard: (upper − lower)/upper; soft: gap / max(|P|, |D|)
-  std::int64_t support = 0;     ///< rows with a non-zero dual weight
-  double radius = 0;            ///< largest ‖x_i‖
-  std::int64_t errors = 0;      ///< hard margin: rows with a margin ≤ 0
-  double slack = 0;             ///< interpolation: how far inside of its interval the worst row is (negative: outside)
+  double lower = 0, upper = 0;
+  double gap = 0;            ///< ≥ 0: the width of the interval
+  double relative_gap = 0;   ///< of `upper`; soft margin: of the larger of |lower| and |upper|
+  std::int64_t support = 0;  ///< rows with a non-zero dual weight
+  double radius = 0;         ///< largest ‖x_i‖
+  std::int64_t errors = 0;   ///< hard margin: rows with a margin ≤ 0
+  double slack = 0;          ///< interpolation: how far inside of its interval the worst row is (negative: outside)
 
   /// Not proven but counted, for a warning. `failure`: the mean loss of a regression, the weight of the rows that are
   /// predicted wrongly otherwise. train() adds the same of the best constant prediction.

@@ -108,13 +108,13 @@ Certificate certify_interpolation(const Problem& problem, const Weights& weights
   c.radius = check.radius();
   c.support = check.support();
   c.slack = check.slack();
-  c.primal = check.primal();
-  c.dual = std::min(std::max(0.0, 0.5 * least * least * (1 - 4 * epsilon) - tiny), largest);
-  c.gap = std::max(0.0, c.primal - c.dual);
-  c.relative_gap = !(c.primal < infinity) ? infinity : c.primal > 0 ? c.gap / c.primal : 0.0;
+  c.upper = check.primal();
+  c.lower = std::min(std::max(0.0, 0.5 * least * least * (1 - 4 * epsilon) - tiny), largest);
+  c.gap = std::max(0.0, c.upper - c.lower);
+  c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0.0;
   const bool all_met = c.slack >= -met * check.scale();
   // Weights that move no score by more than rounding are as good as 0, which nothing can be less than.
-  const bool negligible = std::sqrt(2 * c.primal) * c.radius <= check.scale() / contradiction;
+  const bool negligible = std::sqrt(2 * c.upper) * c.radius <= check.scale() / contradiction;
   // Rows of zeros: no weights move them, and only targets that contradict each other have a least norm above 0.
   if (check.scale() > 0 && (c.radius > 0 ? least * c.radius >= contradiction * check.scale() : least > 0))
     verdict = Status::not_separable;

@@ -292,20 +292,20 @@ Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally,
   Certificate c;
   Enclosure dual;
   for (const Enclosure& m : dual_norm) dual = {dual.value + m.value, dual.error + m.error};
-  c.primal = kernel_margin_lower(p, tally, primal);
+  c.lower = kernel_margin_lower(p, tally, primal);
   c.radius = tally.radius();
-  c.dual = largest_margin(p, tally);
+  c.upper = largest_margin(p, tally);
   if (v.imbalance < infinity && terms > 0) {
     // Normalising moved every weight by some ulps; an imbalance meets intercepts of at most √2 R
     // (certificate/certificate.cpp).
     const double moved = epsilon * (static_cast<double>(terms) + 8) * c.radius * std::sqrt(2.0);
-    c.dual =
-        std::min(c.dual, std::sqrt(dual.above()) * (1 + 4 * epsilon) + moved + std::sqrt(0.5) * c.radius * v.imbalance);
+    c.upper = std::min(c.upper,
+                       std::sqrt(dual.above()) * (1 + 4 * epsilon) + moved + std::sqrt(0.5) * c.radius * v.imbalance);
   }
   c.errors = tally.errors();
   c.failure = tally.error_weight();
-  c.gap = c.dual - c.primal;
-  c.relative_gap = c.dual > 0 ? c.gap / c.dual : 0;
+  c.gap = c.upper - c.lower;
+  c.relative_gap = c.upper > 0 ? c.gap / c.upper : 0;
   return c;
 }
 
@@ -324,15 +324,15 @@ Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally,
     const double penalty = (square / (2 * p.lambda) + tiny) / v.scale[at] * (1 + 8 * epsilon) + tiny;
     const double dual = (v.linear[at] - penalty - v.left[at] * reach * (1 + 8 * epsilon)) -
                         8 * epsilon * std::fabs(v.linear[at]) - 2 * tiny;
-    c.primal += primal;
-    c.dual += std::isfinite(dual) ? std::max(dual, 0.0) : 0.0;  // P ≥ 0 needs no proof
+    c.upper += primal;
+    c.lower += std::isfinite(dual) ? std::max(dual, 0.0) : 0.0;  // P ≥ 0 needs no proof
   }
-  c.primal *= 1 + epsilon * p.outputs();
-  c.dual = std::min(c.dual * (1 - epsilon * p.outputs()), c.primal);
-  c.gap = c.primal - c.dual;
-  c.relative_gap = c.gap > 0 ? c.gap / c.primal : 0.0;
-  if (!(c.primal < infinity)) {
-    c.primal = infinity;
+  c.upper *= 1 + epsilon * p.outputs();
+  c.lower = std::min(c.lower * (1 - epsilon * p.outputs()), c.upper);
+  c.gap = c.upper - c.lower;
+  c.relative_gap = c.gap > 0 ? c.gap / c.upper : 0.0;
+  if (!(c.upper < infinity)) {
+    c.upper = infinity;
     c.gap = c.relative_gap = infinity;
   }
   c.errors = tally.errors();

@@ -142,9 +142,9 @@ Certificate certify_norm(const Problem& problem, const Weights& weights, const E
   }
   Certificate c;
   c.radius = check.radius();
-  c.primal = check.lower();
-  c.dual = check.upper();
-  c.gap = c.dual - c.primal;
+  c.lower = check.lower();
+  c.upper = check.upper();
+  c.gap = c.upper - c.lower;
   c.relative_gap = check.relative_gap();
   c.support = check.support();
   c.errors = check.errors();

@@ -263,12 +263,12 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
     poller.work((1.0 + 2.0 * p.outputs()) * (x.count + 32.0) + 64.0);
   }
   Certificate c;
-  c.primal = check.primal();
-  c.dual = std::min(check.dual(), c.primal);
-  c.gap = c.primal - c.dual;
-  const double size = std::max(std::fabs(c.primal), std::fabs(c.dual));
+  c.upper = check.primal();
+  c.lower = std::min(check.dual(), c.upper);
+  c.gap = c.upper - c.lower;
+  const double size = std::max(std::fabs(c.upper), std::fabs(c.lower));
   c.relative_gap = c.gap > 0 ? c.gap / size : 0.0;
-  if (!(c.primal < infinity)) c.gap = c.relative_gap = infinity;
+  if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
   c.support = check.support();
   c.radius = check.radius();
   c.failure = check.failure();

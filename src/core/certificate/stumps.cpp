@@ -137,18 +137,18 @@ Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, cons
   }
   Certificate c;
   c.radius = 1;  // of a row of stumps in the norm dual to l1
-  c.primal = check.lower();
-  c.dual = 1;
+  c.lower = check.lower();
+  c.upper = 1;
   c.errors = check.errors();
   c.failure = static_cast<double>(c.errors);
   for (std::int64_t i = 0; i < dual.rows(); ++i) c.support += (dual.row(i).array() > 0).any();
   const std::vector<double> upper = upper_bounds(problem, dual, poller);
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     const double high = upper[static_cast<std::size_t>(o)];
-    c.dual = std::min(c.dual, high);
+    c.upper = std::min(c.upper, high);
     if (high > 0) c.relative_gap = std::max(c.relative_gap, (high - check.lower(o)) / high);
   }
-  c.gap = c.dual - c.primal;
+  c.gap = c.upper - c.lower;
   return c;
 }
 

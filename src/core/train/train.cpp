@@ -91,8 +91,8 @@ void judge(const Problem& problem, double tolerance, Model& model) {
     model.status = Status::iteration_limit;
   else if (model.status != Status::not_separable && c.relative_gap <= tolerance)
     model.status = Status::optimal;
-  if (!problem.hard_margin || c.primal > 0) return;
-  if (c.dual <= (problem.kernel != nullptr ? negligible_kernel_margin : negligible_margin) * c.radius)
+  if (!problem.hard_margin || c.lower > 0) return;
+  if (c.upper <= (problem.kernel != nullptr ? negligible_kernel_margin : negligible_margin) * c.radius)
     model.status = Status::not_separable;
   else if (model.status == Status::not_separable)
     model.status = Status::iteration_limit;
@@ -176,7 +176,7 @@ Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, d
   model.lambda = given.lambda;
   model.classes = problem.class_names;
   model.certificate = certificate_of(problem, solution, options.tolerance);
-  if (!problem.hard_margin && !(model.certificate.primal < std::numeric_limits<double>::infinity())) {
+  if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
     solution.weights.setZero();  // their value is no number: that of 0 is
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;

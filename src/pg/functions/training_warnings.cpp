@@ -70,11 +70,11 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
   const Certificate& c = model.certificate;
   const bool interpolation = model.loss == "interpolate";
   const std::string reached =
-      interpolation ? "weights that meet the targets have half a squared norm of at least " + figure(c.dual) +
-                          ", those of the model have " + figure(c.primal) + " and miss by up to " +
-                          figure(std::max(0.0, -c.slack))
-      : options.hard_margin() ? "the margin is certified to lie in [" + figure(c.primal) + ", " + figure(c.dual) + "]"
-                              : "the optimum is certified to lie in [" + figure(c.dual) + ", " + figure(c.primal) + "]";
+      interpolation
+          ? "weights that meet the targets have half a squared norm of at least " + figure(c.lower) +
+                ", those of the model have " + figure(c.upper) + " and miss by up to " + figure(std::max(0.0, -c.slack))
+      : options.hard_margin() ? "the margin is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]"
+                              : "the optimum is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]";
   if (model.status == Status::not_separable && interpolation) {
     warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");

@@ -237,15 +237,15 @@ void set_interval(CompositeBuilder& out, double primal, double dual, double gap)
 
 void set_kernel_ends(CompositeBuilder& out, const VerifyState& state) {
   InterruptMonitor monitor;
-  const KernelCheck::Ends ends = state.kernel->ends(&monitor);
-  const Certificate& c = ends.certificate;
+  const auto [margin_lower, c] = state.kernel->ends(&monitor);
   const bool hard = !state.model->lambda.has_value();
   out.set_int8("errors", state.kernel->errors());
-  out.set_float8("margin_lower", ends.margin_lower);
+  out.set_float8("margin_lower", margin_lower);
   if (!hard && !state.objective_is_known()) return;
-  const double dual = state.columns > 0 ? c.dual : std::numeric_limits<double>::quiet_NaN();
+  const double primal = hard ? c.lower : c.upper, other = hard ? c.upper : c.lower;
+  const double dual = state.columns > 0 ? other : std::numeric_limits<double>::quiet_NaN();
   if (hard && std::isfinite(dual)) out.set_float8("margin_upper", dual);
-  set_interval(out, c.primal, dual, hard ? dual - c.primal : c.primal - dual);
+  set_interval(out, primal, dual, hard ? dual - primal : primal - dual);
 }
 
 }  // namespace

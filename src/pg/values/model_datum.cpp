@@ -154,11 +154,13 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   if (model.loss == "interpolate") {
     out.set_float8("margin_lower", c.slack);
   } else if (!model.lambda.has_value()) {
-    out.set_float8("margin_lower", c.primal);
-    out.set_float8("margin_upper", c.dual);
+    out.set_float8("margin_lower", c.lower);
+    out.set_float8("margin_upper", c.upper);
   }
-  out.set_float8("primal", c.primal);
-  out.set_float8("dual", c.dual);
+  // Of a hard margin the model's own value, the primal one, is the lower bound: the margin is as large as possible.
+  const bool primal_is_lower = !model.lambda.has_value() && model.loss != "interpolate";
+  out.set_float8("primal", primal_is_lower ? c.lower : c.upper);
+  out.set_float8("dual", primal_is_lower ? c.upper : c.lower);
   out.set_float8("gap", c.gap);
   out.set_int8("iterations", model.iterations);
   out.set_int8("rows", model.rows);
