@@ -72,8 +72,8 @@ int main(int argc, char** argv) {
           .number("lower", model.certificate.lower)
           .number("upper", model.certificate.upper)
           .number("gap", model.certificate.relative_gap)
-          .number("iterations", static_cast<double>(model.iterations))
-          .number("status", static_cast<double>(model.status))
+          .number("iterations", static_cast<double>(*model.iterations))
+          .number("status", static_cast<double>(*model.status))
           .send();
     } catch (const margin::Error& error) {
       std::fprintf(stderr, "%s\n", error.what());

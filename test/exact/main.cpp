@@ -77,7 +77,7 @@ void run(const exact::Case& c, std::uint64_t seed, Count& count, bool verbose) {
         report(c, seed, "verified: " + what, count);
     }
     if (verbose)
-      std::printf("# status %s, [%.17g, %.17g]\n", std::string(margin::status_name(model.status)).c_str(),
+      std::printf("# status %s, [%.17g, %.17g]\n", std::string(margin::status_name(*model.status)).c_str(),
                   model.certificate.lower, model.certificate.upper);
     margin::Random random(seed ^ 0x5eed);
     for (int again = 0; again < 2; ++again) {

@@ -198,7 +198,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const margin::Certificate& c = model.certificate;
     if (std::getenv("FUZZ_VERBOSE") != nullptr)
       std::fprintf(stderr, "%s: %s, lower %.17g, upper %.17g, gap %g\n", model.solver.c_str(),
-                   std::string(margin::status_name(model.status)).c_str(), c.lower, c.upper, c.relative_gap);
+                   std::string(margin::status_name(*model.status)).c_str(), c.lower, c.upper, c.relative_gap);
     require(!std::isnan(c.lower) && !std::isnan(c.upper) && !std::isnan(c.gap), "the certificate is a number");
     if (settings.loss == "interpolate") {
       require(c.gap >= 0, "gap >= 0");

@@ -42,13 +42,12 @@ std::vector<bool> certain_rows(const Model& m, const Dataset& data, const Option
 }
 
 std::vector<int> predictions(const Model& m, const Dataset& data) {
-  const Scorer scorer{static_cast<std::int32_t>(m.weights.rows()), static_cast<std::int32_t>(m.weights.cols()),
-                      m.weights.data(), m.intercept.data()};
+  const Scorer scorer = scorer_of(m);
   std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
   std::vector<int> out;
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     score(scorer, data.row(i), scorer.dimensions, scores.data());
-    out.push_back(decide(scorer, scores.data()));
+    out.push_back(decide(scorer.outputs, scores.data()));
   }
   return out;
 }

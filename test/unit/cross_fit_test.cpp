@@ -60,8 +60,7 @@ Model trained(const Table& t, const Options& s, int classes = 2, double memory_l
 }
 
 std::vector<double> probabilities_of(const Model& m, const std::vector<double>& x) {
-  const Scorer scorer{static_cast<std::int32_t>(m.weights.rows()), static_cast<std::int32_t>(m.weights.cols()),
-                      m.weights.data(), m.intercept.data()};
+  const Scorer scorer = scorer_of(m);
   std::vector<double> scores(static_cast<std::size_t>(scorer.outputs)), out(m.classes.size());
   score(scorer, Row{x.data(), nullptr, scorer.dimensions, true}, scorer.dimensions, scores.data());
   if (!m.calibration.empty()) m.calibration.log_odds(scores.data(), scores.data());

@@ -198,7 +198,7 @@ TEST(DualAscent, KeepsTheBoundOfLemma3) {
       s.accelerated = true;
       s.order = Order::random;
       const Model m = fit(data, s);
-      const double t = static_cast<double>(m.iterations) * n;
+      const double t = static_cast<double>(*m.iterations) * n;
       // The weights come back with norm 1; those of the bound are θ(α), whose scale the best multiple stands for.
       auto distance = [&](double multiple) {
         const Weights gap = multiple / margin * m.weights - best.weights / margin;

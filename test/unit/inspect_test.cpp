@@ -15,26 +15,14 @@ namespace margin {
 namespace {
 
 TEST(Inspect, WeightsComeByFallingSizeAndTiesByFeatureThenOutput) {
-  const double weights[] = {1, -3, 0, 3, 2, -0.0}, intercept[] = {0, 0};
-  const auto entries = weights_by_size({2, 3, weights, intercept});
+  Model model;
+  model.weights = (Weights(2, 3) << 1, -3, 0, 3, 2, -0.0).finished();
+  const auto entries = weights_by_size(model);
   std::vector<std::pair<std::int32_t, std::int32_t>> order;
   for (const WeightEntry& e : entries) order.emplace_back(e.output, e.feature);
   const std::vector<std::pair<std::int32_t, std::int32_t>> expected = {{1, 0}, {0, 1}, {1, 1}, {0, 0}, {0, 2}, {1, 2}};
   EXPECT_EQ(order, expected);
   EXPECT_EQ(entries[1].weight, -3);
-}
-
-ModelFigures figures_of(const Model& m) {
-  ModelFigures f;
-  f.task = m.task;
-  f.scorer = {static_cast<std::int32_t>(m.weights.rows()), static_cast<std::int32_t>(m.weights.cols()),
-              m.weights.data(), m.intercept.data()};
-  f.classes = m.classes;
-  f.lambda = m.lambda;
-  const Certificate& c = m.certificate;
-  f.lower = c.lower;
-  f.upper = c.upper;
-  return f;
 }
 
 /// Two separable clouds (`shift` > 1) or overlapping ones.
@@ -66,14 +54,14 @@ TEST(Inspect, TheOptimalDirectionIsWithinTheDistanceOfAHardMargin) {
     options.solver = "momentum";
     for (const double tolerance : {0.5, 0.1, 0.01}) {
       const Model model = fit(data, options, tolerance);
-      const auto interval = interval_of(figures_of(model));
+      const auto interval = interval_of(model, options);
       ASSERT_TRUE(interval.has_value());
       if (!(interval->lower > 0)) {
         EXPECT_FALSE(interval->distance.has_value());
         continue;
       }
       const double distance = (model.weights - best.weights).norm();
-      EXPECT_LE(distance, *interval->distance + *interval_of(figures_of(best))->distance);
+      EXPECT_LE(distance, *interval->distance + *interval_of(best, options)->distance);
       EXPECT_NEAR(interval->relative_gap, model.certificate.relative_gap, 1e-12);
       loose += distance > *interval->distance / 100;
     }
@@ -89,42 +77,41 @@ TEST(Inspect, TheOptimalWeightsAreWithinTheDistanceOfASoftMargin) {
     const Model best = fit(data, options, 1e-10);
     for (const double tolerance : {0.5, 0.1, 0.01}) {
       const Model model = fit(data, options, tolerance);
-      const auto interval = interval_of(figures_of(model));
+      const auto interval = interval_of(model, options);
       ASSERT_TRUE(interval.has_value());
       const double distance =
           std::hypot((model.weights - best.weights).norm(), (model.intercept - best.intercept).norm());
-      EXPECT_LE(distance, *interval->distance + *interval_of(figures_of(best))->distance);
+      EXPECT_LE(distance, *interval->distance + *interval_of(best, options)->distance);
     }
   }
 }
 
 TEST(Inspect, AnIntervalOfWidthZeroHasNoDistance) {
-  ModelFigures f;
-  f.lower = f.upper = 2;
-  EXPECT_EQ(interval_of(f)->distance, 0);
-  f.lambda = 0.1;
-  EXPECT_EQ(interval_of(f)->distance, 0);
-  f.lower = f.upper = 0;
-  EXPECT_EQ(interval_of(f)->relative_gap, 0);
-  f.upper.reset();
-  EXPECT_FALSE(interval_of(f).has_value());
+  Model m;
+  Certificate& c = m.certificate;
+  c.lower = c.upper = 2;
+  EXPECT_EQ(interval_of(m, {})->distance, 0);
+  m.lambda = 0.1;
+  EXPECT_EQ(interval_of(m, {})->distance, 0);
+  c.lower = c.upper = 0;
+  EXPECT_EQ(interval_of(m, {})->relative_gap, 0);
+  c.upper = std::nan("");
+  EXPECT_FALSE(interval_of(m, {}).has_value());
 }
 
 TEST(Inspect, TheSummaryNamesWhatTheModelTells) {
   const Dataset data = clouds(1, 0.3);
   Options options;
   options.lambda = 0.01;
-  const Model model = fit(data, options, 1e-3);
-  ModelFigures f = figures_of(model);
-  f.rows = 60;
-  f.status = "optimal";
-  f.solver = "sdca";
-  f.iterations = 1;
-  const std::string text = summary(f);
-  for (const char* part : {"soft margin, lambda 0.01", "2 (a, b)", "features:     4", "60", "sdca, 1 iteration\n",
-                           "optimal", "between ", "feature 1 "})
+  Model model = fit(data, options, 1e-3);
+  model.solver = "sdca";
+  model.iterations = 1;
+  const std::string text = summary(model, options);
+  for (const char* part : {"soft margin, loss hinge, lambda 0.01", "2 (a, b)", "features:     4", "60",
+                           "sdca, 1 iteration, ", "optimal", "between ", "feature 1 "})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
-  EXPECT_EQ(summary(figures_of(model)).find("rows:"), std::string::npos);
+  model.rows.reset();
+  EXPECT_EQ(summary(model, options).find("rows:"), std::string::npos);
 }
 
 TEST(Inspect, OptionsAreCheckedByTheirParser) {
@@ -133,18 +120,20 @@ TEST(Inspect, OptionsAreCheckedByTheirParser) {
 }
 
 struct PmmlExample {
-  double weights[2] = {0.5, -1e-30}, intercept[1] = {0.25};
-  PmmlModel model;
+  Model model;
+  std::vector<std::string> names;
   PmmlExample() {
     model.classes = {"no", "yes"};
-    model.scorer = {1, 2, weights, intercept};
-    model.version = "1.2";
+    model.weights = (Weights(1, 2) << 0.5, -1e-30).finished();
+    model.intercept = Eigen::VectorXd::Constant(1, 0.25);
+    model.dimensions = 2;
   }
+  std::string document() const { return pmml(model, names, "1.2"); }
 };
 
 TEST(Pmml, TheDocumentOfTwoClasses) {
   PmmlExample e;
-  EXPECT_EQ(pmml(e.model), R"(<?xml version="1.0"?>
+  EXPECT_EQ(e.document(), R"(<?xml version="1.0"?>
 <PMML version="4.4" xmlns="http://www.dmg.org/PMML-4_4">
   <Header>
     <Application name="margin" version="1.2"/>
@@ -175,10 +164,11 @@ TEST(Pmml, TheDocumentOfTwoClasses) {
 
 TEST(Pmml, NamesAreEscapedAndNeverCollide) {
   PmmlExample e;
-  e.model.logistic = true;
+  e.model.lambda = 0.1;
+  e.model.loss = "logistic";
   e.model.classes = {"a&b", "c<\"d\">"};
-  e.model.feature_names = {"target", "line\nbreak"};
-  const std::string text = pmml(e.model);
+  e.names = {"target", "line\nbreak"};
+  const std::string text = e.document();
   for (const char* part :
        {"\"target_\" optype=\"categorical\"", "name=\"line&#10;break\"", "targetCategory=\"c&lt;&quot;d&quot;&gt;\"",
         "value=\"a&amp;b\"", "name=\"probability(a&amp;b)\"", "feature=\"probability\""})
@@ -189,7 +179,7 @@ TEST(Pmml, ARegressionHasNoCategories) {
   PmmlExample e;
   e.model.task = Task::regression;
   e.model.classes.clear();
-  const std::string text = pmml(e.model);
+  const std::string text = e.document();
   EXPECT_NE(text.find("functionName=\"regression\" normalizationMethod=\"none\""), std::string::npos);
   EXPECT_EQ(text.find("targetCategory"), std::string::npos);
   EXPECT_EQ(text.find("categorical"), std::string::npos);
@@ -200,8 +190,8 @@ TEST(Pmml, BadNamesAreRefused) {
                                                      {"a", ""}, {"a", "\x01"},   {"a", "\xEF\xBF\xBF"}};
   for (const auto& names : bad) {
     PmmlExample e;
-    e.model.feature_names = names;
-    EXPECT_THROW(pmml(e.model), Error) << names.back();
+    e.names = names;
+    EXPECT_THROW(e.document(), Error) << names.back();
   }
 }
 

@@ -121,20 +121,20 @@ TEST(Plot, WhatAnAxisCannotShowIsLeftOut) {
 
 // The charts ------------------------------------------------------------------------------------------------------
 
-ModelFigures figures(bool hard) {
-  ModelFigures m;
+Model model_of(bool hard, std::vector<TracePoint> history) {
+  Model m;
   m.solver = "momentum";
-  m.status = "optimal";
-  m.tolerance = 0.001;
+  m.status = Status::optimal;
   if (!hard) m.lambda = 0.1;
-  m.lower = 0.5;
-  m.upper = 0.5004;
+  m.certificate.lower = 0.5;
+  m.certificate.upper = 0.5004;
+  m.history = std::move(history);
   return m;
 }
 
 TEST(Charts, AHistoryShowsTheIntervalAndItsRelativeWidth) {
   const std::vector<TracePoint> history = {{1, 0.1, 0.25, infinity}, {2, 0.2, 0.4, 0.8}, {60, 0.3, 0.5, 0.5004}};
-  const Plot plot = history_plot(figures(true), history);
+  const Plot plot = history_plot(model_of(true, history), {});
   EXPECT_EQ(plot.title, "momentum: optimal after 60 iterations");
   EXPECT_NE(plot.description.find("from 0.5 to 0.5004, relative width 0.0008."), std::string::npos) << plot.description;
   ASSERT_EQ(plot.panels.size(), 2U);
@@ -144,12 +144,12 @@ TEST(Charts, AHistoryShowsTheIntervalAndItsRelativeWidth) {
   EXPECT_EQ(plot.panels[0].series[2].points[1].y, 0.8);
   EXPECT_DOUBLE_EQ(plot.panels[1].series[0].points[1].y, 0.5);
   EXPECT_EQ(plot.panels[1].series[1].points[0].y, 0.001);
-  EXPECT_EQ(history_plot(figures(false), history).panels[0].series[1].name, "dual");
+  EXPECT_EQ(history_plot(model_of(false, history), {}).panels[0].series[1].name, "dual");
 }
 
 TEST(Charts, IterationsOfSeveralOutputsAddUp) {
   const std::vector<TracePoint> history = {{1, 0, 1, 2}, {7, 0, 1, 2}, {2, 0, 1, 2}, {3, 0, 1, 2}};
-  const Plot plot = history_plot(figures(false), history);
+  const Plot plot = history_plot(model_of(false, history), {});
   std::vector<double> x;
   for (const PlotPoint& p : plot.panels[0].series[1].points) x.push_back(p.x);
   EXPECT_EQ(x, (std::vector<double>{1, 7, 9, 10}));
@@ -159,7 +159,7 @@ TEST(Charts, IterationsOfSeveralOutputsAddUp) {
 TEST(Charts, AbsurdHistoriesAndProbabilitiesAreDrawnToo) {
   std::vector<TracePoint> history;
   for (int i = 0; i < 3000; ++i) history.push_back({std::int64_t{1} << 53, -1, i % 2 == 0 ? -infinity : NAN, infinity});
-  const std::string text = svg(history_plot(figures(true), history));
+  const std::string text = svg(history_plot(model_of(true, history), {}));
   EXPECT_EQ(text.find("nan"), std::string::npos);
   Reliability r;
   r.add(NAN, false);
@@ -170,7 +170,7 @@ TEST(Charts, AbsurdHistoriesAndProbabilitiesAreDrawnToo) {
 
 TEST(Charts, NoHistoryIsAnError) {
   try {
-    history_plot(figures(true), {});
+    history_plot(model_of(true, {}), {});
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::unsupported);

@@ -214,11 +214,11 @@ TEST(Train, classes_are_sorted_and_signs_follow) {
   EXPECT_EQ(m.classes, (std::vector<std::string>{"false", "true"}));
   EXPECT_EQ(m.weights(0, 0), 1.0);
   EXPECT_NEAR(m.intercept(0), -0.5, 1e-15);
-  const Scorer scorer{1, 1, m.weights.data(), m.intercept.data()};
+  const Scorer scorer = scorer_of(m);
   double value = 0;
   score(scorer, data.row(0), 1, &value);
   EXPECT_NEAR(value, 1.5, 1e-15);
-  EXPECT_EQ(decide(scorer, &value), 1);
+  EXPECT_EQ(decide(1, &value), 1);
   EXPECT_EQ(error_of([&] { score(scorer, data.row(0), 2, &value); }).kind(), ErrorKind::wrong_dimensions);
 }
 

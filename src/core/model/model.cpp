@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/data/stump_basis.hpp"
+#include "core/kernel/support_vectors.hpp"
 #include "core/loss/loss.hpp"
 
 namespace margin {
@@ -21,10 +23,16 @@ std::string_view status_name(Status status) {
   return "unknown";
 }
 
-std::optional<FieldConflict> refusal_of(const ProblemFields& m) {
-  const std::string named = m.loss.empty() ? "is NULL" : "is \"" + std::string(m.loss) + "\"";
-  if (!m.classes) {
-    if (m.kernel || m.stumps)
+std::optional<Status> status_from(std::string_view name) {
+  for (const Status s : {Status::optimal, Status::not_separable, Status::iteration_limit, Status::time_limit})
+    if (name == status_name(s)) return s;
+  return std::nullopt;
+}
+
+std::optional<FieldConflict> conflict_of(const Model& m) {
+  const std::string named = m.loss.empty() ? "is NULL" : "is \"" + m.loss + "\"";
+  if (m.regression()) {
+    if (m.basis != nullptr)
       return FieldConflict{"classes", "is missing: a model with a kernel or stumps tells classes apart"};
     if (m.loss == "interpolate")
       return m.lambda ? std::optional(FieldConflict{"lambda", "must be NULL where targets are interpolated"})
@@ -45,35 +53,47 @@ std::optional<FieldConflict> refusal_of(const ProblemFields& m) {
   if (std::find(names.begin(), names.end(), m.loss) == names.end())
     return FieldConflict{"loss", named + ", which is no loss of a model with lambda"};
   if (m.norm != 2) return FieldConflict{"norm", "must be 2 in a model with lambda"};
-  if (m.stumps) return FieldConflict{"lambda", "must be NULL in a model of stumps"};
-  if (m.kernel && m.loss != "hinge")
+  if (stumps_of(m.basis.get()) != nullptr) return FieldConflict{"lambda", "must be NULL in a model of stumps"};
+  if (m.basis != nullptr && m.loss != "hinge")
     return FieldConflict{"loss", named + ", expected \"hinge\" for a kernel and lambda"};
   return std::nullopt;
 }
 
-std::optional<FieldConflict> refusal_of(const ProblemFields& m, const Options& s, double lambda,
-                                        std::string_view kernel, bool intercept) {
-  if (intercept && !s.intercept) return FieldConflict{"intercept", "is not 0, but the options say that there is none"};
-  if (s.lambda.has_value() && !(m.lambda && *s.lambda == lambda))
-    return FieldConflict{"lambda", "is not that of the options"};
+std::optional<FieldConflict> conflict_of(const Model& m, const Options& s) {
+  if ((m.intercept.array() != 0).any() && !s.intercept)
+    return FieldConflict{"intercept", "is not 0, but the options say that there is none"};
+  if (s.lambda.has_value() && s.lambda != m.lambda) return FieldConflict{"lambda", "is not that of the options"};
   if (!s.loss.empty() && s.loss != m.loss) return FieldConflict{"loss", "is not that of the options"};
+  const KernelBasis* vectors = support_vectors_of(m.basis.get());
+  const std::string_view kernel = vectors == nullptr ? "" : vectors->rows().kernel().name();
   if (!s.kernel.empty() && s.kernel != kernel) return FieldConflict{"kernel", "is not that of the options"};
   const bool told = s.sparse_norm || s.norm != 2;
   if (told && !(s.sparse_norm ? m.norm > 1 && m.norm <= 2 : m.norm == s.norm))
     return FieldConflict{"norm", "is not that of the options"};
-  if ((s.learners == Learners::stumps) && !m.stumps)
+  if (s.learners == Learners::stumps && stumps_of(m.basis.get()) == nullptr)
     return FieldConflict{"stumps", "is NULL, but the options ask for them"};
   return std::nullopt;
 }
 
+InitialModel start_from(const Model& m) {
+  InitialModel start;
+  start.weights.assign(m.weights.data(), m.weights.data() + m.weights.size());
+  start.intercept.assign(m.intercept.data(), m.intercept.data() + m.intercept.size());
+  if (m.dual_weights.has_value())
+    start.dual_weights.assign(m.dual_weights->data(), m.dual_weights->data() + m.dual_weights->size());
+  return start;
+}
+
 Scorer scorer_of(const Model& m) {
-  return {static_cast<std::int32_t>(m.weights.rows()),
-          m.dimensions,
-          m.weights.data(),
-          m.intercept.data(),
-          m.basis.get(),
-          m.columns.empty() ? nullptr : m.columns.data(),
-          static_cast<std::int32_t>(m.columns.size())};
+  Scorer s = scorer_of(m.weights, m.intercept, m.basis.get(), m.dimensions);
+  if (!m.columns.empty()) s.columns = m.columns.data();
+  s.column_count = static_cast<std::int32_t>(m.columns.size());
+  return s;
+}
+
+Scorer scorer_of(const Weights& weights, const Eigen::VectorXd& intercept, const Basis* basis,
+                 std::int32_t dimensions) {
+  return {static_cast<std::int32_t>(weights.rows()), dimensions, weights.data(), intercept.data(), basis};
 }
 
 namespace {
@@ -132,10 +152,10 @@ void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, doubl
     scores[o] = dot(x, model.weights + static_cast<std::ptrdiff_t>(o) * model.dimensions) + model.intercept[o];
 }
 
-std::int32_t decide(const Scorer& model, const double* scores) {
-  if (model.outputs == 1) return scores[0] > 0 ? 1 : 0;
+std::int32_t decide(std::int32_t outputs, const double* scores) {
+  if (outputs == 1) return scores[0] > 0 ? 1 : 0;
   std::int32_t best = 0;
-  for (std::int32_t o = 1; o < model.outputs; ++o)
+  for (std::int32_t o = 1; o < outputs; ++o)
     if (scores[o] > scores[best]) best = o;
   return best;
 }

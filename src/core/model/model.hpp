@@ -1,6 +1,8 @@
-// A trained model as a value: what the composite type margin_model holds, and what scoring needs of it.
+// A model as a value: what the composite type margin_model holds, read by predictions, reports and verification alike.
+// Training fills one from a solution, pg/values/model_datum.cpp from a stored value.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,74 +17,92 @@
 namespace margin {
 
 struct Model {
+  // The problem, and what solved it.
   Task task = Task::binary;
-  std::string solver, loss;
-  double norm = 2;
+  std::string solver;  ///< empty: not told
+  std::string loss;    ///< empty: none
+  double norm = 2;     ///< p of a hard margin
   std::optional<double> lambda;
-  Status status = Status::optimal;
-  std::vector<std::string> classes;
-  Weights weights;                     ///< hard margin: norm 1, so that a score is a distance
+  std::vector<std::string> classes;  ///< sorted; empty: a regression
+  Value::Object options;             ///< as the user gave them, without `initial`
+
+  // The function.
+  Weights weights;                     ///< outputs() × terms(); hard margin: norm 1, so that a score is a distance
   std::shared_ptr<const Basis> basis;  ///< null: linear in the features
   std::int32_t dimensions = 0;         ///< features of a row
   std::vector<std::int32_t> columns;   ///< 0-based features that the weights belong to, ascending; empty: all
   Eigen::VectorXd intercept;
   std::optional<double> target_center, target_scale;  ///< of soft regressions: see Problem; absent: 0 and 1
-  std::optional<double> constant;                     ///< of soft regressions: the best constant prediction
+  Calibration calibration;                            ///< empty unless asked for
+  bool ignore_unseen = false;                         ///< features beyond `dimensions` are left out of a sparse row
+
+  // The proof. What a stored model does not tell is NaN, and −1 for `support`.
   Certificate certificate;
-  double tolerance = 0;
-  std::int64_t iterations = 0, rows = 0;
-  double seconds = 0;
+  std::optional<Status> status;
+  std::optional<Weights> dual_weights;  ///< rows × outputs, input order
   std::vector<TracePoint> history;
-  std::optional<Weights> dual_weights;  ///< input order
-  Calibration calibration;              ///< empty unless asked for
+
+  // The training. What a stored model does not tell is absent.
+  std::optional<std::int64_t> iterations, rows, skipped;
+  std::optional<double> seconds;
+  std::optional<double> constant;  ///< of soft regressions: the best constant prediction
+
+  bool regression() const { return task == Task::regression; }
+  bool hard_margin() const { return !lambda.has_value(); }
+  /// It meets its targets instead of trading errors.
+  bool interpolates() const { return hard_margin() && loss == "interpolate"; }
+  /// Its interval is that of a largest margin; else that of a smallest objective.
+  bool about_margin() const { return hard_margin() && !interpolates(); }
+  /// Scores are log-odds.
+  bool logistic() const { return !hard_margin() && loss == "logistic"; }
+  /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
+  bool probabilistic() const { return !calibration.empty() || logistic(); }
+  std::int32_t outputs() const { return static_cast<std::int32_t>(weights.rows()); }
+  /// Weights per output: one per feature, per listed feature, or per function of the basis.
+  std::int32_t terms() const { return static_cast<std::int32_t>(weights.cols()); }
+  /// The feature of weight `j` of a model that is linear in the features.
+  std::int32_t feature(std::int32_t j) const { return columns.empty() ? j : columns[static_cast<std::size_t>(j)]; }
 };
 
-/// What a stored model says of its problem.
-struct ProblemFields {
-  bool classes = true;  ///< it tells classes apart; otherwise it is a regression
-  std::string_view loss;
-  bool lambda = false;
-  double norm = 2;
-  bool kernel = false, stumps = false;
-};
+/// The status of that name (status_name); nothing for a name that is none.
+std::optional<Status> status_from(std::string_view name);
 
-/// Why no training returns a model of these fields.
+/// Why no training returns a model of these attributes.
 struct FieldConflict {
   const char* field;
   std::string problem;  ///< follows the name of the field
 };
-std::optional<FieldConflict> refusal_of(const ProblemFields& model);
+/// Of the task, the loss, lambda, the norm and the basis.
+std::optional<FieldConflict> conflict_of(const Model& model);
 
-/// The same for the options that a model says it was trained with, where they name what its fields hold. `intercept`:
-/// one of the intercepts is not 0.
-std::optional<FieldConflict> refusal_of(const ProblemFields& model, const Options& options, double lambda,
-                                        std::string_view kernel, bool intercept);
+/// The same for the options that a model says it was trained with, where they name what its attributes hold.
+std::optional<FieldConflict> conflict_of(const Model& model, const Options& options);
 
-/// The part of a model that scoring reads; plain pointers into memory of the caller.
+/// A solver's start from a model of the same features: what the option `initial` reads. It stays a type of its own,
+/// because solvers read it, which know no models, in the units of their problem.
+InitialModel start_from(const Model& model);
+
+/// The part of a model that scoring reads, as plain pointers into memory of the caller. A view, because a score is taken
+/// per row: neither the model nor a test for its kind is copied or repeated there; and because solvers' vectors are
+/// scored before there is a model (train/cross_fit.cpp). Made by scorer_of alone.
 struct Scorer {
-  // `dimensions` are the features of a row; there is one weight per feature, per listed feature, or per function of the
-  // basis.
-  std::int32_t outputs = 0, dimensions = 0;
-  const double* weights = nullptr;        ///< outputs × terms()
-  const double* intercept = nullptr;      ///< outputs
-  const Basis* basis = nullptr;           ///< null: linear in the features
-  const std::int32_t* columns = nullptr;  ///< 0-based features of the weights, ascending; null: all
+  std::int32_t outputs = 0, dimensions = 0;  ///< dimensions: features of a row
+  const double* weights = nullptr;           ///< outputs × terms()
+  const double* intercept = nullptr;         ///< outputs
+  const Basis* basis = nullptr;              ///< null: linear in the features
+  const std::int32_t* columns = nullptr;     ///< 0-based features of the weights, ascending; null: all
   std::int32_t column_count = 0;
-
-  /// Weights per output.
-  std::int32_t terms() const {
-    return basis != nullptr ? basis->size() : columns != nullptr ? column_count : dimensions;
-  }
-  /// The feature of weight `j` of a model that is linear in the features.
-  std::int32_t feature(std::int32_t j) const { return columns != nullptr ? columns[j] : j; }
 };
 /// Points into the model.
 Scorer scorer_of(const Model& model);
+/// Points into a solution of rows of `dimensions` features.
+Scorer scorer_of(const Weights& weights, const Eigen::VectorXd& intercept, const Basis* basis, std::int32_t dimensions);
 
 /// scores[o] = <x, w_o> + b_o, or <φ(x), w_o> + b_o with a basis. Throws Error(wrong_dimensions).
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores);
 
-/// Index of the predicted class: the sign for one output, the largest score otherwise (first of equals).
-std::int32_t decide(const Scorer& model, const double* scores);
+/// Index of the predicted class from the scores of one row: the sign for one output, the largest score otherwise (first
+/// of equals).
+std::int32_t decide(std::int32_t outputs, const double* scores);
 
 }  // namespace margin

@@ -62,7 +62,8 @@ bool wants_logarithm(double smallest, double largest, double ratio) {
   return smallest > 0 && largest > ratio * smallest;
 }
 
-PlotPanel interval_panel(const ModelFigures& m, const std::vector<TracePoint>& history, const std::vector<double>& x) {
+PlotPanel interval_panel(const Model& m, const Options& options, const std::vector<double>& x) {
+  const std::vector<TracePoint>& history = m.history;
   PlotSeries band{"", Kind::band, 0, false, {}},
       lower{m.about_margin() ? "margin_lower" : "dual", Kind::line, 0, false, {}},
       upper{m.about_margin() ? "margin_upper" : "primal", Kind::line, 1, true, {}};
@@ -76,23 +77,24 @@ PlotPanel interval_panel(const ModelFigures& m, const std::vector<TracePoint>& h
     range.include(p.upper);
   }
   PlotPanel panel;
-  panel.y = axis(!m.about_margin()           ? "objective"
-                 : m.scorer.basis != nullptr ? "margin"
-                 : m.standardized            ? "margin (standardised units)"
-                                             : "margin (units of the features)",
+  panel.y = axis(!m.about_margin()     ? "objective"
+                 : m.basis != nullptr  ? "margin"
+                 : options.standardize ? "margin (standardised units)"
+                                       : "margin (units of the features)",
                  wants_logarithm(range.low(), range.high(), 100));
   panel.series = {std::move(band), std::move(lower), std::move(upper)};
   return panel;
 }
 
-PlotPanel gap_panel(const ModelFigures& m, const std::vector<TracePoint>& history, const std::vector<double>& x) {
+PlotPanel gap_panel(const Model& m, const Options& options, const std::vector<double>& x) {
+  const std::vector<TracePoint>& history = m.history;
   PlotSeries gap{"relative width", Kind::line, 2, false, {}}, target{"tolerance", Kind::line, -1, true, {}};
   for (std::size_t i = 0; i < history.size(); ++i) {
     const TracePoint& p = history[i];
     const double size = m.about_margin() ? p.upper : std::max(std::fabs(p.lower), std::fabs(p.upper));
     gap.points.push_back({x[i], (p.upper - p.lower) / size, 0, 0});
   }
-  for (const double end : {x.front(), x.back()}) target.points.push_back({end, m.tolerance, 0, 0});
+  for (const double end : {x.front(), x.back()}) target.points.push_back({end, options.tolerance, 0, 0});
   PlotPanel panel;
   panel.y = axis("relative width", true);
   panel.series = {std::move(gap), std::move(target)};
@@ -108,21 +110,21 @@ void require_two_classes(const ClassificationMetrics& metrics) {
 
 }  // namespace
 
-Plot history_plot(const ModelFigures& m, const std::vector<TracePoint>& history) {
-  if (history.empty())
+Plot history_plot(const Model& m, const Options& options) {
+  if (m.history.empty())
     throw Error(ErrorKind::unsupported, "the model has no history to plot",
                 "Train with margin_options(history => true).");
-  const std::vector<double> x = running_iterations(history);
+  const std::vector<double> x = running_iterations(m.history);
   Plot plot;
-  plot.title = m.solver + ": " + m.status + " after " +
+  plot.title = m.solver + ": " + std::string(m.status.has_value() ? status_name(*m.status) : "") + " after " +
                counted(static_cast<std::int64_t>(std::min(x.back(), 0x1p62)), "iteration");
   plot.description =
-      "The interval that holds " + objective_name(m) + ", after every iteration, and its relative width.";
-  if (const auto interval = interval_of(m))
+      "The interval that holds " + objective_name(m, options) + ", after every iteration, and its relative width.";
+  if (const auto interval = interval_of(m, options))
     plot.description += " At the end: from " + short_number(interval->lower, 6) + " to " +
                         short_number(interval->upper, 6) + ", relative width " +
                         short_number(interval->relative_gap, 2) + ".";
-  plot.panels = {interval_panel(m, history, x), gap_panel(m, history, x)};
+  plot.panels = {interval_panel(m, options, x), gap_panel(m, options, x)};
   const bool logarithmic = wants_logarithm(x.front(), x.back(), 50);
   for (PlotPanel& panel : plot.panels) panel.x = axis("iterations", logarithmic);
   return plot;

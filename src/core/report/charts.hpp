@@ -10,9 +10,9 @@
 
 namespace margin {
 
-/// The interval after every iteration, and below it its relative width with the tolerance that was asked for. Throws
-/// Error(unsupported) without a history.
-Plot history_plot(const ModelFigures& model, const std::vector<TracePoint>& history);
+/// The interval after every iteration, and below it its relative width with the tolerance that was asked for; `options`
+/// are those that the model was trained with. Throws Error(unsupported) without a history.
+Plot history_plot(const Model& model, const Options& options);
 
 /// True against false positives of a model of two classes; `classes` are their names. Throws Error(unsupported) for
 /// more classes, Error(invalid_value) when the rows are all of one class.

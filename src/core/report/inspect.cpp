@@ -31,13 +31,13 @@ std::string line(std::string label, const std::string& content) {
 
 std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
-std::string kind_line(const ModelFigures& m) {
-  std::string kind = m.loss == "interpolate" ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
+std::string kind_line(const Model& m, const Options& options) {
+  std::string kind = m.interpolates() ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
   if (m.norm != 2) kind += ", norm " + figure(m.norm);
   if (!m.loss.empty()) kind += ", loss " + m.loss;
   if (m.lambda.has_value()) kind += ", lambda " + figure(*m.lambda);
-  if (m.l1_ratio > 0) kind += ", l1_ratio " + figure(m.l1_ratio);
-  if (m.standardized) kind += ", standardised";
+  if (options.l1_ratio > 0) kind += ", l1_ratio " + figure(options.l1_ratio);
+  if (options.standardize) kind += ", standardised";
   return kind;
 }
 
@@ -49,25 +49,25 @@ std::string class_list(const std::vector<std::string>& classes) {
   return list + (classes.size() > shown_classes ? ", ...)" : ")");
 }
 
-std::string row_line(const ModelFigures& m) {
+std::string row_line(const Model& m) {
   std::string text = std::to_string(*m.rows);
   if (m.skipped.value_or(0) > 0) text += ", " + std::to_string(*m.skipped) + " skipped";
-  if (m.support.has_value()) text += ", " + std::to_string(*m.support) + " with a dual weight";
+  if (m.certificate.support >= 0) text += ", " + std::to_string(m.certificate.support) + " with a dual weight";
   return text;
 }
 
-std::string solver_line(const ModelFigures& m) {
+std::string solver_line(const Model& m) {
   std::string text = m.solver;
   if (m.iterations.has_value()) text += ", " + counted(*m.iterations, "iteration");
   if (m.seconds.has_value()) text += ", " + figure(*m.seconds, "%.3g") + " s";
   return text;
 }
 
-std::string interval_lines(const ModelFigures& m, const Interval& i) {
+std::string interval_lines(const Model& m, const Options& options, const Interval& i) {
   std::string text =
       line(m.about_margin() ? "margin" : "objective", "between " + figure(i.lower) + " and " + figure(i.upper) +
                                                           ", relative width " + figure(i.relative_gap, "%.2g"));
-  text += line("certifies", objective_name(m));
+  text += line("certifies", objective_name(m, options));
   if (i.distance.has_value())
     text += line("distance",
                  std::string(m.hard_margin() ? "the best direction is within " : "the best weights are within ") +
@@ -76,20 +76,22 @@ std::string interval_lines(const ModelFigures& m, const Interval& i) {
 }
 
 /// What is known of weights that are to meet targets, whether they do or not.
-std::string target_lines(const ModelFigures& m) {
+std::string target_lines(const Model& m, const Options& options) {
   std::string text;
-  if (m.slack.has_value())
-    text += line("targets", *m.slack < 0 ? "missed by at most " + figure(-*m.slack, "%.2g") : "all met");
-  if (m.lower.has_value() && !m.upper.has_value())
-    text += line("objective", "at least " + figure(*m.lower)) + line("certifies", objective_name(m));
+  const double slack = m.certificate.slack;
+  if (!std::isnan(slack))
+    text += line("targets", slack < 0 ? "missed by at most " + figure(-slack, "%.2g") : "all met");
+  const Bounds bounds = bounds_of(m);
+  if (bounds.lower.has_value() && !bounds.upper.has_value())
+    text += line("objective", "at least " + figure(*bounds.lower)) + line("certifies", objective_name(m, options));
   return text;
 }
 
-std::string margin_name(const ModelFigures& m) {
+std::string margin_name(const Model& m, const Options& options) {
   const std::string text = "the largest possible margin";
-  if (support_vectors_of(m.scorer.basis) != nullptr) return text + ", in the space of the kernel";
-  if (stumps_of(m.scorer.basis) != nullptr) return text + " of stumps whose weights sum to 1";
-  return text + (m.standardized ? ", in standardised units" : ", in the units of the features");
+  if (support_vectors_of(m.basis.get()) != nullptr) return text + ", in the space of the kernel";
+  if (stumps_of(m.basis.get()) != nullptr) return text + " of stumps whose weights sum to 1";
+  return text + (options.standardize ? ", in standardised units" : ", in the units of the features");
 }
 
 /// What a weight weighs: a feature, or a stump.
@@ -108,14 +110,12 @@ std::string kernel_line(const KernelFunction& kernel) {
 
 }  // namespace
 
-std::vector<WeightEntry> weights_by_size(const Scorer& model, std::size_t most) {
+std::vector<WeightEntry> weights_by_size(const Model& model, std::size_t most) {
   const std::int32_t terms = model.terms();
   std::vector<WeightEntry> entries;
-  entries.reserve(static_cast<std::size_t>(model.outputs) * static_cast<std::size_t>(terms));
+  entries.reserve(static_cast<std::size_t>(model.weights.size()));
   for (std::int32_t j = 0; j < terms; ++j)
-    for (std::int32_t o = 0; o < model.outputs; ++o)
-      entries.push_back({o, model.basis != nullptr ? j : model.feature(j),
-                         model.weights[static_cast<std::ptrdiff_t>(o) * terms + j]});
+    for (std::int32_t o = 0; o < model.outputs(); ++o) entries.push_back({o, model.feature(j), model.weights(o, j)});
   const auto end = entries.begin() + static_cast<std::ptrdiff_t>(std::min(most, entries.size()));
   const auto larger = [](const WeightEntry& a, const WeightEntry& b) {
     const double x = std::fabs(a.weight), y = std::fabs(b.weight);
@@ -127,17 +127,26 @@ std::vector<WeightEntry> weights_by_size(const Scorer& model, std::size_t most) 
   return entries;
 }
 
-std::optional<Interval> interval_of(const ModelFigures& m) {
-  if (!m.lower.has_value() || !m.upper.has_value()) return std::nullopt;
+Bounds bounds_of(const Model& m) {
+  Bounds b;
+  const Certificate& c = m.certificate;
+  if (!std::isnan(c.lower)) b.lower = c.lower;
+  if (!std::isnan(c.upper) && !(m.interpolates() && m.status != Status::optimal)) b.upper = c.upper;
+  return b;
+}
+
+std::optional<Interval> interval_of(const Model& m, const Options& options) {
+  const Bounds bounds = bounds_of(m);
+  if (!bounds.lower.has_value() || !bounds.upper.has_value()) return std::nullopt;
   constexpr double round_up = 1 + 8 * std::numeric_limits<double>::epsilon();
   Interval i;
-  i.lower = *m.lower;
-  i.upper = *m.upper;
+  i.lower = *bounds.lower;
+  i.upper = *bounds.upper;
   i.gap = std::max(0.0, i.upper - i.lower);
   const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
   if (m.lambda.has_value()) {
-    i.distance = distance_bound(i.gap, *m.lambda, m.l1_ratio);
+    i.distance = distance_bound(i.gap, *m.lambda, options.l1_ratio);
   } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
     const double below = i.gap / (2 * i.upper);
@@ -146,13 +155,13 @@ std::optional<Interval> interval_of(const ModelFigures& m) {
   return i;
 }
 
-std::string objective_name(const ModelFigures& m) {
-  if (m.about_margin()) return margin_name(m);
-  std::string text = m.interpolation() ? "half the squared norm of the least weights that meet the targets"
-                                       : "the smallest possible objective";
-  return text + (!m.standardized     ? ""
-                 : m.interpolation() ? ", of standardised features"
-                                     : " over standardised features");
+std::string objective_name(const Model& m, const Options& options) {
+  if (m.about_margin()) return margin_name(m, options);
+  std::string text = m.interpolates() ? "half the squared norm of the least weights that meet the targets"
+                                      : "the smallest possible objective";
+  return text + (!options.standardize ? ""
+                 : m.interpolates()   ? ", of standardised features"
+                                      : " over standardised features");
 }
 
 std::string refusal_of(const Value::Object& options) {
@@ -164,23 +173,24 @@ std::string refusal_of(const Value::Object& options) {
   return {};
 }
 
-std::string summary(const ModelFigures& m) {
-  std::string text = line("model", kind_line(m));
+std::string summary(const Model& m, const Options& options) {
+  std::string text = line("model", kind_line(m, options));
   if (m.task != Task::regression) text += line("classes", class_list(m.classes));
-  text += line("features", std::to_string(m.scorer.dimensions) +
-                               (m.scorer.columns != nullptr ? ", " + std::to_string(m.scorer.column_count) + " in use"
-                                                            : std::string()));
+  text +=
+      line("features", std::to_string(m.dimensions) +
+                           (m.columns.empty() ? std::string() : ", " + std::to_string(m.columns.size()) + " in use"));
   if (m.rows.has_value()) text += line("rows", row_line(m));
   if (!m.solver.empty()) text += line("solver", solver_line(m));
-  if (!m.status.empty()) text += line("status", m.status + " (tolerance " + figure(m.tolerance) + ")");
-  if (const auto interval = interval_of(m)) text += interval_lines(m, *interval);
-  if (m.interpolation()) text += target_lines(m);
-  if (const auto* vectors = support_vectors_of(m.scorer.basis))
+  if (m.status.has_value())
+    text += line("status", std::string(status_name(*m.status)) + " (tolerance " + figure(options.tolerance) + ")");
+  if (const auto interval = interval_of(m, options)) text += interval_lines(m, options, *interval);
+  if (m.interpolates()) text += target_lines(m, options);
+  if (const auto* vectors = support_vectors_of(m.basis.get()))
     return text + line("kernel", kernel_line(vectors->rows().kernel())) +
            line("vectors", std::to_string(vectors->size()) + " support vectors");
   std::string largest;
-  const auto* basis = stumps_of(m.scorer.basis);
-  const std::vector<WeightEntry> weights = weights_by_size(m.scorer, shown_weights + 1);
+  const auto* basis = stumps_of(m.basis.get());
+  const std::vector<WeightEntry> weights = weights_by_size(m, shown_weights + 1);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
     largest += (k == 0 ? "" : ", ") + term(basis, weights[k].feature);
     if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];

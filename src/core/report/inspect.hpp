@@ -17,28 +17,7 @@ struct WeightEntry {
 };
 
 /// The weights by falling |weight|, the first `most` of them; equals in the order of features, then outputs.
-std::vector<WeightEntry> weights_by_size(const Scorer& model, std::size_t most = static_cast<std::size_t>(-1));
-
-/// The figures of a stored model; what it does not tell is absent.
-struct ModelFigures {
-  Task task = Task::binary;
-  Scorer scorer;
-  std::vector<std::string> classes;
-  std::string solver, loss, status;
-  double norm = 2;               ///< p of a hard margin
-  std::optional<double> lambda;  ///< absent: hard margin
-  double l1_ratio = 0, tolerance = 0;
-  bool standardized = false;
-  std::optional<double> lower, upper;  ///< of the largest margin, of the smallest objective, or of half the least norm²
-  std::optional<double> slack;         ///< interpolation: how far inside of its interval the worst row is
-  std::optional<std::int64_t> iterations, rows, skipped, support;
-  std::optional<double> seconds;
-
-  bool hard_margin() const { return !lambda.has_value(); }
-  bool interpolation() const { return hard_margin() && loss == "interpolate"; }
-  /// The interval is that of a largest margin; else that of a smallest value: dual and primal.
-  bool about_margin() const { return hard_margin() && !interpolation(); }
-};
+std::vector<WeightEntry> weights_by_size(const Model& model, std::size_t most = static_cast<std::size_t>(-1));
 
 /// What an interval [lower, upper] around the optimum implies.
 struct Interval {
@@ -49,18 +28,26 @@ struct Interval {
   std::optional<double> distance;
 };
 
-/// Absent when the model lacks one of the two ends. (An interpolation that misses targets has no upper end: weights
-/// that do not meet them bound nothing.)
-std::optional<Interval> interval_of(const ModelFigures& model);
+/// The bounds that a model tells, of the largest margin, of the smallest objective, or of half the least squared norm.
+struct Bounds {
+  std::optional<double> lower, upper;
+};
+/// An interpolation that misses targets has no upper bound: weights that do not meet them bound nothing.
+Bounds bounds_of(const Model& model);
+
+// In the following `options` are those that the model was trained with.
+
+/// Absent when the model lacks one of the two bounds.
+std::optional<Interval> interval_of(const Model& model, const Options& options);
 
 /// What the interval is about, in one line: the largest margin, the smallest objective or the least weights, and in
 /// which units.
-std::string objective_name(const ModelFigures& model);
+std::string objective_name(const Model& model, const Options& options);
 
 /// Why parse_options refuses these options; empty when it does not.
 std::string refusal_of(const Value::Object& options);
 
 /// Some lines of text, each ending in a newline.
-std::string summary(const ModelFigures& model);
+std::string summary(const Model& model, const Options& options);
 
 }  // namespace margin

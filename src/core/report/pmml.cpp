@@ -53,26 +53,26 @@ std::string escaped(const std::string& text) {
 }
 
 /// The name of every feature that has a weight.
-std::vector<std::string> names_of(const PmmlModel& m) {
-  const auto d = static_cast<std::size_t>(m.scorer.dimensions);
-  std::vector<std::string> names(static_cast<std::size_t>(m.scorer.terms()));
-  if (m.feature_names.empty()) {
+std::vector<std::string> names_of(const Model& m, const std::vector<std::string>& given) {
+  const auto d = static_cast<std::size_t>(m.dimensions);
+  std::vector<std::string> names(static_cast<std::size_t>(m.terms()));
+  if (given.empty()) {
     for (std::size_t j = 0; j < names.size(); ++j)
-      names[j] = "x" + std::to_string(m.scorer.feature(static_cast<std::int32_t>(j)) + 1);
+      names[j] = "x" + std::to_string(m.feature(static_cast<std::int32_t>(j)) + 1);
     return names;
   }
-  if (m.feature_names.size() != d)
-    throw Error(ErrorKind::wrong_dimensions, "got " + std::to_string(m.feature_names.size()) +
-                                                 " feature names, the model has " + std::to_string(d) + " features");
+  if (given.size() != d)
+    throw Error(ErrorKind::wrong_dimensions, "got " + std::to_string(given.size()) + " feature names, the model has " +
+                                                 std::to_string(d) + " features");
   std::unordered_set<std::string> seen;
-  for (const std::string& name : m.feature_names) {
+  for (const std::string& name : given) {
     if (name.empty()) throw Error(ErrorKind::invalid_value, "a feature name is empty");
     if (!seen.insert(name).second)
       throw Error(ErrorKind::invalid_value, "two features have the name \"" + name + "\"",
                   "Every field of a PMML document needs a name of its own.");
   }
   for (std::size_t j = 0; j < names.size(); ++j)
-    names[j] = m.feature_names[static_cast<std::size_t>(m.scorer.feature(static_cast<std::int32_t>(j)))];
+    names[j] = given[static_cast<std::size_t>(m.feature(static_cast<std::int32_t>(j)))];
   return names;
 }
 
@@ -83,13 +83,13 @@ std::string unused(std::string wanted, const std::vector<std::string>& names) {
   return wanted;
 }
 
-std::string table(const PmmlModel& m, std::int32_t output, const std::string* category,
+std::string table(const Model& m, std::int32_t output, const std::string* category,
                   const std::vector<std::string>& names) {
-  std::string text = "    <RegressionTable intercept=\"" + number(m.scorer.intercept[output]) + "\"";
+  std::string text = "    <RegressionTable intercept=\"" + number(m.intercept(output)) + "\"";
   if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
   text += ">\n";
-  for (std::int32_t j = 0; j < m.scorer.terms(); ++j) {
-    const double w = m.scorer.weights[static_cast<std::ptrdiff_t>(output) * m.scorer.terms() + j];
+  for (std::int32_t j = 0; j < m.terms(); ++j) {
+    const double w = m.weights(output, j);
     if (w != 0)
       text += "      <NumericPredictor name=\"" + escaped(names[static_cast<std::size_t>(j)]) + "\" coefficient=\"" +
               number(w) + "\"/>\n";
@@ -97,18 +97,17 @@ std::string table(const PmmlModel& m, std::int32_t output, const std::string* ca
   return text + "    </RegressionTable>\n";
 }
 
-std::string tables(const PmmlModel& m, const std::vector<std::string>& names) {
+std::string tables(const Model& m, const std::vector<std::string>& names) {
   if (m.task == Task::regression) return table(m, 0, nullptr, names);
   std::string text;
   if (m.task == Task::binary)
     return table(m, 0, &m.classes[1], names) + "    <RegressionTable intercept=\"0\" targetCategory=\"" +
            escaped(m.classes[0]) + "\"/>\n";
-  for (std::int32_t o = 0; o < m.scorer.outputs; ++o)
-    text += table(m, o, &m.classes[static_cast<std::size_t>(o)], names);
+  for (std::int32_t o = 0; o < m.outputs(); ++o) text += table(m, o, &m.classes[static_cast<std::size_t>(o)], names);
   return text;
 }
 
-std::string dictionary(const PmmlModel& m, const std::vector<std::string>& names, const std::string& target) {
+std::string dictionary(const Model& m, const std::vector<std::string>& names, const std::string& target) {
   std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(names.size() + 1) + "\">\n";
   for (const std::string& name : names)
     text += "    <DataField name=\"" + escaped(name) + "\" optype=\"continuous\" dataType=\"double\"/>\n";
@@ -129,8 +128,8 @@ std::string schema(const std::vector<std::string>& names, const std::string& tar
   return text + "      <MiningField name=\"" + escaped(target) + "\" usageType=\"target\"/>\n    </MiningSchema>\n";
 }
 
-std::string outputs(const PmmlModel& m, std::vector<std::string> names) {
-  if (!m.logistic || m.task != Task::binary) return {};
+std::string outputs(const Model& m, std::vector<std::string> names) {
+  if (!m.logistic() || !m.calibration.empty() || m.task != Task::binary) return {};
   std::string text = "    <Output>\n";
   for (const std::string& c : m.classes) {
     const std::string name = unused("probability(" + c + ")", names);
@@ -143,13 +142,13 @@ std::string outputs(const PmmlModel& m, std::vector<std::string> names) {
 
 }  // namespace
 
-std::string pmml(const PmmlModel& m) {
-  std::vector<std::string> names = names_of(m);
+std::string pmml(const Model& m, const std::vector<std::string>& feature_names, const std::string& version) {
+  std::vector<std::string> names = names_of(m, feature_names);
   const std::string target = unused("target", names);
   const bool regression = m.task == Task::regression;
   std::string text =
       "<?xml version=\"1.0\"?>\n<PMML version=\"4.4\" xmlns=\"http://www.dmg.org/PMML-4_4\">\n  <Header>\n";
-  text += "    <Application name=\"margin\" version=\"" + escaped(m.version) + "\"/>\n  </Header>\n";
+  text += "    <Application name=\"margin\" version=\"" + escaped(version) + "\"/>\n  </Header>\n";
   text += dictionary(m, names, target);
   text += "  <RegressionModel functionName=\"" + std::string(regression ? "regression" : "classification") +
           "\" normalizationMethod=\"" + (regression ? "none" : "softmax") + "\">\n";

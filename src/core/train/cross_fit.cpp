@@ -78,8 +78,7 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& gi
     }
     if (!held_out) continue;
     const Solution solution = solver.solve(problem, options, monitor);
-    const Scorer scorer{problem.outputs(), problem.dimensions(), solution.weights.data(), solution.intercept.data(),
-                        solution.basis.get()};
+    const Scorer scorer = scorer_of(solution.weights, solution.intercept, solution.basis.get(), problem.dimensions());
     for (std::size_t i = 0; i < n; ++i) {
       if (fold_of[i] != fold) continue;
       const Row x = problem.data.row(static_cast<std::int64_t>(i));

@@ -36,8 +36,8 @@ class HeldOut {
   /// Row i, with one score per output.
   void add(std::int64_t i, const double* scores) {
     if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0]);
-    const Scorer shape{rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size())};
-    classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(shape, scores), scores);
+    const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
+    classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores);
   }
 
   std::optional<double> value() const {

@@ -13,19 +13,6 @@
 
 namespace margin {
 
-namespace {
-
-InitialModel start_at(const Model& model) {
-  InitialModel start;
-  start.weights.assign(model.weights.data(), model.weights.data() + model.weights.size());
-  start.intercept.assign(model.intercept.data(), model.intercept.data() + model.intercept.size());
-  if (model.dual_weights.has_value())
-    start.dual_weights.assign(model.dual_weights->data(), model.dual_weights->data() + model.dual_weights->size());
-  return start;
-}
-
-}  // namespace
-
 std::vector<std::size_t> falling_order(const std::vector<double>& lambdas) {
   std::vector<std::size_t> order(lambdas.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
@@ -76,7 +63,7 @@ void follow_path(const Dataset& given_rows, const Options& given, const std::vec
   for (const std::size_t k : falling_order(lambdas)) {
     settings.lambda = lambdas[k];
     Model model = train(copy ? *copy : data, settings, monitor, memory_left);
-    if (model.basis == nullptr) settings.initial = start_at(model);
+    if (model.basis == nullptr) settings.initial = start_from(model);
     if (!given.dual_weights) model.dual_weights.reset();
     if (standard) to_user_units(*standard, model.weights, model.intercept);
     compaction.give_back(model);

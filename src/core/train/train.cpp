@@ -184,7 +184,6 @@ Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, d
   }
   Poller poller(&monitor);
   model.certificate.constant_failure = constant_failure(problem, poller);
-  model.tolerance = options.tolerance;
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;
   if (!problem.interpolate) judge(problem, options.tolerance, model);
@@ -199,6 +198,7 @@ Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, d
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, monitor);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.dimensions = data.dimensions();
+  model.ignore_unseen = given.ignore_unseen;
   model.weights = std::move(solution.weights);
   model.basis = std::move(solution.basis);
   model.intercept = std::move(solution.intercept);

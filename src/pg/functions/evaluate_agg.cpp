@@ -8,23 +8,24 @@ namespace {
 
 struct EvaluateState {
   EvaluateState(std::string flat, bool) : model(std::move(flat)) {
-    scores.resize(static_cast<std::size_t>(model->outputs));
+    scores.resize(static_cast<std::size_t>(model->outputs()));
     odds.resize(model->calibration.empty() ? 0 : scores.size());
     if (!model->regression())
       classes.emplace(static_cast<std::int32_t>(model->classes.size()),
-                      margin::euclidean_norm(model->weights.data(), model->weights.size()), model->probabilistic());
+                      margin::euclidean_norm(model->weights.data(), static_cast<std::size_t>(model->weights.size())),
+                      model->probabilistic());
   }
 
   void add(PassCall& call, Datum label, const Row& x) {
-    checked_scores(*model, x, scores.data());
+    checked_scores(*model, model.scorer(), x, scores.data());
     if (!classes.has_value()) {
       targets.add(call.label.number(label), scores[0]);
       return;
     }
     const std::int32_t truth = labels.find(
-        call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
+        call.label, label, [&](const LabelReader::ClassName& name) { return model.class_index(name.text); });
     if (!odds.empty()) model->calibration.log_odds(scores.data(), odds.data());
-    classes->add(truth, decide(model->scorer(), scores.data()), scores.data(), odds.empty() ? nullptr : odds.data());
+    classes->add(truth, decide(model->outputs(), scores.data()), scores.data(), odds.empty() ? nullptr : odds.data());
   }
   void merge(const EvaluateState& other) {
     if (classes.has_value())

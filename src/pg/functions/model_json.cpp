@@ -217,18 +217,14 @@ Datum field_datum(const Attribute& field, const Value& v) {
 
 /// What no single field shows.
 void check_together(Datum composite) {
-  StoredModel model;
-  read_model(composite, model);
-  settings_of(model);
+  settings_of(read_model(composite));
   const CompositeReader reader(composite, type_name);
   const auto history = reader.numbers("history", true);
   if (history.has_value() && !history->values.empty() && history->columns != 4)
     reader.refuse("history", "must have 4 columns");
   const auto status = reader.string("status");
-  if (!status.has_value()) return;
-  for (const Status s : {Status::optimal, Status::not_separable, Status::iteration_limit, Status::time_limit})
-    if (*status == status_name(s)) return;
-  reader.refuse("status", "is \"" + *status + "\", which is not a status");
+  if (status.has_value() && !status_from(*status).has_value())
+    reader.refuse("status", "is \"" + *status + "\", which is not a status");
 }
 
 }  // namespace
@@ -237,8 +233,7 @@ void check_together(Datum composite) {
 using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_to_json) {
-  StoredModel model;
-  read_model(PG_GETARG_DATUM(0), model);
+  read_model(PG_GETARG_DATUM(0));  // throws for what is none
   const CompositeReader reader(PG_GETARG_DATUM(0), type_name);
   margin::Value::Object object;
   for (const Attribute& field : reader.attributes()) {

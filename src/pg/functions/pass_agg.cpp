@@ -7,7 +7,11 @@ std::string flat_model(Datum composite) {
   return {reinterpret_cast<const char*>(header), VARSIZE_ANY(header)};
 }
 
-GroupModel::GroupModel(std::string flat) : flat_(std::move(flat)) { read_model(PointerGetDatum(flat_.data()), model_); }
+GroupModel::GroupModel(std::string flat)
+    : flat_(std::move(flat)),
+      model_(read_model(PointerGetDatum(flat_.data()))),
+      scorer_(scorer_of(model_)),
+      classes_(model_.classes) {}
 
 [[noreturn]] static void refuse_second_model() {
   throw Error(ErrorKind::invalid_option, "the model must be the same for every row of a group",

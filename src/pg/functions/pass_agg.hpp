@@ -23,17 +23,24 @@ class GroupModel {
  public:
   /// `flat`: a margin_model without toast pointers.
   explicit GroupModel(std::string flat);
+  GroupModel(const GroupModel&) = delete;  // the index and the scorer point into the model
+  GroupModel& operator=(const GroupModel&) = delete;
 
   /// Throws Error(invalid_option) when `composite` is another model.
   void require_same(Datum composite);
   void require_same(const GroupModel& other) const;
-  const StoredModel& operator*() const { return model_; }
-  const StoredModel* operator->() const { return &model_; }
+  const Model& operator*() const { return model_; }
+  const Model* operator->() const { return &model_; }
+  const Scorer& scorer() const { return scorer_; }
+  /// Throws Error(invalid_value) listing the known classes.
+  std::int32_t class_index(std::string_view name) const { return classes_.find(name); }
   std::string& bytes() { return flat_; }
 
  private:
   std::string flat_, key_;
-  StoredModel model_;
+  const Model model_;
+  const Scorer scorer_;
+  const ClassIndex classes_;
 };
 
 /// The bytes of a margin_model without toast pointers.

@@ -16,12 +16,13 @@ struct TypedClass {
 
 /// A model as a call site keeps it.
 struct Predictor {
-  std::unique_ptr<StoredModel> model;
+  std::unique_ptr<const Model> model;
+  Scorer scorer;                     // of the model, which stays where it is
   std::vector<double> scores, odds;  // of the row at hand; odds: of calibrated models
   std::vector<TypedClass> typed;
 
-  const StoredModel& operator*() const { return *model; }
-  const StoredModel* operator->() const { return model.get(); }
+  const Model& operator*() const { return *model; }
+  const Model* operator->() const { return model.get(); }
 };
 
 /// What a call site keeps for the query: the reader of its features, and the last models it saw.
@@ -31,8 +32,10 @@ struct PredictCall {
   Predictor& predictor(Datum composite) {
     const std::string_view key = argument_key(composite);
     if (Predictor* known = models.find(key)) return *known;
-    Predictor fresh{decoded(composite), {}, {}, {}};
-    fresh.scores.assign(static_cast<std::size_t>(fresh->outputs), 0.0);
+    Predictor fresh;
+    fresh.model = std::make_unique<const Model>(decoded(composite));
+    fresh.scorer = scorer_of(*fresh);
+    fresh.scores.assign(static_cast<std::size_t>(fresh->outputs()), 0.0);
     const double bytes = bytes_of(*fresh) + static_cast<double>(key.size());
     return models.add(key, std::move(fresh), bytes);
   }
@@ -41,7 +44,7 @@ struct PredictCall {
     const Row x = features.read(PG_GETARG_DATUM(1));
     ahead.follow(x);  // before the model is looked at: memory and the comparison of its bytes work side by side
     Predictor& p = predictor(PG_GETARG_DATUM(0));
-    checked_scores(*p, x, p.scores.data());
+    checked_scores(*p, p.scorer, x, p.scores.data());
     return p;
   }
 
@@ -105,7 +108,7 @@ const double* log_odds(Predictor& p) {
   return p.odds.data();
 }
 
-void require_probabilities(const StoredModel& model) {
+void require_probabilities(const Model& model) {
   if (model.probabilistic()) return;
   throw Error(
       ErrorKind::unsupported,
@@ -122,9 +125,9 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_score) {
   auto& call = query_state<PredictCall>(fcinfo);
   Predictor& p = call.score(fcinfo);
-  if (p->outputs > 1)
+  if (p->outputs() > 1)
     throw margin::Error(margin::ErrorKind::unsupported,
-                        "margin_score needs a model of two classes, this one has " + std::to_string(p->outputs),
+                        "margin_score needs a model of two classes, this one has " + std::to_string(p->outputs()),
                         "Use margin_scores, which returns one score per class.");
   PG_RETURN_FLOAT8(p.scores[0]);
 }
@@ -139,7 +142,7 @@ MARGIN_FUNCTION(margin_predict) {
   auto& call = query_state<PredictCall>(fcinfo);
   Predictor& p = call.score(fcinfo);
   if (p->regression()) return text_datum(number_text(p.scores[0]));
-  return text_datum(p->classes[static_cast<std::size_t>(margin::decide(p->scorer(), p.scores.data()))]);
+  return text_datum(p->classes[static_cast<std::size_t>(margin::decide(p->outputs(), p.scores.data()))]);
 }
 
 // Not strict: the witness is NULL.
@@ -148,7 +151,7 @@ MARGIN_FUNCTION(margin_predict_as) {
   auto& call = query_state<PredictCall>(fcinfo);
   resolve_result(call, fcinfo);
   Predictor& p = call.score(fcinfo);
-  if (!p->regression()) return typed_class(call, p, margin::decide(p->scorer(), p.scores.data()));
+  if (!p->regression()) return typed_class(call, p, margin::decide(p->outputs(), p.scores.data()));
   if (call.result_type == FLOAT8OID) PG_RETURN_FLOAT8(p.scores[0]);
   return from_text(call, number_text(p.scores[0]).c_str());
 }
@@ -157,9 +160,9 @@ MARGIN_FUNCTION(margin_probability) {
   auto& call = query_state<PredictCall>(fcinfo);
   Predictor& p = call.score(fcinfo);
   require_probabilities(*p);
-  if (p->outputs > 1)
+  if (p->outputs() > 1)
     throw margin::Error(margin::ErrorKind::unsupported,
-                        "margin_probability needs a model of two classes, this one has " + std::to_string(p->outputs),
+                        "margin_probability needs a model of two classes, this one has " + std::to_string(p->outputs()),
                         "Use margin_probabilities, which returns one probability per class.");
   PG_RETURN_FLOAT8(margin::sigmoid(*log_odds(p)));
 }
@@ -169,6 +172,6 @@ MARGIN_FUNCTION(margin_probabilities) {
   Predictor& p = call.score(fcinfo);
   require_probabilities(*p);
   std::vector<double> out(p->classes.size());
-  margin::probabilities(log_odds(p), p->outputs, out.data());
+  margin::probabilities(log_odds(p), p->outputs(), out.data());
   return float8_array(out.data(), out.size());
 }

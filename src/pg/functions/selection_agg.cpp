@@ -111,11 +111,13 @@ MARGIN_FUNCTION(margin_path_final) {
   rows->options.erase("initial");
   std::vector<Datum> values;
   std::int64_t unfinished = 0, worse = 0;
-  for (const margin::Model& model : models) {
+  for (margin::Model& model : models) {
     unfinished += model.status != margin::Status::optimal;
-    worse += useless(model);
-    rows->options["lambda"] = {*model.lambda};
-    values.push_back(model_datum(fcinfo, model, rows->skipped, rows->options));
+    worse += useless(model, options.settings.tolerance);
+    model.skipped = rows->skipped;
+    model.options = rows->options;
+    model.options["lambda"] = {*model.lambda};
+    values.push_back(model_datum(fcinfo, model));
   }
   warn_of_unfinished(unfinished, models.size());
   if (worse > 0)

@@ -186,5 +186,7 @@ MARGIN_FUNCTION(margin_train_final) {
     PG_RETURN_NULL();
   call.warnings.give(model, settings);
   rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
-  return model_datum(fcinfo, model, rows->skipped, rows->options);
+  model.options = std::move(rows->options);
+  model.skipped = rows->skipped;
+  return model_datum(fcinfo, model);
 }

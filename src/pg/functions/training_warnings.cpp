@@ -44,15 +44,16 @@ std::string useless_hint(const Model& model, const Options& options) {
 }  // namespace
 
 /// Solvers come as near to the optimum, which is no worse than a constant, as the tolerance asks.
-bool useless(const Model& model) {
+bool useless(const Model& model, double tolerance) {
   const Certificate& c = model.certificate;
-  return c.failure > c.constant_failure * (1 + std::max(model.tolerance, 1e-9));
+  return c.failure > c.constant_failure * (1 + std::max(tolerance, 1e-9));
 }
 
 void TrainingWarnings::give(const Model& model, const Options& options) {
   give_unless_optimal(model, options);
   // Where nothing separates the rows, that warning says it.
-  if (model.status == Status::not_separable || !useless(model) || ++useless_ > most_warnings + 1) return;
+  if (model.status == Status::not_separable || !useless(model, options.tolerance) || ++useless_ > most_warnings + 1)
+    return;
   if (useless_ == most_warnings + 1)
     warn("further models of this statement are worse than a constant", "margin_evaluate shows how good each is.");
   else
@@ -76,16 +77,16 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
       : options.hard_margin() ? "the margin is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]"
                               : "the optimum is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]";
   if (model.status == Status::not_separable && interpolation) {
-    warn("no weights meet the targets of all " + std::to_string(model.rows) + " rows: they contradict each other",
+    warn("no weights meet the targets of all " + std::to_string(*model.rows) + " rows: they contradict each other",
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");
     return;
   }
   if (model.status == Status::not_separable) {
     const bool softened = model.solver.find("cutting_plane+newton") != std::string::npos ||
                           model.solver.find("cutting_plane+sdca") != std::string::npos;
-    warn("training of " + std::to_string(model.rows) + " rows found no separator: " + reached + "; " +
+    warn("training of " + std::to_string(*model.rows) + " rows found no separator: " + reached + "; " +
              std::to_string(c.errors) + " rows have a margin of 0 or less" +
-             (useless(model)
+             (useless(model, options.tolerance)
                   ? ", more than the " + figure(c.constant_failure) + " that the largest class for every row would miss"
                   : ""),
          std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
@@ -94,7 +95,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
   }
   const bool time = model.status == Status::time_limit;
   const bool stumps = options.learners == Learners::stumps;
-  warn("training stopped before the tolerance " + figure(model.tolerance) + " was reached (" +
+  warn("training stopped before the tolerance " + figure(options.tolerance) + " was reached (" +
            (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
        time     ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
        : stumps ? "Stumps rarely separate rows, and a model without a margin predicts well all the same: see "

@@ -8,8 +8,8 @@ namespace margin::pg {
 /// A number to four digits, for messages.
 std::string figure(double value);
 
-/// Whether a constant prediction fits the training rows better.
-bool useless(const Model& model);
+/// Whether a constant prediction fits the training rows better, by more than the tolerance lets open.
+bool useless(const Model& model, double tolerance);
 
 /// One object for all models of a statement: many groups would drown in warnings, so that after a few of a kind one
 /// says that there are more.

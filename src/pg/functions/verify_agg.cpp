@@ -13,35 +13,33 @@ namespace {
 
 struct VerifyState {
   VerifyState(std::string flat, bool all_rows) : model(std::move(flat)), options(settings_of(*model)) {
-    const bool with_dual = all_rows && !model->dual_weights.empty();
+    const bool with_dual = all_rows && model->dual_weights.has_value();
     const bool hard = !model->lambda.has_value();
-    if (with_dual) columns = static_cast<std::size_t>(model->outputs);
+    if (with_dual) columns = static_cast<std::size_t>(model->outputs());
     // Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest
     // from vanishing.
     if (with_dual && hard) {
-      double top = 0;
-      for (const double q : model->dual_weights) top = std::max(top, std::fabs(q));
-      dual_scale = unit_scale(top);
+      dual_scale = unit_scale(model->dual_weights->cwiseAbs().maxCoeff());
       scaled.resize(columns);
     }
     if (const auto* basis = support_vectors_of(model->basis.get())) {
       start_kernel(*basis, with_dual);
       return;
     }
-    if (!model->columns.empty()) space.emplace(model->scorer());
+    if (!model->columns.empty()) space.emplace(model.scorer());
     const double* const weights = space.has_value() ? space->weights() : model->weights.data();
     if (hard && !model->regression() && (model->basis != nullptr || model->norm != 2)) {
       // Which stumps there are, only all rows together tell: their upper end is not recomputed here.
       const bool upper = with_dual && model->basis == nullptr;
-      norm_margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, model->norm, weights,
+      norm_margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms(), model->norm, weights,
                            model->intercept.data(), options.intercept, upper);
       upper_known = upper;
-      values.resize(static_cast<std::size_t>(model->terms));
+      values.resize(static_cast<std::size_t>(model->terms()));
     } else if (!model->regression())
-      margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms, weights, model->intercept.data(),
-                      options.intercept, hard && with_dual);
+      margins.emplace(static_cast<std::int32_t>(model->classes.size()), model->terms(), weights,
+                      model->intercept.data(), options.intercept, hard && with_dual);
     else if (model->interpolates())
-      targets.emplace(model->terms, model->norm, weights, model->intercept[0], options.intercept,
+      targets.emplace(model->terms(), model->norm, weights, model->intercept(0), options.intercept,
                       with_dual && !options.standardize);
     if (!hard && objective_is_known()) {
       loss = make_loss(model->loss, options);
@@ -49,15 +47,15 @@ struct VerifyState {
       risk.emplace(objective(), weights, intercept.data(), with_dual);
     }
     // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
-    if (!hard && !model->regression() && !options.standardize && model->gap.has_value())
+    if (!hard && !model->regression() && !options.standardize && !std::isnan(model->certificate.gap))
       certain.emplace(objective(), weights, model->intercept.data(),
-                      distance_bound(*model->gap, *model->lambda, options.l1_ratio));
+                      distance_bound(model->certificate.gap, *model->lambda, options.l1_ratio));
   }
 
   void start_kernel(const KernelBasis& basis, bool with_dual) {
     const bool soft = model->lambda.has_value();
     KernelObjective o;
-    o.task = model->outputs == 1 ? Task::binary : Task::multiclass;
+    o.task = model->task;
     o.classes = static_cast<std::int32_t>(model->classes.size());
     o.dimensions = model->dimensions;
     o.intercept = options.intercept;
@@ -79,9 +77,9 @@ struct VerifyState {
     o.lambda = *model->lambda;
     o.l1_ratio = options.l1_ratio;
     o.intercept_scale = options.intercept ? options.intercept_scale : 0;
-    o.task = model->regression() ? Task::regression : model->outputs == 1 ? Task::binary : Task::multiclass;
-    o.outputs = model->outputs;
-    o.dimensions = model->terms;
+    o.task = model->task;
+    o.outputs = model->outputs();
+    o.dimensions = model->terms();
     return o;
   }
 
@@ -101,7 +99,7 @@ struct VerifyState {
   Row terms_of(const Row& x) {
     if (model->basis == nullptr) return x;
     model->basis->evaluate(x, values.data());
-    return {values.data(), nullptr, model->terms, true};
+    return {values.data(), nullptr, model->terms(), true};
   }
 
   double class_weight(std::int32_t c) const {
@@ -115,8 +113,9 @@ struct VerifyState {
     const Row x = placed(known);
     // The k-th row meets the k-th dual weight, later rows none: by weak duality any pairing gives a true bound.
     const std::size_t at = static_cast<std::size_t>(rows) * columns;
-    const double* dual =
-        columns > 0 && at + columns <= model->dual_weights.size() ? model->dual_weights.data() + at : nullptr;
+    const double* dual = columns > 0 && at + columns <= static_cast<std::size_t>(model->dual_weights->size())
+                             ? model->dual_weights->data() + at
+                             : nullptr;
     if (dual != nullptr && !scaled.empty()) {
       for (std::size_t c = 0; c < columns; ++c) scaled[c] = dual_scale * dual[c];
       dual = scaled.data();
@@ -129,7 +128,7 @@ struct VerifyState {
       if (risk.has_value()) risk->add(x, target, 1, 1, dual);
     } else {
       const std::int32_t truth = labels.find(
-          call.label, label, [&](const LabelReader::ClassName& name) { return model->class_index(name.text); });
+          call.label, label, [&](const LabelReader::ClassName& name) { return model.class_index(name.text); });
       if (kernel.has_value())
         add_to_kernel(x, truth, dual);
       else if (norm_margins.has_value())

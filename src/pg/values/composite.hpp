@@ -54,6 +54,9 @@ class CompositeBuilder {
   }
   void set_int4(const char* name, std::int32_t value) { set(name, INT4OID, Int32GetDatum(value)); }
   void set_int8(const char* name, std::int64_t value) { set(name, INT8OID, Int64GetDatum(value)); }
+  void set_int8(const char* name, const std::optional<std::int64_t>& value) {
+    if (value.has_value()) set_int8(name, *value);
+  }
   void set_text(const char* name, std::string_view value) { set(name, TEXTOID, text_datum(value)); }
   Datum finish();
 

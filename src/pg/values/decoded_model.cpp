@@ -1,53 +1,176 @@
-// A model once it is decoded: what it says of its problem, what it takes, and when it need not be decoded again.
+// A margin_model read back: its attributes checked one by one and against each other.
 #include "core/data/stump_basis.hpp"
+#include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
+#include "pg/values/model_terms.hpp"
 
 namespace margin::pg {
 
-ProblemFields StoredModel::fields() const {
-  ProblemFields fields{!regression(), loss, lambda.has_value(), norm};
-  fields.stumps = stumps_of(basis.get()) != nullptr;
-  fields.kernel = basis != nullptr && !fields.stumps;
-  return fields;
+namespace {
+
+constexpr const char* type_name = "margin_model";
+
+/// What is not read, or NULL.
+constexpr Certificate untold = [] {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  Certificate c;
+  c.lower = c.upper = c.gap = c.relative_gap = c.radius = c.slack = c.failure = c.constant_failure = nan;
+  c.support = c.errors = -1;
+  return c;
+}();
+
+void read_classes(const CompositeReader& reader, Model& model) {
+  if (auto classes = reader.strings("classes")) model.classes = std::move(*classes);
+  if (model.classes.size() == 1)
+    reader.refuse("classes", "has one class, expected two or more, or NULL for a regression");
+  std::unordered_set<std::string_view> names;
+  for (const std::string& name : model.classes)
+    if (!names.insert(name).second) reader.refuse("classes", "names \"" + name + "\" twice");
+  model.task = model.classes.empty() ? Task::regression : model.classes.size() == 2 ? Task::binary : Task::multiclass;
 }
 
-Options settings_of(const StoredModel& model) {
+void read_weights(const CompositeReader& reader, Model& model) {
+  const std::size_t k = model.classes.size();
+  const std::size_t outputs = k <= 2 ? 1 : k;
+  auto weights = reader.numbers("weights");
+  if (!weights.has_value()) reader.refuse("weights", "is NULL");
+  if (weights->values.empty()) reader.refuse("weights", "is empty");
+  if (weights->columns == 0 && outputs > 1)
+    reader.refuse("weights", "must have two dimensions, one row for each of the " + std::to_string(k) + " classes");
+  if (weights->columns != 0 && weights->rows != outputs)
+    reader.refuse("weights", "has " + std::to_string(weights->rows) + " rows, expected " + std::to_string(outputs));
+  const std::size_t terms = weights->columns == 0 ? weights->rows : weights->columns;
+  model.weights = Eigen::Map<const Weights>(weights->values.data(), static_cast<Eigen::Index>(outputs),
+                                            static_cast<Eigen::Index>(terms));
+
+  auto intercept = reader.numbers("intercept");
+  if (!intercept.has_value()) reader.refuse("intercept", "is NULL");
+  if (intercept->columns != 0 || intercept->rows != outputs)
+    reader.refuse("intercept", "must have " + std::to_string(outputs) + " element" + (outputs == 1 ? "" : "s") +
+                                   " in one dimension");
+  model.intercept = Eigen::Map<const Eigen::VectorXd>(intercept->values.data(), static_cast<Eigen::Index>(outputs));
+}
+
+void read_dual_weights(const CompositeReader& reader, Model& model) {
+  auto dual = reader.numbers("dual_weights");
+  if (!dual.has_value()) return;
+  const std::int32_t outputs = model.outputs();
+  if (dual->columns == 0 ? outputs != 1 : dual->columns != static_cast<std::size_t>(outputs))
+    reader.refuse("dual_weights",
+                  outputs == 1 ? "must have one dimension" : "must have " + std::to_string(outputs) + " columns");
+  if (dual->values.empty()) return;
+  model.dual_weights.emplace(
+      Eigen::Map<const Weights>(dual->values.data(), static_cast<Eigen::Index>(dual->rows), outputs));
+}
+
+void read_target_units(const CompositeReader& reader, Model& model) {
+  const bool soft = model.regression() && model.lambda.has_value();
+  for (const auto& [name, unit] :
+       {std::pair{"target_center", &model.target_center}, {"target_scale", &model.target_scale}}) {
+    *unit = reader.float8(name);
+    if (unit->has_value() && !soft) reader.refuse(name, "must be NULL but for regressions with a lambda");
+    if (!std::isfinite(unit->value_or(0))) reader.refuse(name, "must be NULL or a finite number");
+  }
+  if (model.target_scale.value_or(1) <= 0) reader.refuse("target_scale", "must be NULL or a positive number");
+}
+
+void read_calibration(const CompositeReader& reader, Model& model) {
+  const auto table = reader.numbers("calibration");
+  if (!table.has_value()) return;
+  if (model.regression() || !model.lambda.has_value())
+    reader.refuse("calibration", "must be NULL but for soft margins with classes");
+  const std::string problem = from_table(table->values, table->columns, model.outputs(), model.calibration);
+  if (!problem.empty()) reader.refuse("calibration", problem);
+}
+
+}  // namespace
+
+Model read_model(Datum composite) {
+  const CompositeReader reader(composite, type_name);
+  Model model;
+  read_classes(reader, model);
+  read_weights(reader, model);
+  read_terms(reader, model);
+  read_dual_weights(reader, model);
+  model.loss = reader.string("loss").value_or("");
+  model.lambda = reader.float8("lambda");
+  if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda > 0))
+    reader.refuse("lambda", "must be NULL or a positive number");
+  model.norm = reader.float8("norm").value_or(2);
+  if (!(model.norm >= 1 && model.norm <= 2)) reader.refuse("norm", "must be NULL or from 1 to 2");
+  if (const auto found = conflict_of(model)) reader.refuse(found->field, found->problem);
+  const auto gap = reader.float8("gap");
+  if (model.lambda.has_value() && gap.has_value() && !(*gap >= 0))
+    reader.refuse("gap", "must be NULL or a number of 0 or more");
+  model.certificate = untold;
+  model.certificate.gap = gap.value_or(untold.gap);
+  read_target_units(reader, model);
+  read_calibration(reader, model);
+  if (const auto options = reader.get("options", JSONBOID)) {
+    Value value = value_from(*options);
+    if (auto* object = std::get_if<Value::Object>(&value.data))
+      model.options = std::move(*object);
+    else if (!std::holds_alternative<std::monostate>(value.data))
+      reader.refuse("options", "must be an object");
+    const auto unseen = model.options.find("unseen");
+    if (unseen != model.options.end()) {
+      const auto* name = std::get_if<std::string>(&unseen->second.data);
+      model.ignore_unseen = name != nullptr && *name == "ignore";
+    }
+  }
+  return model;
+}
+
+void read_figures(Datum composite, Model& model) {
+  const CompositeReader reader(composite, type_name);
+  model.solver = reader.string("solver").value_or("");
+  if (const auto status = reader.string("status")) model.status = status_from(*status);
+  Certificate& c = model.certificate;
+  c.lower = reader.float8(model.about_margin() ? "margin_lower" : "dual").value_or(untold.lower);
+  c.upper = reader.float8(model.about_margin() ? "margin_upper" : "primal").value_or(untold.upper);
+  if (model.interpolates()) c.slack = reader.float8("margin_lower").value_or(untold.slack);
+  c.support = reader.int8("support").value_or(untold.support);
+  model.iterations = reader.int8("iterations");
+  model.rows = reader.int8("rows");
+  model.skipped = reader.int8("skipped");
+  model.seconds = reader.float8("seconds");
+}
+
+void read_history(Datum composite, Model& model) {
+  const CompositeReader reader(composite, type_name);
+  const auto history = reader.numbers("history", true);
+  if (!history.has_value()) return;
+  if (!history->values.empty() && history->columns != 4) reader.refuse("history", "must have 4 columns");
+  for (std::size_t i = 0; i < history->values.size(); i += 4) {
+    const double* p = history->values.data() + i;
+    if (!(p[0] >= 0 && p[0] <= 0x1p53)) reader.refuse("history", "has an iteration that is not a count");
+    model.history.push_back({static_cast<std::int64_t>(p[0]), p[1], p[2], p[3]});
+  }
+}
+
+Options settings_of(const Model& model) {
   Options settings = parse_options(model.options);
-  const bool intercept = std::any_of(model.intercept.begin(), model.intercept.end(), [](double b) { return b != 0; });
-  const auto* vectors = support_vectors_of(model.basis.get());
-  const std::string_view kernel = vectors == nullptr ? "" : vectors->rows().kernel().name();
-  const auto found = margin::refusal_of(model.fields(), settings, model.lambda.value_or(0), kernel, intercept);
-  if (found.has_value())
+  if (const auto found = conflict_of(model, settings))
     throw Error(ErrorKind::malformed,
                 "malformed margin_model: field \"" + std::string(found->field) + "\" " + found->problem,
                 "Use models as train_margin returned them.");
   return settings;
 }
 
-std::string_view argument_key(Datum& value) {
-  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(value));
-  // Anything else that is external is a pointer into memory, whose content may change under the same pointer.
-  if (VARATT_IS_EXTERNAL(raw) && !VARATT_IS_EXTERNAL_ONDISK(raw)) {
-    raw = backend([=] { return pg_detoast_datum(raw); });
-    value = PointerGetDatum(raw);
-  }
-  return {reinterpret_cast<const char*>(raw), VARSIZE_ANY(raw)};
-}
-
-std::unique_ptr<StoredModel> decoded(Datum composite) {
+Model decoded(Datum composite) {
   MemoryContext caller = CurrentMemoryContext;
   MemoryContext temporary =
       backend([] { return AllocSetContextCreate(CurrentMemoryContext, "margin model", ALLOCSET_DEFAULT_SIZES); });
   MemoryContextSwitchTo(temporary);
-  auto model = std::make_unique<StoredModel>();
-  read_model(composite, *model);
+  Model model = read_model(composite);
   MemoryContextSwitchTo(caller);
   MemoryContextDelete(temporary);
   return model;
 }
 
-double bytes_of(const StoredModel& m) {
-  double bytes = 8.0 * static_cast<double>(m.weights.size() + m.intercept.size() + m.dual_weights.size());
+double bytes_of(const Model& m) {
+  double bytes = 8.0 * static_cast<double>(m.weights.size() + m.intercept.size());
+  if (m.dual_weights.has_value()) bytes += 8.0 * static_cast<double>(m.dual_weights->size());
   for (const std::string& name : m.classes) bytes += 128 + static_cast<double>(name.size());
   if (const auto* vectors = support_vectors_of(m.basis.get()))
     bytes += vectors->rows().bytes() + vectors->rows().kernel().bytes();

@@ -6,115 +6,20 @@
 #include "pg/values/features.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/kernel_model.hpp"
-#include "pg/values/model_terms.hpp"
 
 namespace margin::pg {
 
-namespace {
-
-constexpr const char* type_name = "margin_model";
-
-void read_classes(const CompositeReader& reader, StoredModel& model) {
-  if (auto classes = reader.strings("classes")) model.classes = std::move(*classes);
-  if (model.classes.size() == 1)
-    reader.refuse("classes", "has one class, expected two or more, or NULL for a regression");
-  for (std::size_t c = 0; c < model.classes.size(); ++c)
-    if (!model.index.emplace(model.classes[c], static_cast<std::int32_t>(c)).second)
-      reader.refuse("classes", "names \"" + model.classes[c] + "\" twice");
+ClassIndex::ClassIndex(const std::vector<std::string>& classes) : classes_(classes) {
+  for (std::size_t c = 0; c < classes.size(); ++c) index_.emplace(classes[c], static_cast<std::int32_t>(c));
 }
 
-void read_weights(const CompositeReader& reader, StoredModel& model) {
-  const std::size_t k = model.classes.size();
-  model.outputs = k <= 2 ? 1 : static_cast<std::int32_t>(k);
-  auto weights = reader.numbers("weights");
-  if (!weights.has_value()) reader.refuse("weights", "is NULL");
-  if (weights->values.empty()) reader.refuse("weights", "is empty");
-  if (weights->columns == 0 && model.outputs > 1)
-    reader.refuse("weights", "must have two dimensions, one row for each of the " + std::to_string(k) + " classes");
-  if (weights->columns != 0 && weights->rows != static_cast<std::size_t>(model.outputs))
-    reader.refuse("weights",
-                  "has " + std::to_string(weights->rows) + " rows, expected " + std::to_string(model.outputs));
-  model.terms = static_cast<std::int32_t>(weights->columns == 0 ? weights->rows : weights->columns);
-  model.weights = std::move(weights->values);
-
-  auto intercept = reader.numbers("intercept");
-  if (!intercept.has_value()) reader.refuse("intercept", "is NULL");
-  if (intercept->columns != 0 || intercept->rows != static_cast<std::size_t>(model.outputs))
-    reader.refuse("intercept", "must have " + std::to_string(model.outputs) + " element" +
-                                   (model.outputs == 1 ? "" : "s") + " in one dimension");
-  model.intercept = std::move(intercept->values);
-}
-
-void read_dual_weights(const CompositeReader& reader, StoredModel& model) {
-  auto dual = reader.numbers("dual_weights");
-  if (!dual.has_value()) return;
-  if (dual->columns == 0 ? model.outputs != 1 : dual->columns != static_cast<std::size_t>(model.outputs))
-    reader.refuse("dual_weights", model.outputs == 1 ? "must have one dimension"
-                                                     : "must have " + std::to_string(model.outputs) + " columns");
-  model.dual_weights = std::move(dual->values);
-}
-
-void read_target_units(const CompositeReader& reader, StoredModel& model) {
-  const bool soft = model.regression() && model.lambda.has_value();
-  for (const auto& [name, unit] :
-       {std::pair{"target_center", &model.target_center}, {"target_scale", &model.target_scale}}) {
-    *unit = reader.float8(name);
-    if (unit->has_value() && !soft) reader.refuse(name, "must be NULL but for regressions with a lambda");
-    if (!std::isfinite(unit->value_or(0))) reader.refuse(name, "must be NULL or a finite number");
-  }
-  if (model.target_scale.value_or(1) <= 0) reader.refuse("target_scale", "must be NULL or a positive number");
-}
-
-void read_calibration(const CompositeReader& reader, StoredModel& model) {
-  const auto table = reader.numbers("calibration");
-  if (!table.has_value()) return;
-  if (model.regression() || !model.lambda.has_value())
-    reader.refuse("calibration", "must be NULL but for soft margins with classes");
-  const std::string problem = from_table(table->values, table->columns, model.outputs, model.calibration);
-  if (!problem.empty()) reader.refuse("calibration", problem);
-}
-
-}  // namespace
-
-void read_model(Datum composite, StoredModel& model) {
-  const CompositeReader reader(composite, type_name);
-  read_classes(reader, model);
-  read_weights(reader, model);
-  read_terms(reader, model);
-  read_dual_weights(reader, model);
-  model.loss = reader.string("loss").value_or("");
-  model.lambda = reader.float8("lambda");
-  if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda > 0))
-    reader.refuse("lambda", "must be NULL or a positive number");
-  model.norm = reader.float8("norm").value_or(2);
-  if (!(model.norm >= 1 && model.norm <= 2)) reader.refuse("norm", "must be NULL or from 1 to 2");
-  if (const auto found = margin::refusal_of(model.fields())) reader.refuse(found->field, found->problem);
-  model.gap = reader.float8("gap");
-  if (model.lambda.has_value() && model.gap.has_value() && !(*model.gap >= 0))
-    reader.refuse("gap", "must be NULL or a number of 0 or more");
-  read_target_units(reader, model);
-  read_calibration(reader, model);
-  if (const auto options = reader.get("options", JSONBOID)) {
-    Value value = value_from(*options);
-    if (auto* object = std::get_if<Value::Object>(&value.data))
-      model.options = std::move(*object);
-    else if (!std::holds_alternative<std::monostate>(value.data))
-      reader.refuse("options", "must be an object");
-    const auto unseen = model.options.find("unseen");
-    if (unseen != model.options.end()) {
-      const auto* name = std::get_if<std::string>(&unseen->second.data);
-      model.ignore_unseen = name != nullptr && *name == "ignore";
-    }
-  }
-}
-
-std::int32_t StoredModel::class_index(std::string_view name) const {
-  const auto found = index.find(name);
-  if (found != index.end()) return found->second;
+std::int32_t ClassIndex::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  if (found != index_.end()) return found->second;
   constexpr std::size_t most = 20;
   std::string known;
-  for (std::size_t c = 0; c < classes.size() && c < most; ++c) known += (c == 0 ? "\"" : ", \"") + classes[c] + "\"";
-  if (classes.size() > most) known += " and " + std::to_string(classes.size() - most) + " more";
+  for (std::size_t c = 0; c < classes_.size() && c < most; ++c) known += (c == 0 ? "\"" : ", \"") + classes_[c] + "\"";
+  if (classes_.size() > most) known += " and " + std::to_string(classes_.size() - most) + " more";
   const bool boolean = name == "true" || name == "false";
   throw Error(ErrorKind::invalid_value, "label \"" + std::string(name) + "\" is not a class of the model",
               boolean ? "Its labels are of another type: give the label itself, not a comparison."
@@ -136,35 +41,33 @@ void require_storable(const Dataset& data, const Options& settings) {
               "Hash the features into fewer columns, or look for a row with a mistyped index.");
 }
 
-Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skipped, const Value::Object& options) {
+Datum model_datum(FunctionCallInfo fcinfo, const Model& model) {
   CompositeBuilder out(fcinfo);
   out.set_text("solver", model.solver);
   if (!model.loss.empty()) out.set_text("loss", model.loss);
   out.set_float8("norm", model.norm);
   out.set_float8("lambda", model.lambda);
-  out.set_text("status", status_name(model.status));
-  if (model.task != Task::regression) out.set("classes", TEXTARRAYOID, text_array(model.classes));
-  const auto outputs = static_cast<std::size_t>(model.weights.rows()),
-             d = static_cast<std::size_t>(model.weights.cols());
+  if (model.status.has_value()) out.set_text("status", status_name(*model.status));
+  if (!model.regression()) out.set("classes", TEXTARRAYOID, text_array(model.classes));
+  const auto outputs = static_cast<std::size_t>(model.outputs()), d = static_cast<std::size_t>(model.terms());
   out.set("weights", FLOAT8ARRAYOID,
           outputs == 1 ? float8_array(model.weights.data(), d) : float8_matrix(model.weights.data(), outputs, d));
   out.set("intercept", FLOAT8ARRAYOID,
           float8_array(model.intercept.data(), static_cast<std::size_t>(model.intercept.size())));
   const Certificate& c = model.certificate;
-  if (model.loss == "interpolate") {
+  if (model.interpolates()) {
     out.set_float8("margin_lower", c.slack);
-  } else if (!model.lambda.has_value()) {
+  } else if (model.hard_margin()) {
     out.set_float8("margin_lower", c.lower);
     out.set_float8("margin_upper", c.upper);
   }
   // Of a hard margin the model's own value, the primal one, is the lower bound: the margin is as large as possible.
-  const bool primal_is_lower = !model.lambda.has_value() && model.loss != "interpolate";
-  out.set_float8("primal", primal_is_lower ? c.lower : c.upper);
-  out.set_float8("dual", primal_is_lower ? c.upper : c.lower);
+  out.set_float8("primal", model.about_margin() ? c.lower : c.upper);
+  out.set_float8("dual", model.about_margin() ? c.upper : c.lower);
   out.set_float8("gap", c.gap);
   out.set_int8("iterations", model.iterations);
   out.set_int8("rows", model.rows);
-  out.set_int8("skipped", skipped);
+  out.set_int8("skipped", model.skipped);
   out.set_int4("dimensions", model.dimensions);
   if (!model.columns.empty()) {
     std::vector<std::int32_t> columns(model.columns);
@@ -174,7 +77,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   set_kernel(out, model.basis.get());
   out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
-  out.set("options", JSONBOID, jsonb_from(options));
+  out.set("options", JSONBOID, jsonb_from(model.options));
   if (!model.history.empty()) {
     std::vector<double> points;
     for (const TracePoint& p : model.history)
@@ -201,7 +104,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::int64_t skip
   return out.finish();
 }
 
-Row fitted(const StoredModel& model, const Row& x) {
+Row fitted(const Model& model, const Row& x) {
   if (x.indices == nullptr) {
     if (x.count == model.dimensions) return x;
     throw Error(ErrorKind::wrong_dimensions,
@@ -220,21 +123,30 @@ Row fitted(const StoredModel& model, const Row& x) {
   return known;
 }
 
-void checked_scores(const StoredModel& model, const Row& row, double* scores) {
+void checked_scores(const Model& model, const Scorer& scorer, const Row& row, double* scores) {
   const Row x = fitted(model, row);
   // A stump or a kernel may turn a NaN into a number, and a feature without a weight is not looked at.
   if (model.basis != nullptr || !model.columns.empty()) require_finite(x);
-  score(model.scorer(), x, model.dimensions, scores);
+  score(scorer, x, model.dimensions, scores);
   // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
   bool finite = true;
-  for (std::int32_t o = 0; o < model.outputs; ++o) finite &= std::isfinite(scores[o]);
+  for (std::int32_t o = 0; o < scorer.outputs; ++o) finite &= std::isfinite(scores[o]);
   if (finite) return;
   require_finite(x);
 }
 
+std::string_view argument_key(Datum& value) {
+  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(value));
+  // Anything else that is external is a pointer into memory, whose content may change under the same pointer.
+  if (VARATT_IS_EXTERNAL(raw) && !VARATT_IS_EXTERNAL_ONDISK(raw)) {
+    raw = backend([=] { return pg_detoast_datum(raw); });
+    value = PointerGetDatum(raw);
+  }
+  return {reinterpret_cast<const char*>(raw), VARSIZE_ANY(raw)};
+}
+
 Value::Object initial_from(Datum composite) {
-  StoredModel model;
-  read_model(composite, model);
+  const Model model = read_model(composite);
   if (model.basis != nullptr)
     throw Error(ErrorKind::unsupported, "option \"initial\" starts from weights of features, and this model has none",
                 "Give a model without a kernel and without stumps.");
@@ -243,10 +155,11 @@ Value::Object initial_from(Datum composite) {
     for (std::size_t i = 0; i < values.size(); ++i) out[i].data = values[i];
     return Value{std::move(out)};
   };
+  const InitialModel start = start_from(model);
   Value::Object object;
-  object["weights"] = array(model.weights);
-  object["intercept"] = array(model.intercept);
-  if (!model.dual_weights.empty()) object["dual_weights"] = array(model.dual_weights);
+  object["weights"] = array(start.weights);
+  object["intercept"] = array(start.intercept);
+  if (!start.dual_weights.empty()) object["dual_weights"] = array(start.dual_weights);
   if (model.columns.empty()) return object;
   std::vector<double> columns;
   for (const std::int32_t j : model.columns) columns.push_back(j + 1.0);

@@ -7,6 +7,6 @@ namespace margin::pg {
 
 /// Sets the model's dimensions and its basis or its columns, once its weights are read: stumps, kernel values, or
 /// features, either listed or as many as weights. Throws Error(malformed) naming the field.
-void read_terms(const CompositeReader& reader, StoredModel& model);
+void read_terms(const CompositeReader& reader, Model& model);
 
 }  // namespace margin::pg
