@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/math/norm.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/monitor.hpp"
+#include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
 namespace margin {

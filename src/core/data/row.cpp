@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math/norm.hpp"
+
 namespace margin {
 
 double value_at(const Row& x, std::int32_t j) {
@@ -36,13 +38,6 @@ double norm(const Row& x) {
   if (top == 0) return 0;
   const double scale = unit_scale(top);
   return std::sqrt(squared_norm(x, scale)) / scale;
-}
-
-double unit_scale(double norm) {
-  if (!(norm > 0)) return 1;
-  int exponent = 0;
-  std::frexp(norm, &exponent);
-  return std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
 }
 
 }  // namespace margin

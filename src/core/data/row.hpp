@@ -54,9 +54,6 @@ double squared_norm(const Row& x, double scale = 1.0);
 /// ‖x‖ without overflow or underflow for values up to 1e±300.
 double norm(const Row& x);
 
-/// The power of two nearest to 1 / `norm` (1 for 0): multiplying by it is exact.
-double unit_scale(double norm);
-
 /// Ask for the first cache lines of a row that will be read soon.
 inline void prefetch(const Row& x) {
   const char* p = static_cast<const char*>(x.values);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/solvers/newton/gram.hpp"
+#include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
 

@@ -1,10 +1,18 @@
 #include "core/math/norm.hpp"
 
+#include <algorithm>
 #include <cmath>
 
-#include "core/data/row.hpp"
+#include "core/simd/loops.hpp"
 
 namespace margin {
+
+double unit_scale(double norm) {
+  if (!(norm > 0)) return 1;
+  int exponent = 0;
+  std::frexp(norm, &exponent);
+  return std::ldexp(1.0, std::clamp(-exponent, -1020, 1020));
+}
 
 double lp_norm(const double* v, Eigen::Index n, double p) {
   if (!simd().finite_d(v, static_cast<std::size_t>(n))) return std::numeric_limits<double>::infinity();

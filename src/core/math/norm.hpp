@@ -6,6 +6,9 @@
 
 namespace margin {
 
+/// The power of two nearest to 1 / `norm` (1 for 0): multiplying by it is exact.
+double unit_scale(double norm);
+
 /// (Σ |v_j|^p)^(1/p); p = ∞: the largest |v_j|. Neither overflows nor vanishes for values that do not.
 /// Relative error at most (n + 16) ε, and `tiny` (math/rounding.hpp). ∞ where a value is no number.
 double lp_norm(const double* v, Eigen::Index n, double p);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/data/row.hpp"
+#include "core/math/norm.hpp"
 #include "core/model/probability.hpp"
 
 namespace margin {

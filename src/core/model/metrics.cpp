@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/math/norm.hpp"
 #include "core/model/probability.hpp"
 #include "core/problem/problem.hpp"
 #include "core/simd/loops.hpp"

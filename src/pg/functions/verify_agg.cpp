@@ -4,6 +4,7 @@
 #include "core/certificate/kernel_check.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/math/norm.hpp"
 #include "core/model/column_space.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/math/l1_simplex.hpp"
+#include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
 
 namespace margin {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/base/polled.hpp"
+#include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
 

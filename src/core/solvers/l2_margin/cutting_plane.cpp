@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "core/base/polled.hpp"
+#include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/l2_margin/min_norm_point.hpp"

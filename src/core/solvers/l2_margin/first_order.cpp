@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/polled.hpp"
+#include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
 
 namespace margin {

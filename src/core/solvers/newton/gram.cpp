@@ -7,42 +7,16 @@ namespace margin {
 
 namespace {
 
-constexpr std::size_t width = panel_bytes / sizeof(double);
+constexpr std::size_t width = SymmetricMatrix::panel_width;
 // Rows per packed block: a panel of it (32 kB) fits the first-level cache beside another.
 constexpr std::size_t block_rows = 256;
 // The kernel multiplies about this many times faster than a scattered sparse outer product.
 constexpr double dense_advantage = 40;
 
-std::size_t panels_of(std::size_t columns) { return (columns + width - 1) / width; }
-
 }  // namespace
 
-SymmetricMatrix::SymmetricMatrix(std::size_t size)
-    : size_(size), stride_(panels_of(size) * width), values_(stride_ * stride_, 0.0) {}
-
-void SymmetricMatrix::reset(std::size_t size, Run& run) {
-  size_ = size;
-  stride_ = panels_of(size) * width;
-  if (stride_ * stride_ > values_.capacity()) {
-    values_ = LargeArray();
-    values_.reserve(stride_ * stride_ / 2 * 3);  // what is not written takes no memory
-  }
-  values_.resize(stride_ * stride_);
-  for (std::size_t j = 0; j < stride_; ++j) {
-    std::fill_n(row(j), stride_, 0.0);
-    run.work(static_cast<double>(stride_));
-  }
-}
-
-void SymmetricMatrix::set_zero() { std::fill(values_.begin(), values_.end(), 0.0); }
-
-double SymmetricMatrix::bytes(std::size_t size) {
-  const double stride = static_cast<double>(panels_of(size) * width);
-  return 8 * stride * stride;
-}
-
 GramSum::GramSum(const NewtonRows& rows)
-    : rows_(rows), panels_(panels_of(rows.columns())), packed_(panels_ * width * block_rows, 0.0) {}
+    : rows_(rows), panels_(SymmetricMatrix::panels_of(rows.columns())), packed_(panels_ * width * block_rows, 0.0) {}
 
 void GramSum::add(const double* weight, SymmetricMatrix& sum) {
   for (std::int64_t i = 0; i < rows_.rows(); ++i)
@@ -104,59 +78,6 @@ void GramSum::flush(double factor, SymmetricMatrix& sum) {
     rows_.run().work(static_cast<double>(filled_ * (panels_ - p) * width * width) / 16);
   }
   filled_ = 0;
-}
-
-bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
-  constexpr std::size_t block = 4 * width;
-  const std::size_t n = matrix.size(), stride = matrix.stride();
-  const double negligible = semidefinite ? 1e-14 : 1e-15;
-  std::vector<double> packed(block * stride);
-  std::vector<double> diagonal(n);
-  for (std::size_t j = 0; j < n; ++j) diagonal[j] = matrix.row(j)[j];
-  for (std::size_t begin = 0; begin < n; begin += block) {
-    const std::size_t end = std::min(n, begin + block);
-    for (std::size_t j = begin; j < end; ++j) {
-      double* row = matrix.row(j);
-      for (std::size_t i = begin; i < j; ++i) simd().axpy_d(-matrix.row(i)[j], matrix.row(i) + j, row + j, n - j);
-      // What is left of a pivot below this share of the diagonal is rounding.
-      if (!(row[j] > negligible * diagonal[j]) || !std::isfinite(row[j])) {
-        if (!semidefinite) return false;
-        std::fill(row + j, row + n, 0.0);
-        continue;
-      }
-      const double inverse = 1 / std::sqrt(row[j]);
-      for (std::size_t k = j; k < n; ++k) row[k] *= inverse;
-      run.work(static_cast<double>((j - begin + 1) * (n - j)) / 2);
-    }
-    if (end == n) break;
-    const std::size_t panels = (stride - end) / width;
-    for (std::size_t p = 0; p < panels; ++p)
-      for (std::size_t i = begin; i < end; ++i)
-        std::copy_n(matrix.row(i) + end + p * width, width, packed.data() + (p * block + i - begin) * width);
-    for (std::size_t p = 0; p < panels; ++p) {
-      simd().rank_update_d(packed.data(), end - begin, block * width, p, panels, -1.0, matrix.row(end) + end, stride);
-      run.work(static_cast<double>((end - begin) * (panels - p) * width * width) / 16);
-    }
-  }
-  return true;
-}
-
-void solve_factored(const SymmetricMatrix& factor, double* b, Run* run) {
-  const std::size_t n = factor.size();
-  auto work = [&](std::size_t j) {
-    if (run != nullptr) run->work(static_cast<double>(n - j) / 2);
-  };
-  for (std::size_t j = 0; j < n; ++j) {
-    const double* row = factor.row(j);
-    b[j] /= row[j];
-    simd().axpy_d(-b[j], row + j + 1, b + j + 1, n - j - 1);
-    work(j);
-  }
-  for (std::size_t j = n; j-- > 0;) {
-    const double* row = factor.row(j);
-    b[j] = (b[j] - simd().dot_dd(row + j + 1, b + j + 1, n - j - 1)) / row[j];
-    work(j);
-  }
 }
 
 }  // namespace margin

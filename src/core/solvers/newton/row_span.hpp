@@ -4,7 +4,7 @@
 #include <memory_resource>
 #include <optional>
 
-#include "core/solvers/newton/gram.hpp"
+#include "core/math/symmetric_matrix.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
