@@ -12,6 +12,74 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double ridge = 1e-11;        // of the largest diagonal entry: keeps a singular kernel matrix solvable
 constexpr std::size_t most_held = 64;  // weights that may meet their bounds before the factor is made afresh
+
+/// Newton's direction d under the constraints Cᵀd = 0: Σ d = 0 with an intercept, and d = 0 of the members that are
+/// held. d = K⁻¹e − K⁻¹C λ, from the columns of K⁻¹C.
+class NewtonDirection {
+ public:
+  NewtonDirection(const SymmetricMatrix& factor, const Eigen::VectorXd& e, bool intercept, Run& run)
+      : factor_(factor), run_(run), first_(intercept ? 1 : 0) {
+    if (intercept) solved_.push_back(solve(Eigen::VectorXd::Ones(e.size())));
+    free_ = solve(e);
+  }
+
+  const Eigen::VectorXd& value() const { return d_; }
+  const std::vector<std::size_t>& held() const { return held_; }
+
+  /// d for the constraints so far; false where rounding leaves nothing of it.
+  bool compute() {
+    const auto m = static_cast<Eigen::Index>(solved_.size());
+    d_ = free_;
+    lambda_.resize(m);
+    if (m > 0) {
+      Eigen::MatrixXd small(m, m);
+      Eigen::VectorXd right(m);
+      for (Eigen::Index c = 0; c < m; ++c) {
+        right(c) = constrained(c, free_);
+        for (Eigen::Index k = 0; k < m; ++k) small(c, k) = constrained(c, solved(k));
+      }
+      const Eigen::LDLT<Eigen::MatrixXd> factored(small);
+      lambda_ = factored.solve(right);
+      for (Eigen::Index c = 0; c < m; ++c) d_ -= lambda_(c) * solved(c);
+      // Where the kernel matrix is nearly singular d is large, and what rounding leaves of Cᵀd with it: once more.
+      for (Eigen::Index c = 0; c < m; ++c) right(c) = constrained(c, d_);
+      const Eigen::VectorXd rest = factored.solve(right);
+      for (Eigen::Index c = 0; c < m; ++c) d_ -= rest(c) * solved(c);
+      lambda_ += rest;
+    }
+    for (const std::size_t a : held_) d_(static_cast<Eigen::Index>(a)) = 0;
+    return d_.allFinite() && !(first_ > 0 && std::fabs(d_.sum()) > 1e-12 * d_.cwiseAbs().sum());
+  }
+
+  /// After a step along d: e falls by step · K d = step · (e − Cλ), and K⁻¹e with it. Member `a` is held from now on.
+  void hold(std::size_t a, double step) {
+    free_ *= 1 - step;
+    for (Eigen::Index c = 0; c < lambda_.size(); ++c) free_ += step * lambda_(c) * solved(c);
+    held_.push_back(a);
+    Eigen::VectorXd unit = Eigen::VectorXd::Zero(free_.size());
+    unit(static_cast<Eigen::Index>(a)) = 1;
+    solved_.push_back(solve(std::move(unit)));
+  }
+
+ private:
+  Eigen::VectorXd solve(Eigen::VectorXd v) const {
+    solve_factored(factor_, v.data(), &run_);
+    return v;
+  }
+  const Eigen::VectorXd& solved(Eigen::Index c) const { return solved_[static_cast<std::size_t>(c)]; }
+  /// Row c of Cᵀ times v.
+  double constrained(Eigen::Index c, const Eigen::VectorXd& v) const {
+    return c < first_ ? v.sum() : v(static_cast<Eigen::Index>(held_[static_cast<std::size_t>(c - first_)]));
+  }
+
+  const SymmetricMatrix& factor_;
+  Run& run_;
+  Eigen::Index first_;  // the constraint that the first held member has
+  std::vector<Eigen::VectorXd> solved_;
+  std::vector<std::size_t> held_;      // positions among the members
+  Eigen::VectorXd free_, d_, lambda_;  // free_: K⁻¹e
+};
+
 }  // namespace
 
 void SmoWorkingSet::reserve(std::size_t members) {
@@ -134,87 +202,38 @@ bool SmoWorkingSet::descend_singles(double tolerance, std::size_t steps) {
   return violation() <= tolerance;
 }
 
-void SmoWorkingSet::newton() {
-  std::vector<std::size_t> members;
-  for (std::size_t p = 0; p < size(); ++p)
-    if (free(p)) members.push_back(p);
+bool SmoWorkingSet::factor_free(const std::vector<std::size_t>& members) {
   const std::size_t f = members.size();
-  if (f < 2 || f > most_) return;
   factor_.reset(f, run_);
-  SymmetricMatrix& factor = factor_;
   const double shift = std::max(ridge * *std::max_element(diagonal_.begin(), diagonal_.end()), least_ * 1e-3);
   for (std::size_t a = 0; a < f; ++a) {
-    double* row = factor.row(a);
+    double* row = factor_.row(a);
     const double* from = column(members[a]);
     for (std::size_t b = a; b < f; ++b) row[b] = from[members[b]];
     row[a] += shift;
     run_.work(static_cast<double>(f - a));
   }
-  if (!factorise(factor, run_)) return;
+  return factorise(factor_, run_);
+}
 
-  // The constraints: Σ d = 0 with an intercept, d = 0 of the rows that are held. Columns of K⁻¹C, and K⁻¹e.
-  std::vector<Eigen::VectorXd> solved;
-  std::vector<std::size_t> held;  // positions among the members
-  auto solve = [&](Eigen::VectorXd v) {
-    solve_factored(factor, v.data(), &run_);
-    return v;
-  };
-  const auto size = static_cast<Eigen::Index>(f);
-  Eigen::VectorXd e(size), moved = Eigen::VectorXd::Zero(size);
-  for (std::size_t a = 0; a < f; ++a) e(static_cast<Eigen::Index>(a)) = error_[members[a]];
-  if (intercept_) solved.push_back(solve(Eigen::VectorXd::Ones(size)));
-  Eigen::VectorXd direction0 = solve(e);
-  const auto first = static_cast<Eigen::Index>(intercept_ ? 1 : 0);
-  auto constrained = [&](Eigen::Index c, const Eigen::VectorXd& v) {  // row c of C' times v
-    return c < first ? v.sum() : v(static_cast<Eigen::Index>(held[static_cast<std::size_t>(c - first)]));
-  };
-  for (;;) {
-    const auto m = static_cast<Eigen::Index>(solved.size());
-    Eigen::VectorXd d = direction0, lambda(m);
-    if (m > 0) {
-      Eigen::MatrixXd small(m, m);
-      Eigen::VectorXd right(m);
-      for (Eigen::Index c = 0; c < m; ++c) {
-        right(c) = constrained(c, direction0);
-        for (Eigen::Index k = 0; k < m; ++k) small(c, k) = constrained(c, solved[static_cast<std::size_t>(k)]);
-      }
-      const Eigen::LDLT<Eigen::MatrixXd> factored(small);
-      lambda = factored.solve(right);
-      for (Eigen::Index c = 0; c < m; ++c) d -= lambda(c) * solved[static_cast<std::size_t>(c)];
-      // Where the kernel matrix is nearly singular d is large, and what rounding leaves of Cᵀd with it: once more.
-      for (Eigen::Index c = 0; c < m; ++c) right(c) = constrained(c, d);
-      const Eigen::VectorXd rest = factored.solve(right);
-      for (Eigen::Index c = 0; c < m; ++c) d -= rest(c) * solved[static_cast<std::size_t>(c)];
-      lambda += rest;
-    }
-    for (const std::size_t a : held) d(static_cast<Eigen::Index>(a)) = 0;
-    if (!d.allFinite() || (intercept_ && std::fabs(d.sum()) > 1e-12 * d.cwiseAbs().sum())) break;
-    double step = 1;
-    std::size_t blocking = f;
-    for (std::size_t a = 0; a < f; ++a) {
-      const double v = d(static_cast<Eigen::Index>(a));
-      if (v == 0) continue;
-      const std::size_t p = members[a];
-      const double at = weight_[p] + moved(static_cast<Eigen::Index>(a));
-      const double room = v > 0 ? high_[p] - at : low_[p] - at, ratio = room / v;
-      if (ratio < step) {
-        step = std::max(0.0, ratio);
-        blocking = a;
-      }
-    }
-    moved += step * d;
-    if (blocking == f || held.size() >= most_held) break;
-    moved(static_cast<Eigen::Index>(blocking)) =
-        (d(static_cast<Eigen::Index>(blocking)) > 0 ? high_ : low_)[members[blocking]] - weight_[members[blocking]];
-    // e falls by step · K d = step · (e − Cλ), and K⁻¹e with it.
-    direction0 *= 1 - step;
-    for (Eigen::Index c = 0; c < m; ++c) direction0 += step * lambda(c) * solved[static_cast<std::size_t>(c)];
-    held.push_back(blocking);
-    Eigen::VectorXd unit = Eigen::VectorXd::Zero(size);
-    unit(static_cast<Eigen::Index>(blocking)) = 1;
-    solved.push_back(solve(std::move(unit)));
+std::pair<double, std::size_t> SmoWorkingSet::longest_step(const std::vector<std::size_t>& members,
+                                                           const Eigen::VectorXd& d,
+                                                           const Eigen::VectorXd& moved) const {
+  std::pair<double, std::size_t> out{1, members.size()};
+  for (std::size_t a = 0; a < members.size(); ++a) {
+    const double v = d(static_cast<Eigen::Index>(a));
+    if (v == 0) continue;
+    const std::size_t p = members[a];
+    const double at = weight_[p] + moved(static_cast<Eigen::Index>(a));
+    const double room = v > 0 ? high_[p] - at : low_[p] - at, ratio = room / v;
+    if (ratio < out.first) out = {std::max(0.0, ratio), a};
   }
-  for (std::size_t a = 0; a < f; ++a) {
+  return out;
+}
+
+void SmoWorkingSet::move_by(const std::vector<std::size_t>& members, const Eigen::VectorXd& moved,
+                            const std::vector<std::size_t>& held) {
+  for (std::size_t a = 0; a < members.size(); ++a) {
     const std::size_t p = members[a];
     double weight = std::clamp(weight_[p] + moved(static_cast<Eigen::Index>(a)), low_[p], high_[p]);
     if (std::find(held.begin(), held.end(), a) != held.end())
@@ -222,9 +241,31 @@ void SmoWorkingSet::newton() {
     const double delta = weight - weight_[p];
     if (delta == 0) continue;
     set_weight(p, weight);
-    simd().axpy_d(-delta, column(p), error_.data(), this->size());
-    run_.work(static_cast<double>(this->size()));
+    simd().axpy_d(-delta, column(p), error_.data(), size());
+    run_.work(static_cast<double>(size()));
   }
+}
+
+/// Newton's step over the free members; those that meet a bound on the way are held there, and it goes on without them.
+void SmoWorkingSet::newton() {
+  std::vector<std::size_t> members;
+  for (std::size_t p = 0; p < size(); ++p)
+    if (free(p)) members.push_back(p);
+  if (members.size() < 2 || members.size() > most_ || !factor_free(members)) return;
+  Eigen::VectorXd e(static_cast<Eigen::Index>(members.size()));
+  for (std::size_t a = 0; a < members.size(); ++a) e(static_cast<Eigen::Index>(a)) = error_[members[a]];
+  NewtonDirection direction(factor_, e, intercept_, run_);
+  Eigen::VectorXd moved = Eigen::VectorXd::Zero(e.size());
+  while (direction.compute()) {
+    const Eigen::VectorXd& d = direction.value();
+    const auto [step, blocking] = longest_step(members, d, moved);
+    moved += step * d;
+    if (blocking == members.size() || direction.held().size() >= most_held) break;
+    const auto at = static_cast<Eigen::Index>(blocking);
+    moved(at) = (d(at) > 0 ? high_ : low_)[members[blocking]] - weight_[members[blocking]];
+    direction.hold(blocking, step);
+  }
+  move_by(members, moved, direction.held());
 }
 
 }  // namespace margin

@@ -13,6 +13,7 @@
 // (2005); K. Scheinberg, An efficient implementation of an active set method for SVMs, JMLR 7 (2006).
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -77,6 +78,14 @@ class SmoWorkingSet {
   bool descend_pairs(double tolerance, std::size_t steps);
   bool descend_singles(double tolerance, std::size_t steps);
   void newton();
+  /// Factors the kernel matrix of some members; false where it is singular.
+  bool factor_free(const std::vector<std::size_t>& members);
+  /// How far along d from `moved` all members stay within their bounds, at most 1, and which one blocks (none: size).
+  std::pair<double, std::size_t> longest_step(const std::vector<std::size_t>& members, const Eigen::VectorXd& d,
+                                              const Eigen::VectorXd& moved) const;
+  /// Weights and errors after a step; those held end at the bound that is nearer.
+  void move_by(const std::vector<std::size_t>& members, const Eigen::VectorXd& moved,
+               const std::vector<std::size_t>& held);
   void reserve(std::size_t members);
 
   bool intercept_;
