@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/base/error.hpp"
+#include "core/math/norm.hpp"
 #include "core/math/quantile_sketch.hpp"
 #include "core/model/probability.hpp"
 
@@ -313,9 +314,9 @@ TEST(RegressionMetrics, EqualTargetsHaveNoRSquared) {
 
 TEST(EuclideanNorm, NeitherOverflowsNorVanishes) {
   const double huge[] = {3e200, 4e200}, tiny[] = {3e-200, -4e-200}, zero[] = {0, 0};
-  EXPECT_DOUBLE_EQ(euclidean_norm(huge, 2), 5e200);
-  EXPECT_DOUBLE_EQ(euclidean_norm(tiny, 2), 5e-200);
-  EXPECT_EQ(euclidean_norm(zero, 2), 0);
+  EXPECT_DOUBLE_EQ(lp_norm(huge, 2, 2), 5e200);
+  EXPECT_DOUBLE_EQ(lp_norm(tiny, 2, 2), 5e-200);
+  EXPECT_EQ(lp_norm(zero, 2, 2), 0);
 }
 
 }  // namespace

@@ -5,10 +5,8 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/math/norm.hpp"
 #include "core/model/probability.hpp"
 #include "core/problem/problem.hpp"
-#include "core/simd/loops.hpp"
 
 namespace margin {
 
@@ -18,15 +16,6 @@ std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 }  // namespace
-
-double euclidean_norm(const double* x, std::size_t n) {
-  const double top = simd().max_abs_d(x, n);
-  if (top == 0 || !std::isfinite(top)) return top;
-  const double scale = unit_scale(top);
-  double sum = 0;
-  for (std::size_t j = 0; j < n; ++j) sum += (scale * x[j]) * (scale * x[j]);
-  return std::sqrt(sum) / scale;
-}
 
 ClassificationMetrics::ClassificationMetrics(std::int32_t classes, double weight_norm, bool probabilistic)
     : classes_(classes), scale_(weight_norm > 0 ? 1 / weight_norm : 0) {

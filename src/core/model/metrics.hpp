@@ -11,9 +11,6 @@
 
 namespace margin {
 
-/// ‖x‖₂ of n numbers, without overflow for values up to 1e±300.
-double euclidean_norm(const double* x, std::size_t n);
-
 /// How often what was predicted with a probability came true, in ten bins of equal width over [0, 1].
 class Reliability {
  public:

@@ -1,5 +1,6 @@
 // The aggregate margin_evaluate: how good a model is on labelled rows. margin_roc, margin_reliability and
 // margin_histogram draw the same state, so that PostgreSQL makes one pass for all of them in one query.
+#include "core/math/norm.hpp"
 #include "core/report/charts.hpp"
 #include "pg/functions/pass_agg.hpp"
 
@@ -12,8 +13,7 @@ struct EvaluateState {
     odds.resize(model->calibration.empty() ? 0 : scores.size());
     if (!model->regression())
       classes.emplace(static_cast<std::int32_t>(model->classes.size()),
-                      margin::euclidean_norm(model->weights.data(), static_cast<std::size_t>(model->weights.size())),
-                      model->probabilistic());
+                      lp_norm(model->weights.data(), model->weights.size(), 2), model->probabilistic());
   }
 
   void add(PassCall& call, Datum label, const Row& x) {
