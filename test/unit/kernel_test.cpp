@@ -345,6 +345,20 @@ TEST(Sampling, refuses_the_steps_of_others) {
   }
 }
 
+/// The first step knows no upper bound, so a margin that it reaches says nothing about the best one.
+TEST(Sampling, a_first_step_that_separates_is_not_the_last) {
+  const Rows rows{{{1, 0.5}, {1, -0.25}, {-1, 0.25}, {-0.5, -0.125}}, {1, 1, 0, 0}, 2};
+  Options s = with_kernel("linear");
+  s.solver = "sampling";
+  s.intercept = false;
+  s.tolerance = 0.1;
+  for (s.seed = 0; s.seed < 8; ++s.seed) {
+    const Model m = fit(make_dataset(rows), s);
+    EXPECT_EQ(m.status, Status::optimal) << s.seed;
+    EXPECT_LE(m.certificate.relative_gap, 0.1) << s.seed;
+  }
+}
+
 TEST(Sampling, theorem_4_1_holds) {
   // Rows of norm 1 at most, margin g without an intercept; ε, δ = 0.1 and T as the theorem says.
   Rows rows;

@@ -27,7 +27,7 @@ std::vector<double> risk_of_constant(const Problem& problem, double score, Run& 
 }
 
 void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run) {
-  if (!problem.intercept || problem.task != Task::multiclass) return;
+  if (first == problem.outputs() || !problem.intercept || problem.task != Task::multiclass) return;
   const std::vector<double> zero = risk_of_constant(problem, 0, run), none = risk_of_constant(problem, -1, run);
   const double penalty = 0.5 * problem.lambda / (problem.intercept_scale * problem.intercept_scale);
   for (std::int32_t o = first; o < problem.outputs(); ++o)

@@ -7,6 +7,35 @@
 
 namespace margin {
 
+Status merged(Status a, Status b) {
+  for (const Status s : {Status::not_separable, Status::time_limit, Status::iteration_limit})
+    if (a == s || b == s) return s;
+  return Status::optimal;
+}
+
+Solution zero_solution(const Problem& problem, std::string_view solver, const std::function<void(double)>& work) {
+  Solution s;
+  s.solver = solver;
+  s.status = Status::optimal;
+  s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
+  s.intercept = Eigen::VectorXd::Zero(problem.outputs());
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), work);
+  return s;
+}
+
+std::int32_t solve_outputs(const Problem& problem, Status& status, const std::function<Status(std::int32_t)>& solve,
+                           const std::function<bool(Status&)>& exhausted) {
+  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+    Status why;
+    if (o > 0 && exhausted && exhausted(why)) {
+      status = merged(status, why);
+      return o;
+    }
+    status = merged(status, solve(o));
+  }
+  return problem.outputs();
+}
+
 Problem against_the_rest(const Problem& problem, std::int32_t output) {
   Problem binary = problem;
   if (problem.task != Task::multiclass) return binary;
@@ -17,29 +46,13 @@ Problem against_the_rest(const Problem& problem, std::int32_t output) {
   return binary;
 }
 
-namespace {
-
-/// The status of all outputs together: one that is not separable says so for all, one that is not done speaks next.
-Status worse(Status a, Status b) {
-  for (const Status s : {Status::not_separable, Status::time_limit, Status::iteration_limit})
-    if (a == s || b == s) return s;
-  return Status::optimal;
-}
-
-}  // namespace
-
 Solution solve_one_vs_rest(const Problem& problem, const Options& options, Monitor& monitor, const SolveBinary& solve) {
   if (problem.outputs() == 1) return solve(problem, options, monitor);
   const auto start = std::chrono::steady_clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  Solution all;
   Poller poller(&monitor);
-  all.weights = Weights::Zero(problem.outputs(), problem.dimensions());
-  all.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  all.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
-
-  all.status = Status::optimal;
-  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+  Solution all = zero_solution(problem, "", [&](double n) { poller.work(n); });
+  solve_outputs(problem, all.status, [&](std::int32_t o) {
     const double before = elapsed();
     Options own = options;
     if (options.max_seconds) own.max_seconds = std::max(1e-9, *options.max_seconds - before);
@@ -54,9 +67,9 @@ Solution solve_one_vs_rest(const Problem& problem, const Options& options, Monit
       all.trace.push_back(point);
     }
     all.iterations += one.iterations;
-    all.status = worse(all.status, one.status);
     if (all.solver.size() < one.solver.size()) all.solver = one.solver;
-  }
+    return one.status;
+  });
   return all;
 }
 

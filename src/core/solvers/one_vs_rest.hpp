@@ -1,4 +1,4 @@
-// Hard margins in other norms than l2 tell k classes apart by k problems of two classes each.
+// k classes as k problems of two: one output after another, and what their solutions are together.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,28 @@
 
 namespace margin {
 
+/// The status of two outputs together: one that is not separable says so for both, then a limit of time, then one of
+/// iterations.
+Status merged(Status a, Status b);
+
+/// Zeros in the shape of `problem`, with the status of no outputs at all: optimal. `work(operations)` may throw.
+Solution zero_solution(const Problem& problem, std::string_view solver, const std::function<void(double)>& work);
+
+/// Calls solve(o) for each output o, which puts its vectors into a solution and returns their status; `status` becomes
+/// that of all. Between outputs `exhausted(why)`, where given, may end the loop: the limit `why` then counts as the
+/// status of the rest. Returns how many outputs were solved.
+std::int32_t solve_outputs(const Problem& problem, Status& status, const std::function<Status(std::int32_t)>& solve,
+                           const std::function<bool(Status&)>& exhausted = nullptr);
+
 /// Class `output` as +1 against all others as −1; two classes: the problem itself. Shares the rows.
 Problem against_the_rest(const Problem& problem, std::int32_t output);
 
 /// Solves one problem of two classes.
 using SolveBinary = std::function<Solution(const Problem&, const Options&, Monitor&)>;
 
-/// Solves output after output and puts the solutions together: weights k × d, dual n × k. Every output may take
-/// max_iterations; max_seconds bounds all of them. The history lists the outputs one after another.
+/// For solvers that know two classes only: solves output after output and puts the solutions together: weights k × d,
+/// dual n × k. Every output may take max_iterations; max_seconds bounds all of them. The history lists the outputs one
+/// after another.
 Solution solve_one_vs_rest(const Problem& problem, const Options& options, Monitor& monitor, const SolveBinary& solve);
 
 }  // namespace margin

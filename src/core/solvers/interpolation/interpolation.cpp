@@ -13,6 +13,7 @@
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/interpolation/working_set.hpp"
+#include "core/solvers/interval.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -111,15 +112,8 @@ Solution Interpolation::solve(const Problem& problem, const Options& options, Mo
     }
     const double norm = lp_norm(w.data(), w.size(), problem.norm) * row_scale / end_scale;
     run.record(round, seen.worst <= accuracy ? 0.5 * norm * norm : 0.0, 0.5 * norm * norm);
-    if (working_set.contradictory()) {
-      status = Status::not_separable;
-      break;
-    }
-    if (seen.worst <= accuracy) {
-      status = Status::optimal;
-      break;
-    }
-    if (run.exhausted(round, status)) break;
+    const bool met = seen.worst <= accuracy && !working_set.contradictory();
+    if (stops(run, round, met, working_set.contradictory(), status)) break;
     const std::size_t before = working_set.size(), room = std::max<std::size_t>(64, before / 2);
     for (const auto& [miss, row] : seen.rows)
       if (working_set.size() < std::min(before + room, largest_pool)) working_set.add(row);

@@ -6,7 +6,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
-#include "core/problem/thresholds.hpp"
+#include "core/solvers/interval.hpp"
 
 namespace margin {
 
@@ -235,24 +235,16 @@ Solution run_kernel_ascent(const Problem& problem, const Options& options, Monit
   KernelAscent ascent(problem, rows, columns, run);
   if (ascent.radius() == 0) return ascent.zero_solution(name);
 
-  const double target = options.tolerance * certifiable;
-  double lower = 0;
+  MarginStop stop(options, run);
+  MarginBounds bounds;
   Status status = Status::iteration_limit;
   UpperEnd upper;
   std::int64_t t = 0;
   do {
     upper = step(ascent, run, t++);
-    const double now = ascent.lower();
-    if (t == 1 || now > lower) {
-      lower = now;
-      ascent.remember();
-    }
-    run.record(t, lower, upper.value);
-    if (lower > 0 && upper.value - lower <= target * upper.value) {
-      status = Status::optimal;
-      break;
-    }
-  } while (!run.exhausted(t, status));
+    bounds.upper = upper.value;
+    if (bounds.raise(ascent.lower())) ascent.remember();
+  } while (!stop(t, bounds, status));
   Solution s = ascent.solution(upper.of_momentum);
   s.solver = name;
   s.status = status;

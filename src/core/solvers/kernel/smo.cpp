@@ -24,7 +24,8 @@
 #include "core/kernel/support_vectors.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/kernel/smo_output.hpp"
-#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/margin_scan.hpp"
+#include "core/solvers/one_vs_rest.hpp"
 
 namespace margin {
 
@@ -72,10 +73,26 @@ Status solve_output(SmoOutput& output, double target, Run& run, const std::funct
   for (std::int64_t rounds = 1;; ++rounds) {
     const bool more = output.advance(target);
     record();
-    if (output.interval().relative <= target) return Status::optimal;
-    if (output.interval().inseparable) return Status::not_separable;
+    const SmoOutput::Interval& interval = output.interval();
     Status why;
-    if (run.exhausted(rounds, why) || !more) return why;
+    if (stops(run, rounds, interval.relative <= target, interval.inseparable, why) || !more) return why;
+  }
+}
+
+/// Weights and dual of one output. Hard margins have norm 1, as in every model: a score is a distance.
+void store(const Problem& problem, const SmoOutput& output, std::int32_t o, Weights& coefficients, Solution& s,
+           Run& run) {
+  const double norm = std::sqrt(output.squared_norm());
+  const double scale = problem.hard_margin && norm > 0 ? 1 / norm : output.scale();
+  s.intercept(o) = scale * output.intercept();
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    const double w = output.weights()[static_cast<std::size_t>(i)];
+    coefficients(i, o) = scale * w;
+    if (problem.hard_margin)
+      s.dual(i, o) = std::fabs(w);
+    else if (problem.weight(i) > 0)
+      s.dual(i, o) = w * problem.lambda * problem.total_weight / problem.weight(i);
+    run.work(problem.outputs() > 8 ? 64 : 8);  // lines of the cache
   }
 }
 
@@ -94,40 +111,29 @@ Solution Smo::solve(const Problem& problem, const Options& options, Monitor& mon
 
   Solution s;
   s.solver = name();
+  s.status = Status::optimal;
   s.dual = polled_zeros(problem.rows(), problem.outputs(), poll);
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), poll);
-  const double target = options.tolerance * certifiable;
-  s.status = Status::optimal;
-  if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
-    s.dual.setOnes();
-    s.status = Status::not_separable;
-  }
   // The interval of all outputs: those that are done by their own, those to come by weights of 0.
   const double untrained = problem.hard_margin ? 0 : weight_sum(problem) / problem.total_weight;
   double lower = 0, upper = untrained * problem.outputs();
-  for (std::int32_t o = 0; o < problem.outputs() && s.status != Status::not_separable; ++o) {
+  const auto solve_one = [&](std::int32_t o) {
     SmoOutput output(problem, o, rows, columns, largest_pool, run);
     upper -= untrained;
-    const Status status = solve_output(output, target, run, [&] {
+    const Status status = solve_output(output, certifiable * options.tolerance, run, [&] {
       run.record(++s.iterations, lower + output.interval().lower, upper + output.interval().upper);
     });
-    if (s.status != Status::time_limit && status != Status::optimal) s.status = status;
     lower += output.interval().lower;
     upper += output.interval().upper;
-    // Hard margins have norm 1, as in every model: a score is a distance.
-    const double norm = std::sqrt(output.squared_norm());
-    const double scale = problem.hard_margin && norm > 0 ? 1 / norm : output.scale();
-    s.intercept(o) = scale * output.intercept();
-    for (std::int64_t i = 0; i < problem.rows(); ++i) {
-      const double w = output.weights()[static_cast<std::size_t>(i)];
-      coefficients(i, o) = scale * w;
-      if (problem.hard_margin)
-        s.dual(i, o) = std::fabs(w);
-      else if (problem.weight(i) > 0)
-        s.dual(i, o) = w * problem.lambda * problem.total_weight / problem.weight(i);
-      run.work(problem.outputs() > 8 ? 64 : 8);  // lines of the cache
-    }
+    store(problem, output, o, coefficients, s, run);
+    return status;
+  };
+  if (problem.hard_margin && largest_diagonal(rows) == 0) {  // any weights prove a margin of 0
+    s.dual.setOnes();
+    s.status = Status::not_separable;
+  } else {
+    solve_outputs(problem, s.status, solve_one);
   }
   SupportVectors support = support_vectors(problem, rows, coefficients);
   s.basis = std::move(support.basis);

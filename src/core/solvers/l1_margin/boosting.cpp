@@ -16,12 +16,11 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/base/polled.hpp"
-#include "core/problem/thresholds.hpp"
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
 #include "core/solvers/l1_margin/stump_learners.hpp"
-#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/margin_scan.hpp"
+#include "core/solvers/one_vs_rest.hpp"
 
 namespace margin {
 
@@ -69,66 +68,51 @@ std::vector<double> signs(const Problem& problem, std::int32_t output) {
   return y;
 }
 
-/// The best row weights seen by the rounds of one output.
-struct BestWeights {
-  double upper = std::numeric_limits<double>::infinity();
-  Eigen::VectorXd q;
-  void offer(double edge, const Eigen::VectorXd& row_weights) {
-    if (!(edge < upper)) return;
-    upper = edge;
-    q = row_weights;
-  }
-};
-
 void set_row_weights(L1Output& out, const Eigen::VectorXd& q) {
   out.row_weights.clear();
   for (Eigen::Index i = 0; i < q.size(); ++i)
     if (q(i) > 0) out.row_weights.emplace_back(i, q(i));
 }
 
-/// Rounds until the interval of this output is within the tolerance, or `limit` rounds are done.
+/// Rounds until the interval of this output is within `target`, or `limit` rounds are done.
 L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners, const BoostingRule& rule,
-                      double tolerance, std::int64_t limit, Poller& poller) {
+                      double target, std::int64_t limit, Poller& poller) {
   BoostingRounds boosting(learners, signs(rows.problem, output), rule, poller);
   L1Output out;
-  out.lower = -std::numeric_limits<double>::infinity();
-  BestWeights best;
+  Eigen::VectorXd best_q;
+  const auto offer = [&](double edge, const Eigen::VectorXd& q) {
+    if (out.bounds.reduce(edge)) best_q = q;
+  };
   std::vector<double> weights;
   std::int64_t next_average = 8;
   for (std::int64_t t = 1;; ++t) {
-    best.offer(boosting.find(), boosting.row_weights());
+    offer(boosting.find(), boosting.row_weights());
     if (t == next_average) {
       next_average += 1 + next_average / 8;
       const Eigen::VectorXd q = boosting.averaged();
-      best.offer(boosting.edge_of(q), q);
+      offer(boosting.edge_of(q), q);
       boosting.find();  // the learner of the step, which the averaged weights displaced
     }
     // An iteration is a step; before the first there is nothing to record.
-    const bool go_on = t == 1 || rows.next(output, std::max(out.lower, -1.0), std::min(best.upper, 1.0), out.status);
-    if (out.lower > 0 && best.upper - out.lower <= tolerance * best.upper) {
-      out.status = Status::optimal;
-      break;
-    }
-    if (best.upper <= no_margin) {
+    if (t > 1 && rows.stop(output, out.bounds, target, out.status)) break;
+    if (out.bounds.upper <= no_margin) {
       out.status = Status::not_separable;
       break;
     }
-    if (!go_on || t > limit) break;
+    if (t > limit) break;
     boosting.step();
-    if (boosting.margin() <= out.lower) continue;
-    out.lower = boosting.margin();
+    if (!out.bounds.raise(boosting.margin())) continue;
     out.intercept = boosting.offset();
     weights = boosting.weights();
   }
   // Without a separator the smallest margin says nothing about the weights: those of the smallest loss classify best.
-  if (!(out.lower > 0)) {
+  if (!(out.bounds.lower > 0)) {
     weights = boosting.weights();
     out.intercept = boosting.loss_offset();
   }
   weights.resize(learners.size(), 0.0);
   out.weights = Eigen::Map<const Eigen::VectorXd>(weights.data(), static_cast<Eigen::Index>(weights.size()));
-  out.upper = best.upper;
-  set_row_weights(out, best.q);
+  set_row_weights(out, best_q);
   return out;
 }
 
@@ -181,28 +165,24 @@ Solution Boosting::solve(const Problem& problem, const Options& options, Monitor
     if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, poller);
     return solve_rounds(rows, o, *learners, rule, target, limit, poller);
   };
-  Solution s;
-  s.weights = Weights::Zero(problem.outputs(), stumps ? 0 : problem.dimensions());
-  s.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
-  s.status = Status::optimal;
-  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
-    L1Output out;
+  const auto exact = [&](std::int32_t o) {
+    L1Output out = solve_linear_program(rows, o, target, options.seed);
+    Status why;
+    if (out.status == Status::not_separable && !run.exhausted(rows.iterations - rows.of_earlier, why))
+      minimise_risk(out, rounds(o, rounds_of_risk));
+    return out;
+  };
+  Solution s = zero_solution(problem, name(), [&](double n) { poller.work(n); });
+  if (stumps) s.weights.resize(problem.outputs(), 0);
+  solve_outputs(problem, s.status, [&](std::int32_t o) {
     rows.of_earlier = rows.iterations;
-    if (working_set) {
-      out = solve_linear_program(rows, o, target, options.seed);
-      Status why;
-      if (out.status == Status::not_separable && !run.exhausted(rows.iterations - rows.of_earlier, why))
-        minimise_risk(out, rounds(o, rounds_of_risk));
-    } else {
-      out = rounds(o, run.max_iterations());
-    }
+    const L1Output out = working_set ? exact(o) : rounds(o, run.max_iterations());
     widen(s.weights, out.weights.size());
     s.weights.row(o).head(out.weights.size()) = out.weights.transpose();
     s.intercept(o) = out.intercept / rows.scale;
     for (const auto& [i, q] : out.row_weights) s.dual(i, o) = q;
-    if (out.status != Status::optimal && s.status != Status::time_limit) s.status = out.status;
-  }
+    return out.status;
+  });
   s.solver = !working_set ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
   if (stumps) {
     const auto& all = static_cast<const StumpLearners&>(*learners);

@@ -5,7 +5,6 @@
 
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
-#include "core/problem/thresholds.hpp"
 
 namespace margin {
 
@@ -78,6 +77,37 @@ Scan scan(L1Rows& rows, std::int32_t output, const Eigen::VectorXd& weights, dou
   return out;
 }
 
+/// Puts the first row of each class into the working set; a simplex without intercept starts from one of them.
+std::vector<Eigen::Index> first_rows(const Problem& problem, std::int32_t output, FeaturePayoffs& game) {
+  std::vector<Eigen::Index> start;
+  for (const double y : {1.0, -1.0}) {
+    std::int64_t i = 0;
+    while (problem.target(i, output) != y) ++i;
+    game.add(i);
+    if (problem.intercept || start.empty()) start.push_back(game.rows() - 1);
+  }
+  return start;
+}
+
+/// (row of the data set, q > 0) of the program's solution.
+std::vector<std::pair<std::int64_t, double>> row_weights_of(const L1Simplex& simplex, const FeaturePayoffs& game) {
+  std::vector<std::pair<std::int64_t, double>> out;
+  for (std::size_t r = 0; r < simplex.rows().size(); ++r)
+    if (simplex.row_weight(r) > 0) out.emplace_back(game.source(simplex.rows()[r]), simplex.row_weight(r));
+  return out;
+}
+
+/// The program's weights λ over all features, and their ‖λ‖₁.
+Eigen::VectorXd weights_of(const L1Simplex& simplex, std::int32_t dimensions, double& norm) {
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(dimensions);
+  norm = 0;
+  for (std::size_t c = 0; c < simplex.learners().size(); ++c) {
+    weights(simplex.learners()[c]) = simplex.weight(c);
+    norm += std::fabs(simplex.weight(c));
+  }
+  return weights;
+}
+
 }  // namespace
 
 L1Rows::L1Rows(const Problem& asked, Run& bookkeeping) : problem(asked), run(bookkeeping) {
@@ -92,70 +122,46 @@ L1Rows::L1Rows(const Problem& asked, Run& bookkeeping) : problem(asked), run(boo
   upper.assign(static_cast<std::size_t>(problem.outputs()), 1.0);
 }
 
-bool L1Rows::next(std::int32_t output, double low, double high, Status& why) {
-  lower[static_cast<std::size_t>(output)] = low;
-  upper[static_cast<std::size_t>(output)] = high;
+bool L1Rows::stop(std::int32_t output, const MarginBounds& bounds, double target, Status& why) {
+  lower[static_cast<std::size_t>(output)] = std::max(bounds.lower, -1.0);
+  upper[static_cast<std::size_t>(output)] = std::min(bounds.upper, 1.0);
   ++iterations;
   run.record(iterations, *std::min_element(lower.begin(), lower.end()) / scale,
              *std::min_element(upper.begin(), upper.end()) / scale);
-  return !run.exhausted(iterations - of_earlier, why);
+  return stops(run, iterations - of_earlier, bounds.within(target), bounds.upper <= no_margin, why);
 }
 
 L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed) {
   const Problem& problem = rows.problem;
   FeaturePayoffs game(problem, output, rows.scale);
-  std::vector<Eigen::Index> start;
-  for (const double y : {1.0, -1.0}) {
-    std::int64_t i = 0;
-    while (problem.target(i, output) != y) ++i;
-    game.add(i);
-    if (problem.intercept || start.empty()) start.push_back(game.rows() - 1);
-  }
-  L1Simplex simplex(game, problem.intercept, start, seed);
+  L1Simplex simplex(game, problem.intercept, first_rows(problem, output, game), seed);
   L1Output best;
   best.weights = Eigen::VectorXd::Zero(problem.dimensions());
-  best.lower = -infinity;
-  best.upper = 1;
-  const double target = certifiable * tolerance;
-  const double accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
+  best.bounds.upper = 1;
+  const double target = certifiable * tolerance, accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
   for (;;) {
     const L1Simplex::Outcome outcome = simplex.solve(accuracy, [&](double operations) {
       rows.run.work(operations);
       return !rows.run.out_of_time();
     });
     if (outcome == L1Simplex::Outcome::stuck) break;
-    if (simplex.value() <= best.upper) {
-      best.upper = simplex.value();
-      best.row_weights.clear();
-      for (std::size_t r = 0; r < simplex.rows().size(); ++r)
-        if (simplex.row_weight(r) > 0)
-          best.row_weights.emplace_back(game.source(simplex.rows()[r]), simplex.row_weight(r));
+    if (simplex.value() <= best.bounds.upper) {
+      best.bounds.upper = simplex.value();
+      best.row_weights = row_weights_of(simplex, game);
     }
-    if (outcome == L1Simplex::Outcome::no_margin || best.upper <= no_margin) {
-      best.status = Status::not_separable;
-      rows.next(output, std::max(best.lower, -1.0), best.upper, best.status);
+    if (outcome == L1Simplex::Outcome::no_margin || best.bounds.upper <= no_margin) {
+      rows.stop(output, best.bounds, target, best.status);
       best.status = Status::not_separable;
       break;
     }
-    Eigen::VectorXd weights = Eigen::VectorXd::Zero(problem.dimensions());
     double norm = 0;
-    for (std::size_t c = 0; c < simplex.learners().size(); ++c) {
-      weights(simplex.learners()[c]) = simplex.weight(c);
-      norm += std::fabs(simplex.weight(c));
-    }
+    const Eigen::VectorXd weights = weights_of(simplex, problem.dimensions(), norm);
     const Scan seen = scan(rows, output, weights, simplex.intercept(), simplex.value() * (1 - accuracy));
-    const double lower = seen.lower(problem.intercept) / norm;
-    if (lower > best.lower) {
-      best.lower = lower;
+    if (best.bounds.raise(seen.lower(problem.intercept) / norm)) {
       best.weights = weights;
       best.intercept = seen.intercept(problem.intercept);
     }
-    const bool go_on = rows.next(output, best.lower, best.upper, best.status);
-    if (best.lower > 0 && best.upper - best.lower <= target * best.upper) {
-      best.status = Status::optimal;
-      break;
-    }
-    if (!go_on) break;
+    if (rows.stop(output, best.bounds, target, best.status)) break;
     bool grown = false;
     for (const auto& list : seen.below)
       for (const auto& [m, i] : list) grown |= game.add(i);

@@ -6,6 +6,7 @@
 
 #include "core/base/monitor.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/interval.hpp"
 
 namespace margin {
 
@@ -14,7 +15,7 @@ struct L1Output {
   Eigen::VectorXd weights;
   double intercept = 0;
   std::vector<std::pair<std::int64_t, double>> row_weights;  ///< q > 0
-  double lower, upper;
+  MarginBounds bounds;
   Status status = Status::iteration_limit;
 };
 
@@ -28,8 +29,8 @@ struct L1Rows {
   std::int64_t iterations = 0, of_earlier = 0;  ///< of all outputs, and of those before the one at hand
   std::vector<double> lower, upper;             ///< per output, for the history
 
-  /// One more iteration of an output, with its interval so far. False when a limit is reached; `why` then says which.
-  bool next(std::int32_t output, double lower, double upper, Status& why);
+  /// One more iteration of an output, with its interval so far: recorded, and whether to stop, and why.
+  bool stop(std::int32_t output, const MarginBounds& bounds, double target, Status& why);
 };
 
 /// Solves output `output` to a relative interval of `tolerance`.

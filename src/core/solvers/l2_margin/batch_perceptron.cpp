@@ -10,7 +10,6 @@
 
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
-#include "core/problem/thresholds.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
 
 namespace margin {
@@ -33,64 +32,58 @@ class BatchPerceptron final : public Solver {
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
 };
 
+/// The row of smallest margin among the worst of each class.
+Pair least_of(const std::vector<Pair>& worst, const PairMargins& seen) {
+  const Pair* least = &worst.front();
+  double value = std::numeric_limits<double>::infinity();
+  for (const Pair& p : worst)
+    if (seen.pair.row(p.own).minCoeff() < value) {
+      value = seen.pair.row(p.own).minCoeff();
+      least = &p;
+    }
+  return *least;
+}
+
+/// w += share · scale · z
+void add_pair(const Problem& problem, const Pair& p, double share, double scale, Weights& w, Weights& dual) {
+  const Row x = problem.data.row(p.row);
+  const double a = share * scale;
+  if (problem.outputs() == 1) {
+    add(p.own == 1 ? a : -a, x, w.data());
+    dual(p.row, 0) += share;
+  } else {
+    add(a, x, w.row(p.own).data());
+    add(-a, x, w.row(p.rival).data());
+    dual(p.row, p.rival) += share;
+  }
+}
+
 Solution BatchPerceptron::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
   Run run(options, monitor, name(), 10000);
-  const double scale = unit_scale(problem.data.radius()), target = options.tolerance * certifiable;
+  MarginStop stop(options, run);
+  const double scale = unit_scale(problem.data.radius());
   Solution s;
   s.solver = name();
   s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); });
   Weights w = Weights::Zero(problem.outputs(), problem.dimensions());
-  double lower = -std::numeric_limits<double>::infinity();
-  Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
+  BestMargin best;
   std::vector<Pair> worst;
   for (std::int64_t t = 0;; ++t) {
     const PairMargins seen = scan(problem, w, run, 1, nullptr, &worst);
-    const double norm = w.norm(), margin = norm > 0 ? seen.best.value / norm : lower;
-    if (s.weights.size() == 0 || margin > lower) {
-      lower = margin;
-      s.weights = w;
-      offsets = seen.best.offset;
-    }
-    const double upper = t > 0 ? norm / (static_cast<double>(t) * scale) : std::numeric_limits<double>::infinity();
+    const double norm = w.norm();
+    best.offer(norm > 0 ? seen.best.value / norm : best.bounds.lower, w, seen.best.offset);
+    if (t > 0) best.bounds.upper = norm / (static_cast<double>(t) * scale);
     s.iterations = t + 1;
-    run.record(s.iterations, lower, upper);
-    if (lower > 0 && upper - lower <= target * upper) {
-      s.status = Status::optimal;
-      break;
-    }
-    if (run.exhausted(s.iterations, s.status)) break;
-
-    double share = 0.5;
-    if (!problem.intercept) {  // only the worst of all rows, not one of each class
-      const Pair* least = &worst.front();
-      double value = std::numeric_limits<double>::infinity();
-      for (const Pair& p : worst)
-        if (seen.pair.row(p.own).minCoeff() < value) {
-          value = seen.pair.row(p.own).minCoeff();
-          least = &p;
-        }
-      const Pair only = *least;
-      worst.assign(1, only);
-      share = 1;
-    }
-    for (const Pair& p : worst) {
-      const Row x = problem.data.row(p.row);
-      const double a = share * scale;
-      if (problem.outputs() == 1) {
-        add(p.own == 1 ? a : -a, x, w.data());
-        s.dual(p.row, 0) += share;
-      } else {
-        add(a, x, w.row(p.own).data());
-        add(-a, x, w.row(p.rival).data());
-        s.dual(p.row, p.rival) += share;
-      }
-    }
+    if (stop(s.iterations, best.bounds, s.status)) break;
+    if (!problem.intercept) worst.assign(1, least_of(worst, seen));
+    for (const Pair& p : worst) add_pair(problem, p, problem.intercept ? 0.5 : 1.0, scale, w, s.dual);
   }
-  if (!(lower > 0)) {
-    s.weights = w;
-    offsets = scan(problem, w, run).best.offset;
+  if (!(best.bounds.lower > 0)) {
+    best.weights = w;
+    best.offsets = scan(problem, w, run).best.offset;
   }
-  s.intercept = intercept_of(problem, offsets);
+  s.weights = std::move(best.weights);
+  s.intercept = intercept_of(problem, best.offsets);
   s.trace = run.take_trace();
   return s;
 }

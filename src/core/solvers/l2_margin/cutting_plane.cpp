@@ -18,8 +18,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
-#include "core/problem/thresholds.hpp"
-#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/l2_margin/l2_margin.hpp"
 #include "core/solvers/l2_margin/min_norm_point.hpp"
 #include "core/solvers/l2_margin/momentum.hpp"
 #include "core/solvers/l2_margin/soft_weights.hpp"
@@ -46,16 +45,9 @@ class CuttingPlane final : public Solver {
 };
 
 /// The best of everything seen so far.
-struct Best {
-  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  Weights weights;
-  Eigen::VectorXd offsets;
-  std::vector<Eigen::Index> members;
+struct Best : BestMargin {
+  std::vector<Eigen::Index> members;  ///< of the working set, with their weights q in the upper bound
   Eigen::VectorXd q;
-
-  bool within(double tolerance) const {
-    return lower > 0 && std::isfinite(upper) && upper - lower <= tolerance * upper;
-  }
 };
 
 /// The orthogonal factor holds a vector of outputs × d entries per member.
@@ -73,6 +65,67 @@ void seed(const Problem& problem, WorkingSet& working_set, const std::function<v
     working_set.add({first[static_cast<std::size_t>(c + 1)], c + 1, c}, poll);
   }
 }
+
+/// The hull of a working set that grows by the rows that its point of least norm serves worst.
+class GrowingHull {
+ public:
+  GrowingHull(const Problem& problem, const Options& options, Run& run)
+      : problem_(problem),
+        run_(run),
+        scale_(unit_scale(problem.data.radius())),
+        accuracy_(std::max(1e-13, 0.01 * options.tolerance)),
+        most_rows_(static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24))),
+        working_set_(problem, scale_) {
+    seed(problem, working_set_, poll_);
+    point_ = std::make_unique<MinNormPoint>(problem, working_set_, MinNormPoint::Precision::gram);
+  }
+
+  /// How many rows of each class a scan should offer to grow().
+  std::size_t per_class() const { return point_->members().size() > 150 ? 128 : 32; }
+
+  /// Takes rows in; false when there is no room for them, or when the hull has them all and no digits to gain.
+  bool grow(const std::vector<Pair>& worst) {
+    bool grown = !solved_;
+    for (const Pair& p : worst) {
+      grown |= working_set_.add(p, poll_);
+      if (working_set_.distinct_rows() > most_rows_) return false;
+    }
+    if (working_set_.distinct_rows() > most_rows_) return false;
+    // No row outside the working set is worse, yet the interval is open: the Gram matrix has too few digits for this
+    // margin.
+    return grown || more_digits();
+  }
+
+  void solve() {
+    point_->solve(accuracy_, poll_, [&] { return run_.out_of_time(); });
+    solved_ = true;
+  }
+
+  Weights weights() const { return point_->primal(); }
+  /// Of the classes, in the units of the rows: multipliers are in scaled units.
+  Eigen::VectorXd offsets() const { return point_->offsets() / scale_; }
+  double norm(const Weights& w) const { return w.norm() / scale_; }
+  const MinNormPoint& point() const { return *point_; }
+  const WorkingSet& working_set() const { return working_set_; }
+
+ private:
+  bool more_digits() {
+    if (precise_ || !fits_precise(problem_, point_->members().size())) return false;
+    precise_ = true;
+    point_ = std::make_unique<MinNormPoint>(problem_, working_set_, MinNormPoint::Precision::rows);
+    return true;
+  }
+
+  const Problem& problem_;
+  Run& run_;
+  const std::function<void(double)> poll_ = [this](double operations) { run_.work(operations); };
+  double scale_;  // a power of two: exact
+  double accuracy_;
+  Eigen::Index most_rows_;
+  WorkingSet working_set_;
+  std::unique_ptr<MinNormPoint> point_;
+  bool precise_ = false, solved_ = false;
+};
 
 Solution finish(const Problem& problem, const WorkingSet& working_set, const Best& best, Status status,
                 std::int64_t rounds) {
@@ -94,83 +147,39 @@ Solution finish(const Problem& problem, const WorkingSet& working_set, const Bes
 
 Solution CuttingPlane::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
   Run run(options, monitor, name(), default_rounds);
-  const double radius = problem.data.radius();
-  const double scale = unit_scale(radius);  // a power of two: exact
-  WorkingSet working_set(problem, scale);
-  auto poll = [&](double operations) { run.work(operations); };
-  seed(problem, working_set, poll);
-  auto hull = std::make_unique<MinNormPoint>(problem, working_set, MinNormPoint::Precision::gram);
-  bool precise = false;
-
+  GrowingHull hull(problem, options, run);
+  MarginStop stop(options, run, problem.data.radius());
   Best best;
   Weights w = mean_difference(problem, 512);
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  const double target = options.tolerance * certifiable;
-  const auto largest_pool = static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24));
   Status status = Status::iteration_limit;
   std::int64_t round = 0;
   bool stuck = false;
   std::vector<Pair> worst;
   for (;;) {
-    // One scan: the lower end, and the rows that the current w serves worst.
-    const std::size_t per_class = hull->members().size() > 150 ? 128 : 32;
-    const PairMargins seen = scan(problem, w, run, per_class, &offsets, &worst);
+    const PairMargins seen = scan(problem, w, run, hull.per_class(), &offsets, &worst);
     const double norm = w.norm();
-    ++round;
-    const double lower = norm > 0 ? seen.best.value / norm : 0.0;
-    if (best.weights.size() == 0 || lower > best.lower) {
-      best.lower = lower;
-      best.weights = w;
-      best.offsets = seen.best.offset;
-    }
-    run.record(round, best.lower, std::min(best.upper, radius));
-    if (best.within(target)) {
-      status = Status::optimal;
-      break;
-    }
-    if (best.upper <= no_margin * radius && best.lower <= 0) {
-      status = Status::not_separable;
-      break;
-    }
-    if (run.exhausted(round, status)) break;
-
-    bool grown = round == 1;
-    for (const Pair& p : worst) {
-      grown |= working_set.add(p, poll);
-      if (working_set.distinct_rows() > largest_pool) break;
-    }
-    if (working_set.distinct_rows() > largest_pool || (!grown && precise)) {
-      stuck = true;
-      break;
-    }
-    // No row outside the working set is worse, yet the interval is open: the Gram matrix has too few digits for this margin.
-    if (!grown) {
-      if (!fits_precise(problem, hull->members().size())) {
-        stuck = true;
-        break;
-      }
-      precise = true;
-      hull = std::make_unique<MinNormPoint>(problem, working_set, MinNormPoint::Precision::rows);
-    }
-    hull->solve(std::max(1e-13, 0.01 * options.tolerance), poll, [&] { return run.out_of_time(); });
-    w = hull->primal();
-    offsets = hull->offsets() / scale;  // multipliers are in scaled units, the scan reads raw rows
-    const double upper = w.norm() / scale;
-    if (upper < best.upper) {
-      best.upper = upper;
-      best.members = hull->members();
-      best.q = hull->weights();
+    best.offer(norm > 0 ? seen.best.value / norm : 0.0, w, seen.best.offset);
+    if (stop(++round, best.bounds, status)) break;
+    stuck = !hull.grow(worst);
+    if (stuck) break;
+    hull.solve();
+    w = hull.weights();
+    offsets = hull.offsets();
+    if (best.bounds.reduce(hull.norm(w))) {
+      best.members = hull.point().members();
+      best.q = hull.point().weights();
     }
   }
 
-  Solution solution = finish(problem, working_set, best, status, round);
+  Solution solution = finish(problem, hull.working_set(), best, status, round);
   Status no_more;
   if (stuck && !run.exhausted(round, no_more))
-    return continue_with_momentum(problem, options, run, std::move(solution), {best.lower, best.upper});
+    return continue_with_momentum(problem, options, run, std::move(solution), best.bounds);
   solution.trace = run.take_trace();
   if (status != Status::not_separable) return solution;
-  const double held = workspace(problem) + 24 * std::pow(static_cast<double>(working_set.distinct_rows()), 2);
-  return with_soft_weights(problem, options, monitor, run, std::move(solution), held);
+  const double rows = static_cast<double>(hull.working_set().distinct_rows());
+  return with_soft_weights(problem, options, monitor, run, std::move(solution), workspace(problem) + 24 * rows * rows);
 }
 
 const CuttingPlane instance;

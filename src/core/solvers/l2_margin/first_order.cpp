@@ -6,7 +6,6 @@
 
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
-#include "core/problem/thresholds.hpp"
 
 namespace margin {
 
@@ -128,12 +127,11 @@ void FirstOrder::binary_pass(bool predict) {
   if (missed) binary_pass(false);
 }
 
-void FirstOrder::multiclass_pass() {
+double FirstOrder::score_pairs() {
   const std::int32_t k = problem_.classes;
-  const std::int64_t n = problem_.rows();
   smallest_.pair = Eigen::MatrixXd::Constant(k, k, infinity);
   double low = infinity;
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) {
     const Row x = problem_.data.row(i);
     run_.work((static_cast<double>(x.count) + 4) * k + 16.0);
     for (std::int32_t o = 0; o < k; ++o) scores_(i, o) = dot(x, scaled_w_.row(o).data());
@@ -145,11 +143,14 @@ void FirstOrder::multiclass_pass() {
       low = std::min(low, m + offset_(own) - offset_(c));
     }
   }
-  // Soft-min weights of all pairs (row, rival), with the last pass's offsets so that balancing has little to do.
-  const double ref = logistic_ ? std::max(low, 0.0) : low;
+  return low;
+}
+
+double FirstOrder::weigh_pairs(double ref, Eigen::MatrixXd& pair_mass) {
+  const std::int32_t k = problem_.classes;
   double sum = 0;
-  Eigen::MatrixXd pair_mass = Eigen::MatrixXd::Zero(k, k);
-  for (std::int64_t i = 0; i < n; ++i) {
+  pair_mass = Eigen::MatrixXd::Zero(k, k);
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) {
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
     run_.work(16.0 * k);
     for (std::int32_t c = 0; c < k; ++c) {
@@ -162,15 +163,14 @@ void FirstOrder::multiclass_pass() {
       sum += s.value;
     }
   }
-  Eigen::VectorXd balance = Eigen::VectorXd::Ones(k);
-  if (problem_.intercept) {
-    balance = balancing_scales(pair_mass, [&](double operations) { run_.work(operations); });
-    sum = (balance.asDiagonal() * pair_mass * balance.cwiseInverse().asDiagonal()).sum();
-    offset_ -= balance.array().log().matrix();
-  }
+  return sum;
+}
+
+void FirstOrder::sum_pairs(const Eigen::VectorXd& balance) {
+  const std::int32_t k = problem_.classes;
   v_[0].setZero();
   mass_[0] = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) {
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
     double total = 0;
     const Row x = problem_.data.row(i);
@@ -186,6 +186,19 @@ void FirstOrder::multiclass_pass() {
     mass_[0] += total;
     add(total, x, v_[0].row(own).data());
   }
+}
+
+void FirstOrder::multiclass_pass() {
+  const double low = score_pairs(), ref = logistic_ ? std::max(low, 0.0) : low;
+  Eigen::MatrixXd pair_mass;
+  double sum = weigh_pairs(ref, pair_mass);
+  Eigen::VectorXd balance = Eigen::VectorXd::Ones(problem_.classes);
+  if (problem_.intercept) {
+    balance = balancing_scales(pair_mass, [&](double operations) { run_.work(operations); });
+    sum = (balance.asDiagonal() * pair_mass * balance.cwiseInverse().asDiagonal()).sum();
+    offset_ -= balance.array().log().matrix();
+  }
+  sum_pairs(balance);
   divisor_[0] = problem_.intercept ? sum : psi_divisor(logistic_, sum, ref);
   log_scale_[0] = std::log(divisor_[0]) - ref;
 }
@@ -250,32 +263,28 @@ double FirstOrder::log_gradient() const {
 FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, std::string_view name,
                                  const Rule& rule, std::int64_t done, const MarginBounds& known) {
   FirstOrder method(problem, run, problem.loss_name == "logistic");
+  MarginStop stop(options, run);
   Solution s;
   s.solver = name;
-  double lower = -infinity, upper = infinity;
+  MarginBounds found;
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  const double target = options.tolerance * certifiable;
   for (std::int64_t t = 0;; ++t) {
     method.pass();
-    if (method.margin() > lower) {
-      lower = method.margin();
+    if (found.raise(method.margin())) {
       s.weights = method.weights();
       offsets = method.smallest().best.offset;
     }
     method.average(rule.coefficient(t, method));
-    upper = method.upper();
-    const double best_lower = std::max(lower, known.lower), best_upper = std::min(upper, known.upper);
+    found.upper = method.upper();
     s.iterations = done + t + 1;
-    run.record(s.iterations, best_lower, best_upper);
-    if (best_lower > 0 && best_upper - best_lower <= target * best_upper) {
-      s.status = Status::optimal;
-      break;
-    }
-    if (run.exhausted(s.iterations, s.status)) break;
+    MarginBounds best = known;
+    best.raise(found.lower);
+    best.reduce(found.upper);
+    if (stop(s.iterations, best, s.status)) break;
     rule.step(t, method);
   }
   // Without a separator the smallest margin says nothing about the weights; the last ones classify best.
-  if (!(lower > 0) && method.weights().norm() > 0) {
+  if (!(found.lower > 0) && method.weights().norm() > 0) {
     s.weights = method.weights();
     offsets = method.smallest().best.offset;
   }
@@ -283,7 +292,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
   s.intercept = intercept_of(problem, offsets);
   s.dual = method.averaged_dual();
   balance_dual(problem, s.dual);
-  return {std::move(s), {lower, upper}};
+  return {std::move(s), found};
 }
 
 std::string first_order_unsupported(const Problem& problem) {

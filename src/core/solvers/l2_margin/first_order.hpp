@@ -9,7 +9,7 @@
 
 #include <limits>
 
-#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/l2_margin/l2_margin.hpp"
 
 namespace margin {
 
@@ -49,6 +49,13 @@ class FirstOrder {
   };
   void binary_pass(bool predict);
   void multiclass_pass();
+  /// Scores and smallest margins of all pairs (row, rival); returns the smallest with the last pass's offsets.
+  double score_pairs();
+  /// Soft-min weights q of all pairs, with the last pass's offsets so that balancing has little to do, and their sums
+  /// per pair of classes; returns the sum of the losses.
+  double weigh_pairs(double ref, Eigen::MatrixXd& pair_mass);
+  /// q balanced, and the direction that it makes.
+  void sum_pairs(const Eigen::VectorXd& balance);
   void scale_directions();
   Weights direction() const;  // v over all banks, of mass 1
   std::size_t bank_of(std::int32_t label) const { return v_.size() == 2 ? static_cast<std::size_t>(label) : 0; }
@@ -72,11 +79,6 @@ class FirstOrder {
 struct Rule {
   std::function<double(std::int64_t t, const FirstOrder&)> coefficient;
   std::function<void(std::int64_t t, FirstOrder&)> step;
-};
-
-/// Bounds of the maximum margin.
-struct MarginBounds {
-  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 };
 
 struct FirstOrderResult {

@@ -7,15 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/problem/problem.hpp"
+#include "core/solvers/margin_scan.hpp"
 
 namespace margin {
-
-/// A row together with the class it must beat.
-struct Pair {
-  std::int64_t row;
-  std::int32_t own, rival;  ///< sorted class indices
-};
 
 /// Pairs and the Gram matrix of their distinct rows, in units where `scale` · x has norm ≤ 1.
 class WorkingSet {

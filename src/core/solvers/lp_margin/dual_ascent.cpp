@@ -3,7 +3,6 @@
 // rows (solvers/lp_margin/dual_ascent_working_set.cpp); for p = 2 the exact solver of the l2 margin, which also does
 // the joint problem of k classes. Raj & Bach, Explicit Regularization of Stochastic Gradient Methods through Duality
 // (2021), Section 3.
-#include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/lp_margin/dual_ascent_steps.hpp"
 #include "core/solvers/lp_margin/dual_ascent_working_set.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"

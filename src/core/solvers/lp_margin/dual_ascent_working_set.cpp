@@ -15,9 +15,8 @@
 #include <limits>
 
 #include "core/math/norm.hpp"
-#include "core/problem/thresholds.hpp"
-#include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/lp_margin/working_set.hpp"
+#include "core/solvers/margin_scan.hpp"
 
 namespace margin {
 
@@ -28,15 +27,8 @@ namespace {
 constexpr std::int64_t default_rounds = 100000;
 
 /// The best of everything seen so far.
-struct Best {
-  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  Weights weights;
-  Eigen::VectorXd offsets;
-  std::vector<std::pair<std::int64_t, double>> dual;
-
-  bool within(double tolerance) const {
-    return lower > 0 && std::isfinite(upper) && upper - lower <= tolerance * upper;
-  }
+struct Best : BestMargin {
+  std::vector<std::pair<std::int64_t, double>> dual;  ///< (row, q) of the upper bound
 };
 
 Solution finish(const Problem& problem, const Best& best, Status status, std::int64_t rounds) {
@@ -74,9 +66,9 @@ Solution solve_by_working_set(const Problem& problem, const Options& options, Mo
     if (start.dual(i, 0) > 0) working_set.add(i);
   working_set.start(start.dual);
 
+  MarginStop stop(options, run, radius);
   Best best;
   Weights w = std::move(start.weights);
-  const double target = options.tolerance * certifiable;
   Status status = Status::iteration_limit;
   std::int64_t round = start.iterations;
   std::vector<Pair> worst;
@@ -85,36 +77,18 @@ Solution solve_by_working_set(const Problem& problem, const Options& options, Mo
     const std::size_t per_class = working_set.support() > 150 ? 128 : 32;
     const PairMargins seen = scan(problem, w, run, per_class, nullptr, &worst);
     const double norm = lp_norm(w.data(), w.size(), problem.norm);
-    ++round;
-    const double lower = norm > 0 ? seen.best.value / norm : 0.0;
-    if (best.weights.size() == 0 || lower > best.lower) {
-      best.lower = lower;
-      best.weights = w;
-      best.offsets = seen.best.offset;
-    }
-    run.record(round, best.lower, std::min(best.upper, radius));
-    if (best.within(target)) {
-      status = Status::optimal;
-      break;
-    }
-    if (best.upper <= no_margin * radius && best.lower <= 0) {
-      status = Status::not_separable;
-      break;
-    }
-    if (run.exhausted(round, status)) break;
+    best.offer(norm > 0 ? seen.best.value / norm : 0.0, w, seen.best.offset);
+    if (stop(++round, best.bounds, status)) break;
 
     bool grown = round == start.iterations + 1;
     for (const Pair& p : worst) grown |= working_set.add(p.row);
     if (!grown && solved <= 1e-12) break;
-    const double gap = best.lower > 0 ? (best.upper - best.lower) / best.upper : 1.0;
-    solved = grown ? std::max(std::min(0.1 * gap, 0.1), 0.2 * target) : 1e-12;
+    const MarginBounds& b = best.bounds;
+    const double gap = b.lower > 0 ? (b.upper - b.lower) / b.upper : 1.0;
+    solved = grown ? std::max(std::min(0.1 * gap, 0.1), 0.2 * stop.target()) : 1e-12;
     working_set.solve(solved, poll);
     w = Eigen::Map<const Weights>(working_set.direction().data(), 1, working_set.direction().size());
-    const double upper = working_set.norm() / scale;
-    if (upper < best.upper) {
-      best.upper = upper;
-      best.dual = working_set.weights();
-    }
+    if (best.bounds.reduce(working_set.norm() / scale)) best.dual = working_set.weights();
   }
 
   Solution solution = finish(problem, best, status, round);

@@ -6,8 +6,7 @@
 
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
-#include "core/problem/thresholds.hpp"
-#include "core/solvers/l2_margin/margin_scan.hpp"
+#include "core/solvers/margin_scan.hpp"
 
 namespace margin {
 
@@ -41,11 +40,10 @@ void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run
   const PairMargins seen = scan(problem_, w, run);
   const double size = lp_norm(w.data(), w.size(), problem_.norm);
   const double lower = size > 0 ? seen.best.value / size : 0.0;
-  if (weights_.size() == 0 || lower > lower_ || (lower_ <= 0 && size > 0)) {
+  if (bounds_.raise(lower) || weights_.size() == 0 || (bounds_.lower <= 0 && size > 0)) {
     weights_ = w;
     offsets_ = seen.best.offset;
   }
-  lower_ = std::max(lower_, lower);
 
   // The upper end of these row weights; with a free intercept each class counts ½, whatever the method made of it.
   double mass[2] = {0, 0};
@@ -61,10 +59,7 @@ void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run
     run.work(x.count);
   }
   const double upper = lp_norm(sum.data(), sum.size(), dual_exponent(problem_.norm)) / scale_;
-  if (upper < upper_) {
-    upper_ = upper;
-    alpha_ = alpha;
-  }
+  if (bounds_.reduce(upper)) alpha_ = alpha;
 }
 
 Solution LpRecord::solution(std::string name, Status status, std::int64_t epochs) const {
@@ -99,18 +94,13 @@ Solution run_epochs(const Problem& problem, const Options& options, Monitor& mon
   LpAscent ascent(problem, scale, constant);
   LpRecord record(problem, scale);
   Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows());
-  const double target = options.tolerance * certifiable;
+  MarginStop stop(options, run, radius);
   Status status = Status::iteration_limit;
   for (std::int64_t epochs = 1;; ++epochs) {
     epoch(alpha, ascent, run);
     ascent.reset(alpha, run);
     record.judge(alpha, ascent.point(), run);
-    run.record(epochs, record.lower(), std::min(record.upper(), radius));
-    const bool done = record.lower() > 0 && record.upper() - record.lower() <= target * record.upper();
-    const bool inseparable = record.upper() <= no_margin * radius && record.lower() <= 0;
-    if (done) status = Status::optimal;
-    if (inseparable) status = Status::not_separable;
-    if (done || inseparable || run.exhausted(epochs, status) || (settled && settled())) {
+    if (stop(epochs, record.bounds(), status) || (settled && settled())) {
       Solution solution = record.solution(name, status, epochs);
       solution.trace = run.take_trace();
       return solution;

@@ -6,6 +6,7 @@
 
 #include "core/base/monitor.hpp"
 #include "core/base/random.hpp"
+#include "core/solvers/interval.hpp"
 #include "core/solvers/lp_margin/dual_point.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -33,14 +34,13 @@ class LpRecord {
   LpRecord(const Problem& problem, double scale) : problem_(problem), scale_(scale) {}
   /// Judges α ≥ 0 after an epoch; `u` = Σ α_i z_i may be longer than the features. Costs a pass over the rows.
   void judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run& run);
-  double lower() const { return lower_; }
-  double upper() const { return upper_; }
+  const MarginBounds& bounds() const { return bounds_; }
   Solution solution(std::string name, Status status, std::int64_t epochs) const;
 
  private:
   const Problem& problem_;
   double scale_;
-  double lower_ = -std::numeric_limits<double>::infinity(), upper_ = std::numeric_limits<double>::infinity();
+  MarginBounds bounds_;
   Weights weights_;
   Eigen::VectorXd offsets_, alpha_;
 };
@@ -50,6 +50,23 @@ class LpRecord {
 Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, std::string name, bool constant,
                     const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
                     const std::function<bool()>& settled = nullptr);
+
+/// One epoch of steps along single rows: α_i and u move by step(<z_i, w>) where that is positive.
+template <class Step>
+void step_through(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run, Step&& step) {
+  LpDirection z;
+  order.shuffle();
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::int64_t i = order[k];
+    ascent.load(i, z);
+    run.work(3.0 * static_cast<double>(z.values.size()));
+    const double size = step(ascent.product(z));
+    if (!(size > 0)) continue;
+    alpha(i) += size;
+    ascent.move(z, size);
+    run.work(20.0 * static_cast<double>(z.values.size()));
+  }
+}
 
 /// Why these methods cannot do a problem (empty: they can), and the bytes that they take.
 std::string refusal_of_lp_steps(const Problem& problem);

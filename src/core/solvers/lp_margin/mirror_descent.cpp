@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
 
@@ -36,31 +35,24 @@ class MirrorDescent final : public Solver {
   static Solution binary(const Problem& problem, const Options& options, Monitor& monitor);
 };
 
+/// (p − 1)/R²
+double constant_step(const Problem& problem, LpAscent& ascent, Run& run) {
+  LpDirection z;
+  double longest = 0;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    ascent.load(i, z);
+    longest = std::max(longest, z.length);
+    run.work(20.0 * static_cast<double>(z.values.size()));
+  }
+  return longest > 0 ? (problem.norm - 1) / (longest * longest) : 1.0;
+}
+
 Solution MirrorDescent::binary(const Problem& problem, const Options& options, Monitor& monitor) {
   RowOrder order(rows_of(problem), options);
   double rate = 0;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
-    LpDirection z;
-    if (rate == 0) {
-      double longest = 0;
-      for (std::int64_t i = 0; i < problem.rows(); ++i) {
-        ascent.load(i, z);
-        longest = std::max(longest, z.length);
-        run.work(20.0 * static_cast<double>(z.values.size()));
-      }
-      rate = longest > 0 ? (problem.norm - 1) / (longest * longest) : 1.0;
-    }
-    order.shuffle();
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const std::int64_t i = order[k];
-      ascent.load(i, z);
-      run.work(3.0 * static_cast<double>(z.values.size()));
-      const double step = rate * (1 - ascent.product(z));
-      if (!(step > 0)) continue;
-      alpha(i) += step;
-      ascent.move(z, step);
-      run.work(20.0 * static_cast<double>(z.values.size()));
-    }
+    if (rate == 0) rate = constant_step(problem, ascent, run);
+    step_through(order, alpha, ascent, run, [&](double margin) { return rate * (1 - margin); });
   };
   return run_epochs(problem, options, monitor, "mirror_descent", problem.intercept, epoch);
 }

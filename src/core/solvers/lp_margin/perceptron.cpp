@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/solvers/l2_margin/margin_scan.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
 
@@ -39,20 +38,12 @@ Solution Perceptron::binary(const Problem& problem, const Options& options, Moni
   RowOrder order(rows_of(problem), options);
   bool settled = false;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
-    LpDirection z;
-    order.shuffle();
-    if (settled) return;
     settled = options.order != Order::random;  // an epoch of random draws may have missed rows
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const std::int64_t i = order[k];
-      ascent.load(i, z);
-      run.work(3.0 * static_cast<double>(z.values.size()));
-      if (ascent.product(z) > 0) continue;
+    step_through(order, alpha, ascent, run, [&](double margin) {
+      if (margin > 0) return 0.0;
       settled = false;
-      alpha(i) += 1;
-      ascent.move(z, 1);
-      run.work(20.0 * static_cast<double>(z.values.size()));
-    }
+      return 1.0;
+    });
   };
   return run_epochs(problem, options, monitor, "perceptron", problem.intercept, epoch, [&] { return settled; });
 }

@@ -7,10 +7,16 @@
 
 #include "core/base/monitor.hpp"
 #include "core/math/class_intercepts.hpp"
-#include "core/solvers/l2_margin/working_set.hpp"
+#include "core/solvers/interval.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
+
+/// A row together with the class it must beat.
+struct Pair {
+  std::int64_t row;
+  std::int32_t own, rival;  ///< sorted class indices
+};
 
 /// The smallest margins that a pass saw.
 struct PairMargins {
@@ -28,16 +34,6 @@ PairMargins scan(const Problem& problem, const Weights& weights, Run& run, std::
 
 /// Intercepts in the model's form (one per output) from class offsets.
 Eigen::VectorXd intercept_of(const Problem& problem, const Eigen::VectorXd& class_offsets);
-
-/// Row weights of a multiclass problem made to satisfy the constraint of a free intercept exactly (balancing);
-/// nothing to do for two classes, whose classes are normalised by the certificate.
-void balance_dual(const Problem& problem, Weights& dual);
-
-/// An evenly spaced sample's difference of class means: a start that costs a fraction of a pass.
-Weights mean_difference(const Problem& problem, std::int64_t sample);
-
-/// Why a solver of the maximum l2 margin cannot do this problem; empty when it can.
-std::string refusal_of_l2_margin(const Problem& problem);
 
 /// Bytes of one n × (1 or classes) matrix of dual weights.
 double dual_bytes(const Problem& problem);
