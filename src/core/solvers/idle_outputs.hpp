@@ -14,4 +14,12 @@ std::vector<double> risk_of_constant(const Problem& problem, double score, Run& 
 /// better constant. At 0 they would win against every output that was trained.
 void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run);
 
+/// What solve_outputs() asks between outputs: one costs a pass over the rows before its first step.
+inline auto time_is_up(const Run& run) {
+  return [&run](Status& why) {
+    why = Status::time_limit;
+    return run.out_of_time();
+  };
+}
+
 }  // namespace margin

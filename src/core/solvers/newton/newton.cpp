@@ -15,11 +15,10 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/base/polled.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/row_span.hpp"
-#include "core/solvers/solver.hpp"
+#include "core/solvers/one_vs_rest.hpp"
 
 namespace margin {
 
@@ -163,31 +162,22 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
   const auto columns = static_cast<std::size_t>(columns_of(p));
   const auto n = static_cast<std::size_t>(p.rows());
   const std::int32_t d = p.dimensions();
-  Solution s;
-  s.solver = name;
-  s.status = Status::optimal;
-  s.weights = Weights::Zero(p.outputs(), d);
-  s.intercept = Eigen::VectorXd::Zero(p.outputs());
-  s.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
+  Solution s = zero_solution(p, name, [&](double n) { run.work(n); });
   NewtonProgress progress(p, options.tolerance, run);
-  for (std::int32_t o = 0; o < p.outputs(); ++o) {
+  const auto solve_output = [&](std::int32_t o) {
     progress.begin(o);
     NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
     if (options.initial.has_value()) start_from(*options.initial, p, o, point);
     const NewtonProblem problem(p, o, systems, run);
     const Status status =
         p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
-    if (status != Status::optimal) s.status = status;
     for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
     if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * p.intercept_scale;
     for (std::size_t i = 0; i < n; ++i) s.dual(static_cast<std::int64_t>(i), o) = point.a[i];
-    Status why;
-    if (o + 1 < p.outputs() && progress.exhausted(why)) {
-      s.status = why;
-      leave_idle(p, o + 1, s, run);
-      break;
-    }
-  }
+    return status;
+  };
+  const auto exhausted = [&](Status& why) { return progress.exhausted(why); };
+  leave_idle(p, solve_outputs(p, s.status, solve_output, exhausted), s, run);
   s.iterations = progress.iterations();
   s.trace = run.take_trace();
   return s;

@@ -22,15 +22,14 @@
 #include <limits>
 #include <memory>
 
-#include "core/base/polled.hpp"
 #include "core/loss/registry.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
+#include "core/solvers/one_vs_rest.hpp"
 #include "core/solvers/sdca/averaging.hpp"
 #include "core/solvers/sdca/epoch.hpp"
 #include "core/solvers/sdca/gap_schedule.hpp"
 #include "core/solvers/sdca/warm_start.hpp"
-#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -222,23 +221,13 @@ Solution Sdca::solve(const Problem& p, const Options& options, Monitor& monitor)
   Run run(options, monitor, name(), default_epochs);
   Session session{options, run, Random(options.seed)};
   SdcaState state(p, run);
-  Solution solution;
-  solution.solver = name();
-  solution.weights = Weights::Zero(p.outputs(), p.dimensions());
-  solution.intercept = Eigen::VectorXd::Zero(p.outputs());
-  solution.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
-  solution.status = Status::optimal;
+  Solution solution = zero_solution(p, name(), [&](double n) { run.work(n); });
 
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
   const std::vector<double> at_zero = risk_of_constant(p, 0, run);
   for (const double v : at_zero) session.other_primal += v;
 
-  for (std::int32_t o = 0; o < p.outputs(); ++o) {
-    if (o > 0 && run.out_of_time()) {  // an output costs a pass over the rows before its first step
-      solution.status = Status::time_limit;
-      leave_idle(p, o, solution, run);
-      break;
-    }
+  const auto solve_output = [&](std::int32_t o) {
     session.output = o;
     session.at_zero = at_zero[static_cast<std::size_t>(o)];
     session.other_primal -= session.at_zero;
@@ -247,18 +236,13 @@ Solution Sdca::solve(const Problem& p, const Options& options, Monitor& monitor)
     Status status = Status::optimal;
     visit(*p.loss,
           [&](const auto& loss) { status = OutputAscent<std::decay_t<decltype(loss)>>(loss, state, session).run(); });
-    if (status != Status::optimal && solution.status != Status::time_limit) solution.status = status;
     solution.iterations = std::max(solution.iterations, static_cast<std::int64_t>(std::ceil(session.epochs)));
-    for (std::int32_t j = 0; j < p.dimensions(); ++j)
-      solution.weights(o, j) = state.weights[static_cast<std::size_t>(j)];
-    solution.intercept[o] = state.intercept;
-    for (std::int64_t i = 0; i < p.rows(); ++i) {
-      solution.dual(i, o) = state.rows[static_cast<std::size_t>(i)].a;
-      run.work(p.outputs() > 8 ? 32 : 4);  // a line of the cache each
-    }
+    state.store(o, solution);
     session.other_primal += session.primal;
     session.other_dual += session.dual;
-  }
+    return status;
+  };
+  leave_idle(p, solve_outputs(p, solution.status, solve_output, time_is_up(run)), solution, run);
   solution.last = run.last();
   solution.trace = run.take_trace();
   return solution;

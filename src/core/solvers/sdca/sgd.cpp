@@ -14,13 +14,12 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/polled.hpp"
 #include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
+#include "core/solvers/one_vs_rest.hpp"
 #include "core/solvers/sdca/state.hpp"
-#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -50,8 +49,32 @@ class Sgd final : public Solver {
 /// The best primal and dual vectors of one output so far.
 struct Best {
   double primal = infinity, dual = 0;  // D(0) = 0
-  std::vector<double> weights, a;
+  std::vector<double> weights, a;      // a empty: 0
   double intercept = 0;
+
+  void adopt_by(SdcaState& state) const {
+    state.weights = weights;
+    state.intercept = intercept;
+    for (std::size_t i = 0; i < state.rows.size(); ++i) state.rows[i].a = a.empty() ? 0.0 : a[i];
+  }
+};
+
+/// The descent of one output, and the interval of those before it.
+struct Descent {
+  const Options& options;
+  Run& run;
+  Random random;
+  SdcaState state;
+  double other_primal = 0, other_dual = 0;
+  Best best = {};
+  std::int64_t epochs = 0;
+
+  /// Whether the interval of `now` is narrow enough; records it.
+  bool record(const Best& now) {
+    run.record(epochs, other_dual + now.dual, other_primal + now.primal);
+    return now.primal < infinity && now.primal - now.dual <= certifiable * options.tolerance *
+                                                                 std::max(std::fabs(now.primal), std::fabs(now.dual));
+  }
 };
 
 /// Measure the state's weights and the dual that belongs to them; the state's weights are replaced.
@@ -84,8 +107,8 @@ void measure(SdcaState& state, Run& run, Best& best) {
 }
 
 template <class L>
-Status descend(const L& loss, SdcaState& state, const Options& options, Random& random, Run& run, Best& best,
-               std::int64_t& epochs, double other_primal, double other_dual) {
+Status descend(const L& loss, Descent& d) {
+  SdcaState& state = d.state;
   const auto n = static_cast<std::uint64_t>(state.movable.size());
   const double feature = state.problem.intercept ? state.problem.intercept_scale * state.problem.intercept_scale : 0.0;
   double first = 0;
@@ -96,10 +119,10 @@ Status descend(const L& loss, SdcaState& state, const Options& options, Random& 
   std::vector<double> v(state.weights.size(), 0.0);
   double vb = 0, t = first;
   Status status = Status::iteration_limit;
-  measure(state, run, best);  // w = 0
-  for (epochs = 0;;) {
-    for (std::uint64_t k = 0; k < n && !run.out_of_time(); ++k) {
-      const Coordinate& row = state.rows[static_cast<std::size_t>(state.movable[random.below(n)])];
+  measure(state, d.run, d.best);  // w = 0
+  for (d.epochs = 0;;) {
+    for (std::uint64_t k = 0; k < n && !d.run.out_of_time(); ++k) {
+      const Coordinate& row = state.rows[static_cast<std::size_t>(state.movable[d.random.below(n)])];
       const double u = t > 0 ? (dot(row.x, v.data()) + vb) / t : 0.0;
       const double step = -row.scale * static_cast<double>(n) * loss.derivative(u, row.y);
       if (step != 0) {
@@ -107,61 +130,44 @@ Status descend(const L& loss, SdcaState& state, const Options& options, Random& 
         vb += step * feature;
       }
       t += 1;
-      run.work(4.0 * row.x.count + 64.0);
+      d.run.work(4.0 * row.x.count + 64.0);
     }
-    ++epochs;
-    const bool last = run.exhausted(epochs, status);
-    const bool between = !last && n > 0 && (epochs & (epochs - 1)) != 0;
-    if (between && !options.history) continue;
+    ++d.epochs;
+    const bool last = d.run.exhausted(d.epochs, status);
+    const bool between = !last && n > 0 && (d.epochs & (d.epochs - 1)) != 0;
+    if (between && !d.options.history) continue;
     for (std::size_t j = 0; j < v.size(); ++j) state.weights[j] = t > 0 ? v[j] / t : 0.0;
     state.intercept = t > 0 ? vb / t : 0.0;
     if (between) {
-      Best seen = best;
-      measure(state, run, seen);
-      run.record(epochs, other_dual + seen.dual, other_primal + seen.primal);
+      Best seen = d.best;
+      measure(state, d.run, seen);
+      d.record(seen);
       continue;
     }
-    measure(state, run, best);
-    run.record(epochs, other_dual + best.dual, other_primal + best.primal);
-    if (best.primal < infinity && best.primal - best.dual <= certifiable * options.tolerance *
-                                                                 std::max(std::fabs(best.primal), std::fabs(best.dual)))
-      return Status::optimal;
+    measure(state, d.run, d.best);
+    if (d.record(d.best)) return Status::optimal;
     if (last || n == 0) return status;
   }
 }
 
 Solution Sgd::solve(const Problem& p, const Options& options, Monitor& monitor) const {
   Run run(options, monitor, name(), default_epochs);
-  Random random(options.seed);
-  SdcaState state(p, run);
-  Solution solution;
-  solution.solver = name();
-  solution.weights = Weights::Zero(p.outputs(), p.dimensions());
-  solution.intercept = Eigen::VectorXd::Zero(p.outputs());
-  solution.dual = polled_zeros(p.rows(), p.outputs(), [&](double n) { run.work(n); });
-  solution.status = Status::optimal;
-  double primal = 0, dual = 0;
-  for (std::int32_t o = 0; o < p.outputs(); ++o) {
-    if (o > 0 && run.out_of_time()) {
-      solution.status = Status::time_limit;
-      leave_idle(p, o, solution, run);
-      break;
-    }
-    state.start_output(o);
-    Best best;
+  Descent d{options, run, Random(options.seed), SdcaState(p, run)};
+  Solution solution = zero_solution(p, name(), [&](double n) { run.work(n); });
+  const auto solve_output = [&](std::int32_t o) {
+    d.state.start_output(o);
+    d.best = Best();
+    d.best.weights.assign(d.state.weights.size(), 0.0);
     Status status = Status::optimal;
-    std::int64_t epochs = 0;
-    visit(*p.loss,
-          [&](const auto& loss) { status = descend(loss, state, options, random, run, best, epochs, primal, dual); });
-    primal += best.primal;
-    dual += best.dual;
-    if (status != Status::optimal && solution.status != Status::time_limit) solution.status = status;
-    solution.iterations = std::max(solution.iterations, epochs);
-    for (std::size_t j = 0; j < best.weights.size(); ++j)
-      solution.weights(o, static_cast<Eigen::Index>(j)) = best.weights[j];
-    solution.intercept[o] = best.intercept;
-    for (std::size_t i = 0; i < best.a.size(); ++i) solution.dual(static_cast<Eigen::Index>(i), o) = best.a[i];
-  }
+    visit(*p.loss, [&](const auto& loss) { status = descend(loss, d); });
+    d.other_primal += d.best.primal;
+    d.other_dual += d.best.dual;
+    solution.iterations = std::max(solution.iterations, d.epochs);
+    d.best.adopt_by(d.state);
+    d.state.store(o, solution);
+    return status;
+  };
+  leave_idle(p, solve_outputs(p, solution.status, solve_output, time_is_up(run)), solution, run);
   solution.trace = run.take_trace();
   return solution;
 }

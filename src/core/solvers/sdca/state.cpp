@@ -49,6 +49,15 @@ void SdcaState::set_duals(const std::vector<double>& a) {
   }
 }
 
+void SdcaState::store(std::int32_t o, Solution& solution) const {
+  for (std::size_t j = 0; j < weights.size(); ++j) solution.weights(o, static_cast<Eigen::Index>(j)) = weights[j];
+  solution.intercept[o] = intercept;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    solution.dual(static_cast<Eigen::Index>(i), o) = rows[i].a;
+    run_.work(problem.outputs() > 8 ? 32 : 4);  // a line of the cache each
+  }
+}
+
 void SdcaState::refresh_weights() {
   weights.assign(weights.size(), 0.0);
   intercept = 0;

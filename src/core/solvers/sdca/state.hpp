@@ -8,6 +8,7 @@
 #include "core/base/monitor.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -31,6 +32,8 @@ class SdcaState {
   void start_output(std::int32_t o);
   /// Set all a (projected onto the domain) and the weights that follow.
   void set_duals(const std::vector<double>& a);
+  /// Weights, intercept and a into column `o` of a solution.
+  void store(std::int32_t o, Solution& solution) const;
   /// w(a) from a, in one pass, without the drift of updates.
   void refresh_weights();
 
