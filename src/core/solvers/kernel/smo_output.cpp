@@ -159,18 +159,27 @@ void SmoOutput::measure() {
   top_ = top;
   bottom_ = bottom;
   worst_ = problem_.intercept ? top - bottom : std::max(top, -bottom);
-  if (problem_.hard_margin) {
-    const double norm = std::sqrt(square);
-    const double least_positive = 1 - positive, least_negative = 1 + negative;  // smallest margins without b
-    intercept_ = problem_.intercept ? 0.5 * (least_negative - least_positive) : 0;
-    const double least =
-        problem_.intercept ? 0.5 * (least_positive + least_negative) : std::min(least_positive, least_negative);
-    interval_.lower = norm > 0 ? least / norm : 0;
-    interval_.upper = mass > 0 ? norm / mass : radius_;
-    interval_.relative = interval_.upper > 0 ? (interval_.upper - interval_.lower) / interval_.upper : 0;
-    interval_.inseparable = interval_.lower <= 0 && interval_.upper <= 0.5 * negligible_kernel_margin * radius_;
-    return;
-  }
+  if (problem_.hard_margin)
+    measure_hard(mass, 1 - positive, 1 + negative);
+  else
+    measure_soft(mass, linear);
+}
+
+/// The interval of the margin, from the smallest margins of both classes without b and mass = Σ|w|.
+void SmoOutput::measure_hard(double mass, double least_positive, double least_negative) {
+  const double norm = std::sqrt(squared_norm_);
+  intercept_ = problem_.intercept ? 0.5 * (least_negative - least_positive) : 0;
+  const double least =
+      problem_.intercept ? 0.5 * (least_positive + least_negative) : std::min(least_positive, least_negative);
+  interval_.lower = norm > 0 ? least / norm : 0;
+  interval_.upper = mass > 0 ? norm / mass : radius_;
+  interval_.relative = interval_.upper > 0 ? (interval_.upper - interval_.lower) / interval_.upper : 0;
+  interval_.inseparable = interval_.lower <= 0 && interval_.upper <= 0.5 * negligible_kernel_margin * radius_;
+}
+
+/// The values of primal and dual, from mass = Σ|w| and linear = Σ w y.
+void SmoOutput::measure_soft(double mass, double linear) {
+  const double square = squared_norm_;
   if (problem_.intercept) best_soft_intercept();
   scale_ = 1;
   const double rounding = 1.1 * mass * value_error_;  // of a score, as the certificate will bound it

@@ -42,6 +42,8 @@ class SmoOutput {
   bool pool_is_inseparable() const;
   void collect_changes();
   void measure();
+  void measure_hard(double mass, double least_positive, double least_negative);
+  void measure_soft(double mass, double linear);
   void best_soft_intercept();
   double primal_value(double scale, double square, double rounding) const;
   struct Violation {

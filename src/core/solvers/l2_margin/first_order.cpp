@@ -12,6 +12,7 @@ namespace margin {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t default_passes = 10000;
 // A weight below e^-40 of the largest is set to 0: q stays a point of the simplex, so every certificate stays exact,
 // and the pass reads such a row for its margin only.
 constexpr double cut_off = 40;
@@ -73,6 +74,15 @@ void FirstOrder::pass() {
   finish_smallest(problem_, smallest_, run_);
 }
 
+void FirstOrder::fade(std::size_t b, std::int64_t rows, double factor) {
+  v_[b] *= factor;
+  mass_[b] *= factor;
+  for (std::int64_t j = 0; j < rows; ++j) {
+    if (bank_of(problem_.label[static_cast<std::size_t>(j)]) == b) q_(j, 0) *= factor;
+    run_.work(2);
+  }
+}
+
 void FirstOrder::binary_pass(bool predict) {
   const std::size_t banks = v_.size();
   std::vector<double> ref(banks), low(banks, infinity), sum(banks, 0.0);
@@ -97,15 +107,10 @@ void FirstOrder::binary_pass(bool predict) {
     q_(i, 0) = 0;
     if (m > std::max(ref[b], low[b]) + cut_off) continue;
     if (m < ref[b] - change_reference) {
-      const double fade = std::exp(m - ref[b]);
+      const double factor = std::exp(m - ref[b]);
       ref[b] = m;
-      v_[b] *= fade;
-      mass_[b] *= fade;
-      sum[b] *= fade;
-      for (std::int64_t j = 0; j < i; ++j) {
-        if (bank_of(problem_.label[static_cast<std::size_t>(j)]) == b) q_(j, 0) *= fade;
-        run_.work(2);
-      }
+      sum[b] *= factor;
+      fade(b, i, factor);
     }
     const Soft s = soft(logistic_, m, ref[b]);
     q_(i, 0) = s.slope;
@@ -260,12 +265,12 @@ double FirstOrder::log_gradient() const {
   return sum / banks();
 }
 
-FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, std::string_view name,
-                                 const Rule& rule, std::int64_t done, const MarginBounds& known) {
+FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, const Rule& rule,
+                                 std::int64_t done, const MarginBounds& known) {
   FirstOrder method(problem, run, problem.loss_name == "logistic");
   MarginStop stop(options, run);
   Solution s;
-  s.solver = name;
+  s.solver = rule.name;
   MarginBounds found;
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
   for (std::int64_t t = 0;; ++t) {
@@ -293,6 +298,13 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
   s.dual = method.averaged_dual();
   balance_dual(problem, s.dual);
   return {std::move(s), found};
+}
+
+Solution solve_first_order(const Problem& problem, const Options& options, Monitor& monitor, const Rule& rule) {
+  Run run(options, monitor, rule.name, default_passes);
+  Solution s = run_first_order(problem, options, run, rule).solution;
+  s.trace = run.take_trace();
+  return s;
 }
 
 std::string first_order_unsupported(const Problem& problem) {

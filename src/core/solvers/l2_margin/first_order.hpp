@@ -48,6 +48,8 @@ class FirstOrder {
     double predict() const { return known ? value + (value - previous) : 0.0; }
   };
   void binary_pass(bool predict);
+  /// What the first `rows` rows of a pass left in bank `b`, times `factor`.
+  void fade(std::size_t b, std::int64_t rows, double factor);
   void multiclass_pass();
   /// Scores and smallest margins of all pairs (row, rival); returns the smallest with the last pass's offsets.
   double score_pairs();
@@ -77,6 +79,7 @@ class FirstOrder {
 
 /// The loop around FirstOrder for one rule: `coefficient(t)` of the pass in the average, then the step.
 struct Rule {
+  std::string_view name;
   std::function<double(std::int64_t t, const FirstOrder&)> coefficient;
   std::function<void(std::int64_t t, FirstOrder&)> step;
 };
@@ -87,8 +90,11 @@ struct FirstOrderResult {
 };
 
 /// Runs until the tolerance or a limit, counting iterations from `done`; `known` is an interval proved elsewhere.
-FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, std::string_view name,
-                                 const Rule& rule, std::int64_t done = 0, const MarginBounds& known = {});
+FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, const Rule& rule,
+                                 std::int64_t done = 0, const MarginBounds& known = {});
+
+/// The same as a solver: at most 10,000 passes unless the options say otherwise.
+Solution solve_first_order(const Problem& problem, const Options& options, Monitor& monitor, const Rule& rule);
 
 /// Why a first-order solver cannot do the problem (empty: it can).
 std::string first_order_unsupported(const Problem& problem);

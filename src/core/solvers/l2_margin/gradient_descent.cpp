@@ -24,16 +24,13 @@ class GradientDescent final : public Solver {
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    Run run(options, monitor, name(), 10000);
     const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
     auto size = [pairs](const FirstOrder& m) {
       return std::min(1e100, m.banks() / pairs * std::exp(m.log_gradient()));
     };
-    const Rule rule{[=](std::int64_t, const FirstOrder& m) { return size(m); },
+    const Rule rule{name(), [=](std::int64_t, const FirstOrder& m) { return size(m); },
                     [=](std::int64_t, FirstOrder& m) { m.step(size(m)); }};
-    Solution s = run_first_order(problem, options, run, name(), rule).solution;
-    s.trace = run.take_trace();
-    return s;
+    return solve_first_order(problem, options, monitor, rule);
   }
 };
 

@@ -17,12 +17,10 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t default_iterations = 10000;
-
 Rule momentum_rule(const Problem& problem) {
   const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
   const double theta = problem.loss_name == "logistic" ? 1.0 / pairs : 1.0;
-  return {[](std::int64_t t, const FirstOrder&) { return std::pow(static_cast<double>(t), 3); },
+  return {"momentum", [](std::int64_t t, const FirstOrder&) { return std::pow(static_cast<double>(t), 3); },
           [theta](std::int64_t t, FirstOrder& m) { m.momentum_step(t, theta); }};
 }
 
@@ -36,10 +34,7 @@ class Momentum final : public Solver {
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    Run run(options, monitor, name(), default_iterations);
-    Solution s = run_first_order(problem, options, run, name(), momentum_rule(problem)).solution;
-    s.trace = run.take_trace();
-    return s;
+    return solve_first_order(problem, options, monitor, momentum_rule(problem));
   }
 };
 
@@ -52,8 +47,7 @@ const Solver& momentum = instance;
 Solution continue_with_momentum(const Problem& problem, const Options& options, Run& run, Solution stopped,
                                 const MarginBounds& known) {
   run.limit_iterations(stopped.iterations + 5000);
-  FirstOrderResult more =
-      run_first_order(problem, options, run, "momentum", momentum_rule(problem), stopped.iterations, known);
+  FirstOrderResult more = run_first_order(problem, options, run, momentum_rule(problem), stopped.iterations, known);
   Solution s = std::move(more.solution);
   s.solver = stopped.solver + "+momentum";
   s.trace = run.take_trace();

@@ -20,12 +20,9 @@ class NormalizedGradientDescent final : public Solver {
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    Run run(options, monitor, name(), 10000);
-    const Rule rule{[](std::int64_t, const FirstOrder&) { return 1.0; },
+    const Rule rule{name(), [](std::int64_t, const FirstOrder&) { return 1.0; },
                     [](std::int64_t, FirstOrder& m) { m.step(1.0); }};
-    Solution s = run_first_order(problem, options, run, name(), rule).solution;
-    s.trace = run.take_trace();
-    return s;
+    return solve_first_order(problem, options, monitor, rule);
   }
 };
 
