@@ -176,20 +176,22 @@ Solution solve_coordinate_ascent(const Problem& problem, const Options& options,
                   "asks for",
                   "Give intercept => false, or leave accelerated out.");
     Accelerated accelerated(problem, options);
-    return run_epochs(
-        problem, options, monitor, "dual_ascent+accelerated", false,
-        [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { accelerated.epoch(alpha, ascent, run); });
+    const auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
+      accelerated.epoch(alpha, ascent, run);
+    };
+    return run_epochs(problem, options, monitor, {"dual_ascent+accelerated", false, epoch});
   }
   if (problem.intercept) {
     Pairs pairs(problem, options);
-    return run_epochs(problem, options, monitor, "dual_ascent", false,
-                      [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { pairs.epoch(alpha, ascent, run); });
+    const auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { pairs.epoch(alpha, ascent, run); };
+    return run_epochs(problem, options, monitor, {"dual_ascent", false, epoch});
   }
   RowOrder order(rows_of(problem), options);
   const bool bounded = options.step == Step::quadratic;
-  return run_epochs(
-      problem, options, monitor, "dual_ascent", false,
-      [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { ascend(order, bounded, alpha, ascent, run); });
+  const auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
+    ascend(order, bounded, alpha, ascent, run);
+  };
+  return run_epochs(problem, options, monitor, {"dual_ascent", false, epoch});
 }
 
 }  // namespace margin

@@ -86,22 +86,20 @@ double lp_steps_workspace(const Problem& problem) {
   return 48.0 * static_cast<double>(problem.rows()) + 96.0 * problem.dimensions() + dual_bytes(problem);
 }
 
-Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, std::string name, bool constant,
-                    const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
-                    const std::function<bool()>& settled) {
-  Run run(options, monitor, name, default_epochs);
+Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, const EpochMethod& method) {
+  Run run(options, monitor, method.name, default_epochs);
   const double radius = problem.data.radius(), scale = unit_scale(radius);
-  LpAscent ascent(problem, scale, constant);
+  LpAscent ascent(problem, scale, method.constant);
   LpRecord record(problem, scale);
   Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows());
   MarginStop stop(options, run, radius);
   Status status = Status::iteration_limit;
   for (std::int64_t epochs = 1;; ++epochs) {
-    epoch(alpha, ascent, run);
+    method.epoch(alpha, ascent, run);
     ascent.reset(alpha, run);
     record.judge(alpha, ascent.point(), run);
-    if (stop(epochs, record.bounds(), status) || (settled && settled())) {
-      Solution solution = record.solution(name, status, epochs);
+    if (stop(epochs, record.bounds(), status) || (method.settled && method.settled())) {
+      Solution solution = record.solution(method.name, status, epochs);
       solution.trace = run.take_trace();
       return solution;
     }

@@ -45,11 +45,17 @@ class LpRecord {
   Eigen::VectorXd offsets_, alpha_;
 };
 
-/// Calls `epoch(alpha, ascent)` until the interval is within the tolerance, the rows are proven inseparable, a limit is
-/// met, or `settled` says that further epochs change nothing; judges after each.
-Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, std::string name, bool constant,
-                    const std::function<void(Eigen::VectorXd&, LpAscent&, Run&)>& epoch,
-                    const std::function<bool()>& settled = nullptr);
+/// A method that steps through the rows in epochs.
+struct EpochMethod {
+  std::string name;
+  bool constant;  ///< whether the intercept is a constant feature
+  std::function<void(Eigen::VectorXd& alpha, LpAscent&, Run&)> epoch;
+  std::function<bool()> settled = nullptr;  ///< whether further epochs would change nothing
+};
+
+/// Epochs until the interval is within the tolerance, the rows are proven inseparable, a limit is met, or the method
+/// has settled; the interval is measured after each.
+Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, const EpochMethod& method);
 
 /// One epoch of steps along single rows: α_i and u move by step(<z_i, w>) where that is positive.
 template <class Step>

@@ -54,7 +54,7 @@ Solution MirrorDescent::binary(const Problem& problem, const Options& options, M
     if (rate == 0) rate = constant_step(problem, ascent, run);
     step_through(order, alpha, ascent, run, [&](double margin) { return rate * (1 - margin); });
   };
-  return run_epochs(problem, options, monitor, "mirror_descent", problem.intercept, epoch);
+  return run_epochs(problem, options, monitor, {"mirror_descent", problem.intercept, epoch});
 }
 
 const MirrorDescent instance;

@@ -45,7 +45,7 @@ Solution Perceptron::binary(const Problem& problem, const Options& options, Moni
       return 1.0;
     });
   };
-  return run_epochs(problem, options, monitor, "perceptron", problem.intercept, epoch, [&] { return settled; });
+  return run_epochs(problem, options, monitor, {"perceptron", problem.intercept, epoch, [&] { return settled; }});
 }
 
 const Perceptron instance;
