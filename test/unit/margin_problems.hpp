@@ -246,7 +246,7 @@ inline std::vector<std::string> hard_margin_solvers() {
   const Dataset none(Dataset::Outcome::classes);
   const Problem two_norm(none);
   for (const Solver* solver : all_solvers())
-    if (solver->problem() == "hard margin" && solver->unsupported_reason(two_norm).empty())
+    if (solver->record().problem() == "hard margin" && solver->unsupported_reason(two_norm).empty())
       names.emplace_back(solver->name());
   return names;
 }

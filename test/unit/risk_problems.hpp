@@ -9,7 +9,7 @@
 
 #include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
-#include "core/problem/problem.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin::testing {
 

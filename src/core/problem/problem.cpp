@@ -9,7 +9,6 @@
 #include "core/loss/loss.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
-#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -22,12 +21,7 @@ constexpr std::int32_t most_joint_classes = 512;
 constexpr std::int32_t most_sparse_numbers = 256;
 constexpr std::int64_t rows_per_number = 10;
 
-bool follows_a_loss(const std::string& solver, double norm) {
-  return solver == "momentum" || solver == "gradient_descent" || solver == "normalized_gradient_descent" ||
-         solver == "boosting" || (solver == "auto" && norm == 1);
-}
-
-void check_hard_margin(const Dataset& data, const Options& s, double norm) {
+void check_hard_margin(const Dataset& data, const Options& s, const Method& method, double norm) {
   if (data.outcome() == Dataset::Outcome::classes && norm == 2 && data.classes().size() > most_joint_classes)
     throw Error(ErrorKind::limit_exceeded,
                 "the labels are " + std::to_string(data.classes().size()) +
@@ -49,13 +43,13 @@ void check_hard_margin(const Dataset& data, const Options& s, double norm) {
   if (s.loss != "exponential" && s.loss != "logistic")
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
-  if (!follows_a_loss(s.solver, s.norm))
+  if (!method.follows_loss)
     throw Error(ErrorKind::unsupported,
                 "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
                 "For a " + std::string(s.loss == "logistic" ? "logistic regression" : "model") +
                     " that trades errors give lambda, for example 1e-4; for the hard margin leave loss out, or name a "
-                    "solver that "
-                    "follows a loss: momentum, gradient_descent, normalized_gradient_descent, boosting.");
+                    "solver that follows a loss: " +
+                    method.loss_followers + ".");
 }
 
 void set_labels(Problem& p, Poller& poller) {
@@ -136,9 +130,9 @@ void set_target_units(Problem& p, const Options& s, Monitor* monitor) {
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
-void set_kernel(Problem& p, const Options& s, Monitor* monitor) {
+void set_kernel(Problem& p, const Options& s, const Method& method, Monitor* monitor) {
   const bool linear = s.kernel.empty() || s.kernel == "linear";
-  if (linear && !names_kernel_solver(s)) return;
+  if (linear && !method.takes_kernels) return;
   p.kernel = make_kernel(p.data, s, monitor);
   auto refuse = [](const std::string& what, const std::string& hint) {
     throw Error(ErrorKind::unsupported, what + " means nothing to a kernel model", hint);
@@ -213,7 +207,7 @@ Dataset::Outcome outcome_of(const Options& options) {
                                                                     : Dataset::Outcome::classes;
 }
 
-Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor) {
+Problem make_problem(const Dataset& data, const Options& options, const Method& method, Monitor* monitor) {
   require_range(data, monitor);
   Problem p(data);
   Poller poller(monitor);
@@ -234,7 +228,7 @@ Problem make_problem(const Dataset& data, const Options& options, Monitor* monit
   if (p.norm != 2 && !p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
                 "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
-  set_kernel(p, options, monitor);
+  set_kernel(p, options, method, monitor);
   if (options.learners != Learners::features && (!p.hard_margin || p.norm != 1))
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");
@@ -243,10 +237,10 @@ Problem make_problem(const Dataset& data, const Options& options, Monitor* monit
                 "Leave it out: thresholds follow any scale.");
   p.learners = options.learners;
   if (p.hard_margin) {
-    check_hard_margin(data, options, p.norm);
+    check_hard_margin(data, options, method, p.norm);
     if (p.interpolate)
       p.loss_name = interpolate;
-    else if (follows_a_loss(options.solver, options.norm))
+    else if (method.follows_loss)
       p.loss_name = options.loss.empty() ? "exponential" : options.loss;
     return p;
   }

@@ -65,9 +65,16 @@ struct Problem {
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };
 
+/// What a problem depends on of the method that will solve it.
+struct Method {
+  bool takes_kernels = false;  ///< of a solver that is named: it knows the linear kernel as one, too
+  bool follows_loss = false;   ///< the path to a hard margin follows a loss
+  std::string loss_followers;  ///< names of the solvers whose path does, for a hint
+};
+
 /// Checks that rows and options fit together. Throws Error: one class only, row weights with a hard margin, an
 /// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
-Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor = nullptr);
+Problem make_problem(const Dataset& data, const Options& options, const Method& method, Monitor* monitor);
 
 /// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression
 /// whose loss was forgotten.

@@ -1,4 +1,5 @@
-// What `auto` does for a soft margin: coordinate ascent, second order, or the first handing over to the second.
+// What `auto` means: for each kind of problem a solver (below: solver_of_auto), for a soft margin coordinate ascent,
+// second order, or the first handing over to the second.
 //
 // Newton: newton or newton_cg, whichever is predicted to cost less.
 // Rule:   newton when its predicted cost is below that of the epochs that sdca is expected to need; otherwise sdca for
@@ -15,14 +16,24 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
 
+extern const Solver& cutting_plane;
+extern const Solver& boosting;
+extern const Solver& linear_program;
+extern const Solver& dual_ascent;
+extern const Solver& dual_ascent_newton;
+extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& newton_cg;
+extern const Solver& smo;
+extern const Solver& sampling;
+extern const Solver& soft_auto;
 
 namespace {
 
@@ -136,10 +147,18 @@ InitialModel model_of(const Solution& s) {
 
 class SoftAuto final : public Solver {
  public:
-  std::string_view name() const override { return "auto"; }
-  std::string_view problem() const override { return "soft margin"; }
-  std::string_view summary() const override {
-    return "sdca, newton or newton_cg, or the first handing over to one of the others";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "sdca+newton",
+        "what auto does with a soft margin: sdca, newton or newton_cg, or the first handing over to one of the others",
+        SolverRecord::soft_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::all,
+        false,
+        {"seed", "initial", "order", "output", "start"},
+        {"sdca+newton_cg"},
+        "sdca"};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return sdca.unsupported_reason(p); }
   /// What sdca needs; the others are chosen only where options.workspace_limit leaves room for it.
@@ -206,9 +225,41 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, Monitor& moni
 
 const SoftAuto instance;
 
+const Solver& solver_of_hard_margin(double norm, const Options& options) {
+  if (norm == 2) return cutting_plane;
+  // On a working set of rows unless the options ask for the method's own steps; stumps have no other way.
+  if (norm > 1) return options.working_set.value_or(true) ? dual_ascent_newton : dual_ascent;
+  return options.working_set.value_or(options.learners == Learners::features) ? linear_program : boosting;
+}
+
 }  // namespace
 
-extern const Solver& soft_auto;
 const Solver& soft_auto = instance;
+
+const Solver& solver_of_auto(const Problem& problem, const Options& options) {
+  if (problem.interpolate) return interpolation;
+  if (problem.kernel != nullptr) {
+    const std::string reason = smo.unsupported_reason(problem);
+    if (reason.empty()) return smo;
+    if (!problem.hard_margin)
+      throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
+    const std::string other = sampling.unsupported_reason(problem);
+    if (other.empty()) return sampling;
+    throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
+                "Or give lambda for a soft margin, one class against the rest.");
+  }
+  return problem.hard_margin ? solver_of_hard_margin(problem.norm, options) : soft_auto;
+}
+
+const Solver& likely_solver_of_auto(const Options& options) {
+  if (options.loss == "interpolate") return interpolation;
+  if (!options.kernel.empty() && options.kernel != "linear") return smo;
+  return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
+}
+
+bool newton_may_go_on(const Problem& problem, const Options& options) {
+  const bool left_to_auto = options.solver == "auto" || find_solver(options.solver) == &soft_auto;
+  return left_to_auto && newton.unsupported_reason(problem).empty();
+}
 
 }  // namespace margin

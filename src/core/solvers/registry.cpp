@@ -1,4 +1,6 @@
-// The only list of solvers, and the rule by which `auto` picks one.
+// The only list of solvers, and what their records say of them.
+#include <algorithm>
+
 #include "core/base/error.hpp"
 #include "core/options/foreign_names.hpp"
 #include "core/options/options.hpp"
@@ -12,20 +14,23 @@ extern const Solver& gradient_descent;
 extern const Solver& normalized_gradient_descent;
 extern const Solver& batch_perceptron;
 extern const Solver& boosting;
+extern const Solver& linear_program;
 extern const Solver& dual_ascent;
+extern const Solver& dual_ascent_accelerated;
+extern const Solver& dual_ascent_newton;
 extern const Solver& perceptron;
 extern const Solver& mirror_descent;
 extern const Solver& interpolation;
 extern const Solver& sdca;
+extern const Solver& sgd;
 extern const Solver& newton;
 extern const Solver& newton_cg;
-extern const Solver& sgd;
+extern const Solver& soft_auto;
 extern const Solver& smo;
 extern const Solver& sampling;
 extern const Solver& kernel_batch_perceptron;
-extern const Solver& soft_auto;  // not a method of its own, hence not in the list
 
-const std::vector<const Solver*>& all_solvers() {
+const std::vector<const Solver*>& registered_solvers() {
   static const std::vector<const Solver*> list = {
       &cutting_plane,
       &momentum,
@@ -33,7 +38,10 @@ const std::vector<const Solver*>& all_solvers() {
       &normalized_gradient_descent,
       &batch_perceptron,
       &boosting,
+      &linear_program,
       &dual_ascent,
+      &dual_ascent_accelerated,
+      &dual_ascent_newton,
       &perceptron,
       &mirror_descent,
       &interpolation,
@@ -41,6 +49,7 @@ const std::vector<const Solver*>& all_solvers() {
       &sgd,
       &newton,
       &newton_cg,
+      &soft_auto,
       &smo,
       &sampling,
       &kernel_batch_perceptron,
@@ -48,51 +57,112 @@ const std::vector<const Solver*>& all_solvers() {
   return list;
 }
 
-namespace {
-const std::string only_interpolation = "interpolation";
+const std::vector<const Solver*>& all_solvers() {
+  static const std::vector<const Solver*> list = [] {
+    std::vector<const Solver*> out;
+    for (const Solver* solver : registered_solvers())
+      if (solver->record().variant_of.empty()) out.push_back(solver);
+    return out;
+  }();
+  return list;
 }
 
-bool names_kernel_solver(const Options& options) {
-  for (const Solver* solver : all_solvers())
-    if (solver->name() == options.solver) return solver->takes_kernels();
-  return false;
+namespace {
+
+template <class List, class T>
+bool contains(const List& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool follows_a_margin_loss(const SolverRecord& record) {
+  return record.losses == SolverRecord::Losses::exponential_or_logistic;
+}
+
+/// What options make of a solver that they name: itself, or one of its variants.
+const Solver& variant_of(const Solver& named, const Options& options) {
+  const SolverRecord& own = named.record();
+  const auto contradicts = [](const std::optional<bool>& is, const std::optional<bool>& wanted) {
+    return is.has_value() && wanted.has_value() && *is != *wanted;
+  };
+  const auto refuse_if = [&](bool contradictory, const std::string& option, bool value) {
+    if (contradictory)
+      throw Error(ErrorKind::invalid_option,
+                  "option \"" + option + "\" => " + (value ? "true" : "false") + " contradicts solver \"" +
+                      std::string(own.name) + "\"",
+                  "Leave it out, or name the solver \"" + std::string(own.variant_of) + "\".");
+  };
+  refuse_if(contradicts(own.working_set, options.working_set), "working_set", options.working_set.value_or(false));
+  refuse_if(contradicts(own.accelerated, options.accelerated), "accelerated", options.accelerated.value_or(false));
+  for (const Solver* other : registered_solvers()) {
+    const SolverRecord& record = other->record();
+    if (record.variant_of != own.name || !(record.working_set || record.accelerated)) continue;
+    if (record.working_set.value_or(options.working_set.value_or(false)) == options.working_set.value_or(false) &&
+        record.accelerated.value_or(options.accelerated.value_or(false)) == options.accelerated.value_or(false))
+      return *other;
+  }
+  return named;
+}
+
+[[noreturn]] void refuse_unknown(const std::string& name) {
+  std::vector<std::string_view> names = {"auto"};
+  for (const Solver* solver : all_solvers()) names.push_back(solver->name());
+  const std::string hint = hint_for_foreign_solver(name);
+  throw Error(ErrorKind::invalid_option, "unknown solver \"" + name + "\"",
+              (hint.empty() ? name_hint(name, names) : hint) + " margin_solvers() says what each is for.");
+}
+
+}  // namespace
+
+bool SolverRecord::reads(std::string_view option) const { return contains(options, option); }
+
+std::string SolverRecord::problem() const {
+  std::string text;
+  for (const auto& [kind, words] : {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
+                                    std::pair(interpolation, "interpolation")})
+    if ((problems & kind) != 0) text += (text.empty() ? "" : " or ") + std::string(words);
+  return text + (kernels ? ", kernel" : "");
+}
+
+const Solver* find_solver(std::string_view name) {
+  for (const Solver* solver : registered_solvers())
+    if (solver->name() == name || contains(solver->record().reports, name)) return solver;
+  return nullptr;
+}
+
+Method method_of(const Options& options) {
+  Method method;
+  const Solver* solver = find_solver(options.solver);
+  if (options.solver == "auto") solver = &likely_solver_of_auto(options);
+  if (solver != nullptr) {
+    method.takes_kernels = options.solver != "auto" && solver->record().kernels;
+    method.follows_loss = follows_a_margin_loss(solver->record());
+  }
+  for (const Solver* other : all_solvers())
+    if (follows_a_margin_loss(other->record()))
+      method.loss_followers += (method.loss_followers.empty() ? "" : ", ") + std::string(other->name());
+  return method;
+}
+
+Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor) {
+  return make_problem(data, options, method_of(options), monitor);
 }
 
 const Solver& choose_solver(const Problem& problem, const Options& options) {
-  const std::string& wanted = problem.interpolate && options.solver == "auto" ? only_interpolation : options.solver;
-  if (wanted == "auto" && problem.kernel != nullptr) {
-    const std::string reason = smo.unsupported_reason(problem);
-    if (reason.empty()) return smo;
-    if (!problem.hard_margin)
-      throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
-    const std::string other = sampling.unsupported_reason(problem);
-    if (other.empty()) return sampling;
-    throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
-                "Or give lambda for a soft margin, one class against the rest.");
-  }
-  if (wanted == "auto") {
-    if (!problem.hard_margin) return soft_auto;
-    if (problem.norm == 2) return cutting_plane;
-    return problem.norm > 1 ? dual_ascent : boosting;
-  }
-  std::vector<std::string_view> names = {"auto"};
-  for (const Solver* solver : all_solvers()) {
-    if (solver->name() != wanted) {
-      names.push_back(solver->name());
-      continue;
-    }
-    const std::string reason =
-        problem.interpolate && solver != &interpolation         ? "targets are met exactly by \"interpolation\" alone"
-        : problem.kernel != nullptr && !solver->takes_kernels() ? "it knows no kernels but the linear one"
-                                                                : solver->unsupported_reason(problem);
-    if (!reason.empty())
-      throw Error(ErrorKind::unsupported, "solver \"" + wanted + "\" cannot solve this problem: " + reason,
-                  "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
-    return *solver;
-  }
-  const std::string hint = hint_for_foreign_solver(options.solver);
-  throw Error(ErrorKind::invalid_option, "unknown solver \"" + options.solver + "\"",
-              (hint.empty() ? name_hint(options.solver, names) : hint) + " margin_solvers() says what each is for.");
+  const bool automatic = options.solver == "auto";
+  const Solver* const named = automatic ? &solver_of_auto(problem, options) : find_solver(options.solver);
+  if (named == nullptr) refuse_unknown(options.solver);
+  const Solver& solver = automatic ? *named : variant_of(*named, options);
+  const SolverRecord& record = solver.record();
+  const std::string reason = problem.interpolate && (record.problems & SolverRecord::interpolation) == 0
+                                 ? "targets are met exactly by \"interpolation\" alone"
+                             : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
+                                                                            : solver.unsupported_reason(problem);
+  if (!reason.empty())
+    throw Error(ErrorKind::unsupported,
+                "solver \"" + (automatic ? std::string(solver.name()) : options.solver) +
+                    "\" cannot solve this problem: " + reason,
+                "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
+  return solver;
 }
 
 }  // namespace margin

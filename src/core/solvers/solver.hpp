@@ -1,8 +1,9 @@
 // The one interface of all solvers. Adding one = a file in solvers/, a line in solvers/registry.cpp, a row in
-// docs/reference.md; the conformance tests find it in the registry.
+// docs/reference.md; the tests find it in the registry, and take what it can do from its record.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,15 +30,39 @@ struct Solution {
   std::optional<TracePoint> last;  ///< what would be its last line; only of solvers that others go on from (sdca)
 };
 
+/// What a solver is for, stated beside its code. margin_solvers(), the choice of a solver and the check of options that
+/// nobody reads are made from it; test/unit/solver_record_test.cpp compares it with what the solver does.
+struct SolverRecord {
+  enum Problems : unsigned { hard_margin = 1, soft_margin = 2, interpolation = 4 };
+  enum Norms : unsigned { l1 = 1, between = 2, l2 = 4 };  ///< of the norm p: 1, 1 < p < 2, 2
+  enum class Losses { none, exponential_or_logistic, hinge, all };
+
+  std::string_view name;
+  std::string_view summary;  ///< one line, shown by margin_solvers()
+  unsigned problems;         ///< of Problems
+  unsigned norms;            ///< of Norms; of soft margins l2
+  Losses losses;             ///< those that it follows
+  /// It knows rows only through Problem::kernel, which is then never null; other solvers get problems without one.
+  bool kernels;
+  /// The options that it reads and that not every training does.
+  std::vector<std::string_view> options;
+  /// Besides its own, the names that its models report: it names what went on after it, or took its place.
+  std::vector<std::string_view> reports = {};
+  /// Of a variant: the solver that becomes this one where the options below are given as here.
+  std::string_view variant_of = {};
+  std::optional<bool> working_set = {}, accelerated = {};
+
+  bool reads(std::string_view option) const;
+  /// "hard margin", "soft margin, kernel" and so on, as margin_solvers() shows it.
+  std::string problem() const;
+};
+
 /// Stateless; one static instance per method.
 class Solver {
  public:
   virtual ~Solver() = default;
-  virtual std::string_view name() const = 0;
-  virtual std::string_view problem() const = 0;  ///< "hard margin" or "soft margin", as margin_solvers() shows it
-  virtual std::string_view summary() const = 0;  ///< one line, shown by margin_solvers()
-  /// It knows rows only through Problem::kernel, which is then never null; other solvers get problems without one.
-  virtual bool takes_kernels() const { return false; }
+  virtual const SolverRecord& record() const = 0;
+  std::string_view name() const { return record().name; }
   /// Empty when the solver can do this problem, otherwise the reason it cannot, as a sentence fragment.
   virtual std::string unsupported_reason(const Problem& problem) const = 0;
   /// Estimate of the bytes that solve() will allocate, beyond the rows.
@@ -46,14 +71,32 @@ class Solver {
   virtual Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const = 0;
 };
 
-/// The registry, in the order of docs/reference.md.
+/// The registry, in the order of docs/reference.md: solvers and their variants.
+const std::vector<const Solver*>& registered_solvers();
+
+/// The registry without variants.
 const std::vector<const Solver*>& all_solvers();
 
-/// Whether the solver named in the options is one that takes kernels.
-bool names_kernel_solver(const Options& options);
+/// The solver of this name, or the one whose models report it; null: none, or `auto`.
+const Solver* find_solver(std::string_view name);
+
+/// What the options' solver makes of their problem, before there is one.
+Method method_of(const Options& options);
+
+/// make_problem() for the solver of the options.
+Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor = nullptr);
 
 /// The solver named in the options, or the one `auto` picks. Throws Error for an unknown name, or for a solver that
 /// refuses the problem (with its reason).
 const Solver& choose_solver(const Problem& problem, const Options& options);
+
+/// What `auto` means for this problem (solvers/auto.cpp). Throws Error where a kernel suits no solver.
+const Solver& solver_of_auto(const Problem& problem, const Options& options);
+
+/// The same from the options alone: what follows from the rows is left open.
+const Solver& likely_solver_of_auto(const Options& options);
+
+/// Whether the options leave a soft margin to `auto`, and newton could go on from what sdca leaves.
+bool newton_may_go_on(const Problem& problem, const Options& options);
 
 }  // namespace margin

@@ -37,7 +37,7 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, Poller& poller) {
 }
 
 bool may_compact(const Dataset& data, const Options& s) {
-  const bool kernel = (!s.kernel.empty() && s.kernel != "linear") || names_kernel_solver(s);
+  const bool kernel = (!s.kernel.empty() && s.kernel != "linear") || method_of(s).takes_kernels;
   return data.sparse_input() && data.dimensions() >= narrow && !kernel;
 }
 

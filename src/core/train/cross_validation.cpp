@@ -17,8 +17,6 @@
 
 namespace margin {
 
-extern const Solver& newton;
-
 namespace {
 
 /// Epochs side by side before newton takes over fold by fold, where it can; and where it cannot.
@@ -119,7 +117,7 @@ class Validation {
   void side_by_side(const Problem& problem, std::int32_t first, std::int32_t count) {
     Run run(settings_, monitor_, "sdca", static_cast<std::int64_t>(most_epochs));
     FoldAscent ascent(problem, settings_, fold_, first, count, run);
-    const bool newton_can = settings_.solver == "auto" && newton.unsupported_reason(problem).empty();
+    const bool newton_can = newton_may_go_on(problem, settings_);
     for (const std::size_t k : falling_order(lambdas_)) {
       const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
       measure(ascent, reached, first, k);

@@ -11,7 +11,8 @@ MARGIN_FUNCTION(margin_version) { return text_datum(MARGIN_VERSION); }
 MARGIN_FUNCTION(margin_solvers) {
   ResultSet rows(fcinfo);
   for (const margin::Solver* solver : margin::all_solvers())
-    rows.add({text_datum(solver->name()), text_datum(solver->problem()), text_datum(solver->summary())});
+    rows.add(
+        {text_datum(solver->name()), text_datum(solver->record().problem()), text_datum(solver->record().summary)});
   return 0;
 }
 

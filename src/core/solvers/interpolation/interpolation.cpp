@@ -26,11 +26,17 @@ constexpr std::size_t first_rows = 1024;
 
 class Interpolation final : public Solver {
  public:
-  std::string_view name() const override { return "interpolation"; }
-  std::string_view problem() const override { return "interpolation"; }
-  std::string_view summary() const override {
-    return "least lp norm that meets every target, a number or a range: exact on a small working set of rows, grown by "
-           "scans";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "interpolation",
+        "least lp norm that meets every target, a number or a range: exact on a small working set of "
+        "rows, grown by scans",
+        SolverRecord::interpolation,
+        SolverRecord::between | SolverRecord::l2,
+        SolverRecord::Losses::none,
+        false,
+        {}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override {
     if (!p.interpolate) return "it meets targets exactly, which loss => 'interpolate' asks for";

@@ -14,12 +14,18 @@ namespace {
 
 class KernelBatchPerceptron final : public Solver {
  public:
-  std::string_view name() const override { return "kernel_batch_perceptron"; }
-  std::string_view problem() const override { return "hard margin, kernel"; }
-  std::string_view summary() const override {
-    return "baseline: adds the row of smallest margin, one kernel column a step (Cotter, Shalev-Shwartz, Srebro 2012)";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "kernel_batch_perceptron",
+        "baseline: adds the row of smallest margin, one kernel column a step (Cotter, Shalev-Shwartz, "
+        "Srebro 2012)",
+        SolverRecord::hard_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::none,
+        true,
+        {}};
+    return record;
   }
-  bool takes_kernels() const override { return true; }
   std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;

@@ -22,12 +22,18 @@ namespace {
 
 class Sampling final : public Solver {
  public:
-  std::string_view name() const override { return "sampling"; }
-  std::string_view problem() const override { return "hard margin, kernel"; }
-  std::string_view summary() const override {
-    return "adaptive sampling in the dual, one kernel column a step (Ji, Srebro, Telgarsky 2021, Algorithm 2)";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "sampling",
+        "adaptive sampling in the dual, one kernel column a step (Ji, Srebro, Telgarsky 2021, Algorithm "
+        "2)",
+        SolverRecord::hard_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::none,
+        true,
+        {"seed", "step"}};
+    return record;
   }
-  bool takes_kernels() const override { return true; }
   std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;

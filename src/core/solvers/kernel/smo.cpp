@@ -37,14 +37,18 @@ constexpr double useful_pool = 2500;
 
 class Smo final : public Solver {
  public:
-  std::string_view name() const override { return "smo"; }
-  std::string_view problem() const override { return "hard margin or soft margin, kernel"; }
-  std::string_view summary() const override {
-    return "exact kernel machine (maximum margin, or hinge loss): second-order SMO and Newton's method on a working "
-           "set of "
-           "rows";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "smo",
+        "exact kernel machine (maximum margin, or hinge loss): second-order SMO and Newton's method on "
+        "a working set of rows",
+        SolverRecord::hard_margin | SolverRecord::soft_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::hinge,
+        true,
+        {}};
+    return record;
   }
-  bool takes_kernels() const override { return true; }
   std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), first = std::min(n, static_cast<double>(SmoOutput::first_pool));

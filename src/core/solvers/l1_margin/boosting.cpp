@@ -30,13 +30,31 @@ constexpr std::int64_t default_rounds = 10000;
 constexpr std::int64_t rounds_of_risk = 300;  // on rows that are proven not separable
 constexpr double default_shrinkage = 0.1;
 
+const SolverRecord rounds_record = {
+    "boosting",
+    "maximum l1 margin: coordinate descent with shrinkage, or exact by linear programs (Telgarsky 2013)",
+    SolverRecord::hard_margin,
+    SolverRecord::l1,
+    SolverRecord::Losses::exponential_or_logistic,
+    false,
+    {"seed", "shrinkage", "step", "learners", "working_set"}};
+
+const SolverRecord linear_program_record = {
+    "linear_program",
+    "maximum l1 margin: exact by linear programs on a small working set of rows",
+    SolverRecord::hard_margin,
+    SolverRecord::l1,
+    SolverRecord::Losses::exponential_or_logistic,
+    false,
+    {"seed", "shrinkage", "step", "learners", "working_set"},
+    {"linear_program+boosting"},
+    "boosting",
+    true};
+
 class Boosting final : public Solver {
  public:
-  std::string_view name() const override { return "boosting"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "maximum l1 margin: coordinate descent with shrinkage, or exact by linear programs (Telgarsky 2013)";
-  }
+  explicit Boosting(const SolverRecord& record) : record_(record) {}
+  const SolverRecord& record() const override { return record_; }
   std::string unsupported_reason(const Problem& p) const override {
     if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
     if (p.norm != 1) return "it maximises the l1 margin: give norm => 1";
@@ -48,6 +66,9 @@ class Boosting final : public Solver {
     return dual_bytes(p) + columns + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
   }
   Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+
+ private:
+  const SolverRecord& record_;
 };
 
 BoostingRule rule_of(const Problem& problem, const Options& options) {
@@ -149,12 +170,12 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
 
 Solution Boosting::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
   const bool stumps = problem.learners == Learners::stumps;
-  if (stumps && options.working_set.value_or(false))
+  const bool working_set = &record_ == &linear_program_record;
+  if (stumps && working_set)
     throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
                 "Leave it out: stumps are found in rounds of boosting.");
-  const bool working_set = !stumps && options.working_set.value_or(options.solver == "auto");
   const BoostingRule rule = rule_of(problem, options);
-  Run run(options, monitor, name(), default_rounds);
+  Run run(options, monitor, "boosting", default_rounds);
   L1Rows rows(problem, run);
   if (stumps) rows.scale = 1;
   Poller poller(&monitor);
@@ -194,11 +215,13 @@ Solution Boosting::solve(const Problem& problem, const Options& options, Monitor
   return s;
 }
 
-const Boosting instance;
+const Boosting instance(rounds_record), by_linear_programs(linear_program_record);
 
 }  // namespace
 
 extern const Solver& boosting;
+extern const Solver& linear_program;
 const Solver& boosting = instance;
+const Solver& linear_program = by_linear_programs;
 
 }  // namespace margin

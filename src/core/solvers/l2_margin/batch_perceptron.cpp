@@ -18,10 +18,16 @@ namespace {
 
 class BatchPerceptron final : public Solver {
  public:
-  std::string_view name() const override { return "batch_perceptron"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "baseline: adds the row of smallest margin in every pass (Cotter, Shalev-Shwartz, Srebro 2012)";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "batch_perceptron",
+        "baseline: adds the row of smallest margin in every pass (Cotter, Shalev-Shwartz, Srebro 2012)",
+        SolverRecord::hard_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::none,
+        false,
+        {}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override {
     if (const std::string reason = refusal_of_l2_margin(p); !reason.empty()) return reason;

@@ -31,10 +31,19 @@ constexpr std::int64_t default_rounds = 100000;
 
 class CuttingPlane final : public Solver {
  public:
-  std::string_view name() const override { return "cutting_plane"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "exact maximum l2 margin: minimum-norm point of a small working set of rows, certified and grown by scans";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "cutting_plane",
+        "exact maximum l2 margin: minimum-norm point of a small working set of rows, certified and "
+        "grown by scans",
+        SolverRecord::hard_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::none,
+        false,
+        {},
+        {"cutting_plane+momentum", "cutting_plane+sdca", "cutting_plane+newton", "cutting_plane+newton_cg",
+         "cutting_plane+sdca+newton", "cutting_plane+sdca+newton_cg"}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_l2_margin(p); }
   double workspace(const Problem& p) const override {

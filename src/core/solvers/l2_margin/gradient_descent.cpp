@@ -16,10 +16,15 @@ namespace {
 
 class GradientDescent final : public Solver {
  public:
-  std::string_view name() const override { return "gradient_descent"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "baseline: gradient descent on the exponential or logistic risk, step size 1";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {"gradient_descent",
+                                        "baseline: gradient descent on the exponential or logistic risk, step size 1",
+                                        SolverRecord::hard_margin,
+                                        SolverRecord::l2,
+                                        SolverRecord::Losses::exponential_or_logistic,
+                                        false,
+                                        {}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }

@@ -26,10 +26,16 @@ Rule momentum_rule(const Problem& problem) {
 
 class Momentum final : public Solver {
  public:
-  std::string_view name() const override { return "momentum"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "maximum l2 margin by dual acceleration, one pass per iteration (Ji, Srebro, Telgarsky 2021)";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "momentum",
+        "maximum l2 margin by dual acceleration, one pass per iteration (Ji, Srebro, Telgarsky 2021)",
+        SolverRecord::hard_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::exponential_or_logistic,
+        false,
+        {}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }

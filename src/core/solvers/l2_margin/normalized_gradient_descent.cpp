@@ -12,10 +12,16 @@ namespace {
 
 class NormalizedGradientDescent final : public Solver {
  public:
-  std::string_view name() const override { return "normalized_gradient_descent"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "baseline: gradient descent on the risk with normalised steps (momentum without momentum)";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "normalized_gradient_descent",
+        "baseline: gradient descent on the risk with normalised steps (momentum without momentum)",
+        SolverRecord::hard_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::exponential_or_logistic,
+        false,
+        {}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }

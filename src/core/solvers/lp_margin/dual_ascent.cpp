@@ -1,6 +1,6 @@
-// dual_ascent: the maximum lp margin, 1 < p <= 2, one class against the rest. By name: coordinate steps over all rows
-// (solvers/lp_margin/dual_ascent_steps.cpp). As `auto`, or with working_set => true: Newton's method on a small working set of
-// rows (solvers/lp_margin/dual_ascent_working_set.cpp); for p = 2 the exact solver of the l2 margin, which also does
+// dual_ascent: the maximum lp margin, 1 < p <= 2, one class against the rest. Coordinate steps over all rows,
+// plain or accelerated (solvers/lp_margin/dual_ascent_steps.cpp). dual_ascent+newton: Newton's method on a small working set
+// of rows (solvers/lp_margin/dual_ascent_working_set.cpp); for p = 2 the exact solver of the l2 margin, which also does
 // the joint problem of k classes. Raj & Bach, Explicit Regularization of Stochastic Gradient Methods through Duality
 // (2021), Section 3.
 #include "core/solvers/lp_margin/dual_ascent_steps.hpp"
@@ -14,33 +14,76 @@ extern const Solver& cutting_plane;
 
 namespace {
 
+constexpr unsigned norms = SolverRecord::between | SolverRecord::l2;
+
+const SolverRecord own_steps = {
+    "dual_ascent",
+    "maximum lp margin, 1 < p <= 2: randomised dual coordinate ascent, or Newton's method on a small working set of "
+    "rows",
+    SolverRecord::hard_margin,
+    norms,
+    SolverRecord::Losses::none,
+    false,
+    {"seed", "order", "step", "accelerated", "working_set"}};
+
+const SolverRecord accelerated_steps = {"dual_ascent+accelerated",
+                                        "maximum lp margin, 1 < p <= 2: accelerated randomised dual coordinate ascent",
+                                        SolverRecord::hard_margin,
+                                        norms,
+                                        SolverRecord::Losses::none,
+                                        false,
+                                        {"seed", "order", "step", "accelerated", "working_set"},
+                                        {},
+                                        "dual_ascent",
+                                        false,
+                                        true};
+
+const SolverRecord newton_steps = {
+    "dual_ascent+newton",
+    "maximum lp margin, 1 < p <= 2: Newton's method on a small working set of rows",
+    SolverRecord::hard_margin,
+    norms,
+    SolverRecord::Losses::none,
+    false,
+    {"working_set"},
+    {"dual_ascent+cutting_plane", "dual_ascent+cutting_plane+momentum", "dual_ascent+cutting_plane+sdca",
+     "dual_ascent+cutting_plane+newton", "dual_ascent+cutting_plane+newton_cg", "dual_ascent+cutting_plane+sdca+newton",
+     "dual_ascent+cutting_plane+sdca+newton_cg"},
+    "dual_ascent",
+    true};
+
 class DualAscent final : public Solver {
  public:
-  std::string_view name() const override { return "dual_ascent"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "maximum lp margin, 1 < p <= 2: randomised dual coordinate ascent, or Newton's method on a small working "
-           "set of "
-           "rows";
-  }
+  explicit DualAscent(const SolverRecord& record) : record_(record) {}
+  const SolverRecord& record() const override { return record_; }
   std::string unsupported_reason(const Problem& p) const override {
     return p.norm == 2 && p.hard_margin ? "" : refusal_of_lp_steps(p);
   }
   double workspace(const Problem& p) const override {
     return cutting_plane.workspace(p) + lp_steps_workspace(p) + 4096.0 * p.dimensions();
   }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    const bool working_set = options.working_set.value_or(options.solver == "auto");
+  Solution solve(const Problem& problem, const Options& given, Monitor& monitor) const override {
+    const bool working_set = &record_ == &newton_steps;
     if (problem.norm == 2 && (working_set || problem.task == Task::multiclass))
-      return cutting_plane.solve(problem, options, monitor);
+      return cutting_plane.solve(problem, given, monitor);
+    Options options = given;
+    options.accelerated = &record_ == &accelerated_steps;
     return solve_one_vs_rest(problem, options, monitor, working_set ? solve_by_working_set : solve_coordinate_ascent);
   }
+
+ private:
+  const SolverRecord& record_;
 };
 
-const DualAscent instance;
+const DualAscent plain(own_steps), accelerated(accelerated_steps), by_newton(newton_steps);
 
 }  // namespace
 
-const Solver& dual_ascent = instance;
+extern const Solver& dual_ascent;
+extern const Solver& dual_ascent_accelerated;
+extern const Solver& dual_ascent_newton;
+const Solver& dual_ascent = plain;
+const Solver& dual_ascent_accelerated = accelerated;
+const Solver& dual_ascent_newton = by_newton;
 
 }  // namespace margin

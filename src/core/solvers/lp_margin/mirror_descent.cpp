@@ -20,10 +20,13 @@ namespace {
 
 class MirrorDescent final : public Solver {
  public:
-  std::string_view name() const override { return "mirror_descent"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "baseline: stochastic mirror descent on the squared hinge, 1 < p <= 2";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "mirror_descent",           "baseline: stochastic mirror descent on the squared hinge, 1 < p <= 2",
+        SolverRecord::hard_margin,  SolverRecord::between | SolverRecord::l2,
+        SolverRecord::Losses::none, false,
+        {"seed", "order"}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }

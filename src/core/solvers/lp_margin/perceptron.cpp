@@ -19,10 +19,15 @@ namespace {
 
 class Perceptron final : public Solver {
  public:
-  std::string_view name() const override { return "perceptron"; }
-  std::string_view problem() const override { return "hard margin"; }
-  std::string_view summary() const override {
-    return "baseline: the perceptron, 1 < p <= 2: adds each row that it errs on";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {"perceptron",
+                                        "baseline: the perceptron, 1 < p <= 2: adds each row that it errs on",
+                                        SolverRecord::hard_margin,
+                                        SolverRecord::between | SolverRecord::l2,
+                                        SolverRecord::Losses::none,
+                                        false,
+                                        {"seed", "order"}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }

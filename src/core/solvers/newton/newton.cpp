@@ -109,10 +109,17 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
 
 class Newton final : public Solver {
  public:
-  std::string_view name() const override { return "newton"; }
-  std::string_view problem() const override { return "soft margin"; }
-  std::string_view summary() const override {
-    return "Newton with Cholesky (smooth losses), augmented Lagrangian with semismooth Newton (piecewise ones)";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "newton",
+        "Newton with Cholesky (smooth losses), augmented Lagrangian with semismooth Newton (piecewise "
+        "ones)",
+        SolverRecord::soft_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::all,
+        false,
+        {"initial"}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override;
@@ -121,10 +128,16 @@ class Newton final : public Solver {
 
 class NewtonCg final : public Solver {
  public:
-  std::string_view name() const override { return "newton_cg"; }
-  std::string_view problem() const override { return "soft margin"; }
-  std::string_view summary() const override {
-    return "newton with conjugate gradients in place of Cholesky: any number of features, sparse rows";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "newton_cg",
+        "newton with conjugate gradients in place of Cholesky: any number of features, sparse rows",
+        SolverRecord::soft_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::all,
+        false,
+        {"initial"}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_second_order(p); }
   double workspace(const Problem& p) const override;

@@ -25,8 +25,12 @@
 #include "core/solvers/sdca/epoch.hpp"
 #include "core/solvers/sdca/fold_steps.hpp"
 #include "core/solvers/sdca/gap_schedule.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
+
+extern const Solver& sdca;
+extern const Solver& soft_auto;
 
 namespace {
 
@@ -75,7 +79,8 @@ struct FoldAscent::Output {
 
 std::string FoldAscent::unsupported_reason(const Options& s) {
   if (s.hard_margin()) return "it needs lambda";
-  if (s.solver != "auto" && s.solver != "sdca") return "another solver is asked for";
+  const Solver* const named = find_solver(s.solver);
+  if (s.solver != "auto" && named != &sdca && named != &soft_auto) return "another solver is asked for";
   if (s.standardize) return "every fold has units of its own";
   if (!s.kernel.empty() && s.kernel != "linear") return "it has no kernels";
   if (s.l1_ratio > 0) return "it has no elastic net";

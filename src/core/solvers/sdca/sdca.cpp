@@ -40,10 +40,16 @@ constexpr std::int64_t default_epochs = 1000;
 
 class Sdca final : public Solver {
  public:
-  std::string_view name() const override { return "sdca"; }
-  std::string_view problem() const override { return "soft margin"; }
-  std::string_view summary() const override {
-    return "stochastic dual coordinate ascent with shrinking; every loss, elastic net, sparse rows";
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "sdca",
+        "stochastic dual coordinate ascent with shrinking; every loss, elastic net, sparse rows",
+        SolverRecord::soft_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::all,
+        false,
+        {"seed", "initial", "order", "output", "start"}};
+    return record;
   }
   std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";

@@ -30,9 +30,16 @@ constexpr std::int64_t default_epochs = 128;
 
 class Sgd final : public Solver {
  public:
-  std::string_view name() const override { return "sgd"; }
-  std::string_view problem() const override { return "soft margin"; }
-  std::string_view summary() const override { return "stochastic gradient descent with step 1/(lambda t): a baseline"; }
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {"sgd",
+                                        "stochastic gradient descent with step 1/(lambda t): a baseline",
+                                        SolverRecord::soft_margin,
+                                        SolverRecord::l2,
+                                        SolverRecord::Losses::all,
+                                        false,
+                                        {"seed"}};
+    return record;
+  }
   std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
     if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
