@@ -640,9 +640,9 @@ COMMENT ON FUNCTION margin_pmml(margin_model, text[]) IS 'a model as a PMML 4.4 
 
 -- ---------------------------------------------------------------------------------------------------------- catalog
 
-CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text) RETURNS SETOF record
+CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text, OUT options text, OUT reports text) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
-COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name';
+COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name, the options that not all of them read, and the names that their models report';
 
 CREATE FUNCTION margin_losses(OUT name text, OUT outcome text, OUT probability boolean) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;

@@ -1,6 +1,9 @@
 #include "core/kernel/kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "core/base/error.hpp"
 #include "core/base/monitor.hpp"
@@ -48,6 +51,81 @@ double resolve_gamma(const Dataset& rows, const Options& s, Monitor* monitor) {
   return v > 0 ? 1 / (d * v) : 1.0;  // as scikit-learn
 }
 
+constexpr double unbounded = std::numeric_limits<double>::max();
+
+/// A parameter of kernels, the option of the same name.
+struct ParameterRecord {
+  std::string_view name;
+  double least, most;
+  bool whole;
+  double (*get)(const KernelParameters&);
+  void (*set)(KernelParameters&, double);
+  double (*given)(const Dataset&, const Options&, Monitor*);  ///< by the options, for these rows
+
+  bool holds(double v) const { return !whole || (v >= 0 && v <= most && v == std::floor(v)); }
+  bool valid(double v) const { return holds(v) && v >= least && v <= most; }
+};
+
+constexpr ParameterRecord parameters[] = {
+    {"gamma", std::numeric_limits<double>::denorm_min(), unbounded, false,
+     [](const KernelParameters& p) { return p.gamma; }, [](KernelParameters& p, double v) { p.gamma = v; },
+     resolve_gamma},
+    {"degree", 1, 100, true, [](const KernelParameters& p) { return static_cast<double>(p.degree); },
+     [](KernelParameters& p, double v) { p.degree = static_cast<std::int32_t>(v); },
+     [](const Dataset&, const Options& s, Monitor*) { return s.degree; }},
+    {"coef0", 0, unbounded, false, [](const KernelParameters& p) { return p.coef0; },
+     [](KernelParameters& p, double v) { p.coef0 = v; },
+     [](const Dataset&, const Options& s, Monitor*) { return s.coef0; }},
+    {"width", 1, 1e6, true, [](const KernelParameters& p) { return static_cast<double>(p.width); },
+     [](KernelParameters& p, double v) { p.width = static_cast<std::int32_t>(v); },
+     [](const Dataset&, const Options& s, Monitor*) { return static_cast<double>(s.width); }},
+    {"seed", 0, 0x1p53, true, [](const KernelParameters& p) { return static_cast<double>(p.seed); },
+     [](KernelParameters& p, double v) { p.seed = static_cast<std::uint64_t>(v); },
+     [](const Dataset&, const Options& s, Monitor*) { return static_cast<double>(s.seed); }},
+};
+
+const ParameterRecord* find_parameter(std::string_view name) {
+  const auto* at = std::find_if(std::begin(parameters), std::end(parameters),
+                                [&](const ParameterRecord& p) { return p.name == name; });
+  return at == std::end(parameters) ? nullptr : at;
+}
+
+using Maker = std::shared_ptr<const KernelFunction> (*)(const KernelParameters&, std::int32_t, Monitor*);
+
+template <class K>
+std::shared_ptr<const KernelFunction> make(const KernelParameters& p, std::int32_t dimensions, Monitor* monitor) {
+  if constexpr (std::is_constructible_v<K, const KernelParameters&, std::int32_t, Monitor*>)
+    return std::make_shared<K>(p, dimensions, monitor);
+  else if constexpr (std::is_constructible_v<K, const KernelParameters&>)
+    return std::make_shared<K>(p);
+  else
+    return std::make_shared<K>();
+}
+
+// A kernel is a final subclass of KernelFunction with, beside the virtual interface, three constants: id (its name),
+// formula, and reads (the names of its parameters).
+template <class... K>
+struct KernelList {};
+
+/// In the order of docs/reference.md.
+using AllKernels = KernelList<LinearKernel, RbfKernel, PolynomialKernel, NtkKernel, NtkFiniteKernel>;
+
+template <class... K>
+std::vector<KernelRecord> records_of(KernelList<K...>) {
+  return {{K::id, K::formula, {K::reads.begin(), K::reads.end()}}...};
+}
+
+template <class... K>
+std::vector<Maker> makers_of(KernelList<K...>) {
+  return {make<K>...};
+}
+
+/// The place of a kernel in the list; its length for an unknown name.
+std::size_t place_of(std::string_view name) {
+  const auto& names = kernel_names();
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
 [[noreturn]] void refuse_norm(double norm) {
   throw Error(
       ErrorKind::invalid_value,
@@ -61,41 +139,61 @@ void require_kernel_range(double norm) {
   if (!(norm <= largest_norm)) refuse_norm(norm);
 }
 
+const std::vector<KernelRecord>& kernel_records() {
+  static const std::vector<KernelRecord> records = records_of(AllKernels{});
+  return records;
+}
+
 const std::vector<std::string_view>& kernel_names() {
-  static const std::vector<std::string_view> names = {LinearKernel::id, RbfKernel::id, PolynomialKernel::id,
-                                                      NtkKernel::id, NtkFiniteKernel::id};
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const KernelRecord& record : kernel_records()) out.push_back(record.name);
+    return out;
+  }();
   return names;
+}
+
+bool kernel_reads(std::string_view name, std::string_view option) {
+  const std::size_t place = place_of(name);
+  if (place == kernel_names().size()) return false;
+  const auto& own = kernel_records()[place].parameters;
+  return std::find(own.begin(), own.end(), option) != own.end();
+}
+
+bool set_kernel_parameter(KernelParameters& to, std::string_view name, double value) {
+  const ParameterRecord* const parameter = find_parameter(name);
+  if (parameter == nullptr || !parameter->holds(value)) return false;
+  parameter->set(to, value);
+  return true;
 }
 
 std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const KernelParameters& p,
                                                   std::int32_t dimensions, Monitor* monitor) {
-  const bool scaled = std::isfinite(p.gamma) && p.gamma > 0;
-  if (name == LinearKernel::id) return std::make_shared<LinearKernel>();
-  if (name == RbfKernel::id && scaled) return std::make_shared<RbfKernel>(p);
-  if (name == PolynomialKernel::id && scaled && p.degree >= 1 && p.degree <= 100 && std::isfinite(p.coef0) &&
-      p.coef0 >= 0)
-    return std::make_shared<PolynomialKernel>(p);
-  if (name == NtkKernel::id) return std::make_shared<NtkKernel>();
-  if (name == NtkFiniteKernel::id && p.width >= 1 && p.width <= 1000000 && dimensions > 0 &&
-      static_cast<double>(p.width) * dimensions <= most_hidden_weights)
-    return std::make_shared<NtkFiniteKernel>(p, dimensions, monitor);
-  return nullptr;
+  static const std::vector<Maker> makers = makers_of(AllKernels{});
+  const std::size_t place = place_of(name);
+  if (place == makers.size()) return nullptr;
+  for (const std::string_view own : kernel_records()[place].parameters) {
+    const ParameterRecord* const parameter = find_parameter(own);
+    if (parameter == nullptr || !parameter->valid(parameter->get(p))) return nullptr;
+  }
+  if (name == NtkFiniteKernel::id &&
+      !(dimensions > 0 && static_cast<double>(p.width) * dimensions <= most_hidden_weights))
+    return nullptr;
+  return makers[place](p, dimensions, monitor);
 }
 
 std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& s, Monitor* monitor) {
   const std::string_view name = s.kernel.empty() ? LinearKernel::id : std::string_view(s.kernel);
-  bool known = false;
-  for (const std::string_view other : kernel_names()) known |= other == name;
-  if (!known)
+  const std::size_t place = place_of(name);
+  if (place == kernel_names().size())
     throw Error(ErrorKind::invalid_option, "unknown kernel \"" + std::string(name) + "\"",
                 name_hint(name, kernel_names()));
   if (rows.radius() > largest_norm || (rows.radius() > 0 && rows.radius() < smallest_norm)) refuse_norm(rows.radius());
   KernelParameters p;
-  if (name == RbfKernel::id || name == PolynomialKernel::id) p.gamma = resolve_gamma(rows, s, monitor);
-  p.degree = static_cast<std::int32_t>(s.degree);
-  p.coef0 = s.coef0;
-  p.width = s.width;
-  p.seed = s.seed;
+  for (const std::string_view own : kernel_records()[place].parameters) {
+    const ParameterRecord& parameter = *find_parameter(own);
+    parameter.set(p, parameter.given(rows, s, monitor));
+  }
   auto kernel = make_kernel(name, p, rows.dimensions(), monitor);
   if (kernel == nullptr)
     throw Error(ErrorKind::limit_exceeded,
@@ -112,13 +210,9 @@ std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Opt
 }
 
 std::vector<KernelParameter> named_parameters(const KernelFunction& kernel) {
-  const KernelParameters& p = kernel.parameters();
   std::vector<KernelParameter> out;
-  if (p.gamma > 0) out.push_back({"gamma", p.gamma});
-  if (p.degree > 0) out.push_back({"degree", static_cast<double>(p.degree)});
-  if (p.degree > 0) out.push_back({"coef0", p.coef0});
-  if (p.width > 0) out.push_back({"width", static_cast<double>(p.width)});
-  if (p.width > 0) out.push_back({"seed", static_cast<double>(p.seed)});
+  for (const std::string_view own : kernel_records()[place_of(kernel.name())].parameters)
+    out.push_back({own, find_parameter(own)->get(kernel.parameters())});
   return out;
 }
 

@@ -1,7 +1,8 @@
 // A kernel k(x, x') as a function of the inner product <x, x'> and of a few numbers per row that are computed once.
-// Adding one = a file in kernel_functions/ and a line in kernel/kernel.cpp.
+// Adding one = a file in kernel/ with its record (id, formula, reads), and its class in the list of kernel/kernel.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -50,8 +51,24 @@ class KernelFunction {
   virtual double bytes() const { return 0; }
 };
 
-/// All names, in the order of docs/reference.md.
+/// What margin_kernels() shows of a kernel.
+struct KernelRecord {
+  std::string_view name, formula;
+  std::vector<std::string_view> parameters;  ///< names of parameters, which are the options that it reads
+};
+
+/// In the order of docs/reference.md.
+const std::vector<KernelRecord>& kernel_records();
+
+/// All names, in that order.
 const std::vector<std::string_view>& kernel_names();
+
+/// Whether the kernel of this name reads an option.
+bool kernel_reads(std::string_view name, std::string_view option);
+
+/// Sets a parameter of a stored model by its name; false for a name that no kernel knows, or a number that it cannot
+/// hold.
+bool set_kernel_parameter(KernelParameters& parameters, std::string_view name, double value);
 
 /// Throws Error(invalid_value) for a norm of a row that powers of norms would overflow with.
 void require_kernel_range(double norm);

@@ -11,6 +11,8 @@ namespace margin {
 class LinearKernel final : public KernelFunction {
  public:
   static constexpr std::string_view id = "linear";
+  static constexpr std::string_view formula = "<x, x'>; taken as a kernel by the solvers for kernels alone";
+  static constexpr std::array<std::string_view, 0> reads{};
   std::string_view name() const override { return id; }
   const KernelParameters& parameters() const override { return parameters_; }
   double diagonal(const double* summary) const override { return summary[0]; }

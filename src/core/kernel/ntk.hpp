@@ -16,6 +16,10 @@ namespace margin {
 class NtkKernel final : public KernelFunction {
  public:
   static constexpr std::string_view id = "ntk";
+  static constexpr std::string_view formula =
+      "[<x, x'> (pi - theta) + |x||x'| (sin theta + (pi - theta) cos theta)] / 2pi, theta the angle "
+      "between x and x': the tangent kernel of a two-layer ReLU network of infinite width";
+  static constexpr std::array<std::string_view, 0> reads{};
   std::string_view name() const override { return id; }
   const KernelParameters& parameters() const override { return parameters_; }
   double diagonal(const double* summary) const override { return summary[0]; }

@@ -18,6 +18,10 @@ namespace margin {
 class NtkFiniteKernel final : public KernelFunction {
  public:
   static constexpr std::string_view id = "ntk_finite";
+  static constexpr std::string_view formula =
+      "the same of a network of width hidden units u with standard normal weights: (1/m) sum [1{u.x > 0} "
+      "1{u.x' > 0} <x, x'> + relu(u.x) relu(u.x')]";
+  static constexpr std::array<std::string_view, 2> reads{"width", "seed"};
   /// `monitor` (null: none) is polled while the units are drawn.
   NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions, Monitor* monitor)
       : dimensions_(static_cast<std::size_t>(dimensions)) {

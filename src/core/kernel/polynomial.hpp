@@ -8,6 +8,8 @@ namespace margin {
 class PolynomialKernel final : public KernelFunction {
  public:
   static constexpr std::string_view id = "polynomial";
+  static constexpr std::string_view formula = "(gamma <x, x'> + coef0)^degree";
+  static constexpr std::array<std::string_view, 3> reads{"gamma", "degree", "coef0"};
   explicit PolynomialKernel(const KernelParameters& p) {
     parameters_.gamma = p.gamma;
     parameters_.degree = p.degree;

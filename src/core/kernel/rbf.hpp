@@ -11,6 +11,8 @@ namespace margin {
 class RbfKernel final : public KernelFunction {
  public:
   static constexpr std::string_view id = "rbf";
+  static constexpr std::string_view formula = "exp(-gamma |x - x'|^2)";
+  static constexpr std::array<std::string_view, 1> reads{"gamma"};
   explicit RbfKernel(const KernelParameters& p) { parameters_.gamma = p.gamma; }
   std::string_view name() const override { return id; }
   const KernelParameters& parameters() const override { return parameters_; }

@@ -16,6 +16,7 @@ class EpsilonInsensitive final : public Loss {
   static constexpr std::string_view id = "epsilon_insensitive";
   static constexpr bool classifies = false;
   static constexpr bool settles = true;
+  static constexpr std::array<std::string_view, 1> reads{"epsilon"};
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }

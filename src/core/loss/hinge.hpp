@@ -15,6 +15,7 @@ class Hinge final : public Loss {
   static constexpr std::string_view id = "hinge";
   static constexpr bool classifies = true;
   static constexpr bool settles = true;
+  static constexpr std::array<std::string_view, 0> reads{};
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }

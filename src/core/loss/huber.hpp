@@ -16,6 +16,7 @@ class Huber final : public Loss {
   static constexpr std::string_view id = "huber";
   static constexpr bool classifies = false;
   static constexpr bool settles = true;
+  static constexpr std::array<std::string_view, 1> reads{"smoothing"};
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }

@@ -15,6 +15,7 @@ class Logistic final : public Loss {
   static constexpr std::string_view id = "logistic";
   static constexpr bool classifies = true;
   static constexpr bool settles = false;
+  static constexpr std::array<std::string_view, 0> reads{};
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }

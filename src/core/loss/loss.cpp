@@ -1,5 +1,6 @@
 #include "core/loss/loss.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct Entry {
   std::string_view name;
   bool classification;
+  std::vector<std::string_view> options;
   std::shared_ptr<const Loss> (*make)(const Options&);
 };
 
@@ -23,7 +25,7 @@ std::shared_ptr<const Loss> make(const Options& options) {
 
 template <class... L>
 std::vector<Entry> entries(LossList<L...>) {
-  return {{L::id, L::classifies, make<L>}...};
+  return {{L::id, L::classifies, {L::reads.begin(), L::reads.end()}, make<L>}...};
 }
 
 const std::vector<Entry>& registry() {
@@ -51,6 +53,11 @@ const std::vector<std::string_view>& loss_names() {
 bool is_regression_loss(std::string_view name) {
   const Entry* const entry = find(name);
   return entry != nullptr && !entry->classification;
+}
+
+bool loss_reads(std::string_view name, std::string_view option) {
+  const Entry* const entry = find(name);
+  return entry != nullptr && std::find(entry->options.begin(), entry->options.end(), option) != entry->options.end();
 }
 
 std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options) {

@@ -2,6 +2,7 @@
 // Shalev-Shwartz & Zhang (2013), Section 3; docs/reference.md lists the names. One file in losses/ = one loss.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ const std::vector<std::string_view>& loss_names();
 
 /// True when `name` is a loss whose outcomes are numbers (false for unknown names too).
 bool is_regression_loss(std::string_view name);
+
+/// Whether the loss of this name reads an option.
+bool loss_reads(std::string_view name, std::string_view option);
 
 /// The loss called `name`, with its parameter from the options: smoothing (smoothed_hinge, huber) or epsilon (the
 /// insensitive losses). Throws Error(invalid_option) for a name that a soft margin does not know.

@@ -13,8 +13,9 @@
 
 namespace margin {
 
-// A loss is a final subclass of Loss with a constructor from Options and, beside the virtual interface, three
-// constants: id (its name), classifies, and settles (rows can reach an end of the dual domain and stay there).
+// A loss is a final subclass of Loss with a constructor from Options and, beside the virtual interface, four
+// constants: id (its name), classifies, settles (rows can reach an end of the dual domain and stay there), and reads
+// (the options that its parameters are).
 template <class... L>
 struct LossList {};
 

@@ -16,6 +16,7 @@ class SmoothedHinge final : public Loss {
   static constexpr std::string_view id = "smoothed_hinge";
   static constexpr bool classifies = true;
   static constexpr bool settles = true;
+  static constexpr std::array<std::string_view, 1> reads{"smoothing"};
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }

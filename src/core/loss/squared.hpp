@@ -14,6 +14,7 @@ class Squared final : public Loss {
   static constexpr std::string_view id = "squared";
   static constexpr bool classifies = false;
   static constexpr bool settles = false;
+  static constexpr std::array<std::string_view, 0> reads{};
 
   std::string_view name() const override { return id; }
   bool classification() const override { return classifies; }

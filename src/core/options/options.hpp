@@ -79,6 +79,10 @@ struct Options {
   bool ignore_unseen = false;       ///< of the model: skip features of a sparse row that the training did not have
   std::string log_level;            ///< empty: the session's margin.log_level
 
+  /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty
+  /// where options are set by code.
+  std::vector<std::string_view> given;
+
   // Not options: bytes a solver may use beyond the rows, set by train() from the caller's memory limit; and by what
   // the targets of a regression are divided, set by follow_path() for rows that it has standardised itself.
   double workspace_limit = 4e9;

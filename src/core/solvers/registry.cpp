@@ -129,6 +129,17 @@ const Solver* find_solver(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string_view> reported_names(const Solver& solver) {
+  std::vector<std::string_view> names;
+  for (const Solver* other : registered_solvers()) {
+    const SolverRecord& record = other->record();
+    if (other != &solver && record.variant_of != solver.name()) continue;
+    names.push_back(record.name);
+    names.insert(names.end(), record.reports.begin(), record.reports.end());
+  }
+  return names;
+}
+
 Method method_of(const Options& options) {
   Method method;
   const Solver* solver = find_solver(options.solver);

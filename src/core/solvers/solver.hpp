@@ -80,6 +80,9 @@ const std::vector<const Solver*>& all_solvers();
 /// The solver of this name, or the one whose models report it; null: none, or `auto`.
 const Solver* find_solver(std::string_view name);
 
+/// All names that models of a solver and its variants report; the option solver takes each of them.
+std::vector<std::string_view> reported_names(const Solver& solver);
+
 /// What the options' solver makes of their problem, before there is one.
 Method method_of(const Options& options);
 

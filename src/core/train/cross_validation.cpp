@@ -10,6 +10,7 @@
 #include "core/loss/loss.hpp"
 #include "core/model/metrics.hpp"
 #include "core/problem/target_units.hpp"
+#include "core/solvers/readers.hpp"
 #include "core/solvers/sdca/fold_ascent.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/compaction.hpp"
@@ -280,6 +281,11 @@ std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t fol
 Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
                          double memory_left) {
   const auto start = std::chrono::steady_clock::now();
+  const Solver* const named = find_solver(options.settings.solver);
+  if (options.settings.solver == "auto")
+    require_readers(options.settings, likely_solver_of_auto(options.settings), options.losses);
+  else if (named != nullptr)  // an unknown name is refused by the first training
+    require_readers(options.settings, *named, options.losses);
   const Compaction compaction(given_rows, options.settings, &monitor, memory_left);
   const Dataset& data = compaction.rows();
   const std::vector<std::int32_t> fold = stratified_folds(data, options.folds, options.settings.seed);
@@ -292,6 +298,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   if (memory_left >= 0) memory_left -= lists;
 
   Options settings = options.settings;
+  settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
       options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;

@@ -17,6 +17,7 @@
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/thresholds.hpp"
+#include "core/solvers/readers.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/cross_fit.hpp"
 
@@ -155,6 +156,7 @@ Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, d
     if (memory_left >= 0) memory_left -= calibration_workspace(problem);
   }
   const Solver& solver = choose_solver(problem, given);
+  require_readers(given, solver, losses_of(given));
   require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
   Options options = given;
   if (options.initial.has_value()) compaction.take(*options.initial);

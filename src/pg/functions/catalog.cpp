@@ -1,8 +1,20 @@
 // What the library offers: margin_version(), margin_solvers(), margin_losses(), margin_kernels(), margin_option_list().
-#include "core/options/catalogue.hpp"
+#include "core/solvers/readers.hpp"
 #include "pg/server/boundary.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/result_set.hpp"
+
+namespace margin::pg {
+namespace {
+
+std::string joined(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+}  // namespace margin::pg
 
 using namespace margin::pg;
 
@@ -10,9 +22,11 @@ MARGIN_FUNCTION(margin_version) { return text_datum(MARGIN_VERSION); }
 
 MARGIN_FUNCTION(margin_solvers) {
   ResultSet rows(fcinfo);
-  for (const margin::Solver* solver : margin::all_solvers())
-    rows.add(
-        {text_datum(solver->name()), text_datum(solver->record().problem()), text_datum(solver->record().summary)});
+  for (const margin::Solver* solver : margin::all_solvers()) {
+    const margin::SolverRecord& record = solver->record();
+    rows.add({text_datum(record.name), text_datum(record.problem()), text_datum(record.summary),
+              text_datum(joined(record.options)), text_datum(joined(margin::reported_names(*solver)))});
+  }
   return 0;
 }
 
@@ -28,15 +42,15 @@ MARGIN_FUNCTION(margin_losses) {
 
 MARGIN_FUNCTION(margin_kernels) {
   ResultSet rows(fcinfo);
-  for (const margin::KernelText& kernel : margin::kernel_texts())
-    rows.add({text_datum(kernel.name), text_datum(kernel.formula), text_datum(kernel.options)});
+  for (const margin::KernelRecord& kernel : margin::kernel_records())
+    rows.add({text_datum(kernel.name), text_datum(kernel.formula), text_datum(joined(kernel.parameters))});
   return 0;
 }
 
 MARGIN_FUNCTION(margin_option_list) {
   ResultSet rows(fcinfo);
-  for (const margin::OptionText& option : margin::option_texts())
+  for (const margin::OptionRecord& option : margin::option_records())
     rows.add({text_datum(option.name), text_datum(option.type), text_datum(option.meaning), text_datum(option.fallback),
-              text_datum(option.used_by)});
+              text_datum(margin::readers_of(option))});
   return 0;
 }

@@ -94,21 +94,10 @@ std::shared_ptr<const KernelFunction> read_function(const CompositeReader& reade
     const Value value = value_from(*jsonb);
     const auto* object = std::get_if<Value::Object>(&value.data);
     if (object == nullptr) reader.refuse("kernel_parameters", "must be an object");
-    auto whole = [](double v, double most) { return v >= 0 && v <= most && v == std::floor(v); };
     for (const auto& [key, item] : *object) {
       const double* number = std::get_if<double>(&item.data);
       if (number == nullptr) reader.refuse("kernel_parameters", "must hold numbers");
-      if (key == "gamma")
-        p.gamma = *number;
-      else if (key == "coef0")
-        p.coef0 = *number;
-      else if (key == "degree" && whole(*number, 100))
-        p.degree = static_cast<std::int32_t>(*number);
-      else if (key == "width" && whole(*number, 1e6))
-        p.width = static_cast<std::int32_t>(*number);
-      else if (key == "seed" && whole(*number, 0x1p53))
-        p.seed = static_cast<std::uint64_t>(*number);
-      else
+      if (!set_kernel_parameter(p, key, *number))
         reader.refuse("kernel_parameters", "has \"" + key + "\": " + describe(item) + ", which no kernel takes");
     }
   }

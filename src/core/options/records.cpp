@@ -1,0 +1,314 @@
+// The only list of options. Each states its values once in words, for users, and once as the code that checks them.
+#include "core/options/records.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace margin {
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view key, const Value& found, const std::string& expected) {
+  throw Error(ErrorKind::invalid_option,
+              "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
+}
+
+double number(std::string_view key, const Value& v, const std::string& expected, bool (*valid)(double)) {
+  const double* x = std::get_if<double>(&v.data);
+  if (x == nullptr || !std::isfinite(*x) || !valid(*x)) refuse(key, v, expected);
+  return *x;
+}
+
+bool boolean(std::string_view key, const Value& v) {
+  const bool* x = std::get_if<bool>(&v.data);
+  if (x == nullptr) refuse(key, v, "true or false");
+  return *x;
+}
+
+std::string text(std::string_view key, const Value& v) {
+  const auto* x = std::get_if<std::string>(&v.data);
+  if (x == nullptr || x->empty()) refuse(key, v, "a name");
+  return *x;
+}
+
+template <class E>
+E choice(std::string_view key, const Value& v, const std::vector<std::pair<std::string, E>>& names) {
+  const auto* x = std::get_if<std::string>(&v.data);
+  std::string all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (x != nullptr && *x == names[i].first) return names[i].second;
+    all += (i == 0 ? "'" : (i + 1 == names.size() ? " or '" : ", '")) + names[i].first + "'";
+  }
+  refuse(key, v, all);
+}
+
+/// Of an array of numbers, or of one array of them for each output.
+std::vector<double> numbers(std::string_view key, const Value& v) {
+  static const auto any = [](double) { return true; };
+  std::vector<double> out;
+  if (std::holds_alternative<std::monostate>(v.data)) return out;
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr) refuse(key, v, "an array of finite numbers");
+  for (const Value& item : *array) {
+    if (const auto* row = std::get_if<Value::Array>(&item.data))
+      for (const Value& cell : *row) out.push_back(number(key, cell, "an array of finite numbers", any));
+    else
+      out.push_back(number(key, item, "an array of finite numbers", any));
+  }
+  return out;
+}
+
+void set_class_weight(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "'balanced' or an object of label: weight with weights of 0 or more";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (*name != "balanced") refuse(key, v, expected);
+    s.class_weight_balanced = true;
+    return;
+  }
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, expected);
+  for (const auto& [label, weight] : *object)
+    s.class_weight[label] = number(key, weight, expected, [](double x) { return x >= 0; });
+}
+
+bool absent(const Value& v) { return std::holds_alternative<std::monostate>(v.data); }
+
+/// Features from 1, ascending, as core counts them.
+std::vector<std::int32_t> initial_columns(std::string_view key, const Value& v) {
+  std::vector<std::int32_t> columns;
+  for (const double feature : numbers(key, v)) {
+    if (!(feature >= 1 && feature <= 2147483647.0) || feature != std::floor(feature) ||
+        (!columns.empty() && feature <= columns.back() + 1.0))
+      refuse(key, v, "a model whose columns are ascending features from 1");
+    columns.push_back(static_cast<std::int32_t>(feature) - 1);
+  }
+  return columns;
+}
+
+void set_initial(Options& s, std::string_view key, const Value& v) {
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, "a model (an object with weights and intercept)");
+  InitialModel model;
+  for (const auto& [field, item] : *object) {
+    if (field == "weights") model.weights = numbers(key, item);
+    if (field == "intercept") model.intercept = numbers(key, item);
+    if (field == "dual_weights") model.dual_weights = numbers(key, item);
+    if (field == "columns" && !absent(item)) model.columns = initial_columns(key, item);
+    if (field == "dimensions" && !absent(item))
+      model.dimensions =
+          static_cast<std::int32_t>(number(key, item, "a model of 1 to 2147483647 features",
+                                           [](double d) { return d >= 1 && d <= 2147483647.0 && d == std::floor(d); }));
+    if ((field == "stumps" || field == "kernel") && !absent(item)) refuse(key, v, "a model with weights of features");
+  }
+  if (model.weights.empty()) refuse(key, v, "a model with weights");
+  s.initial = std::move(model);
+}
+
+void set_norm(Options& s, std::string_view key, const Value& v) {
+  const auto* name = std::get_if<std::string>(&v.data);
+  s.sparse_norm = name != nullptr && *name == "sparse";
+  if (!s.sparse_norm)
+    s.norm = number(key, v, "a number from 1 to 2, or 'sparse'", [](double x) { return x >= 1 && x <= 2; });
+}
+
+void set_gamma(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "a positive number, 'scale' or 'auto'";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (*name != "scale" && *name != "auto") refuse(key, v, expected);
+    s.gamma = *name == "scale" ? Gamma::scale : Gamma::automatic;
+    return;
+  }
+  s.gamma_value = number(key, v, expected, [](double x) { return x > 0; });
+  s.gamma = Gamma::number;
+}
+
+}  // namespace
+
+const std::vector<OptionRecord>& option_records() {
+  static const std::vector<OptionRecord> records = {
+      {"norm", "\"any\"", "1 <= p <= 2: the p of the lp norm that measures the margin; 'sparse': 1 + 1/ln d", "2",
+       ReadBy::every_training, "every hard margin, interpolation", set_norm},
+      {"lambda", "double precision", "1e-300 to 1e300", "none: hard margin", ReadBy::every_training,
+       "every soft margin",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.lambda = number(k, v, "a number from 1e-300 to 1e300", [](double x) { return x >= 1e-300 && x <= 1e300; });
+       }},
+      {"loss", "text",
+       "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or interpolate",
+       "hinge with lambda, else exponential", ReadBy::every_training, "every soft margin, interpolation",
+       [](Options& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
+      {"solver", "text", "auto or a solver", "auto", ReadBy::every_training, "",
+       [](Options& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
+      {"tolerance", "double precision", "0 <= t < 1: relative width of the certified interval at which training stops",
+       "0.001", ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.tolerance = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
+       }},
+      {"max_iterations", "bigint", "1 to 10^15", "by solver; \"per output\": each output may take as many",
+       ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.max_iterations = static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
+           return x >= 1 && x <= 1e15 && x == std::floor(x);
+         }));
+       }},
+      {"max_seconds", "double precision", "above 0: seconds that the solver may take; certifying comes on top", "none",
+       ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
+       }},
+      {"intercept", "boolean", "fit an intercept", "true", ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
+      {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
+       ReadBy::soft_margins, "every soft margin",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.intercept_scale =
+             number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
+       }},
+      {"standardize", "boolean", "train on centred columns, and labels of a regression, of unit variance", "false",
+       ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
+      {"class_weight", "\"any\"", "'balanced', or an object of label: weight as jsonb or text, weights of 0 or more",
+       "every class 1", ReadBy::every_training, "soft margins with classes", set_class_weight},
+      {"seed", "bigint", "0 to 2^53", "0", ReadBy::every_training, "folds of calibration and cross-validation",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.seed = static_cast<std::uint64_t>(number(k, v, "a whole number from 0 to 2^53", [](double x) {
+           return x >= 0 && x <= 9007199254740992.0 && x == std::floor(x);
+         }));
+       }},
+      {"history", "boolean", "return the interval after every iteration or epoch", "false", ReadBy::every_training,
+       "every solver", [](Options& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
+      {"dual_weights", "boolean", "return the dual vector, one value per row (and class) in input order", "false",
+       ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
+      {"initial", "margin_model", "a model to start from", "none", ReadBy::methods, "", set_initial},
+      {"log_level", "text", "off, debug1, log, info, notice", "margin.log_level", ReadBy::every_training, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.log_level = choice<std::string>(
+             k, v, {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
+       }},
+      {"order", "text", "permutation (a fresh one every epoch), random (with replacement), cyclic", "permutation",
+       ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.order = choice<Order>(
+             k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}});
+       }},
+      {"output", "text", "last iterate, average of the last iterates, a random one of them", "last", ReadBy::methods,
+       "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.output =
+             choice<Output>(k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
+       }},
+      {"start", "text", "zero, sgd (an epoch of Modified-SGD)", "zero", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
+       }},
+      {"l1_ratio", "double precision", "0 <= rho < 1: share of the l1 norm in the regulariser (elastic net)", "0",
+       ReadBy::every_training, "every soft margin, above 0 sdca",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.l1_ratio = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
+       }},
+      {"epsilon", "double precision", "0 to 1e150: half-width of the tube", "0.1", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });
+       }},
+      {"smoothing", "double precision", "1e-150 to 1e150: gamma of the loss", "1", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.smoothing =
+             number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
+       }},
+      {"calibration", "text", "none, platt, isotonic: how scores become probabilities", "none", ReadBy::every_training,
+       "soft margins with classes",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.calibration = choice<Calibrate>(
+             k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
+       }},
+      {"unseen", "text", "error, ignore: what becomes of features of a sparse row that the training did not have",
+       "error", ReadBy::every_training, "who uses the model",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
+       }},
+      {"one_class", "text",
+       "error, null: what a training gives whose rows all have one label; NULL lets the other groups of a GROUP BY "
+       "have their models",
+       "error", ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.null_for_one_class = choice<bool>(k, v, {{"error", false}, {"null", true}});
+       }},
+      {"shrinkage", "double precision", "0 < nu <= 1: factor of every step of boosting", "0.1", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
+       }},
+      {"step", "text",
+       "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); theory (sampling)",
+       "by solver", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.step = choice<Step>(k, v,
+                               {{"quadratic", Step::quadratic},
+                                {"wolfe", Step::wolfe},
+                                {"adaboost", Step::adaboost},
+                                {"optimal", Step::optimal},
+                                {"theory", Step::theory}});
+       }},
+      {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
+       }},
+      {"accelerated", "boolean", "take accelerated steps", "by solver", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
+      {"working_set", "boolean",
+       "solve on a small working set of rows that passes over all rows certify and grow; false: the method's own steps "
+       "over all rows",
+       "true with solver auto, else false", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
+      {"kernel", "text", "a kernel; linear alone leaves the model linear", "linear", ReadBy::every_training, "",
+       [](Options& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
+      {"gamma", "\"any\"",
+       "a positive number; 'scale': 1/(d Var(x)) with the variance of all features of all rows, as in scikit-learn; "
+       "'auto': 1/d",
+       "scale", ReadBy::methods, "", set_gamma},
+      {"degree", "integer", "1 to 100: of the polynomial kernel", "3", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.degree = number(k, v, "a whole number from 1 to 100",
+                           [](double x) { return x >= 1 && x <= 100 && x == std::floor(x); });
+       }},
+      {"coef0", "double precision", "0 or more: constant of the polynomial kernel", "0", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.coef0 = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
+       }},
+      {"width", "integer", "1 to 10^6: hidden units, drawn from seed", "1024", ReadBy::methods, "",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000",
+                                                    [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
+       }},
+      {"on_error", "text", "error, null: what a training gives for rows that cannot be trained on", "error",
+       ReadBy::every_training, "every solver",
+       [](Options& s, std::string_view k, const Value& v) {
+         s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
+       }},
+  };
+  return records;
+}
+
+const std::vector<std::string_view>& option_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const OptionRecord& record : option_records()) out.push_back(record.name);
+    return out;
+  }();
+  return names;
+}
+
+Options parse_options(const Value::Object& options) {
+  Options s;
+  for (const auto& [key, value] : options) {
+    const auto& records = option_records();
+    const auto record = std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.name == key; });
+    if (record == records.end()) throw unknown_option(key, option_names());
+    if (std::holds_alternative<std::monostate>(value.data)) continue;  // null: the default
+    record->set(s, key, value);
+    s.given.push_back(record->name);
+  }
+  return s;
+}
+
+}  // namespace margin
