@@ -111,8 +111,6 @@ def check_reference():
         SELECT format('`%s`', name), format('`%s`', format_type(type, NULL))
           FROM pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) AS a (name, type) WHERE p.proname = 'margin_options'""")
     check("options, as arguments of margin_options", differences(cells(section(text, "Options"), 2), options))
-    names = re.findall(r'^      \{"([a-z0-9_]+)",', read("src/core/options/options.cpp"), re.MULTILINE)
-    check("options, as the library knows them", differences(cells(section(text, "Options"), 1), [f"`{name}`" for name in names]))
     for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3)]:
         check(f"{function}()", differences([plain(row) for row in cells(section(text, heading), columns)], query(f"SELECT * FROM {function}()")))
     losses = query("SELECT format('`%s`', name), outcome, CASE WHEN probability THEN 'yes' ELSE 'no' END FROM margin_losses()")

@@ -18,7 +18,7 @@ INSERT INTO models SELECT 'stumps', train_margin(k, x, margin_options(norm => 1,
 
 INSERT INTO models SELECT 'kernel ' || s, train_margin(y, x, margin_options(kernel => 'rbf', gamma => 0.01, solver => s, intercept => false, history => true, dual_weights => true, max_iterations => 50)) FROM points, unnest('{smo,sampling,kernel_batch_perceptron}'::text[]) AS s GROUP BY s;
 
-INSERT INTO models SELECT 'kernel ' || kind, train_margin(y, x::margin_sparse, margin_options(kernel => kind, width => 8, degree => 2, lambda => 0.1, max_iterations => 20)) FROM points, unnest('{polynomial,ntk,ntk_finite}'::text[]) AS kind GROUP BY kind;
+INSERT INTO models SELECT 'kernel ' || kind, train_margin(y, x::margin_sparse, margin_options(kernel => kind, lambda => 0.1, max_iterations => 20) || own) FROM points, (VALUES ('polynomial', '{"degree": 2}'::jsonb), ('ntk', '{}'), ('ntk_finite', '{"width": 8}')) AS k (kind, own) GROUP BY kind, own;
 
 INSERT INTO models SELECT 'three curved', train_margin(k, x, margin_options(kernel => 'rbf', lambda => 0.1, calibration => 'platt', history => true, max_iterations => 3)) FROM points WHERE id <= 30;
 

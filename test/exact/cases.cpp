@@ -116,8 +116,9 @@ void soft(Random& random, Case& c) {
   any_rows(random, c, classes + random.below(4), 1 + random.below(3), false);
   set(c.options, "loss", loss);
   const double tube = among<double>(random, {0, 0.1, 1, 1e6, 0.5, power(random, -3, 8)});
-  set(c.options, "epsilon", tube);
-  set(c.options, "smoothing", among<double>(random, {1, 0.25, 1e-3, 10, 1e-8}));
+  if (margin::loss_reads(loss, "epsilon")) set(c.options, "epsilon", tube);
+  const double smoothing = among<double>(random, {1, 0.25, 1e-3, 10, 1e-8});
+  if (margin::loss_reads(loss, "smoothing")) set(c.options, "smoothing", smoothing);
   if (!margin::is_regression_loss(loss)) {
     any_classes(random, c, classes);
     if (random.below(5) == 0) set(c.options, "class_weight", std::string("balanced"));

@@ -197,8 +197,10 @@ std::vector<Training> all_trainings() {
     for (const char* solver : {"auto", "newton", "sdca"})
       add(all, with(with(soft, "loss", std::string(loss)), "solver", std::string(solver)), 2, false);
   for (const auto kernel : margin::kernel_names())
-    for (const OptionValues& base : {hard, soft})
-      add(all, with(with(base, "kernel", std::string(kernel)), "width", 4.0), 3, true);
+    for (const OptionValues& base : {hard, soft}) {
+      const OptionValues named = with(base, "kernel", std::string(kernel));
+      add(all, margin::kernel_reads(kernel, "width") ? with(named, "width", 4.0) : named, 3, true);
+    }
   for (const double norm : {1.0, 1.02, 1.5, 1.99}) {
     add(all, with(hard, "norm", norm), 2, true);
     add(all, with(with(hard, "norm", norm), "working_set", true), 3, true);

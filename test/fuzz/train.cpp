@@ -60,17 +60,20 @@ margin::Value::Object any_options(Bytes& bytes) {
   } else {
     options["norm"].data = bytes.among<double>({2, 2, 1.5, 1.02, 1.15, 1.99, 1});
     if (bytes.below(3) == 1) options["loss"].data = std::string("interpolate");
-    if (bytes.below(4) == 1) options["accelerated"].data = true;
-    if (bytes.below(4) == 1) options["working_set"].data = true;
+    if (bytes.below(8) == 1) options["accelerated"].data = true;
+    if (bytes.below(8) == 1) options["working_set"].data = true;
     if (bytes.below(6) == 1) options["learners"].data = std::string("stumps");
   }
   if (bytes.below(4) == 1) {
     const auto& kernels = margin::kernel_names();
-    options["kernel"].data = std::string(kernels[static_cast<std::size_t>(bytes.byte()) % kernels.size()]);
-    if (bytes.below(2) == 1) options["gamma"].data = bytes.among<double>({1, 1e-3, 10});
-    if (bytes.below(2) == 1) options["degree"].data = bytes.among<double>({1, 2, 5});
-    options["coef0"].data = bytes.among<double>({1, 0});
-    options["width"].data = 8.0;
+    const std::string kernel(kernels[static_cast<std::size_t>(bytes.byte()) % kernels.size()]);
+    options["kernel"].data = kernel;
+    // Now and then one that the kernel does not read, which the training must refuse.
+    const auto wanted = [&](const char* name) { return margin::kernel_reads(kernel, name) || bytes.below(16) == 1; };
+    if (wanted("gamma") && bytes.below(2) == 1) options["gamma"].data = bytes.among<double>({1, 1e-3, 10});
+    if (wanted("degree") && bytes.below(2) == 1) options["degree"].data = bytes.among<double>({1, 2, 5});
+    if (wanted("coef0")) options["coef0"].data = bytes.among<double>({1, 0});
+    if (wanted("width")) options["width"].data = 8.0;
   }
   if (bytes.below(3) != 0) {
     const auto& solvers = margin::all_solvers();

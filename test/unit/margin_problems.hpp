@@ -1,6 +1,8 @@
 // Named problems with a known maximum margin, and random small ones, for the tests of hard margins.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "core/base/random.hpp"
 #include "core/train/train.hpp"
 #include "margin_reference.hpp"
@@ -228,7 +230,9 @@ inline Rows random_rows(Family family, std::uint64_t seed, int classes) {
 /// Trains with a monitor that does nothing.
 inline Model fit(const Dataset& data, const Options& options) {
   Monitor monitor;
-  return train(data, options, monitor);
+  Model model = train(data, options, monitor);
+  EXPECT_NE(find_solver(model.solver), nullptr) << "no record reports \"" << model.solver << "\"";
+  return model;
 }
 
 inline Options hard(const std::string& solver, bool intercept, double tolerance) {

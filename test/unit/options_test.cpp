@@ -8,8 +8,8 @@
 #include "core/base/error.hpp"
 #include "core/kernel/kernel.hpp"
 #include "core/loss/loss.hpp"
-#include "core/options/catalogue.hpp"
 #include "core/options/foreign_names.hpp"
+#include "core/options/records.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -208,14 +208,6 @@ TEST(Options, every_foreign_name_is_foreign) {
   for (const std::string_view name : option_names()) EXPECT_EQ(hint_for_foreign_option(name), "") << name;
   for (const std::string_view name : loss_names()) EXPECT_EQ(hint_for_foreign_loss(name), "") << name;
   for (const Solver* solver : all_solvers()) EXPECT_EQ(hint_for_foreign_solver(solver->name()), "") << solver->name();
-}
-
-TEST(Options, the_lists_for_users_have_the_names_that_are_parsed) {
-  std::vector<std::string_view> options, kernels;
-  for (const OptionText& text : option_texts()) options.push_back(text.name);
-  for (const KernelText& text : kernel_texts()) kernels.push_back(text.name);
-  EXPECT_EQ(options, option_names());
-  EXPECT_EQ(kernels, kernel_names());
 }
 
 TEST(Options, options_of_model_selection_are_known_elsewhere) {

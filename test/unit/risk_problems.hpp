@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -98,7 +99,8 @@ inline DualShape dual_shape(const std::string& loss, double y, const Options& s)
   if (loss == "absolute") return {0, 0, -1, 1};
   if (loss == "epsilon_insensitive") return {s.epsilon, 0, -1, 1};
   if (loss == "squared_epsilon_insensitive") return {s.epsilon, 0.5, -inf, inf};
-  return {0, s.smoothing, -1, 1};  // huber
+  if (loss == "huber") return {0, s.smoothing, -1, 1};
+  throw std::logic_error("no reference for the loss " + loss);
 }
 
 /// `y`: ±1 or targets; `c`: weight of each loss; `total`: W.

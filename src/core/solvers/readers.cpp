@@ -23,8 +23,11 @@ bool names(const SolverRecord& record, std::string_view option) {
 
 std::vector<std::string_view> solvers_that_read(std::string_view option) {
   std::vector<std::string_view> out;
-  for (const Solver* solver : all_solvers())
-    if (names(solver->record(), option)) out.push_back(solver->name());
+  for (const Solver* solver : registered_solvers()) {
+    const SolverRecord& record = solver->record();
+    const std::string_view name = record.variant_of.empty() ? record.name : record.variant_of;
+    if (names(record, option) && (out.empty() || out.back() != name)) out.push_back(name);
+  }
   return out;
 }
 

@@ -37,7 +37,7 @@ const SolverRecord rounds_record = {
     SolverRecord::l1,
     SolverRecord::Losses::exponential_or_logistic,
     false,
-    {"seed", "shrinkage", "step", "learners", "working_set"}};
+    {"shrinkage", "step", "learners", "working_set"}};
 
 const SolverRecord linear_program_record = {
     "linear_program",
