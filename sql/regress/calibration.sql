@@ -88,9 +88,9 @@ SELECT kind, loss, class_weight, abs(avg(margin_probability(m, x)) / 0.0027 - 1)
                unnest('{platt,isotonic}'::text[]) AS kind, (VALUES ('hinge', '{"true": 300}'), ('logistic', 'balanced')) w (loss, class_weight) GROUP BY 1, 2, 3) t,
        (SELECT ARRAY[sin(i * 1.7) + CASE WHEN i <= 54 THEN 1 ELSE 0 END, cos(i)] AS x FROM generate_series(1, 20000) i) r
  GROUP BY kind, loss, class_weight ORDER BY kind, loss;
--- With standardised columns and a start, from sdca, newton and sgd.
+-- With standardised columns, by sdca and newton with a start, by sgd without.
 SELECT solver, abs(margin_probability(train_margin(y, ARRAY[1000 * x[1], x[2]], margin_options(lambda => 0.01, calibration => 'isotonic', solver => solver, standardize => true, tolerance => 0.1,
-         initial => (SELECT m FROM calibrated WHERE loss = 'hinge' AND kind = 'none'))), '{0,0}'::float8[]) - 0.5) < 0.06 AS half
+         initial => CASE WHEN solver <> 'sgd' THEN (SELECT m FROM calibrated WHERE loss = 'hinge' AND kind = 'none') END)), '{0,0}'::float8[]) - 0.5) < 0.06 AS half
   FROM chance, unnest('{sdca,newton,sgd}'::text[]) AS solver GROUP BY solver ORDER BY solver;
 -- Two rows of a class are enough, one is not.
 SELECT pg_temp.error_of($$SELECT train_margin(i = 7, x, margin_options(lambda => 0.01, calibration => 'platt')) FROM chance WHERE i <= 50$$);

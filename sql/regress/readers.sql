@@ -1,4 +1,5 @@
 -- Every solver, and every option that it does not read: refused with a hint at those who do. The lists are the library's own.
+SET client_min_messages = error; -- few iterations must do
 CREATE TEMP TABLE flowers AS
   SELECT i, i % 2 = 0 AS y, sin(i) AS t, ARRAY[sin(i) + 3 * (i % 2), cos(i), i % 3]::float8[] AS x FROM generate_series(1, 20) AS i;
 -- A problem that a solver takes.
@@ -36,12 +37,12 @@ SELECT s.name AS solver, s.problem,
   FROM margin_solvers() AS s, samples AS o,
        LATERAL pg_temp.outcome(pg_temp.problem_of(s.name, s.problem) || jsonb_build_object(o.name, o.value)) AS r (outcome)
  WHERE o.value IS NOT NULL GROUP BY s.name, s.problem ORDER BY s.name;
--- The same from the lists: no solver accepts what it does not name, refuses what it does.
+-- The same from the lists: no solver accepts what it does not name, or refuses what it does; but for what a problem refuses (0A000).
 SELECT s.name AS solver, o.name AS option, r.outcome
   FROM margin_solvers() AS s, samples AS o,
        LATERAL pg_temp.outcome(pg_temp.problem_of(s.name, s.problem) || jsonb_build_object(o.name, o.value)) AS r (outcome)
  WHERE o.used_by !~ '^(losses|kernel|every)' AND o.value IS NOT NULL
-   AND (r.outcome LIKE '22023%') = (o.name = ANY (string_to_array(s.options, ', ')));
+   AND r.outcome <> '0A000' AND (r.outcome = 'trains') <> (o.name = ANY (string_to_array(s.options, ', ')));
 -- An option without a value here is one that every training reads.
 SELECT name, used_by FROM samples WHERE value IS NULL ORDER BY name;
 -- NULL is the default, and means nothing.
@@ -62,5 +63,5 @@ SELECT p.name, p.type::regtype, o.name, o.type
 CREATE TEMP TABLE old AS
   SELECT jsonb_populate_record(m, jsonb_build_object('options', (m).options || '{"shrinkage": 0.5}')) AS m
     FROM (SELECT train_margin(y, x, '{"solver": "cutting_plane"}' ORDER BY i) AS m FROM flowers) AS t;
-SELECT margin_predict(m, ARRAY[3, 0, 0]) AS label, (SELECT (margin_verify(m, y, x)).status FROM flowers) IS NOT NULL AS verified,
+SELECT margin_predict(m, ARRAY[3, 0, 0]) AS label, (SELECT (margin_verify(m, y, x)).rows FROM flowers) AS verified,
        margin_from_json(margin_to_json(m)) IS NOT DISTINCT FROM m AS survives FROM old;

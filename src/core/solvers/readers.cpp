@@ -26,7 +26,7 @@ std::vector<std::string_view> solvers_that_read(std::string_view option) {
   for (const Solver* solver : registered_solvers()) {
     const SolverRecord& record = solver->record();
     const std::string_view name = record.variant_of.empty() ? record.name : record.variant_of;
-    if (names(record, option) && (out.empty() || out.back() != name)) out.push_back(name);
+    if (names(record, option) && std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
   }
   return out;
 }
