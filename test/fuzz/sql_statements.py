@@ -151,7 +151,8 @@ class Statements:
             options["norm"] = self.pick([1, 1.5, 2, 1.02])
         if self.chance(0.2):
             options["kernel"] = self.pick(["linear", "rbf", "polynomial", "ntk", "ntk_finite"])
-            options["width"] = 5
+            if options["kernel"] == "ntk_finite":
+                options["width"] = 5
         if self.chance(0.3):
             options["solver"] = self.pick(self.words[len(WORDS):])
         return options
