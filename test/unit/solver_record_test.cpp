@@ -280,22 +280,20 @@ TEST(Records, the_refusal_names_who_does_not_read_and_who_does) {
     }
     return std::string("accepted");
   };
+  const auto means_nothing = [](const std::string& option, const std::string& to) {
+    return "option \"" + option + "\" means nothing to " + to + " / It is read by " + readers_of(record_of(option)) +
+           ".";
+  };
+  EXPECT_EQ(readers_of(record_of("shrinkage")), "boosting");
   const auto text = [](const char* t) { return Value{std::string(t)}; };
   EXPECT_EQ(refusal({{"solver", text("cutting_plane")}, {"shrinkage", {0.5}}}),
-            "option \"shrinkage\" means nothing to solver \"cutting_plane\" / It is read by boosting.");
+            means_nothing("shrinkage", "solver \"cutting_plane\""));
   EXPECT_EQ(refusal({{"shrinkage", {0.5}}}),
-            "option \"shrinkage\" means nothing to solver \"cutting_plane\", which auto chooses here / It is read by "
-            "boosting.");
-  EXPECT_EQ(refusal({{"lambda", {0.1}}, {"epsilon", {0.5}}}),
-            "option \"epsilon\" means nothing to loss \"hinge\" / It is read by losses epsilon_insensitive, "
-            "squared_epsilon_insensitive.");
-  EXPECT_EQ(refusal({{"epsilon", {0.5}}}),
-            "option \"epsilon\" means nothing to a hard margin / It is read by losses epsilon_insensitive, "
-            "squared_epsilon_insensitive.");
-  EXPECT_EQ(refusal({{"intercept_scale", {2.0}}}),
-            "option \"intercept_scale\" means nothing to a hard margin / It is read by every soft margin.");
-  EXPECT_EQ(refusal({{"lambda", {0.1}}, {"gamma", {2.0}}}),
-            "option \"gamma\" means nothing to kernel \"linear\" / It is read by kernels rbf, polynomial.");
+            means_nothing("shrinkage", "solver \"cutting_plane\", which auto chooses here"));
+  EXPECT_EQ(refusal({{"lambda", {0.1}}, {"epsilon", {0.5}}}), means_nothing("epsilon", "loss \"hinge\""));
+  EXPECT_EQ(refusal({{"epsilon", {0.5}}}), means_nothing("epsilon", "a hard margin"));
+  EXPECT_EQ(refusal({{"intercept_scale", {2.0}}}), means_nothing("intercept_scale", "a hard margin"));
+  EXPECT_EQ(refusal({{"lambda", {0.1}}, {"gamma", {2.0}}}), means_nothing("gamma", "kernel \"linear\""));
   EXPECT_EQ(refusal({{"lambda", {0.1}}, {"seed", {2.0}}, {"order", text("cyclic")}}), "accepted");
   EXPECT_EQ(refusal({{"seed", {2.0}}}), "accepted") << "the same seed gives the same model: true of every training";
   EXPECT_EQ(refusal({{"solver", text("linear_program")}, {"norm", {1.0}}, {"working_set", {false}}}),
