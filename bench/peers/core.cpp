@@ -63,9 +63,9 @@ int main(int argc, char** argv) {
       std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
       margin::Dataset rows(margin::outcome_of(settings), &memory);
       load(data, rows);
-      margin::Monitor monitor;
+      margin::Progress progress;
       const bench::Stopwatch watch;
-      const margin::Model model = margin::train(rows, settings, monitor);
+      const margin::Model model = margin::train(rows, settings, progress);
       bench::Answer()
           .number("cpu", watch.cpu())
           .number("wall", watch.wall())

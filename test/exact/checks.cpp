@@ -441,7 +441,7 @@ std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) 
     margin::KernelCheck check(kernel_objective_of(p), *margin::support_vectors_of(v.basis.get()), v.weights.data(),
                               intercept, with_dual);
     for (std::int64_t i = 0; i < p.rows(); ++i) check.add(p.data.row(i), label(i), p.weight(i), dual(i));
-    return check.ends(nullptr).certificate;
+    return check.ends({}).certificate;
   }
   if (p.interpolate || p.norm != 2) return std::nullopt;
   if (p.hard_margin) {

@@ -57,8 +57,8 @@ void run(const exact::Case& c, std::uint64_t seed, Count& count, bool verbose) {
   try {
     const margin::Options settings = margin::parse_options(c.options);
     const exact::Rows rows(c, settings);
-    margin::Monitor monitor;
-    const margin::Model model = margin::train(rows.data(), settings, monitor);
+    margin::Progress progress;
+    const margin::Model model = margin::train(rows.data(), settings, progress);
     const margin::Problem p = margin::make_problem(rows.data(), settings);
     Vectors v{model.weights, model.intercept, *model.dual_weights, model.basis};
     for (double& b : v.intercept) b -= p.target_center;  // the problem's intercept; 0 but for regressions

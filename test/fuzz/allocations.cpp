@@ -156,8 +156,8 @@ template <class Options>
 margin::Model trained(const Options& settings, int classes, bool separable, std::pmr::memory_resource* memory) {
   margin::Dataset rows(margin::outcome_of(settings), memory);
   fill(rows, classes, separable);
-  margin::Monitor monitor;
-  return margin::train(rows, settings, monitor);
+  margin::Progress progress;
+  return margin::train(rows, settings, progress);
 }
 
 /// Adds the training unless it is refused: not every solver takes every problem.
@@ -225,11 +225,11 @@ std::vector<Training> all_trainings() {
                            path ? margin::parse_path(lambdas) : margin::parse_cross_validation(lambdas);
                        margin::Dataset rows(margin::outcome_of(selection), &memory);
                        fill(rows, 3, false);
-                       margin::Monitor monitor;
+                       margin::Progress progress;
                        if (path)
-                         margin::train_path(rows, selection, monitor);
+                         margin::train_path(rows, selection, progress);
                        else
-                         margin::cross_validate(rows, selection, monitor);
+                         margin::cross_validate(rows, selection, progress);
                      }});
   }
   return all;

@@ -195,8 +195,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const double outcome = classes ? rows.classes().intern(std::to_string(table.y[i]), table.y[i]) : table.y[i];
       rows.append(table.x[i].data(), static_cast<std::int32_t>(table.x[i].size()), outcome);
     }
-    margin::Monitor monitor;
-    const margin::Model model = margin::train(rows, settings, monitor);
+    margin::Progress progress;
+    const margin::Model model = margin::train(rows, settings, progress);
     require(model.weights.allFinite() && model.intercept.allFinite(), "weights are finite");
     const margin::Certificate& c = model.certificate;
     if (std::getenv("FUZZ_VERBOSE") != nullptr)

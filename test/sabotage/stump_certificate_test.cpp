@@ -28,18 +28,18 @@ class Stumps : public ::testing::TestWithParam<bool> {
     s.intercept = intercept;
     s.max_iterations = 500;
     s.tolerance = 0.05;
-    Monitor monitor;
-    return train(rows(noise), s, monitor);
+    Progress progress;
+    return train(rows(noise), s, progress);
   }
 };
 
 TEST_P(Stumps, the_search_of_this_program_is_broken) {
   const Dataset data = rows(true);
-  Poller poller(nullptr);
-  StumpLearners learners(data, poller);
+  Progress progress;
+  StumpLearners learners(data, progress);
   Eigen::VectorXd v(data.rows());
   for (Eigen::Index i = 0; i < v.size(); ++i) v(i) = (i % 2 == 0 ? 1.0 : -1.0) / 40;
-  EXPECT_LT(std::fabs(learners.best(v, poller).edge), 0.9);
+  EXPECT_LT(std::fabs(learners.best(v, progress).edge), 0.9);
 }
 
 TEST_P(Stumps, a_stump_that_the_solver_missed_is_inside_of_the_interval) {

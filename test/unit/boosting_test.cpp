@@ -156,7 +156,7 @@ TEST_P(L1Conformance, both_methods_enclose_the_same_margin) {
     const Model exact = fit(data, l1("auto", intercept, 1e-3));
     check_l1_model(problem.rows, 1e-3, exact);
     EXPECT_TRUE(exact.status == Status::optimal || exact.status == Status::not_separable)
-        << status_name(exact.status) << " [" << exact.certificate.lower << ", " << exact.certificate.upper << "]";
+        << status_name(*exact.status) << " [" << exact.certificate.lower << ", " << exact.certificate.upper << "]";
     for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal})
       for (const char* loss : {"exponential", "logistic"}) {
         Options s = l1("boosting", intercept, 1e-2);
@@ -234,14 +234,13 @@ TEST_P(Telgarsky, bounds_of_risk_and_margin_hold_along_the_run) {
   for (const std::uint64_t seed : {1, 2, 3, 9, 12, 17, 33, 41}) {
     const Rows rows = stored_problem(seed);
     const Dataset data = make_dataset(rows);
-    Monitor monitor;
+    Progress progress;
     Options options = l1("boosting", false, 1e-3);
     Problem problem = make_problem(data, options);
     std::vector<double> y;
     for (std::int64_t i = 0; i < problem.rows(); ++i) y.push_back(problem.sign(i));
-    Poller poller(&monitor);
-    FeatureLearners learners(problem, 1.0, poller);
-    BoostingRounds boosting(learners, y, {step, nu, false, false}, poller);
+    FeatureLearners learners(problem, 1.0, progress);
+    BoostingRounds boosting(learners, y, {step, nu, false, false}, progress);
     const double gamma = random_margins[seed - 1].without_intercept, m = static_cast<double>(rows.count());
     ASSERT_EQ(random_margins[seed - 1].seed, seed);
     double squares = 0, first = 0;
@@ -268,14 +267,13 @@ INSTANTIATE_TEST_SUITE_P(Steps, Telgarsky,
 TEST(Boosting, a_free_intercept_is_minimised_out) {
   Rows rows = stored_problem(4);
   const Dataset data = make_dataset(rows);
-  Monitor monitor;
-  Poller poller(&monitor);
+  Progress progress;
   const Problem problem = make_problem(data, l1("boosting", true, 1e-3));
   std::vector<double> y;
   for (std::int64_t i = 0; i < problem.rows(); ++i) y.push_back(problem.sign(i));
   for (const bool logistic : {false, true}) {
-    FeatureLearners learners(problem, 1.0, poller);
-    BoostingRounds boosting(learners, y, {Step::wolfe, 0.5, logistic, true}, poller);
+    FeatureLearners learners(problem, 1.0, progress);
+    BoostingRounds boosting(learners, y, {Step::wolfe, 0.5, logistic, true}, progress);
     const auto loss = [&](double b) {
       double sum = 0;
       for (std::size_t i = 0; i < y.size(); ++i) {
@@ -371,11 +369,11 @@ TEST(Stumps, the_best_one_is_found_in_dense_and_sparse_columns) {
     Random random(seed);
     Eigen::VectorXd v(rows.count());
     for (double& value : v) value = gaussian(random);
-    Poller poller(nullptr);
+    Progress progress;
     for (const Storage storage : {Storage::doubles, Storage::floats, Storage::sparse}) {
       const Dataset data = make_dataset(rows, storage);
-      StumpLearners learners(data, poller);
-      const WeakLearners::Best best = learners.best(v, poller);
+      StumpLearners learners(data, progress);
+      const WeakLearners::Best best = learners.best(v, progress);
       EXPECT_NEAR(std::fabs(best.edge), largest_edge(rows, v), 1e-12);
       Eigen::VectorXd h(rows.count());
       learners.values(best.learner, h);

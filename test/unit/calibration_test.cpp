@@ -31,12 +31,12 @@ std::vector<double> map_of(const Calibration& c, std::vector<double> scores) {
 }
 
 Sigmoid sigmoid_of(const std::vector<ScoredRow>& rows) {
-  Poller poller(nullptr);
-  return fit_sigmoid(rows, poller);
+  Progress progress;
+  return fit_sigmoid(rows, progress);
 }
 std::vector<Knot> knots_of(std::vector<ScoredRow> rows) {
-  Poller poller(nullptr);
-  return fit_isotonic(rows, poller);
+  Progress progress;
+  return fit_isotonic(rows, progress);
 }
 
 /// Platt's problem by nested bisection of its derivatives, which convexity makes monotone; in long double.

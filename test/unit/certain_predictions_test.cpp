@@ -54,7 +54,7 @@ std::vector<int> predictions(const Model& m, const Dataset& data) {
 
 TEST(CertainPredictions, AgreeWithTheOptimumAndGrowWithPrecision) {
   Random random(31);
-  Monitor monitor;
+  Progress progress;
   int loose_rows = 0, tight_rows = 0, rows = 0, uncertain_changes = 0;
   for (int trial = 0; trial < 60; ++trial) {
     const int classes = trial % 3 == 0 ? 3 : 2;
@@ -68,10 +68,10 @@ TEST(CertainPredictions, AgreeWithTheOptimumAndGrowWithPrecision) {
     s.l1_ratio = trial % 7 == 0 ? 0.3 : 0.0;
     s.solver = "sdca";
     s.tolerance = 0.05;
-    const Model loose = train(data, s, monitor);
+    const Model loose = train(data, s, progress);
     s.tolerance = 1e-10;
     s.max_iterations = 200000;
-    const Model tight = train(data, s, monitor);
+    const Model tight = train(data, s, progress);
     const std::vector<bool> a = certain_rows(loose, data, s), b = certain_rows(tight, data, s);
     const std::vector<int> at_loose = predictions(loose, data), at_optimum = predictions(tight, data);
     for (std::size_t i = 0; i < a.size(); ++i) {

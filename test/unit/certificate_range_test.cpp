@@ -135,8 +135,8 @@ TEST(CertificateRange, UpperEndsAreNumbers) {
   Options s;
   s.solver = "dual_ascent";
   s.max_iterations = 100;
-  Monitor monitor;
-  const Certificate c = train(data, s, monitor).certificate;
+  Progress progress;
+  const Certificate c = train(data, s, progress).certificate;
   EXPECT_FALSE(std::isnan(c.upper));
   EXPECT_FALSE(std::isnan(c.relative_gap));
 }
@@ -162,8 +162,8 @@ TEST(CertificateRange, RowsFarFromTheOriginHaveAGaussianKernel) {
     s.kernel = "rbf";
     s.gamma = Gamma::number;
     s.gamma_value = 1;
-    Monitor monitor;
-    const Model model = train(data, s, monitor);
+    Progress progress;
+    const Model model = train(data, s, progress);
     EXPECT_TRUE(model.weights.allFinite());
     EXPECT_EQ(model.status, Status::optimal);
     return model.certificate.lower;
@@ -207,8 +207,8 @@ TEST(CertificateRange, WeightsOfAModelAreNumbers) {
     for (const double lambda : {1e-100, 1e-300}) {
       Options s = soft("squared", lambda);
       s.solver = solver;
-      Monitor monitor;
-      const Model model = train(data, s, monitor);
+      Progress progress;
+      const Model model = train(data, s, progress);
       EXPECT_TRUE(model.weights.allFinite()) << solver;
       EXPECT_LT(model.certificate.upper, 4) << solver;  // that of 0 is 11/3
     }

@@ -112,8 +112,8 @@ void expect_same_scores(const Twins& t, const Model& wide, const Model& narrow) 
 }
 
 void compare(const Twins& t, const Options& wide, const Options& narrow) {
-  Monitor monitor;
-  const Model a = train(t.wide, wide, monitor), b = train(t.narrow, narrow, monitor);
+  Progress progress;
+  const Model a = train(t.wide, wide, progress), b = train(t.narrow, narrow, progress);
   expect_same(a, b);
   expect_same_scores(t, a, b);
 }
@@ -170,8 +170,8 @@ TEST(Compaction, calibration_is_that_of_the_columns_in_use) {
   const Twins t = make_twins(6, Dataset::Outcome::classes);
   Options s = settings_of(1e-2);
   s.calibration = Calibrate::platt;
-  Monitor monitor;
-  const Model a = train(t.wide, s, monitor), b = train(t.narrow, s, monitor);
+  Progress progress;
+  const Model a = train(t.wide, s, progress), b = train(t.narrow, s, progress);
   expect_same(a, b);
   EXPECT_EQ(to_table(a.calibration), to_table(b.calibration));
 }
@@ -202,8 +202,8 @@ TEST(Compaction, stumps_name_the_declared_features) {
   s.norm = 1;
   s.learners = Learners::stumps;
   s.max_iterations = 200;
-  Monitor monitor;
-  const Model a = train(t.wide, s, monitor), b = train(t.narrow, s, monitor);
+  Progress progress;
+  const Model a = train(t.wide, s, progress), b = train(t.narrow, s, progress);
   expect_same(a, b);
   expect_same_scores(t, a, b);
   EXPECT_TRUE(a.columns.empty());
@@ -215,10 +215,10 @@ TEST(Compaction, stumps_name_the_declared_features) {
 
 TEST(Compaction, interval_holds_for_the_rows_as_they_came) {
   const Twins t = make_twins(11, Dataset::Outcome::classes, 3);
-  Monitor monitor;
+  Progress progress;
   for (const bool hard : {false, true}) {
     const Options s = settings_of(hard ? std::nullopt : std::optional<double>(1e-2), hard ? "" : "logistic");
-    const Model m = train(t.wide, s, monitor);
+    const Model m = train(t.wide, s, progress);
     const Problem p = make_problem(t.wide, s);
     Weights all = Weights::Zero(m.weights.rows(), width);
     for (std::size_t j = 0; j < m.columns.size(); ++j)
@@ -235,18 +235,18 @@ TEST(Compaction, paths_and_cross_validation_are_those_of_the_columns_in_use) {
   SelectionOptions options;
   options.settings = settings_of(1.0);
   options.losses = {"logistic"};
-  Monitor monitor;
+  Progress progress;
   for (const bool standardize : {false, true}) {
     options.settings.standardize = standardize;
     for (const auto& lambdas : {std::vector<double>{1e-1, 1e-3, 1e-2}, std::vector<double>{}}) {
       options.lambdas = lambdas;
-      const auto a = train_path(t.wide, options, monitor), b = train_path(t.narrow, options, monitor);
+      const auto a = train_path(t.wide, options, progress), b = train_path(t.narrow, options, progress);
       ASSERT_EQ(a.size(), b.size());
       for (std::size_t k = 0; k < a.size(); ++k) {
         EXPECT_EQ(a[k].lambda, b[k].lambda);
         expect_same(a[k], b[k]);
       }
-      const Selection c = cross_validate(t.wide, options, monitor), d = cross_validate(t.narrow, options, monitor);
+      const Selection c = cross_validate(t.wide, options, progress), d = cross_validate(t.narrow, options, progress);
       for (std::size_t k = 0; k < c.settings.size(); ++k) EXPECT_EQ(c.settings[k].folds, d.settings[k].folds);
     }
   }
@@ -266,8 +266,8 @@ TEST(Compaction, starts_from_models_of_other_columns) {
               now = make_twins(14, Dataset::Outcome::classes, 3);
   Options s = settings_of(1e-2, "logistic");
   s.solver = "newton";
-  Monitor monitor;
-  const Model wide = train(old.wide, s, monitor), narrow = train(old.narrow, s, monitor);
+  Progress progress;
+  const Model wide = train(old.wide, s, progress), narrow = train(old.narrow, s, progress);
   ASSERT_LT(wide.columns.size(), static_cast<std::size_t>(in_use));
   Options a = s, b = s, c = s;
   a.initial = start_of(wide);
@@ -286,19 +286,19 @@ TEST(Compaction, starts_from_models_of_other_columns) {
   a.initial->columns.clear();
   for (const std::int32_t j : wide.columns) a.initial->columns.push_back((j - 5) / 641);
   a.initial->dimensions = in_use;
-  EXPECT_EQ(train(now.narrow, a, monitor).weights, train(now.narrow, b, monitor).weights);
+  EXPECT_EQ(train(now.narrow, a, progress).weights, train(now.narrow, b, progress).weights);
 
   a.initial->dimensions = in_use + 1;
-  EXPECT_THROW(train(now.narrow, a, monitor), Error);
+  EXPECT_THROW(train(now.narrow, a, progress), Error);
   c.initial->weights.pop_back();
-  EXPECT_THROW(train(now.wide, c, monitor), Error);
+  EXPECT_THROW(train(now.wide, c, progress), Error);
   c.initial->weights.assign(3 * static_cast<std::size_t>(in_use), 0.0);  // as many as the columns in use, by chance
   c.initial->dimensions = 0;
-  EXPECT_THROW(train(now.wide, c, monitor), Error);
+  EXPECT_THROW(train(now.wide, c, progress), Error);
 }
 
 TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
-  Monitor monitor;
+  Progress progress;
   for (const char* name : {"rbf", "polynomial", "ntk"})
     for (const bool hard : {true, false}) {
       SCOPED_TRACE(std::string(name) + (hard ? " hard" : " soft"));
@@ -308,7 +308,7 @@ TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
       s.gamma = Gamma::number;
       s.gamma_value = 0.5;
       s.tolerance = 1e-6;
-      const Model a = train(t.wide, s, monitor), b = train(t.narrow, s, monitor);
+      const Model a = train(t.wide, s, progress), b = train(t.narrow, s, progress);
       EXPECT_EQ(a.dimensions, width);
       EXPECT_TRUE(a.columns.empty());
       EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 1e-5 * (1 + std::fabs(b.certificate.upper)));
@@ -327,14 +327,14 @@ TEST(Compaction, rows_stay_as_they_are_where_it_is_not_worth_a_copy) {
   const Twins t = make_twins(15, Dataset::Outcome::classes);
   const Options s = settings_of(1e-2);
   double unlimited = -1, little = 100, enough = 1e6;
-  EXPECT_EQ(&Compaction(t.narrow, s, nullptr, unlimited).rows(), &t.narrow);
-  EXPECT_EQ(&Compaction(t.wide, s, nullptr, little).rows(), &t.wide);
+  EXPECT_EQ(&Compaction(t.narrow, s, {}, unlimited).rows(), &t.narrow);
+  EXPECT_EQ(&Compaction(t.wide, s, {}, little).rows(), &t.wide);
   EXPECT_EQ(little, 100);
-  EXPECT_EQ(Compaction(t.wide, s, nullptr, enough).rows().dimensions(), in_use);
+  EXPECT_EQ(Compaction(t.wide, s, {}, enough).rows().dimensions(), in_use);
   EXPECT_LT(enough, 1e6);
   Options kernel = s;
   kernel.kernel = "rbf";
-  EXPECT_EQ(&Compaction(t.wide, kernel, nullptr, unlimited).rows(), &t.wide);
+  EXPECT_EQ(&Compaction(t.wide, kernel, {}, unlimited).rows(), &t.wide);
 }
 
 TEST(Compaction, dense_storage_where_it_is_smaller) {
@@ -348,7 +348,7 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
   }
   double left = -1;
   const Options s = settings_of(1e-3, "squared");
-  const Compaction compaction(data, s, nullptr, left);
+  const Compaction compaction(data, s, {}, left);
   const Dataset& rows = compaction.rows();
   ASSERT_EQ(rows.dimensions(), 5);
   for (std::int64_t i = 0; i < 50; ++i) {
@@ -356,18 +356,18 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
     for (std::int32_t j = 0; j < 5; ++j) EXPECT_EQ(value_at(rows.row(i), j), value_at(data.row(i), columns[j]));
     EXPECT_EQ(rows.row(i).wide, data.row(i).wide);
   }
-  Monitor monitor;
+  Progress progress;
   Options standardized = s;
   standardized.standardize = true;
-  EXPECT_EQ(train(data, standardized, monitor).status, Status::optimal);
+  EXPECT_EQ(train(data, standardized, progress).status, Status::optimal);
 }
 
 TEST(Compaction, rows_without_any_value_have_a_problem) {
   Dataset data(Dataset::Outcome::targets);
   for (int i = 0; i < 4; ++i)
     data.append(static_cast<const std::int32_t*>(nullptr), static_cast<const double*>(nullptr), 0, 100000000, i);
-  Monitor monitor;
-  const Model m = train(data, settings_of(1e-3, "squared"), monitor);
+  Progress progress;
+  const Model m = train(data, settings_of(1e-3, "squared"), progress);
   EXPECT_EQ(m.dimensions, 100000000);
   EXPECT_EQ(m.columns, std::vector<std::int32_t>{0});
   EXPECT_EQ(m.weights(0, 0), 0);
@@ -377,9 +377,9 @@ TEST(Compaction, rows_without_any_value_have_a_problem) {
 TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
   const Twins old = make_twins(17, Dataset::Outcome::classes, 3, 40);
   const Twins now = make_twins(18, Dataset::Outcome::classes, 3, 90);
-  Monitor monitor;
+  Progress progress;
   const Options s = settings_of(1e-2, "logistic");
-  Model m = train(old.wide, s, monitor);
+  Model m = train(old.wide, s, progress);
   m.columns.resize(6);
   m.weights = m.weights.leftCols(6).eval();
   Weights all = Weights::Zero(3, width);

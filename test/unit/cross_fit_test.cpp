@@ -55,8 +55,8 @@ Options soft(const std::string& loss, Calibrate kind, double lambda = 1e-2) {
 }
 
 Model trained(const Table& t, const Options& s, int classes = 2, double memory_left = -1) {
-  Monitor monitor;
-  return train(make_dataset(t, true, classes), s, monitor, memory_left);
+  Progress progress;
+  return train(make_dataset(t, true, classes), s, progress, memory_left);
 }
 
 std::vector<double> probabilities_of(const Model& m, const std::vector<double>& x) {
@@ -137,9 +137,9 @@ TEST(CrossFit, HeldOutRowsDoNotCount) {
       held.row_weight.assign(all.x.size(), 1.0);
       for (std::size_t i = 0; i < all.x.size(); i += 5) held.row_weight[i] = 0;
       held.total_weight = without.total_weight;
-      Monitor monitor;
-      const Solution a = choose_solver(held, s).solve(held, s, monitor);
-      const Solution b = choose_solver(without, s).solve(without, s, monitor);
+      Progress progress;
+      const Solution a = choose_solver(held, s).solve(held, s, progress);
+      const Solution b = choose_solver(without, s).solve(without, s, progress);
       EXPECT_LT((a.weights - b.weights).norm(), 1e-4) << loss << " " << solver;
       EXPECT_LT((a.intercept - b.intercept).norm(), 1e-4) << loss << " " << solver;
     }
@@ -229,9 +229,9 @@ TEST(CrossFit, IsRefusedWhereItMeansNothing) {
   Options hard;
   hard.calibration = Calibrate::platt;
   Options numbers = soft("squared", Calibrate::isotonic);
-  Monitor monitor;
+  Progress progress;
   for (const bool classes : {true, false}) try {
-      train(make_dataset(t, classes), classes ? hard : numbers, monitor);
+      train(make_dataset(t, classes), classes ? hard : numbers, progress);
       ADD_FAILURE() << "calibrated " << (classes ? "a hard margin" : "a regression");
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::unsupported);
@@ -249,9 +249,10 @@ TEST(CrossFit, RespectsMemoryAndCancellation) {
   EXPECT_THROW(trained(t, s, 2, solver + calibration_workspace(p) / 2), Error);
   EXPECT_NO_THROW(trained(t, s, 2, solver + calibration_workspace(p) + 1));
 
-  struct Counting : Monitor {
-    int polls = 0, last = -1;
-    void poll() override {
+  struct Counting : Progress {
+    mutable int polls = 0;
+    int last = -1;
+    void poll() const override {
       if (++polls == last) throw 42;
     }
   } counting;

@@ -47,11 +47,11 @@ Dataset rows_of(std::uint64_t seed, const Shape& shape) {
 
 /// Every model's gap on its own rows, from certify_risk.
 void expect_certified(const Dataset& data, Options options, std::int32_t folds, const std::vector<double>& lambdas) {
-  Monitor monitor;
+  Progress progress;
   const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
   options.lambda = lambdas.front();
   const Problem all = make_problem(data, options);
-  Run run(options, monitor, "test", 1000);
+  Run run(options, progress, "test", 1000);
   FoldAscent ascent(all, options, fold, 0, folds, run);
   for (const double lambda : lambdas) {
     const std::vector<char> reached = ascent.solve(lambda, 3000);
@@ -135,10 +135,10 @@ TEST(CrossValidation, IsTheSameSideBySideAndFoldByFold) {
                              {"lambdas", {Value::Array{{0.01}, {0.1}, {1e-6}}}},
                              {"folds", {folds}},
                              {"tolerance", {1e-10}}};
-      Monitor monitor;
-      const Selection together = cross_validate(data, parse_cross_validation(given), monitor);
+      Progress progress;
+      const Selection together = cross_validate(data, parse_cross_validation(given), progress);
       given["solver"] = {std::string("newton")};
-      const Selection apart = cross_validate(data, parse_cross_validation(given), monitor);
+      const Selection apart = cross_validate(data, parse_cross_validation(given), progress);
       EXPECT_EQ(together.unfinished, 0);
       EXPECT_EQ(together.best, apart.best);
       for (std::size_t k = 0; k < together.settings.size(); ++k)
@@ -149,11 +149,11 @@ TEST(CrossValidation, IsTheSameSideBySideAndFoldByFold) {
 
 TEST(CrossValidation, LeavesHardProblemsToOtherSolvers) {
   const Dataset data = rows_of(8, {300, 20, 2});
-  Monitor monitor;
+  Progress progress;
   for (const std::string loss : {"hinge", "logistic"}) {
     const Selection s = cross_validate(
         data, parse_cross_validation({{"loss", {loss}}, {"lambdas", {Value::Array{{1e-8}}}}, {"tolerance", {1e-7}}}),
-        monitor);
+        progress);
     EXPECT_EQ(s.unfinished, 0) << loss;
   }
 }
@@ -168,14 +168,14 @@ TEST(CrossValidation, ComparesWithATolerance) {
 
 TEST(CrossValidation, CountsModelsThatAreNotDone) {
   const Dataset data = rows_of(9, {300, 20, 2});
-  Monitor monitor;
+  Progress progress;
   const Selection s = cross_validate(data,
                                      parse_cross_validation({{"lambdas", {Value::Array{{1e-8}, {0.1}}}},
                                                              {"tolerance", {1e-9}},
                                                              {"solver", {std::string("sdca")}},
                                                              {"max_iterations", {2.0}},
                                                              {"folds", {3.0}}}),
-                                     monitor);
+                                     progress);
   EXPECT_GE(s.unfinished, 3);
 }
 

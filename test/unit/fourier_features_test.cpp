@@ -19,7 +19,7 @@ Row dense(const std::vector<double>& x) { return {x.data(), nullptr, static_cast
 
 std::vector<float> features(FourierFeatures& map, const Row& x, double gamma) {
   std::vector<float> out(static_cast<std::size_t>(map.dimensions()));
-  map.transform(x, gamma, nullptr, out.data());
+  map.transform(x, gamma, {}, out.data());
   return out;
 }
 
@@ -154,15 +154,15 @@ TEST(FourierFeatures, take_extreme_rows) {
 }
 
 TEST(FourierFeatures, can_be_cancelled) {
-  struct Cancel final : Monitor {
-    void poll() override { throw std::runtime_error("cancelled"); }
+  struct Cancel final : Progress {
+    void poll() const override { throw std::runtime_error("cancelled"); }
   } cancel;
   const std::vector<double> x(64, 1.0);
   std::vector<float> out(FourierFeatures::most_dimensions), after = out;
   FourierFeatures map(FourierFeatures::most_dimensions, 0, everything), fresh(FourierFeatures::most_dimensions, 0, 0);
-  EXPECT_THROW(map.transform(dense(x), 1, &cancel, out.data()), std::runtime_error);
-  map.transform(dense(x), 1, nullptr, out.data());
-  fresh.transform(dense(x), 1, nullptr, after.data());
+  EXPECT_THROW(map.transform(dense(x), 1, cancel, out.data()), std::runtime_error);
+  map.transform(dense(x), 1, {}, out.data());
+  fresh.transform(dense(x), 1, {}, after.data());
   EXPECT_EQ(out, after);
 }
 

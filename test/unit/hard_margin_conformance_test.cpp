@@ -51,7 +51,7 @@ void check_model(const Rows& rows, bool intercept, double tolerance, const Model
   }
   EXPECT_LE(upper, trivial * (1 + 4 * (d + 4) * epsilon));
 
-  switch (m.status) {
+  switch (m.status.value()) {
     case Status::optimal:
       EXPECT_LE(upper - lower, static_cast<Real>(tolerance) * upper);
       EXPECT_GT(lower, 0);

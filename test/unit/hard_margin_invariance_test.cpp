@@ -137,16 +137,16 @@ TEST_P(Invariance, storage_of_rows) {
   });
 }
 
-class ThrowingMonitor final : public Monitor {
+class ThrowingProgress final : public Progress {
  public:
-  explicit ThrowingMonitor(int at_poll) : left_(at_poll) {}
-  void poll() override {
+  explicit ThrowingProgress(int at_poll) : left_(at_poll) {}
+  void poll() const override {
     if (--left_ == 0) throw Cancelled();
   }
   struct Cancelled {};
 
  private:
-  int left_;
+  mutable int left_;
 };
 
 TEST_P(Invariance, cancellation_passes_and_leaves_the_rows_usable) {
@@ -155,11 +155,11 @@ TEST_P(Invariance, cancellation_passes_and_leaves_the_rows_usable) {
     const Model before = fit(data, s);
     int cancelled = 0;
     for (int k = 1; k <= 400; k += 1 + k / 4) {
-      ThrowingMonitor monitor(k);
+      ThrowingProgress progress(k);
       try {
-        train(data, s, monitor);
+        train(data, s, progress);
         break;
-      } catch (const ThrowingMonitor::Cancelled&) {
+      } catch (const ThrowingProgress::Cancelled&) {
         ++cancelled;
       }
     }

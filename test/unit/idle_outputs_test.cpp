@@ -41,8 +41,8 @@ TEST(IdleOutputs, RiskOfAConstantIsTheMeanLoss) {
   const Dataset data = gaussian_classes();
   const Options s = limited("auto", "logistic");
   const Problem p = make_problem(data, s);
-  Monitor monitor;
-  margin::Run run(s, monitor, "test", 1);
+  Progress progress;
+  margin::Run run(s, progress, "test", 1);
   for (const double score : {0.0, -1.0, 0.7}) {
     const std::vector<double> risk = risk_of_constant(p, score, run);
     ASSERT_EQ(risk.size(), static_cast<std::size_t>(classes));
@@ -62,8 +62,8 @@ TEST(IdleOutputs, TimeEndsATrainingBetweenOutputs) {
       SCOPED_TRACE(std::string(solver) + " " + loss);
       const Options s = limited(solver, loss);
       const Problem p = make_problem(data, s);
-      Monitor monitor;
-      const Solution solution = choose_solver(p, s).solve(p, s, monitor);
+      Progress progress;
+      const Solution solution = choose_solver(p, s).solve(p, s, progress);
       EXPECT_EQ(solution.status, Status::time_limit);
       for (std::int32_t o = classes / 2; o < classes; ++o) {
         EXPECT_EQ(solution.weights.row(o).norm(), 0);
@@ -74,7 +74,7 @@ TEST(IdleOutputs, TimeEndsATrainingBetweenOutputs) {
       EXPECT_GE(c.upper, c.lower);
       // Better than no model: at a score of 0 every output costs the loss at 0.
       double zero = 0;
-      margin::Run run(s, monitor, "test", 1);
+      margin::Run run(s, progress, "test", 1);
       for (const double risk : risk_of_constant(p, 0, run)) zero += risk;
       EXPECT_LT(c.upper, zero);
     }

@@ -40,9 +40,9 @@ Dataset clouds(std::uint64_t seed, double shift) {
 }
 
 Model fit(const Dataset& data, Options options, double tolerance) {
-  Monitor monitor;
+  Progress progress;
   options.tolerance = tolerance;
-  return train(data, options, monitor);
+  return train(data, options, progress);
 }
 
 TEST(Inspect, TheOptimalDirectionIsWithinTheDistanceOfAHardMargin) {

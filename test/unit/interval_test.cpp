@@ -52,8 +52,8 @@ std::optional<Status> decide(const MarginBounds& bounds, std::int64_t done, std:
   options.tolerance = 0.1;
   options.max_iterations = 3;
   options.history = true;
-  Monitor monitor;
-  Run run(options, monitor, "test", 100);
+  Progress progress;
+  Run run(options, progress, "test", 100);
   MarginStop stop(options, run, radius);
   Status why = Status::optimal;
   const bool over = stop(done, bounds, why);

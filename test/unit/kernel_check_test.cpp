@@ -71,7 +71,7 @@ struct Stored {
     KernelCheck c = check(true);
     for (std::int64_t i = 0; i < data.rows(); ++i)
       c.add(data.row(i), rows.y[static_cast<std::size_t>(i)], 1, dual.row(i).data());
-    return c.ends(nullptr);
+    return c.ends({});
   }
 
   Weights weights;
@@ -113,7 +113,7 @@ TEST_P(EveryKernelModel, pieces_add_up_to_the_end_that_needs_no_dual_weights) {
     for (KernelCheck* part : {&whole, i % 3 == 0 ? &first : &second})
       part->add(data.row(i), rows.y[static_cast<std::size_t>(i)], 1, stored.dual.row(i).data());
   ASSERT_TRUE(first.merge(second.state()));
-  const KernelCheck::Ends a = whole.ends(nullptr), b = first.ends(nullptr), with = stored.ends(rows);
+  const KernelCheck::Ends a = whole.ends({}), b = first.ends({}), with = stored.ends(rows);
   EXPECT_EQ(a.margin_lower, b.margin_lower);
   EXPECT_EQ(a.margin_lower, with.margin_lower);
   const auto end = [&](const KernelCheck::Ends& e) { return c.lambda > 0 ? e.certificate.upper : e.certificate.lower; };
@@ -169,7 +169,7 @@ TEST(KernelCheck, other_rows_have_a_certificate_of_their_own) {
   EXPECT_LT(found.certificate.lower, 0);
   EXPECT_GE(found.certificate.upper, m.certificate.lower);  // the same hulls
   KernelCheck nothing = stored.check(true);
-  EXPECT_EQ(nothing.ends(nullptr).margin_lower, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(nothing.ends({}).margin_lower, -std::numeric_limits<double>::infinity());
 }
 
 TEST(KernelCheck, refuses_rows_beyond_the_range_of_kernels) {

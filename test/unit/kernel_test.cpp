@@ -78,7 +78,7 @@ TEST_P(EveryKernel, values_are_those_of_its_definition_within_their_bounds) {
   for (const Storage storage : {Storage::doubles, Storage::sparse}) {
     const Dataset data = make_dataset(rows, storage);
     for (const Layout layout : {Layout::doubles, Layout::sparse, Layout::compact}) {
-      KernelRows kernel(make_kernel(data, s, nullptr), 7, layout);
+      KernelRows kernel(make_kernel(data, s, {}), 7, layout);
       for (int i = 0; i < rows.count(); ++i) kernel.append(data.row(i));
       KernelPoint point;
       std::vector<double> values(40), errors(40);
@@ -106,8 +106,8 @@ TEST_P(EveryKernel, values_are_those_of_its_definition_within_their_bounds) {
 TEST_P(EveryKernel, columns_are_the_same_however_few_fit) {
   const Rows rows = gaussian_rows(4, 70, 5, 0);
   const Dataset data = make_dataset(rows);
-  auto nothing = [](double) {};
-  const KernelRows kernel = kernel_rows(data, make_kernel(data, with_kernel(GetParam()), nullptr), nothing);
+  const Progress nothing;
+  const KernelRows kernel = kernel_rows(data, make_kernel(data, with_kernel(GetParam()), nothing), nothing);
   KernelColumns few(kernel, 1, nothing), all(kernel, 1e9, nothing);
   EXPECT_EQ(few.capacity(), 8U);
   std::vector<std::int64_t> which(70);
@@ -145,9 +145,9 @@ TEST(SimdLoops, gamma_scale_is_that_of_scikit_learn) {
   rows.add({3, 6}, 1);
   Options s = with_kernel("rbf");
   s.gamma = Gamma::scale;  // the variance of 1, 2, 3, 6 is 3.5
-  EXPECT_DOUBLE_EQ(make_kernel(make_dataset(rows), s, nullptr)->parameters().gamma, 1 / (2 * 3.5));
+  EXPECT_DOUBLE_EQ(make_kernel(make_dataset(rows), s, {})->parameters().gamma, 1 / (2 * 3.5));
   s.gamma = Gamma::automatic;
-  EXPECT_DOUBLE_EQ(make_kernel(make_dataset(rows), s, nullptr)->parameters().gamma, 0.5);
+  EXPECT_DOUBLE_EQ(make_kernel(make_dataset(rows), s, {})->parameters().gamma, 0.5);
 }
 
 /// The dual by plain coordinate and pair steps in long double: both ends of the optimum, which it brackets itself.
@@ -267,8 +267,8 @@ TEST(Smo, little_memory_gives_the_same_optimum) {
   s.lambda = 1e-4;
   s.tolerance = 1e-6;
   const Dataset data = make_dataset(rows);
-  Monitor monitor;
-  const Model free = train(data, s, monitor), bounded = train(data, s, monitor, 4e6);
+  Progress progress;
+  const Model free = train(data, s, progress), bounded = train(data, s, progress, 4e6);
   EXPECT_EQ(bounded.status, Status::optimal);
   EXPECT_NEAR(free.certificate.upper, bounded.certificate.upper, 2e-6 * free.certificate.upper);
 }
@@ -283,8 +283,8 @@ TEST(Smo, little_memory_suffices_for_many_support_vectors) {
   s.gamma_value = 0.2;
   s.lambda = 1e-3;
   s.tolerance = 1e-3;
-  Monitor monitor;
-  const Model m = train(make_dataset(rows), s, monitor, 8e6);
+  Progress progress;
+  const Model m = train(make_dataset(rows), s, progress, 8e6);
   EXPECT_EQ(m.status, Status::optimal);
   EXPECT_LE(m.iterations, 200);
   EXPECT_GE(m.certificate.support, 1500);

@@ -7,6 +7,7 @@
 
 #include "core/certificate/lp_margin.hpp"
 #include "core/math/norm.hpp"
+#include "core/solvers/solver.hpp"
 
 using namespace margin;
 

@@ -227,10 +227,10 @@ inline Rows random_rows(Family family, std::uint64_t seed, int classes) {
   return rows;
 }
 
-/// Trains with a monitor that does nothing.
+/// Trains with a progress that does nothing.
 inline Model fit(const Dataset& data, const Options& options) {
-  Monitor monitor;
-  Model model = train(data, options, monitor);
+  Progress progress;
+  Model model = train(data, options, progress);
   EXPECT_NE(find_solver(model.solver), nullptr) << "no record reports \"" << model.solver << "\"";
   return model;
 }

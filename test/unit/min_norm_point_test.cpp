@@ -11,8 +11,6 @@ namespace {
 
 using namespace reference;
 
-void no_poll(double) {}
-
 /// A problem with a working set of all its pairs, in units where the largest row has norm ≤ 1.
 struct Hull {
   Hull(const Rows& given, bool intercept)
@@ -96,7 +94,7 @@ TEST_P(HullOf, random_pools_meet_the_conditions_and_the_enumerated_norm) {
       const Hull h(rows, intercept);
       for (const auto precision : {MinNormPoint::Precision::gram, MinNormPoint::Precision::rows}) {
         MinNormPoint hull(h.problem, h.working_set, precision);
-        const MinNormPoint::Outcome outcome = hull.solve(1e-10, no_poll);
+        const MinNormPoint::Outcome outcome = hull.solve(1e-10, {});
         if (known->upper > 0) {  // around 0 nothing but rounding is left, and it may say so
           EXPECT_EQ(outcome, MinNormPoint::Outcome::optimal);
         }
@@ -113,8 +111,8 @@ TEST_P(HullOf, larger_pools_meet_the_conditions) {
       const Hull h(gaussian_rows(31, n, 12, 0.05, classes), intercept);
       MinNormPoint quick(h.problem, h.working_set, MinNormPoint::Precision::gram);
       MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
-      EXPECT_EQ(quick.solve(1e-12, no_poll), MinNormPoint::Outcome::optimal);
-      EXPECT_EQ(careful.solve(1e-12, no_poll), MinNormPoint::Outcome::optimal);
+      EXPECT_EQ(quick.solve(1e-12, {}), MinNormPoint::Outcome::optimal);
+      EXPECT_EQ(careful.solve(1e-12, {}), MinNormPoint::Outcome::optimal);
       check_optimal(h, quick, 1e-12, 1e-13);
       check_optimal(h, careful, 1e-12, 1e-13);
       EXPECT_NEAR(quick.primal().norm(), careful.primal().norm(), 1e-12);
@@ -136,7 +134,7 @@ TEST(Hull, a_pool_that_grows_between_solves) {
     EXPECT_FALSE(working_set.add({i, rows.y[at(i)], 1 - rows.y[at(i)]}));
     both[rows.y[at(i)]] = true;
     if (!both[0] || !both[1]) continue;
-    hull.solve(1e-12, no_poll);
+    hull.solve(1e-12, {});
     const double norm = hull.primal().norm();
     EXPECT_LE(norm, last + 1e-12);  // a larger hull is nearer to 0
     last = norm;
@@ -149,7 +147,7 @@ TEST(Hull, a_margin_that_the_gram_matrix_cannot_see) {
   for (const bool intercept : {true, false}) {
     const Hull h(thin(1e-8), intercept);
     MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
-    careful.solve(1e-10, no_poll);
+    careful.solve(1e-10, {});
     EXPECT_NEAR(careful.primal().norm() / h.scale, 1e-8, 1e-14);
     const Eigen::MatrixXd w = careful.primal();
     EXPECT_NEAR(std::fabs(w(0, 0)) / w.norm(), 1.0, 1e-9);
@@ -181,14 +179,16 @@ TEST(WorkingSet, inner_products_of_pairs_follow_the_formula) {
 TEST(Hull, polling_may_throw) {
   const Hull h(gaussian_rows(61, 60, 8, 0.1), true);
   struct Cancelled {};
+  struct Cancel : Progress {
+    explicit Cancel(int polls) : Progress(0), left(polls) {}
+    void poll() const override {
+      if (--left == 0) throw Cancelled();
+    }
+    mutable int left;
+  };
   for (const int most : {1, 2, 5}) {
     MinNormPoint hull(h.problem, h.working_set, MinNormPoint::Precision::gram);
-    int left = most;
-    EXPECT_THROW(hull.solve(1e-12,
-                            [&](double) {
-                              if (--left == 0) throw Cancelled();
-                            }),
-                 Cancelled);
+    EXPECT_THROW(hull.solve(1e-12, Cancel(most)), Cancelled);
   }
 }
 

@@ -15,8 +15,8 @@ void check_theorem(const Rows& rows, const Margin& known, int iterations) {
   const Options s = hard("momentum", false, 1e-3);
   const Dataset data = make_dataset(rows);
   const Problem problem = make_problem(data, s);
-  Monitor monitor;
-  Run run(s, monitor, "momentum", iterations);
+  Progress progress;
+  Run run(s, progress, "momentum", iterations);
   FirstOrder method(problem, run, false);
   EXPECT_NEAR(method.z_scale() * static_cast<double>(rows.radius()) * (rows.classes > 2 ? std::sqrt(2.0) : 1.0), 1.0,
               1e-14);
@@ -98,8 +98,8 @@ TEST(Momentum, every_interval_holds_whatever_the_loss_and_the_intercept) {
         s.loss = logistic ? "logistic" : "exponential";
         const Dataset data = make_dataset(rows);
         const Problem problem = make_problem(data, s);
-        Monitor monitor;
-        margin::Run run(s, monitor, "momentum", 1);
+        Progress progress;
+        margin::Run run(s, progress, "momentum", 1);
         FirstOrder method(problem, run, logistic);
         const double room = 1e-13 * static_cast<double>(rows.radius());
         for (int t = 0; t < 150; ++t) {

@@ -117,10 +117,11 @@ TEST_P(NewtonCgLoss, LimitsLeaveAnHonestModel) {
 
 struct Cancelled : std::exception {};
 
-TEST_P(NewtonCgLoss, AsksTheMonitorAllTheTime) {
-  struct Counting : Monitor {
-    int calls = 0, limit = 1 << 30;
-    void poll() override {
+TEST_P(NewtonCgLoss, PollsAllTheTime) {
+  struct Counting : Progress {
+    mutable int calls = 0;
+    int limit = 1 << 30;
+    void poll() const override {
       if (++calls >= limit) throw Cancelled();
     }
   };
@@ -152,8 +153,8 @@ TEST(NewtonCg, SolvesItsSystems) {
     Options s = soft("logistic", 1, 1e-3);
     s.intercept = trial % 4 < 2;
     const Problem p = make_problem(data, s);
-    Monitor monitor;
-    margin::Run run(s, monitor, "test", 1);
+    Progress progress;
+    margin::Run run(s, progress, "test", 1);
     const NewtonRows rows(p, run);
     const std::size_t d = rows.columns();
     std::vector<double> weight(static_cast<std::size_t>(rows.rows())), r(d), x(d), u(weight.size()), image(d);

@@ -142,8 +142,8 @@ TEST(NewtonKernels, LogisticToTheLastPlaces) {
 TEST(NewtonCholesky, SolvesAndRefuses) {
   Random random(7);
   Options options;
-  Monitor monitor;
-  margin::Run run(options, monitor, "test", 1);
+  Progress progress;
+  margin::Run run(options, progress, "test", 1);
   for (const int n : {1, 2, 63, 64, 65, 200}) {
     const Eigen::MatrixXd half = Eigen::MatrixXd::NullaryExpr(n, n + 3, [&] { return normal(random); });
     const Eigen::MatrixXd a = half * half.transpose();
@@ -184,8 +184,8 @@ TEST(NewtonAugmented, RetreatsFromATooSharpStart) {
   const Dataset data = store(t, true, Storage::floats);
   Options s = soft("hinge", 1e-6, 1e-6);
   const Problem p = make_problem(data, s);
-  Monitor monitor;
-  margin::Run run(s, monitor, "test", 1);
+  Progress progress;
+  margin::Run run(s, progress, "test", 1);
   const NewtonProblem problem(p, 0, NewtonProblem::Systems::cholesky, run);
   const BoxLoss box(*p.loss);
   AugmentedLagrangian lagrangian(problem, box, std::vector<double>(problem.rows.columns(), 0.0));

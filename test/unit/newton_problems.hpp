@@ -79,8 +79,8 @@ struct Solved {
 inline Solved solve_with(const Solver& solver, const Dataset& data, const Options& s) {
   const Problem p = make_problem(data, s);
   EXPECT_EQ(solver.unsupported_reason(p), "");
-  Monitor monitor;
-  Solved r{solver.solve(p, s, monitor), {}};
+  Progress progress;
+  Solved r{solver.solve(p, s, progress), {}};
   r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }

@@ -37,8 +37,8 @@ struct Solved {
 };
 Solved solve(const Dataset& data, const Options& s, const Solver& solver = sdca) {
   const Problem p = make_problem(data, s);
-  Monitor monitor;
-  Solved r{solver.solve(p, s, monitor), {}};
+  Progress progress;
+  Solved r{solver.solve(p, s, progress), {}};
   r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
@@ -240,16 +240,17 @@ TEST(Sdca, LimitsEndASolveHonestly) {
   EXPECT_GT(late.certificate.lower, 0);
 }
 
-struct Cancel : Monitor {
-  void poll() override {
+struct Cancel : Progress {
+  void poll() const override {
     if (++polls == at) throw std::runtime_error("cancelled");
   }
-  void report(std::string_view, const TracePoint& point) override { points.push_back(point); }
-  std::int64_t polls = 0, at = -1;
-  std::vector<TracePoint> points;
+  void report(std::string_view, const TracePoint& point) const override { points.push_back(point); }
+  mutable std::int64_t polls = 0;
+  std::int64_t at = -1;
+  mutable std::vector<TracePoint> points;
 };
 
-TEST(Sdca, AsksTheMonitorOftenEnough) {
+TEST(Sdca, PollsOftenEnough) {
   const int n = 3000, d = 50;
   const Dataset data = make_dataset(signs(gaussian(14, n, d, 2)), true);
   for (const Solver* solver : {&sdca, &sgd}) {
@@ -273,8 +274,8 @@ TEST(Sdca, HistoryIsAnIntervalThatCloses) {
   Options s = soft("hinge", 0.003, 1e-6);
   s.history = true;
   const Problem p = make_problem(data, s);
-  Monitor monitor;
-  const Solution r = sdca.solve(p, s, monitor);
+  Progress progress;
+  const Solution r = sdca.solve(p, s, progress);
   ASSERT_FALSE(r.trace.empty());
   for (const TracePoint& point : r.trace) EXPECT_LE(point.lower, point.upper * (1 + 1e-12));
   EXPECT_LE(r.trace.back().upper - r.trace.back().lower, 1e-6 * r.trace.back().upper);

@@ -39,8 +39,8 @@ struct Solved {
 };
 Solved solve(const Dataset& data, const Options& s, const Solver& solver = sdca) {
   const Problem p = make_problem(data, s);
-  Monitor monitor;
-  Solved r{solver.solve(p, s, monitor), {}};
+  Progress progress;
+  Solved r{solver.solve(p, s, progress), {}};
   r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
@@ -230,8 +230,8 @@ TEST_P(SdcaLoss, Theorems1And2) {
       double mean = 0;
       for (std::uint64_t seed = 0; seed < 4; ++seed) {
         s.seed = seed;
-        Monitor monitor;
-        const Solution r = sdca.solve(p, s, monitor);
+        Progress progress;
+        const Solution r = sdca.solve(p, s, progress);
         EXPECT_LE(r.iterations, *s.max_iterations);
         mean += certify_risk(p, r.weights, r.intercept, r.dual).gap / 4;
       }

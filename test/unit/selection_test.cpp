@@ -112,14 +112,14 @@ void compare_with_trainings_alone(const Dataset& data, Value::Object given) {
   const std::vector<double> lambdas = {1e-3, 1, 1e-2, 1e-2, 0.1};
   given["lambdas"] = list(lambdas);
   given["tolerance"] = {1e-5};
-  Monitor monitor;
+  Progress progress;
   const SelectionOptions options = parse_path(given);
-  const auto models = train_path(data, options, monitor);
+  const auto models = train_path(data, options, progress);
   ASSERT_EQ(models.size(), lambdas.size());
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
     Options alone = options.settings;
     alone.lambda = lambdas[k];
-    const Model one = train(data, alone, monitor);
+    const Model one = train(data, alone, progress);
     const Model& model = models[k];
     EXPECT_EQ(*model.lambda, lambdas[k]);
     EXPECT_EQ(model.status, Status::optimal) << lambdas[k];
@@ -156,20 +156,20 @@ TEST(Path, IsCertifiedWhateverTheOptions) {
 
 TEST(Path, StandardisedWeightsAreInTheUsersUnits) {
   const Dataset data = rows_of(9, {200, 6, 2});
-  Monitor monitor;
+  Progress progress;
   SelectionOptions options =
       parse_path({{"standardize", {true}}, {"lambdas", list({0.1, 0.01})}, {"tolerance", {1e-9}}});
-  const auto models = train_path(data, options, monitor);
+  const auto models = train_path(data, options, progress);
   options.settings.lambda = 0.01;
-  const Model one = train(data, options.settings, monitor);
+  const Model one = train(data, options.settings, progress);
   EXPECT_LE((models[1].weights - one.weights).norm(), 1e-2 * one.weights.norm());
   EXPECT_NEAR(models[1].intercept[0], one.intercept[0], 1e-2);
 }
 
 TEST(Path, DefaultLambdasFollowTheUnits) {
   const Dataset data = rows_of(10, {100, 3, 2});
-  Monitor monitor;
-  const auto lambdas = default_lambdas(data, {}, monitor);
+  Progress progress;
+  const auto lambdas = default_lambdas(data, {}, progress);
   ASSERT_EQ(lambdas.size(), 5u);
   EXPECT_TRUE(std::is_sorted(lambdas.rbegin(), lambdas.rend()));
   Dataset larger(Dataset::Outcome::classes);
@@ -181,7 +181,7 @@ TEST(Path, DefaultLambdasFollowTheUnits) {
   }
   Options settings;
   settings.intercept = false;
-  const auto small = default_lambdas(data, settings, monitor), big = default_lambdas(larger, settings, monitor);
+  const auto small = default_lambdas(data, settings, progress), big = default_lambdas(larger, settings, progress);
   for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(big[k] / small[k], 1e6, 1e-3);
 }
 
@@ -213,8 +213,8 @@ TEST(CrossValidation, EqualsAnExplicitLoop) {
                     {"folds", {4.0}},
                     {"tolerance", {1e-9}},
                     {"seed", {3.0}}});
-    Monitor monitor;
-    const Selection selection = cross_validate(data, options, monitor);
+    Progress progress;
+    const Selection selection = cross_validate(data, options, progress);
     EXPECT_EQ(selection.unfinished, 0);
     const auto fold = stratified_folds(data, 4, 3);
     ASSERT_EQ(selection.settings.size(), 4u);
@@ -238,7 +238,7 @@ TEST(CrossValidation, EqualsAnExplicitLoop) {
         Options settings = options.settings;
         settings.lambda = s.lambda;
         settings.loss = s.loss;
-        const double value = accuracy_of(train(kept, settings, monitor), data, out);
+        const double value = accuracy_of(train(kept, settings, progress), data, out);
         EXPECT_DOUBLE_EQ(*s.folds[static_cast<std::size_t>(f)], value) << s.loss << " " << s.lambda << " fold " << f;
         sum += value;
         squares += value * value;
@@ -253,11 +253,11 @@ TEST(CrossValidation, EqualsAnExplicitLoop) {
 
 TEST(CrossValidation, IsDeterministic) {
   const Dataset data = rows_of(12, {150, 5, 2});
-  Monitor monitor;
+  Progress progress;
   for (const char* metric : {"accuracy", "auc", "log_loss"}) {
     const SelectionOptions options =
         options_of({{"loss", {std::string("logistic")}}, {"metric", {std::string(metric)}}, {"seed", {5.0}}});
-    const Selection a = cross_validate(data, options, monitor), b = cross_validate(data, options, monitor);
+    const Selection a = cross_validate(data, options, progress), b = cross_validate(data, options, progress);
     ASSERT_EQ(a.settings.size(), 5u);
     for (std::size_t k = 0; k < 5; ++k) EXPECT_EQ(a.settings[k].folds, b.settings[k].folds);
     EXPECT_EQ(a.best, b.best);
@@ -269,17 +269,17 @@ TEST(CrossValidation, IsDeterministic) {
 
 TEST(CrossValidation, FindsTheRegularisationOfARegression) {
   const Dataset data = rows_of(13, {60, 40, 0});
-  Monitor monitor;
+  Progress progress;
   for (const char* metric : {"mse", "mae", "r2"}) {
     const Selection s = cross_validate(data,
                                        options_of({{"loss", {std::string("squared")}},
                                                    {"lambdas", list({100, 0.05, 1e-9})},
                                                    {"metric", {std::string(metric)}}}),
-                                       monitor);
+                                       progress);
     EXPECT_EQ(*s.best, 1u) << "neither the constant nor the over-fitted: " << metric;
   }
   const Selection s =
-      cross_validate(data, options_of({{"loss", {std::string("squared")}}, {"standardize", {true}}}), monitor);
+      cross_validate(data, options_of({{"loss", {std::string("squared")}}, {"standardize", {true}}}), progress);
   EXPECT_EQ(s.metric, Metric::mse);
 }
 
@@ -309,8 +309,9 @@ TEST(CrossValidation, ListsThatDoNotGoTogetherAreRefused) {
   };
   for (std::size_t k = 0; k < bad.size(); ++k) EXPECT_THROW(parse_cross_validation(bad[k]), Error) << k;
   EXPECT_THROW(parse_path({{"folds", {5.0}}}), Error);
-  Monitor monitor;
-  EXPECT_THROW(cross_validate(rows_of(14, {60, 4, 3}), options_of({{"metric", {std::string("auc")}}}), monitor), Error);
+  Progress progress;
+  EXPECT_THROW(cross_validate(rows_of(14, {60, 4, 3}), options_of({{"metric", {std::string("auc")}}}), progress),
+               Error);
 }
 
 TEST(CrossValidation, TheChoiceIsOptionsForOneTraining) {
@@ -326,9 +327,9 @@ TEST(CrossValidation, TheChoiceIsOptionsForOneTraining) {
 
 TEST(CrossValidation, StaysWithinItsMemory) {
   const Dataset data = rows_of(15, {500, 4, 2});
-  Monitor monitor;
-  EXPECT_THROW(cross_validate(data, options_of({}), monitor, 1000), Error);
-  EXPECT_NO_THROW(cross_validate(data, options_of({}), monitor, 1e9));
+  Progress progress;
+  EXPECT_THROW(cross_validate(data, options_of({}), progress, 1000), Error);
+  EXPECT_NO_THROW(cross_validate(data, options_of({}), progress, 1e9));
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ struct Solved {
 };
 Solved solve(const Dataset& data, const Options& s) {
   const Problem p = make_problem(data, s);
-  Monitor monitor;
-  Solved r{choose_solver(p, s).solve(p, s, monitor), {}};
+  Progress progress;
+  Solved r{choose_solver(p, s).solve(p, s, progress), {}};
   r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
@@ -122,10 +122,10 @@ TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
   }
 }
 
-/// Counts what the monitor is told: about the work done, whatever the machine.
-struct Counting : Monitor {
-  long polls = 0;
-  void poll() override { ++polls; }
+/// Counts what the progress is told: about the work done, whatever the machine.
+struct Counting : Progress {
+  mutable long polls = 0;
+  void poll() const override { ++polls; }
 };
 
 TEST(SoftAuto, ALooserToleranceNeverTakesLonger) {
@@ -149,12 +149,12 @@ TEST(SoftAuto, ALooserToleranceNeverTakesLonger) {
       for (const double tolerance : {1e-6, 1e-4, 1e-3, 1e-2, 1e-1}) {
         const Options s = soft(lambda, tolerance, loss);
         const Problem p = make_problem(data, s);
-        Counting monitor;
-        EXPECT_EQ(choose_solver(p, s).solve(p, s, monitor).status, Status::optimal);
+        Counting progress;
+        EXPECT_EQ(choose_solver(p, s).solve(p, s, progress).status, Status::optimal);
         if (tighter >= 0) {
-          EXPECT_LE(monitor.polls, 1.1 * tighter + 20) << loss << " " << lambda << " " << tolerance;
+          EXPECT_LE(progress.polls, 1.1 * tighter + 20) << loss << " " << lambda << " " << tolerance;
         }
-        tighter = monitor.polls;
+        tighter = progress.polls;
       }
     }
 }

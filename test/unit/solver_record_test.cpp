@@ -77,9 +77,9 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
 }
 
 Model solve(const Options& options, bool separable = true) {
-  Monitor monitor;
-  if (options.loss == "interpolate") return train(numbers(Dataset::Outcome::intervals), options, monitor);
-  return train(classes(separable), options, monitor);
+  Progress progress;
+  if (options.loss == "interpolate") return train(numbers(Dataset::Outcome::intervals), options, progress);
+  return train(classes(separable), options, progress);
 }
 
 Model solve(const Value::Object& options) { return solve(parse_options(options)); }
@@ -134,7 +134,7 @@ TEST(Records, problems_norms_and_losses_are_those_that_the_solver_takes) {
     Method method;
     method.takes_kernels = record.kernels;
     const auto takes = [&](const Dataset& data, const Options& o) {
-      return solver->unsupported_reason(make_problem(data, o, method, nullptr)).empty();
+      return solver->unsupported_reason(make_problem(data, o, method, {})).empty();
     };
     for (const double norm : {1.0, 1.5, 2.0}) {
       if (record.kernels && norm != 2) continue;
@@ -231,7 +231,7 @@ TEST(Records, kernels_read_the_options_that_they_name) {
       option.set(with, option.name, sample(option));
       plain.kernel = with.kernel = kernel.name;
       const auto value = [&](const Options& o) {
-        const auto function = make_kernel(rows, o, nullptr);
+        const auto function = make_kernel(rows, o, {});
         std::vector<double> a(function->summary_size()), b = a;
         function->summarize(rows.row(0), a.data());
         function->summarize(rows.row(1), b.data());
@@ -333,19 +333,19 @@ TEST(Records, names_are_unique) {
 
 TEST(Records, selection_takes_what_one_of_its_losses_reads) {
   const Dataset rows = classes(false);
-  Monitor monitor;
+  Progress progress;
   const auto validate = [&](std::vector<std::string> losses, const char* option) {
     Value::Array names;
     for (const std::string& loss : losses) names.push_back({loss});
     return cross_validate(
         rows, parse_cross_validation({{"losses", {names}}, {"folds", {2.0}}, {"lambda", {0.1}}, {option, {0.5}}}),
-        monitor, -1);
+        progress, -1);
   };
   EXPECT_NO_THROW(validate({"hinge", "smoothed_hinge"}, "smoothing"));
   EXPECT_THROW(validate({"hinge", "logistic"}, "smoothing"), Error);
   EXPECT_THROW(validate({"hinge"}, "shrinkage"), Error);
   EXPECT_NO_THROW(train_path(
-      rows, parse_path({{"solver", {std::string("sgd")}}, {"lambdas", {Value::Array{{0.1}, {1.0}}}}}), monitor, -1));
+      rows, parse_path({{"solver", {std::string("sgd")}}, {"lambdas", {Value::Array{{0.1}, {1.0}}}}}), progress, -1));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ Dataset targets(const std::vector<double>& y, const std::vector<double>& weight 
 
 double constant(const Dataset& data, const char* loss) {
   Options s;
-  return best_constant({data}, *make_loss(loss, s), nullptr);
+  return best_constant({data}, *make_loss(loss, s), {});
 }
 
 TEST(TargetUnits, MedianIsThatOfTheSortedRows) {
@@ -54,11 +54,11 @@ TEST(TargetUnits, MeanAndDeviationOfFarAndHugeTargets) {
   EXPECT_EQ(constant(targets({1e308, 1e308}), "squared"), 1e308);
   EXPECT_NEAR(constant(targets({-1e308, 1e308, 1e308}), "squared") / 1e308, 1.0 / 3, 1e-15);
   EXPECT_DOUBLE_EQ(constant(targets({1, 2, 100}, {3, 1, 0}), "squared"), 1.25);
-  EXPECT_DOUBLE_EQ(target_deviation({targets({1, 2, 100}, {1, 1, 0})}, nullptr), 0.5);
-  EXPECT_NEAR(target_deviation({targets({1e9 - 2, 1e9 + 2})}, nullptr), 2, 1e-12);
-  EXPECT_NEAR(target_deviation({targets({-1e300, 1e300})}, nullptr) / 1e300, 1, 1e-15);
-  EXPECT_EQ(target_deviation({targets({7, 7, 7})}, nullptr), 1);
-  EXPECT_EQ(target_deviation({targets({1e300, 1e300 * (1 + 1e-14)})}, nullptr), 1);
+  EXPECT_DOUBLE_EQ(target_deviation({targets({1, 2, 100}, {1, 1, 0})}, {}), 0.5);
+  EXPECT_NEAR(target_deviation({targets({1e9 - 2, 1e9 + 2})}, {}), 2, 1e-12);
+  EXPECT_NEAR(target_deviation({targets({-1e300, 1e300})}, {}) / 1e300, 1, 1e-15);
+  EXPECT_EQ(target_deviation({targets({7, 7, 7})}, {}), 1);
+  EXPECT_EQ(target_deviation({targets({1e300, 1e300 * (1 + 1e-14)})}, {}), 1);
 }
 
 TEST(TargetUnits, RefusesLabelsThatScalingTakesOutOfRange) {
@@ -88,8 +88,8 @@ Dataset linear_rows(double factor, double shift, std::int32_t d = 3) {
 }
 
 Model fit(const Dataset& data, const Options& s) {
-  Monitor monitor;
-  return train(data, s, monitor);
+  Progress progress;
+  return train(data, s, progress);
 }
 
 TEST(TargetUnits, ShiftedTargetsAreTheSameProblem) {

@@ -108,15 +108,15 @@ TEST(Standardize, a_model_to_start_from_is_in_the_users_units) {
 
 TEST(Standardize, measures_means_and_deviations) {
   const Rows rows = {{{1, 5, 0}, {2, 5, 0}, {3, 5, 6}, {6, 5, 0}}, {0, 1, 0, 1}};
-  const Standardization dense = measure(make_dataset(rows), true, nullptr);
+  const Standardization dense = measure(make_dataset(rows), true, {});
   EXPECT_EQ(dense.mean, (std::vector<double>{3, 5, 1.5}));
   EXPECT_NEAR(dense.deviation[0], std::sqrt(3.5), 1e-15);
   EXPECT_EQ(dense.deviation[1], 1.0);
   EXPECT_NEAR(dense.deviation[2], std::sqrt(6.75), 1e-15);
-  const Standardization sparse = measure(make_dataset(rows, Storage::sparse), true, nullptr);
+  const Standardization sparse = measure(make_dataset(rows, Storage::sparse), true, {});
   EXPECT_EQ(sparse.mean, (std::vector<double>{0, 0, 0}));
   EXPECT_NEAR(sparse.deviation[2], std::sqrt(6.75), 1e-15);
-  EXPECT_EQ(measure(make_dataset(rows), false, nullptr).mean, (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(measure(make_dataset(rows), false, {}).mean, (std::vector<double>{0, 0, 0}));
 }
 
 TEST(Train, weights_have_norm_1_and_dual_weights_prove_the_upper_end) {
@@ -156,16 +156,16 @@ TEST(Train, history_is_a_shrinking_interval_on_request) {
 
 TEST(Train, a_memory_limit_is_an_error_that_says_how_much) {
   const Dataset data = make_dataset(clouds(94, 1000, 50));
-  Monitor monitor;
+  Progress progress;
   for (const bool standardize : {false, true}) {
     Options s = hard("auto", true, 1e-3);
     s.standardize = standardize;
-    const Error e = error_of([&] { train(data, s, monitor, 1000); });
+    const Error e = error_of([&] { train(data, s, progress, 1000); });
     EXPECT_EQ(e.kind(), ErrorKind::limit_exceeded);
     EXPECT_NE(e.message().find(", and margin.memory_limit leaves 0 kB"), std::string::npos) << e.message();
     EXPECT_FALSE(e.hint().empty());
-    EXPECT_EQ(train(data, s, monitor, 1e9).status, Status::optimal);
-    EXPECT_EQ(train(data, s, monitor, -1).status, Status::optimal);
+    EXPECT_EQ(train(data, s, progress, 1e9).status, Status::optimal);
+    EXPECT_EQ(train(data, s, progress, -1).status, Status::optimal);
   }
 }
 
@@ -245,10 +245,10 @@ double bell(Random& random) {
   return std::sqrt(3.0) * sum;
 }
 
-/// Counts what the monitor is told: about the work done.
-struct Counting : Monitor {
-  long polls = 0;
-  void poll() override { ++polls; }
+/// Counts what the progress is told: about the work done.
+struct Counting : Progress {
+  mutable long polls = 0;
+  void poll() const override { ++polls; }
 };
 
 TEST(Train, a_proof_that_nothing_separates_is_followed_by_a_soft_margin) {
@@ -289,8 +289,8 @@ TEST(Train, a_proof_that_nothing_separates_is_followed_by_a_soft_margin) {
     // Where there is no room or no time for a soft margin, the model is that of the proof.
     s = hard("auto", intercept, 1e-3);
     s.max_iterations = m.iterations > 3 ? 3 : 1;
-    Monitor monitor;
-    const Model limited = train(data, s, monitor);
+    Progress progress;
+    const Model limited = train(data, s, progress);
     EXPECT_TRUE(limited.weights.allFinite());
   }
 }

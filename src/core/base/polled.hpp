@@ -6,37 +6,36 @@
 #include <cstdint>
 
 #include "core/base/huge_pages.hpp"
-#include "core/problem/problem.hpp"
+#include "core/base/matrix.hpp"
+#include "core/base/progress.hpp"
 
 namespace margin {
 
-/// std::sort that tells work(operations), which may throw, of its comparisons.
-template <class Iterator, class Less, class Work>
-void polled_sort(Iterator first, Iterator last, Less less, Work&& work) {
+/// std::sort that tells of its comparisons.
+template <class Iterator, class Less>
+void polled_sort(Iterator first, Iterator last, Less less, const Progress& progress) {
   std::uint32_t compared = 0;
   std::sort(first, last, [&](const auto& a, const auto& b) {
-    if (++compared % 4096 == 0) work(4096.0 * 16);  // half of the branches are mispredicted
+    if (++compared % 4096 == 0) progress.work(4096.0 * 16);  // half of the branches are mispredicted
     return less(a, b);
   });
 }
 
 /// rows × columns zeros.
-template <class Work>
-Weights polled_zeros(std::int64_t rows, std::int32_t columns, Work&& work) {
+inline Weights polled_zeros(std::int64_t rows, std::int32_t columns, const Progress& progress) {
   Weights out(rows, columns);
   constexpr Eigen::Index step = 65536;
   double* const at = out.data();
   for (Eigen::Index from = 0; from < out.size(); from += step) {
     const Eigen::Index n = std::min(step, out.size() - from);
     std::fill_n(at + from, n, 0.0);
-    work(2.0 * static_cast<double>(n));
+    progress.work(2.0 * static_cast<double>(n));
   }
   return out;
 }
 
 /// Gives a large matrix back to the kernel in steps: at once it would take tens of milliseconds per gigabyte.
-template <class Work>
-void polled_release(Weights& m, Work&& work) {
+inline void polled_release(Weights& m, [[maybe_unused]] const Progress& progress) {
 #ifdef MADV_DONTNEED
   constexpr std::uintptr_t page = 65536, step = std::uintptr_t{8} << 20;
   const auto begin = reinterpret_cast<std::uintptr_t>(m.data());
@@ -46,15 +45,15 @@ void polled_release(Weights& m, Work&& work) {
     const int error = errno;
     madvise(reinterpret_cast<void*>(at), step, MADV_DONTNEED);
     errno = error;
-    work(1048576.0);
+    progress.work(1048576.0);
   }
 #endif
   m.resize(0, 0);
 }
 
 /// A vector that holds `size` times `value`, through any vector of plain values.
-template <class Vector, class Work>
-void polled_assign(Vector& v, std::size_t size, const typename Vector::value_type& value, Work&& work) {
+template <class Vector>
+void polled_assign(Vector& v, std::size_t size, const typename Vector::value_type& value, const Progress& progress) {
   constexpr std::size_t step_bytes = std::size_t{512} << 10;
   const std::size_t step = std::max<std::size_t>(1, step_bytes / sizeof value);
   v.clear();
@@ -63,7 +62,7 @@ void polled_assign(Vector& v, std::size_t size, const typename Vector::value_typ
   while (v.size() < size) {
     const std::size_t n = std::min(step, size - v.size());
     v.resize(v.size() + n, value);
-    work(static_cast<double>(n * sizeof value) / 4);
+    progress.work(static_cast<double>(n * sizeof value) / 4);
   }
 }
 

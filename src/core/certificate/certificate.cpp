@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
@@ -157,16 +157,15 @@ double MarginCheck::upper() const {
 }
 
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                    const Weights& dual) {
-  if (problem.norm != 2) return certify_norm(problem, weights, intercept, dual);
+                    const Weights& dual, const Progress& progress) {
+  if (problem.norm != 2) return certify_norm(problem, weights, intercept, dual, progress);
   MarginCheck check(problem.classes, problem.dimensions(), weights.data(),
                     problem.intercept ? intercept.data() : nullptr, problem.intercept, dual.rows() == problem.rows());
-  Poller poller(problem.monitor);
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     const Row x = problem.data.row(i);
     check.add(x, problem.label[static_cast<std::size_t>(i)],
               dual.rows() == problem.rows() ? dual.row(i).data() : nullptr);
-    poller.work((2.0 + problem.outputs()) * x.count);
+    progress.work((2.0 + problem.outputs()) * x.count);
   }
   Certificate c;
   c.radius = check.radius();

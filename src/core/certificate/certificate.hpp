@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "core/base/progress.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -78,6 +79,6 @@ class MarginCheck {
 
 /// Recompute both ends from the returned vectors, with passes over the rows of their own.
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                    const Weights& dual);
+                    const Weights& dual, const Progress& progress = {});
 
 }  // namespace margin

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
@@ -93,15 +93,14 @@ double InterpolationCheck::least_norm() const {
 }
 
 Certificate certify_interpolation(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                                  const Weights& dual, double tolerance, Status& verdict) {
+                                  const Weights& dual, double tolerance, Status& verdict, const Progress& progress) {
   InterpolationCheck check(problem.dimensions(), problem.norm, weights.data(), problem.intercept ? intercept(0) : 0.0,
                            problem.intercept, dual.rows() == problem.rows());
-  Poller poller(problem.monitor);
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     const Row x = problem.data.row(i);
     check.add(x, problem.data.target(i), problem.data.upper_target(i),
               dual.rows() == problem.rows() ? dual(i, 0) : 0.0);
-    poller.work(3.0 * x.count);
+    progress.work(3.0 * x.count);
   }
   const double least = check.least_norm(), largest = std::numeric_limits<double>::max();
   Certificate c;

@@ -8,7 +8,7 @@
 // + 1/r = 1.)
 #pragma once
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 
 namespace margin {
@@ -51,6 +51,7 @@ class InterpolationCheck {
 
 /// primal, dual, gap of ½‖w‖_p², slack and support; `verdict` what they say of the problem.
 Certificate certify_interpolation(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                                  const Weights& dual, double tolerance, Status& verdict);
+                                  const Weights& dual, double tolerance, Status& verdict,
+                                  const Progress& progress = {});
 
 }  // namespace margin

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/certificate/kernel_parts.hpp"
 
 namespace margin {
@@ -16,7 +16,7 @@ constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row betwee
 /// The rows that carry weights or dual weights, so that one pass over the problem's rows serves both.
 class Expansion {
  public:
-  Expansion(const Problem& problem, const KernelBasis& basis, const Weights& dual);
+  Expansion(const Problem& problem, const KernelBasis& basis, const Weights& dual, const Progress& progress);
 
   std::size_t size() const { return basis_.rows().size() + others_.size(); }
   /// Position of a row of the problem among them, or −1.
@@ -40,17 +40,17 @@ class Expansion {
   KernelRows others_;  // rows with a dual weight that are not of the basis
   KernelDual dual_;
   std::vector<std::int64_t> position_, term_;  // term_: positions of the dual vector's terms
-  Poller poller_;
+  const Progress& progress_;
   std::vector<KernelPoint> points_, other_points_;  // for the basis, and for the others: compact rows need their own
 };
 
-Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& q)
+Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& q, const Progress& progress)
     : problem_(p),
       basis_(basis),
       others_(basis.rows().shared_kernel(), p.dimensions(), basis.rows().layout()),
       dual_(kernel_objective_of(p)),
       position_(static_cast<std::size_t>(p.rows()), -1),
-      poller_(p.monitor),
+      progress_(progress),
       points_(batch),
       other_points_(batch) {
   for (std::size_t s = 0; s < basis.origin().size(); ++s)
@@ -74,7 +74,7 @@ void Expansion::add_terms(const Weights& q) {
   others_.reserve(others.size(), values);
   for (const std::int64_t i : others) {
     others_.append(problem_.data.row(i));
-    poller_.work(others_.append_operations(problem_.data.row(i)));
+    progress_.work(others_.append_operations(problem_.data.row(i)));
   }
 }
 
@@ -119,7 +119,7 @@ void Expansion::evaluate(std::int64_t from, std::size_t count, double* const* va
         error_at[b] = errors[b] + offset + begin;
       }
       rows->evaluate(points, begin, end, value_at.data(), error_at.data());
-      poller_.work(static_cast<double>(count * (end - begin)) * (rows->operations() + 4));
+      progress_.work(static_cast<double>(count * (end - begin)) * (rows->operations() + 4));
     }
     offset += rows->size();
   }
@@ -138,7 +138,7 @@ class Pass {
         primal_(primal),
         dual_(dual),
         scores_(primal_norm) {}
-  void run();
+  void run(const Progress& progress);
 
   std::vector<Enclosure> primal_norm, dual_norm;  ///< squared, per output
   KernelTally tally;
@@ -168,9 +168,8 @@ void Pass::add(std::int64_t row, double diagonal, double* values, double* errors
             problem_.weight(row));
 }
 
-void Pass::run() {
+void Pass::run(const Progress& progress) {
   const std::size_t n = static_cast<std::size_t>(problem_.rows()), s = expansion_.size();
-  Poller poller(problem_.monitor);
   std::vector<double> values(batch * s), errors(batch * s);
   std::vector<double*> value_at, error_at;
   for (std::size_t b = 0; b < batch; ++b) {
@@ -182,7 +181,7 @@ void Pass::run() {
     expansion_.evaluate(static_cast<std::int64_t>(from), count, value_at.data(), error_at.data());
     for (std::size_t b = 0; b < count; ++b) {
       add(static_cast<std::int64_t>(from + b), expansion_.diagonal(b), value_at[b], error_at[b]);
-      poller.work(static_cast<double>(s) * 2.0 * problem_.outputs());
+      progress.work(static_cast<double>(s) * 2.0 * problem_.outputs());
     }
   }
 }
@@ -190,12 +189,12 @@ void Pass::run() {
 }  // namespace
 
 Certificate certify_kernel(const Problem& problem, const Weights& weights, const KernelBasis& basis,
-                           const Eigen::VectorXd& intercept, const Weights& dual) {
-  Expansion expansion(problem, basis, dual);
+                           const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress) {
+  Expansion expansion(problem, basis, dual, progress);
   const KernelDual::Scaled scaled = expansion.dual().scaled(problem.total_weight);
   const KernelSum primal_sum = expansion.sum_of_basis(weights), dual_sum = expansion.sum_of_dual(scaled.coefficients);
   Pass pass(problem, expansion, primal_sum, dual_sum, intercept);
-  pass.run();
+  pass.run(progress);
   return kernel_certificate(kernel_objective_of(problem), pass.tally, {primal_sum, pass.primal_norm}, scaled,
                             expansion.dual().terms(), pass.dual_norm);
 }

@@ -16,6 +16,7 @@
 // Each end is moved outward by a bound on the rounding of its kernel values and sums.
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/kernel/support_vectors.hpp"
 
@@ -23,6 +24,6 @@ namespace margin {
 
 /// `weights`: outputs × basis size, of any norm; `intercept` per output; `dual` as in Solution.
 Certificate certify_kernel(const Problem& problem, const Weights& weights, const KernelBasis& basis,
-                           const Eigen::VectorXd& intercept, const Weights& dual);
+                           const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress = {});
 
 }  // namespace margin

@@ -48,11 +48,11 @@ void KernelCheck::add(const Row& x, std::int32_t label, double weight, const dou
 
 double KernelCheck::bytes() const { return terms_.bytes() + dual_.bytes(); }
 
-KernelCheck::Ends KernelCheck::ends(Monitor* monitor) const {
-  const std::vector<Enclosure> primal_norm = squared_norms(basis_.rows(), sum_, monitor);
+KernelCheck::Ends KernelCheck::ends(const Progress& progress) const {
+  const std::vector<Enclosure> primal_norm = squared_norms(basis_.rows(), sum_, progress);
   const KernelDual::Scaled scaled = dual_.scaled(tally_.total_weight());
   const KernelSum dual_sum(scaled.coefficients, lengths_of(terms_));
-  const std::vector<Enclosure> dual_norm = squared_norms(terms_, dual_sum, monitor);
+  const std::vector<Enclosure> dual_norm = squared_norms(terms_, dual_sum, progress);
   return {kernel_margin_lower(objective_, tally_, {sum_, primal_norm}),
           kernel_certificate(objective_, tally_, {sum_, primal_norm}, scaled, dual_.terms(), dual_norm)};
 }

@@ -3,6 +3,7 @@
 // or dual value the rows with a dual weight are kept.
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/certificate/kernel_parts.hpp"
 #include "core/kernel/support_vectors.hpp"
 
@@ -26,8 +27,8 @@ class KernelCheck {
     double margin_lower = 0;  ///< smallest margin / ‖w‖, of soft margins too
     Certificate certificate;  ///< without dual weights its upper end (soft: dual value) is the one that needs none
   };
-  /// Some (support vectors)² kernel values. `monitor` (null: none) is polled.
-  Ends ends(Monitor* monitor) const;
+  /// Some (support vectors)² kernel values. `progress` (null: none) is polled.
+  Ends ends(const Progress& progress) const;
 
   /// The state without its dual part, for parallel workers; merge() is false when it is not of this shape.
   std::vector<double> state() const { return tally_.state(); }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -55,19 +55,18 @@ void set_diagonal(double diagonal, std::int32_t dimensions, double& value, doubl
   error = std::min(error, epsilon * (dimensions + 8.0) * 200 * diagonal + (dimensions + 8.0) * tiny);
 }
 
-std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor) {
+std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, const Progress& progress) {
   const std::size_t n = rows.size();
   std::vector<Enclosure> norms(static_cast<std::size_t>(sum.outputs()));
   std::vector<double> values(n), errors(n);
   KernelPoint point;
-  Poller poller(monitor);
   for (std::size_t s = 0; s < n; ++s) {
     rows.set(point, s);
     for (std::size_t from = 0; from < n; from += chunk) {
       const std::size_t to = std::min(n, from + chunk);
       double *value_at = values.data() + from, *error_at = errors.data() + from;
       rows.evaluate({&point}, from, to, &value_at, &error_at);
-      poller.work(static_cast<double>(to - from) * (rows.operations() + 4 + 2 * sum.outputs()));
+      progress.work(static_cast<double>(to - from) * (rows.operations() + 4 + 2 * sum.outputs()));
     }
     const double diagonal = rows.diagonal(s);
     set_diagonal(diagonal, rows.dimensions(), values[s], errors[s]);

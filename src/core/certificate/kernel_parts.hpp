@@ -3,6 +3,7 @@
 // about its scores, and the dual vector as coefficients of rows. The formulas are those of certificate/kernel.hpp.
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/kernel/rows.hpp"
 
@@ -56,8 +57,8 @@ class KernelSum {
 std::vector<double> lengths_of(const KernelRows& rows);
 /// A value that is known to be k(x, x): exact where the general formula loses digits. `dimensions`: of the rows.
 void set_diagonal(double diagonal, std::int32_t dimensions, double& value, double& error);
-/// ‖v_o‖² of every output, for coefficients on these rows. `monitor` (null: none) is polled.
-std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, Monitor* monitor);
+/// ‖v_o‖² of every output, for coefficients on these rows. `progress` (null: none) is polled.
+std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, const Progress& progress);
 
 /// What rows say about the scores that they get.
 class KernelTally {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -130,15 +130,14 @@ bool NormCheck::merge(const std::vector<double>& state) {
 }
 
 Certificate certify_norm(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual) {
+                         const Weights& dual, const Progress& progress) {
   const bool with_dual = dual.rows() == problem.rows();
   NormCheck check(problem.classes, problem.dimensions(), problem.norm, weights.data(),
                   problem.intercept ? intercept.data() : nullptr, problem.intercept, with_dual);
-  Poller poller(problem.monitor);
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     const Row x = problem.data.row(i);
     check.add(x, problem.label[static_cast<std::size_t>(i)], with_dual ? dual.row(i).data() : nullptr);
-    poller.work((2.0 + problem.outputs()) * x.count);
+    progress.work((2.0 + problem.outputs()) * x.count);
   }
   Certificate c;
   c.radius = check.radius();

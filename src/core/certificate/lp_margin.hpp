@@ -7,6 +7,7 @@
 // 2; Raj & Bach 2021, Section 3.)
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 
 namespace margin {
@@ -63,6 +64,6 @@ class NormCheck {
 
 /// Both ends recomputed from the returned vectors with a pass over the rows (problem.norm < 2).
 Certificate certify_norm(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual);
+                         const Weights& dual, const Progress& progress = {});
 
 }  // namespace margin

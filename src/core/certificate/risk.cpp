@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -251,16 +251,15 @@ double distance_bound(double gap, double lambda, double l1_ratio) {
 }
 
 Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual, RiskBounds* bounds) {
+                         const Weights& dual, RiskBounds* bounds, const Progress& progress) {
   const RiskObjective objective = objective_of(p);
   const bool with_dual = dual.rows() == p.rows() && dual.cols() == p.outputs();
   RiskCheck check(objective, weights.data(), p.intercept ? intercept.data() : nullptr, with_dual);
-  Poller poller(p.monitor);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const double outcome = p.task == Task::regression ? p.target(i, 0) : p.label[static_cast<std::size_t>(i)];
     const Row x = p.data.row(i);
     check.add(x, outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
-    poller.work((1.0 + 2.0 * p.outputs()) * (x.count + 32.0) + 64.0);
+    progress.work((1.0 + 2.0 * p.outputs()) * (x.count + 32.0) + 64.0);
   }
   Certificate c;
   c.upper = check.primal();
@@ -283,7 +282,7 @@ Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::
   CertainPredictions certain(objective, weights.data(), p.intercept ? intercept.data() : nullptr, reach);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const Row x = p.data.row(i);
-    poller.work((1.0 + p.outputs()) * (x.count + 8.0) + 64.0);
+    progress.work((1.0 + p.outputs()) * (x.count + 8.0) + 64.0);
     bounds->certain_rows += certain(x);
   }
   return c;

@@ -12,6 +12,7 @@
 // with ρ = 0 this is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/loss/loss.hpp"
 
@@ -142,6 +143,6 @@ class CertainPredictions {
 /// Certify from the returned vectors, with passes over the rows of its own. `dual`: rows × outputs, signed and per unit
 /// of weight (loss/loss.hpp); without rows: the dual value is 0. `bounds`, when asked for, costs one more pass.
 Certificate certify_risk(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual, RiskBounds* bounds = nullptr);
+                         const Weights& dual, RiskBounds* bounds = nullptr, const Progress& progress = {});
 
 }  // namespace margin

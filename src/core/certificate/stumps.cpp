@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "core/base/monitor.hpp"
 #include "core/base/polled.hpp"
+#include "core/base/progress.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/data/columns.hpp"
 #include "core/math/rounding.hpp"
@@ -49,18 +49,17 @@ class SignedShares {
 /// The values of one column in ascending order, with their rows; zeros that are not stored are one group.
 class SortedColumn {
  public:
-  void sort(const Row& column, std::int64_t rows, Poller& poller) {
-    const auto work = [&](double operations) { poller.work(operations); };
+  void sort(const Row& column, std::int64_t rows, const Progress& progress) {
     entries_.clear();
     for (std::int32_t k = 0; k < column.count; ++k) {
       const double value = column.value(k);
-      work(8);
+      progress.work(8);
       if (column.indices == nullptr)
         entries_.emplace_back(value, k);
       else if (value != 0)
         entries_.emplace_back(value, column.indices[k]);
     }
-    polled_sort(entries_.begin(), entries_.end(), std::less<>(), work);
+    polled_sort(entries_.begin(), entries_.end(), std::less<>(), progress);
     unstored_ = static_cast<std::int64_t>(entries_.size()) < rows;
     negative_ = entries_.size();
     if (!unstored_) return;
@@ -96,23 +95,23 @@ class SortedColumn {
 };
 
 /// Per output, what bounds the margin from above; 1 where the dual weights prove nothing.
-std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, Poller& poller) {
+std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, const Progress& progress) {
   std::vector<double> upper(static_cast<std::size_t>(problem.outputs()), 1.0);
   if (dual.rows() != problem.rows()) return upper;
   std::vector<SignedShares> shares;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     shares.emplace_back(problem, dual, o);
-    poller.work(32.0 * static_cast<double>(problem.rows()));
+    progress.work(32.0 * static_cast<double>(problem.rows()));
   }
   std::vector<double> edge(upper.size(), 0.0);
-  const Columns columns(problem.data, poller);
+  const Columns columns(problem.data, progress);
   SortedColumn sorted;
   for (std::int32_t j = 0; j < problem.dimensions(); ++j) {
-    sorted.sort(columns.column(j), problem.rows(), poller);
+    sorted.sort(columns.column(j), problem.rows(), progress);
     for (std::size_t o = 0; o < shares.size(); ++o) {
       if (!shares[o].usable()) continue;
       edge[o] = std::max(edge[o], sorted.largest_edge(shares[o]));
-      poller.work(16 * sorted.size());
+      progress.work(16 * sorted.size());
     }
   }
   // Sums of n terms whose sizes add up to 1.
@@ -125,15 +124,14 @@ std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, Po
 }  // namespace
 
 Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
-                           const Eigen::VectorXd& intercept, const Weights& dual) {
+                           const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress) {
   NormCheck check(problem.classes, basis.size(), 1, weights.data(), problem.intercept ? intercept.data() : nullptr,
                   problem.intercept, false);
-  Poller poller(problem.monitor);
   std::vector<double> values(static_cast<std::size_t>(basis.size()));
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     basis.evaluate(problem.data.row(i), values.data());
     check.add({values.data(), nullptr, basis.size(), true}, problem.label[static_cast<std::size_t>(i)], nullptr);
-    poller.work((2.0 + problem.outputs()) * basis.size());
+    progress.work((2.0 + problem.outputs()) * basis.size());
   }
   Certificate c;
   c.radius = 1;  // of a row of stumps in the norm dual to l1
@@ -142,7 +140,7 @@ Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, cons
   c.errors = check.errors();
   c.failure = static_cast<double>(c.errors);
   for (std::int64_t i = 0; i < dual.rows(); ++i) c.support += (dual.row(i).array() > 0).any();
-  const std::vector<double> upper = upper_bounds(problem, dual, poller);
+  const std::vector<double> upper = upper_bounds(problem, dual, progress);
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     const double high = upper[static_cast<std::size_t>(o)];
     c.upper = std::min(c.upper, high);

@@ -7,6 +7,7 @@
 // values, which shares nothing with the search of boosting: a stump that the solver missed widens the interval.
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/data/stump_basis.hpp"
 
@@ -15,6 +16,6 @@ namespace margin {
 /// Bounds of the l1 margin over all stumps: lower from the weights of the basis, upper from the largest edge of the
 /// dual weights. `weights`: outputs × basis size; `dual`: rows × outputs, or empty.
 Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
-                           const Eigen::VectorXd& intercept, const Weights& dual);
+                           const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress = {});
 
 }  // namespace margin

@@ -10,7 +10,7 @@ constexpr double sparse_below = 0.25;
 std::int32_t column_at(const Row& x, std::int32_t k) { return x.indices != nullptr ? x.indices[k] : k; }
 }  // namespace
 
-Columns::Columns(const Dataset& data, Poller& poller)
+Columns::Columns(const Dataset& data, const Progress& progress)
     : rows_(static_cast<std::int32_t>(data.rows())), sparse_(data.density() < sparse_below) {
   const auto d = static_cast<std::size_t>(data.dimensions());
   for (std::int64_t i = 0; i < data.rows() && !wide_; ++i) wide_ = data.row(i).wide;
@@ -18,29 +18,28 @@ Columns::Columns(const Dataset& data, Poller& poller)
     begin_.assign(d + 1, 0);
     for (std::int64_t i = 0; i < data.rows(); ++i) {
       const Row x = data.row(i);
-      poller.work(x.count);
+      progress.work(x.count);
       for (std::int32_t k = 0; k < x.count; ++k) ++begin_[static_cast<std::size_t>(column_at(x, k)) + 1];
     }
     for (std::size_t j = 0; j < d; ++j) begin_[j + 1] += begin_[j];
     indices_.resize(begin_[d]);
   }
   if (wide_)
-    fill(data, poller, doubles_);
+    fill(data, progress, doubles_);
   else
-    fill(data, poller, floats_);
+    fill(data, progress, floats_);
 }
 
 // Row after row: as many lines of the copy as there are columns are written at a time, and stay in the cache until
 // they are full.
 template <class T>
-void Columns::fill(const Dataset& data, Poller& poller, std::vector<T>& values) {
+void Columns::fill(const Dataset& data, const Progress& progress, std::vector<T>& values) {
   const auto n = static_cast<std::size_t>(data.rows());
-  polled_assign(values, sparse_ ? begin_.back() : n * static_cast<std::size_t>(data.dimensions()), T(0),
-                [&](double operations) { poller.work(operations); });
+  polled_assign(values, sparse_ ? begin_.back() : n * static_cast<std::size_t>(data.dimensions()), T(0), progress);
   std::vector<std::size_t> next(begin_);
   for (std::size_t i = 0; i < n; ++i) {
     const Row x = data.row(static_cast<std::int64_t>(i));
-    poller.work(8.0 * x.count + 8);  // a line of the cache each
+    progress.work(8.0 * x.count + 8);  // a line of the cache each
     for (std::int32_t k = 0; k < x.count; ++k) {
       const auto j = static_cast<std::size_t>(column_at(x, k));
       const std::size_t to = sparse_ ? next[j]++ : j * n + i;

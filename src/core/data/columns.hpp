@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/dataset.hpp"
 
 namespace margin {
@@ -12,14 +12,14 @@ namespace margin {
 /// a quarter of the data are stored. Values keep their precision.
 class Columns {
  public:
-  Columns(const Dataset& data, Poller& poller);
+  Columns(const Dataset& data, const Progress& progress);
   Row column(std::int32_t j) const;
   /// Bytes of such a copy.
   static double bytes(const Dataset& data);
 
  private:
   template <class T>
-  void fill(const Dataset& data, Poller& poller, std::vector<T>& values);
+  void fill(const Dataset& data, const Progress& progress, std::vector<T>& values);
 
   std::int32_t rows_;
   bool sparse_, wide_ = false;

@@ -306,7 +306,7 @@ void Dataset::store_smaller(const std::vector<std::int32_t>& columns, const std:
   for (const std::int32_t j : columns) scratch[static_cast<std::size_t>(j)] = 0;
 }
 
-Dataset Dataset::with_columns(const ColumnMap& map, const std::function<void(double)>& poll) const {
+Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress) const {
   Dataset out(outcome_);
   out.classes_ = classes_;
   out.dimensions_ = map.size();
@@ -337,7 +337,7 @@ Dataset Dataset::with_columns(const ColumnMap& map, const std::function<void(dou
       out.store_smaller(columns, wide_values, wide_scratch);
     else
       out.store_smaller(columns, narrow_values, narrow_scratch);
-    poll(8.0 * x.count + 16.0);
+    progress.work(8.0 * x.count + 16.0);
   }
   return out;
 }

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -78,8 +79,8 @@ class Dataset {
   Dataset subset(const std::vector<std::int64_t>& rows) const;
 
   /// All rows in the columns of `map`, which has every column that a row uses, with their outcomes, weights and
-  /// classes. Each row is stored in the smaller of its two forms. `poll(operations)` may throw.
-  Dataset with_columns(const ColumnMap& map, const std::function<void(double)>& poll) const;
+  /// classes. Each row is stored in the smaller of its two forms.
+  Dataset with_columns(const ColumnMap& map, const Progress& progress) const;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int32_t dimensions() const { return dimensions_; }

@@ -31,10 +31,10 @@ void FourierFeatures::draw(std::int32_t feature, Column& column) const {
   for (float& w : column) w = static_cast<float>(normal.next());
 }
 
-const FourierFeatures::Column& FourierFeatures::frequencies(std::int32_t feature, Poller& poller) {
+const FourierFeatures::Column& FourierFeatures::frequencies(std::int32_t feature, const Progress& progress) {
   const auto known = cache_.find(feature);
   if (known != cache_.end()) return known->second;
-  poller.work(normal_operations * dimensions());
+  progress.work(normal_operations * dimensions());
   const double bytes = column_overhead + 4.0 * dimensions();
   if (bytes > cache_left_) {
     draw(feature, drawn_);
@@ -47,8 +47,7 @@ const FourierFeatures::Column& FourierFeatures::frequencies(std::int32_t feature
   return kept;
 }
 
-void FourierFeatures::transform(const Row& x, double gamma, Monitor* monitor, float* out) {
-  Poller poller(monitor);
+void FourierFeatures::transform(const Row& x, double gamma, const Progress& progress, float* out) {
   const std::size_t D = phases_.size();
   const double unit = std::sqrt(gamma) * 0.22507907903927651;  // √(2γ) / 2π: frequencies in turns
   turns_ = phases_;
@@ -56,10 +55,10 @@ void FourierFeatures::transform(const Row& x, double gamma, Monitor* monitor, fl
   for (std::int32_t k = 0; k < x.count; ++k) {
     const double a = unit * x.value(k);
     if (a == 0) continue;
-    const float* w = frequencies(x.indices != nullptr ? x.indices[k] : k, poller).data();
+    const float* w = frequencies(x.indices != nullptr ? x.indices[k] : k, progress).data();
     // Not the loop of simd(), whose rounding depends on the processor.
     for (std::size_t i = 0; i < D; ++i) turns[i] += a * static_cast<double>(w[i]);
-    poller.work(static_cast<double>(D));
+    progress.work(static_cast<double>(D));
   }
   const double height = std::sqrt(2.0 / static_cast<double>(D));
   bool finite = true;
@@ -67,7 +66,7 @@ void FourierFeatures::transform(const Row& x, double gamma, Monitor* monitor, fl
     finite &= std::isfinite(turns[i]);
     out[i] = static_cast<float>(height * cosine_of_turns(turns[i]));
   }
-  poller.work(normal_operations * static_cast<double>(D));
+  progress.work(normal_operations * static_cast<double>(D));
   if (!finite)
     throw Error(ErrorKind::invalid_value, "the features are too large for gamma: their Fourier features overflow",
                 "Scale the features, or give a smaller gamma: exp(-gamma ||x - y||^2) is 0 for all but equal rows.");

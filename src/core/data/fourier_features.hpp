@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -28,12 +28,12 @@ class FourierFeatures {
   std::uint64_t seed() const { return seed_; }
 
   /// z(x) for 0 < gamma < ∞, D floats; values of x must be finite. Throws Error(invalid_value) when an inner product
-  /// overflows, and what `monitor` throws.
-  void transform(const Row& x, double gamma, Monitor* monitor, float* out);
+  /// overflows, and what `progress` throws.
+  void transform(const Row& x, double gamma, const Progress& progress, float* out);
 
  private:
   using Column = std::vector<float>;
-  const Column& frequencies(std::int32_t feature, Poller& poller);
+  const Column& frequencies(std::int32_t feature, const Progress& progress);
   void draw(std::int32_t feature, Column& column) const;
 
   std::uint64_t seed_;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 
 namespace margin {
 
@@ -20,8 +20,8 @@ bool digit(char c) { return c >= '0' && c <= '9'; }
 
 class Parser {
  public:
-  Parser(std::string_view text, Monitor* monitor)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), monitor_(monitor), poller_(monitor) {
+  Parser(std::string_view text, const Progress& progress)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), progress_(progress) {
     // No entry is shorter than "1:2 ", few are longer than 12.
     v_.indices.reserve(text.size() / 8 + 1);
     v_.values.reserve(text.size() / 8 + 1);
@@ -33,7 +33,7 @@ class Parser {
       braces();
     else
       libsvm();
-    const std::int32_t twice = put_in_order(v_, monitor_);
+    const std::int32_t twice = put_in_order(v_, progress_);
     if (twice >= 0) refuse_entry(twice, 2, " is given twice");
     return std::move(v_);
   }
@@ -78,7 +78,7 @@ class Parser {
     if (i == 0) refuse(start, "the index is 0, expected 1 or more");
     if (i - 1 == watched_ && --left_ == 0) refuse(start, problem_);
     v_.indices.push_back(i - 1);
-    poller_.work(64);
+    progress_.work(64);
   }
 
   void value() {
@@ -111,7 +111,7 @@ class Parser {
     }
     std::int64_t n = 0;
     for (; at_ != end_ && digit(*at_); ++at_) {
-      poller_.work(2);  // zeros in front may be many
+      progress_.work(2);  // zeros in front may be many
       n = n * 10 + (*at_ - '0');
       if (n > largest_index) refuse(start, std::string(what) + " is beyond " + std::to_string(largest_index));
     }
@@ -119,7 +119,7 @@ class Parser {
   }
 
   void skip_blanks() {
-    for (; at_ != end_ && blank(*at_); ++at_) poller_.work(1);
+    for (; at_ != end_ && blank(*at_); ++at_) progress_.work(1);
   }
   bool accept(char c) {
     if (at_ == end_ || *at_ != c) return false;
@@ -132,7 +132,7 @@ class Parser {
 
   /// Refuse the entry where index `i` stands for the `nth` time: the text is parsed again up to there.
   [[noreturn]] void refuse_entry(std::int32_t i, int nth, const std::string& problem) const {
-    Parser again({begin_, static_cast<std::size_t>(end_ - begin_)}, monitor_);
+    Parser again({begin_, static_cast<std::size_t>(end_ - begin_)}, progress_);
     again.watched_ = i;
     again.left_ = nth;
     again.problem_ = "index " + std::to_string(i + 1) + problem;
@@ -158,8 +158,7 @@ class Parser {
   const char* begin_;
   const char* at_;
   const char* end_;
-  Monitor* monitor_;
-  Poller poller_;
+  const Progress& progress_;
   SparseVector v_;
   std::int32_t watched_ = -1;  // an index whose `left_`th entry is to be refused
   int left_ = 0;
@@ -208,10 +207,9 @@ double take_value(const char*& from, bool wide) {
 
 }  // namespace
 
-SparseVector parse_sparse(std::string_view text, Monitor* monitor) { return Parser(text, monitor).parse(); }
+SparseVector parse_sparse(std::string_view text, const Progress& progress) { return Parser(text, progress).parse(); }
 
-std::string print_sparse(const FeatureRow& x, Monitor* monitor) {
-  Poller poller(monitor);
+std::string print_sparse(const FeatureRow& x, const Progress& progress) {
   constexpr std::size_t longest_entry = 11 + 1 + 25 + 1;  // "2147483647:-1.2345678901234567e-308,"
   char entry[longest_entry];
   char* const end = entry + longest_entry;
@@ -223,15 +221,14 @@ std::string print_sparse(const FeatureRow& x, Monitor* monitor) {
     at = put(at, end, x.value(k));
     if (k > 0) out += ',';
     out.append(entry, static_cast<std::size_t>(at - entry));
-    poller.work(128);
+    progress.work(128);
   }
   out += '}';
   if (x.dimensions > 0) out.append("/").append(entry, static_cast<std::size_t>(put(entry, end, x.dimensions) - entry));
   return out;
 }
 
-SparseVector read_sparse_wire(std::string_view bytes, Monitor* monitor) {
-  Poller poller(monitor);
+SparseVector read_sparse_wire(std::string_view bytes, const Progress& progress) {
   if (bytes.size() < sparse_header) refuse_bytes(bytes.size(), "the header of 12 bytes is not complete");
   const char* at = bytes.data();
   SparseVector v;
@@ -251,7 +248,7 @@ SparseVector read_sparse_wire(std::string_view bytes, Monitor* monitor) {
   for (std::int32_t& i : v.indices) {
     const auto offset = static_cast<std::size_t>(at - bytes.data());
     i = take_int(at);
-    poller.work(16);
+    progress.work(16);
     if (i < 0 || i == largest_index) refuse_bytes(offset, "the index is " + std::to_string(i));
     if (i < least) refuse_bytes(offset, "the index " + std::to_string(i) + " does not increase");
     if (v.dimensions > 0 && i >= v.dimensions)
@@ -262,15 +259,14 @@ SparseVector read_sparse_wire(std::string_view bytes, Monitor* monitor) {
   for (double& value : v.values) {
     const auto offset = static_cast<std::size_t>(at - bytes.data());
     value = take_value(at, wide == 1);
-    poller.work(16);
+    progress.work(16);
     if (!std::isfinite(value)) refuse_bytes(offset, "the value is not a finite number");
   }
-  put_in_order(v, monitor);
+  put_in_order(v, progress);
   return v;
 }
 
-std::string write_sparse_wire(const FeatureRow& x, Monitor* monitor) {
-  Poller poller(monitor);
+std::string write_sparse_wire(const FeatureRow& x, const Progress& progress) {
   std::string out;
   out.reserve(packed_bytes(static_cast<std::size_t>(x.count), x.wide));
   give(out, static_cast<std::uint32_t>(x.dimensions), 4);
@@ -278,10 +274,10 @@ std::string write_sparse_wire(const FeatureRow& x, Monitor* monitor) {
   give(out, x.wide ? 1 : 0, 4);
   for (std::int32_t k = 0; k < x.count; ++k) {
     give(out, static_cast<std::uint32_t>(x.indices[k]), 4);
-    poller.work(16);
+    progress.work(16);
   }
   for (std::int32_t k = 0; k < x.count; ++k) {
-    poller.work(32);
+    progress.work(32);
     std::uint64_t bits = 0;
     if (x.wide) {
       std::memcpy(&bits, x.doubles() + k, sizeof(double));

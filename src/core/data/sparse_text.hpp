@@ -9,20 +9,21 @@
 
 #include <string>
 
+#include "core/base/progress.hpp"
 #include "core/data/sparse_vector.hpp"
 
 namespace margin {
 
-/// Throws Error(malformed) naming the position (1-based) and what is expected there. `monitor`, here and below (null:
+/// Throws Error(malformed) naming the position (1-based) and what is expected there. `progress`, here and below (null:
 /// none): polled, for text may be hundreds of megabytes.
-SparseVector parse_sparse(std::string_view text, Monitor* monitor = nullptr);
+SparseVector parse_sparse(std::string_view text, const Progress& progress = {});
 
 /// The text that parse_sparse reads back as the same vector: the shortest decimals that do.
-std::string print_sparse(const FeatureRow& x, Monitor* monitor = nullptr);
+std::string print_sparse(const FeatureRow& x, const Progress& progress = {});
 
 /// Throws Error(malformed_binary) naming the byte (1-based).
-SparseVector read_sparse_wire(std::string_view bytes, Monitor* monitor = nullptr);
+SparseVector read_sparse_wire(std::string_view bytes, const Progress& progress = {});
 
-std::string write_sparse_wire(const FeatureRow& x, Monitor* monitor = nullptr);
+std::string write_sparse_wire(const FeatureRow& x, const Progress& progress = {});
 
 }  // namespace margin

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "core/base/monitor.hpp"
 #include "core/base/polled.hpp"
+#include "core/base/progress.hpp"
 
 namespace margin {
 
@@ -22,18 +22,17 @@ bool strictly_increasing(const std::vector<std::int32_t>& indices) {
   return true;
 }
 
-void sort_pairs(SparseVector& v, Poller& poller) {
+void sort_pairs(SparseVector& v, const Progress& progress) {
   std::vector<std::size_t> order(v.indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   polled_sort(
-      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return v.indices[a] < v.indices[b]; },
-      [&](double operations) { poller.work(operations); });
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return v.indices[a] < v.indices[b]; }, progress);
   std::vector<std::int32_t> indices(order.size());
   std::vector<double> values(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     indices[k] = v.indices[order[k]];
     values[k] = v.values[order[k]];
-    poller.work(16);
+    progress.work(16);
   }
   v.indices.swap(indices);
   v.values.swap(values);
@@ -63,11 +62,10 @@ bool survives_as_float(double v) { return std::fabs(v) <= FLT_MAX && static_cast
 
 }  // namespace
 
-std::int32_t put_in_order(SparseVector& v, Monitor* monitor) {
-  Poller poller(monitor);
-  poller.work(2.0 * static_cast<double>(v.indices.size()));
+std::int32_t put_in_order(SparseVector& v, const Progress& progress) {
+  progress.work(2.0 * static_cast<double>(v.indices.size()));
   if (!strictly_increasing(v.indices)) {
-    sort_pairs(v, poller);
+    sort_pairs(v, progress);
     const auto twice = std::adjacent_find(v.indices.begin(), v.indices.end());
     if (twice != v.indices.end()) return *twice;
   }
@@ -84,15 +82,14 @@ std::int32_t put_in_order(SparseVector& v, Monitor* monitor) {
 }
 
 SparseVector make_sparse(const std::int32_t* indices, const double* values, std::size_t n, std::int32_t dimensions,
-                         Monitor* monitor) {
-  Poller poller(monitor);
+                         const Progress& progress) {
   SparseVector v;
   v.dimensions = dimensions;
   v.indices.reserve(n);
   v.values.assign(values, values + n);
   for (std::size_t k = 0; k < n; ++k) {
     const std::string element = "element " + std::to_string(k + 1);
-    poller.work(64);
+    progress.work(64);
     if (indices[k] < 1)
       throw Error(ErrorKind::invalid_value,
                   "index " + std::to_string(indices[k]) + " in " + element + ", expected 1 or more");
@@ -102,7 +99,7 @@ SparseVector make_sparse(const std::int32_t* indices, const double* values, std:
     if (!std::isfinite(values[k])) not_finite("the value in " + element, values[k]);
     v.indices.push_back(indices[k] - 1);
   }
-  const std::int32_t twice = put_in_order(v, monitor);
+  const std::int32_t twice = put_in_order(v, progress);
   if (twice >= 0) throw Error(ErrorKind::invalid_value, "index " + std::to_string(twice + 1) + " is given twice");
   return v;
 }

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
 
-class Monitor;  // base/monitor.hpp
 
 /// A row together with the number of features that it states: for dense rows their count, for sparse rows what their
 /// writer said, 0 for "as far as the indices go".
@@ -32,14 +32,14 @@ struct SparseVector {
   std::vector<double> values;
 };
 
-/// Sorts by index and drops zeros. Returns the 0-based index that occurs twice, or −1. `monitor` (null: none) is
+/// Sorts by index and drops zeros. Returns the 0-based index that occurs twice, or −1. `progress` (null: none) is
 /// polled.
-std::int32_t put_in_order(SparseVector& v, Monitor* monitor = nullptr);
+std::int32_t put_in_order(SparseVector& v, const Progress& progress = {});
 
 /// `n` pairs of 1-based indices and values in any order. `dimensions` 0: not stated. Throws Error(invalid_value) naming
 /// the element: an index below 1 or beyond the dimensions or given twice, a value that is not finite.
 SparseVector make_sparse(const std::int32_t* indices, const double* values, std::size_t n, std::int32_t dimensions,
-                         Monitor* monitor = nullptr);
+                         const Progress& progress = {});
 
 /// The non-zeros of a dense array; `dimensions` = n. Throws Error(invalid_value) for a value that is not finite.
 template <class T>

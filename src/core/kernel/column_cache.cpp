@@ -12,8 +12,8 @@ constexpr std::size_t chunk = 64 * tile_rows;
 constexpr std::size_t small_slab = std::size_t{16} << 20, in_small_slabs = 2 * large_array_bytes;
 }  // namespace
 
-KernelColumns::KernelColumns(const KernelRows& rows, double bytes, std::function<void(double)> poll)
-    : rows_(rows), stride_((rows.size() + 7) / 8 * 8), poll_(std::move(poll)), points_(batch) {
+KernelColumns::KernelColumns(const KernelRows& rows, double bytes, const Progress& progress)
+    : rows_(rows), stride_((rows.size() + 7) / 8 * 8), progress_(progress), points_(batch) {
   const double one = 8.0 * static_cast<double>(stride_) + 128;
   capacity_ = static_cast<std::size_t>(
       std::clamp(bytes / one, static_cast<double>(batch), std::max<double>(batch, rows.size())));
@@ -71,7 +71,7 @@ void KernelColumns::each(const std::vector<std::int64_t>& which,
       const std::size_t to = std::min(n, from + chunk);
       for (std::size_t b = 0; b < count; ++b) at[b] = columns[b] + from;
       rows_.evaluate(points, from, to, at.data());
-      poll_(static_cast<double>(count * (to - from)) * rows_.operations());
+      progress_.work(static_cast<double>(count * (to - from)) * rows_.operations());
     }
     computed_ += static_cast<std::int64_t>(count);
     for (std::size_t b = 0; b < count; ++b) {

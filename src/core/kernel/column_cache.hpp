@@ -7,14 +7,15 @@
 #include <unordered_map>
 
 #include "core/base/large_array.hpp"
+#include "core/base/progress.hpp"
 #include "core/kernel/rows.hpp"
 
 namespace margin {
 
 class KernelColumns {
  public:
-  /// `bytes`: how much the columns may take (at least eight are kept). `poll(operations)` may throw.
-  KernelColumns(const KernelRows& rows, double bytes, std::function<void(double)> poll);
+  /// `bytes`: how much the columns may take (at least eight are kept). `progress` is kept by reference.
+  KernelColumns(const KernelRows& rows, double bytes, const Progress& progress);
 
   /// Calls visit(k, column) for every k, where `column` holds the values of row which[k] with all rows and lives as
   /// long as the visit; those at hand come first, the others are computed several at a time. No row may occur twice.
@@ -38,7 +39,7 @@ class KernelColumns {
   std::vector<LargeArray> slabs_;  // what the columns are in
   double* free_ = nullptr;         // room for more of them in the last slab
   std::size_t free_columns_ = 0;
-  std::function<void(double)> poll_;
+  const Progress& progress_;
   std::list<Slot> slots_;  // the most recently used first
   std::unordered_map<std::int64_t, std::list<Slot>::iterator> at_;
   std::vector<KernelPoint> points_;

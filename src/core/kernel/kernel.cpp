@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/base/error.hpp"
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/kernel/linear.hpp"
 #include "core/kernel/ntk.hpp"
 #include "core/kernel/ntk_finite.hpp"
@@ -24,30 +24,29 @@ constexpr double largest_norm = 1e75, smallest_norm = 1e-75;
 constexpr double most_hidden_weights = 1e8;
 
 /// The variance of all entries of the table, the zeros of sparse rows included.
-double variance(const Dataset& rows, Monitor* monitor) {
-  Poller poller(monitor);
+double variance(const Dataset& rows, const Progress& progress) {
   const double count = static_cast<double>(rows.rows()) * rows.dimensions();
   double sum = 0, square = 0;
   for (std::int64_t i = 0; i < rows.rows(); ++i) {
     const Row x = rows.row(i);
     for (std::int32_t k = 0; k < x.count; ++k) sum += x.value(k);
-    poller.work(x.count);
+    progress.work(x.count);
   }
   const double mean = sum / count;
   for (std::int64_t i = 0; i < rows.rows(); ++i) {
     const Row x = rows.row(i);
     for (std::int32_t k = 0; k < x.count; ++k) square += (x.value(k) - mean) * (x.value(k) - mean);
     square += (rows.dimensions() - x.count) * mean * mean;
-    poller.work(x.count);
+    progress.work(x.count);
   }
   return square / count;
 }
 
-double resolve_gamma(const Dataset& rows, const Options& s, Monitor* monitor) {
+double resolve_gamma(const Dataset& rows, const Options& s, const Progress& progress) {
   const double d = rows.dimensions();
   if (s.gamma == Gamma::number) return s.gamma_value;
   if (s.gamma == Gamma::automatic) return 1 / d;
-  const double v = variance(rows, monitor);
+  const double v = variance(rows, progress);
   return v > 0 ? 1 / (d * v) : 1.0;  // as scikit-learn
 }
 
@@ -60,7 +59,7 @@ struct ParameterRecord {
   bool whole;
   double (*get)(const KernelParameters&);
   void (*set)(KernelParameters&, double);
-  double (*given)(const Dataset&, const Options&, Monitor*);  ///< by the options, for these rows
+  double (*given)(const Dataset&, const Options&, const Progress&);  ///< by the options, for these rows
 
   bool holds(double v) const { return !whole || (v >= 0 && v <= most && v == std::floor(v)); }
   bool valid(double v) const { return holds(v) && v >= least && v <= most; }
@@ -72,16 +71,16 @@ constexpr ParameterRecord parameters[] = {
      resolve_gamma},
     {"degree", 1, 100, true, [](const KernelParameters& p) { return static_cast<double>(p.degree); },
      [](KernelParameters& p, double v) { p.degree = static_cast<std::int32_t>(v); },
-     [](const Dataset&, const Options& s, Monitor*) { return s.degree; }},
+     [](const Dataset&, const Options& s, const Progress&) { return s.degree; }},
     {"coef0", 0, unbounded, false, [](const KernelParameters& p) { return p.coef0; },
      [](KernelParameters& p, double v) { p.coef0 = v; },
-     [](const Dataset&, const Options& s, Monitor*) { return s.coef0; }},
+     [](const Dataset&, const Options& s, const Progress&) { return s.coef0; }},
     {"width", 1, 1e6, true, [](const KernelParameters& p) { return static_cast<double>(p.width); },
      [](KernelParameters& p, double v) { p.width = static_cast<std::int32_t>(v); },
-     [](const Dataset&, const Options& s, Monitor*) { return static_cast<double>(s.width); }},
+     [](const Dataset&, const Options& s, const Progress&) { return static_cast<double>(s.width); }},
     {"seed", 0, 0x1p53, true, [](const KernelParameters& p) { return static_cast<double>(p.seed); },
      [](KernelParameters& p, double v) { p.seed = static_cast<std::uint64_t>(v); },
-     [](const Dataset&, const Options& s, Monitor*) { return static_cast<double>(s.seed); }},
+     [](const Dataset&, const Options& s, const Progress&) { return static_cast<double>(s.seed); }},
 };
 
 const ParameterRecord* find_parameter(std::string_view name) {
@@ -90,12 +89,12 @@ const ParameterRecord* find_parameter(std::string_view name) {
   return at == std::end(parameters) ? nullptr : at;
 }
 
-using Maker = std::shared_ptr<const KernelFunction> (*)(const KernelParameters&, std::int32_t, Monitor*);
+using Maker = std::shared_ptr<const KernelFunction> (*)(const KernelParameters&, std::int32_t, const Progress&);
 
 template <class K>
-std::shared_ptr<const KernelFunction> make(const KernelParameters& p, std::int32_t dimensions, Monitor* monitor) {
-  if constexpr (std::is_constructible_v<K, const KernelParameters&, std::int32_t, Monitor*>)
-    return std::make_shared<K>(p, dimensions, monitor);
+std::shared_ptr<const KernelFunction> make(const KernelParameters& p, std::int32_t dimensions, const Progress& progress) {
+  if constexpr (std::is_constructible_v<K, const KernelParameters&, std::int32_t, const Progress&>)
+    return std::make_shared<K>(p, dimensions, progress);
   else if constexpr (std::is_constructible_v<K, const KernelParameters&>)
     return std::make_shared<K>(p);
   else
@@ -168,7 +167,7 @@ bool set_kernel_parameter(KernelParameters& to, std::string_view name, double va
 }
 
 std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const KernelParameters& p,
-                                                  std::int32_t dimensions, Monitor* monitor) {
+                                                  std::int32_t dimensions, const Progress& progress) {
   static const std::vector<Maker> makers = makers_of(AllKernels{});
   const std::size_t place = place_of(name);
   if (place == makers.size()) return nullptr;
@@ -179,10 +178,10 @@ std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const K
   if (name == NtkFiniteKernel::id &&
       !(dimensions > 0 && static_cast<double>(p.width) * dimensions <= most_hidden_weights))
     return nullptr;
-  return makers[place](p, dimensions, monitor);
+  return makers[place](p, dimensions, progress);
 }
 
-std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& s, Monitor* monitor) {
+std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& s, const Progress& progress) {
   const std::string_view name = s.kernel.empty() ? LinearKernel::id : std::string_view(s.kernel);
   const std::size_t place = place_of(name);
   if (place == kernel_names().size())
@@ -192,9 +191,9 @@ std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Opt
   KernelParameters p;
   for (const std::string_view own : kernel_records()[place].parameters) {
     const ParameterRecord& parameter = *find_parameter(own);
-    parameter.set(p, parameter.given(rows, s, monitor));
+    parameter.set(p, parameter.given(rows, s, progress));
   }
-  auto kernel = make_kernel(name, p, rows.dimensions(), monitor);
+  auto kernel = make_kernel(name, p, rows.dimensions(), progress);
   if (kernel == nullptr)
     throw Error(ErrorKind::limit_exceeded,
                 "a tangent kernel of width " + std::to_string(p.width) + " on " + std::to_string(rows.dimensions()) +

@@ -13,7 +13,6 @@
 
 namespace margin {
 
-class Monitor;  // base/monitor.hpp
 
 /// What defines a kernel besides its name; a kernel reads its own parameters and leaves the others 0.
 struct KernelParameters {
@@ -74,13 +73,14 @@ bool set_kernel_parameter(KernelParameters& parameters, std::string_view name, d
 void require_kernel_range(double norm);
 
 /// The kernel of the options for rows like these: resolves gamma, and checks that no value overflows. Throws
-/// Error(invalid_option) for an unknown name. `monitor` is polled while the rows are read.
-std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& options, Monitor* monitor);
+/// Error(invalid_option) for an unknown name. `progress` is polled while the rows are read.
+std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Options& options,
+                                                  const Progress& progress);
 
-/// A kernel by name and resolved parameters, as a stored model has them; null when they do not fit together. `monitor`
+/// A kernel by name and resolved parameters, as a stored model has them; null when they do not fit together. `progress`
 /// (null: none) is polled while hidden units are drawn.
 std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const KernelParameters& parameters,
-                                                  std::int32_t dimensions, Monitor* monitor = nullptr);
+                                                  std::int32_t dimensions, const Progress& progress = {});
 
 /// The parameters that a kernel reads, by name, for a stored model.
 struct KernelParameter {

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "core/base/monitor.hpp"
 #include "core/base/normal.hpp"
+#include "core/base/progress.hpp"
 #include "core/kernel/linear.hpp"
 
 namespace margin {
@@ -22,19 +22,18 @@ class NtkFiniteKernel final : public KernelFunction {
       "the same of a network of width hidden units u with standard normal weights: (1/m) sum [1{u.x > 0} "
       "1{u.x' > 0} <x, x'> + relu(u.x) relu(u.x')]";
   static constexpr std::array<std::string_view, 2> reads{"width", "seed"};
-  /// `monitor` (null: none) is polled while the units are drawn.
-  NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions, Monitor* monitor)
+  /// `progress` (null: none) is polled while the units are drawn.
+  NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions, const Progress& progress)
       : dimensions_(static_cast<std::size_t>(dimensions)) {
     parameters_.width = p.width;
     parameters_.seed = p.seed;
     Normal normal(p.seed);
-    Poller poller(monitor);
     // Not filled with zeros first: that is up to 800 MB, which nobody could interrupt.
     const std::size_t size = static_cast<std::size_t>(p.width) * dimensions_;
     units_.reserve(size);
     while (units_.size() < size) {
       units_.push_back(normal.next());
-      poller.work(32);
+      progress.work(32);
     }
   }
   std::string_view name() const override { return id; }

@@ -262,15 +262,14 @@ double KernelRows::bytes(const Dataset& rows, const KernelFunction& kernel) {
   return each * n * d + places + 8 * n * static_cast<double>(kernel.summary_size() + 1) + kernel.bytes();
 }
 
-KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,
-                       const std::function<void(double)>& poll) {
-  poll(static_cast<double>(rows.rows()) * 4);  // the look at all rows that follows, and those before
+KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel, const Progress& progress) {
+  progress.work(static_cast<double>(rows.rows()) * 4);  // the look at all rows that follows, and those before
   KernelRows out(std::move(kernel), rows.dimensions(), KernelRows::layout_for(rows));
   const auto n = static_cast<double>(rows.rows());
   out.reserve(static_cast<std::size_t>(rows.rows()), rows.density() * n * rows.dimensions() + 1);
   for (std::int64_t i = 0; i < rows.rows(); ++i) {
     out.append(rows.row(i));
-    poll(out.append_operations(rows.row(i)));
+    progress.work(out.append_operations(rows.row(i)));
   }
   return out;
 }

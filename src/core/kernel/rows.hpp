@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/large_array.hpp"
+#include "core/base/progress.hpp"
 #include "core/kernel/kernel.hpp"
 
 namespace margin {
@@ -96,9 +97,8 @@ class KernelRows {
   double longest_square_ = 0;  // largest ‖x‖²
 };
 
-/// All rows of a data set. `poll(operations)` may throw.
-KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel,
-                       const std::function<void(double)>& poll);
+/// All rows of a data set.
+KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction> kernel, const Progress& progress);
 
 /// max_i k(x_i, x_i); 0 for no rows.
 double largest_diagonal(const KernelRows& rows);

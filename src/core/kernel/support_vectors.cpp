@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 
 namespace margin {
 
@@ -18,16 +18,16 @@ void KernelBasis::evaluate(const KernelPoint& point, double* values, double* err
   const double at_once =
       std::max(1.0, std::min(most_operations / rows_.operations(), static_cast<double>(rows_.size())));
   const std::size_t step = (static_cast<std::size_t>(at_once) + tile_rows - 1) / tile_rows * tile_rows;
-  Poller poller(monitor_);
   for (std::size_t from = 0; from < rows_.size(); from += step) {
     const std::size_t to = std::min(rows_.size(), from + step);
     double *const value_at = values + from, *const error_at = errors + (errors == nullptr ? 0 : from);
     rows_.evaluate({&point}, from, to, &value_at, errors == nullptr ? nullptr : &error_at);
-    poller.work(static_cast<double>(to - from) * rows_.operations());
+    if (progress_ != nullptr) progress_->work(static_cast<double>(to - from) * rows_.operations());
   }
 }
 
-SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients) {
+SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients,
+                               const Progress& progress) {
   std::vector<std::int64_t> origin;
   for (Eigen::Index i = 0; i < coefficients.rows(); ++i)
     if (coefficients.row(i).cwiseAbs().maxCoeff() > 0) origin.push_back(i);
@@ -36,19 +36,18 @@ SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, c
   for (const std::int64_t i : origin) values += problem.data.row(i).count;
   KernelRows kept(rows.shared_kernel(), rows.dimensions(), rows.layout());
   kept.reserve(origin.size(), values);
-  Poller poller(problem.monitor);
   Weights weights(coefficients.cols(), static_cast<Eigen::Index>(origin.size()));
   for (std::size_t s = 0; s < origin.size(); ++s) {
     kept.append(problem.data.row(origin[s]));
     weights.col(static_cast<Eigen::Index>(s)) = coefficients.row(origin[s]).transpose();
-    poller.work(kept.append_operations(problem.data.row(origin[s])));
+    progress.work(kept.append_operations(problem.data.row(origin[s])));
   }
   const bool sparse =
       problem.data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
   return {std::make_shared<KernelBasis>(std::move(kept), sparse, std::move(origin)), std::move(weights)};
 }
 
-double squared_norm(const KernelBasis& basis, const double* weights, const std::function<void(double)>& poll) {
+double squared_norm(const KernelBasis& basis, const double* weights, const Progress& progress) {
   const KernelRows& rows = basis.rows();
   std::vector<double> values(rows.size());
   double* const at = values.data();
@@ -59,7 +58,7 @@ double squared_norm(const KernelBasis& basis, const double* weights, const std::
     rows.evaluate({&point}, 0, rows.size(), &at);
     values[s] = rows.diagonal(s);
     sum += weights[s] * simd().dot_dd(values.data(), weights, values.size());
-    poll(static_cast<double>(rows.size()) * rows.operations());
+    progress.work(static_cast<double>(rows.size()) * rows.operations());
   }
   return std::max(sum, 0.0);
 }

@@ -1,6 +1,7 @@
 // The support vectors of a kernel model as a basis: φ_s(x) = k(x, x_s).
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/data/basis.hpp"
 #include "core/kernel/rows.hpp"
 #include "core/problem/problem.hpp"
@@ -10,14 +11,15 @@ namespace margin {
 class KernelBasis final : public Basis {
  public:
   /// `origin`: the rows of the training that the support vectors are copies of; empty for a stored model. `sparse`:
-  /// models store them as sparse vectors. `monitor` (null: none), which must outlive the basis, is polled by
+  /// models store them as sparse vectors. `progress` (null: none), which must outlive the basis, is polled by
   /// evaluate().
-  explicit KernelBasis(KernelRows rows, bool sparse, std::vector<std::int64_t> origin = {}, Monitor* monitor = nullptr)
+  explicit KernelBasis(KernelRows rows, bool sparse, std::vector<std::int64_t> origin = {},
+                       const Progress* progress = nullptr)
       : Basis(Kind::support_vectors),
         rows_(std::move(rows)),
         origin_(std::move(origin)),
         sparse_(sparse),
-        monitor_(monitor) {}
+        progress_(progress) {}
 
   std::int32_t size() const override { return static_cast<std::int32_t>(rows_.size()); }
   std::int32_t dimensions() const override { return rows_.dimensions(); }
@@ -33,7 +35,7 @@ class KernelBasis final : public Basis {
   KernelRows rows_;
   std::vector<std::int64_t> origin_;
   bool sparse_;
-  Monitor* monitor_;
+  const Progress* progress_;
 };
 
 /// The same basis as what it is; null where it is none or of another kind.
@@ -48,9 +50,10 @@ struct SupportVectors {
   std::shared_ptr<const KernelBasis> basis;
   Weights weights;  ///< outputs × basis->size()
 };
-SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients);
+SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients,
+                               const Progress& progress);
 
-/// wᵀKw of one output's weights on a basis: the squared norm of what they stand for. `poll(operations)` may throw.
-double squared_norm(const KernelBasis& basis, const double* weights, const std::function<void(double)>& poll);
+/// wᵀKw of one output's weights on a basis: the squared norm of what they stand for.
+double squared_norm(const KernelBasis& basis, const double* weights, const Progress& progress);
 
 }  // namespace margin

@@ -23,7 +23,7 @@ Eigen::MatrixXd ActiveCholesky::grown(const Eigen::MatrixXd& m, Eigen::Index row
     const Eigen::Index known = j < m.cols() ? m.rows() : 0;
     if (known > 0) out.col(j).head(known) = m.col(j);
     out.col(j).tail(rows - known).setZero();
-    if (poll_) poll_(2.0 * static_cast<double>(rows));
+    if (progress_ != nullptr) progress_->work(2.0 * static_cast<double>(rows));
   }
   return out;
 }

@@ -5,6 +5,8 @@
 #include <Eigen/Core>
 #include <functional>
 
+#include "core/base/progress.hpp"
+
 namespace margin {
 
 /// L Lᵀ = G over an ordered set of s members, with p right-hand sides Y = L⁻¹ B carried along.
@@ -18,7 +20,7 @@ class ActiveCholesky {
       : p_(right_hand_sides), dimension_(dimension) {}
 
   /// Told of the operations where the arrays grow, which at thousands of members takes a while; may throw.
-  void set_poll(std::function<void(double)> poll) { poll_ = std::move(poll); }
+  void set_progress(const Progress* progress) { progress_ = progress; }
 
   Eigen::Index size() const { return size_; }
   void clear() { size_ = 0; }
@@ -48,7 +50,7 @@ class ActiveCholesky {
   Eigen::MatrixXd grown(const Eigen::MatrixXd& m, Eigen::Index rows, Eigen::Index columns) const;
 
   Eigen::Index p_, dimension_, size_ = 0;
-  std::function<void(double)> poll_;
+  const Progress* progress_ = nullptr;
   Eigen::MatrixXd l_;  // column-major: solves and rotations run down contiguous columns
   Eigen::MatrixXd y_;
   Eigen::MatrixXd q_;  // dimension × size, orthonormal columns; empty when appending inner products

@@ -19,8 +19,8 @@ constexpr double penalties[] = {1e1, 1e3, 1e6, 1e9};
 /// One problem of the augmented Lagrangian, at multipliers `alpha` and penalty `sigma`.
 class Round {
  public:
-  Round(const IntervalQp& qp, const Eigen::VectorXd& alpha, double b, double sigma, Run& run)
-      : qp_(qp), alpha_(alpha), b_old_(b), sigma_(sigma), run_(run), a_(alpha), b_(b) {
+  Round(const IntervalQp& qp, const Eigen::VectorXd& alpha, double b, double sigma, const Progress& progress)
+      : qp_(qp), alpha_(alpha), b_old_(b), sigma_(sigma), progress_(progress), a_(alpha), b_(b) {
     pull_ = qp.intercept ? 1e-12 * sigma : 0;
   }
 
@@ -69,7 +69,7 @@ class Round {
         for (std::size_t j = i; j < active.size(); ++j) factor_.row(i)[j] = qp_.gram(active[i], active[j]);
         factor_.row(i)[i] += 1 / sigma_;
       }
-      factorise(factor_, run_, true);
+      factorise(factor_, progress_, true);
     }
     Eigen::VectorXd right(s);
     for (Eigen::Index i = 0; i < s; ++i) right(i) = ends(i) + alpha_(active[static_cast<std::size_t>(i)]) / sigma_;
@@ -86,7 +86,7 @@ class Round {
     Eigen::VectorXd step = -a_;
     for (Eigen::Index i = 0; i < s; ++i) step(active[static_cast<std::size_t>(i)]) += solution(i);
     const Eigen::VectorXd moved = qp_.gram * step;
-    run_.work(static_cast<double>(a_.size()) * static_cast<double>(a_.size()));
+    progress_.work(static_cast<double>(a_.size()) * static_cast<double>(a_.size()));
     const double t = line_search(step, moved, b - b_);
     full_step_ = t == 1;
     a_ += t * step;
@@ -116,7 +116,7 @@ class Round {
   const IntervalQp& qp_;
   const Eigen::VectorXd& alpha_;
   double b_old_, sigma_, pull_;
-  Run& run_;
+  const Progress& progress_;
   Eigen::VectorXd a_, scores_;
   double b_;
   bool full_step_ = false;
@@ -132,7 +132,7 @@ double largest_miss(const IntervalQp& qp, const Eigen::VectorXd& scores, double 
 
 }  // namespace
 
-Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::VectorXd& alpha, double& b, Run& run) {
+Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::VectorXd& alpha, double& b, const Progress& progress) {
   const double mean = qp.gram.rows() > 0 ? qp.gram.diagonal().mean() : 0.0;
   const double unit = mean > 0 ? 1 / mean : 1.0;
   const int rounds = static_cast<int>(std::size(penalties)) + last_rounds;
@@ -140,7 +140,7 @@ Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::
   Eigen::VectorXd change = Eigen::VectorXd::Zero(alpha.size());
   for (int k = 0; k < rounds; ++k) {
     const double sigma = unit * penalties[std::min<std::size_t>(static_cast<std::size_t>(k), std::size(penalties) - 1)];
-    Round round(qp, alpha, b, sigma, run);
+    Round round(qp, alpha, b, sigma, progress);
     round.solve();
     const Eigen::VectorXd next = round.multipliers();
     if (!next.allFinite()) break;

@@ -12,13 +12,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// min over a ≠ c of smallest(a, c) + b_a − b_c: what offsets really give, rounding included.
-double smallest_reduced(const Eigen::MatrixXd& smallest, const Eigen::VectorXd& b, const Work& work) {
+double smallest_reduced(const Eigen::MatrixXd& smallest, const Eigen::VectorXd& b, const Progress& progress) {
   const Eigen::Index k = smallest.rows();
   double value = infinity;
   for (Eigen::Index c = 0; c < k; ++c) {
     for (Eigen::Index a = 0; a < k; ++a)
       if (a != c) value = std::min(value, smallest(a, c) + b(a) - b(c));
-    if (work) work(static_cast<double>(k));
+    progress.work(static_cast<double>(k));
   }
   return value;
 }
@@ -31,9 +31,9 @@ namespace {
 /// predecessor lowers changes to that one. When none does, no cycle has a smaller mean.
 class SmallestMean {
  public:
-  SmallestMean(const Eigen::MatrixXd& weight, const Work& work)
+  SmallestMean(const Eigen::MatrixXd& weight, const Progress& progress)
       : weight_(weight),
-        work_(work),
+        progress_(progress),
         k_(weight.rows()),
         potential_(Eigen::VectorXd::Zero(k_)),
         before_(static_cast<std::size_t>(k_), none) {
@@ -54,7 +54,7 @@ class SmallestMean {
       if (!changed) return potential_;
       evaluate();
       if (step < 100) continue;
-      const double value = smallest_reduced(weight_, potential_, work_);
+      const double value = smallest_reduced(weight_, potential_, progress_);
       if (!(value > best)) continue;
       best = value;
       best_potential = potential_;
@@ -75,7 +75,7 @@ class SmallestMean {
       if (c > 0) least = (w.head(c) + potential_.head(c)).minCoeff();
       const Eigen::Index rest = k_ - c - 1;
       if (rest > 0) least = std::min(least, (w.tail(rest) + potential_.tail(rest)).minCoeff());
-      if (work_) work_(static_cast<double>(k_));
+      progress_.work(static_cast<double>(k_));
       const double room = 4 * epsilon * (std::fabs(least) + std::fabs(mean_) + std::fabs(potential_(c)));
       if (!(least - mean_ < potential_(c) - room)) continue;
       Eigen::Index a = 0;
@@ -105,7 +105,7 @@ class SmallestMean {
       on_best = at;
       mean_of_best_ = mean;
     }
-    if (work_) work_(8.0 * static_cast<double>(k_));
+    progress_.work(8.0 * static_cast<double>(k_));
     if (on_best == none) return;
     mean_ = std::min(mean_, mean_of_best_);
 
@@ -137,7 +137,7 @@ class SmallestMean {
   }
 
   const Eigen::MatrixXd& weight_;
-  const Work& work_;
+  const Progress& progress_;
   Eigen::Index k_;
   Eigen::VectorXd potential_;
   std::vector<Eigen::Index> before_;
@@ -146,7 +146,7 @@ class SmallestMean {
 
 }  // namespace
 
-Offsets best_offsets(const Eigen::MatrixXd& smallest, const Work& work) {
+Offsets best_offsets(const Eigen::MatrixXd& smallest, const Progress& progress) {
   Offsets best;
   if (smallest.rows() == 2) {
     best.value = 0.5 * (smallest(0, 1) + smallest(1, 0));
@@ -154,16 +154,16 @@ Offsets best_offsets(const Eigen::MatrixXd& smallest, const Work& work) {
     best.offset(1) = 0.5 * (smallest(0, 1) - smallest(1, 0));
     return best;
   }
-  best.offset = SmallestMean(smallest, work).solve();
+  best.offset = SmallestMean(smallest, progress).solve();
   best.offset.array() -= best.offset(0);
-  best.value = smallest_reduced(smallest, best.offset, work);
+  best.value = smallest_reduced(smallest, best.offset, progress);
   return best;
 }
 
 namespace {
 
 /// Newton's method for min over t of Σ mass(a, c) e^(t_a − t_c), whose gradient is the imbalance, from t = ln s.
-void polish_scales(const Eigen::MatrixXd& mass, Eigen::VectorXd& s, const Work& work) {
+void polish_scales(const Eigen::MatrixXd& mass, Eigen::VectorXd& s, const Progress& progress) {
   auto scaled = [&](const Eigen::VectorXd& scales) -> Eigen::MatrixXd {
     Eigen::MatrixXd m = scales.asDiagonal() * mass * scales.cwiseInverse().asDiagonal();
     m.diagonal().setZero();
@@ -172,7 +172,7 @@ void polish_scales(const Eigen::MatrixXd& mass, Eigen::VectorXd& s, const Work& 
   Eigen::MatrixXd m = scaled(s);
   const auto k = static_cast<double>(mass.rows());
   for (int step = 0; step < 100; ++step) {
-    if (work) work(k * k * (k / 6 + 8));
+    progress.work(k * k * (k / 6 + 8));
     const double total = m.sum();
     const Eigen::VectorXd out = m.rowwise().sum(), in = m.colwise().sum().transpose(), gradient = out - in;
     if (!(gradient.cwiseAbs().maxCoeff() > 1e-15 * total) || !std::isfinite(total)) return;
@@ -197,7 +197,7 @@ void polish_scales(const Eigen::MatrixXd& mass, Eigen::VectorXd& s, const Work& 
 
 }  // namespace
 
-Eigen::VectorXd balancing_scales(const Eigen::MatrixXd& mass, const Work& work) {
+Eigen::VectorXd balancing_scales(const Eigen::MatrixXd& mass, const Progress& progress) {
   const Eigen::Index k = mass.rows();
   const Eigen::MatrixXd into = mass.transpose();  // so that both directions are read along columns
   Eigen::VectorXd s = Eigen::VectorXd::Ones(k);
@@ -206,7 +206,7 @@ Eigen::VectorXd balancing_scales(const Eigen::MatrixXd& mass, const Work& work) 
     double worst = 0;
     for (Eigen::Index a = 0; a < k; ++a) {
       double out = 0, in = 0;
-      if (work) work(16.0 * static_cast<double>(k));  // divisions
+      progress.work(16.0 * static_cast<double>(k));  // divisions
       for (Eigen::Index c = 0; c < k; ++c) {
         if (a == c) continue;
         out += into(c, a) * s(a) / s(c);
@@ -224,7 +224,7 @@ Eigen::VectorXd balancing_scales(const Eigen::MatrixXd& mass, const Work& work) 
     balanced = worst <= 1e-15 * total;
   }
   // The sweeps are slow where few pairs tie the classes together, and where a pair lies on no cycle.
-  if (!balanced) polish_scales(mass, s, work);
+  if (!balanced) polish_scales(mass, s, progress);
   return s;
 }
 

@@ -328,7 +328,7 @@ bool L1Simplex::shrink(Index row_position, Index learner_position) {
   return true;
 }
 
-L1Simplex::Outcome L1Simplex::solve(double accuracy, const Poll& poll) {
+L1Simplex::Outcome L1Simplex::solve(double accuracy, const Progress& progress, const std::function<bool()>& stop) {
   take_new();
   if (learners_.empty()) return Outcome::no_margin;
   if (edges_.size() != game_.learners()) read_edges();
@@ -338,7 +338,8 @@ L1Simplex::Outcome L1Simplex::solve(double accuracy, const Poll& poll) {
   while (pivots_ < last) {
     const double tolerance = std::max(rounding, accuracy * t_);
     const double k = static_cast<double>(rows_.size());
-    if (!poll(k * (3 * k + static_cast<double>(game_.rows()) + 2 * game_.row_cost()))) return Outcome::stopped;
+    progress.work(k * (3 * k + static_cast<double>(game_.rows()) + 2 * game_.row_cost()));
+    if (stop()) return Outcome::stopped;
     const Side leaving = violated(tolerance);
     bool done = true, at_zero = false;
     if (leaving.kind != Side::Kind::none) {

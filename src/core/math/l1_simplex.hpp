@@ -14,6 +14,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/base/random.hpp"
 
 namespace margin {
@@ -36,10 +37,9 @@ class L1Simplex {
   enum class Outcome {
     optimal,    ///< the vertex is the optimum of the working set, to rounding
     no_margin,  ///< t = 0: q proves that the working set has no positive margin
-    stopped,    ///< by `poll`: the vertex is short of the optimum, its t and q are valid
+    stopped,    ///< by `stop`: the vertex is short of the optimum, its t and q are valid
     stuck,      ///< no progress in floating point: weights and row weights are valid, their interval stays open
   };
-  using Poll = std::function<bool(double operations)>;  ///< hears how many multiply-adds are done; false: stop
 
   /// Starts at the vertex of one row of the game or, with a free intercept, of one row of each class. Ties that would
   /// let the pivots go round in circles are broken by random numbers from `seed`.
@@ -47,7 +47,7 @@ class L1Simplex {
 
   /// To the optimum of all rows and learners that the game has now. `accuracy`: how far a row may stay below the
   /// margin, and an edge above it, as a share of it.
-  Outcome solve(double accuracy, const Poll& poll);
+  Outcome solve(double accuracy, const Progress& progress, const std::function<bool()>& stop);
 
   double value() const { return t_; }  ///< max γ = min t of the working set
   double intercept() const { return intercept_ ? x_(1) : 0.0; }

@@ -13,7 +13,7 @@ constexpr std::size_t width = SymmetricMatrix::panel_width;
 SymmetricMatrix::SymmetricMatrix(std::size_t size)
     : size_(size), stride_(panels_of(size) * width), values_(stride_ * stride_, 0.0) {}
 
-void SymmetricMatrix::reset(std::size_t size, Run& run) {
+void SymmetricMatrix::reset(std::size_t size, const Progress& progress) {
   size_ = size;
   stride_ = panels_of(size) * width;
   if (stride_ * stride_ > values_.capacity()) {
@@ -23,7 +23,7 @@ void SymmetricMatrix::reset(std::size_t size, Run& run) {
   values_.resize(stride_ * stride_);
   for (std::size_t j = 0; j < stride_; ++j) {
     std::fill_n(row(j), stride_, 0.0);
-    run.work(static_cast<double>(stride_));
+    progress.work(static_cast<double>(stride_));
   }
 }
 
@@ -34,7 +34,7 @@ double SymmetricMatrix::bytes(std::size_t size) {
   return 8 * stride * stride;
 }
 
-bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
+bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefinite) {
   constexpr std::size_t block = 4 * width;
   const std::size_t n = matrix.size(), stride = matrix.stride();
   const double negligible = semidefinite ? 1e-14 : 1e-15;
@@ -54,7 +54,7 @@ bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
       }
       const double inverse = 1 / std::sqrt(row[j]);
       for (std::size_t k = j; k < n; ++k) row[k] *= inverse;
-      run.work(static_cast<double>((j - begin + 1) * (n - j)) / 2);
+      progress.work(static_cast<double>((j - begin + 1) * (n - j)) / 2);
     }
     if (end == n) break;
     const std::size_t panels = (stride - end) / width;
@@ -63,16 +63,16 @@ bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite) {
         std::copy_n(matrix.row(i) + end + p * width, width, packed.data() + (p * block + i - begin) * width);
     for (std::size_t p = 0; p < panels; ++p) {
       simd().rank_update_d(packed.data(), end - begin, block * width, p, panels, -1.0, matrix.row(end) + end, stride);
-      run.work(static_cast<double>((end - begin) * (panels - p) * width * width) / 16);
+      progress.work(static_cast<double>((end - begin) * (panels - p) * width * width) / 16);
     }
   }
   return true;
 }
 
-void solve_factored(const SymmetricMatrix& factor, double* b, Run* run) {
+void solve_factored(const SymmetricMatrix& factor, double* b, const Progress* progress) {
   const std::size_t n = factor.size();
   auto work = [&](std::size_t j) {
-    if (run != nullptr) run->work(static_cast<double>(n - j) / 2);
+    if (progress != nullptr) progress->work(static_cast<double>(n - j) / 2);
   };
   for (std::size_t j = 0; j < n; ++j) {
     const double* row = factor.row(j);

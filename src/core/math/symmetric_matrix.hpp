@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "core/base/large_array.hpp"
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/simd/loops.hpp"
 
 namespace margin {
@@ -14,7 +14,7 @@ class SymmetricMatrix {
  public:
   explicit SymmetricMatrix(std::size_t size);
   /// Zeros of another size, in the same memory where they fit; `run` is told of the work.
-  void reset(std::size_t size, Run& run);
+  void reset(std::size_t size, const Progress& progress);
   std::size_t size() const { return size_; }
   std::size_t stride() const { return stride_; }
   double* row(std::size_t j) { return values_.data() + j * stride_; }
@@ -34,9 +34,9 @@ class SymmetricMatrix {
 /// Replaces the upper triangle by U, A = UᵀU (right-looking, in block rows whose trailing update is the rank_update
 /// kernel). False when a pivot is not positive beyond rounding: the matrix is then partly overwritten. With
 /// `semidefinite`, such a pivot's row of U is set to zero instead: what is left of it is rounding.
-bool factorise(SymmetricMatrix& matrix, Run& run, bool semidefinite = false);
+bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefinite = false);
 
 /// b <- A⁻¹ b with the factor from factorise(); `run` (null: none) is told of the work.
-void solve_factored(const SymmetricMatrix& factor, double* b, Run* run = nullptr);
+void solve_factored(const SymmetricMatrix& factor, double* b, const Progress* progress = nullptr);
 
 }  // namespace margin

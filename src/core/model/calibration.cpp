@@ -29,7 +29,8 @@ struct WeightScale {
 /// whatever the units of the scores.
 class PlattProblem {
  public:
-  PlattProblem(const std::vector<ScoredRow>& rows, Poller& poller) : rows_(rows), poller_(poller), weights_(rows) {
+  PlattProblem(const std::vector<ScoredRow>& rows, const Progress& progress)
+      : rows_(rows), progress_(progress), weights_(rows) {
     double top = 0, positive = 0, sum = 0;
     for (const ScoredRow& r : rows)
       if (r.weight > 0) top = std::max(top, std::fabs(r.score));
@@ -60,7 +61,7 @@ class PlattProblem {
       const double z = a * feature(r) + b, t = target(r);
       sum -= weight(r) * (t * log_sigmoid(z) + (1 - t) * log_sigmoid(-z));
     }
-    poller_.work(60.0 * static_cast<double>(rows_.size()));
+    progress_.work(60.0 * static_cast<double>(rows_.size()));
     return sum;
   }
 
@@ -79,7 +80,7 @@ class PlattProblem {
       s.ab += second * f;
       s.bb += second;
     }
-    poller_.work(60.0 * static_cast<double>(rows_.size()));
+    progress_.work(60.0 * static_cast<double>(rows_.size()));
     return s;
   }
 
@@ -92,7 +93,7 @@ class PlattProblem {
   double target(const ScoredRow& r) const { return r.positive ? high_ : low_; }
 
   const std::vector<ScoredRow>& rows_;
-  Poller& poller_;
+  const Progress& progress_;
   WeightScale weights_;
   double scale_ = 1, centre_ = 0, spread_ = 0, total_ = 0, high_ = 0, low_ = 0, mean_ = 0.5;
 };
@@ -113,9 +114,9 @@ double interpolate(const std::vector<Knot>& knots, double score) {
 
 }  // namespace
 
-Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, Poller& poller) {
+Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, const Progress& progress) {
   constexpr double ridge = 1e-12, smallest_step = 1e-10, accuracy = 1e-12;
-  const PlattProblem problem(rows, poller);
+  const PlattProblem problem(rows, progress);
   const Sigmoid flat{0, problem.flat_offset()};
   if (problem.constant()) return flat;
   double a = 0, b = flat.offset, value = problem.value(a, b);
@@ -162,11 +163,11 @@ std::vector<double> pool_adjacent_violators(const std::vector<double>& y, const 
   return out;
 }
 
-std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, Poller& poller) {
+std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, const Progress& progress) {
   const WeightScale weights(rows);
   rows.erase(std::remove_if(rows.begin(), rows.end(), [](const ScoredRow& r) { return !(r.weight > 0); }), rows.end());
   std::sort(rows.begin(), rows.end(), [&](const ScoredRow& l, const ScoredRow& r) {
-    poller.work(8);
+    progress.work(8);
     // By everything that counts in the sums, so that the order of the rows does not show in their last bits.
     if (l.score != r.score) return l.score < r.score;
     return l.positive != r.positive ? r.positive : l.weight < r.weight;
@@ -179,7 +180,7 @@ std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, Poller& poller) {
       all += weights.factor * rows[at].weight;
       if (rows[at].positive) positive += weights.factor * rows[at].weight;
     }
-    poller.work(16);
+    progress.work(16);
     score.push_back(s);
     share.push_back(std::min(1.0, positive / all));
     weight.push_back(all);
@@ -189,7 +190,7 @@ std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, Poller& poller) {
   const auto bounded = [&](std::size_t i) { return std::clamp(fit[i], least, 1 - least); };
   std::vector<Knot> knots;
   for (std::size_t from = 0, to = 0; from < fit.size(); from = to + 1) {
-    for (to = from; to + 1 < fit.size() && bounded(to + 1) == bounded(from); ++to) poller.work(4);
+    for (to = from; to + 1 < fit.size() && bounded(to + 1) == bounded(from); ++to) progress.work(4);
     knots.push_back({score[from], bounded(from)});
     if (to > from) knots.push_back({score[to], bounded(from)});
   }
@@ -207,9 +208,9 @@ void Calibration::log_odds(const double* scores, double* out) const {
   }
 }
 
-void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, Poller& poller, Calibration& calibration) {
-  if (kind == Calibrate::platt) calibration.sigmoids.push_back(fit_sigmoid(rows, poller));
-  if (kind == Calibrate::isotonic) calibration.knots.push_back(fit_isotonic(rows, poller));
+void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, const Progress& progress, Calibration& calibration) {
+  if (kind == Calibrate::platt) calibration.sigmoids.push_back(fit_sigmoid(rows, progress));
+  if (kind == Calibrate::isotonic) calibration.knots.push_back(fit_isotonic(rows, progress));
 }
 
 std::vector<double> to_table(const Calibration& calibration) {

@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -37,10 +38,10 @@ struct Knot {
 };
 
 /// Platt's sigmoid. At least one row of positive weight; with equal scores the slope is 0.
-Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, Poller& poller);
+Sigmoid fit_sigmoid(const std::vector<ScoredRow>& rows, const Progress& progress);
 
 /// Isotonic regression: knots of strictly rising score, nondecreasing probability inside (0, 1). Sorts `rows`.
-std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, Poller& poller);
+std::vector<Knot> fit_isotonic(std::vector<ScoredRow>& rows, const Progress& progress);
 
 /// The nondecreasing sequence p with the least Σ w (p − y)²; every w > 0. O(n).
 std::vector<double> pool_adjacent_violators(const std::vector<double>& y, const std::vector<double>& w);
@@ -57,7 +58,7 @@ struct Calibration {
 };
 
 /// The fit that the options ask for (not Calibrate::none), of one output; appended to `calibration`.
-void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, Poller& poller, Calibration& calibration);
+void add_fit(Calibrate kind, std::vector<ScoredRow>& rows, const Progress& progress, Calibration& calibration);
 
 /// As a table of numbers, row by row. Sigmoids: 2 columns (slope, offset), one row per output. Knots: 3 columns (output
 /// from 1, score, probability).

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/data/basis.hpp"
 #include "core/model/calibration.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/kernel/kernel.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/range.hpp"
@@ -52,7 +52,7 @@ void check_hard_margin(const Dataset& data, const Options& s, const Method& meth
                     method.loss_followers + ".");
 }
 
-void set_labels(Problem& p, Poller& poller) {
+void set_labels(Problem& p, const Progress& progress) {
   const ClassTable& table = p.data.classes();
   const std::vector<std::int32_t> rank = table.ranks();
   p.classes = table.size();
@@ -68,15 +68,15 @@ void set_labels(Problem& p, Poller& poller) {
   p.label.resize(static_cast<std::size_t>(p.rows()));
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     p.label[static_cast<std::size_t>(i)] = rank[static_cast<std::size_t>(p.data.class_of(i))];
-    poller.work(4);
+    progress.work(4);
   }
 }
 
-void set_row_weights(Problem& p, const Options& s, Poller& poller) {
+void set_row_weights(Problem& p, const Options& s, const Progress& progress) {
   p.total_weight = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     p.total_weight += p.data.weight(i);
-    poller.work(4);
+    progress.work(4);
   }
   const bool by_class = s.class_weight_balanced || !s.class_weight.empty();
   if (by_class && p.task == Task::regression)
@@ -90,14 +90,14 @@ void set_row_weights(Problem& p, const Options& s, Poller& poller) {
   if (by_class)
     for (std::int64_t i = 0; i < p.rows(); ++i) {
       mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
-      poller.work(4);
+      progress.work(4);
     }
   const std::vector<double> class_weight = class_weights(s, p.class_names, mass);
   p.row_weight.resize(static_cast<std::size_t>(p.rows()));
   double largest = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    poller.work(8);
+    progress.work(8);
     p.row_weight[at] = p.data.weight(i) * (by_class ? class_weight[static_cast<std::size_t>(p.label[at])] : 1.0);
     largest = std::max(largest, p.row_weight[at]);
   }
@@ -108,14 +108,15 @@ void set_row_weights(Problem& p, const Options& s, Poller& poller) {
 }
 
 /// Sets the units of the targets, and the loss in them: its epsilon or smoothing is a length in the label's units.
-void set_target_units(Problem& p, const Options& s, Monitor* monitor) {
+void set_target_units(Problem& p, const Options& s, const Progress& progress) {
   const TargetRows rows{p.data};
-  p.target_constant = best_constant(rows, *p.loss, monitor);
+  p.target_constant = best_constant(rows, *p.loss, progress);
   if (p.intercept) p.target_center = p.target_constant;
-  p.target_scale = s.target_scale.has_value() ? *s.target_scale : s.standardize ? target_deviation(rows, monitor) : 1.0;
-  Poller poller(monitor);
+  p.target_scale = s.target_scale.has_value() ? *s.target_scale
+                   : s.standardize            ? target_deviation(rows, progress)
+                                              : 1.0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
-    poller.work(8);
+    progress.work(8);
     if (!(std::fabs(p.target(i, 0)) <= largest_norm))
       throw Error(ErrorKind::invalid_value,
                   "the label of row " + std::to_string(i + 1) +
@@ -130,10 +131,10 @@ void set_target_units(Problem& p, const Options& s, Monitor* monitor) {
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
-void set_kernel(Problem& p, const Options& s, const Method& method, Monitor* monitor) {
+void set_kernel(Problem& p, const Options& s, const Method& method, const Progress& progress) {
   const bool linear = s.kernel.empty() || s.kernel == "linear";
   if (linear && !method.takes_kernels) return;
-  p.kernel = make_kernel(p.data, s, monitor);
+  p.kernel = make_kernel(p.data, s, progress);
   auto refuse = [](const std::string& what, const std::string& hint) {
     throw Error(ErrorKind::unsupported, what + " means nothing to a kernel model", hint);
   };
@@ -207,10 +208,9 @@ Dataset::Outcome outcome_of(const Options& options) {
                                                                     : Dataset::Outcome::classes;
 }
 
-Problem make_problem(const Dataset& data, const Options& options, const Method& method, Monitor* monitor) {
-  require_range(data, monitor);
+Problem make_problem(const Dataset& data, const Options& options, const Method& method, const Progress& progress) {
+  require_range(data, progress);
   Problem p(data);
-  Poller poller(monitor);
   p.hard_margin = options.hard_margin();
   p.intercept = options.intercept;
   p.intercept_scale = options.intercept_scale;
@@ -222,13 +222,13 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (data.outcome() != Dataset::Outcome::classes)
     p.task = Task::regression;
   else
-    set_labels(p, poller);
+    set_labels(p, progress);
   if (p.dimensions() == 0) throw Error(ErrorKind::wrong_dimensions, "the rows have no features, expected at least one");
   p.norm = norm_of(options, data.declared_dimensions());
   if (p.norm != 2 && !p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
                 "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
-  set_kernel(p, options, method, monitor);
+  set_kernel(p, options, method, progress);
   if (options.learners != Learners::features && (!p.hard_margin || p.norm != 1))
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");
@@ -250,8 +250,8 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.lambda = *options.lambda;
   p.loss_name = options.loss.empty() ? "hinge" : options.loss;
   p.loss = make_loss(p.loss_name, options);
-  set_row_weights(p, options, poller);
-  if (p.task == Task::regression) set_target_units(p, options, monitor);
+  set_row_weights(p, options, progress);
+  if (p.task == Task::regression) set_target_units(p, options, progress);
   return p;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/matrix.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/dataset.hpp"
 #include "core/options/options.hpp"
 
@@ -14,10 +16,6 @@ namespace margin {
 
 class KernelFunction;  // kernel/kernel.hpp
 class Loss;            // loss/loss.hpp
-class Monitor;         // base/monitor.hpp
-
-/// outputs × features, one row of weights per output (1 output for two classes and for regression).
-using Weights = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 enum class Task { binary, multiclass, regression };
 
@@ -47,8 +45,6 @@ struct Problem {
   double target_center = 0;    ///< the same with an intercept; its penalty is on the distance from here
   double target_scale = 1;     ///< the standard deviation of the targets, with `standardize`
 
-  Monitor* monitor = nullptr;  ///< polled by passes that are no solver's own, such as the certificate's
-
   std::int64_t rows() const { return data.rows(); }
   std::int32_t dimensions() const { return data.dimensions(); }
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
@@ -73,8 +69,8 @@ struct Method {
 };
 
 /// Checks that rows and options fit together. Throws Error: one class only, row weights with a hard margin, an
-/// unknown loss, options that exclude each other. `monitor` (null: none) is polled by passes over the rows.
-Problem make_problem(const Dataset& data, const Options& options, const Method& method, Monitor* monitor);
+/// unknown loss, options that exclude each other. `progress` (null: none) is polled by passes over the rows.
+Problem make_problem(const Dataset& data, const Options& options, const Method& method, const Progress& progress);
 
 /// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression
 /// whose loss was forgotten.

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/math/rounding.hpp"
 
 namespace margin {
@@ -38,14 +38,13 @@ class Largest {
 
 }  // namespace
 
-void require_range(const Dataset& rows, Monitor* monitor) {
-  Poller poller(monitor);
+void require_range(const Dataset& rows, const Progress& progress) {
   const std::string hint = "Scale the features, or leave such rows out with FILTER (WHERE ...).";
   if (!(rows.radius() <= largest_norm) || (rows.radius() > 0 && rows.radius() < smallest_norm)) {
     Largest norm;
     for (std::int64_t i = 0; i < rows.rows(); ++i) {
       norm.add(margin::norm(rows.row(i)));
-      poller.work(rows.row(i).count + 16.0);
+      progress.work(rows.row(i).count + 16.0);
     }
     norm.require("the norm of row ", hint);
   }
@@ -55,7 +54,7 @@ void require_range(const Dataset& rows, Monitor* monitor) {
       const double low = rows.target(i),
                    high = rows.outcome() == Dataset::Outcome::intervals ? rows.upper_target(i) : low;
       target.add(std::max(std::isfinite(low) ? std::fabs(low) : 0.0, std::isfinite(high) ? std::fabs(high) : 0.0));
-      poller.work(4);
+      progress.work(4);
     }
     target.require("the size of the target of row ",
                    "Scale the targets, or leave such rows out with FILTER (WHERE ...).");
@@ -64,7 +63,7 @@ void require_range(const Dataset& rows, Monitor* monitor) {
   Largest weight;
   for (std::int64_t i = 0; i < rows.rows(); ++i) {
     weight.add(rows.weight(i));
-    poller.work(4);
+    progress.work(4);
   }
   weight.require("the weight of row ", "Only the ratios of row weights matter: scale them.");
 }

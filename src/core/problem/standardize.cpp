@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 
 namespace margin {
 
@@ -17,16 +17,15 @@ void for_each_value(const Row& x, F f) {
 
 }  // namespace
 
-Standardization measure(const Dataset& data, bool intercept, Monitor* monitor) {
+Standardization measure(const Dataset& data, bool intercept, const Progress& progress) {
   const auto d = static_cast<std::size_t>(data.dimensions());
   Standardization s{std::vector<double>(d, 0.0), std::vector<double>(d, 0.0)};
-  Poller poller(monitor);
   double total = 0;
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     const double c = data.weight(i);
     const Row x = data.row(i);
     total += c;
-    poller.work(4.0 * x.count);
+    progress.work(4.0 * x.count);
     for_each_value(x, [&](std::int32_t j, double v) { s.mean[static_cast<std::size_t>(j)] += c * v; });
   }
   if (!(total > 0)) total = 1;
@@ -36,7 +35,7 @@ Standardization measure(const Dataset& data, bool intercept, Monitor* monitor) {
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     const double c = data.weight(i);
     const Row x = data.row(i);
-    poller.work(4.0 * x.count);
+    progress.work(4.0 * x.count);
     for_each_value(x, [&](std::int32_t column, double v) {
       const auto j = static_cast<std::size_t>(column);
       s.deviation[j] += c * (v - s.mean[j]) * (v - s.mean[j]);
@@ -54,7 +53,7 @@ Standardization measure(const Dataset& data, bool intercept, Monitor* monitor) {
   return s;
 }
 
-Dataset standardized(const Dataset& data, const Standardization& s, Monitor* monitor) {
+Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress) {
   Dataset copy(data.outcome());
   for (std::int32_t c = 0; c < data.classes().size(); ++c)
     copy.classes().intern(data.classes().name(c), data.classes().key(c));
@@ -63,11 +62,10 @@ Dataset standardized(const Dataset& data, const Standardization& s, Monitor* mon
   for (std::size_t j = 0; j < d; ++j) zero[j] = -s.mean[j] / s.deviation[j];
   std::vector<std::int32_t> columns;
   copy.set_declared_dimensions(data.declared_dimensions());
-  Poller poller(monitor);
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     const Row x = data.row(i);
     const double outcome = data.outcome() == Dataset::Outcome::classes ? data.class_of(i) : data.target(i);
-    poller.work(4.0 * x.count);
+    progress.work(4.0 * x.count);
     if (data.sparse_input() && x.indices != nullptr) {
       columns.clear();
       values.clear();

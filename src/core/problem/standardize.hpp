@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -14,10 +15,10 @@ struct Standardization {
 
 /// Rows that came as dense arrays are centred when there is an intercept to take up the shift; sparse rows and
 /// problems without intercept are only scaled.
-Standardization measure(const Dataset& data, bool intercept, Monitor* monitor);
+Standardization measure(const Dataset& data, bool intercept, const Progress& progress);
 
 /// A standardised copy of the rows, with the same labels and weights.
-Dataset standardized(const Dataset& data, const Standardization& s, Monitor* monitor);
+Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress);
 
 /// Weights for x' -> weights for x: w_j / deviation_j, and the intercept takes −Σ w_j mean_j / deviation_j.
 void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& intercept);

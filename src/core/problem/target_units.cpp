@@ -14,20 +14,19 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Calls f(target, weight) for the rows that count.
 template <class F>
-void for_each_target(const TargetRows& rows, Monitor* monitor, F f) {
-  Poller poller(monitor);
+void for_each_target(const TargetRows& rows, const Progress& progress, F f) {
   for (std::int64_t i = 0; i < rows.data.rows(); ++i) {
-    poller.work(8);
+    progress.work(8);
     if (rows.hold(i)) f(rows.data.target(i) + 0.0, rows.data.weight(i));  // −0 is 0
   }
 }
 
-double mean(const TargetRows& rows, Monitor* monitor) {
+double mean(const TargetRows& rows, const Progress& progress) {
   // A running mean cannot overflow; a second pass takes back what its roundings left.
   double centre = 0;
   for (int pass = 0; pass < 2; ++pass) {
     double weight = 0, moved = 0;
-    for_each_target(rows, monitor, [&](double y, double c) {
+    for_each_target(rows, progress, [&](double y, double c) {
       weight += c;
       const double share = c / weight;
       moved += share * (y - centre) - share * moved;
@@ -52,10 +51,10 @@ double value_of(std::uint64_t key) {
 }
 
 /// By the digits of the keys, from the top: a pass over the targets for each, and no copy of them.
-double median(const TargetRows& rows, Monitor* monitor) {
+double median(const TargetRows& rows, const Progress& progress) {
   constexpr int digit = 11, last_digit = 64 - 5 * digit;
   double half = 0;
-  for_each_target(rows, monitor, [&](double, double c) { half += c; });
+  for_each_target(rows, progress, [&](double, double c) { half += c; });
   half /= 2;
   std::uint64_t prefix = 0;
   double below = 0;  // weight of the keys that begin with less than the prefix
@@ -63,7 +62,7 @@ double median(const TargetRows& rows, Monitor* monitor) {
   for (int known = 0; known < 64;) {
     const int bits = known < 64 - last_digit ? digit : last_digit, shift = 64 - known - bits;
     std::array<double, std::size_t{1} << digit> mass{};
-    for_each_target(rows, monitor, [&](double y, double c) {
+    for_each_target(rows, progress, [&](double y, double c) {
       const std::uint64_t key = key_of(y);
       if (known == 0 || key >> (64 - known) == prefix)
         mass[static_cast<std::size_t>((key >> shift) & ((std::uint64_t{1} << bits) - 1))] += c;
@@ -80,7 +79,7 @@ double median(const TargetRows& rows, Monitor* monitor) {
   const double lower = value_of(prefix);
   if (!exactly) return lower;
   double upper = infinity;
-  for_each_target(rows, monitor, [&](double y, double) {
+  for_each_target(rows, progress, [&](double y, double) {
     if (y > lower) upper = std::min(upper, y);
   });
   return upper < infinity ? lower / 2 + upper / 2 : lower;
@@ -88,17 +87,17 @@ double median(const TargetRows& rows, Monitor* monitor) {
 
 }  // namespace
 
-double best_constant(const TargetRows& rows, const Loss& loss, Monitor* monitor) {
-  return loss.lipschitz() < infinity ? median(rows, monitor) : mean(rows, monitor);
+double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress) {
+  return loss.lipschitz() < infinity ? median(rows, progress) : mean(rows, progress);
 }
 
-double target_deviation(const TargetRows& rows, Monitor* monitor) {
-  const double centre = mean(rows, monitor);
+double target_deviation(const TargetRows& rows, const Progress& progress) {
+  const double centre = mean(rows, progress);
   double largest = 0;
-  for_each_target(rows, monitor, [&](double y, double) { largest = std::max(largest, std::fabs(y - centre)); });
+  for_each_target(rows, progress, [&](double y, double) { largest = std::max(largest, std::fabs(y - centre)); });
   if (!(largest > 1e-12 * std::fabs(centre)) || !std::isfinite(largest)) return 1;
   double weight = 0, square = 0;
-  for_each_target(rows, monitor, [&](double y, double c) {
+  for_each_target(rows, progress, [&](double y, double c) {
     const double z = (y - centre) / largest;
     weight += c;
     square += c / weight * (z * z - square);

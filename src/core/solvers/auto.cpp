@@ -18,6 +18,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -163,22 +164,22 @@ class SoftAuto final : public Solver {
   std::string unsupported_reason(const Problem& p) const override { return sdca.unsupported_reason(p); }
   /// What sdca needs; the others are chosen only where options.workspace_limit leaves room for it.
   double workspace(const Problem& p) const override { return sdca.workspace(p); }
-  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
 // What is tried, and when it is given up, must not depend on the tolerance: a run to a looser one then ends on the way
 // to a tighter one, or at most a tenth of newton's cost later, where its end seemed to be in reach.
-Solution SoftAuto::solve(const Problem& p, const Options& options, Monitor& monitor) const {
-  if (asks_for_sdca(options)) return sdca.solve(p, options, monitor);
+Solution SoftAuto::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  if (asks_for_sdca(options)) return sdca.solve(p, options, progress);
   Plan plan = make_plan(p, options.workspace_limit);
-  if (plan.second == nullptr) return sdca.solve(p, options, monitor);
+  if (plan.second == nullptr) return sdca.solve(p, options, progress);
   // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
   // whose own start is good, gains less than that.
   if (options.initial.has_value() && !options.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
   const bool trial = plan.second_epochs < plan.expected_epochs;
-  if (trial && trial_share * plan.second_epochs < least_trial) return plan.second->solve(p, options, monitor);
+  if (trial && trial_share * plan.second_epochs < least_trial) return plan.second->solve(p, options, progress);
 
-  const Run clock(options, monitor, name(), 0);
+  const Run clock(options, progress, name(), 0);
   auto budget = static_cast<std::int64_t>(std::min(std::ceil(plan.second_epochs), 1e6));
   Options part = options;
   Solution s;
@@ -196,7 +197,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, Monitor& moni
     const bool all_of_it = part.max_iterations.has_value() && *part.max_iterations <= left;
     part.max_iterations = std::min(left, part.max_iterations.value_or(left));
     const double seconds = clock.seconds();
-    append(s, sdca.solve(p, part, monitor), seconds);
+    append(s, sdca.solve(p, part, progress), seconds);
     if (s.status != Status::iteration_limit || all_of_it || !s.last.has_value()) break;
     const double gap = s.last->upper - s.last->lower,
                  wanted = options.tolerance * std::max(std::fabs(s.last->upper), std::fabs(s.last->lower));
@@ -217,7 +218,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, Monitor& moni
     }
     limit_what_is_left();
     const double handed_over = clock.seconds();
-    append(s, plan.second->solve(p, part, monitor), handed_over);
+    append(s, plan.second->solve(p, part, progress), handed_over);
     break;
   }
   return s;

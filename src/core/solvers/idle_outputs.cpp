@@ -1,6 +1,7 @@
 #include "core/solvers/idle_outputs.hpp"
 
 #include "core/loss/loss.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {

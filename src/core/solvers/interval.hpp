@@ -12,7 +12,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/base/monitor.hpp"
+#include "core/solvers/run.hpp"
 #include "core/problem/problem.hpp"
 #include "core/problem/thresholds.hpp"
 

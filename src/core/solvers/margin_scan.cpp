@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/solvers/run.hpp"
+
 namespace margin {
 
 namespace {
@@ -40,7 +42,7 @@ class Worst {
 
 void finish_smallest(const Problem& problem, PairMargins& s, Run& run) {
   if (problem.intercept) {
-    s.best = best_offsets(s.pair, [&](double operations) { run.work(operations); });
+    s.best = best_offsets(s.pair, run.progress());
     return;
   }
   double value = infinity;

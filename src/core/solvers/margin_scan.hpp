@@ -5,9 +5,10 @@
 #include <functional>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/math/class_intercepts.hpp"
 #include "core/solvers/interval.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {

@@ -13,13 +13,13 @@ Status merged(Status a, Status b) {
   return Status::optimal;
 }
 
-Solution zero_solution(const Problem& problem, std::string_view solver, const std::function<void(double)>& work) {
+Solution zero_solution(const Problem& problem, std::string_view solver, const Progress& progress) {
   Solution s;
   s.solver = solver;
   s.status = Status::optimal;
   s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  s.dual = polled_zeros(problem.rows(), problem.outputs(), work);
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), progress);
   return s;
 }
 
@@ -46,21 +46,21 @@ Problem against_the_rest(const Problem& problem, std::int32_t output) {
   return binary;
 }
 
-Solution solve_one_vs_rest(const Problem& problem, const Options& options, Monitor& monitor, const SolveBinary& solve) {
-  if (problem.outputs() == 1) return solve(problem, options, monitor);
+Solution solve_one_vs_rest(const Problem& problem, const Options& options, const Progress& progress,
+                           const SolveBinary& solve) {
+  if (problem.outputs() == 1) return solve(problem, options, progress);
   const auto start = std::chrono::steady_clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  Poller poller(&monitor);
-  Solution all = zero_solution(problem, "", [&](double n) { poller.work(n); });
+  Solution all = zero_solution(problem, "", progress);
   solve_outputs(problem, all.status, [&](std::int32_t o) {
     const double before = elapsed();
     Options own = options;
     if (options.max_seconds) own.max_seconds = std::max(1e-9, *options.max_seconds - before);
-    const Solution one = solve(against_the_rest(problem, o), own, monitor);
+    const Solution one = solve(against_the_rest(problem, o), own, progress);
     all.weights.row(o) = one.weights.row(0);
     all.intercept(o) = one.intercept(0);
     all.dual.col(o) = one.dual.col(0);
-    poller.work(16.0 * static_cast<double>(problem.rows()));  // a line of the cache each
+    progress.work(16.0 * static_cast<double>(problem.rows()));  // a line of the cache each
     for (TracePoint point : one.trace) {
       point.iteration += all.iterations;
       point.seconds += before;

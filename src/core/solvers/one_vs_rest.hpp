@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/base/progress.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -12,7 +13,7 @@ namespace margin {
 Status merged(Status a, Status b);
 
 /// Zeros in the shape of `problem`, with the status of no outputs at all: optimal. `work(operations)` may throw.
-Solution zero_solution(const Problem& problem, std::string_view solver, const std::function<void(double)>& work);
+Solution zero_solution(const Problem& problem, std::string_view solver, const Progress& progress);
 
 /// Calls solve(o) for each output o, which puts its vectors into a solution and returns their status; `status` becomes
 /// that of all. Between outputs `exhausted(why)`, where given, may end the loop: the limit `why` then counts as the
@@ -24,11 +25,12 @@ std::int32_t solve_outputs(const Problem& problem, Status& status, const std::fu
 Problem against_the_rest(const Problem& problem, std::int32_t output);
 
 /// Solves one problem of two classes.
-using SolveBinary = std::function<Solution(const Problem&, const Options&, Monitor&)>;
+using SolveBinary = std::function<Solution(const Problem&, const Options&, const Progress&)>;
 
 /// For solvers that know two classes only: solves output after output and puts the solutions together: weights k × d,
 /// dual n × k. Every output may take max_iterations; max_seconds bounds all of them. The history lists the outputs one
 /// after another.
-Solution solve_one_vs_rest(const Problem& problem, const Options& options, Monitor& monitor, const SolveBinary& solve);
+Solution solve_one_vs_rest(const Problem& problem, const Options& options, const Progress& progress,
+                           const SolveBinary& solve);
 
 }  // namespace margin

@@ -154,8 +154,8 @@ Method method_of(const Options& options) {
   return method;
 }
 
-Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor) {
-  return make_problem(data, options, method_of(options), monitor);
+Problem make_problem(const Dataset& data, const Options& options, const Progress& progress) {
+  return make_problem(data, options, method_of(options), progress);
 }
 
 const Solver& choose_solver(const Problem& problem, const Options& options) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/basis.hpp"
 #include "core/problem/problem.hpp"
 
@@ -68,7 +68,7 @@ class Solver {
   /// Estimate of the bytes that solve() will allocate, beyond the rows.
   virtual double workspace(const Problem& problem) const = 0;
   /// Never throws for lack of progress: it returns what it has with the status that says so.
-  virtual Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const = 0;
+  virtual Solution solve(const Problem& problem, const Options& options, const Progress& progress) const = 0;
 };
 
 /// The registry, in the order of docs/reference.md: solvers and their variants.
@@ -87,7 +87,7 @@ std::vector<std::string_view> reported_names(const Solver& solver);
 Method method_of(const Options& options);
 
 /// make_problem() for the solver of the options.
-Problem make_problem(const Dataset& data, const Options& options, Monitor* monitor = nullptr);
+Problem make_problem(const Dataset& data, const Options& options, const Progress& progress = {});
 
 /// The solver named in the options, or the one `auto` picks. Throws Error for an unknown name, or for a solver that
 /// refuses the problem (with its reason).

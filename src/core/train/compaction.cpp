@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/column_map.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/solvers/solver.hpp"
@@ -17,7 +17,7 @@ constexpr std::int32_t narrow = 1024;
 constexpr std::int32_t worthwhile_share = 4;
 
 /// The columns that rows use; nullopt when they are too many.
-std::optional<ColumnMap> columns_in_use(const Dataset& data, Poller& poller) {
+std::optional<ColumnMap> columns_in_use(const Dataset& data, const Progress& progress) {
   const std::int32_t most = data.dimensions() / worthwhile_share;
   ColumnMap used(data.dimensions());
   for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
@@ -28,7 +28,7 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, Poller& poller) {
       for (std::int32_t j = 0; j < x.count; ++j)
         if (x.value(j) != 0) used.insert(j);
     }
-    poller.work(x.count + 8.0);
+    progress.work(x.count + 8.0);
   }
   if (used.size() > most) return std::nullopt;
   if (used.size() == 0) used.insert(0);  // rows of zeros: there is no problem without a column
@@ -48,23 +48,21 @@ bool may_compact(const Dataset& data, const Options& s) {
 
 }  // namespace
 
-std::int32_t solved_width(const Dataset& data, const Options& options, Monitor* monitor) {
+std::int32_t solved_width(const Dataset& data, const Options& options, const Progress& progress) {
   if (!may_compact(data, options)) return data.dimensions();
-  Poller poller(monitor);
-  const std::optional<ColumnMap> used = columns_in_use(data, poller);
+  const std::optional<ColumnMap> used = columns_in_use(data, progress);
   return used.has_value() ? used->size() : data.dimensions();
 }
 
-Compaction::Compaction(const Dataset& data, const Options& options, Monitor* monitor, double& memory_left)
+Compaction::Compaction(const Dataset& data, const Options& options, const Progress& progress, double& memory_left)
     : data_(data) {
   if (!may_compact(data, options)) return;
   // No row of the copy takes more bytes than it takes here.
   const auto needed = static_cast<double>(data.bytes());
   if (memory_left >= 0 && needed > memory_left) return;
-  Poller poller(monitor);
-  const std::optional<ColumnMap> used = columns_in_use(data, poller);
+  const std::optional<ColumnMap> used = columns_in_use(data, progress);
   if (!used.has_value()) return;
-  copy_.emplace(data.with_columns(*used, [&](double operations) { poller.work(operations); }));
+  copy_.emplace(data.with_columns(*used, progress));
   columns_ = used->columns();
   if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy_->bytes()));
 }

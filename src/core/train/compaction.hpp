@@ -5,11 +5,10 @@
 
 #include <optional>
 
+#include "core/base/progress.hpp"
 #include "core/model/model.hpp"
 
 namespace margin {
-
-class Monitor;
 
 /// The rows without the columns that none of them uses, where that is worth a copy: the rows came sparse, are wide, and
 /// use a small part of their columns. Otherwise the rows as they are.
@@ -17,7 +16,7 @@ class Compaction {
  public:
   /// `memory_left` (bytes, negative: no limit) is lowered by the copy; one that it does not allow is not made. The rows
   /// of a kernel model stay as they are: a kernel may depend on the width, and its rows are laid out by columns in use.
-  Compaction(const Dataset& data, const Options& options, Monitor* monitor, double& memory_left);
+  Compaction(const Dataset& data, const Options& options, const Progress& progress, double& memory_left);
   Compaction(const Compaction&) = delete;
   Compaction& operator=(const Compaction&) = delete;
 
@@ -35,6 +34,6 @@ class Compaction {
 };
 
 /// The columns that a training would have weights for: those of the rows, or of the copy that Compaction makes.
-std::int32_t solved_width(const Dataset& data, const Options& options, Monitor* monitor);
+std::int32_t solved_width(const Dataset& data, const Options& options, const Progress& progress);
 
 }  // namespace margin

@@ -57,7 +57,7 @@ void require_calibration(const Problem& p) {
                   "Leave such classes out with FILTER (WHERE ...), or train without calibration.");
 }
 
-Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& given, Monitor& monitor) {
+Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& given, const Progress& progress) {
   const auto n = static_cast<std::size_t>(problem.rows()), k = static_cast<std::size_t>(problem.outputs());
   const std::vector<std::uint8_t> fold_of = deal(problem, given.seed);
   std::vector<double> weight(n), scores(n * k), held(k);
@@ -66,7 +66,6 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& gi
   options.initial.reset();
   options.history = false;
   problem.row_weight.resize(n);
-  Poller poller(&monitor);
   for (std::uint8_t fold = 0; fold < folds; ++fold) {
     bool held_out = false;
     problem.total_weight = 0;
@@ -77,12 +76,12 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& gi
       if (!out) problem.total_weight += problem.data.weight(static_cast<std::int64_t>(i));
     }
     if (!held_out) continue;
-    const Solution solution = solver.solve(problem, options, monitor);
+    const Solution solution = solver.solve(problem, options, progress);
     const Scorer scorer = scorer_of(solution.weights, solution.intercept, solution.basis.get(), problem.dimensions());
     for (std::size_t i = 0; i < n; ++i) {
       if (fold_of[i] != fold) continue;
       const Row x = problem.data.row(static_cast<std::int64_t>(i));
-      poller.work(static_cast<double>(k) * solution.weights.cols());
+      progress.work(static_cast<double>(k) * solution.weights.cols());
       score(scorer, x, problem.dimensions(), held.data());
       for (std::size_t o = 0; o < k; ++o) {
         const double s = held[o];
@@ -103,7 +102,7 @@ Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& gi
         // Class weights move the boundary; probabilities are about the rows as they are.
         rows.push_back({scores[i * k + o], problem.data.weight(static_cast<std::int64_t>(i)),
                         problem.target(static_cast<std::int64_t>(i), static_cast<std::int32_t>(o)) > 0});
-    add_fit(given.calibration, rows, poller, calibration);
+    add_fit(given.calibration, rows, progress, calibration);
   }
   return calibration;
 }

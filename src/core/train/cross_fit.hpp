@@ -7,6 +7,7 @@
 // a mean. Class weights and the columns' statistics of `standardize` are those of all rows.
 #pragma once
 
+#include "core/base/progress.hpp"
 #include "core/model/calibration.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -19,7 +20,7 @@ double calibration_workspace(const Problem& problem);
 /// some fold would know one side only.
 void require_calibration(const Problem& problem);
 
-/// `problem` is used up. Throws Error(invalid_value) when a held-out score overflows; what the monitor throws passes.
-Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& options, Monitor& monitor);
+/// `problem` is used up. Throws Error(invalid_value) when a held-out score overflows; what the progress throws passes.
+Calibration cross_fit(Problem&& problem, const Solver& solver, const Options& options, const Progress& progress);
 
 }  // namespace margin

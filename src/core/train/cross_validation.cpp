@@ -68,24 +68,22 @@ class HeldOut {
 class Validation {
  public:
   Validation(const Dataset& data, const SelectionOptions& options, const Options& settings,
-             const std::vector<double>& lambdas, const std::vector<std::int32_t>& fold, Monitor& monitor,
+             const std::vector<double>& lambdas, const std::vector<std::int32_t>& fold, const Progress& progress,
              double memory_left)
       : data_(data),
         options_(options),
         settings_(settings),
         lambdas_(lambdas),
         fold_(fold),
-        monitor_(monitor),
         memory_left_(memory_left),
         rank_(data.classes().ranks()),
-        poller_(&monitor) {}
+        progress_(progress) {}
 
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
     if (FoldAscent::unsupported_reason(settings_).empty()) {
       Problem problem = make_problem(data_, settings_);
-      problem.monitor = &monitor_;
       const std::int32_t groups = (options_.folds + FoldAscent::most - 1) / FoldAscent::most;
       const double needed = FoldAscent::workspace(problem, std::min(options_.folds, FoldAscent::most));
       if (memory_left_ < 0 || needed <= memory_left_) {
@@ -111,12 +109,12 @@ class Validation {
 
   void fold_by_fold(std::int32_t f) {
     const Dataset part = without(f);
-    follow_path(part, settings_, lambdas_, monitor_, memory_left_,
+    follow_path(part, settings_, lambdas_, progress_, memory_left_,
                 [&](std::size_t k, Model&& model) { measure(f, k, model); });
   }
 
   void side_by_side(const Problem& problem, std::int32_t first, std::int32_t count) {
-    Run run(settings_, monitor_, "sdca", static_cast<std::int64_t>(most_epochs));
+    Run run(settings_, progress_, "sdca", static_cast<std::int64_t>(most_epochs));
     FoldAscent ascent(problem, settings_, fold_, first, count, run);
     const bool newton_can = newton_may_go_on(problem, settings_);
     for (const std::size_t k : falling_order(lambdas_)) {
@@ -135,7 +133,7 @@ class Validation {
       if (f < 0 || f >= static_cast<std::int32_t>(reached.size()) || reached[static_cast<std::size_t>(f)] == 0)
         continue;
       held_out[static_cast<std::size_t>(f)].add(i, ascent.held_out(i));
-      poller_.work(32);
+      progress_.work(32);
     }
     for (std::size_t f = 0; f < reached.size(); ++f)
       if (reached[f] != 0) scores_[k].folds[static_cast<std::size_t>(first) + f] = held_out[f].value();
@@ -147,7 +145,7 @@ class Validation {
     settings.lambda = lambdas_[k];
     settings.initial = std::move(start);
     const Dataset part = without(f);
-    measure(f, k, train(part, settings, monitor_, memory_left_));
+    measure(f, k, train(part, settings, progress_, memory_left_));
   }
 
   void measure(std::int32_t f, std::size_t k, const Model& model) {
@@ -160,7 +158,7 @@ class Validation {
       const Row x = data_.row(i);
       score(scorer, x, scorer.dimensions, scores.data());
       held_out.add(i, scores.data());
-      poller_.work(static_cast<double>(x.count) * scorer.outputs + 32);
+      progress_.work(static_cast<double>(x.count) * scorer.outputs + 32);
     }
     scores_[k].folds[static_cast<std::size_t>(f)] = held_out.value();
   }
@@ -170,25 +168,23 @@ class Validation {
   const Options& settings_;
   const std::vector<double>& lambdas_;
   const std::vector<std::int32_t>& fold_;
-  Monitor& monitor_;
   double memory_left_;
   const std::vector<std::int32_t> rank_;
-  Poller poller_;
+  const Progress& progress_;
   SettingScore* scores_ = nullptr;
   std::int64_t unfinished_ = 0;
 };
 
 /// The metric on the rows of a fold of the best constant prediction for the others.
 std::optional<double> constant_score(const Dataset& data, Metric metric, const std::vector<std::int32_t>& fold,
-                                     std::int32_t f, Monitor& monitor) {
+                                     std::int32_t f, const Progress& progress) {
   const std::vector<std::int32_t> rank = data.classes().ranks();
-  Poller poller(&monitor);
   if (data.outcome() != Dataset::Outcome::classes) {
     const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Options{});
-    const double constant = best_constant({data, &fold, f}, *loss, &monitor);
+    const double constant = best_constant({data, &fold, f}, *loss, progress);
     HeldOut held_out(data, rank, metric);
     for (std::int64_t i = 0; i < data.rows(); ++i) {
-      poller.work(16);
+      progress.work(16);
       if (fold[static_cast<std::size_t>(i)] == f) held_out.add(i, &constant);
     }
     return held_out.value();
@@ -197,7 +193,7 @@ std::optional<double> constant_score(const Dataset& data, Metric metric, const s
   std::vector<double> inside(rank.size(), 0.0), outside(rank.size(), 0.0);
   double held_out = 0;
   for (std::int64_t i = 0; i < data.rows(); ++i) {
-    poller.work(8);
+    progress.work(8);
     const bool in = fold[static_cast<std::size_t>(i)] == f;
     ++(in ? inside : outside)[static_cast<std::size_t>(data.class_of(i))];
     held_out += in;
@@ -278,7 +274,7 @@ std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t fol
   return fold;
 }
 
-Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
+Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
                          double memory_left) {
   const auto start = std::chrono::steady_clock::now();
   const Solver* const named = find_solver(options.settings.solver);
@@ -286,7 +282,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     require_readers(options.settings, likely_solver_of_auto(options.settings), options.losses);
   else if (named != nullptr)  // an unknown name is refused by the first training
     require_readers(options.settings, *named, options.losses);
-  const Compaction compaction(given_rows, options.settings, &monitor, memory_left);
+  const Compaction compaction(given_rows, options.settings, progress, memory_left);
   const Dataset& data = compaction.rows();
   const std::vector<std::int32_t> fold = stratified_folds(data, options.folds, options.settings.seed);
   if (options.metric == Metric::auc && data.classes().size() != 2)
@@ -301,7 +297,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
-      options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;
+      options.lambdas.empty() ? default_lambdas(data, settings, progress) : options.lambdas;
   Selection out;
   out.metric = options.metric;
   for (const std::string& loss : options.losses)
@@ -310,13 +306,13 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
           {lambda, loss, std::vector<std::optional<double>>(static_cast<std::size_t>(options.folds)), {}, {}});
   for (std::size_t l = 0; l < options.losses.size(); ++l) {
     settings.loss = options.losses[l];
-    Validation validation(data, options, settings, lambdas, fold, monitor, memory_left);
+    Validation validation(data, options, settings, lambdas, fold, progress, memory_left);
     out.unfinished += validation.run(&out.settings[l * lambdas.size()]);
   }
   for (SettingScore& s : out.settings) summarize(s);
   SettingScore constant{};
   for (std::int32_t f = 0; f < options.folds; ++f)
-    constant.folds.push_back(constant_score(data, options.metric, fold, f, monitor));
+    constant.folds.push_back(constant_score(data, options.metric, fold, f, progress));
   summarize(constant);
   // Class weights ask for other errors than the accuracy counts.
   const Options& s = options.settings;

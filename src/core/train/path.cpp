@@ -20,16 +20,15 @@ std::vector<std::size_t> falling_order(const std::vector<double>& lambdas) {
   return order;
 }
 
-std::vector<double> default_lambdas(const Dataset& data, const Options& settings, Monitor& monitor) {
+std::vector<double> default_lambdas(const Dataset& data, const Options& settings, const Progress& progress) {
   double size = 0;
-  Poller poller(&monitor);
   if (settings.standardize) {
     size = data.dimensions();
   } else {
     for (std::int64_t i = 0; i < data.rows(); ++i) {
       const Row x = data.row(i);
       size += squared_norm(x) / static_cast<double>(data.rows());
-      poller.work(x.count);
+      progress.work(x.count);
     }
   }
   if (settings.intercept) size += settings.intercept_scale * settings.intercept_scale;
@@ -39,10 +38,10 @@ std::vector<double> default_lambdas(const Dataset& data, const Options& settings
   return lambdas;
 }
 
-void follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas, Monitor& monitor,
-                 double memory_left, const std::function<void(std::size_t, Model&&)>& visit) {
+void follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas,
+                 const Progress& progress, double memory_left, const std::function<void(std::size_t, Model&&)>& visit) {
   // Here, and not in each training: they start from each other in these columns.
-  const Compaction compaction(given_rows, given, &monitor, memory_left);
+  const Compaction compaction(given_rows, given, progress, memory_left);
   const Dataset& data = compaction.rows();
   Options settings = given;
   if (settings.initial.has_value()) compaction.take(*settings.initial);
@@ -52,17 +51,17 @@ void follow_path(const Dataset& given_rows, const Options& given, const std::vec
     // Once for all models, which start from each other in these units.
     require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
                    "the standardised copy of the rows");
-    standard = measure(data, given.intercept, &monitor);
-    copy.emplace(standardized(data, *standard, &monitor));
+    standard = measure(data, given.intercept, progress);
+    copy.emplace(standardized(data, *standard, progress));
     if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
     if (settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
     settings.standardize = false;
-    if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, &monitor);
+    if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, progress);
   }
   settings.dual_weights = true;
   for (const std::size_t k : falling_order(lambdas)) {
     settings.lambda = lambdas[k];
-    Model model = train(copy ? *copy : data, settings, monitor, memory_left);
+    Model model = train(copy ? *copy : data, settings, progress, memory_left);
     if (model.basis == nullptr) settings.initial = start_from(model);
     if (!given.dual_weights) model.dual_weights.reset();
     if (standard) to_user_units(*standard, model.weights, model.intercept);
@@ -71,17 +70,17 @@ void follow_path(const Dataset& given_rows, const Options& given, const std::vec
   }
 }
 
-std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, Monitor& monitor,
+std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
                               double memory_left) {
   Options settings = options.settings;
   settings.loss = options.losses.front();
-  const Compaction compaction(given_rows, settings, &monitor, memory_left);
+  const Compaction compaction(given_rows, settings, progress, memory_left);
   const Dataset& data = compaction.rows();
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
-      options.lambdas.empty() ? default_lambdas(data, settings, monitor) : options.lambdas;
+      options.lambdas.empty() ? default_lambdas(data, settings, progress) : options.lambdas;
   std::vector<Model> models(lambdas.size());
-  follow_path(data, settings, lambdas, monitor, memory_left, [&](std::size_t k, Model&& model) {
+  follow_path(data, settings, lambdas, progress, memory_left, [&](std::size_t k, Model&& model) {
     compaction.give_back(model);
     models[k] = std::move(model);
   });

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/train/train.hpp"
 
 namespace margin {
@@ -35,18 +36,18 @@ Dataset::Outcome outcome_of(const SelectionOptions& options);
 
 /// Five powers of ten, falling: 0.1 to 1e-5 times the mean ‖(x, B)‖² (of standardised rows: their number of features),
 /// rounded to a power of ten, so that features in other units get the same models.
-std::vector<double> default_lambdas(const Dataset& data, const Options& settings, Monitor& monitor);
+std::vector<double> default_lambdas(const Dataset& data, const Options& settings, const Progress& progress);
 
 /// Positions in the list, by falling lambda; equals keep their order.
 std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
 
 /// Train one model per lambda, the largest lambda first, each from the weights and dual vector of the one before;
 /// `visit(index, model)` gets them in that order, with the index in `lambdas`. Every model has its own certificate.
-void follow_path(const Dataset& data, const Options& settings, const std::vector<double>& lambdas, Monitor& monitor,
-                 double memory_left, const std::function<void(std::size_t, Model&&)>& visit);
+void follow_path(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
+                 const Progress& progress, double memory_left, const std::function<void(std::size_t, Model&&)>& visit);
 
 /// The models of a path, in the order of the list (default_lambdas for none).
-std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, Monitor& monitor,
+std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, const Progress& progress,
                               double memory_left = -1);
 
 /// The fold of every row, 0 … folds − 1: each class (a regression: all rows) is shuffled by `seed` and dealt out in
@@ -71,8 +72,8 @@ struct Selection {
   double seconds = 0;
 };
 
-/// Throws Error; what the monitor throws passes through.
-Selection cross_validate(const Dataset& data, const SelectionOptions& options, Monitor& monitor,
+/// Throws Error; what the progress throws passes through.
+Selection cross_validate(const Dataset& data, const SelectionOptions& options, const Progress& progress,
                          double memory_left = -1);
 
 /// Whether the best setting does no better than predicting the same for every row.

@@ -64,13 +64,13 @@ void from_label_units(const Problem& problem, InitialModel& model) {
 }
 
 /// What the best constant prediction would have for `failure`, from outcomes and weights alone.
-double constant_failure(const Problem& p, Poller& poller) {
+double constant_failure(const Problem& p, const Progress& progress) {
   if (p.interpolate) return std::numeric_limits<double>::infinity();
   if (p.task == Task::regression) {
     const double u = (p.target_constant - p.target_center) / p.target_scale;
     double sum = 0;
     for (std::int64_t i = 0; i < p.rows(); ++i) {
-      poller.work(32);
+      progress.work(32);
       sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
     }
     return sum / p.total_weight;
@@ -78,7 +78,7 @@ double constant_failure(const Problem& p, Poller& poller) {
   std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
   double total = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
-    poller.work(8);
+    progress.work(8);
     mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.weight(i);
     total += p.weight(i);
   }
@@ -99,19 +99,20 @@ void judge(const Problem& problem, double tolerance, Model& model) {
     model.status = Status::iteration_limit;
 }
 
-Certificate certificate_of(const Problem& problem, Solution& s, double tolerance) {
-  if (problem.interpolate) return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status);
+Certificate certificate_of(const Problem& problem, Solution& s, double tolerance, const Progress& progress) {
+  if (problem.interpolate)
+    return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status, progress);
   if (const auto* stumps = stumps_of(s.basis.get()))
-    return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual);
+    return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual, progress);
   if (problem.kernel != nullptr)
-    return certify_kernel(problem, s.weights, *support_vectors_of(s.basis.get()), s.intercept, s.dual);
-  return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual)
-                             : certify_risk(problem, s.weights, s.intercept, s.dual);
+    return certify_kernel(problem, s.weights, *support_vectors_of(s.basis.get()), s.intercept, s.dual, progress);
+  return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual, progress)
+                             : certify_risk(problem, s.weights, s.intercept, s.dual, nullptr, progress);
 }
 
 /// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
 /// certificate says how far from the optimum it is. True if there was one.
-bool keep_finite(Solution& s, Monitor& monitor) {
+bool keep_finite(Solution& s, const Progress& progress) {
   bool kept = true;
   for (Eigen::Index o = 0; o < s.weights.rows(); ++o) {
     if (s.weights.row(o).allFinite() && (o >= s.intercept.size() || std::isfinite(s.intercept(o)))) continue;
@@ -119,9 +120,8 @@ bool keep_finite(Solution& s, Monitor& monitor) {
     if (o < s.intercept.size()) s.intercept(o) = 0;
     kept = false;
   }
-  Poller poller(&monitor);
   for (Eigen::Index i = 0; i < s.dual.rows(); ++i) {
-    poller.work(4.0 * static_cast<double>(s.dual.cols()));
+    progress.work(4.0 * static_cast<double>(s.dual.cols()));
     for (Eigen::Index o = 0; o < s.dual.cols(); ++o)
       if (!std::isfinite(s.dual(i, o))) {
         s.dual(i, o) = 0;
@@ -133,22 +133,21 @@ bool keep_finite(Solution& s, Monitor& monitor) {
 
 }  // namespace
 
-Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, double memory_left) {
+Model train(const Dataset& given_rows, const Options& given, const Progress& progress, double memory_left) {
   const auto start = std::chrono::steady_clock::now();
-  const Compaction compaction(given_rows, given, &monitor, memory_left);
+  const Compaction compaction(given_rows, given, progress, memory_left);
   const Dataset& data = compaction.rows();
   std::optional<Standardization> standard;
   std::optional<Dataset> copy;
   if (given.standardize) {
-    require_range(data, &monitor);  // before sums of squares are taken; those of the copy are checked with its problem
+    require_range(data, progress);  // before sums of squares are taken; those of the copy are checked with its problem
     require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
                    "the standardised copy of the rows");
-    standard = measure(data, given.intercept, &monitor);
-    copy.emplace(standardized(data, *standard, &monitor));
+    standard = measure(data, given.intercept, progress);
+    copy.emplace(standardized(data, *standard, progress));
     if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
   }
-  Problem problem = make_problem(copy ? *copy : data, given, &monitor);
-  problem.monitor = &monitor;
+  Problem problem = make_problem(copy ? *copy : data, given, progress);
   const bool calibrate = given.calibration != Calibrate::none;
   if (calibrate) {
     require_calibration(problem);
@@ -164,8 +163,8 @@ Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, d
   if (problem.task == Task::regression && options.initial.has_value()) from_label_units(problem, *options.initial);
   if (memory_left >= 0) options.workspace_limit = memory_left;
 
-  Solution solution = solver.solve(problem, options, monitor);
-  if (keep_finite(solution, monitor)) solution.status = Status::iteration_limit;
+  Solution solution = solver.solve(problem, options, progress);
+  if (keep_finite(solution, progress)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
   round_intercept(problem, solution);
@@ -177,27 +176,26 @@ Model train(const Dataset& given_rows, const Options& given, Monitor& monitor, d
   model.norm = problem.norm;
   model.lambda = given.lambda;
   model.classes = problem.class_names;
-  model.certificate = certificate_of(problem, solution, options.tolerance);
+  model.certificate = certificate_of(problem, solution, options.tolerance, progress);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
     solution.weights.setZero();  // their value is no number: that of 0 is
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
-    model.certificate = certificate_of(problem, solution, options.tolerance);
+    model.certificate = certificate_of(problem, solution, options.tolerance, progress);
   }
-  Poller poller(&monitor);
-  model.certificate.constant_failure = constant_failure(problem, poller);
+  model.certificate.constant_failure = constant_failure(problem, progress);
   // The certificate has the last word on what the solver believes.
   model.status = solution.status;
   if (!problem.interpolate) judge(problem, options.tolerance, model);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
-  polled_release(solution.dual, [poller = Poller(&monitor)](double n) mutable { poller.work(n); });
+  polled_release(solution.dual, progress);
   if (problem.task == Task::regression && !problem.interpolate) {
     to_label_units(problem, solution.weights, solution.intercept);
     model.constant = problem.target_constant;
     if (given.intercept) model.target_center = problem.target_center;
     if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
   }
-  if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, monitor);
+  if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, progress);
   if (standard) to_user_units(*standard, solution.weights, solution.intercept);
   model.dimensions = data.dimensions();
   model.ignore_unseen = given.ignore_unseen;

@@ -22,8 +22,8 @@ struct FourierCall {
   }
 
   FeatureReader features;
-  SessionMonitor::Clock::time_point last_line{};
-  SessionMonitor monitor{std::string(), false, last_line};
+  SessionProgress::Clock::time_point last_line{};
+  SessionProgress progress{std::string(), false, last_line};
   std::optional<FourierFeatures> known;
 };
 
@@ -62,6 +62,6 @@ MARGIN_FUNCTION(margin_fourier) {
   const margin::Row x = call.features.read(PG_GETARG_DATUM(0));
   require_finite(x);
   const auto [result, values] = new_float4_array(dimensions);
-  call.map(dimensions, static_cast<std::uint64_t>(seed)).transform(x, gamma, &call.monitor, values);
+  call.map(dimensions, static_cast<std::uint64_t>(seed)).transform(x, gamma, call.progress, values);
   return result;
 }

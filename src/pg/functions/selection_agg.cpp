@@ -17,11 +17,11 @@ RowRules rules_of_path(Value::Object options) { return rules_of(parse_path(std::
 /// What all groups of a query share: the last progress line.
 struct SelectionCall {
   explicit SelectionCall(FunctionCallInfo) {}
-  SessionMonitor::Clock::time_point last_line{};
+  SessionProgress::Clock::time_point last_line{};
   GroupWarnings groups;
 };
 
-SessionMonitor monitor_of(FunctionCallInfo fcinfo, const Options& settings) {
+SessionProgress progress_of(FunctionCallInfo fcinfo, const Options& settings) {
   return {settings.log_level, false, query_state<SelectionCall>(fcinfo).last_line};
 }
 
@@ -64,10 +64,10 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
-  SessionMonitor monitor = monitor_of(fcinfo, options.settings);
+  SessionProgress progress = progress_of(fcinfo, options.settings);
   margin::Selection selection;
   if (!attempt(*rows, groups,
-               [&] { selection = margin::cross_validate(rows->data, options, monitor, rows->memory_left); }))
+               [&] { selection = margin::cross_validate(rows->data, options, progress, rows->memory_left); }))
     PG_RETURN_NULL();
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
   if (useless(selection))
@@ -103,9 +103,9 @@ MARGIN_FUNCTION(margin_path_final) {
   const margin::SelectionOptions options = margin::parse_path(rows->options);
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
-  SessionMonitor monitor = monitor_of(fcinfo, options.settings);
+  SessionProgress progress = progress_of(fcinfo, options.settings);
   std::vector<margin::Model> models;
-  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, monitor, rows->memory_left); }))
+  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, progress, rows->memory_left); }))
     PG_RETURN_NULL();
   rows->options.erase("lambdas");
   rows->options.erase("initial");

@@ -42,10 +42,10 @@ Datum to_array(FunctionCallInfo fcinfo, Oid element) {
   if (n == 0) return backend([=] { return PointerGetDatum(construct_empty_array(element)); });
   auto* array = backend([=] { return static_cast<ArrayType*>(palloc(size)); });
   // A gigabyte of zeros takes the better part of a second, which a cancelled query does not wait for.
-  InterruptMonitor monitor;
+  InterruptProgress progress;
   constexpr std::size_t piece = std::size_t{1} << 24;
   for (std::size_t at = 0; at < size; at += piece) {
-    monitor.poll();
+    progress.poll();
     std::memset(reinterpret_cast<char*>(array) + at, 0, std::min(piece, size - at));
   }
   SET_VARSIZE(array, size);
@@ -93,8 +93,8 @@ MARGIN_FUNCTION(margin_sparse) {
     throw margin::Error(margin::ErrorKind::invalid_value,
                         "dimensions is " + std::to_string(dimensions) + ", expected 1 or more",
                         "Leave it out, or give NULL, for as far as the indices go.");
-  InterruptMonitor session;
-  return sparse_datum(margin::make_sparse(indices, values, n, dimensions, &session));
+  InterruptProgress session;
+  return sparse_datum(margin::make_sparse(indices, values, n, dimensions, session));
 }
 
 MARGIN_FUNCTION(margin_sparse_from_real) { return from_array<float>(fcinfo); }
@@ -110,17 +110,16 @@ MARGIN_FUNCTION(margin_sparse_from_jsonb) {
                         "Write the index and value of each non-zero: '{\"1\": 0.5, \"7\": 2}'.");
   std::vector<std::int32_t> indices;
   std::vector<double> values;
-  InterruptMonitor session;
-  margin::Poller poller(&session);
+  InterruptProgress session;
   for (const auto& [key, item] : *object) {
-    poller.work(256);
+    session.work(256);
     indices.push_back(index_of(key));
     const double* number = std::get_if<double>(&item.data);
     if (number == nullptr)
       throw margin::Error(margin::ErrorKind::invalid_value, "the value of the key \"" + key + "\" is not a number");
     values.push_back(*number);
   }
-  return sparse_datum(margin::make_sparse(indices.data(), values.data(), indices.size(), 0, &session));
+  return sparse_datum(margin::make_sparse(indices.data(), values.data(), indices.size(), 0, session));
 }
 
 MARGIN_FUNCTION(margin_sparse_to_jsonb) {

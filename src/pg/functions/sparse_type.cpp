@@ -15,15 +15,15 @@ int compare_arguments(FunctionCallInfo fcinfo) {
 using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_sparse_in) {
-  InterruptMonitor session;
-  return sparse_datum(margin::parse_sparse(PG_GETARG_CSTRING(0), &session));
+  InterruptProgress session;
+  return sparse_datum(margin::parse_sparse(PG_GETARG_CSTRING(0), session));
 }
 
 MARGIN_FUNCTION(margin_sparse_out) {
-  InterruptMonitor session;
+  InterruptProgress session;
   const margin::FeatureRow x = sparse_from(PG_GETARG_DATUM(0));
   session.poll();
-  const std::string text = margin::print_sparse(x, &session);
+  const std::string text = margin::print_sparse(x, session);
   session.poll();
   const char* from = text.data();
   const std::size_t size = text.size();
@@ -35,13 +35,13 @@ MARGIN_FUNCTION(margin_sparse_recv) {
   const std::string_view bytes(message->data + message->cursor,
                                static_cast<std::size_t>(message->len - message->cursor));
   message->cursor = message->len;
-  InterruptMonitor session;
-  return sparse_datum(margin::read_sparse_wire(bytes, &session));
+  InterruptProgress session;
+  return sparse_datum(margin::read_sparse_wire(bytes, session));
 }
 
 MARGIN_FUNCTION(margin_sparse_send) {
-  InterruptMonitor session;
-  const std::string bytes = margin::write_sparse_wire(sparse_from(PG_GETARG_DATUM(0)), &session);
+  InterruptProgress session;
+  const std::string bytes = margin::write_sparse_wire(sparse_from(PG_GETARG_DATUM(0)), session);
   const char* from = bytes.data();
   const auto size = static_cast<int>(bytes.size());
   return backend([=] { return PointerGetDatum(cstring_to_text_with_len(from, size)); });

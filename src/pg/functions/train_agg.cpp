@@ -158,7 +158,7 @@ namespace {
 /// What all groups of a query share: the last progress line, and how many warnings were given.
 struct FinalCall {
   explicit FinalCall(FunctionCallInfo) {}
-  SessionMonitor::Clock::time_point last_line{};
+  SessionProgress::Clock::time_point last_line{};
   TrainingWarnings warnings;
   GroupWarnings groups;
 };
@@ -180,9 +180,9 @@ MARGIN_FUNCTION(margin_train_final) {
   if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
   require_storable(rows->data, settings);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
-  SessionMonitor monitor(settings.log_level, about_margin, call.last_line);
+  SessionProgress progress(settings.log_level, about_margin, call.last_line);
   margin::Model model;
-  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, monitor, rows->memory_left); }))
+  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, progress, rows->memory_left); }))
     PG_RETURN_NULL();
   call.warnings.give(model, settings);
   rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model

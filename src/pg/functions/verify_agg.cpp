@@ -236,8 +236,8 @@ void set_interval(CompositeBuilder& out, double primal, double dual, double gap)
 }
 
 void set_kernel_ends(CompositeBuilder& out, const VerifyState& state) {
-  InterruptMonitor monitor;
-  const auto [margin_lower, c] = state.kernel->ends(&monitor);
+  InterruptProgress progress;
+  const auto [margin_lower, c] = state.kernel->ends(progress);
   const bool hard = !state.model->lambda.has_value();
   out.set_int8("errors", state.kernel->errors());
   out.set_float8("margin_lower", margin_lower);

@@ -15,16 +15,16 @@ int level_of(const std::string& name) {
 }
 }  // namespace
 
-SessionMonitor::SessionMonitor(const std::string& level, bool hard_margin, Clock::time_point& last_line)
+SessionProgress::SessionProgress(const std::string& level, bool hard_margin, Clock::time_point& last_line)
     : level_(level_of(level)), hard_margin_(hard_margin), last_line_(last_line) {}
 
 // Interrupts that do not cancel (barriers, requests to log memory) are served too, and training goes on.
-void InterruptMonitor::poll() {
+void InterruptProgress::poll() const {
   if (guc_poll_trace > 0) trace_poll();
   if (InterruptPending) backend([] { CHECK_FOR_INTERRUPTS(); });
 }
 
-void SessionMonitor::report(std::string_view solver, const TracePoint& point) {
+void SessionProgress::report(std::string_view solver, const TracePoint& point) const {
   if (level_ == 0) return;
   const Clock::time_point now = Clock::now();
   if (last_line_ != Clock::time_point{} && now - last_line_ < std::chrono::seconds(1)) return;

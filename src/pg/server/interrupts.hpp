@@ -6,21 +6,21 @@
 namespace margin::pg {
 
 /// Serves the session's interrupts.
-class InterruptMonitor : public Monitor {
+class InterruptProgress : public Progress {
  public:
-  void poll() override;
+  void poll() const override;
 };
 
 /// The same, and reports at most one line a second.
-class SessionMonitor final : public InterruptMonitor {
+class SessionProgress final : public InterruptProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// `level`: the option log_level, empty for the session's margin.log_level. `last_line` is kept by the caller
   /// across the groups of a query; the epoch means that there was none.
-  SessionMonitor(const std::string& level, bool hard_margin, Clock::time_point& last_line);
+  SessionProgress(const std::string& level, bool hard_margin, Clock::time_point& last_line);
 
-  void report(std::string_view solver, const TracePoint& point) override;
+  void report(std::string_view solver, const TracePoint& point) const override;
 
  private:
   int level_;

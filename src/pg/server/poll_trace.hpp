@@ -23,7 +23,7 @@ class TracedCall {
   const char* outer_;
 };
 
-/// Called by InterruptMonitor::poll() while the trace is on.
+/// Called by InterruptProgress::poll() while the trace is on.
 void trace_poll();
 
 }  // namespace margin::pg

@@ -23,7 +23,7 @@ class Reader {
  private:
   Token next() {
     JsonbIterator** at = &iterator_;
-    poller_.work(256);
+    session_.work(256);
     return backend([=] {
       Token t;
       t.kind = JsonbIteratorNext(at, &t.value, false);
@@ -69,8 +69,7 @@ class Reader {
     }
   }
 
-  InterruptMonitor session_;
-  Poller poller_{&session_};
+  InterruptProgress session_;
   JsonbIterator* iterator_;
 };
 
@@ -85,7 +84,7 @@ class Writer {
  private:
   JsonbValue* push(JsonbIteratorToken token, JsonbValue* value = nullptr) {
     JsonbParseState** state = &state_;
-    poller_.work(256);
+    session_.work(256);
     return backend([=] { return pushJsonbValue(state, token, value); });
   }
 
@@ -148,8 +147,7 @@ class Writer {
     return v;
   }
 
-  InterruptMonitor session_;
-  Poller poller_{&session_};
+  InterruptProgress session_;
   JsonbParseState* state_ = nullptr;
 };
 

@@ -64,9 +64,9 @@ Datum array_of(const std::vector<Datum>& values, Oid type) {
 }
 
 /// Bases of decoded models live as long as a query, and longer than any frame.
-Monitor& session() {
-  static InterruptMonitor monitor;
-  return monitor;
+const Progress& session() {
+  static InterruptProgress progress;
+  return progress;
 }
 
 /// A basis of the views, which are polled while they are summarised.
@@ -76,10 +76,9 @@ std::unique_ptr<const Basis> basis_of(KernelRows rows, const std::vector<View>& 
   const double needed = rows.layout() == Layout::compact ? 72 * values : 8 * tiles * rows.dimensions();
   require_memory(needed, memory_limit(), "the support vectors of the model");
   rows.reserve(views.size(), values);
-  Poller poller(&session());
   for (const Row& x : views) {
     rows.append(x);
-    poller.work(rows.append_operations(x));
+    session().work(rows.append_operations(x));
   }
   return std::make_unique<KernelBasis>(std::move(rows), sparse, std::vector<std::int64_t>(), &session());
 }
@@ -104,7 +103,7 @@ std::shared_ptr<const KernelFunction> read_function(const CompositeReader& reade
   // The hidden units are drawn, and each vector has a number for each: a small model may state a large width.
   const double width = p.width;
   require_memory(8 * width * (dimensions + static_cast<double>(vectors)), memory_limit(), "the kernel of the model");
-  auto kernel = make_kernel(name, p, dimensions, &session());
+  auto kernel = make_kernel(name, p, dimensions, session());
   if (kernel == nullptr) reader.refuse("kernel_parameters", "do not define the kernel \"" + name + "\"");
   return kernel;
 }

@@ -31,8 +31,8 @@ void require_storable(const Dataset& data, const Options& settings) {
   const std::int32_t classes = data.classes().size();
   const double outputs = classes <= 2 ? 1 : classes;
   if (8 * outputs * data.dimensions() <= MaxAllocSize) return;
-  InterruptMonitor monitor;
-  const std::int32_t width = solved_width(data, settings, &monitor);
+  InterruptProgress progress;
+  const std::int32_t width = solved_width(data, settings, progress);
   if (8 * outputs * width <= MaxAllocSize) return;
   throw Error(ErrorKind::limit_exceeded,
               "a model of " + std::to_string(width) + " features and " +

@@ -74,7 +74,7 @@ Datum sparse_datum(const SparseVector& v) {
   if (size > MaxAllocSize)
     throw Error(ErrorKind::limit_exceeded,
                 "a margin_sparse of " + std::to_string(v.indices.size()) + " entries would be larger than 1 GB");
-  InterruptMonitor session;
+  InterruptProgress session;
   session.poll();  // between what came before and the passes over all entries here
   auto* to = static_cast<varlena*>(backend([=] { return palloc(size); }));
   SET_VARSIZE(to, size);

@@ -14,6 +14,7 @@
 #include "core/math/norm.hpp"
 #include "core/solvers/interpolation/working_set.hpp"
 #include "core/solvers/interval.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -46,7 +47,7 @@ class Interpolation final : public Solver {
     const double working_set = std::min(4096.0, static_cast<double>(p.rows()));
     return 32 * working_set * working_set + 64.0 * p.dimensions() + 24.0 * static_cast<double>(p.rows());
   }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
 
 /// What one scan found: the intercept that serves all rows best, and by how much each row is missed.
@@ -81,7 +82,7 @@ Misses measure(const Problem& problem, const Eigen::VectorXd& w, double b, doubl
   polled_sort(
       m.rows.begin(), m.rows.end(),
       [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; },
-      [&](double operations) { run.work(operations); });
+      run.progress());
   return m;
 }
 
@@ -95,8 +96,8 @@ double largest_end(const Problem& problem, Run& run) {
   return largest;
 }
 
-Solution Interpolation::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), default_rounds);
+Solution Interpolation::solve(const Problem& problem, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), default_rounds);
   const double row_scale = unit_scale(problem.data.radius()), end_scale = unit_scale(largest_end(problem, run));
   IntervalWorkingSet working_set(problem, row_scale, end_scale);
   for (std::int64_t i = 0; i < problem.rows() && working_set.size() < first_rows; ++i)

@@ -7,6 +7,7 @@
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -10,8 +10,9 @@
 
 #include <unordered_set>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -7,6 +7,7 @@
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/solvers/interval.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -34,9 +35,7 @@ std::string kernel_ascent_refusal(const Problem& p) {
   return {};
 }
 
-Weights KernelAscent::zeros() {
-  return polled_zeros(problem_.rows(), problem_.outputs(), [&](double n) { run_.work(n); });
-}
+Weights KernelAscent::zeros() { return polled_zeros(problem_.rows(), problem_.outputs(), run_.progress()); }
 
 KernelAscent::KernelAscent(const Problem& problem, const KernelRows& rows, KernelColumns& columns, Run& run)
     : problem_(problem),
@@ -207,7 +206,7 @@ Solution KernelAscent::solution(bool dual_of_momentum) const {
   Solution s;
   // w = Σ c_i k(x_i, ·)/R has norm ‖w‖; in the rows' own units the coefficients are c/(R ‖w‖), scores R times larger.
   const double scale = best_norm_ > 0 ? 1 / (radius_ * best_norm_) : 0;
-  SupportVectors support = support_vectors(problem_, rows_, best_ * scale);
+  SupportVectors support = support_vectors(problem_, rows_, best_ * scale, run_.progress());
   s.basis = std::move(support.basis);
   s.weights = std::move(support.weights);
   s.intercept = Eigen::VectorXd::Zero(k_);
@@ -226,12 +225,11 @@ Solution KernelAscent::zero_solution(std::string_view solver) const {
   return s;
 }
 
-Solution run_kernel_ascent(const Problem& problem, const Options& options, Monitor& monitor, std::string_view name,
-                           const KernelStep& step) {
-  Run run(options, monitor, name, default_steps);
-  auto poll = [&](double operations) { run.work(operations); };
-  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
-  KernelColumns columns(rows, options.workspace_limit - kernel_ascent_bytes(problem), poll);
+Solution run_kernel_ascent(const Problem& problem, const Options& options, const Progress& progress,
+                           std::string_view name, const KernelStep& step) {
+  Run run(options, progress, name, default_steps);
+  const KernelRows rows = kernel_rows(problem.data, problem.kernel, progress);
+  KernelColumns columns(rows, options.workspace_limit - kernel_ascent_bytes(problem), progress);
   KernelAscent ascent(problem, rows, columns, run);
   if (ascent.radius() == 0) return ascent.zero_solution(name);
 

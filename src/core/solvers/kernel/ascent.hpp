@@ -15,6 +15,7 @@
 
 #include "core/base/random.hpp"
 #include "core/kernel/column_cache.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -75,8 +76,8 @@ struct UpperEnd {
 using KernelStep = std::function<UpperEnd(KernelAscent& ascent, const Run& run, std::int64_t t)>;
 
 /// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower end is the best margin seen.
-Solution run_kernel_ascent(const Problem& problem, const Options& options, Monitor& monitor, std::string_view name,
-                           const KernelStep& step);
+Solution run_kernel_ascent(const Problem& problem, const Options& options, const Progress& progress,
+                           std::string_view name, const KernelStep& step);
 
 /// Bytes that KernelAscent takes, with some columns.
 double kernel_ascent_bytes(const Problem& problem);

@@ -7,6 +7,7 @@
 // Source     A. Cotter, S. Shalev-Shwartz, N. Srebro, The kernelized stochastic batch perceptron, ICML 2012, as used
 //            by Ji, Srebro & Telgarsky (2021), Figure 3.
 #include "core/solvers/kernel/ascent.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -28,11 +29,11 @@ class KernelBatchPerceptron final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
 
-Solution KernelBatchPerceptron::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
-  return run_kernel_ascent(problem, options, monitor, name(),
+Solution KernelBatchPerceptron::solve(const Problem& problem, const Options& options, const Progress& progress) const {
+  return run_kernel_ascent(problem, options, progress, name(),
                            [](KernelAscent& ascent, const Run&, std::int64_t t) -> UpperEnd {
                              ascent.step(ascent.worst(), 0, 1);
                              return {ascent.norm_of_weights() / static_cast<double>(t + 1), false};

@@ -15,6 +15,7 @@
 
 #include "core/base/error.hpp"
 #include "core/solvers/kernel/ascent.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -36,10 +37,10 @@ class Sampling final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
 
-Solution Sampling::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+Solution Sampling::solve(const Problem& problem, const Options& options, const Progress& progress) const {
   if (options.step != Step::automatic && options.step != Step::theory)
     throw Error(ErrorKind::unsupported, "sampling takes theory steps, or leave step out",
                 "quadratic, wolfe, adaboost and optimal steps are those of boosting or dual_ascent.");
@@ -47,7 +48,7 @@ Solution Sampling::solve(const Problem& problem, const Options& options, Monitor
   const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
   Random random(options.seed);
   return run_kernel_ascent(
-      problem, options, monitor, name(), [&](KernelAscent& ascent, const Run& run, std::int64_t t) -> UpperEnd {
+      problem, options, progress, name(), [&](KernelAscent& ascent, const Run& run, std::int64_t t) -> UpperEnd {
         const double steps = static_cast<double>(t + 1);
         if (theory) {
           const double theta = std::sqrt(std::log(pairs) / static_cast<double>(run.max_iterations()));

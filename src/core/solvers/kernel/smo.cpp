@@ -26,6 +26,7 @@
 #include "core/solvers/kernel/smo_output.hpp"
 #include "core/solvers/margin_scan.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -54,7 +55,7 @@ class Smo final : public Solver {
     const double n = static_cast<double>(p.rows()), first = std::min(n, static_cast<double>(SmoOutput::first_pool));
     return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (16 + first) + 32 * first * first + 2 * dual_bytes(p);
   }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
 
 std::string Smo::unsupported_reason(const Problem& p) const {
@@ -100,10 +101,9 @@ void store(const Problem& problem, const SmoOutput& output, std::int32_t o, Weig
   }
 }
 
-Solution Smo::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), default_rounds);
-  auto poll = [&](double operations) { run.work(operations); };
-  const KernelRows rows = kernel_rows(problem.data, problem.kernel, poll);
+Solution Smo::solve(const Problem& problem, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), default_rounds);
+  const KernelRows rows = kernel_rows(problem.data, problem.kernel, progress);
   const double n = static_cast<double>(problem.rows());
   const double left = std::max(
       options.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 128 * n - 2 * dual_bytes(problem),
@@ -111,14 +111,14 @@ Solution Smo::solve(const Problem& problem, const Options& options, Monitor& mon
   // A quarter for the working set's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half for
   // columns.
   const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, useful_pool));
-  KernelColumns columns(rows, left / 2, poll);
+  KernelColumns columns(rows, left / 2, progress);
 
   Solution s;
   s.solver = name();
   s.status = Status::optimal;
-  s.dual = polled_zeros(problem.rows(), problem.outputs(), poll);
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), progress);
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
-  Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), poll);
+  Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), progress);
   // The interval of all outputs: those that are done by their own, those to come by weights of 0.
   const double untrained = problem.hard_margin ? 0 : weight_sum(problem) / problem.total_weight;
   double lower = 0, upper = untrained * problem.outputs();
@@ -139,7 +139,7 @@ Solution Smo::solve(const Problem& problem, const Options& options, Monitor& mon
   } else {
     solve_outputs(problem, s.status, solve_one);
   }
-  SupportVectors support = support_vectors(problem, rows, coefficients);
+  SupportVectors support = support_vectors(problem, rows, coefficients, progress);
   s.basis = std::move(support.basis);
   s.weights = std::move(support.weights);
   s.trace = run.take_trace();

@@ -6,6 +6,7 @@
 #include "core/kernel/column_cache.hpp"
 #include "core/problem/problem.hpp"
 #include "core/solvers/kernel/smo_working_set.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -63,7 +63,7 @@ class NewtonDirection {
 
  private:
   Eigen::VectorXd solve(Eigen::VectorXd v) const {
-    solve_factored(factor_, v.data(), &run_);
+    solve_factored(factor_, v.data(), &run_.progress());
     return v;
   }
   const Eigen::VectorXd& solved(Eigen::Index c) const { return solved_[static_cast<std::size_t>(c)]; }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/math/symmetric_matrix.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -21,6 +21,7 @@
 #include "core/solvers/l1_margin/stump_learners.hpp"
 #include "core/solvers/margin_scan.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -65,7 +66,7 @@ class Boosting final : public Solver {
     const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
     return dual_bytes(p) + columns + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
   }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 
  private:
   const SolverRecord& record_;
@@ -97,8 +98,8 @@ void set_row_weights(L1Output& out, const Eigen::VectorXd& q) {
 
 /// Rounds until the interval of this output is within `target`, or `limit` rounds are done.
 L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners, const BoostingRule& rule,
-                      double target, std::int64_t limit, Poller& poller) {
-  BoostingRounds boosting(learners, signs(rows.problem, output), rule, poller);
+                      double target, std::int64_t limit, const Progress& progress) {
+  BoostingRounds boosting(learners, signs(rows.problem, output), rule, progress);
   L1Output out;
   Eigen::VectorXd best_q;
   const auto offer = [&](double edge, const Eigen::VectorXd& q) {
@@ -168,23 +169,22 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
   s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
 }
 
-Solution Boosting::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
+Solution Boosting::solve(const Problem& problem, const Options& options, const Progress& progress) const {
   const bool stumps = problem.learners == Learners::stumps;
   const bool working_set = &record_ == &linear_program_record;
   if (stumps && working_set)
     throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
                 "Leave it out: stumps are found in rounds of boosting.");
   const BoostingRule rule = rule_of(problem, options);
-  Run run(options, monitor, "boosting", default_rounds);
+  Run run(options, progress, "boosting", default_rounds);
   L1Rows rows(problem, run);
   if (stumps) rows.scale = 1;
-  Poller poller(&monitor);
   std::unique_ptr<WeakLearners> learners;
   const double target = certifiable * options.tolerance;
   const auto rounds = [&](std::int32_t o, std::int64_t limit) {
-    if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, poller);
-    if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, poller);
-    return solve_rounds(rows, o, *learners, rule, target, limit, poller);
+    if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, progress);
+    if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, progress);
+    return solve_rounds(rows, o, *learners, rule, target, limit, progress);
   };
   const auto exact = [&](std::int32_t o) {
     L1Output out = solve_linear_program(rows, o, target, options.seed);
@@ -193,7 +193,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, Monitor
       minimise_risk(out, rounds(o, rounds_of_risk));
     return out;
   };
-  Solution s = zero_solution(problem, name(), [&](double n) { poller.work(n); });
+  Solution s = zero_solution(problem, name(), progress);
   if (stumps) s.weights.resize(problem.outputs(), 0);
   solve_outputs(problem, s.status, [&](std::int32_t o) {
     rows.of_earlier = rows.iterations;

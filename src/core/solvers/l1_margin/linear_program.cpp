@@ -5,6 +5,7 @@
 
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -140,10 +141,8 @@ L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double toleranc
   best.bounds.upper = 1;
   const double target = certifiable * tolerance, accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
   for (;;) {
-    const L1Simplex::Outcome outcome = simplex.solve(accuracy, [&](double operations) {
-      rows.run.work(operations);
-      return !rows.run.out_of_time();
-    });
+    const L1Simplex::Outcome outcome =
+        simplex.solve(accuracy, rows.run.progress(), [&] { return rows.run.out_of_time(); });
     if (outcome == L1Simplex::Outcome::stuck) break;
     if (simplex.value() <= best.bounds.upper) {
       best.bounds.upper = simplex.value();

@@ -18,8 +18,9 @@ double logistic_slope(double m) { return m > 0 ? std::exp(-m) / (1 + std::exp(-m
 
 }  // namespace
 
-BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, const BoostingRule& rule, Poller& poller)
-    : learners_(learners), y_(std::move(y)), rule_(rule), poller_(poller) {
+BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, const BoostingRule& rule,
+                               const Progress& progress)
+    : learners_(learners), y_(std::move(y)), rule_(rule), progress_(progress) {
   const auto n = static_cast<Eigen::Index>(y_.size());
   scores_ = q_ = average_ = signed_q_ = h_ = Eigen::VectorXd::Zero(n);
   weigh();
@@ -27,12 +28,12 @@ BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, co
 
 double BoostingRounds::edge_of(const Eigen::VectorXd& q) {
   for (Eigen::Index i = 0; i < q.size(); ++i) signed_q_(i) = y_[static_cast<std::size_t>(i)] * q(i);
-  return std::fabs(learners_.best(signed_q_, poller_).edge);
+  return std::fabs(learners_.best(signed_q_, progress_).edge);
 }
 
 double BoostingRounds::find() {
   for (Eigen::Index i = 0; i < q_.size(); ++i) signed_q_(i) = y_[static_cast<std::size_t>(i)] * q_(i);
-  chosen_ = learners_.best(signed_q_, poller_);
+  chosen_ = learners_.best(signed_q_, progress_);
   return std::fabs(chosen_.edge);
 }
 
@@ -47,7 +48,7 @@ void BoostingRounds::step() {
   for (Eigen::Index i = 0; i < h_.size(); ++i) scores_(i) += size * y_[static_cast<std::size_t>(i)] * h_(i);
   weights_.resize(learners_.size(), 0.0);
   weights_[chosen_.learner] += sign * size;
-  poller_.work(8.0 * static_cast<double>(h_.size()));
+  progress_.work(8.0 * static_cast<double>(h_.size()));
   weigh();
 }
 
@@ -68,7 +69,7 @@ double BoostingRounds::size_of_step() const {
 /// L and its slope after a step, over L now, with b minimised out. Rows of weight 0 stay without weight.
 BoostingRounds::Point BoostingRounds::at(double step) const {
   if (!as_exponential_) return logistic_at(step);
-  poller_.work(16.0 * static_cast<double>(h_.size()));
+  progress_.work(16.0 * static_cast<double>(h_.size()));
   double sum[2] = {0, 0}, slope[2] = {0, 0};
   for (Eigen::Index i = 0; i < h_.size(); ++i) {
     if (q_(i) == 0) continue;
@@ -90,7 +91,7 @@ BoostingRounds::Point BoostingRounds::logistic_at(double step) const {
     value += logistic_loss(m);
     slope -= logistic_slope(m) * h_(i);
   }
-  poller_.work(32.0 * static_cast<double>(h_.size()));
+  progress_.work(32.0 * static_cast<double>(h_.size()));
   const double now = std::exp(log_loss_) * static_cast<double>(h_.size());
   return {value / now, slope / now};
 }
@@ -107,7 +108,7 @@ double BoostingRounds::best_offset(double step, double start) const {
       curvature += p * (1 - p);
       mass += p;
     }
-    poller_.work(24.0 * static_cast<double>(h_.size()));
+    progress_.work(24.0 * static_cast<double>(h_.size()));
     if (std::fabs(slope) <= 1e-14 * mass) break;
     (slope > 0 ? high : low) = b;
     double next = b - slope / std::max(curvature, 1e-300);
@@ -200,7 +201,7 @@ void BoostingRounds::weigh_exponential() {
   }
   for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
   gradient_ = 1;
-  poller_.work(24.0 * n);
+  progress_.work(24.0 * n);
 }
 
 void BoostingRounds::weigh_logistic() {
@@ -219,7 +220,7 @@ void BoostingRounds::weigh_logistic() {
   double share[2];
   for (const std::size_t side : {0, 1}) share[side] = rule_.intercept ? 0.5 / sum[side] : 1 / (sum[0] + sum[1]);
   for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
-  poller_.work(24.0 * n);
+  progress_.work(24.0 * n);
 }
 
 }  // namespace margin

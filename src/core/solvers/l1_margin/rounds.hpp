@@ -17,6 +17,7 @@
 
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/options/options.hpp"
 #include "core/solvers/l1_margin/weak_learners.hpp"
 
@@ -32,7 +33,7 @@ struct BoostingRule {
 class BoostingRounds {
  public:
   /// `y`: ±1 per row, both present.
-  BoostingRounds(WeakLearners& learners, std::vector<double> y, const BoostingRule& rule, Poller& poller);
+  BoostingRounds(WeakLearners& learners, std::vector<double> y, const BoostingRule& rule, const Progress& progress);
 
   /// The edge γ of the current row weights; finds the learner that the next step uses.
   double find();
@@ -69,7 +70,7 @@ class BoostingRounds {
   WeakLearners& learners_;
   std::vector<double> y_;
   BoostingRule rule_;
-  Poller& poller_;
+  const Progress& progress_;
   Eigen::VectorXd scores_, q_, average_, signed_q_, h_;  // h_: y_i h(x_i) of the chosen learner, its sign in it
   std::vector<double> weights_;
   WeakLearners::Best chosen_{0, 0};

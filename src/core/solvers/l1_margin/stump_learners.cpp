@@ -19,23 +19,22 @@ double midpoint(double below, double above) {
 }
 }  // namespace
 
-StumpLearners::StumpLearners(const Dataset& data, Poller& poller) : data_(data), columns_(data, poller) {
+StumpLearners::StumpLearners(const Dataset& data, const Progress& progress) : data_(data), columns_(data, progress) {
   begin_.push_back(0);
-  for (std::int32_t j = 0; j < data.dimensions(); ++j) sort_column(j, poller);
+  for (std::int32_t j = 0; j < data.dimensions(); ++j) sort_column(j, progress);
 }
 
-void StumpLearners::sort_column(std::int32_t j, Poller& poller) {
+void StumpLearners::sort_column(std::int32_t j, const Progress& progress) {
   const Row x = columns_.column(j);
   std::vector<std::pair<double, std::uint32_t>> sorted;
   sorted.reserve(static_cast<std::size_t>(x.count));
-  const auto work = [&](double operations) { poller.work(operations); };
   for (std::int32_t k = 0; k < x.count; ++k) {
     const double value = x.value(k);
-    work(8);
+    progress.work(8);
     if (x.indices != nullptr && value == 0) continue;  // joins the zeros that are not stored
     sorted.emplace_back(value, static_cast<std::uint32_t>(x.indices != nullptr ? x.indices[k] : k));
   }
-  polled_sort(sorted.begin(), sorted.end(), std::less<>(), work);
+  polled_sort(sorted.begin(), sorted.end(), std::less<>(), progress);
   const bool zeros = static_cast<std::int64_t>(sorted.size()) < data_.rows();
   std::size_t negative = 0;
   while (negative < sorted.size() && sorted[negative].first < 0) ++negative;
@@ -43,14 +42,14 @@ void StumpLearners::sort_column(std::int32_t j, Poller& poller) {
     const bool before_zeros = zeros && k + 1 == negative;
     const bool last = k + 1 < sorted.size() ? sorted[k + 1].first > sorted[k].first || before_zeros : before_zeros;
     entries_.push_back(sorted[k].second | (last ? last_of_group : 0u));
-    work(8);
+    progress.work(8);
   }
   zeros_at_.push_back(begin_.back() + (zeros ? negative : sorted.size()));
   has_zeros_.push_back(zeros ? 1 : 0);
   begin_.push_back(entries_.size());
 }
 
-WeakLearners::Best StumpLearners::best(const Eigen::VectorXd& v, Poller& poller) {
+WeakLearners::Best StumpLearners::best(const Eigen::VectorXd& v, const Progress& progress) {
   const double total = v.sum();
   Split found;
   double largest = -1;
@@ -78,7 +77,7 @@ WeakLearners::Best StumpLearners::best(const Eigen::VectorXd& v, Poller& poller)
       if (end > zeros) offer(zeros, true);
       sweep(zeros, end);
     }
-    poller.work(2.0 * static_cast<double>(end - begin_[column]));
+    progress.work(2.0 * static_cast<double>(end - begin_[column]));
   }
   if (found.feature < 0) return {0, 0};  // no column tells two rows apart
   const Stump stump{found.feature, threshold_of(found)};

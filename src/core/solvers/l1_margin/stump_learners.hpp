@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/progress.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/solvers/l1_margin/weak_learners.hpp"
 
@@ -13,8 +14,8 @@ namespace margin {
 /// are sorted once; the zeros of sparse rows are one group that is never written out.
 class StumpLearners final : public WeakLearners {
  public:
-  StumpLearners(const Dataset& data, Poller& poller);
-  Best best(const Eigen::VectorXd& v, Poller& poller) override;
+  StumpLearners(const Dataset& data, const Progress& progress);
+  Best best(const Eigen::VectorXd& v, const Progress& progress) override;
   void values(std::size_t learner, Eigen::VectorXd& out) const override;
   std::size_t size() const override { return stumps_.size(); }
   /// The stumps that best() named, by number.
@@ -29,7 +30,7 @@ class StumpLearners final : public WeakLearners {
     std::size_t after = 0;  // entry of the column that is the last below the threshold; zeros: see at_zeros
     bool at_zeros = false;
   };
-  void sort_column(std::int32_t j, Poller& poller);
+  void sort_column(std::int32_t j, const Progress& progress);
   double value_of(std::int32_t feature, std::size_t entry) const;
   double threshold_of(const Split& split) const;
 

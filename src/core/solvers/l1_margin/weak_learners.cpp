@@ -4,16 +4,16 @@
 
 namespace margin {
 
-FeatureLearners::FeatureLearners(const Problem& problem, double scale, Poller& poller)
-    : data_(problem.data), scale_(scale), columns_(problem.data, poller), edges_(problem.dimensions()) {}
+FeatureLearners::FeatureLearners(const Problem& problem, double scale, const Progress& progress)
+    : data_(problem.data), scale_(scale), columns_(problem.data, progress), edges_(problem.dimensions()) {}
 
 /// By rows: those of weight 0, which soon are most, are not read.
-WeakLearners::Best FeatureLearners::best(const Eigen::VectorXd& v, Poller& poller) {
+WeakLearners::Best FeatureLearners::best(const Eigen::VectorXd& v, const Progress& progress) {
   edges_.setZero();
   for (std::int64_t i = 0; i < data_.rows(); ++i) {
     if (v(i) == 0) continue;
     const Row x = data_.row(i);
-    poller.work(x.count + 4.0);
+    progress.work(x.count + 4.0);
     add(scale_ * v(i), x, edges_.data());
   }
   Eigen::Index j = 0;

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <memory>
 
+#include "core/base/progress.hpp"
 #include "core/data/columns.hpp"
 #include "core/problem/problem.hpp"
 
@@ -17,7 +18,7 @@ class WeakLearners {
     std::size_t learner;
     double edge;
   };
-  virtual Best best(const Eigen::VectorXd& v, Poller& poller) = 0;
+  virtual Best best(const Eigen::VectorXd& v, const Progress& progress) = 0;
   /// out[i] = h(x_i) of all rows.
   virtual void values(std::size_t learner, Eigen::VectorXd& out) const = 0;
   /// Learners named by best() have numbers below this.
@@ -27,8 +28,8 @@ class WeakLearners {
 /// The features, all multiplied by one factor.
 class FeatureLearners final : public WeakLearners {
  public:
-  FeatureLearners(const Problem& problem, double scale, Poller& poller);
-  Best best(const Eigen::VectorXd& v, Poller& poller) override;
+  FeatureLearners(const Problem& problem, double scale, const Progress& progress);
+  Best best(const Eigen::VectorXd& v, const Progress& progress) override;
   void values(std::size_t learner, Eigen::VectorXd& out) const override;
   std::size_t size() const override { return static_cast<std::size_t>(data_.dimensions()); }
 

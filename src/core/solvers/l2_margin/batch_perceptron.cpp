@@ -11,6 +11,7 @@
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -35,7 +36,7 @@ class BatchPerceptron final : public Solver {
     return {};
   }
   double workspace(const Problem& p) const override { return dual_bytes(p) + 24.0 * p.dimensions() * p.outputs(); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
 
 /// The row of smallest margin among the worst of each class.
@@ -64,13 +65,13 @@ void add_pair(const Problem& problem, const Pair& p, double share, double scale,
   }
 }
 
-Solution BatchPerceptron::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), 10000);
+Solution BatchPerceptron::solve(const Problem& problem, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), 10000);
   MarginStop stop(options, run);
   const double scale = unit_scale(problem.data.radius());
   Solution s;
   s.solver = name();
-  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); });
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), progress);
   Weights w = Weights::Zero(problem.outputs(), problem.dimensions());
   BestMargin best;
   std::vector<Pair> worst;

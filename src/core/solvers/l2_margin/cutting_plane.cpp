@@ -22,6 +22,7 @@
 #include "core/solvers/l2_margin/min_norm_point.hpp"
 #include "core/solvers/l2_margin/momentum.hpp"
 #include "core/solvers/l2_margin/soft_weights.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -50,7 +51,7 @@ class CuttingPlane final : public Solver {
     const double working_set = std::min(1024.0, static_cast<double>(p.rows()));
     return dual_bytes(p) + 24 * working_set * working_set + 32.0 * p.dimensions() * p.outputs();
   }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
 
 /// The best of everything seen so far.
@@ -65,13 +66,13 @@ bool fits_precise(const Problem& problem, std::size_t members) {
 }
 
 /// Pairs that let the working set reach every class from the start.
-void seed(const Problem& problem, WorkingSet& working_set, const std::function<void(double)>& poll) {
+void seed(const Problem& problem, WorkingSet& working_set, const Progress& progress) {
   std::vector<std::int64_t> first(static_cast<std::size_t>(problem.classes), -1);
   for (std::int64_t i = problem.rows() - 1; i >= 0; --i)
     first[static_cast<std::size_t>(problem.label[static_cast<std::size_t>(i)])] = i;
   for (std::int32_t c = 0; c + 1 < problem.classes; ++c) {
-    working_set.add({first[static_cast<std::size_t>(c)], c, c + 1}, poll);
-    working_set.add({first[static_cast<std::size_t>(c + 1)], c + 1, c}, poll);
+    working_set.add({first[static_cast<std::size_t>(c)], c, c + 1}, progress);
+    working_set.add({first[static_cast<std::size_t>(c + 1)], c + 1, c}, progress);
   }
 }
 
@@ -85,7 +86,7 @@ class GrowingHull {
         accuracy_(std::max(1e-13, 0.01 * options.tolerance)),
         most_rows_(static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24))),
         working_set_(problem, scale_) {
-    seed(problem, working_set_, poll_);
+    seed(problem, working_set_, run_.progress());
     point_ = std::make_unique<MinNormPoint>(problem, working_set_, MinNormPoint::Precision::gram);
   }
 
@@ -96,7 +97,7 @@ class GrowingHull {
   bool grow(const std::vector<Pair>& worst) {
     bool grown = !solved_;
     for (const Pair& p : worst) {
-      grown |= working_set_.add(p, poll_);
+      grown |= working_set_.add(p, run_.progress());
       if (working_set_.distinct_rows() > most_rows_) return false;
     }
     if (working_set_.distinct_rows() > most_rows_) return false;
@@ -106,7 +107,7 @@ class GrowingHull {
   }
 
   void solve() {
-    point_->solve(accuracy_, poll_, [&] { return run_.out_of_time(); });
+    point_->solve(accuracy_, run_.progress(), [&] { return run_.out_of_time(); });
     solved_ = true;
   }
 
@@ -127,7 +128,6 @@ class GrowingHull {
 
   const Problem& problem_;
   Run& run_;
-  const std::function<void(double)> poll_ = [this](double operations) { run_.work(operations); };
   double scale_;  // a power of two: exact
   double accuracy_;
   Eigen::Index most_rows_;
@@ -137,29 +137,28 @@ class GrowingHull {
 };
 
 Solution finish(const Problem& problem, const WorkingSet& working_set, const Best& best, Status status,
-                std::int64_t rounds) {
+                std::int64_t rounds, const Progress& progress) {
   Solution s;
   s.weights = best.weights;
   s.intercept = intercept_of(problem, best.offsets);
-  Poller poller(problem.monitor);
-  s.dual = polled_zeros(problem.rows(), problem.outputs(), [&](double n) { poller.work(n); });
+  s.dual = polled_zeros(problem.rows(), problem.outputs(), progress);
   for (std::size_t m = 0; m < best.members.size(); ++m) {
     const Pair& p = working_set.pair(best.members[m]);
     s.dual(p.row, problem.outputs() == 1 ? 0 : p.rival) += best.q(static_cast<Eigen::Index>(m));
   }
-  balance_dual(problem, s.dual);
+  balance_dual(problem, s.dual, progress);
   s.status = status;
   s.iterations = rounds;
   s.solver = "cutting_plane";
   return s;
 }
 
-Solution CuttingPlane::solve(const Problem& problem, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), default_rounds);
+Solution CuttingPlane::solve(const Problem& problem, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), default_rounds);
   GrowingHull hull(problem, options, run);
   MarginStop stop(options, run, problem.data.radius());
   Best best;
-  Weights w = mean_difference(problem, 512);
+  Weights w = mean_difference(problem, 512, progress);
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
   Status status = Status::iteration_limit;
   std::int64_t round = 0;
@@ -181,14 +180,14 @@ Solution CuttingPlane::solve(const Problem& problem, const Options& options, Mon
     }
   }
 
-  Solution solution = finish(problem, hull.working_set(), best, status, round);
+  Solution solution = finish(problem, hull.working_set(), best, status, round, progress);
   Status no_more;
   if (stuck && !run.exhausted(round, no_more))
     return continue_with_momentum(problem, options, run, std::move(solution), best.bounds);
   solution.trace = run.take_trace();
   if (status != Status::not_separable) return solution;
   const double rows = static_cast<double>(hull.working_set().distinct_rows());
-  return with_soft_weights(problem, options, monitor, run, std::move(solution), workspace(problem) + 24 * rows * rows);
+  return with_soft_weights(problem, options, progress, run, std::move(solution), workspace(problem) + 24 * rows * rows);
 }
 
 const CuttingPlane instance;

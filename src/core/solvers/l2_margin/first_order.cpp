@@ -6,6 +6,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -56,7 +57,7 @@ FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
   mass_.assign(banks, 0.0);
   sum_mass_ = divisor_ = log_scale_ = mass_;
   reference_.resize(banks);
-  const auto zeros = [&] { return polled_zeros(problem.rows(), problem.outputs(), [&](double n) { run.work(n); }); };
+  const auto zeros = [&] { return polled_zeros(problem.rows(), problem.outputs(), run_.progress()); };
   q_ = zeros();
   dual_ = zeros();
   offset_ = Eigen::VectorXd::Zero(problem.classes);
@@ -199,7 +200,7 @@ void FirstOrder::multiclass_pass() {
   double sum = weigh_pairs(ref, pair_mass);
   Eigen::VectorXd balance = Eigen::VectorXd::Ones(problem_.classes);
   if (problem_.intercept) {
-    balance = balancing_scales(pair_mass, [&](double operations) { run_.work(operations); });
+    balance = balancing_scales(pair_mass, run_.progress());
     sum = (balance.asDiagonal() * pair_mass * balance.cwiseInverse().asDiagonal()).sum();
     offset_ -= balance.array().log().matrix();
   }
@@ -296,12 +297,12 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
   if (s.weights.size() == 0) s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
   s.intercept = intercept_of(problem, offsets);
   s.dual = method.averaged_dual();
-  balance_dual(problem, s.dual);
+  balance_dual(problem, s.dual, run);
   return {std::move(s), found};
 }
 
-Solution solve_first_order(const Problem& problem, const Options& options, Monitor& monitor, const Rule& rule) {
-  Run run(options, monitor, rule.name, default_passes);
+Solution solve_first_order(const Problem& problem, const Options& options, const Progress& progress, const Rule& rule) {
+  Run run(options, progress, rule.name, default_passes);
   Solution s = run_first_order(problem, options, run, rule).solution;
   s.trace = run.take_trace();
   return s;

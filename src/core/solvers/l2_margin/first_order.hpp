@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/solvers/l2_margin/l2_margin.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -94,7 +95,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
                                  std::int64_t done = 0, const MarginBounds& known = {});
 
 /// The same as a solver: at most 10,000 passes unless the options say otherwise.
-Solution solve_first_order(const Problem& problem, const Options& options, Monitor& monitor, const Rule& rule);
+Solution solve_first_order(const Problem& problem, const Options& options, const Progress& progress, const Rule& rule);
 
 /// Why a first-order solver cannot do the problem (empty: it can).
 std::string first_order_unsupported(const Problem& problem);

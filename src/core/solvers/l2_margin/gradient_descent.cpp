@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/solvers/l2_margin/first_order.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -28,14 +29,14 @@ class GradientDescent final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
     auto size = [pairs](const FirstOrder& m) {
       return std::min(1e100, m.banks() / pairs * std::exp(m.log_gradient()));
     };
     const Rule rule{name(), [=](std::int64_t, const FirstOrder& m) { return size(m); },
                     [=](std::int64_t, FirstOrder& m) { m.step(size(m)); }};
-    return solve_first_order(problem, options, monitor, rule);
+    return solve_first_order(problem, options, progress, rule);
   }
 };
 

@@ -7,10 +7,10 @@ namespace margin {
 
 /// Row weights of a multiclass problem made to satisfy the constraint of a free intercept exactly (balancing);
 /// nothing to do for two classes, whose classes are normalised by the certificate.
-void balance_dual(const Problem& problem, Weights& dual);
+void balance_dual(const Problem& problem, Weights& dual, const Progress& progress);
 
 /// An evenly spaced sample's difference of class means: a start that costs a fraction of a pass.
-Weights mean_difference(const Problem& problem, std::int64_t sample);
+Weights mean_difference(const Problem& problem, std::int64_t sample, const Progress& progress);
 
 /// Why a solver of the maximum l2 margin cannot do this problem; empty when it can.
 std::string refusal_of_l2_margin(const Problem& problem);

@@ -13,6 +13,7 @@
 
 #include <functional>
 
+#include "core/base/progress.hpp"
 #include "core/math/active_cholesky.hpp"
 #include "core/solvers/l2_margin/working_set.hpp"
 
@@ -29,9 +30,9 @@ class MinNormPoint {
   enum class Outcome { optimal, stalled, stopped };
 
   /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the working set.
-  /// Until the reduced gradient of every working set pair is ≥ −tolerance · ‖w‖². `poll(operations)` may throw.
+  /// Until the reduced gradient of every working set pair is ≥ −tolerance · ‖w‖².
   /// `stop` (empty: never) is asked after every member that enters; the point so far is one of the hull all the same.
-  Outcome solve(double tolerance, const std::function<void(double)>& poll, const std::function<bool()>& stop = {});
+  Outcome solve(double tolerance, const Progress& progress, const std::function<bool()>& stop = {});
 
   const std::vector<Eigen::Index>& members() const { return members_; }
   const Eigen::VectorXd& weights() const { return q_; }
@@ -80,7 +81,7 @@ class MinNormPoint {
   double squared_norm_ = 0;
   ActiveCholesky factor_;
   int changes_since_refactor_ = 0;
-  std::function<void(double)> poll_ = [](double) {};  // of the last solve()
+  const Progress* progress_ = nullptr;  // of the last solve()
 };
 
 }  // namespace margin

@@ -13,6 +13,8 @@
 
 #include <cmath>
 
+#include "core/solvers/run.hpp"
+
 namespace margin {
 
 namespace {
@@ -39,8 +41,8 @@ class Momentum final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    return solve_first_order(problem, options, monitor, momentum_rule(problem));
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
+    return solve_first_order(problem, options, progress, momentum_rule(problem));
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/solvers/l2_margin/first_order.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

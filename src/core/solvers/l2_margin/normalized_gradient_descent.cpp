@@ -5,6 +5,7 @@
 // Stop       (upper − lower)/upper ≤ tolerance; the upper end is the plain average of all v, that is ‖w_t‖/t.
 // Source     Ji, Srebro & Telgarsky (2021), Algorithm 1 without momentum; Ji & Telgarsky (2019) for the rate.
 #include "core/solvers/l2_margin/first_order.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -25,10 +26,10 @@ class NormalizedGradientDescent final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     const Rule rule{name(), [](std::int64_t, const FirstOrder&) { return 1.0; },
                     [](std::int64_t, FirstOrder& m) { m.step(1.0); }};
-    return solve_first_order(problem, options, monitor, rule);
+    return solve_first_order(problem, options, progress, rule);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/loss/loss.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -21,19 +22,19 @@ namespace {
 constexpr double column_share = 1e-4, row_share = 1e-9, loose = 1e-2;
 
 /// Passes polls on, and shows the margin's own interval instead of that of the risk.
-class MarginMonitor final : public Monitor {
+class MarginProgress final : public Progress {
  public:
-  MarginMonitor(Monitor& monitor, const Solution& proven, const std::optional<TracePoint>& last)
-      : monitor_(monitor), proven_(proven), last_(last) {}
-  void poll() override { monitor_.poll(); }
-  void report(std::string_view solver, const TracePoint& point) override {
+  MarginProgress(const Progress& progress, const Solution& proven, const std::optional<TracePoint>& last)
+      : progress_(progress), proven_(proven), last_(last) {}
+  void poll() const override { progress_.poll(); }
+  void report(std::string_view solver, const TracePoint& point) const override {
     if (last_)
-      monitor_.report(
+      progress_.report(
           solver, {proven_.iterations + point.iteration, last_->seconds + point.seconds, last_->lower, last_->upper});
   }
 
  private:
-  Monitor& monitor_;
+  const Progress& progress_;
   const Solution& proven_;
   std::optional<TracePoint> last_;
 };
@@ -44,15 +45,14 @@ struct Units {
   double column = 0;  ///< of the mean squares of the columns that are not zero, the lower quartile
 };
 
-Units measure(const Problem& problem, Monitor& monitor) {
-  Poller poller(&monitor);
+Units measure(const Problem& problem, const Progress& progress) {
   std::vector<double> square(static_cast<std::size_t>(problem.dimensions()), 0.0);
   const double share = 1 / static_cast<double>(problem.rows());
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     const Row x = problem.data.row(i);
     for (std::int32_t k = 0; k < x.count; ++k)
       square[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)] += share * x.value(k) * x.value(k);
-    poller.work(2.0 * x.count + 8);
+    progress.work(2.0 * x.count + 8);
   }
   Units units;
   for (const double v : square) units.rows += v;
@@ -71,17 +71,16 @@ bool usable(const Solution& s, const Units& units) {
 
 /// Two classes with a free threshold: where the model errs on more rows than a constant would, the threshold moves
 /// towards the smaller class until it does not. Of 256 steps up to the last score, the one of fewest errors.
-void move_threshold(const Problem& problem, Solution& s, Monitor& monitor) {
+void move_threshold(const Problem& problem, Solution& s, const Progress& progress) {
   if (problem.task != Task::binary || !problem.intercept) return;
   constexpr int steps = 256;
-  Poller poller(&monitor);
   std::vector<double> score(static_cast<std::size_t>(problem.rows()));
   std::int64_t positive = 0;
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     const Row x = problem.data.row(i);
     score[static_cast<std::size_t>(i)] = dot(x, s.weights.row(0).data()) + s.intercept(0);
     positive += problem.sign(i) > 0;
-    poller.work(x.count + 8.0);
+    progress.work(x.count + 8.0);
   }
   const std::int64_t smaller = std::min(positive, problem.rows() - positive);
   const double side = 2 * positive <= problem.rows() ? 1 : -1;  // the sign of the smaller class
@@ -92,7 +91,7 @@ void move_threshold(const Problem& problem, Solution& s, Monitor& monitor) {
     errors += (u > 0) != (side * problem.sign(i) > 0);
     last = std::max(last, u);
   }
-  poller.work(8.0 * static_cast<double>(problem.rows()));
+  progress.work(8.0 * static_cast<double>(problem.rows()));
   if (errors <= smaller || !(last > 0)) return;
   // A row of the smaller class becomes an error where the threshold passes its score, one of the larger class ceases.
   std::vector<std::int64_t> change(steps + 1, 0);
@@ -100,7 +99,7 @@ void move_threshold(const Problem& problem, Solution& s, Monitor& monitor) {
     const double u = side * score[static_cast<std::size_t>(i)];
     if (u > 0) change[static_cast<std::size_t>(u / last * (steps - 1)) + 1] += side * problem.sign(i) > 0 ? 1 : -1;
   }
-  poller.work(8.0 * static_cast<double>(problem.rows()));
+  progress.work(8.0 * static_cast<double>(problem.rows()));
   std::int64_t fewest = errors;
   int best = 0;
   for (int k = 1; k <= steps; ++k) {
@@ -115,9 +114,9 @@ void move_threshold(const Problem& problem, Solution& s, Monitor& monitor) {
 
 }  // namespace
 
-Solution with_soft_weights(const Problem& problem, const Options& options, Monitor& monitor, const Run& run,
+Solution with_soft_weights(const Problem& problem, const Options& options, const Progress& progress, const Run& run,
                            Solution proven, double memory) {
-  const Units units = measure(problem, monitor);
+  const Units units = measure(problem, progress);
   const double lambda = std::max(column_share * units.column, row_share * units.rows);
   if (!std::isnormal(lambda) || !std::isnormal(units.rows)) return proven;
   Problem soft = problem;
@@ -142,10 +141,10 @@ Solution with_soft_weights(const Problem& problem, const Options& options, Monit
   if (own.max_iterations.value_or(1) < 1 || own.max_seconds.value_or(1) <= 0) return proven;
   if (!soft_auto.unsupported_reason(soft).empty() || soft_auto.workspace(soft) > own.workspace_limit) return proven;
 
-  MarginMonitor quiet(monitor, proven, run.last());
+  MarginProgress quiet(progress, proven, run.last());
   Solution fit = soft_auto.solve(soft, own, quiet);
   if (!usable(fit, units)) return proven;
-  move_threshold(problem, fit, monitor);
+  move_threshold(problem, fit, progress);
   proven.weights = std::move(fit.weights);
   proven.intercept = std::move(fit.intercept);
   proven.iterations += fit.iterations;

@@ -1,6 +1,7 @@
 // Weights for rows that no plane separates: the hard margin's own answer, a hull that contains 0, classifies nothing.
 #pragma once
 
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -10,7 +11,7 @@ namespace margin {
 /// `auto` picks. The proof (dual, status, history) stays. Where the soft margin does not fit in the memory or the
 /// limits that are left (`run` counts `proven`), or has no weights to offer, `proven` comes back as it was.
 /// `memory`: bytes that the caller still holds.
-Solution with_soft_weights(const Problem& problem, const Options& options, Monitor& monitor, const Run& run,
+Solution with_soft_weights(const Problem& problem, const Options& options, const Progress& progress, const Run& run,
                            Solution proven, double memory);
 
 }  // namespace margin

@@ -10,30 +10,30 @@ WorkingSet::WorkingSet(const Problem& problem, double scale)
       outputs_(problem.outputs()),
       dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
 
-bool WorkingSet::add(const Pair& pair, const std::function<void(double)>& poll) {
+bool WorkingSet::add(const Pair& pair, const Progress& progress) {
   const std::int64_t key = pair.row * problem_.classes + pair.rival;
   if (!index_of_pair_.emplace(key, size()).second) return false;
-  slot_.push_back(intern_row(pair.row, poll));
+  slot_.push_back(intern_row(pair.row, progress));
   pairs_.push_back(pair);
   return true;
 }
 
-void WorkingSet::grow(Eigen::Index capacity, const std::function<void(double)>& poll) {
+void WorkingSet::grow(Eigen::Index capacity, const Progress& progress) {
   Eigen::MatrixXd grown(capacity, capacity);
   for (Eigen::Index c = 0; c < inner_.cols(); ++c) {
     grown.col(c).head(inner_.rows()) = inner_.col(c);
-    if (poll) poll(4.0 * static_cast<double>(capacity));  // memory is fresh: the kernel zeroes it first
+    progress.work(4.0 * static_cast<double>(capacity));  // memory is fresh: the kernel zeroes it first
   }
   inner_.swap(grown);
 }
 
-std::int32_t WorkingSet::intern_row(std::int64_t row, const std::function<void(double)>& poll) {
+std::int32_t WorkingSet::intern_row(std::int64_t row, const Progress& progress) {
   const auto found = slot_of_row_.find(row);
   if (found != slot_of_row_.end()) return found->second;
   const auto slot = static_cast<std::int32_t>(rows_.size());
   rows_.push_back(row);
   slot_of_row_.emplace(row, slot);
-  if (slot >= inner_.rows()) grow(std::max<Eigen::Index>(64, inner_.rows() * 3 / 2), poll);
+  if (slot >= inner_.rows()) grow(std::max<Eigen::Index>(64, inner_.rows() * 3 / 2), progress);
   const Row x = problem_.data.row(row);
   // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
   std::fill(dense_.begin(), dense_.end(), 0.0);
@@ -43,7 +43,7 @@ std::int32_t WorkingSet::intern_row(std::int64_t row, const std::function<void(d
     inner_(other, slot) = product;
     inner_(slot, other) = product;
   }
-  if (poll) poll((static_cast<double>(x.count) + 8) * slot + static_cast<double>(dense_.size()));
+  progress.work((static_cast<double>(x.count) + 8) * slot + static_cast<double>(dense_.size()));
   return slot;
 }
 

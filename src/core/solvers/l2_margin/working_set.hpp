@@ -20,8 +20,7 @@ class WorkingSet {
   const Pair& pair(Eigen::Index j) const { return pairs_[static_cast<std::size_t>(j)]; }
   Eigen::Index distinct_rows() const { return static_cast<Eigen::Index>(rows_.size()); }
   /// Adds the pair unless it is there; false when it was. The inner products with its row are computed now, and
-  /// `poll(operations)`, which may throw, hears of them.
-  bool add(const Pair& pair, const std::function<void(double)>& poll = {});
+  bool add(const Pair& pair, const Progress& progress = {});
 
   /// <z_i, z_j>
   double gram(Eigen::Index i, Eigen::Index j) const;
@@ -43,8 +42,8 @@ class WorkingSet {
     if (outputs_ == 1) return p.own == 1 ? 1.0 : -1.0;
     return o == p.own ? 1.0 : (o == p.rival ? -1.0 : 0.0);
   }
-  std::int32_t intern_row(std::int64_t row, const std::function<void(double)>& poll);
-  void grow(Eigen::Index capacity, const std::function<void(double)>& poll);
+  std::int32_t intern_row(std::int64_t row, const Progress& progress);
+  void grow(Eigen::Index capacity, const Progress& progress);
 
   const Problem& problem_;
   double scale_;

@@ -62,13 +62,13 @@ class DualAscent final : public Solver {
   double workspace(const Problem& p) const override {
     return cutting_plane.workspace(p) + lp_steps_workspace(p) + 4096.0 * p.dimensions();
   }
-  Solution solve(const Problem& problem, const Options& given, Monitor& monitor) const override {
+  Solution solve(const Problem& problem, const Options& given, const Progress& progress) const override {
     const bool working_set = &record_ == &newton_steps;
     if (problem.norm == 2 && (working_set || problem.task == Task::multiclass))
-      return cutting_plane.solve(problem, given, monitor);
+      return cutting_plane.solve(problem, given, progress);
     Options options = given;
     options.accelerated = &record_ == &accelerated_steps;
-    return solve_one_vs_rest(problem, options, monitor, working_set ? solve_by_working_set : solve_coordinate_ascent);
+    return solve_one_vs_rest(problem, options, progress, working_set ? solve_by_working_set : solve_coordinate_ascent);
   }
 
  private:

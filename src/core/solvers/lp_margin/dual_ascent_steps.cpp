@@ -20,6 +20,7 @@
 #include "core/base/error.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -165,7 +166,7 @@ class Accelerated {
 
 }  // namespace
 
-Solution solve_coordinate_ascent(const Problem& problem, const Options& options, Monitor& monitor) {
+Solution solve_coordinate_ascent(const Problem& problem, const Options& options, const Progress& progress) {
   if (options.step != Step::automatic && options.step != Step::quadratic && options.step != Step::optimal)
     throw Error(ErrorKind::unsupported, "dual_ascent takes optimal or quadratic steps",
                 "wolfe and adaboost steps are those of boosting, theory steps those of sampling.");
@@ -179,19 +180,19 @@ Solution solve_coordinate_ascent(const Problem& problem, const Options& options,
     const auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
       accelerated.epoch(alpha, ascent, run);
     };
-    return run_epochs(problem, options, monitor, {"dual_ascent+accelerated", false, epoch});
+    return run_epochs(problem, options, progress, {"dual_ascent+accelerated", false, epoch});
   }
   if (problem.intercept) {
     Pairs pairs(problem, options);
     const auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) { pairs.epoch(alpha, ascent, run); };
-    return run_epochs(problem, options, monitor, {"dual_ascent", false, epoch});
+    return run_epochs(problem, options, progress, {"dual_ascent", false, epoch});
   }
   RowOrder order(rows_of(problem), options);
   const bool bounded = options.step == Step::quadratic;
   const auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     ascend(order, bounded, alpha, ascent, run);
   };
-  return run_epochs(problem, options, monitor, {"dual_ascent", false, epoch});
+  return run_epochs(problem, options, progress, {"dual_ascent", false, epoch});
 }
 
 }  // namespace margin

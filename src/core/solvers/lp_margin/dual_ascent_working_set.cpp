@@ -17,6 +17,7 @@
 #include "core/math/norm.hpp"
 #include "core/solvers/lp_margin/working_set.hpp"
 #include "core/solvers/margin_scan.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -44,21 +45,20 @@ Solution finish(const Problem& problem, const Best& best, Status status, std::in
 }
 
 /// The l2 margin, roughly: the same rows separate in every norm or in none, and its exact solver knows which.
-Solution l2_start(const Problem& problem, const Options& options, Monitor& monitor) {
+Solution l2_start(const Problem& problem, const Options& options, const Progress& progress) {
   Problem l2 = problem;
   l2.norm = 2;
   Options s = options;
   s.tolerance = std::max(s.tolerance, 0.1);
-  return cutting_plane.solve(l2, s, monitor);
+  return cutting_plane.solve(l2, s, progress);
 }
 
 }  // namespace
 
-Solution solve_by_working_set(const Problem& problem, const Options& options, Monitor& monitor) {
-  Run run(options, monitor, "dual_ascent", default_rounds);
-  auto poll = [&](double operations) { run.work(operations); };
+Solution solve_by_working_set(const Problem& problem, const Options& options, const Progress& progress) {
+  Run run(options, progress, "dual_ascent", default_rounds);
   const double radius = problem.data.radius(), scale = unit_scale(radius);
-  Solution start = l2_start(problem, options, monitor);
+  Solution start = l2_start(problem, options, progress);
   start.solver = "dual_ascent+" + start.solver;
   if (start.status == Status::not_separable || start.status == Status::time_limit) return start;  // with its history
   LpWorkingSet working_set(problem, scale);
@@ -86,7 +86,7 @@ Solution solve_by_working_set(const Problem& problem, const Options& options, Mo
     const MarginBounds& b = best.bounds;
     const double gap = b.lower > 0 ? (b.upper - b.lower) / b.upper : 1.0;
     solved = grown ? std::max(std::min(0.1 * gap, 0.1), 0.2 * stop.target()) : 1e-12;
-    working_set.solve(solved, poll);
+    working_set.solve(solved, progress);
     w = Eigen::Map<const Weights>(working_set.direction().data(), 1, working_set.direction().size());
     if (best.bounds.reduce(working_set.norm() / scale)) best.dual = working_set.weights();
   }

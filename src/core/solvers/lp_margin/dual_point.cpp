@@ -5,6 +5,7 @@
 
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

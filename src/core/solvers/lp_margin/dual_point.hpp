@@ -7,8 +7,9 @@
 
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

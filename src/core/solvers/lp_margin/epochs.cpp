@@ -7,6 +7,7 @@
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/margin_scan.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -86,8 +87,9 @@ double lp_steps_workspace(const Problem& problem) {
   return 48.0 * static_cast<double>(problem.rows()) + 96.0 * problem.dimensions() + dual_bytes(problem);
 }
 
-Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, const EpochMethod& method) {
-  Run run(options, monitor, method.name, default_epochs);
+Solution run_epochs(const Problem& problem, const Options& options, const Progress& progress,
+                    const EpochMethod& method) {
+  Run run(options, progress, method.name, default_epochs);
   const double radius = problem.data.radius(), scale = unit_scale(radius);
   LpAscent ascent(problem, scale, method.constant);
   LpRecord record(problem, scale);

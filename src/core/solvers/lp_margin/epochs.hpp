@@ -4,10 +4,11 @@
 
 #include <functional>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/base/random.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/lp_margin/dual_point.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -55,7 +56,8 @@ struct EpochMethod {
 
 /// Epochs until the interval is within the tolerance, the rows are proven inseparable, a limit is met, or the method
 /// has settled; the interval is measured after each.
-Solution run_epochs(const Problem& problem, const Options& options, Monitor& monitor, const EpochMethod& method);
+Solution run_epochs(const Problem& problem, const Options& options, const Progress& progress,
+                    const EpochMethod& method);
 
 /// One epoch of steps along single rows: α_i and u move by step(<z_i, w>) where that is positive.
 template <class Step>

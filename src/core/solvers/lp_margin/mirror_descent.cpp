@@ -13,6 +13,7 @@
 
 #include "core/solvers/lp_margin/epochs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -30,12 +31,12 @@ class MirrorDescent final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    return solve_one_vs_rest(problem, options, monitor, binary);
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
+    return solve_one_vs_rest(problem, options, progress, binary);
   }
 
  private:
-  static Solution binary(const Problem& problem, const Options& options, Monitor& monitor);
+  static Solution binary(const Problem& problem, const Options& options, const Progress& progress);
 };
 
 /// (p − 1)/R²
@@ -50,14 +51,14 @@ double constant_step(const Problem& problem, LpAscent& ascent, Run& run) {
   return longest > 0 ? (problem.norm - 1) / (longest * longest) : 1.0;
 }
 
-Solution MirrorDescent::binary(const Problem& problem, const Options& options, Monitor& monitor) {
+Solution MirrorDescent::binary(const Problem& problem, const Options& options, const Progress& progress) {
   RowOrder order(rows_of(problem), options);
   double rate = 0;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     if (rate == 0) rate = constant_step(problem, ascent, run);
     step_through(order, alpha, ascent, run, [&](double margin) { return rate * (1 - margin); });
   };
-  return run_epochs(problem, options, monitor, {"mirror_descent", problem.intercept, epoch});
+  return run_epochs(problem, options, progress, {"mirror_descent", problem.intercept, epoch});
 }
 
 const MirrorDescent instance;

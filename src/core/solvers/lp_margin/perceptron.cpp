@@ -12,6 +12,7 @@
 
 #include "core/solvers/lp_margin/epochs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -31,15 +32,15 @@ class Perceptron final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
-  Solution solve(const Problem& problem, const Options& options, Monitor& monitor) const override {
-    return solve_one_vs_rest(problem, options, monitor, binary);
+  Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
+    return solve_one_vs_rest(problem, options, progress, binary);
   }
 
  private:
-  static Solution binary(const Problem& problem, const Options& options, Monitor& monitor);
+  static Solution binary(const Problem& problem, const Options& options, const Progress& progress);
 };
 
-Solution Perceptron::binary(const Problem& problem, const Options& options, Monitor& monitor) {
+Solution Perceptron::binary(const Problem& problem, const Options& options, const Progress& progress) {
   RowOrder order(rows_of(problem), options);
   bool settled = false;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
@@ -50,7 +51,7 @@ Solution Perceptron::binary(const Problem& problem, const Options& options, Moni
       return 1.0;
     });
   };
-  return run_epochs(problem, options, monitor, {"perceptron", problem.intercept, epoch, [&] { return settled; }});
+  return run_epochs(problem, options, progress, {"perceptron", problem.intercept, epoch, [&] { return settled; }});
 }
 
 const Perceptron instance;

@@ -117,7 +117,7 @@ std::vector<std::size_t> LpWorkingSet::candidates() const {
 }
 
 /// The minimiser of the model around u_, as weights of the working set's rows.
-Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const std::function<void(double)>& poll) const {
+Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const Progress& progress) const {
   const double top = u_.cwiseAbs().maxCoeff();
   Eigen::VectorXd curvature(u_.size()), shift(u_.size());
   powers(u_.data(), u_.size(), 1 / top, r_ - 2, curvature.data());
@@ -142,12 +142,12 @@ Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const std::
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const std::int32_t own = model.problem.label[k];
     working_set.add({static_cast<std::int64_t>(k), own, 1 - own});
-    poll(static_cast<double>(k) * static_cast<double>(u_.size()));
+    progress.work(static_cast<double>(k) * static_cast<double>(u_.size()));
   }
-  poll(m * static_cast<double>(u_.size()));
+  progress.work(m * static_cast<double>(u_.size()));
   MinNormPoint hull(model.problem, working_set,
                     norm_ < gram_reach ? MinNormPoint::Precision::rows : MinNormPoint::Precision::gram);
-  hull.solve(tolerance, poll);
+  hull.solve(tolerance, progress);
   Eigen::VectorXd q = Eigen::VectorXd::Zero(q_.size());
   for (std::size_t k = 0; k < hull.members().size(); ++k)
     q(static_cast<Eigen::Index>(chosen[static_cast<std::size_t>(hull.members()[k])])) =
@@ -156,7 +156,7 @@ Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const std::
 }
 
 /// How far to go from u_ along `step`, 0 to 1: all the way where that lowers ‖u‖_r enough, else to the minimum.
-double LpWorkingSet::line_search(const Eigen::VectorXd& step, const std::function<void(double)>& poll) const {
+double LpWorkingSet::line_search(const Eigen::VectorXd& step, const Progress& progress) const {
   Eigen::VectorXd w;
   // ‖u + t step‖_r and its slope in t.
   auto at = [&](double t, double& slope) {
@@ -164,7 +164,7 @@ double LpWorkingSet::line_search(const Eigen::VectorXd& step, const std::functio
     const double value = dual_map(u, r_, w);
     const double size = lp_norm(w.data(), w.size(), p_);
     slope = size > 0 ? w.dot(step) / size : 0.0;
-    poll(40.0 * static_cast<double>(u.size()));
+    progress.work(40.0 * static_cast<double>(u.size()));
     return value;
   };
   double slope0 = 0, slope = 0;
@@ -182,25 +182,25 @@ double LpWorkingSet::line_search(const Eigen::VectorXd& step, const std::functio
   return low > 0 ? low : high;
 }
 
-LpWorkingSet::Outcome LpWorkingSet::solve(double tolerance, const std::function<void(double)>& poll) {
+LpWorkingSet::Outcome LpWorkingSet::solve(double tolerance, const Progress& progress) {
   double floor = first_floor, best_gap = infinity, best_norm = infinity;
   Eigen::VectorXd best_q = q_;
   int without_progress = 0;
   for (int steps = 0; steps < most_steps; ++steps) {
     const double gap = measure();
-    poll(static_cast<double>(rows_.size()) * static_cast<double>(u_.size()));
+    progress.work(static_cast<double>(rows_.size()) * static_cast<double>(u_.size()));
     if (gap <= tolerance || norm_ <= 1e-14) return Outcome::optimal;
     // Near the end the norm has reached its last digit while the gap, its square root, still falls.
-    const bool progress = norm_ < best_norm * (1 - rounding) || gap < 0.5 * best_gap;
+    const bool improved = norm_ < best_norm * (1 - rounding) || gap < 0.5 * best_gap;
     if (gap < best_gap || norm_ < best_norm * (1 - rounding)) best_q = q_;
-    without_progress = progress ? 0 : without_progress + 1;
+    without_progress = improved ? 0 : without_progress + 1;
     best_gap = std::min(best_gap, gap);
     best_norm = std::min(best_norm, norm_);
     if (without_progress > 3) break;
     floor = std::max(least_floor, std::min(floor, gap * gap));
-    const Eigen::VectorXd q = target(floor, std::max(1e-13, 0.01 * std::min(gap * gap, 1.0)), poll);
+    const Eigen::VectorXd q = target(floor, std::max(1e-13, 0.01 * std::min(gap * gap, 1.0)), progress);
     const Eigen::VectorXd u = sum(q);
-    const double t = line_search(u - u_, poll);
+    const double t = line_search(u - u_, progress);
     q_ = t == 1 ? q : Eigen::VectorXd(q_ + t * (q - q_));
     u_ = t == 1 ? u : sum(q_);
     floor *= floor_factor;

@@ -15,6 +15,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "core/base/progress.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -34,8 +35,8 @@ class LpWorkingSet {
 
   enum class Outcome { optimal, stalled };
   /// Until ‖u‖_r is within the relative `tolerance` of the working set's minimum, or rounding ends progress.
-  /// `poll(operations)` may throw.
-  Outcome solve(double tolerance, const std::function<void(double)>& poll);
+  ///
+  Outcome solve(double tolerance, const Progress& progress);
 
   double norm() const { return norm_; }                    ///< ‖u‖_r in scaled units
   const Eigen::VectorXd& direction() const { return w_; }  ///< the weights that u stands for, largest entry 1
@@ -49,8 +50,8 @@ class LpWorkingSet {
   double measure();
   /// Rows that may carry weight after the next step: those that do, and the closest others.
   std::vector<std::size_t> candidates() const;
-  Eigen::VectorXd target(double floor, double tolerance, const std::function<void(double)>& poll) const;
-  double line_search(const Eigen::VectorXd& step, const std::function<void(double)>& poll) const;
+  Eigen::VectorXd target(double floor, double tolerance, const Progress& progress) const;
+  double line_search(const Eigen::VectorXd& step, const Progress& progress) const;
 
   const Problem& problem_;
   double scale_, p_, r_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solvers/run.hpp"
+
 namespace margin {
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "core/math/symmetric_matrix.hpp"
 #include "core/solvers/newton/rows.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -19,6 +19,7 @@
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/row_span.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -123,7 +124,7 @@ class Newton final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override;
-  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
 class NewtonCg final : public Solver {
@@ -141,7 +142,7 @@ class NewtonCg final : public Solver {
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_second_order(p); }
   double workspace(const Problem& p) const override;
-  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
 std::string Newton::unsupported_reason(const Problem& p) const {
@@ -175,7 +176,7 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
   const auto columns = static_cast<std::size_t>(columns_of(p));
   const auto n = static_cast<std::size_t>(p.rows());
   const std::int32_t d = p.dimensions();
-  Solution s = zero_solution(p, name, [&](double n) { run.work(n); });
+  Solution s = zero_solution(p, name, run);
   NewtonProgress progress(p, options.tolerance, run);
   const auto solve_output = [&](std::int32_t o) {
     progress.begin(o);
@@ -196,8 +197,8 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
   return s;
 }
 
-Solution Newton::solve(const Problem& p, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+Solution Newton::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
   if (p.rows() >= columns_of(p)) return solve_rows(p, options, Systems::cholesky, name(), run);
   const RowSpan span(p, run);
   Options reduced = options;
@@ -213,8 +214,8 @@ double NewtonCg::workspace(const Problem& p) const {
   return 8 * n * (per_row + p.outputs()) + 8 * columns * (16.0 + p.outputs());
 }
 
-Solution NewtonCg::solve(const Problem& p, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+Solution NewtonCg::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
   return solve_rows(p, options, Systems::conjugate_gradients, name(), run);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/loss/loss.hpp"
 #include "core/solvers/newton/rows.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/solvers/run.hpp"
+
 namespace margin {
 
 namespace {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/math/symmetric_matrix.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {

@@ -7,6 +7,7 @@
 
 #include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/sdca/state.hpp"
 
 namespace margin {

@@ -22,6 +22,7 @@
 #include "core/loss/registry.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/problem/thresholds.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/sdca/epoch.hpp"
 #include "core/solvers/sdca/fold_steps.hpp"
 #include "core/solvers/sdca/gap_schedule.hpp"
@@ -136,8 +137,8 @@ FoldAscent::FoldAscent(const Problem& p, const Options& options, const std::vect
         p.classes > 0 ? class_weights(options, p.class_names, kept) : std::vector<double>(1, 1.0);
     for (std::size_t c = 0; c < classes; ++c) unit_[c * width_ + f] = total > 0 ? factor[c] / total : 0.0;
     if (p.task == Task::regression && p.intercept && total > 0)
-      offset_[f] =
-          best_constant({p.data, &fold, first + static_cast<std::int32_t>(f)}, *p.loss, p.monitor) - p.target_center;
+      offset_[f] = best_constant({p.data, &fold, first + static_cast<std::int32_t>(f)}, *p.loss, run.progress()) -
+                   p.target_center;
   }
 }
 

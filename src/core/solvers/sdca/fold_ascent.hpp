@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/base/random.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -26,6 +26,7 @@
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/sdca/averaging.hpp"
 #include "core/solvers/sdca/epoch.hpp"
 #include "core/solvers/sdca/gap_schedule.hpp"
@@ -60,7 +61,7 @@ class Sdca final : public Solver {
     const double n = static_cast<double>(p.rows());
     return n * (sizeof(Coordinate) + 8.0 + 8.0 * p.outputs() + 48.0) + p.dimensions() * 8.0 * (p.outputs() + 3.0);
   }
-  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
 /// What the solve of all outputs shares.
@@ -223,11 +224,11 @@ class OutputAscent {
   double best_intercept_ = 0;
 };
 
-Solution Sdca::solve(const Problem& p, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), default_epochs);
+Solution Sdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), default_epochs);
   Session session{options, run, Random(options.seed)};
   SdcaState state(p, run);
-  Solution solution = zero_solution(p, name(), [&](double n) { run.work(n); });
+  Solution solution = zero_solution(p, name(), progress);
 
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
   const std::vector<double> at_zero = risk_of_constant(p, 0, run);

@@ -19,6 +19,7 @@
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/sdca/state.hpp"
 
 namespace margin {
@@ -50,7 +51,7 @@ class Sgd final : public Solver {
     return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 16.0 + 8.0 * p.outputs()) +
            p.dimensions() * 8.0 * (p.outputs() + 4.0);
   }
-  Solution solve(const Problem& p, const Options& options, Monitor& monitor) const override;
+  Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
 /// The best primal and dual vectors of one output so far.
@@ -157,10 +158,10 @@ Status descend(const L& loss, Descent& d) {
   }
 }
 
-Solution Sgd::solve(const Problem& p, const Options& options, Monitor& monitor) const {
-  Run run(options, monitor, name(), default_epochs);
+Solution Sgd::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), default_epochs);
   Descent d{options, run, Random(options.seed), SdcaState(p, run)};
-  Solution solution = zero_solution(p, name(), [&](double n) { run.work(n); });
+  Solution solution = zero_solution(p, name(), progress);
   const auto solve_output = [&](std::int32_t o) {
     d.state.start_output(o);
     d.best = Best();

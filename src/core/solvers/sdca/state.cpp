@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/polled.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 
@@ -13,7 +14,7 @@ SdcaState::SdcaState(const Problem& p, Run& run)
       run_(run),
       kernels_(simd()),
       scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
-  polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), [&](double n) { run.work(n); });
+  polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), run.progress());
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     Coordinate& row = rows[static_cast<std::size_t>(i)];
     row.x = p.data.row(i);

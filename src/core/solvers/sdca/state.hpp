@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/monitor.hpp"
+#include "core/base/progress.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

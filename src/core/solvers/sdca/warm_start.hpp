@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/random.hpp"
+#include "core/solvers/run.hpp"
 #include "core/solvers/sdca/state.hpp"
 
 namespace margin {

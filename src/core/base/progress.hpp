@@ -1,0 +1,50 @@
+// Cancellation, limits, progress: how a long call hears of the outside world and tells it how far it is.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace margin {
+
+/// What a returned solution means. The certificate is honest in all four cases.
+enum class Status {
+  optimal,          ///< the certified interval is within the tolerance
+  not_separable,    ///< proof in hand: no separator has a margin above the (tiny) upper bound
+  iteration_limit,  ///< max_iterations, or no further progress in floating point: valid weights, wider interval
+  time_limit,       ///< max_seconds passed: valid weights, wider interval
+};
+std::string_view status_name(Status status);
+
+/// One line of a solve's history: the interval known after an iteration.
+struct TracePoint {
+  std::int64_t iteration;
+  double seconds, lower, upper;
+};
+
+/// Handed down from the caller to every pass over rows. This class hears nothing and tells nobody; the server's
+/// overrides poll() and report(), which may throw (a cancelled query does): whoever calls them is exception-safe.
+/// All methods are const, so that a temporary serves where nobody listens.
+class Progress {
+ public:
+  Progress() = default;
+  explicit Progress(double operations_between_polls) : every_(operations_between_polls) {}
+  Progress(const Progress&) = delete;  // a copy would hear nothing
+  Progress& operator=(const Progress&) = delete;
+  virtual ~Progress() = default;
+  virtual void poll() const {}                                                  ///< about once a millisecond of work
+  virtual void report(std::string_view /*solver*/, const TracePoint&) const {}  ///< once an iteration
+
+  /// Say that about `operations` multiply-adds were done; polls once in 2^20 of them, or as often as was asked for.
+  void work(double operations) const {
+    pending_ += operations;
+    if (pending_ < every_) return;
+    pending_ = 0;
+    poll();
+  }
+
+ private:
+  double every_ = 1048576;
+  mutable double pending_ = 0;
+};
+
+}  // namespace margin
