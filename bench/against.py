@@ -356,6 +356,7 @@ def bits(sessions):
 LEAST, MOST = 5, 9  # repetitions
 NEAR = (0.97, 1.03)  # a ratio of minima that needs no more of them
 WORTH = 0.2  # CPU seconds; a shorter statement is run more than once in a repetition
+PATIENCE = 60  # CPU seconds of A and B together after which a row gets no further repetition, whatever LEAST says
 
 
 def timed():
@@ -396,7 +397,8 @@ def interleaved(work):
                 seen[side].append(work[side]()["cpu"])
             turn += 1
         runs = max(1, min(20, round(WORTH / min(seen[0]))))
-        if repetition >= LEAST and NEAR[0] <= min(seen[0]) / min(seen[1]) <= NEAR[1]:
+        near = NEAR[0] <= min(seen[0]) / min(seen[1]) <= NEAR[1]
+        if (repetition >= LEAST and near) or sum(map(sum, seen)) > PATIENCE:
             break
     return (*seen, repetition)
 
