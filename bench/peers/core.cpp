@@ -32,18 +32,19 @@ void load(const bench::Data& from, margin::Dataset& to) {
   for (std::int64_t i = 0; i < from.rows; ++i) {
     char name[32];
     std::snprintf(name, sizeof name, "%g", from.y[i]);
-    const double outcome = classes ? to.classes().intern(name, from.y[i]) : from.y[i];
+    const margin::Label outcome = classes ? margin::Label(to.classes().intern(name, from.y[i])) : from.y[i];
     const auto width = static_cast<std::int32_t>(from.width);
     if (from.sparse) {
       const auto count = static_cast<std::int32_t>(from.starts[i + 1] - from.starts[i]);
       if (from.wide)
-        to.append(&from.columns[from.starts[i]], &from.values[from.starts[i]], count, width, outcome);
+        to.append(margin::sparse_row(&from.columns[from.starts[i]], &from.values[from.starts[i]], count, width),
+                  outcome);
       else
-        to.append(&from.columns[from.starts[i]], &narrow[from.starts[i]], count, width, outcome);
+        to.append(margin::sparse_row(&from.columns[from.starts[i]], &narrow[from.starts[i]], count, width), outcome);
     } else if (from.wide) {
-      to.append(&from.values[i * from.width], width, outcome);
+      to.append(margin::dense_row(&from.values[i * from.width], width), outcome);
     } else {
-      to.append(&narrow[i * from.width], width, outcome);
+      to.append(margin::dense_row(&narrow[i * from.width], width), outcome);
     }
   }
 }

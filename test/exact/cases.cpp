@@ -237,10 +237,11 @@ Case make_case(std::uint64_t seed) {
 Rows::Rows(const Case& c, const margin::Options& settings) : data_(margin::outcome_of(settings), &memory_) {
   const bool classes = data_.outcome() == margin::Dataset::Outcome::classes;
   for (std::size_t i = 0; i < c.x.size(); ++i) {
-    const double outcome = classes ? data_.classes().intern(std::to_string(static_cast<int>(c.y[i])), c.y[i]) : c.y[i];
-    data_.append(c.x[i].data(), static_cast<std::int32_t>(c.x[i].size()), outcome,
+    const margin::Label label = classes ? data_.classes().intern(std::to_string(static_cast<int>(c.y[i])), c.y[i])
+                                : c.upper.empty() ? margin::Label(c.y[i])
+                                                  : margin::Label(c.y[i], c.upper[i]);
+    data_.append(margin::dense_row(c.x[i].data(), static_cast<std::int32_t>(c.x[i].size())), label,
                  c.weight.empty() ? 1.0 : c.weight[i]);
-    if (!c.upper.empty()) data_.set_upper_target(c.upper[i]);
   }
 }
 

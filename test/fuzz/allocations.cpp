@@ -120,14 +120,14 @@ void fill(margin::Dataset& rows, int classes, bool separable) {
     double x[4];
     for (int j = 0; j < 4; ++j)
       x[j] = static_cast<double>(random() % 1000) / 500 - 1 + (separable && j == label ? 3 : 0);
-    const double outcome = rows.outcome() == margin::Dataset::Outcome::classes
-                               ? rows.classes().intern(std::to_string(label), label)
-                               : x[0] - 2 * x[1] + (separable ? 0 : x[2] * x[3]);
+    const margin::Label outcome = rows.outcome() == margin::Dataset::Outcome::classes
+                                      ? margin::Label(rows.classes().intern(std::to_string(label), label))
+                                      : x[0] - 2 * x[1] + (separable ? 0 : x[2] * x[3]);
     const std::int32_t indices[] = {0, 1, 2, 3};
     if (i % 3 == 0)
-      rows.append(indices, x, 3, 4, outcome);
+      rows.append(margin::sparse_row(indices, x, 3, 4), outcome);
     else
-      rows.append(x, 4, outcome);
+      rows.append(margin::dense_row(x, 4), outcome);
   }
 }
 

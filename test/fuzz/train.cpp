@@ -192,8 +192,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     margin::Dataset rows(margin::outcome_of(settings), &memory);
     const bool classes = rows.outcome() == margin::Dataset::Outcome::classes;
     for (std::size_t i = 0; i < table.x.size(); ++i) {
-      const double outcome = classes ? rows.classes().intern(std::to_string(table.y[i]), table.y[i]) : table.y[i];
-      rows.append(table.x[i].data(), static_cast<std::int32_t>(table.x[i].size()), outcome);
+      const margin::Label outcome = classes
+                                        ? margin::Label(rows.classes().intern(std::to_string(table.y[i]), table.y[i]))
+                                        : margin::Label(1.0 * table.y[i]);
+      rows.append(margin::dense_row(table.x[i].data(), static_cast<std::int32_t>(table.x[i].size())), outcome);
     }
     margin::Progress progress;
     const margin::Model model = margin::train(rows, settings, progress);

@@ -17,7 +17,7 @@ class Stumps : public ::testing::TestWithParam<bool> {
     for (int i = 0; i < 40; ++i) {
       const double y = i % 2 == 0 ? 1 : -1;
       const double x[] = {y, noise && i < 27 ? y : 0, noise && i >= 13 ? y : 0, noise && i % 3 != 0 ? y : 0};
-      data.append(x, 4, data.classes().intern(y > 0 ? "yes" : "no", y));
+      data.append(dense_row(x, 4), data.classes().intern(y > 0 ? "yes" : "no", y));
     }
     return data;
   }

@@ -131,7 +131,7 @@ TEST(CertificateRange, UpperEndsAreNumbers) {
   const std::vector<int> y = {0, 1, 0, 0, 1, 0};
   Dataset data(Dataset::Outcome::classes);
   for (std::size_t i = 0; i < x.size(); ++i)
-    data.append(x[i].data(), 2, data.classes().intern(std::to_string(y[i]), y[i]));
+    data.append(dense_row(x[i].data(), 2), data.classes().intern(std::to_string(y[i]), y[i]));
   Options s;
   s.solver = "dual_ascent";
   s.max_iterations = 100;
@@ -151,12 +151,12 @@ TEST(CertificateRange, RowsFarFromTheOriginHaveAGaussianKernel) {
     for (int i = 0; i < 3; ++i) {
       const double label = data.classes().intern(std::to_string(y[i]), y[i]);
       if (!sparse) {
-        data.append(std::vector<double>{origin + at[i], 1.0}.data(), 2, label);
+        data.append(dense_row(std::vector<double>{origin + at[i], 1.0}.data(), 2), label);
         continue;
       }
       const std::int32_t indices[] = {3, 10 + i, 90};
       const double values[] = {origin + at[i], 0.5, i == 1 ? 0.25 : 0.125};
-      data.append(indices, values, 3, 100, label);
+      data.append(sparse_row(indices, values, 3, 100), label);
     }
     Options s;
     s.kernel = "rbf";
@@ -179,8 +179,8 @@ TEST(CertificateRange, RowsFarFromTheOriginHaveAGaussianKernel) {
 TEST(CertificateRange, NumbersOutOfRangeAreRefused) {
   const auto refusal = [](double x, double y, double weight, double other = 1) {
     Dataset data(Dataset::Outcome::targets);
-    data.append(std::vector<double>{1.0}.data(), 1, other, 1);
-    data.append(&x, 1, y, weight);
+    data.append(dense_row(std::vector<double>{1.0}.data(), 1), other, 1);
+    data.append(dense_row(&x, 1), y, weight);
     try {
       make_problem(data, soft("squared", 1));
     } catch (const Error& e) {

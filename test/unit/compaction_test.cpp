@@ -17,6 +17,7 @@
 #include "core/model/column_space.hpp"
 #include "core/train/path.hpp"
 #include "core/train/train.hpp"
+#include "label_of.hpp"
 
 namespace margin {
 namespace {
@@ -36,11 +37,10 @@ struct Twins {
     std::vector<std::int32_t> spread;
     for (const std::int32_t j : columns) spread.push_back(wide_column(j));
     const auto n = static_cast<std::int32_t>(columns.size());
-    wide.append(spread.data(), values.data(), n, width, outcome);
-    narrow.append(columns.data(), values.data(), n, in_use, outcome);
-    if (wide.outcome() != Dataset::Outcome::intervals) return;
-    wide.set_upper_target(outcome + 0.25);
-    narrow.set_upper_target(outcome + 0.25);
+    const bool interval = wide.outcome() == Dataset::Outcome::intervals;
+    const Label label = interval ? Label(outcome, outcome + 0.25) : testing::label_of(wide, outcome);
+    wide.append(sparse_row(spread.data(), values.data(), n, width), label);
+    narrow.append(sparse_row(columns.data(), values.data(), n, in_use), label);
   }
 };
 
@@ -344,7 +344,7 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
   for (int i = 0; i < 50; ++i) {
     double values[5];
     for (double& v : values) v = i % 2 == 0 ? random.uniform() : std::floor(8 * random.uniform());
-    data.append(columns + (i == 7 ? 4 : 0), values, i == 7 ? 1 : 5, 3000, random.uniform());
+    data.append(sparse_row(columns + (i == 7 ? 4 : 0), values, i == 7 ? 1 : 5, 3000), random.uniform());
   }
   double left = -1;
   const Options s = settings_of(1e-3, "squared");
@@ -365,7 +365,9 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
 TEST(Compaction, rows_without_any_value_have_a_problem) {
   Dataset data(Dataset::Outcome::targets);
   for (int i = 0; i < 4; ++i)
-    data.append(static_cast<const std::int32_t*>(nullptr), static_cast<const double*>(nullptr), 0, 100000000, i);
+    data.append(
+        sparse_row(static_cast<const std::int32_t*>(nullptr), static_cast<const double*>(nullptr), 0, 100000000),
+        1.0 * i);
   Progress progress;
   const Model m = train(data, settings_of(1e-3, "squared"), progress);
   EXPECT_EQ(m.dimensions, 100000000);

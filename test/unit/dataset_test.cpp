@@ -65,9 +65,9 @@ TEST(Dataset, rows_come_out_as_they_went_in) {
       if (form >= 4) {
         const std::vector<float> narrow(x.begin(), x.end());
         x.assign(narrow.begin(), narrow.end());
-        data.append(narrow.data(), d, i, 1.0);
+        data.append(dense_row(narrow.data(), d), 1.0 * i, 1.0);
       } else {
-        data.append(x.data(), d, i, 1.0);
+        data.append(dense_row(x.data(), d), 1.0 * i, 1.0);
       }
       rows.push_back(x);
     }
@@ -91,18 +91,18 @@ TEST(Dataset, rows_come_out_as_they_went_in) {
 TEST(Dataset, each_row_is_stored_in_its_smallest_form) {
   Dataset data(Dataset::Outcome::targets);
   std::vector<double> x(40, 0.1);
-  data.append(x.data(), 40, 0);  // 0.1 is no float
+  data.append(dense_row(x.data(), 40), 0.0);  // 0.1 is no float
   x.assign(40, 0.5);
-  data.append(x.data(), 40, 0);  // 0.5 is
+  data.append(dense_row(x.data(), 40), 0.0);  // 0.5 is
   x.assign(40, 0.0);
   x[3] = 0.1;
-  data.append(x.data(), 40, 0);
+  data.append(dense_row(x.data(), 40), 0.0);
   x[3] = -1e300;  // beyond the floats
-  data.append(x.data(), 40, 0);
+  data.append(dense_row(x.data(), 40), 0.0);
   x[3] = 2;
-  data.append(x.data(), 40, 0);
+  data.append(dense_row(x.data(), 40), 0.0);
   x.assign(40, 1e-310);  // below them
-  data.append(x.data(), 40, 0);
+  data.append(dense_row(x.data(), 40), 0.0);
   const bool wide[] = {true, false, true, true, false, true}, sparse[] = {false, false, true, true, true, false};
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(data.row(i).wide, wide[i]) << i;
@@ -117,31 +117,32 @@ TEST(Dataset, sparse_rows_and_their_growing_dimensions) {
   const std::int32_t columns[] = {2, 7};
   const double values[] = {0.1, 3};
   const float floats[] = {1.5F, -2};
-  data.append(columns, values, 2, 0, 0);
-  EXPECT_EQ(data.dimensions(), 8);
-  data.append(columns, floats, 1, 0, 0);
-  EXPECT_EQ(data.dimensions(), 8);
-  data.append(columns, values, 0, 0, 0);  // a row of zeros
+  data.append(sparse_row(columns, values, 2, 0), 0.0);
+  EXPECT_EQ(data.dimensions(), 8.0);
+  data.append(sparse_row(columns, floats, 1, 0), 0.0);
+  EXPECT_EQ(data.dimensions(), 8.0);
+  data.append(sparse_row(columns, values, 0, 0), 0.0);  // a row of zeros
   const std::int32_t far[] = {100};
-  data.append(far, floats, 1, 0, 0);
+  data.append(sparse_row(far, floats, 1, 0), 0.0);
   EXPECT_EQ(data.dimensions(), 101);
   EXPECT_TRUE(data.sparse_input());
-  EXPECT_EQ(unpack(data.row(0), 8), (std::vector<double>{0, 0, 0.1, 0, 0, 0, 0, 3}));
+  EXPECT_EQ(unpack(data.row(0), 8.0), (std::vector<double>{0, 0, 0.1, 0, 0, 0, 0, 3}));
   EXPECT_EQ(data.row(2).count, 0);
-  EXPECT_EQ(error_of([&] { data.append(columns, values, 2, 50, 0); }).kind(), ErrorKind::wrong_dimensions);
-  data.append(columns, values, 2, 200, 0);  // now the number is stated
+  EXPECT_EQ(error_of([&] { data.append(sparse_row(columns, values, 2, 50), 0.0); }).kind(),
+            ErrorKind::wrong_dimensions);
+  data.append(sparse_row(columns, values, 2, 200), 0.0);  // now the number is stated
   EXPECT_EQ(data.dimensions(), 200);
   const std::int32_t beyond[] = {200};
-  EXPECT_EQ(error_of([&] { data.append(beyond, values, 1, 0, 0); }).message(),
+  EXPECT_EQ(error_of([&] { data.append(sparse_row(beyond, values, 1, 0), 0.0); }).message(),
             "feature 201 is beyond the stated 200 features");
-  EXPECT_EQ(data.rows(), 5);
+  EXPECT_EQ(data.rows(), 5.0);
 }
 
 TEST(Dataset, errors_say_what_was_found) {
   Dataset data(Dataset::Outcome::targets);
   const double good[] = {1, 2, 3};
-  data.append(good, 3, 0);
-  const Error shorter = error_of([&] { data.append(good, 2, 0); });
+  data.append(dense_row(good, 3), 0.0);
+  const Error shorter = error_of([&] { data.append(dense_row(good, 2), 0.0); });
   EXPECT_EQ(shorter.kind(), ErrorKind::wrong_dimensions);
   EXPECT_EQ(shorter.message(), "expected 3 features, not 2");
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
@@ -151,26 +152,34 @@ TEST(Dataset, errors_say_what_was_found) {
     const float f[] = {1, static_cast<float>(value), 3};
     const std::int32_t columns[] = {0, 1, 2};
     for (const Error& e :
-         {error_of([&] { data.append(x, 3, 0); }), error_of([&] { data.append(f, 3, 0); }),
-          error_of([&] { data.append(columns, x, 3, 3, 0); }), error_of([&] { data.append(columns, f, 3, 3, 0); })}) {
+         {error_of([&] { data.append(dense_row(x, 3), 0.0); }), error_of([&] { data.append(dense_row(f, 3), 0.0); }),
+          error_of([&] { data.append(sparse_row(columns, x, 3, 3), 0.0); }),
+          error_of([&] { data.append(sparse_row(columns, f, 3, 3), 0.0); })}) {
       EXPECT_EQ(e.kind(), ErrorKind::invalid_value);
       EXPECT_EQ(e.message(), "feature 2 is " + name + ", expected a finite number");
     }
   }
   EXPECT_EQ(data.rows(), 1);  // nothing of the bad rows remains
-  data.append(good, 3, 1);
-  EXPECT_EQ(data.target(1), 1);
+  data.append(dense_row(good, 3), 1.0);
+  EXPECT_EQ(data.target(1), 1.0);
+}
+
+TEST(Dataset, a_label_is_of_the_kind_of_the_others) {
+  const double x[] = {1};
+  Dataset classes(Dataset::Outcome::classes), targets(Dataset::Outcome::targets);
+  EXPECT_EQ(error_of([&] { classes.append(dense_row(x, 1), 0.5); }).kind(), ErrorKind::wrong_type);
+  EXPECT_EQ(error_of([&] { targets.append(dense_row(x, 1), 1); }).kind(), ErrorKind::wrong_type);
 }
 
 TEST(Dataset, weights_are_kept_only_where_one_differs_from_1) {
   Dataset data(Dataset::Outcome::targets);
   const double x[] = {1};
-  data.append(x, 1, 0);
-  data.append(x, 1, 0, 1.0);
+  data.append(dense_row(x, 1), 0.0);
+  data.append(dense_row(x, 1), 0.0, 1.0);
   EXPECT_FALSE(data.weighted());
   EXPECT_EQ(data.weight(1), 1.0);
-  data.append(x, 1, 0, 0.5);
-  data.append(x, 1, 0);
+  data.append(dense_row(x, 1), 0.0, 0.5);
+  data.append(dense_row(x, 1), 0.0);
   EXPECT_TRUE(data.weighted());
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(data.weight(i), i == 2 ? 0.5 : 1.0);
@@ -206,7 +215,7 @@ TEST(Dataset, bytes_count_what_is_held) {
     Resource memory;
     Dataset data(Dataset::Outcome::classes, &memory);
     Random random(3);
-    for (int i = 0; i < 2000; ++i) data.append(gaussian_row(random, d).data(), d, 0);
+    for (int i = 0; i < 2000; ++i) data.append(dense_row(gaussian_row(random, d).data(), d), 0);
     EXPECT_GE(data.bytes(), 2000U * static_cast<std::size_t>(d) * 8);
     EXPECT_LE(data.bytes(), memory.live);
     EXPECT_GE(static_cast<double>(data.bytes()), 0.95 * static_cast<double>(memory.live));
@@ -239,17 +248,17 @@ TEST(Dataset, a_row_whose_norm_overflows_is_refused_by_its_number) {
   Dataset data(Dataset::Outcome::classes);
   const double large[] = {1.5e308, 1.5e308}, fine[] = {1.5e308, 0};
   const std::int32_t columns[] = {3, 7};
-  data.append(fine, 2, 0, 1);
+  data.append(dense_row(fine, 2), 0, 1);
   for (const bool sparse : {false, true}) {
     Dataset rows(Dataset::Outcome::classes);
     const double ones[] = {1, 1};
-    rows.append(columns, ones, 2, 8, 0, 1);
+    rows.append(sparse_row(columns, ones, 2, 8), 0, 1);
     std::string said;
     try {
       if (sparse)
-        rows.append(columns, large, 2, 8, 0, 1);
+        rows.append(sparse_row(columns, large, 2, 8), 0, 1);
       else
-        data.append(large, 2, 0, 1);
+        data.append(dense_row(large, 2), 0, 1);
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::invalid_value);
       said = e.message();

@@ -10,6 +10,7 @@
 #include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/path.hpp"
+#include "label_of.hpp"
 #include "risk_problems.hpp"
 
 namespace margin {
@@ -40,7 +41,7 @@ Dataset rows_of(std::uint64_t seed, const Shape& shape) {
     }
     if (i == 3) x.assign(d, 0.0);
     const double weight = !shape.weighted ? 1.0 : i % 11 == 0 ? 0.0 : 0.25 + random.uniform();
-    data.append(x.data(), shape.features, outcome, weight);
+    data.append(dense_row(x.data(), shape.features), testing::label_of(data, outcome), weight);
   }
   return data;
 }

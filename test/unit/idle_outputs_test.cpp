@@ -22,7 +22,7 @@ Dataset gaussian_classes() {
   for (int i = 0; i < 10 * classes; ++i) {
     std::vector<float> x(4);
     for (float& v : x) v = static_cast<float>(normal(random));
-    data.append(x.data(), 4, i % classes, 1.0 + i % 3);
+    data.append(dense_row(x.data(), 4), i % classes, 1.0 + i % 3);
   }
   return data;
 }

@@ -34,7 +34,7 @@ Dataset clouds(std::uint64_t seed, double shift) {
     double x[4];
     for (double& v : x) v = 2 * random.uniform() - 1;
     x[0] += i % 2 == 0 ? shift : -shift;
-    data.append(x, 4, classes[i % 2]);
+    data.append(dense_row(x, 4), classes[i % 2]);
   }
   return data;
 }

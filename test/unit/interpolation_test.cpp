@@ -28,11 +28,11 @@ Dataset make_data(const Targets& t, bool sparse = false) {
     std::vector<std::int32_t> columns;
     for (std::int32_t j = 0; j < row.size(); ++j) columns.push_back(j);
     if (sparse)
-      data.append(columns.data(), row.data(), static_cast<std::int32_t>(row.size()),
-                  static_cast<std::int32_t>(row.size()), t.lower(i));
+      data.append(sparse_row(columns.data(), row.data(), static_cast<std::int32_t>(row.size()),
+                             static_cast<std::int32_t>(row.size())),
+                  {t.lower(i), t.upper(i)});
     else
-      data.append(row.data(), static_cast<std::int32_t>(row.size()), t.lower(i));
-    data.set_upper_target(t.upper(i));
+      data.append(dense_row(row.data(), static_cast<std::int32_t>(row.size())), {t.lower(i), t.upper(i)});
   }
   return data;
 }
@@ -193,11 +193,9 @@ TEST(Interpolation, RefusesWhatItCannotMean) {
   s = interpolate(2, true);
   s.solver = "momentum";
   EXPECT_THROW(fit(make_data(t), s), Error);
-  Dataset data(Dataset::Outcome::intervals);
-  const double x = 1;
-  data.append(&x, 1, 2);
-  EXPECT_THROW(data.set_upper_target(1), Error);
-  EXPECT_THROW(data.set_upper_target(std::nan("")), Error);
+  EXPECT_THROW(Label(2, 1), Error);
+  EXPECT_THROW(Label(2, std::nan("")), Error);
+  EXPECT_THROW(Label(infinity, infinity), Error);
 }
 
 }  // namespace

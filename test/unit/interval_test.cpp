@@ -89,7 +89,7 @@ TEST(OneVsRest, StopsBetweenOutputs) {
   for (int c = 0; c < 4; ++c) {
     data.classes().intern(std::to_string(c), c);
     const float x[] = {static_cast<float>(c)};
-    data.append(x, 1, c);
+    data.append(dense_row(x, 1), c);
   }
   Options options;
   options.lambda = 1;

@@ -250,7 +250,7 @@ TEST(Smo, weights_of_rows_count_as_copies) {
   Dataset weighted(Dataset::Outcome::classes);
   for (int c = 0; c < 2; ++c) weighted.classes().intern(std::to_string(c), c);
   for (int i = 0; i < rows.count(); ++i) {
-    weighted.append(rows.x[at(i)].data(), 3, rows.y[at(i)], i % 3 == 0 ? 2 : 1);
+    weighted.append(dense_row(rows.x[at(i)].data(), 3), rows.y[at(i)], i % 3 == 0 ? 2 : 1);
     if (i % 3 == 0) copies.add(rows.x[at(i)], rows.y[at(i)]);
   }
   Options s = with_kernel("rbf");

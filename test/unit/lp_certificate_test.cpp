@@ -123,7 +123,7 @@ TEST(NormCheck, MergesAsOnePass) {
 TEST(CertifyNorm, WidensTheGapOfTheWorstClass) {
   Dataset data(Dataset::Outcome::classes);
   const double rows[3][2] = {{2, 0}, {-1, 2}, {-1, -2}};
-  for (int c = 0; c < 3; ++c) data.append(rows[c], 2, data.classes().intern(std::to_string(c), c));
+  for (int c = 0; c < 3; ++c) data.append(dense_row(rows[c], 2), data.classes().intern(std::to_string(c), c));
   Options options;
   options.norm = 1.5;
   const Problem problem = make_problem(data, options);

@@ -58,10 +58,10 @@ inline Dataset make_dataset(const Rows& rows, Storage storage = Storage::doubles
     const auto d = static_cast<std::int32_t>(x.size());
     const std::int32_t label = data.classes().intern(std::to_string(rows.y[at(i)]), rows.y[at(i)]);
     if (storage == Storage::doubles) {
-      data.append(x.data(), d, label);
+      data.append(dense_row(x.data(), d), label);
     } else if (storage == Storage::floats) {
       const std::vector<float> narrow(x.begin(), x.end());
-      data.append(narrow.data(), d, label);
+      data.append(dense_row(narrow.data(), d), label);
     } else {
       std::vector<std::int32_t> indices;
       std::vector<double> values;
@@ -70,7 +70,7 @@ inline Dataset make_dataset(const Rows& rows, Storage storage = Storage::doubles
           indices.push_back(j);
           values.push_back(x[static_cast<std::size_t>(j)]);
         }
-      data.append(indices.data(), values.data(), static_cast<std::int32_t>(values.size()), d, label);
+      data.append(sparse_row(indices.data(), values.data(), static_cast<std::int32_t>(values.size()), d), label);
     }
   }
   return data;

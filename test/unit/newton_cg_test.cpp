@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
+#include "label_of.hpp"
 #include "newton_problems.hpp"
 
 namespace margin {
@@ -48,7 +49,8 @@ Dataset texts(std::uint64_t seed, int rows, int width, int classes) {
     columns.push_back(width - 1);
     values.push_back(std::round(50 * std::exp(4 * random.uniform())));
     if (classes > 0) outcome = i < classes ? i : static_cast<int>(outcome) % classes;
-    data.append(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), width, outcome);
+    data.append(sparse_row(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), width),
+                testing::label_of(data, outcome));
   }
   return data;
 }

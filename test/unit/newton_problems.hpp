@@ -11,6 +11,7 @@
 
 #include "core/certificate/risk.hpp"
 #include "core/solvers/solver.hpp"
+#include "label_of.hpp"
 #include "risk_problems.hpp"
 
 namespace margin::testing {
@@ -32,10 +33,10 @@ inline Dataset store(Table& t, bool classes, Storage storage, int number_of_clas
       values.push_back(t.x[i][j]);
     }
     if (storage == Storage::sparse)
-      data.append(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), t.dimensions(), t.y[i],
-                  weight);
+      data.append(sparse_row(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), t.dimensions()),
+                  label_of(data, t.y[i]), weight);
     else
-      data.append(t.x[i].data(), t.dimensions(), t.y[i], weight);
+      data.append(dense_row(t.x[i].data(), t.dimensions()), label_of(data, t.y[i]), weight);
   }
   return data;
 }

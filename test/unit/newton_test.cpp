@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/base/error.hpp"
+#include "label_of.hpp"
 #include "newton_problems.hpp"
 
 namespace margin {
@@ -201,8 +202,8 @@ TEST_P(NewtonLoss, RareClassOfThinBinaryRows) {
         score += w[static_cast<std::size_t>(j)];
       }
     const std::vector<double> ones(columns.size(), 1.0);
-    data.append(columns.data(), ones.data(), static_cast<std::int32_t>(columns.size()), 200,
-                !classes() ? score : (score > 0 || i == 0 ? 1.0 : 0.0));
+    data.append(sparse_row(columns.data(), ones.data(), static_cast<std::int32_t>(columns.size()), 200),
+                testing::label_of(data, !classes() ? score : (score > 0 || i == 0 ? 1.0 : 0.0)));
   }
   for (const double lambda : {1.0 / 40000, 0.01 / 40000, 1e-4 / 40000}) {
     const Solved r = solve(data, soft(GetParam(), lambda, 1e-6));
@@ -365,7 +366,7 @@ TEST(Newton, SaysWhatItCannotDo) {
   for (int c = 0; c < 2; ++c) large.classes().intern(std::to_string(c), c);
   for (std::int32_t i = 0; i < 5000; ++i) {
     const double one = 1;
-    large.append(&i, &one, 1, 5000, i % 2);
+    large.append(sparse_row(&i, &one, 1, 5000), i % 2);
   }
   EXPECT_NE(newton.unsupported_reason(make_problem(large, s)).find("5000 rows and 5000 features"), std::string::npos);
 }

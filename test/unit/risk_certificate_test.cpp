@@ -228,7 +228,7 @@ TEST(RiskCertificateOfManyRows, StaysTight) {
   const int n = 200000;
   for (int i = 0; i < n; ++i) {
     const double x[2] = {100 + random.uniform(), random.uniform()};
-    data.append(x, 2, i % 2);
+    data.append(dense_row(x, 2), i % 2);
   }
   const Problem p = make_problem(data, soft("hinge", 1));
   Weights a(n, 1);

@@ -11,6 +11,7 @@
 #include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
+#include "label_of.hpp"
 
 namespace margin::testing {
 
@@ -72,7 +73,7 @@ inline Dataset make_dataset(const Table& t, bool classes, int number_of_classes 
   Dataset data(classes ? Dataset::Outcome::classes : Dataset::Outcome::targets);
   for (int c = 0; classes && c < number_of_classes; ++c) data.classes().intern(std::to_string(c), c);
   for (std::size_t i = 0; i < t.x.size(); ++i)
-    data.append(t.x[i].data(), t.dimensions(), t.y[i], t.weight.empty() ? 1.0 : t.weight[i]);
+    data.append(dense_row(t.x[i].data(), t.dimensions()), label_of(data, t.y[i]), t.weight.empty() ? 1.0 : t.weight[i]);
   return data;
 }
 

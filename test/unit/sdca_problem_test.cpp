@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/solvers/solver.hpp"
+#include "label_of.hpp"
 #include "risk_problems.hpp"
 
 namespace margin {
@@ -165,8 +166,9 @@ TEST(Sdca, SparseAndWideRowsAreTheSameRows) {
       index.push_back(static_cast<std::int32_t>(j));
       value.push_back(x[j]);
     }
-    dense.append(x.data(), 40, t.y[i]);
-    sparse.append(index.data(), value.data(), static_cast<std::int32_t>(index.size()), 40, t.y[i]);
+    dense.append(dense_row(x.data(), 40), testing::label_of(dense, t.y[i]));
+    sparse.append(sparse_row(index.data(), value.data(), static_cast<std::int32_t>(index.size()), 40),
+                  testing::label_of(dense, t.y[i]));
   }
   for (const double l1 : {0.0, 0.2}) {
     Options s = soft("hinge", 0.01, 1e-9);

@@ -9,6 +9,7 @@
 #include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
 #include "core/train/path.hpp"
+#include "label_of.hpp"
 
 namespace margin {
 namespace {
@@ -36,7 +37,7 @@ Dataset rows_of(std::uint64_t seed, const Shape& shape) {
       x[c % d] += 0.5;
       outcome = classes[c];
     }
-    data.append(x.data(), shape.features, outcome);
+    data.append(dense_row(x.data(), shape.features), testing::label_of(data, outcome));
   }
   return data;
 }
@@ -53,7 +54,7 @@ TEST(Subset, ReadsLikeTheRowsItNames) {
   for (const bool sparse : {false, true}) {
     Dataset data = rows_of(1, {50, 40, 3, sparse});
     const float heavy[40] = {100};
-    data.append(heavy, 40, 0, 2.5);
+    data.append(dense_row(heavy, 40), 0, 2.5);
     const std::vector<std::int64_t> which = {50, 3, 3, 17};
     const Dataset part = data.subset(which);
     ASSERT_EQ(part.rows(), 4);
@@ -103,7 +104,7 @@ TEST(Folds, NeedRowsOfEveryClass) {
   EXPECT_THROW(stratified_folds(few, 5, 0), Error);
   Dataset lonely = rows_of(4, {40, 2, 2});
   const double x[] = {0, 0};
-  lonely.append(x, 2, lonely.classes().intern("alone", 100));
+  lonely.append(dense_row(x, 2), lonely.classes().intern("alone", 100));
   EXPECT_THROW(stratified_folds(lonely, 5, 0), Error);
 }
 
@@ -177,7 +178,7 @@ TEST(Path, DefaultLambdasFollowTheUnits) {
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     double x[3];
     for (std::int32_t j = 0; j < 3; ++j) x[j] = 1000 * data.row(i).value(j);
-    larger.append(x, 3, data.class_of(i));
+    larger.append(dense_row(x, 3), data.class_of(i));
   }
   Options settings;
   settings.intercept = false;
@@ -233,7 +234,7 @@ TEST(CrossValidation, EqualsAnExplicitLoop) {
           }
           std::vector<double> x(8);
           for (std::int32_t j = 0; j < 8; ++j) x[static_cast<std::size_t>(j)] = data.row(i).value(j);
-          kept.append(x.data(), 8, data.class_of(i));
+          kept.append(dense_row(x.data(), 8), data.class_of(i));
         }
         Options settings = options.settings;
         settings.lambda = s.lambda;

@@ -27,7 +27,7 @@ Dataset gaussian(int n, int d) {
       v = static_cast<float>(normal(random));
       score += v / std::sqrt(d);
     }
-    data.append(x.data(), d, i < 2 ? i : score > 0);
+    data.append(dense_row(x.data(), d), i < 2 ? i : score > 0);
   }
   return data;
 }
@@ -98,7 +98,7 @@ TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
     for (double& v : x) v = 0.05 * normal(random);
     x[0] += 1;
     const double side = x[1] + x[2] + 0.01 * normal(random);
-    data.append(x.data(), 200, i < 2 ? i : side > 0);
+    data.append(dense_row(x.data(), 200), i < 2 ? i : side > 0);
   }
   Options s = soft(0.2 / 600, 1e-9);
   s.history = true;
@@ -141,7 +141,7 @@ TEST(SoftAuto, ALooserToleranceNeverTakesLonger) {
       v = static_cast<float>(2 + common + 0.3 * normal(random));
       score += 0.3 * (v - 2 - common);
     }
-    data.append(x.data(), 150, i < 2 ? i : score > 0);
+    data.append(dense_row(x.data(), 150), i < 2 ? i : score > 0);
   }
   for (const std::string loss : {"squared_hinge", "hinge", "logistic"})
     for (const double lambda : {1e-2, 1e-4}) {
@@ -167,7 +167,7 @@ TEST(SoftAuto, TakesConjugateGradientsToWideRowsOfUnscaledColumns) {
     const double u = random.uniform();
     const std::int32_t word = static_cast<std::int32_t>(u * u * 7998), columns[] = {word, 7999};
     const double values[] = {1, std::round(50 + 5000 * random.uniform())};
-    data.append(columns, values, 2, 8000, i < 5 ? i : word % 5);
+    data.append(sparse_row(columns, values, 2, 8000), i < 5 ? i : word % 5);
   }
   for (const std::string loss : {"hinge", "logistic", "squared_hinge"}) {
     const Solved r = solve(data, soft(1e-3, 1e-3, loss));

@@ -24,18 +24,15 @@ Dataset classes(bool separable) {
   // Rows of a plane that no coordinate axis is normal to, and two more than it takes to settle it.
   const double x[][3] = {{1.5, -0.3, 0.2}, {2.1, 0.4, -0.7},  {1.9, -1.2, 0.9},   {0.8, 1.1, 0.3},   {2.5, 0.1, 1.4},
                          {-1.2, 0.5, 0.6}, {-2.0, -0.8, 0.1}, {-0.7, -1.4, -0.5}, {-1.8, 0.9, -1.1}, {-2.4, 0.2, 0.8}};
-  for (int i = 0; i < 10; ++i) data.append(x[i], 3, i < 5 ? 1 : 0);
-  if (!separable) data.append(x[0], 3, 0);
+  for (int i = 0; i < 10; ++i) data.append(dense_row(x[i], 3), i < 5 ? 1 : 0);
+  if (!separable) data.append(dense_row(x[0], 3), 0);
   return data;
 }
 
 Dataset numbers(Dataset::Outcome outcome) {
   Dataset data(outcome);
   const double x[][3] = {{1, 0.5, -0.2}, {-0.4, 1.2, 0.7}, {0.3, -0.9, 1.1}};
-  for (int i = 0; i < 3; ++i) {
-    data.append(x[i], 3, 0.5 * i - 0.3);
-    if (outcome == Dataset::Outcome::intervals) data.set_upper_target(0.5 * i - 0.3);
-  }
+  for (int i = 0; i < 3; ++i) data.append(dense_row(x[i], 3), 0.5 * i - 0.3);
   return data;
 }
 

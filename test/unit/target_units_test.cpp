@@ -18,7 +18,7 @@ Dataset targets(const std::vector<double>& y, const std::vector<double>& weight 
   Dataset data(Dataset::Outcome::targets);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const double x = static_cast<double>(i);
-    data.append(&x, 1, y[i], weight.empty() ? 1.0 : weight[i]);
+    data.append(dense_row(&x, 1), y[i], weight.empty() ? 1.0 : weight[i]);
   }
   return data;
 }
@@ -82,7 +82,7 @@ Dataset linear_rows(double factor, double shift, std::int32_t d = 3) {
     std::vector<double> x(static_cast<std::size_t>(d));
     for (double& v : x) v = std::round(64 * random.uniform()) / 64;
     const double y = std::round(64 * (x[0] - 2 * x[1] + 0.2 * random.uniform())) / 64;
-    data.append(x.data(), d, factor * y + shift);
+    data.append(dense_row(x.data(), d), factor * y + shift);
   }
   return data;
 }
@@ -173,7 +173,7 @@ TEST(TargetUnits, FailureOfClassesCountsWeightsOfRowsAndClasses) {
   data.classes().intern("b", 1);
   for (int i = 0; i < 10; ++i) {
     const double x = 0;
-    data.append(&x, 1, i < 3 ? 1 : 0, i < 3 ? 2.0 : 1.0);
+    data.append(dense_row(&x, 1), i < 3 ? 1 : 0, i < 3 ? 2.0 : 1.0);
   }
   Options s;
   s.lambda = 1;

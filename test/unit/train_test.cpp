@@ -181,12 +181,14 @@ TEST(Train, problems_that_make_no_sense_are_refused) {
   Dataset empty(Dataset::Outcome::classes);
   for (const char* name : {"a", "b"}) {
     const std::int32_t label = empty.classes().intern(name, 0);
-    empty.append(static_cast<const std::int32_t*>(nullptr), static_cast<const double*>(nullptr), 0, 0, label);
+    empty.append(sparse_row(static_cast<const std::int32_t*>(nullptr), static_cast<const double*>(nullptr), 0, 0),
+                 label);
   }
   EXPECT_EQ(error_of([&] { fit(empty, hard("auto", true, 1e-3)); }).kind(), ErrorKind::wrong_dimensions);
 
   Dataset weighted(Dataset::Outcome::classes);
-  for (const char* name : {"a", "b"}) weighted.append(rows.x[0].data(), 2, weighted.classes().intern(name, 0), 2.0);
+  for (const char* name : {"a", "b"})
+    weighted.append(dense_row(rows.x[0].data(), 2), weighted.classes().intern(name, 0), 2.0);
   EXPECT_EQ(error_of([&] { fit(weighted, hard("auto", true, 1e-3)); }).kind(), ErrorKind::unsupported);
 
   Options s = hard("auto", true, 1e-3);
@@ -208,8 +210,8 @@ TEST(Train, classes_are_sorted_and_signs_follow) {
   Dataset data(Dataset::Outcome::classes);
   const double high[] = {2}, low[] = {-1};
   const std::int32_t yes = data.classes().intern("true", 1), no = data.classes().intern("false", 0);
-  data.append(high, 1, yes);
-  data.append(low, 1, no);
+  data.append(dense_row(high, 1), yes);
+  data.append(dense_row(low, 1), no);
   const Model m = fit(data, hard("auto", true, 1e-6));
   EXPECT_EQ(m.classes, (std::vector<std::string>{"false", "true"}));
   EXPECT_EQ(m.weights(0, 0), 1.0);
@@ -264,7 +266,7 @@ TEST(Train, a_proof_that_nothing_separates_is_followed_by_a_soft_margin) {
     const double score = 2 * x[0] + 0.3 * x[1] - 50 * x[2] + 0.005 * x[3] - 7.5;
     y.push_back(random.uniform() < 1 / (1 + std::exp(-score)));
     positives += y.back();
-    data.append(x, 5, y.back());
+    data.append(dense_row(x, 5), y.back());
   }
   ASSERT_GT(positives, 50);
   ASSERT_LT(positives, 3000);
@@ -304,7 +306,7 @@ TEST(Train, classes_that_nothing_separates_get_a_soft_margin_against_the_rest) {
     const int c = i % 4;
     const double x[] = {(c % 2) + 0.4 * bell(random), 1000 * ((c / 2) + 0.4 * bell(random))};
     y.push_back(c);
-    data.append(x, 2, c);
+    data.append(dense_row(x, 2), c);
   }
   const Model m = fit(data, hard("auto", true, 1e-3));
   EXPECT_EQ(m.status, Status::not_separable);

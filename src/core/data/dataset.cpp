@@ -18,22 +18,8 @@ constexpr std::size_t largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
 
-bool finite(const float* x, std::size_t n) { return simd().finite_f(x, n); }
-bool finite(const double* x, std::size_t n) { return simd().finite_d(x, n); }
 std::size_t count_nonzero(const float* x, std::size_t n) { return simd().count_nonzero_f(x, n); }
 std::size_t count_nonzero(const double* x, std::size_t n) { return simd().count_nonzero_d(x, n); }
-
-template <class T>
-void require_finite(const T* x, std::int32_t n, const std::int32_t* indices) {
-  if (finite(x, static_cast<std::size_t>(n))) return;
-  std::int32_t k = 0;
-  while (std::isfinite(x[k])) ++k;
-  const std::int32_t column = (indices != nullptr ? indices[k] : k) + 1;
-  throw Error(ErrorKind::invalid_value,
-              "feature " + std::to_string(column) + " is " +
-                  (std::isnan(x[k]) ? "NaN" : (x[k] > 0 ? "Infinity" : "-Infinity")) + ", expected a finite number",
-              "Leave such rows out with FILTER (WHERE ...), or replace the value.");
-}
 
 }  // namespace
 
@@ -93,7 +79,15 @@ std::size_t Dataset::bytes() const {
          (targets_.capacity() + upper_targets_.capacity() + weights_.capacity()) * sizeof(double);
 }
 
-void Dataset::check_dimensions(std::int32_t n, bool sparse) {
+void Dataset::fit_dimensions(const FeatureRow& x) {
+  const bool sparse = x.indices != nullptr;
+  const std::int32_t n = x.dimensions, needed = reach(x);
+  if (sparse) {
+    const std::int32_t stated = n > 0 ? n : fixed_dimensions_ ? dimensions_ : needed;
+    if (needed > stated)
+      throw Error(ErrorKind::wrong_dimensions, "feature " + std::to_string(needed) + " is beyond the stated " +
+                                                   std::to_string(stated) + " features");
+  }
   if (!sparse || n != 0) {
     if (fixed_dimensions_ && n != dimensions_)
       throw Error(ErrorKind::wrong_dimensions,
@@ -106,6 +100,8 @@ void Dataset::check_dimensions(std::int32_t n, bool sparse) {
     dimensions_ = n;
     fixed_dimensions_ = true;
   }
+  if (!fixed_dimensions_) dimensions_ = std::max(dimensions_, needed);
+  sparse_input_ |= sparse;
 }
 
 // A block is a quarter of what is held already, between 1 kB and 32 MB: small groups stay small, large ones cost few
@@ -182,98 +178,59 @@ bool narrow(const double* x, std::size_t n, float* out) {
 }  // namespace
 
 template <class T>
-void Dataset::append_dense(const T* x, std::int32_t n, double outcome, double weight) {
-  const auto size = static_cast<std::size_t>(n);
-  require_finite(x, n, nullptr);
-  check_dimensions(n, false);
-  push_outcome(outcome, weight);
-  if (n >= 16 && static_cast<double>(count_nonzero(x, size)) < sparse_density * n) {
+void Dataset::store_smallest(const Row& x, const T* values) {
+  const auto size = static_cast<std::size_t>(x.count);
+  const std::int32_t* indices = x.indices;
+  std::int32_t count = x.count;
+  if (indices == nullptr && count >= 16 && static_cast<double>(count_nonzero(values, size)) < sparse_density * count) {
     // Every value is written and only the non-zeros advance: no branch to mispredict.
     auto& packed = std::get<std::pmr::vector<T>&>(std::tie(narrow_, packed_));
     columns_.resize(size);
     packed.resize(size);
-    std::size_t count = 0;
+    std::size_t nonzeros = 0;
     for (std::size_t j = 0; j < size; ++j) {
-      columns_[count] = static_cast<std::int32_t>(j);
-      packed[count] = x[j];
-      count += x[j] != T{0};
+      columns_[nonzeros] = static_cast<std::int32_t>(j);
+      packed[nonzeros] = values[j];
+      nonzeros += values[j] != T{0};
     }
-    const auto nonzeros = static_cast<std::int32_t>(count);
-    if constexpr (sizeof(T) == 8) {
-      narrow_.resize(count);
-      if (narrow(packed.data(), count, narrow_.data())) {
-        store_sparse(columns_.data(), narrow_.data(), nonzeros);
-        return;
-      }
-    }
-    store_sparse(columns_.data(), packed.data(), nonzeros);
-    return;
+    indices = columns_.data();
+    values = packed.data();
+    count = static_cast<std::int32_t>(nonzeros);
   }
   if constexpr (sizeof(T) == 8) {
-    narrow_.resize(size);
-    if (narrow(x, size, narrow_.data())) {
-      store_dense(narrow_.data(), n);
-      return;
-    }
+    narrow_.resize(static_cast<std::size_t>(count));
+    if (narrow(values, static_cast<std::size_t>(count), narrow_.data()))
+      return indices != nullptr ? store_sparse(indices, narrow_.data(), count) : store_dense(narrow_.data(), count);
   }
-  store_dense(x, n);
+  return indices != nullptr ? store_sparse(indices, values, count) : store_dense(values, count);
 }
 
-template <class T>
-void Dataset::append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros,
-                            std::int32_t dimensions, double outcome, double weight) {
-  require_finite(values, nonzeros, indices);
-  const std::int32_t needed = nonzeros > 0 ? indices[nonzeros - 1] + 1 : 0;
-  if (needed > dimensions && (dimensions > 0 || fixed_dimensions_) &&
-      needed > (dimensions > 0 ? dimensions : dimensions_))
-    throw Error(ErrorKind::wrong_dimensions, "feature " + std::to_string(needed) + " is beyond the stated " +
-                                                 std::to_string(dimensions > 0 ? dimensions : dimensions_) +
-                                                 " features");
-  check_dimensions(dimensions, true);
-  sparse_input_ = true;
-  if (!fixed_dimensions_) dimensions_ = std::max(dimensions_, needed);
-  push_outcome(outcome, weight);
-  if constexpr (sizeof(T) == 8) {
-    narrow_.resize(static_cast<std::size_t>(nonzeros));
-    if (narrow(values, static_cast<std::size_t>(nonzeros), narrow_.data())) {
-      store_sparse(indices, narrow_.data(), nonzeros);
-      return;
-    }
-  }
-  store_sparse(indices, values, nonzeros);
-}
-
-void Dataset::push_outcome(double outcome, double weight) {
-  if (outcome_ == Outcome::classes)
-    labels_.push_back(static_cast<std::int32_t>(outcome));
+void Dataset::append(const FeatureRow& x, const Label& label, double weight) {
+  require_finite(x, "FILTER (WHERE ...)");
+  fit_dimensions(x);
+  push_label(label, weight);
+  if (x.wide)
+    store_smallest(x, x.doubles());
   else
-    targets_.push_back(outcome);
-  if (outcome_ == Outcome::intervals) upper_targets_.push_back(outcome);
+    store_smallest(x, x.floats());
+}
+
+Label::Label(double lower, double upper) : lower_(lower), upper_(upper) {
+  if (!(lower <= upper) || (std::isinf(lower) && lower == upper))
+    throw Error(ErrorKind::invalid_value, "a target interval must contain a number");
+}
+
+void Dataset::push_label(const Label& label, double weight) {
+  if (label.is_class() != (outcome_ == Outcome::classes))
+    throw Error(ErrorKind::wrong_type, "a class cannot be a target, nor a target a class");
+  if (outcome_ == Outcome::classes)
+    labels_.push_back(label.class_index());
+  else
+    targets_.push_back(label.lower());
+  if (outcome_ == Outcome::intervals) upper_targets_.push_back(label.upper());
   // Weights cost memory only once one of them is not 1.
   if (weights_.empty() && weight != 1.0) weights_.assign(rows_.size(), 1.0);
   if (weight != 1.0 || !weights_.empty()) weights_.push_back(weight);
-}
-
-void Dataset::append(const float* x, std::int32_t n, double outcome, double weight) {
-  append_dense(x, n, outcome, weight);
-}
-void Dataset::append(const double* x, std::int32_t n, double outcome, double weight) {
-  append_dense(x, n, outcome, weight);
-}
-void Dataset::append(const std::int32_t* indices, const double* values, std::int32_t nonzeros, std::int32_t dimensions,
-                     double outcome, double weight) {
-  append_sparse(indices, values, nonzeros, dimensions, outcome, weight);
-}
-void Dataset::append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
-                     double outcome, double weight) {
-  append_sparse(indices, values, nonzeros, dimensions, outcome, weight);
-}
-
-void Dataset::set_upper_target(double upper) {
-  const double lower = targets_.back();
-  if (!(lower <= upper) || (std::isinf(lower) && lower == upper))
-    throw Error(ErrorKind::invalid_value, "a target interval must contain a number");
-  upper_targets_.back() = upper;
 }
 
 Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
@@ -285,8 +242,7 @@ Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
   out.sparse_input_ = sparse_input_;
   out.rows_.reserve(rows.size());
   for (const std::int64_t i : rows) {
-    out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
-    if (outcome_ == Outcome::intervals) out.set_upper_target(upper_target(i));
+    out.push_label(label(i), weight(i));
     out.rows_.push_back(rows_[static_cast<std::size_t>(i)]);
     const Row x = row(i);
     out.stored_values_ += x.count;
@@ -318,8 +274,7 @@ Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress) co
   std::vector<float> narrow_values, narrow_scratch(static_cast<std::size_t>(map.size()));
   std::vector<double> wide_values, wide_scratch(narrow_scratch.size());
   for (std::int64_t i = 0; i < rows(); ++i) {
-    out.push_outcome(outcome_ == Outcome::classes ? static_cast<double>(class_of(i)) : target(i), weight(i));
-    if (outcome_ == Outcome::intervals) out.set_upper_target(upper_target(i));
+    out.push_label(label(i), weight(i));
     const Row x = row(i);
     columns.clear();
     narrow_values.clear();

@@ -48,6 +48,25 @@ class ClassTable {
   bool numbers_ = false;
 };
 
+/// What a row is labelled with: the index of its class, or a target, which may be an interval.
+class Label {
+ public:
+  // Implicit, as the type of a number tells the two apart.
+  Label(std::int32_t class_index) : class_index_(class_index) {}
+  Label(double target) : lower_(target), upper_(target) {}
+  /// Either bound may be infinite. Throws Error(invalid_value): not lower ≤ upper, or no number between them.
+  Label(double lower, double upper);
+
+  bool is_class() const { return class_index_ >= 0; }
+  std::int32_t class_index() const { return class_index_; }
+  double lower() const { return lower_; }
+  double upper() const { return upper_; }
+
+ private:
+  std::int32_t class_index_ = -1;
+  double lower_ = 0, upper_ = 0;
+};
+
 /// n rows of d features. Each row is stored in the smallest form that loses nothing: float where every value
 /// survives the round trip, sparse below the density at which it is faster.
 class Dataset {
@@ -59,20 +78,11 @@ class Dataset {
   Dataset& operator=(Dataset&&) = delete;
   ~Dataset();
 
-  /// Append one row and its outcome (a class index from classes().intern(), or a target) and weight.
-  /// Throws Error: NaN or infinity (invalid_value), another number of features (wrong_dimensions).
-  void append(const float* x, std::int32_t n, double outcome, double weight = 1.0);
-  void append(const double* x, std::int32_t n, double outcome, double weight = 1.0);
-  /// Sparse: 0-based strictly increasing indices below `dimensions`; `dimensions` 0 means "as far as the indices go",
-  /// and the data set grows to the largest seen.
-  void append(const std::int32_t* indices, const double* values, std::int32_t nonzeros, std::int32_t dimensions,
-              double outcome, double weight = 1.0);
-  void append(const std::int32_t* indices, const float* values, std::int32_t nonzeros, std::int32_t dimensions,
-              double outcome, double weight = 1.0);
-
-  /// The upper end of the last row's interval, whose lower end was its outcome (Outcome::intervals). Either may be
-  /// infinite. Throws Error(invalid_value): not lower ≤ upper, or no number between them.
-  void set_upper_target(double upper);
+  /// Append one row with its label and weight. The label is of the kind of outcome(); a class index comes from
+  /// classes().intern(). A sparse row has strictly increasing indices below its dimensions; where it states none, the
+  /// data set grows to the largest seen. Throws Error: NaN or infinity (invalid_value), another number of features
+  /// (wrong_dimensions), a label of another kind (wrong_type).
+  void append(const FeatureRow& x, const Label& label, double weight = 1.0);
 
   /// These rows in this order, with their outcomes, weights and all classes. Shares the bytes of the features with this
   /// data set, which must outlive the result.
@@ -118,11 +128,15 @@ class Dataset {
   double upper_target(std::int64_t i) const {
     return outcome_ == Outcome::intervals ? upper_targets_[static_cast<std::size_t>(i)] : target(i);
   }
+  Label label(std::int64_t i) const {
+    if (outcome_ == Outcome::classes) return class_of(i);
+    return outcome_ == Outcome::targets ? Label(target(i)) : Label(target(i), upper_target(i));
+  }
   bool weighted() const { return !weights_.empty(); }
   double weight(std::int64_t i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
 
  private:
-  void check_dimensions(std::int32_t n, bool sparse);
+  void fit_dimensions(const FeatureRow& x);
   template <class T>
   void store_dense(const T* x, std::int32_t n);
   template <class T>
@@ -130,11 +144,8 @@ class Dataset {
   template <class T>
   void store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values, std::vector<T>& scratch);
   template <class T>
-  void append_dense(const T* x, std::int32_t n, double outcome, double weight);
-  template <class T>
-  void append_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, std::int32_t dimensions,
-                     double outcome, double weight);
-  void push_outcome(double outcome, double weight);
+  void store_smallest(const Row& x, const T* values);
+  void push_label(const Label& label, double weight);
   void push_row(const char* at, std::uintptr_t form);
   char* allocate(std::size_t bytes);
 

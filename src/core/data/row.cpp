@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.hpp"
 #include "core/math/norm.hpp"
 
 namespace margin {
@@ -12,6 +13,18 @@ double value_at(const Row& x, std::int32_t j) {
   const std::int32_t* end = x.indices + x.count;
   const std::int32_t* found = std::lower_bound(x.indices, end, j);
   return found != end && *found == j ? x.value(static_cast<std::int32_t>(found - x.indices)) : 0.0;
+}
+
+void require_finite(const Row& x, const char* clause) {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n)) return;
+  std::int32_t k = 0;
+  while (std::isfinite(x.value(k))) ++k;
+  const double v = x.value(k);
+  throw Error(ErrorKind::invalid_value,
+              "feature " + std::to_string((x.indices != nullptr ? x.indices[k] : k) + 1) + " is " +
+                  (std::isnan(v) ? "NaN" : (v > 0 ? "Infinity" : "-Infinity")) + ", expected a finite number",
+              std::string("Leave such rows out with ") + clause + ", or replace the value.");
 }
 
 double max_abs(const Row& x) {

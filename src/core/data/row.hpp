@@ -19,6 +19,34 @@ struct Row {
   double value(std::int32_t k) const { return wide ? doubles()[k] : static_cast<double>(floats()[k]); }
 };
 
+/// A row together with the number of features that it states: for dense rows their count, for sparse rows what their
+/// writer said, 0 for "as far as the indices go".
+struct FeatureRow : Row {
+  std::int32_t dimensions;
+};
+inline FeatureRow dense_row(const float* x, std::int32_t n) { return {{x, nullptr, n, false}, n}; }
+inline FeatureRow dense_row(const double* x, std::int32_t n) { return {{x, nullptr, n, true}, n}; }
+/// Indices tell a sparse row from a dense one: also one without values has some, where `indices` is null.
+inline const std::int32_t no_indices = 0;
+inline FeatureRow sparse_row(const std::int32_t* indices, const float* values, std::int32_t nonzeros,
+                             std::int32_t dimensions) {
+  return {{values, indices != nullptr ? indices : &no_indices, nonzeros, false}, dimensions};
+}
+inline FeatureRow sparse_row(const std::int32_t* indices, const double* values, std::int32_t nonzeros,
+                             std::int32_t dimensions) {
+  return {{values, indices != nullptr ? indices : &no_indices, nonzeros, true}, dimensions};
+}
+
+/// The features that a row reaches: the count of a dense row, the largest index + 1 of a sparse one.
+inline std::int32_t reach(const Row& x) {
+  if (x.indices == nullptr) return x.count;
+  return x.count > 0 ? x.indices[x.count - 1] + 1 : 0;
+}
+
+/// Throws Error(invalid_value) naming the first feature that is not a finite number, if there is one. `clause`: the
+/// part of SQL that leaves such rows out where the row was read, for the hint.
+void require_finite(const Row& x, const char* clause);
+
 /// <x, w>; w has at least as many elements as the row has columns.
 inline double dot(const Row& x, const double* w) {
   const auto n = static_cast<std::size_t>(x.count);

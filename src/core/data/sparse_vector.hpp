@@ -12,18 +12,6 @@
 namespace margin {
 
 
-/// A row together with the number of features that it states: for dense rows their count, for sparse rows what their
-/// writer said, 0 for "as far as the indices go".
-struct FeatureRow : Row {
-  std::int32_t dimensions;
-};
-
-/// The features that a row reaches: the count of a dense row, the largest index + 1 of a sparse one.
-inline std::int32_t reach(const Row& x) {
-  if (x.indices == nullptr) return x.count;
-  return x.count > 0 ? x.indices[x.count - 1] + 1 : 0;
-}
-
 /// Once in order: strictly increasing 0-based indices below `dimensions` (0: not stated), finite values, none of them
 /// 0.
 struct SparseVector {

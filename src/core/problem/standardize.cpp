@@ -64,7 +64,6 @@ Dataset standardized(const Dataset& data, const Standardization& s, const Progre
   copy.set_declared_dimensions(data.declared_dimensions());
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     const Row x = data.row(i);
-    const double outcome = data.outcome() == Dataset::Outcome::classes ? data.class_of(i) : data.target(i);
     progress.work(4.0 * x.count);
     if (data.sparse_input() && x.indices != nullptr) {
       columns.clear();
@@ -73,9 +72,9 @@ Dataset standardized(const Dataset& data, const Standardization& s, const Progre
         columns.push_back(j);
         values.push_back(v / s.deviation[static_cast<std::size_t>(j)]);
       });
-      copy.append(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), data.dimensions(), outcome,
-                  data.weight(i));
-      if (data.outcome() == Dataset::Outcome::intervals) copy.set_upper_target(data.upper_target(i));
+      copy.append(
+          sparse_row(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), data.dimensions()),
+          data.label(i), data.weight(i));
       continue;
     }
     values = zero;
@@ -83,8 +82,7 @@ Dataset standardized(const Dataset& data, const Standardization& s, const Progre
       const auto j = static_cast<std::size_t>(column);
       values[j] = (v - s.mean[j]) / s.deviation[j];
     });
-    copy.append(values.data(), data.dimensions(), outcome, data.weight(i));
-    if (data.outcome() == Dataset::Outcome::intervals) copy.set_upper_target(data.upper_target(i));
+    copy.append(dense_row(values.data(), data.dimensions()), data.label(i), data.weight(i));
   }
   return copy;
 }

@@ -17,5 +17,6 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_finite) {
   const auto& call = query_state<FiniteCall>(fcinfo);
-  PG_RETURN_BOOL(!row_error([&] { require_finite(call.features.read(PG_GETARG_DATUM(0))); }).has_value());
+  PG_RETURN_BOOL(
+      !row_error([&] { margin::require_finite(call.features.read(PG_GETARG_DATUM(0)), "WHERE"); }).has_value());
 }

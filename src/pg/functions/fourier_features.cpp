@@ -60,7 +60,7 @@ MARGIN_FUNCTION(margin_fourier) {
   require(seed >= 0 && seed <= std::int64_t{1} << 53, "seed", std::to_string(seed), "a whole number from 0 to 2^53");
   auto& call = query_state<FourierCall>(fcinfo);
   const margin::Row x = call.features.read(PG_GETARG_DATUM(0));
-  require_finite(x);
+  require_finite(x, "WHERE");
   const auto [result, values] = new_float4_array(dimensions);
   call.map(dimensions, static_cast<std::uint64_t>(seed)).transform(x, gamma, call.progress, values);
   return result;

@@ -61,7 +61,7 @@ TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf
   return state;
 }
 
-double row_weight(FunctionCallInfo fcinfo, int argument) {
+double sample_weight(FunctionCallInfo fcinfo, int argument) {
   if (PG_ARGISNULL(argument))
     throw Error(ErrorKind::null_value, "the row weight is NULL, expected a number of 0 or more",
                 "Use coalesce(weight, 1), or leave such rows out with FILTER (WHERE ...).");
@@ -77,21 +77,21 @@ RowRules rules_of_training(Value::Object options) {
   return {outcome_of(settings), settings.null_for_error};
 }
 
-void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
-  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
-  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
+Label label_of(const LabelReader& reader, Datum value, TrainState& state) {
   if (state.data.outcome() == Dataset::Outcome::intervals) {
-    const LabelReader::Interval target = call.label.interval(PG_GETARG_DATUM(1));
-    append(state.data, x, target.lower, weight);
-    state.data.set_upper_target(target.upper);
-    return;
+    const LabelReader::Interval target = reader.interval(value);
+    return {target.lower, target.upper};
   }
-  if (state.data.outcome() == Dataset::Outcome::targets)
-    return append(state.data, x, call.label.number(PG_GETARG_DATUM(1)), weight);
-  const std::int32_t index = state.labels.find(call.label, PG_GETARG_DATUM(1), [&](const LabelReader::ClassName& name) {
+  if (state.data.outcome() == Dataset::Outcome::targets) return reader.number(value);
+  return state.labels.find(reader, value, [&](const LabelReader::ClassName& name) {
     return state.data.classes().intern(name.text, name.key);
   });
-  append(state.data, x, index, weight);
+}
+
+void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
+  const double weight = weight_at == 0 ? 1.0 : sample_weight(fcinfo, weight_at);
+  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
+  state.data.append(x, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
 }
 
 /// Which row of the group this is, as far as it can be read.

@@ -110,7 +110,7 @@ struct VerifyState {
 
   void add(PassCall& call, Datum label, const Row& row) {
     const Row known = fitted(*model, row);
-    require_finite(known);
+    require_finite(known, "WHERE");
     const Row x = placed(known);
     // The k-th row meets the k-th dual weight, later rows none: by weak duality any pairing gives a true bound.
     const std::size_t at = static_cast<std::size_t>(rows) * columns;

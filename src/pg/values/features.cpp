@@ -144,17 +144,4 @@ FeatureRowReader reader_of(Oid declared) {
 FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
     : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number))) {}
 
-void require_finite(const Row& x) {
-  const auto n = static_cast<std::size_t>(x.count);
-  if (x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n)) return;
-  for (std::int32_t j = 0; j < x.count; ++j) {
-    const double v = x.value(j);
-    if (std::isfinite(v)) continue;
-    throw Error(ErrorKind::invalid_value,
-                "feature " + std::to_string((x.indices != nullptr ? x.indices[j] : j) + 1) + " is " + number_text(v) +
-                    ", expected a finite number",
-                "Leave such rows out with WHERE, or replace the value.");
-  }
-}
-
 }  // namespace margin::pg

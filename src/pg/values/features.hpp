@@ -38,19 +38,4 @@ class RowPrefetch {
   std::uintptr_t last_ = 0;
 };
 
-/// Throws Error(invalid_value) naming the first feature that is not a finite number, if there is one.
-void require_finite(const Row& x);
-
-/// Append to `data` in the form and precision of the row.
-inline void append(Dataset& data, const FeatureRow& x, double outcome, double weight) {
-  if (x.indices != nullptr && x.wide)
-    data.append(x.indices, x.doubles(), x.count, x.dimensions, outcome, weight);
-  else if (x.indices != nullptr)
-    data.append(x.indices, x.floats(), x.count, x.dimensions, outcome, weight);
-  else if (x.wide)
-    data.append(x.doubles(), x.count, outcome, weight);
-  else
-    data.append(x.floats(), x.count, outcome, weight);
-}
-
 }  // namespace margin::pg

@@ -126,13 +126,13 @@ Row fitted(const Model& model, const Row& x) {
 void checked_scores(const Model& model, const Scorer& scorer, const Row& row, double* scores) {
   const Row x = fitted(model, row);
   // A stump or a kernel may turn a NaN into a number, and a feature without a weight is not looked at.
-  if (model.basis != nullptr || !model.columns.empty()) require_finite(x);
+  if (model.basis != nullptr || !model.columns.empty()) require_finite(x, "WHERE");
   score(scorer, x, model.dimensions, scores);
   // A NaN or an infinity among the features cannot hide from the sums: only then is the row looked at again.
   bool finite = true;
   for (std::int32_t o = 0; o < scorer.outputs; ++o) finite &= std::isfinite(scores[o]);
   if (finite) return;
-  require_finite(x);
+  require_finite(x, "WHERE");
 }
 
 std::string_view argument_key(Datum& value) {

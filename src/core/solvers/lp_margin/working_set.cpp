@@ -29,7 +29,7 @@ struct Model {
     data.classes().intern("+", 1);
   }
   void add(const Eigen::VectorXd& x, std::int32_t label) {
-    data.append(x.data(), static_cast<std::int32_t>(x.size()), label);
+    data.append(dense_row(x.data(), static_cast<std::int32_t>(x.size())), label);
     problem.label.push_back(label);
   }
 

@@ -75,8 +75,8 @@ RowSpan::RowSpan(const Problem& problem, Run& run)
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) row[j] = j <= i ? factor_.row(j)[i] : 0.0;
     const auto source = static_cast<std::int64_t>(i);
-    rows_.append(row.data(), static_cast<std::int32_t>(n),
-                 problem.task == Task::regression ? problem.target(source, 0) : 0.0);
+    rows_.append(dense_row(row.data(), static_cast<std::int32_t>(n)),
+                 problem.task == Task::regression ? Label(problem.target(source, 0)) : Label(0));
     run.work(static_cast<double>(2 * n));
   }
   reduced_.task = problem.task;
