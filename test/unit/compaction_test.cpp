@@ -326,12 +326,12 @@ TEST(Compaction, kernel_models_of_wide_rows_are_those_of_the_columns_in_use) {
 TEST(Compaction, rows_stay_as_they_are_where_it_is_not_worth_a_copy) {
   const Twins t = make_twins(15, Dataset::Outcome::classes);
   const Options s = settings_of(1e-2);
-  double unlimited = -1, little = 100, enough = 1e6;
-  EXPECT_EQ(&Compaction(t.narrow, s, {}, unlimited).rows(), &t.narrow);
-  EXPECT_EQ(&Compaction(t.wide, s, {}, little).rows(), &t.wide);
-  EXPECT_EQ(little, 100);
-  EXPECT_EQ(Compaction(t.wide, s, {}, enough).rows().dimensions(), in_use);
-  EXPECT_LT(enough, 1e6);
+  MemoryBudget unlimited, little(100), enough(1e6);
+  EXPECT_EQ(&Compaction(t.narrow, s, nullptr, unlimited).rows(), &t.narrow);
+  EXPECT_EQ(&Compaction(t.wide, s, nullptr, little).rows(), &t.wide);
+  EXPECT_TRUE(little.allows(100)) << "nothing was counted";
+  EXPECT_EQ(Compaction(t.wide, s, nullptr, enough).rows().dimensions(), in_use);
+  EXPECT_FALSE(enough.allows(1e6)) << "the copy was counted";
   Options kernel = s;
   kernel.kernel = "rbf";
   EXPECT_EQ(&Compaction(t.wide, kernel, {}, unlimited).rows(), &t.wide);
@@ -346,9 +346,9 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
     for (double& v : values) v = i % 2 == 0 ? random.uniform() : std::floor(8 * random.uniform());
     data.append(sparse_row(columns + (i == 7 ? 4 : 0), values, i == 7 ? 1 : 5, 3000), random.uniform());
   }
-  double left = -1;
+  MemoryBudget unlimited;
   const Options s = settings_of(1e-3, "squared");
-  const Compaction compaction(data, s, {}, left);
+  const Compaction compaction(data, s, nullptr, unlimited);
   const Dataset& rows = compaction.rows();
   ASSERT_EQ(rows.dimensions(), 5);
   for (std::int64_t i = 0; i < 50; ++i) {

@@ -54,9 +54,9 @@ Options soft(const std::string& loss, Calibrate kind, double lambda = 1e-2) {
   return s;
 }
 
-Model trained(const Table& t, const Options& s, int classes = 2, double memory_left = -1) {
+Model trained(const Table& t, const Options& s, int classes = 2, MemoryBudget memory = {}) {
   Progress progress;
-  return train(make_dataset(t, true, classes), s, progress, memory_left);
+  return train(make_dataset(t, true, classes), s, progress, memory);
 }
 
 std::vector<double> probabilities_of(const Model& m, const std::vector<double>& x) {
@@ -246,8 +246,8 @@ TEST(CrossFit, RespectsMemoryAndCancellation) {
   const Dataset data = make_dataset(t, true);
   const Problem p = make_problem(data, s);
   const double solver = choose_solver(p, s).workspace(p);
-  EXPECT_THROW(trained(t, s, 2, solver + calibration_workspace(p) / 2), Error);
-  EXPECT_NO_THROW(trained(t, s, 2, solver + calibration_workspace(p) + 1));
+  EXPECT_THROW(trained(t, s, 2, MemoryBudget(solver + calibration_workspace(p) / 2)), Error);
+  EXPECT_NO_THROW(trained(t, s, 2, MemoryBudget(solver + calibration_workspace(p) + 1)));
 
   struct Counting : Progress {
     mutable int polls = 0;

@@ -268,7 +268,7 @@ TEST(Smo, little_memory_gives_the_same_optimum) {
   s.tolerance = 1e-6;
   const Dataset data = make_dataset(rows);
   Progress progress;
-  const Model free = train(data, s, progress), bounded = train(data, s, progress, 4e6);
+  const Model free = train(data, s, progress), bounded = train(data, s, progress, MemoryBudget(4e6));
   EXPECT_EQ(bounded.status, Status::optimal);
   EXPECT_NEAR(free.certificate.upper, bounded.certificate.upper, 2e-6 * free.certificate.upper);
 }
@@ -284,7 +284,7 @@ TEST(Smo, little_memory_suffices_for_many_support_vectors) {
   s.lambda = 1e-3;
   s.tolerance = 1e-3;
   Progress progress;
-  const Model m = train(make_dataset(rows), s, progress, 8e6);
+  const Model m = train(make_dataset(rows), s, progress, MemoryBudget(8e6));
   EXPECT_EQ(m.status, Status::optimal);
   EXPECT_LE(m.iterations, 200);
   EXPECT_GE(m.certificate.support, 1500);

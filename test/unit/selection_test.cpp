@@ -329,8 +329,8 @@ TEST(CrossValidation, TheChoiceIsOptionsForOneTraining) {
 TEST(CrossValidation, StaysWithinItsMemory) {
   const Dataset data = rows_of(15, {500, 4, 2});
   Progress progress;
-  EXPECT_THROW(cross_validate(data, options_of({}), progress, 1000), Error);
-  EXPECT_NO_THROW(cross_validate(data, options_of({}), progress, 1e9));
+  EXPECT_THROW(cross_validate(data, options_of({}), progress, MemoryBudget(1000)), Error);
+  EXPECT_NO_THROW(cross_validate(data, options_of({}), progress, MemoryBudget(1e9)));
 }
 
 }  // namespace

@@ -336,13 +336,13 @@ TEST(Records, selection_takes_what_one_of_its_losses_reads) {
     for (const std::string& loss : losses) names.push_back({loss});
     return cross_validate(
         rows, parse_cross_validation({{"losses", {names}}, {"folds", {2.0}}, {"lambda", {0.1}}, {option, {0.5}}}),
-        progress, -1);
+        progress);
   };
   EXPECT_NO_THROW(validate({"hinge", "smoothed_hinge"}, "smoothing"));
   EXPECT_THROW(validate({"hinge", "logistic"}, "smoothing"), Error);
   EXPECT_THROW(validate({"hinge"}, "shrinkage"), Error);
   EXPECT_NO_THROW(train_path(
-      rows, parse_path({{"solver", {std::string("sgd")}}, {"lambdas", {Value::Array{{0.1}, {1.0}}}}}), progress, -1));
+      rows, parse_path({{"solver", {std::string("sgd")}}, {"lambdas", {Value::Array{{0.1}, {1.0}}}}}), progress));
 }
 
 }  // namespace

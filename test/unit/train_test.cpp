@@ -160,12 +160,12 @@ TEST(Train, a_memory_limit_is_an_error_that_says_how_much) {
   for (const bool standardize : {false, true}) {
     Options s = hard("auto", true, 1e-3);
     s.standardize = standardize;
-    const Error e = error_of([&] { train(data, s, progress, 1000); });
+    const Error e = error_of([&] { train(data, s, progress, MemoryBudget(1000)); });
     EXPECT_EQ(e.kind(), ErrorKind::limit_exceeded);
     EXPECT_NE(e.message().find(", and margin.memory_limit leaves 0 kB"), std::string::npos) << e.message();
     EXPECT_FALSE(e.hint().empty());
-    EXPECT_EQ(train(data, s, progress, 1e9).status, Status::optimal);
-    EXPECT_EQ(train(data, s, progress, -1).status, Status::optimal);
+    EXPECT_EQ(train(data, s, progress, MemoryBudget(1e9)).status, Status::optimal);
+    EXPECT_EQ(train(data, s, progress, MemoryBudget(-1)).status, Status::optimal);
   }
 }
 

@@ -11,7 +11,6 @@
 
 namespace margin {
 
-
 /// Once in order: strictly increasing 0-based indices below `dimensions` (0: not stated), finite values, none of them
 /// 0.
 struct SparseVector {

@@ -92,7 +92,8 @@ const ParameterRecord* find_parameter(std::string_view name) {
 using Maker = std::shared_ptr<const KernelFunction> (*)(const KernelParameters&, std::int32_t, const Progress&);
 
 template <class K>
-std::shared_ptr<const KernelFunction> make(const KernelParameters& p, std::int32_t dimensions, const Progress& progress) {
+std::shared_ptr<const KernelFunction> make(const KernelParameters& p, std::int32_t dimensions,
+                                           const Progress& progress) {
   if constexpr (std::is_constructible_v<K, const KernelParameters&, std::int32_t, const Progress&>)
     return std::make_shared<K>(p, dimensions, progress);
   else if constexpr (std::is_constructible_v<K, const KernelParameters&>)

@@ -13,7 +13,6 @@
 
 namespace margin {
 
-
 /// What defines a kernel besides its name; a kernel reads its own parameters and leaves the others 0.
 struct KernelParameters {
   double gamma = 0, coef0 = 0;

@@ -132,7 +132,8 @@ double largest_miss(const IntervalQp& qp, const Eigen::VectorXd& scores, double 
 
 }  // namespace
 
-Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::VectorXd& alpha, double& b, const Progress& progress) {
+Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::VectorXd& alpha, double& b,
+                                  const Progress& progress) {
   const double mean = qp.gram.rows() > 0 ? qp.gram.diagonal().mean() : 0.0;
   const double unit = mean > 0 ? 1 / mean : 1.0;
   const int rounds = static_cast<int>(std::size(penalties)) + last_rounds;

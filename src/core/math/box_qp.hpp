@@ -24,6 +24,7 @@ struct IntervalQp {
 
 /// Improves (α, b) in place until the rows are met to `accuracy` (absolute) or no more is gained; returns the last
 /// change of α, which for contradictory rows tends to a proof of that.
-Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::VectorXd& alpha, double& b, const Progress& progress);
+Eigen::VectorXd solve_interval_qp(const IntervalQp& qp, double accuracy, Eigen::VectorXd& alpha, double& b,
+                                  const Progress& progress);
 
 }  // namespace margin

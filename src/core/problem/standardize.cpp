@@ -15,6 +15,40 @@ void for_each_value(const Row& x, F f) {
   for (std::int32_t k = 0; k < x.count; ++k) f(x.indices != nullptr ? x.indices[k] : k, x.value(k));
 }
 
+Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress) {
+  Dataset copy(data.outcome());
+  for (std::int32_t c = 0; c < data.classes().size(); ++c)
+    copy.classes().intern(data.classes().name(c), data.classes().key(c));
+  const auto d = static_cast<std::size_t>(data.dimensions());
+  std::vector<double> values(d), zero(d);
+  for (std::size_t j = 0; j < d; ++j) zero[j] = -s.mean[j] / s.deviation[j];
+  std::vector<std::int32_t> columns;
+  copy.set_declared_dimensions(data.declared_dimensions());
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    const Row x = data.row(i);
+    progress.work(4.0 * x.count);
+    if (data.sparse_input() && x.indices != nullptr) {
+      columns.clear();
+      values.clear();
+      for_each_value(x, [&](std::int32_t j, double v) {
+        columns.push_back(j);
+        values.push_back(v / s.deviation[static_cast<std::size_t>(j)]);
+      });
+      copy.append(
+          sparse_row(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), data.dimensions()),
+          data.label(i), data.weight(i));
+      continue;
+    }
+    values = zero;
+    for_each_value(x, [&](std::int32_t column, double v) {
+      const auto j = static_cast<std::size_t>(column);
+      values[j] = (v - s.mean[j]) / s.deviation[j];
+    });
+    copy.append(dense_row(values.data(), data.dimensions()), data.label(i), data.weight(i));
+  }
+  return copy;
+}
+
 }  // namespace
 
 Standardization measure(const Dataset& data, bool intercept, const Progress& progress) {
@@ -53,40 +87,6 @@ Standardization measure(const Dataset& data, bool intercept, const Progress& pro
   return s;
 }
 
-Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress) {
-  Dataset copy(data.outcome());
-  for (std::int32_t c = 0; c < data.classes().size(); ++c)
-    copy.classes().intern(data.classes().name(c), data.classes().key(c));
-  const auto d = static_cast<std::size_t>(data.dimensions());
-  std::vector<double> values(d), zero(d);
-  for (std::size_t j = 0; j < d; ++j) zero[j] = -s.mean[j] / s.deviation[j];
-  std::vector<std::int32_t> columns;
-  copy.set_declared_dimensions(data.declared_dimensions());
-  for (std::int64_t i = 0; i < data.rows(); ++i) {
-    const Row x = data.row(i);
-    progress.work(4.0 * x.count);
-    if (data.sparse_input() && x.indices != nullptr) {
-      columns.clear();
-      values.clear();
-      for_each_value(x, [&](std::int32_t j, double v) {
-        columns.push_back(j);
-        values.push_back(v / s.deviation[static_cast<std::size_t>(j)]);
-      });
-      copy.append(
-          sparse_row(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), data.dimensions()),
-          data.label(i), data.weight(i));
-      continue;
-    }
-    values = zero;
-    for_each_value(x, [&](std::int32_t column, double v) {
-      const auto j = static_cast<std::size_t>(column);
-      values[j] = (v - s.mean[j]) / s.deviation[j];
-    });
-    copy.append(dense_row(values.data(), data.dimensions()), data.label(i), data.weight(i));
-  }
-  return copy;
-}
-
 void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& intercept) {
   for (Eigen::Index o = 0; o < weights.rows(); ++o)
     for (Eigen::Index j = 0; j < weights.cols(); ++j) {
@@ -106,6 +106,17 @@ void to_standard_units(const Standardization& s, InitialModel& model) {
       model.intercept[o] += w * s.mean[j];
       w *= s.deviation[j];
     }
+}
+
+StandardizedRows::StandardizedRows(const Dataset& data, const Options& options, const Progress& progress,
+                                   MemoryBudget& memory)
+    : data_(data) {
+  if (!options.standardize) return;
+  memory.require(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(),
+                 "the standardised copy of the rows");
+  units_ = measure(data, options.intercept, progress);
+  copy_.emplace(standardized(data, *units_, progress));
+  memory.use(static_cast<double>(copy_->bytes()));
 }
 
 }  // namespace margin

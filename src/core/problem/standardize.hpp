@@ -1,8 +1,10 @@
 // Option `standardize`: train on x' = (x − mean) / deviation, return weights for x.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "core/base/memory_limit.hpp"
 #include "core/base/progress.hpp"
 #include "core/problem/problem.hpp"
 
@@ -17,14 +19,36 @@ struct Standardization {
 /// problems without intercept are only scaled.
 Standardization measure(const Dataset& data, bool intercept, const Progress& progress);
 
-/// A standardised copy of the rows, with the same labels and weights.
-Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress);
-
 /// Weights for x' -> weights for x: w_j / deviation_j, and the intercept takes −Σ w_j mean_j / deviation_j.
 void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& intercept);
 
 /// The other way, for a model to start from. A model of another number of features is left as it is: who reads it
 /// refuses it.
 void to_standard_units(const Standardization& s, InitialModel& model);
+
+/// The rows of a training in the units of the option `standardize`: a copy with the same labels and weights, or without
+/// the option the rows as they are.
+class StandardizedRows {
+ public:
+  /// `memory` counts the copy; throws Error(limit_exceeded) where it does not allow one.
+  StandardizedRows(const Dataset& data, const Options& options, const Progress& progress, MemoryBudget& memory);
+  StandardizedRows(const StandardizedRows&) = delete;
+  StandardizedRows& operator=(const StandardizedRows&) = delete;
+
+  const Dataset& rows() const { return copy_.has_value() ? *copy_ : data_; }
+  /// A model to start from, in the units of rows().
+  void take(InitialModel& model) const {
+    if (units_.has_value()) to_standard_units(*units_, model);
+  }
+  /// A model of rows(), as one of the rows that were given.
+  void give_back(Weights& weights, Eigen::VectorXd& intercept) const {
+    if (units_.has_value()) to_user_units(*units_, weights, intercept);
+  }
+
+ private:
+  const Dataset& data_;
+  std::optional<Standardization> units_;
+  std::optional<Dataset> copy_;
+};
 
 }  // namespace margin

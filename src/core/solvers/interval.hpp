@@ -12,9 +12,9 @@
 #include <limits>
 #include <optional>
 
-#include "core/solvers/run.hpp"
 #include "core/problem/problem.hpp"
 #include "core/problem/thresholds.hpp"
+#include "core/solvers/run.hpp"
 
 namespace margin {
 

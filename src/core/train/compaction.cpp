@@ -54,17 +54,16 @@ std::int32_t solved_width(const Dataset& data, const Options& options, const Pro
   return used.has_value() ? used->size() : data.dimensions();
 }
 
-Compaction::Compaction(const Dataset& data, const Options& options, const Progress& progress, double& memory_left)
+Compaction::Compaction(const Dataset& data, const Options& options, const Progress& progress, MemoryBudget& memory)
     : data_(data) {
   if (!may_compact(data, options)) return;
   // No row of the copy takes more bytes than it takes here.
-  const auto needed = static_cast<double>(data.bytes());
-  if (memory_left >= 0 && needed > memory_left) return;
+  if (!memory.allows(static_cast<double>(data.bytes()))) return;
   const std::optional<ColumnMap> used = columns_in_use(data, progress);
   if (!used.has_value()) return;
   copy_.emplace(data.with_columns(*used, progress));
   columns_ = used->columns();
-  if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy_->bytes()));
+  memory.use(static_cast<double>(copy_->bytes()));
 }
 
 void Compaction::take(InitialModel& model) const {

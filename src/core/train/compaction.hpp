@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/base/memory_limit.hpp"
 #include "core/base/progress.hpp"
 #include "core/model/model.hpp"
 
@@ -14,9 +15,9 @@ namespace margin {
 /// use a small part of their columns. Otherwise the rows as they are.
 class Compaction {
  public:
-  /// `memory_left` (bytes, negative: no limit) is lowered by the copy; one that it does not allow is not made. The rows
+  /// `memory` counts the copy; one that it does not allow is not made. The rows
   /// of a kernel model stay as they are: a kernel may depend on the width, and its rows are laid out by columns in use.
-  Compaction(const Dataset& data, const Options& options, const Progress& progress, double& memory_left);
+  Compaction(const Dataset& data, const Options& options, const Progress& progress, MemoryBudget& memory);
   Compaction(const Compaction&) = delete;
   Compaction& operator=(const Compaction&) = delete;
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/base/memory_limit.hpp"
 #include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
 #include "core/model/metrics.hpp"
@@ -69,13 +68,13 @@ class Validation {
  public:
   Validation(const Dataset& data, const SelectionOptions& options, const Options& settings,
              const std::vector<double>& lambdas, const std::vector<std::int32_t>& fold, const Progress& progress,
-             double memory_left)
+             MemoryBudget memory)
       : data_(data),
         options_(options),
         settings_(settings),
         lambdas_(lambdas),
         fold_(fold),
-        memory_left_(memory_left),
+        memory_(memory),
         rank_(data.classes().ranks()),
         progress_(progress) {}
 
@@ -86,8 +85,8 @@ class Validation {
       Problem problem = make_problem(data_, settings_);
       const std::int32_t groups = (options_.folds + FoldAscent::most - 1) / FoldAscent::most;
       const double needed = FoldAscent::workspace(problem, std::min(options_.folds, FoldAscent::most));
-      if (memory_left_ < 0 || needed <= memory_left_) {
-        if (memory_left_ >= 0) memory_left_ -= needed;
+      if (memory_.allows(needed)) {
+        memory_.use(needed);
         for (std::int32_t g = 0; g < groups; ++g) {
           const std::int32_t begin = options_.folds * g / groups, end = options_.folds * (g + 1) / groups;
           side_by_side(problem, begin, end - begin);
@@ -109,7 +108,7 @@ class Validation {
 
   void fold_by_fold(std::int32_t f) {
     const Dataset part = without(f);
-    follow_path(part, settings_, lambdas_, progress_, memory_left_,
+    follow_path(part, settings_, lambdas_, progress_, memory_,
                 [&](std::size_t k, Model&& model) { measure(f, k, model); });
   }
 
@@ -145,7 +144,7 @@ class Validation {
     settings.lambda = lambdas_[k];
     settings.initial = std::move(start);
     const Dataset part = without(f);
-    measure(f, k, train(part, settings, progress_, memory_left_));
+    measure(f, k, train(part, settings, progress_, memory_));
   }
 
   void measure(std::int32_t f, std::size_t k, const Model& model) {
@@ -168,7 +167,7 @@ class Validation {
   const Options& settings_;
   const std::vector<double>& lambdas_;
   const std::vector<std::int32_t>& fold_;
-  double memory_left_;
+  MemoryBudget memory_;
   const std::vector<std::int32_t> rank_;
   const Progress& progress_;
   SettingScore* scores_ = nullptr;
@@ -275,14 +274,14 @@ std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t fol
 }
 
 Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
-                         double memory_left) {
+                         MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
   const Solver* const named = find_solver(options.settings.solver);
   if (options.settings.solver == "auto")
     require_readers(options.settings, likely_solver_of_auto(options.settings), options.losses);
   else if (named != nullptr)  // an unknown name is refused by the first training
     require_readers(options.settings, *named, options.losses);
-  const Compaction compaction(given_rows, options.settings, progress, memory_left);
+  const Compaction compaction(given_rows, options.settings, progress, memory);
   const Dataset& data = compaction.rows();
   const std::vector<std::int32_t> fold = stratified_folds(data, options.folds, options.settings.seed);
   if (options.metric == Metric::auc && data.classes().size() != 2)
@@ -290,8 +289,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
                 "metric \"auc\" needs two classes, not " + std::to_string(data.classes().size()),
                 "Use accuracy, or log_loss with the loss logistic.");
   const double lists = 40.0 * static_cast<double>(data.rows());  // row numbers, and a subset's addresses and labels
-  require_memory(lists, memory_left, "cross-validation");
-  if (memory_left >= 0) memory_left -= lists;
+  memory.take(lists, "cross-validation");
 
   Options settings = options.settings;
   settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
@@ -306,7 +304,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
           {lambda, loss, std::vector<std::optional<double>>(static_cast<std::size_t>(options.folds)), {}, {}});
   for (std::size_t l = 0; l < options.losses.size(); ++l) {
     settings.loss = options.losses[l];
-    Validation validation(data, options, settings, lambdas, fold, progress, memory_left);
+    Validation validation(data, options, settings, lambdas, fold, progress, memory);
     out.unfinished += validation.run(&out.settings[l * lambdas.size()]);
   }
   for (SettingScore& s : out.settings) summarize(s);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/base/memory_limit.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/train/compaction.hpp"
@@ -39,48 +38,44 @@ std::vector<double> default_lambdas(const Dataset& data, const Options& settings
 }
 
 void follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas,
-                 const Progress& progress, double memory_left, const std::function<void(std::size_t, Model&&)>& visit) {
-  // Here, and not in each training: they start from each other in these columns.
-  const Compaction compaction(given_rows, given, progress, memory_left);
+                 const Progress& progress, MemoryBudget memory,
+                 const std::function<void(std::size_t, Model&&)>& visit) {
+  // Here, and not in each training: they start from each other in these columns and units.
+  const Compaction compaction(given_rows, given, progress, memory);
   const Dataset& data = compaction.rows();
+  const StandardizedRows standardized(data, given, progress, memory);
   Options settings = given;
-  if (settings.initial.has_value()) compaction.take(*settings.initial);
-  std::optional<Standardization> standard;
-  std::optional<Dataset> copy;
+  if (settings.initial.has_value()) {
+    compaction.take(*settings.initial);
+    standardized.take(*settings.initial);
+  }
   if (given.standardize) {
-    // Once for all models, which start from each other in these units.
-    require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
-                   "the standardised copy of the rows");
-    standard = measure(data, given.intercept, progress);
-    copy.emplace(standardized(data, *standard, progress));
-    if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
-    if (settings.initial.has_value()) to_standard_units(*standard, *settings.initial);
     settings.standardize = false;
     if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, progress);
   }
   settings.dual_weights = true;
   for (const std::size_t k : falling_order(lambdas)) {
     settings.lambda = lambdas[k];
-    Model model = train(copy ? *copy : data, settings, progress, memory_left);
+    Model model = train(standardized.rows(), settings, progress, memory);
     if (model.basis == nullptr) settings.initial = start_from(model);
     if (!given.dual_weights) model.dual_weights.reset();
-    if (standard) to_user_units(*standard, model.weights, model.intercept);
+    standardized.give_back(model.weights, model.intercept);
     compaction.give_back(model);
     visit(k, std::move(model));
   }
 }
 
 std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
-                              double memory_left) {
+                              MemoryBudget memory) {
   Options settings = options.settings;
   settings.loss = options.losses.front();
-  const Compaction compaction(given_rows, settings, progress, memory_left);
+  const Compaction compaction(given_rows, settings, progress, memory);
   const Dataset& data = compaction.rows();
   if (settings.initial.has_value()) compaction.take(*settings.initial);
   const std::vector<double> lambdas =
       options.lambdas.empty() ? default_lambdas(data, settings, progress) : options.lambdas;
   std::vector<Model> models(lambdas.size());
-  follow_path(data, settings, lambdas, progress, memory_left, [&](std::size_t k, Model&& model) {
+  follow_path(data, settings, lambdas, progress, memory, [&](std::size_t k, Model&& model) {
     compaction.give_back(model);
     models[k] = std::move(model);
   });

@@ -44,11 +44,11 @@ std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
 /// Train one model per lambda, the largest lambda first, each from the weights and dual vector of the one before;
 /// `visit(index, model)` gets them in that order, with the index in `lambdas`. Every model has its own certificate.
 void follow_path(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
-                 const Progress& progress, double memory_left, const std::function<void(std::size_t, Model&&)>& visit);
+                 const Progress& progress, MemoryBudget memory, const std::function<void(std::size_t, Model&&)>& visit);
 
 /// The models of a path, in the order of the list (default_lambdas for none).
 std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, const Progress& progress,
-                              double memory_left = -1);
+                              MemoryBudget memory = {});
 
 /// The fold of every row, 0 … folds − 1: each class (a regression: all rows) is shuffled by `seed` and dealt out in
 /// turn, so that folds differ by at most one row in every class and in all. Throws Error(invalid_value) for fewer rows
@@ -74,7 +74,7 @@ struct Selection {
 
 /// Throws Error; what the progress throws passes through.
 Selection cross_validate(const Dataset& data, const SelectionOptions& options, const Progress& progress,
-                         double memory_left = -1);
+                         MemoryBudget memory = {});
 
 /// Whether the best setting does no better than predicting the same for every row.
 bool useless(const Selection& selection);

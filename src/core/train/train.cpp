@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "core/base/error.hpp"
-#include "core/base/memory_limit.hpp"
 #include "core/base/polled.hpp"
 #include "core/certificate/interpolation.hpp"
 #include "core/certificate/kernel.hpp"
@@ -133,35 +132,29 @@ bool keep_finite(Solution& s, const Progress& progress) {
 
 }  // namespace
 
-Model train(const Dataset& given_rows, const Options& given, const Progress& progress, double memory_left) {
+Model train(const Dataset& given_rows, const Options& given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
-  const Compaction compaction(given_rows, given, progress, memory_left);
+  const Compaction compaction(given_rows, given, progress, memory);
   const Dataset& data = compaction.rows();
-  std::optional<Standardization> standard;
-  std::optional<Dataset> copy;
-  if (given.standardize) {
-    require_range(data, progress);  // before sums of squares are taken; those of the copy are checked with its problem
-    require_memory(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(), memory_left,
-                   "the standardised copy of the rows");
-    standard = measure(data, given.intercept, progress);
-    copy.emplace(standardized(data, *standard, progress));
-    if (memory_left >= 0) memory_left = std::max(0.0, memory_left - static_cast<double>(copy->bytes()));
-  }
-  Problem problem = make_problem(copy ? *copy : data, given, progress);
+  // Before sums of squares are taken; those of the copy are checked with its problem.
+  if (given.standardize) require_range(data, progress);
+  const StandardizedRows standardized(data, given, progress, memory);
+  Problem problem = make_problem(standardized.rows(), given, progress);
   const bool calibrate = given.calibration != Calibrate::none;
   if (calibrate) {
     require_calibration(problem);
-    require_memory(calibration_workspace(problem), memory_left, "calibration");
-    if (memory_left >= 0) memory_left -= calibration_workspace(problem);
+    memory.take(calibration_workspace(problem), "calibration");
   }
   const Solver& solver = choose_solver(problem, given);
   require_readers(given, solver, losses_of(given));
-  require_memory(solver.workspace(problem), memory_left, "solver \"" + std::string(solver.name()) + "\"");
+  memory.require(solver.workspace(problem), "solver \"" + std::string(solver.name()) + "\"");
   Options options = given;
-  if (options.initial.has_value()) compaction.take(*options.initial);
-  if (standard && options.initial.has_value()) to_standard_units(*standard, *options.initial);
-  if (problem.task == Task::regression && options.initial.has_value()) from_label_units(problem, *options.initial);
-  if (memory_left >= 0) options.workspace_limit = memory_left;
+  if (options.initial.has_value()) {
+    compaction.take(*options.initial);
+    standardized.take(*options.initial);
+    if (problem.task == Task::regression) from_label_units(problem, *options.initial);
+  }
+  options.workspace_limit = memory.left_or(options.workspace_limit);
 
   Solution solution = solver.solve(problem, options, progress);
   if (keep_finite(solution, progress)) solution.status = Status::iteration_limit;
@@ -196,7 +189,7 @@ Model train(const Dataset& given_rows, const Options& given, const Progress& pro
     if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
   }
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, progress);
-  if (standard) to_user_units(*standard, solution.weights, solution.intercept);
+  standardized.give_back(solution.weights, solution.intercept);
   model.dimensions = data.dimensions();
   model.ignore_unseen = given.ignore_unseen;
   model.weights = std::move(solution.weights);

@@ -66,8 +66,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
   margin::Selection selection;
-  if (!attempt(*rows, groups,
-               [&] { selection = margin::cross_validate(rows->data, options, progress, rows->memory_left); }))
+  if (!attempt(*rows, groups, [&] { selection = margin::cross_validate(rows->data, options, progress, rows->memory); }))
     PG_RETURN_NULL();
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
   if (useless(selection))
@@ -105,7 +104,7 @@ MARGIN_FUNCTION(margin_path_final) {
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
   std::vector<margin::Model> models;
-  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, progress, rows->memory_left); }))
+  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, progress, rows->memory); }))
     PG_RETURN_NULL();
   rows->options.erase("lambdas");
   rows->options.erase("initial");

@@ -150,7 +150,8 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
   require_classes(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
-  return CollectedRows{state->data, std::move(options), state->skipped, state->null_for_error, state->memory.left()};
+  return CollectedRows{state->data, std::move(options), state->skipped, state->null_for_error,
+                       MemoryBudget(state->memory.left())};
 }
 
 namespace {
@@ -182,7 +183,7 @@ MARGIN_FUNCTION(margin_train_final) {
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionProgress progress(settings.log_level, about_margin, call.last_line);
   margin::Model model;
-  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, progress, rows->memory_left); }))
+  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, progress, rows->memory); }))
     PG_RETURN_NULL();
   call.warnings.give(model, settings);
   rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model

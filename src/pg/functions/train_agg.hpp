@@ -25,7 +25,7 @@ struct CollectedRows {
   Value::Object options;
   std::int64_t skipped;
   bool null_for_error;
-  double memory_left;  ///< of margin.memory_limit; negative: no limit
+  MemoryBudget memory;  ///< what margin.memory_limit leaves
 };
 
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).

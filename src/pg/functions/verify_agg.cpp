@@ -87,7 +87,7 @@ struct VerifyState {
   /// The row in the columns that the checks know, which are made to know all of it: weights, and sums of that shape.
   Row placed(const Row& x) {
     if (!space.has_value()) return x;
-    require_memory(4 * space->growth(x.count), memory_limit(), "verifying rows of features that the model lacks");
+    MemoryBudget(memory_limit()).require(4 * space->growth(x.count), "verifying rows of features that the model lacks");
     const std::int32_t before = space->width();
     const Row own = space->place(x);
     if (space->width() == before) return own;

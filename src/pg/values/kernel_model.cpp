@@ -74,7 +74,7 @@ template <class View>
 std::unique_ptr<const Basis> basis_of(KernelRows rows, const std::vector<View>& views, double values, bool sparse) {
   const double tiles = std::ceil(static_cast<double>(views.size()) / tile_rows) * tile_rows;
   const double needed = rows.layout() == Layout::compact ? 72 * values : 8 * tiles * rows.dimensions();
-  require_memory(needed, memory_limit(), "the support vectors of the model");
+  MemoryBudget(memory_limit()).require(needed, "the support vectors of the model");
   rows.reserve(views.size(), values);
   for (const Row& x : views) {
     rows.append(x);
@@ -102,7 +102,8 @@ std::shared_ptr<const KernelFunction> read_function(const CompositeReader& reade
   }
   // The hidden units are drawn, and each vector has a number for each: a small model may state a large width.
   const double width = p.width;
-  require_memory(8 * width * (dimensions + static_cast<double>(vectors)), memory_limit(), "the kernel of the model");
+  MemoryBudget(memory_limit())
+      .require(8 * width * (dimensions + static_cast<double>(vectors)), "the kernel of the model");
   auto kernel = make_kernel(name, p, dimensions, session());
   if (kernel == nullptr) reader.refuse("kernel_parameters", "do not define the kernel \"" + name + "\"");
   return kernel;
