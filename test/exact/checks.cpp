@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/certificate/interpolation.hpp"
-#include "core/certificate/kernel.hpp"
-#include "core/certificate/kernel_check.hpp"
-#include "core/certificate/lp_margin.hpp"
-#include "core/certificate/risk.hpp"
-#include "core/certificate/stumps.hpp"
+#include "core/certificate/check.hpp"
+#include "core/data/stump_basis.hpp"
+#include "core/kernel/support_vectors.hpp"
 #include "optimum.hpp"
 
 namespace exact {
@@ -421,45 +418,23 @@ void Checker::interpolation() {
 }  // namespace
 
 margin::Certificate certificate_of(const Problem& p, const Vectors& v) {
-  margin::Status status = margin::Status::optimal;
-  if (p.interpolate) return certify_interpolation(p, v.weights, v.intercept, v.dual, 1e-3, status);
-  if (const auto* stumps = margin::stumps_of(v.basis.get()))
-    return certify_stumps(p, *stumps, v.weights, v.intercept, v.dual);
-  if (p.kernel != nullptr)
-    return certify_kernel(p, v.weights, *margin::support_vectors_of(v.basis.get()), v.intercept, v.dual);
-  return p.hard_margin ? certify(p, v.weights, v.intercept, v.dual) : certify_risk(p, v.weights, v.intercept, v.dual);
+  return certify(p, v.weights, v.intercept, v.dual, v.basis.get());
 }
 
-std::optional<margin::Certificate> verified(const Problem& p, const Vectors& v) {
-  margin::Certificate c = certificate_of(p, v);
-  const double* intercept = p.intercept ? v.intercept.data() : nullptr;
-  const bool with_dual = v.dual.rows() == p.rows();
-  const auto label = [&](std::int64_t i) { return p.label[at(i)]; };
-  const auto dual = [&](std::int64_t i) { return with_dual ? v.dual.row(i).data() : nullptr; };
-  if (p.kernel != nullptr) {
-    if (p.data.weighted()) return std::nullopt;
-    margin::KernelCheck check(kernel_objective_of(p), *margin::support_vectors_of(v.basis.get()), v.weights.data(),
-                              intercept, with_dual);
-    for (std::int64_t i = 0; i < p.rows(); ++i) check.add(p.data.row(i), label(i), p.weight(i), dual(i));
-    return check.ends({}).certificate;
-  }
-  if (p.interpolate || p.norm != 2) return std::nullopt;
-  if (p.hard_margin) {
-    margin::MarginCheck one(p.classes, p.dimensions(), v.weights.data(), intercept, p.intercept, with_dual), two = one;
-    for (std::int64_t i = 0; i < p.rows(); ++i) (i % 2 == 0 ? one : two).add(p.data.row(i), label(i), dual(i));
-    one.merge(two);
-    c.lower = one.lower();
-    c.upper = std::min(one.upper(), one.radius() * (p.task == margin::Task::multiclass ? std::sqrt(2.0) : 1.0));
-    return c;
-  }
-  margin::RiskCheck one(objective_of(p), v.weights.data(), intercept, with_dual), two = one;
-  for (std::int64_t i = 0; i < p.rows(); ++i)
-    (i % 2 == 0 ? one : two)
-        .add(p.data.row(i), p.task == margin::Task::regression ? p.target(i, 0) : label(i), p.data.weight(i),
-             p.weight(i), dual(i));
-  one.merge(two);
-  c.upper = one.primal();
-  c.lower = std::min(one.dual(), c.upper);
+margin::Certificate verified(const Problem& p, const Vectors& v) {
+  const margin::ModelVectors vectors{v.weights.data(), p.intercept ? v.intercept.data() : nullptr, v.basis.get()};
+  const auto whole = make_check(objective_of(p), vectors, has_dual_weights(p, v.dual));
+  add_rows(*whole, p, v.dual, v.basis.get());
+  const auto one = make_check(objective_of(p), vectors, false), two = make_check(objective_of(p), vectors, false);
+  for (std::int64_t i = 0; i < p.rows(); ++i) (i % 2 == 0 ? one : two)->add(checked_row(p, i));
+  margin::Certificate c = whole->certificate({});
+  if (!one->merge(two->state())) c.lower = c.upper = std::nan("");
+  const margin::Certificate halves = one->certificate({});
+  if (p.hard_margin && !p.interpolate)
+    c.lower = halves.lower;
+  else
+    c.upper = halves.upper;
+  c.slack = halves.slack;
   return c;
 }
 

@@ -1,8 +1,6 @@
 // What a certificate claims, held against exact numbers. The formulas are those of docs/reference.md, "Certificates".
 #pragma once
 
-#include <optional>
-
 #include "core/certificate/certificate.hpp"
 #include "core/data/basis.hpp"
 #include "real.hpp"
@@ -29,9 +27,8 @@ Findings check(const margin::Problem& p, const margin::Options& options, const V
 /// The certificate that src/core gives to them.
 margin::Certificate certificate_of(const margin::Problem& p, const Vectors& v);
 
-/// The one that margin_verify would give: from states of half of the rows each where they can be merged, and from
-/// support vectors for a kernel. Nothing where it is about another objective (row weights of a kernel model) or has no
-/// dual end (stumps).
-std::optional<margin::Certificate> verified(const margin::Problem& p, const Vectors& v);
+/// The one that margin_verify would give: its primal side from states of half of the rows each, from support vectors for
+/// a kernel, and for stumps without what the dual weights prove.
+margin::Certificate verified(const margin::Problem& p, const Vectors& v);
 
 }  // namespace exact

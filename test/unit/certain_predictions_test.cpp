@@ -1,9 +1,10 @@
 // Which predictions a gap makes certain: none of them may turn out otherwise at the optimum.
+#include "core/certificate/certain_predictions.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/certificate/risk.hpp"
 #include "core/model/model.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
@@ -30,10 +31,12 @@ Table blobs(Random& random, int n, int classes) {
 }
 
 std::vector<bool> certain_rows(const Model& m, const Dataset& data, const Options& s) {
-  RiskObjective o;
-  o.outputs = static_cast<std::int32_t>(m.weights.rows());
+  Objective o;
+  o.task = m.task;
+  o.classes = static_cast<std::int32_t>(m.classes.size());
   o.dimensions = static_cast<std::int32_t>(m.weights.cols());
-  o.intercept_scale = s.intercept ? s.intercept_scale : 0;
+  o.intercept = s.intercept;
+  o.intercept_scale = s.intercept_scale;
   CertainPredictions certain(o, m.weights.data(), m.intercept.data(),
                              distance_bound(m.certificate.gap, *s.lambda, s.l1_ratio));
   std::vector<bool> out;
@@ -91,19 +94,22 @@ TEST(CertainPredictions, AgreeWithTheOptimumAndGrowWithPrecision) {
 TEST(CertainPredictions, AdmitTheWorstMove) {
   // Weights (3, 4), no intercept: a move of length r changes the score of x by at most r‖x‖, reached along x.
   const double w[] = {3, 4}, none[] = {0};
-  RiskObjective o;
+  Objective o;
   o.dimensions = 2;
+  o.intercept = false;
   const float x[] = {1, 0};  // score 3
   const Row row{x, nullptr, 2, false};
   EXPECT_TRUE(CertainPredictions(o, w, none, 2.999)(row));
   EXPECT_FALSE(CertainPredictions(o, w, none, 3.0)(row));
+  o.intercept = true;
   o.intercept_scale = 2;  // the constant feature counts: ‖(x, B)‖ = √5
   EXPECT_TRUE(CertainPredictions(o, w, none, 2.999 / std::sqrt(5))(row));
   EXPECT_FALSE(CertainPredictions(o, w, none, 3.001 / std::sqrt(5))(row));
   // Two outputs share one distance: the lead of 3 falls by √2·r‖x‖ at most.
   const double pair[] = {3, 4, 0, 0}, zeros[] = {0, 0};
   o.intercept_scale = 0;
-  o.outputs = 2;
+  o.task = Task::multiclass;
+  o.classes = 2;
   EXPECT_TRUE(CertainPredictions(o, pair, zeros, 2.999 / std::sqrt(2))(row));
   EXPECT_FALSE(CertainPredictions(o, pair, zeros, 3.001 / std::sqrt(2))(row));
   EXPECT_FALSE(CertainPredictions(o, pair, zeros, std::numeric_limits<double>::infinity())(row));

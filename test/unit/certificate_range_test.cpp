@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/certificate/certain_predictions.hpp"
 #include "core/certificate/interpolation.hpp"
+#include "core/certificate/l2_margin.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/train/train.hpp"
@@ -40,7 +42,7 @@ TEST(CertificateRange, DifferencesOfLargeNumbersRound) {
   Options s = soft("squared_epsilon_insensitive", 0.01);
   s.epsilon = 1e6;
   const Dataset data = make_dataset(t, false);
-  const Certificate c = certify_risk(make_problem(data, s), matrix({w}), Eigen::VectorXd::Zero(1), Weights());
+  const Certificate c = certify(make_problem(data, s), matrix({w}), Eigen::VectorXd::Zero(1), Weights());
   const long double miss = static_cast<long double>(y) - 1e6L - w;
   EXPECT_GE(static_cast<long double>(c.upper), miss * miss + 0.005L * w * w);
 }
@@ -54,7 +56,7 @@ TEST(CertificateRange, SquaresThatVanishAreCounted) {
     Weights a(2, 1);
     a << lambda, -lambda;
     const Certificate c =
-        certify_risk(make_problem(data, soft("hinge", lambda)), matrix({1.0}), Eigen::VectorXd::Zero(1), a);
+        certify(make_problem(data, soft("hinge", lambda)), matrix({1.0}), Eigen::VectorXd::Zero(1), a);
     EXPECT_LE(c.lower, lambda / 2);  // λ − λ²/(2λ)
     EXPECT_GE(c.lower, lambda / 2 * (1 - 1e-9));
     EXPECT_GE(c.upper, lambda / 2);
@@ -68,7 +70,7 @@ TEST(CertificateRange, ATinyOptimumIsNotZero) {
   t.y = {1, 0};
   const Dataset data = make_dataset(t, true);
   const Certificate c =
-      certify_risk(make_problem(data, soft("hinge", 1e-300)), matrix({2e-50}), Eigen::VectorXd::Zero(1), Weights());
+      certify(make_problem(data, soft("hinge", 1e-300)), matrix({2e-50}), Eigen::VectorXd::Zero(1), Weights());
   EXPECT_GT(c.upper, 0);
   EXPECT_GT(c.relative_gap, 0.5);
 }
@@ -79,7 +81,7 @@ TEST(CertificateRange, LargeWeightsOfTinyLambdaHaveAValue) {
   t.y = {1, 0};
   const Dataset data = make_dataset(t, true);
   const Certificate c =
-      certify_risk(make_problem(data, soft("hinge", 1e-300)), matrix({1e160}), Eigen::VectorXd::Zero(1), Weights());
+      certify(make_problem(data, soft("hinge", 1e-300)), matrix({1e160}), Eigen::VectorXd::Zero(1), Weights());
   EXPECT_NEAR(c.upper / 5e19, 1, 1e-9);
 }
 

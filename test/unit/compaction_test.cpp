@@ -8,8 +8,9 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "core/certificate/certificate.hpp"
+#include "core/certificate/certain_predictions.hpp"
 #include "core/certificate/interpolation.hpp"
+#include "core/certificate/l2_margin.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/data/column_map.hpp"
@@ -223,8 +224,7 @@ TEST(Compaction, interval_holds_for_the_rows_as_they_came) {
     Weights all = Weights::Zero(m.weights.rows(), width);
     for (std::size_t j = 0; j < m.columns.size(); ++j)
       all.col(m.columns[j]) = m.weights.col(static_cast<Eigen::Index>(j));
-    const Certificate c =
-        hard ? certify(p, all, m.intercept, *m.dual_weights) : certify_risk(p, all, m.intercept, *m.dual_weights);
+    const Certificate c = certify(p, all, m.intercept, *m.dual_weights);
     EXPECT_NEAR(c.upper, m.certificate.upper, 1e-10 * (1 + std::fabs(c.upper)));
     EXPECT_NEAR(c.lower, m.certificate.lower, 1e-10 * (1 + std::fabs(c.lower)));
   }
@@ -327,10 +327,10 @@ TEST(Compaction, rows_stay_as_they_are_where_it_is_not_worth_a_copy) {
   const Twins t = make_twins(15, Dataset::Outcome::classes);
   const Options s = settings_of(1e-2);
   MemoryBudget unlimited, little(100), enough(1e6);
-  EXPECT_EQ(&Compaction(t.narrow, s, nullptr, unlimited).rows(), &t.narrow);
-  EXPECT_EQ(&Compaction(t.wide, s, nullptr, little).rows(), &t.wide);
+  EXPECT_EQ(&Compaction(t.narrow, s, {}, unlimited).rows(), &t.narrow);
+  EXPECT_EQ(&Compaction(t.wide, s, {}, little).rows(), &t.wide);
   EXPECT_TRUE(little.allows(100)) << "nothing was counted";
-  EXPECT_EQ(Compaction(t.wide, s, nullptr, enough).rows().dimensions(), in_use);
+  EXPECT_EQ(Compaction(t.wide, s, {}, enough).rows().dimensions(), in_use);
   EXPECT_FALSE(enough.allows(1e6)) << "the copy was counted";
   Options kernel = s;
   kernel.kernel = "rbf";
@@ -348,7 +348,7 @@ TEST(Compaction, dense_storage_where_it_is_smaller) {
   }
   MemoryBudget unlimited;
   const Options s = settings_of(1e-3, "squared");
-  const Compaction compaction(data, s, nullptr, unlimited);
+  const Compaction compaction(data, s, {}, unlimited);
   const Dataset& rows = compaction.rows();
   ASSERT_EQ(rows.dimensions(), 5);
   for (std::int64_t i = 0; i < 50; ++i) {
@@ -388,7 +388,7 @@ TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
   for (std::size_t j = 0; j < 6; ++j) all.col(m.columns[j]) = m.weights.col(static_cast<Eigen::Index>(j));
   const Problem p = make_problem(now.wide, s);
   ColumnSpace space(scorer_of(m));
-  RiskObjective narrow = objective_of(p), wide = narrow;
+  Objective narrow = objective_of(p), wide = narrow;
   narrow.dimensions = space.width();
   const Weights dual = Weights::Constant(90, 3, 0.25);
   RiskCheck risk(narrow, space.weights(), m.intercept.data(), true),

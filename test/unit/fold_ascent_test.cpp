@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/path.hpp"
@@ -46,7 +46,7 @@ Dataset rows_of(std::uint64_t seed, const Shape& shape) {
   return data;
 }
 
-/// Every model's gap on its own rows, from certify_risk.
+/// Every model's gap on its own rows, from certify.
 void expect_certified(const Dataset& data, Options options, std::int32_t folds, const std::vector<double>& lambdas) {
   Progress progress;
   const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
@@ -70,7 +70,7 @@ void expect_certified(const Dataset& data, Options options, std::int32_t folds, 
       const Eigen::VectorXd intercept = Eigen::Map<const Eigen::VectorXd>(m.intercept.data(), p.outputs());
       const Weights dual = Eigen::Map<const Weights>(m.dual_weights.data(), p.rows(), p.outputs());
       const Eigen::VectorXd centred = intercept.array() - p.target_center;  // as the problem's targets are
-      EXPECT_LE(certify_risk(p, weights, centred, dual).relative_gap, options.tolerance)
+      EXPECT_LE(certify(p, weights, centred, dual).relative_gap, options.tolerance)
           << options.loss << " " << lambda << " fold " << f;
       for (std::int64_t i = 0; i < data.rows(); ++i)
         for (std::int32_t o = 0; o < p.outputs() && fold[static_cast<std::size_t>(i)] == f; ++o)

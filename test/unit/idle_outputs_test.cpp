@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
@@ -70,7 +70,7 @@ TEST(IdleOutputs, TimeEndsATrainingBetweenOutputs) {
         EXPECT_EQ(solution.dual.col(o).norm(), 0);
         EXPECT_EQ(solution.intercept(o), -1);  // against every class that has weights it loses
       }
-      const Certificate c = certify_risk(p, solution.weights, solution.intercept, solution.dual);
+      const Certificate c = certify(p, solution.weights, solution.intercept, solution.dual);
       EXPECT_GE(c.upper, c.lower);
       // Better than no model: at a score of 0 every output costs the loss at 0.
       double zero = 0;

@@ -45,6 +45,13 @@ Options settings_of(const Case& c) {
 }
 
 /// A model as it is stored: its support vectors as doubles.
+CheckedRow checked(const Row& x, int label, const double* dual) {
+  CheckedRow row{x};
+  row.label = label;
+  row.dual = dual;
+  return row;
+}
+
 struct Stored {
   Stored(const Case& c, const Model& m, const Options& s)
       : weights(m.weights), intercept(m.intercept), dual(*m.dual_weights), basis(copy_of(m), false) {
@@ -66,19 +73,19 @@ struct Stored {
   KernelCheck check(bool with_dual) const {
     return {objective, basis, weights.data(), objective.intercept ? intercept.data() : nullptr, with_dual};
   }
-  KernelCheck::Ends ends(const Rows& rows) const {
+  Certificate certificate(const Rows& rows) const {
     const Dataset data = make_dataset(rows);
     KernelCheck c = check(true);
     for (std::int64_t i = 0; i < data.rows(); ++i)
-      c.add(data.row(i), rows.y[static_cast<std::size_t>(i)], 1, dual.row(i).data());
-    return c.ends({});
+      c.add(checked(data.row(i), rows.y[static_cast<std::size_t>(i)], dual.row(i).data()));
+    return c.certificate({});
   }
 
   Weights weights;
   Eigen::VectorXd intercept;
   Weights dual;
   KernelBasis basis;
-  KernelObjective objective;
+  Objective objective;
   std::shared_ptr<const Loss> loss;
 };
 
@@ -95,15 +102,15 @@ class EveryKernelModel : public ::testing::TestWithParam<Case> {
 
 TEST_P(EveryKernelModel, is_verified_as_it_was_certified) {
   const Certificate& known = model.certificate;
-  const KernelCheck::Ends found = stored.ends(rows);
+  const Certificate found = stored.certificate(rows);
   // A row that is a support vector is not known to be one here, and ntk has a cusp there.
   const double slack = (c.kernel == "ntk" ? 1e-6 : 1e-10) * std::max(std::fabs(known.lower), known.upper);
   EXPECT_LE(known.relative_gap, 2 * options.tolerance);
-  EXPECT_NEAR(found.certificate.lower, known.lower, slack);
-  EXPECT_NEAR(found.certificate.upper, known.upper, slack);
-  EXPECT_EQ(found.certificate.support, known.support);
+  EXPECT_NEAR(found.lower, known.lower, slack);
+  EXPECT_NEAR(found.upper, known.upper, slack);
+  EXPECT_EQ(found.support, known.support);
   if (c.lambda == 0) {
-    EXPECT_NEAR(found.margin_lower, known.lower, slack);
+    EXPECT_NEAR(found.smallest_margin, known.lower, slack);
   }
 }
 
@@ -111,12 +118,12 @@ TEST_P(EveryKernelModel, pieces_add_up_to_the_end_that_needs_no_dual_weights) {
   KernelCheck whole = stored.check(false), first = stored.check(false), second = stored.check(false);
   for (std::int64_t i = 0; i < data.rows(); ++i)
     for (KernelCheck* part : {&whole, i % 3 == 0 ? &first : &second})
-      part->add(data.row(i), rows.y[static_cast<std::size_t>(i)], 1, stored.dual.row(i).data());
+      part->add(checked(data.row(i), rows.y[static_cast<std::size_t>(i)], stored.dual.row(i).data()));
   ASSERT_TRUE(first.merge(second.state()));
-  const KernelCheck::Ends a = whole.ends({}), b = first.ends({}), with = stored.ends(rows);
-  EXPECT_EQ(a.margin_lower, b.margin_lower);
-  EXPECT_EQ(a.margin_lower, with.margin_lower);
-  const auto end = [&](const KernelCheck::Ends& e) { return c.lambda > 0 ? e.certificate.upper : e.certificate.lower; };
+  const Certificate a = whole.certificate({}), b = first.certificate({}), with = stored.certificate(rows);
+  EXPECT_EQ(a.smallest_margin, b.smallest_margin);
+  EXPECT_EQ(a.smallest_margin, with.smallest_margin);
+  const auto end = [&](const Certificate& e) { return c.lambda > 0 ? e.upper : e.lower; };
   EXPECT_NEAR(end(a), end(b), 1e-14 * std::fabs(end(a)));
   EXPECT_EQ(whole.errors(), first.errors());
   EXPECT_FALSE(first.merge({1, 2}));
@@ -144,11 +151,10 @@ TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
     if (kind == 2) forge(forged.intercept);
     if (seed % 5 == 0) forged.dual = forged.dual.colwise().reverse().eval();
     if (seed % 7 == 0) forged.weights *= 1 + random.uniform();
-    const KernelCheck::Ends found = forged.ends(rows);
-    const Certificate& e = found.certificate;
+    const Certificate e = forged.certificate(rows);
     EXPECT_LE(e.lower, top) << seed;
     EXPECT_GE(e.upper, bottom) << seed;
-    EXPECT_FALSE(std::isnan(e.lower) || std::isnan(e.upper) || std::isnan(found.margin_lower)) << seed;
+    EXPECT_FALSE(std::isnan(e.lower) || std::isnan(e.upper) || std::isnan(e.smallest_margin)) << seed;
     moved += !(e.relative_gap <= 2 * options.tolerance);
   }
   EXPECT_GE(moved, 20);
@@ -165,11 +171,11 @@ TEST(KernelCheck, other_rows_have_a_certificate_of_their_own) {
   Rows wrong = rows;
   for (int& y : wrong.y) y = 1 - y;
   const Stored stored(c, m, s);
-  const KernelCheck::Ends found = stored.ends(wrong);
-  EXPECT_LT(found.certificate.lower, 0);
-  EXPECT_GE(found.certificate.upper, m.certificate.lower);  // the same hulls
+  const Certificate found = stored.certificate(wrong);
+  EXPECT_LT(found.lower, 0);
+  EXPECT_GE(found.upper, m.certificate.lower);  // the same hulls
   KernelCheck nothing = stored.check(true);
-  EXPECT_EQ(nothing.ends({}).margin_lower, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(nothing.certificate({}).smallest_margin, -std::numeric_limits<double>::infinity());
 }
 
 TEST(KernelCheck, refuses_rows_beyond_the_range_of_kernels) {
@@ -180,10 +186,10 @@ TEST(KernelCheck, refuses_rows_beyond_the_range_of_kernels) {
   KernelCheck check = stored.check(false);
   for (const double size : {1e80, 1e300}) {
     const std::vector<double> x(4, size);
-    EXPECT_THROW(check.add({x.data(), nullptr, 4, true}, 0, 1, nullptr), Error);
+    EXPECT_THROW(check.add({{x.data(), nullptr, 4, true}}), Error);
   }
   const std::vector<double> zero(4, 0.0);
-  check.add({zero.data(), nullptr, 4, true}, 0, 1, nullptr);
+  check.add({{zero.data(), nullptr, 4, true}});
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/solvers/solver.hpp"
 #include "label_of.hpp"
 #include "risk_problems.hpp"
@@ -82,7 +82,7 @@ inline Solved solve_with(const Solver& solver, const Dataset& data, const Option
   EXPECT_EQ(solver.unsupported_reason(p), "");
   Progress progress;
   Solved r{solver.solve(p, s, progress), {}};
-  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  r.certificate = certify(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
 

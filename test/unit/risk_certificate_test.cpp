@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/certificate/certain_predictions.hpp"
 #include "core/certificate/risk.hpp"
 #include "risk_problems.hpp"
 
@@ -92,7 +93,7 @@ TEST_P(RiskCertificate, EnclosesTheExactValues) {
       for (std::int32_t j = 0; j < p.dimensions(); ++j) w(o, j) = normal(random);
       for (std::int64_t i = 0; i < p.rows(); ++i) a(i, o) = p.loss->project(normal(random), p.target(i, o));
     }
-    const Certificate c = certify_risk(p, w, b, a);
+    const Certificate c = certify(p, w, b, a);
     const Exact e = exact(p, w, b, a);
     EXPECT_GE(static_cast<long double>(c.upper), e.primal) << trial;
     EXPECT_LE(static_cast<long double>(c.lower), e.dual) << trial;
@@ -134,8 +135,7 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
         a(i, 0) = p.loss->project(-p.loss->derivative(u, y[static_cast<std::size_t>(i)]) + reach * normal(random),
                                   y[static_cast<std::size_t>(i)]);
       }
-      RiskBounds bounds;
-      const Certificate c = certify_risk(p, w, b, a, &bounds);
+      const Certificate c = certify(p, w, b, a);
       EXPECT_GE(c.upper, reference.dual) << trial << " " << move;
       EXPECT_LE(c.lower, reference.primal) << trial << " " << move;
       EXPECT_GE(c.upper - c.lower, c.upper - reference.primal);
@@ -148,16 +148,19 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
       square += (b[0] - reference.b) * (b[0] - reference.b) / (s.intercept_scale * s.intercept_scale);
       const double off =
           std::sqrt(2 * std::max(0.0, reference.primal - reference.dual) / (*s.lambda * (1 - s.l1_ratio)));
-      EXPECT_LE(std::sqrt(square), bounds.distance + off + 1e-9) << trial << " " << move;
-      std::int64_t same = 0;
+      EXPECT_LE(std::sqrt(square), distance_bound(c.gap, p.lambda, p.l1_ratio) + off + 1e-9) << trial << " " << move;
+      CertainPredictions certain(objective_of(p), w.data(), s.intercept ? b.data() : nullptr,
+                                 distance_bound(c.gap, p.lambda, p.l1_ratio));
+      std::int64_t same = 0, certain_rows = 0;
       for (std::int64_t i = 0; i < p.rows(); ++i) {
         double u = reference.b;
         for (std::int32_t j = 0; j < p.dimensions(); ++j)
           u += reference.w[static_cast<std::size_t>(j)] * t.x[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
         same += (u > 0) == (dot(p.data.row(i), w.data()) + b[0] > 0);
+        certain_rows += certain(p.data.row(i));
       }
       if (classes && off < 1e-6) {
-        EXPECT_LE(bounds.certain_rows, same) << trial << " " << move;
+        EXPECT_LE(certain_rows, same) << trial << " " << move;
       }
     }
   }
@@ -174,20 +177,22 @@ TEST_P(RiskCertificate, MergesLikeOneScan) {
   Weights w = Weights::Constant(1, p.dimensions(), 0.3), a(p.rows(), 1);
   Eigen::VectorXd b = Eigen::VectorXd::Constant(1, -0.2);
   for (std::int64_t i = 0; i < p.rows(); ++i) a(i, 0) = p.loss->project(0.1 * normal(random), p.target(i, 0));
-  const RiskObjective objective = objective_of(p);
-  RiskCheck whole(objective, w.data(), b.data(), true), left = whole, right = whole, worker = whole;
+  const Objective objective = objective_of(p);
+  RiskCheck whole(objective, w.data(), b.data(), true), worker = whole;
+  RiskCheck left(objective, w.data(), b.data(), false), right = left;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const double outcome = classes ? p.label[static_cast<std::size_t>(i)] : data.target(i);
     whole.add(data.row(i), outcome, 1, 1, a.row(i).data());
     (i % 3 == 0 ? left : right).add(data.row(i), outcome, 1, 1, a.row(i).data());
   }
-  left.merge(right);
+  EXPECT_TRUE(left.merge(right.state()));
   EXPECT_NEAR(left.primal(), whole.primal(), 1e-12 * whole.primal());
-  EXPECT_NEAR(left.dual(), whole.dual(), 1e-12 * whole.primal());
+  EXPECT_EQ(left.dual(), 0);
   EXPECT_EQ(left.rows(), whole.rows());
   EXPECT_EQ(left.errors(), whole.errors());
-  EXPECT_EQ(left.support(), whole.support());
-  worker.merge(whole.state());
+  EXPECT_FALSE(left.merge({1, 0, 1, 1}));
+  EXPECT_FALSE(left.merge(std::vector<double>(whole.state().size(), -1)));
+  EXPECT_TRUE(worker.merge(whole.state()));
   EXPECT_NEAR(worker.primal(), whole.primal(), 1e-12 * whole.primal());
   EXPECT_EQ(worker.dual(), 0);
   EXPECT_EQ(worker.total_weight(), static_cast<double>(p.rows()));
@@ -201,17 +206,17 @@ TEST_P(RiskCertificate, SurvivesHostileDuals) {
   const Problem p = make_problem(data, soft(GetParam(), 0.1));
   const Weights w = Weights::Zero(1, p.dimensions());
   const Eigen::VectorXd b = Eigen::VectorXd::Zero(1);
-  const double at_zero = certify_risk(p, w, b, Weights()).upper;
+  const double at_zero = certify(p, w, b, Weights()).upper;
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   for (const double value : {nan, inf, -inf, 1e300, -1e300, 1e9, -1e9}) {
-    const Certificate c = certify_risk(p, w, b, Weights::Constant(p.rows(), 1, value));
+    const Certificate c = certify(p, w, b, Weights::Constant(p.rows(), 1, value));
     EXPECT_EQ(c.upper, at_zero);
     EXPECT_GE(c.lower, 0) << value;
     EXPECT_LE(c.lower, c.upper) << value;
     EXPECT_FALSE(std::isnan(c.relative_gap));
   }
-  EXPECT_EQ(certify_risk(p, w, b, Weights()).lower, 0);
-  const Certificate lost = certify_risk(p, Weights::Constant(1, p.dimensions(), nan), b, Weights());
+  EXPECT_EQ(certify(p, w, b, Weights()).lower, 0);
+  const Certificate lost = certify(p, Weights::Constant(1, p.dimensions(), nan), b, Weights());
   EXPECT_EQ(lost.relative_gap, inf);
 }
 
@@ -234,7 +239,7 @@ TEST(RiskCertificateOfManyRows, StaysTight) {
   Weights a(n, 1);
   for (int i = 0; i < n; ++i) a(i, 0) = i % 2 == 1 ? 1.0 : -1.0;
   const Weights w = Weights::Zero(1, 2);
-  const Certificate c = certify_risk(p, w, Eigen::VectorXd::Zero(1), a);
+  const Certificate c = certify(p, w, Eigen::VectorXd::Zero(1), a);
   const Exact e = exact(p, w, Eigen::VectorXd::Zero(1), a);
   EXPECT_LE(static_cast<long double>(c.lower), e.dual);
   EXPECT_NEAR(c.lower, static_cast<double>(e.dual), 1e-9);

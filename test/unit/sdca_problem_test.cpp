@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/base/error.hpp"
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/solvers/solver.hpp"
 #include "label_of.hpp"
 #include "risk_problems.hpp"
@@ -40,7 +40,7 @@ Solved solve(const Dataset& data, const Options& s, const Solver& solver = sdca)
   const Problem p = make_problem(data, s);
   Progress progress;
   Solved r{solver.solve(p, s, progress), {}};
-  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  r.certificate = certify(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
 

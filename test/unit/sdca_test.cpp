@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/base/error.hpp"
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
 
@@ -41,7 +41,7 @@ Solved solve(const Dataset& data, const Options& s, const Solver& solver = sdca)
   const Problem p = make_problem(data, s);
   Progress progress;
   Solved r{solver.solve(p, s, progress), {}};
-  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  r.certificate = certify(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
 
@@ -146,7 +146,7 @@ TEST_P(SdcaLoss, AWeightIsARepetition) {
   Eigen::Index at = 40;
   for (int i = 0; i < 40; ++i)
     for (int k = 1; k < once.weight[static_cast<std::size_t>(i)]; ++k) dual(at++, 0) = a.solution.dual(i, 0);
-  const Certificate c = certify_risk(p, a.solution.weights, a.solution.intercept, dual);
+  const Certificate c = certify(p, a.solution.weights, a.solution.intercept, dual);
   EXPECT_NEAR(c.upper, a.certificate.upper, 1e-13 * c.upper);
   EXPECT_NEAR(c.lower, a.certificate.lower, 1e-13 * c.upper);
 }
@@ -233,7 +233,7 @@ TEST_P(SdcaLoss, Theorems1And2) {
         Progress progress;
         const Solution r = sdca.solve(p, s, progress);
         EXPECT_LE(r.iterations, *s.max_iterations);
-        mean += certify_risk(p, r.weights, r.intercept, r.dual).gap / 4;
+        mean += certify(p, r.weights, r.intercept, r.dual).gap / 4;
       }
       EXPECT_LE(mean, epsilon * size) << lambda << " " << epsilon << " after " << epochs << " epochs";
     }

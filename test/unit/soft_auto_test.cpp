@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/solvers/solver.hpp"
 #include "risk_problems.hpp"
 
@@ -48,7 +48,7 @@ Solved solve(const Dataset& data, const Options& s) {
   const Problem p = make_problem(data, s);
   Progress progress;
   Solved r{choose_solver(p, s).solve(p, s, progress), {}};
-  r.certificate = certify_risk(p, r.solution.weights, r.solution.intercept, r.solution.dual);
+  r.certificate = certify(p, r.solution.weights, r.solution.intercept, r.solution.dual);
   return r;
 }
 

@@ -4,11 +4,79 @@
 #include <cmath>
 
 #include "core/base/progress.hpp"
+#include "core/certificate/interpolation.hpp"
+#include "core/certificate/kernel.hpp"
+#include "core/certificate/kernel_check.hpp"
+#include "core/certificate/l2_margin.hpp"
 #include "core/certificate/lp_margin.hpp"
-#include "core/math/norm.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/certificate/stumps.hpp"
 #include "core/math/rounding.hpp"
 
 namespace margin {
+
+Objective objective_of(const Problem& p) {
+  Objective o;
+  o.task = p.task;
+  o.classes = p.classes;
+  o.dimensions = p.dimensions();
+  o.norm = p.norm;
+  o.interpolate = p.interpolate;
+  o.loss = p.hard_margin ? nullptr : p.loss.get();
+  o.lambda = p.lambda;
+  o.l1_ratio = p.l1_ratio;
+  o.intercept = p.intercept;
+  o.intercept_scale = p.intercept_scale;
+  return o;
+}
+
+std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors& v, bool with_dual) {
+  if (const KernelBasis* const basis = support_vectors_of(v.basis))
+    return std::make_unique<KernelCheck>(objective, *basis, v.weights, v.intercept, with_dual);
+  if (const StumpBasis* const basis = stumps_of(v.basis)) return std::make_unique<StumpCheck>(objective, *basis, v);
+  if (objective.interpolate)
+    return std::make_unique<InterpolationCheck>(objective.dimensions, objective.norm, v.weights,
+                                                v.intercept != nullptr ? *v.intercept : 0.0, objective.intercept,
+                                                with_dual);
+  if (!objective.hard_margin()) return std::make_unique<RiskCheck>(objective, v.weights, v.intercept, with_dual);
+  if (objective.norm != 2)
+    return std::make_unique<NormCheck>(objective.classes, objective.dimensions, objective.norm, v.weights, v.intercept,
+                                       objective.intercept, with_dual);
+  return std::make_unique<MarginCheck>(objective.classes, objective.dimensions, v.weights, v.intercept,
+                                       objective.intercept, with_dual);
+}
+
+bool has_dual_weights(const Problem& problem, const Weights& dual) {
+  return dual.rows() == problem.rows() && dual.cols() == problem.outputs();
+}
+
+CheckedRow checked_row(const Problem& problem, std::int64_t i) {
+  CheckedRow row;
+  row.x = problem.data.row(i);
+  if (problem.task == Task::regression)
+    row.target = problem.target(i, 0);
+  else
+    row.label = problem.label[static_cast<std::size_t>(i)];
+  if (problem.interpolate) row.upper_target = problem.data.upper_target(i);
+  row.sample_weight = problem.data.weight(i);
+  row.loss_weight = problem.weight(i);
+  return row;
+}
+
+void add_rows(Check& check, const Problem& problem, const Weights& dual, const Basis* basis, const Progress& progress) {
+  const bool with_dual = has_dual_weights(problem, dual);
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    CheckedRow row = checked_row(problem, i);
+    if (with_dual) row.dual = dual.row(i).data();
+    check.add(row);
+    progress.work((1.0 + 2.0 * problem.outputs()) * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0);
+  }
+}
+
+void set_margin_gap(Certificate& c) {
+  c.gap = c.upper - c.lower;
+  c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0;
+}
 
 void widen(Weights& matrix, Eigen::Index columns) {
   Weights wider = Weights::Zero(matrix.rows(), columns);
@@ -16,167 +84,24 @@ void widen(Weights& matrix, Eigen::Index columns) {
   matrix.swap(wider);
 }
 
-MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const double* weights, const double* intercept,
-                         bool free_intercept, bool with_dual)
-    : classes_(classes),
-      dimensions_(dimensions),
-      outputs_(classes == 2 ? 1 : classes),
-      weights_(weights),
-      intercept_(intercept),
-      free_intercept_(free_intercept),
-      with_dual_(with_dual),
-      smallest_(infinity),
-      scores_(static_cast<std::size_t>(outputs_)) {
-  if (!with_dual) return;
-  sums_ = Weights::Zero(classes, dimensions);
-  mass_.assign(static_cast<std::size_t>(classes), 0.0);
-  balance_.assign(static_cast<std::size_t>(classes), 0.0);
-}
-
-void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
-  ++rows_;
-  radius_ = std::max(radius_, norm(x));
-  for (std::int32_t o = 0; o < outputs_; ++o)
-    scores_[static_cast<std::size_t>(o)] =
-        dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * dimensions_) + (intercept_ != nullptr ? intercept_[o] : 0.0);
-  double margin = infinity;
-  if (outputs_ == 1) {
-    margin = label == 1 ? scores_[0] : -scores_[0];
-  } else {
-    for (std::int32_t c = 0; c < classes_; ++c)
-      if (c != label)
-        margin = std::min(margin, scores_[static_cast<std::size_t>(label)] - scores_[static_cast<std::size_t>(c)]);
-  }
-  if (!simd().finite_d(scores_.data(), scores_.size())) margin = -infinity;  // an overflow proves nothing
-  smallest_ = std::min(smallest_, margin);
-  if (!(margin > 0)) ++errors_;
-  if (!with_dual_ || q == nullptr) return;
-
-  if (outputs_ == 1) {
-    if (!(q[0] > 0)) return;
-    ++support_;
-    mass_[static_cast<std::size_t>(label)] += q[0];
-    margin::add(q[0], x, sums_.row(label).data());
-    return;
-  }
-  double total = 0;
-  for (std::int32_t c = 0; c < classes_; ++c) {
-    if (c == label || !(q[c] > 0)) continue;
-    total += q[c];
-    balance_[static_cast<std::size_t>(c)] -= q[c];
-    margin::add(-q[c], x, sums_.row(c).data());
-  }
-  if (total == 0) return;
-  ++support_;
-  mass_[static_cast<std::size_t>(label)] += total;
-  balance_[static_cast<std::size_t>(label)] += total;
-  margin::add(total, x, sums_.row(label).data());
-}
-
-void MarginCheck::merge(const MarginCheck& other) {
-  merge(other.counters());
-  if (!with_dual_ || !other.with_dual_) return;
-  support_ += other.support_;
-  sums_ += other.sums_;
-  for (std::size_t c = 0; c < mass_.size(); ++c) {
-    mass_[c] += other.mass_[c];
-    balance_[c] += other.balance_[c];
-  }
-}
-
-void MarginCheck::widen(std::int32_t dimensions, const double* weights) {
-  dimensions_ = dimensions;
-  weights_ = weights;
-  if (with_dual_) margin::widen(sums_, dimensions);
-}
-
-void MarginCheck::merge(const Counters& c) {
-  rows_ += c.rows;
-  errors_ += c.errors;
-  smallest_ = std::min(smallest_, c.smallest);
-  radius_ = std::max(radius_, c.radius);
-}
-
-double MarginCheck::lower() const {
-  if (rows_ == 0) return -infinity;
-  const double norm = lp_norm(weights_, static_cast<Eigen::Index>(outputs_) * dimensions_, 2);
-  if (norm == 0) return 0;
-  if (!(norm < infinity)) return -infinity;
-  // A dot product of d terms, and the sum with b, err by at most (d + 2) ε ‖x‖ ‖w‖ (+ ε |b|), and terms may vanish.
-  double largest_intercept = 0;
-  for (std::int32_t o = 0; intercept_ != nullptr && o < outputs_; ++o)
-    largest_intercept = std::max(largest_intercept, std::fabs(intercept_[o]));
-  const double terms = (outputs_ == 1 ? 1.0 : 2.0) * (dimensions_ + 2.0);
-  const double rounding = epsilon * (terms * radius_ + 2 * (largest_intercept / norm)) + terms * tiny / norm + tiny;
-  const double value = smallest_ / norm;
-  const double lower = value - rounding - (epsilon * (outputs_ * (dimensions_ + 4.0)) + tiny / norm) * std::fabs(value);
-  return std::isfinite(lower) ? lower : -infinity;
-}
-
-double MarginCheck::upper() const {
-  if (!with_dual_ || support_ == 0) return infinity;
-  double total = 0;
-  for (const double m : mass_) total += m;
-  if (!(total >= smallest_normal) || !std::isfinite(total)) return infinity;
-  const auto d = static_cast<std::size_t>(dimensions_);
-  double least = total;  // what products q x that vanished are divided by
-  double value = 0;
-  if (outputs_ == 1) {
-    std::vector<double> v(d);
-    double minus = -1 / total, plus = 1 / total;
-    if (free_intercept_) {  // each class is its own simplex; half the distance of the two hull points
-      least = std::min(mass_[0], mass_[1]);
-      if (!(least >= smallest_normal)) return infinity;
-      minus = -0.5 / mass_[0];
-      plus = 0.5 / mass_[1];
-    }
-    for (std::size_t j = 0; j < d; ++j)
-      v[j] = minus * sums_(0, static_cast<Eigen::Index>(j)) + plus * sums_(1, static_cast<Eigen::Index>(j));
-    if (!simd().finite_d(v.data(), d)) return infinity;
-    value = lp_norm(v.data(), static_cast<Eigen::Index>(d), 2);
-  } else {
-    if (!simd().finite_d(sums_.data(), static_cast<std::size_t>(sums_.size()))) return infinity;
-    value = lp_norm(sums_.data(), sums_.size(), 2) / total;
-    if (free_intercept_) {
-      double imbalance = 0;
-      for (const double b : balance_) {
-        if (std::fabs(b) > 1e-9 * total) return infinity;
-        imbalance += std::fabs(b) / total;
-      }
-      // What is left of the intercepts: |b_a − b_c| ≤ √2 R for the best separator of norm 1, or its margin were < 0.
-      value += std::sqrt(0.5) * radius_ * imbalance;
-    }
-  }
-  // Each component sums at most `support` products; the norm adds d more roundings.
-  const double terms = static_cast<double>(support_) + 4;
-  const double components = static_cast<double>(d) * (outputs_ == 1 ? 1.0 : classes_);
-  const double upper = value * (1 + epsilon * (components + 8.0)) +
-                       epsilon * terms * radius_ * (outputs_ == 1 ? 1.0 : 2.0) + terms * components * (tiny / least) +
-                       tiny;
-  return std::isnan(upper) ? infinity : upper;
-}
-
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                    const Weights& dual, const Progress& progress) {
-  if (problem.norm != 2) return certify_norm(problem, weights, intercept, dual, progress);
-  MarginCheck check(problem.classes, problem.dimensions(), weights.data(),
-                    problem.intercept ? intercept.data() : nullptr, problem.intercept, dual.rows() == problem.rows());
-  for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    const Row x = problem.data.row(i);
-    check.add(x, problem.label[static_cast<std::size_t>(i)],
-              dual.rows() == problem.rows() ? dual.row(i).data() : nullptr);
-    progress.work((2.0 + problem.outputs()) * x.count);
+                    const Weights& dual, const Basis* basis, const Progress& progress) {
+  // Of these two the dual weights prove something only of all rows together.
+  if (const KernelBasis* const vectors = support_vectors_of(basis))
+    return certify_kernel(problem, weights, *vectors, intercept, dual, progress);
+  if (const StumpBasis* const stumps = stumps_of(basis))
+    return certify_stumps(problem, *stumps, weights, intercept, dual, progress);
+
+  const Objective objective = objective_of(problem);
+  const auto check = make_check(objective, {weights.data(), problem.intercept ? intercept.data() : nullptr, basis},
+                                has_dual_weights(problem, dual));
+  add_rows(*check, problem, dual, nullptr, progress);
+  Certificate c = check->certificate(progress);
+  if (objective.hard_margin() && !objective.interpolate && objective.norm == 2) {
+    // No margin exceeds the radius: the bound that holds without any dual weights (times √2 for score differences).
+    c.upper = std::min(c.upper, c.radius * (problem.task == Task::multiclass ? std::sqrt(2.0) : 1.0));
+    set_margin_gap(c);
   }
-  Certificate c;
-  c.radius = check.radius();
-  // No margin exceeds the radius: the bound that holds without any dual weights (times √2 for score differences).
-  c.upper = std::min(check.upper(), check.radius() * (problem.task == Task::multiclass ? std::sqrt(2.0) : 1.0));
-  c.lower = check.lower();
-  c.gap = c.upper - c.lower;
-  c.relative_gap = c.upper > 0 ? c.gap / c.upper : 0;
-  c.support = check.support();
-  c.errors = check.errors();
-  c.failure = static_cast<double>(c.errors);
   return c;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/progress.hpp"
+#include "core/data/basis.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -15,70 +16,27 @@ namespace margin {
 struct Certificate {
   double lower = 0, upper = 0;
   double gap = 0;            ///< ≥ 0: the width of the interval
-  double relative_gap = 0;   ///< of `upper`; soft margin: of the larger of |lower| and |upper|
+  double relative_gap = 0;   ///< of `upper`; soft margin: of the larger of |lower| and |upper|; one against the rest:
+                             ///< the largest of the outputs' own
   std::int64_t support = 0;  ///< rows with a non-zero dual weight
   double radius = 0;         ///< largest ‖x_i‖
-  std::int64_t errors = 0;   ///< hard margin: rows with a margin ≤ 0
-  double slack = 0;          ///< interpolation: how far inside of its interval the worst row is (negative: outside)
+  std::int64_t errors = 0;  ///< hard margin: rows with a margin ≤ 0; interpolation: rows missed by more than rounding
+  double slack = 0;         ///< interpolation: how far inside of its interval the worst row is (negative: outside)
+  double smallest_margin = -std::numeric_limits<double>::infinity();  ///< kernels: min_i margin_i / ‖w‖, soft too
+
+  // Interpolation: what final_status() needs to tell rows that contradict each other.
+  double least_norm = 0;      ///< ‖w‖_p of any weights that meet the rows is at least this
+  double largest_target = 0;  ///< the largest finite |end| of a row's interval
 
   /// Not proven but counted, for a warning. `failure`: the mean loss of a regression, the weight of the rows that are
   /// predicted wrongly otherwise. train() adds the same of the best constant prediction.
   double failure = 0, constant_failure = std::numeric_limits<double>::infinity();
 };
 
-/// Columns of zeros to the right of a matrix, until it has that many.
-void widen(Weights& matrix, Eigen::Index columns);
-
-/// The hard-margin check, row by row: O(classes × d) memory, mergeable, so that the same code certifies a training
-/// and verifies a stored model over a table. Ends are widened by a bound on the rounding of this very computation.
-class MarginCheck {
- public:
-  /// `weights` and `intercept` (per output; null: none) are kept by reference. `free_intercept`: the upper end is
-  /// that of the problem with an intercept.
-  MarginCheck(std::int32_t classes, std::int32_t dimensions, const double* weights, const double* intercept,
-              bool free_intercept, bool with_dual);
-
-  /// One row of sorted class `label`; `q` is its dual weight (binary) or `classes` of them, null for none.
-  void add(const Row& x, std::int32_t label, const double* q);
-  void merge(const MarginCheck& other);
-  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
-  void widen(std::int32_t dimensions, const double* weights);
-
-  std::int64_t rows() const { return rows_; }
-  std::int64_t support() const { return support_; }
-  /// max_i ‖x_i‖, rounded up.
-  double radius() const { return radius_ * (1 + std::numeric_limits<double>::epsilon() * (dimensions_ + 4.0)); }
-  std::int64_t errors() const { return errors_; }      ///< rows with a margin ≤ 0
-  double smallest_score() const { return smallest_; }  ///< min_i (s_y − max_{c≠y} s_c), not divided by ‖w‖
-  /// min_i margin_i / ‖weights‖, rounded down (any weights ≠ 0; −∞ for no rows, 0 for zero weights).
-  double lower() const;
-  /// ‖Σ q z‖ / Σ q, rounded up; +∞ when no dual weights were given or they do not satisfy the constraint of a free
-  /// intercept (Σ q (e_y − e_c) = 0) to rounding.
-  double upper() const;
-
-  /// State for (de)serialisation between parallel workers: sums without the dual part.
-  struct Counters {
-    std::int64_t rows, errors;
-    double smallest, radius;
-  };
-  Counters counters() const { return {rows_, errors_, smallest_, radius_}; }
-  void merge(const Counters& c);
-
- private:
-  std::int32_t classes_, dimensions_, outputs_;
-  const double* weights_;
-  const double* intercept_;
-  bool free_intercept_, with_dual_;
-  std::int64_t rows_ = 0, support_ = 0, errors_ = 0;
-  double smallest_, radius_ = 0;
-  std::vector<double> scores_;
-  // Binary: one sum and one mass per class. Multiclass: one sum and one imbalance per class, one mass.
-  Weights sums_;
-  std::vector<double> mass_, balance_;
-};
-
-/// Recompute both ends from the returned vectors, with passes over the rows of their own.
+/// The certificate of returned vectors, by passes over the rows of its own. `weights`: outputs × d, or × the size of
+/// `basis` (null: linear in the features); `intercept` per output; `dual` as in Solution, without rows: none, and the
+/// bound that it would prove is the one that holds for any vectors.
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                    const Weights& dual, const Progress& progress = {});
+                    const Weights& dual, const Basis* basis = nullptr, const Progress& progress = {});
 
 }  // namespace margin

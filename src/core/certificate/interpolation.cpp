@@ -6,13 +6,8 @@
 #include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
-#include "core/problem/thresholds.hpp"
 
 namespace margin {
-
-namespace {
-constexpr double met = 1e-6;  // share of the largest target by which a row that counts as met may be missed
-}  // namespace
 
 InterpolationCheck::InterpolationCheck(std::int32_t dimensions, double norm, const double* weights, double intercept,
                                        bool free_intercept, bool with_dual)
@@ -59,10 +54,16 @@ void InterpolationCheck::widen(std::int32_t dimensions, const double* weights) {
   if (with_dual_) margin::widen(sums_, dimensions);
 }
 
-void InterpolationCheck::merge(double slack, std::int64_t rows, std::int64_t outside) {
-  slack_ = std::min(slack_, slack);
-  rows_ += rows;
-  outside_ += outside;
+std::vector<double> InterpolationCheck::state() const {
+  return {static_cast<double>(rows_), static_cast<double>(outside_), slack_};
+}
+
+bool InterpolationCheck::merge(const std::vector<double>& s) {
+  if (s.size() != 3 || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
+  rows_ += static_cast<std::int64_t>(s[0]);
+  outside_ += static_cast<std::int64_t>(s[1]);
+  slack_ = std::min(slack_, s[2]);
+  return true;
 }
 
 double InterpolationCheck::primal() const {
@@ -92,35 +93,19 @@ double InterpolationCheck::least_norm() const {
   return length > 0 ? std::max(0.0, height / length * (1 - 4 * epsilon) - tiny) : infinity;
 }
 
-Certificate certify_interpolation(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                                  const Weights& dual, double tolerance, Status& verdict, const Progress& progress) {
-  InterpolationCheck check(problem.dimensions(), problem.norm, weights.data(), problem.intercept ? intercept(0) : 0.0,
-                           problem.intercept, dual.rows() == problem.rows());
-  for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    const Row x = problem.data.row(i);
-    check.add(x, problem.data.target(i), problem.data.upper_target(i),
-              dual.rows() == problem.rows() ? dual(i, 0) : 0.0);
-    progress.work(3.0 * x.count);
-  }
-  const double least = check.least_norm(), largest = std::numeric_limits<double>::max();
+Certificate InterpolationCheck::certificate(const Progress&) const {
   Certificate c;
-  c.radius = check.radius();
-  c.support = check.support();
-  c.slack = check.slack();
-  c.upper = check.primal();
-  c.lower = std::min(std::max(0.0, 0.5 * least * least * (1 - 4 * epsilon) - tiny), largest);
+  c.radius = radius_;
+  c.support = support_;
+  c.errors = outside_;
+  c.slack = slack_;
+  c.least_norm = least_norm();
+  c.largest_target = scale_;
+  c.upper = primal();
+  c.lower = std::min(std::max(0.0, 0.5 * c.least_norm * c.least_norm * (1 - 4 * epsilon) - tiny),
+                     std::numeric_limits<double>::max());
   c.gap = std::max(0.0, c.upper - c.lower);
   c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0.0;
-  const bool all_met = c.slack >= -met * check.scale();
-  // Weights that move no score by more than rounding are as good as 0, which nothing can be less than.
-  const bool negligible = std::sqrt(2 * c.upper) * c.radius <= check.scale() / contradiction;
-  // Rows of zeros: no weights move them, and only targets that contradict each other have a least norm above 0.
-  if (check.scale() > 0 && (c.radius > 0 ? least * c.radius >= contradiction * check.scale() : least > 0))
-    verdict = Status::not_separable;
-  else if (all_met && (c.relative_gap <= tolerance || negligible))
-    verdict = Status::optimal;
-  else if (verdict == Status::optimal || verdict == Status::not_separable)
-    verdict = Status::iteration_limit;
   return c;
 }
 

@@ -10,20 +10,26 @@
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/certificate/check.hpp"
 
 namespace margin {
 
-/// Row by row; O(d) memory.
-class InterpolationCheck {
+/// O(d) memory.
+class InterpolationCheck final : public Check {
  public:
-  /// `weights` is kept by reference, `norm` is p > 1.
+  /// `weights` is kept by pointer, `norm` is p > 1.
   InterpolationCheck(std::int32_t dimensions, double norm, const double* weights, double intercept, bool free_intercept,
                      bool with_dual);
   /// One row with its interval (ends may be infinite) and its dual value.
   void add(const Row& x, double lower, double upper, double alpha);
-  /// There are `dimensions` columns now, and `dimensions` weights (0 for the new ones), kept by reference.
-  void widen(std::int32_t dimensions, const double* weights);
-  void merge(double slack, std::int64_t rows, std::int64_t outside);
+  void add(const CheckedRow& row) override {
+    add(row.x, row.target, row.upper_target, row.dual != nullptr ? *row.dual : 0.0);
+  }
+  void widen(std::int32_t dimensions, const double* weights) override;
+  /// (rows, outside, slack)
+  std::vector<double> state() const override;
+  bool merge(const std::vector<double>& state) override;
+  Certificate certificate(const Progress& progress) const override;
 
   std::int64_t rows() const { return rows_; }
   std::int64_t outside() const { return outside_; }  ///< rows that are missed by more than rounding
@@ -48,10 +54,5 @@ class InterpolationCheck {
   Weights sums_;
   double mass_[2] = {0, 0}, height_[2] = {0, 0}, absolute_[2] = {0, 0};
 };
-
-/// primal, dual, gap of ½‖w‖_p², slack and support; `verdict` what they say of the problem.
-Certificate certify_interpolation(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                                  const Weights& dual, double tolerance, Status& verdict,
-                                  const Progress& progress = {});
 
 }  // namespace margin

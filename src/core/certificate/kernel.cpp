@@ -48,7 +48,7 @@ Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& 
     : problem_(p),
       basis_(basis),
       others_(basis.rows().shared_kernel(), p.dimensions(), basis.rows().layout()),
-      dual_(kernel_objective_of(p)),
+      dual_(objective_of(p)),
       position_(static_cast<std::size_t>(p.rows()), -1),
       progress_(progress),
       points_(batch),
@@ -132,7 +132,7 @@ class Pass {
        const Eigen::VectorXd& intercept)
       : primal_norm(static_cast<std::size_t>(problem.outputs())),
         dual_norm(primal_norm),
-        tally(kernel_objective_of(problem), problem.intercept ? intercept.data() : nullptr),
+        tally(objective_of(problem), problem.intercept ? intercept.data() : nullptr),
         problem_(problem),
         expansion_(expansion),
         primal_(primal),
@@ -195,7 +195,7 @@ Certificate certify_kernel(const Problem& problem, const Weights& weights, const
   const KernelSum primal_sum = expansion.sum_of_basis(weights), dual_sum = expansion.sum_of_dual(scaled.coefficients);
   Pass pass(problem, expansion, primal_sum, dual_sum, intercept);
   pass.run(progress);
-  return kernel_certificate(kernel_objective_of(problem), pass.tally, {primal_sum, pass.primal_norm}, scaled,
+  return kernel_certificate(objective_of(problem), pass.tally, {primal_sum, pass.primal_norm}, scaled,
                             expansion.dual().terms(), pass.dual_norm);
 }
 

@@ -3,7 +3,7 @@
 //
 //   ‖w‖² = weightsᵀ K weights,   <w, z_i> = y_i Σ_s weights_s k(x_i, x_s),   ‖Σ q z‖² = (q y)ᵀ K (q y).
 //
-// Hard margin (with its free intercept or without): the interval of certificate/certificate.hpp. Soft margin: one
+// Hard margin (with its free intercept or without): the interval of certificate/l2_margin.hpp. Soft margin: one
 // output's
 //
 //   P = λ/2 ‖w‖² + (1/W) Σ c_i φ(w(x_i) + b; y_i),   D = (1/W) Σ c_i (−φ*(−a_i; y_i)) − ‖v‖²/(2λ),   v = (1/W) Σ c_i

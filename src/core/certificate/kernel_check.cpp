@@ -18,7 +18,7 @@ Layout layout_of_any_row(const KernelRows& rows) {
 
 }  // namespace
 
-KernelCheck::KernelCheck(const KernelObjective& objective, const KernelBasis& basis, const double* weights,
+KernelCheck::KernelCheck(const Objective& objective, const KernelBasis& basis, const double* weights,
                          const double* intercept, bool with_dual)
     : objective_(objective),
       basis_(basis),
@@ -33,28 +33,27 @@ KernelCheck::KernelCheck(const KernelObjective& objective, const KernelBasis& ba
   for (std::size_t s = 0; s < basis.rows().size(); ++s) require_kernel_range(std::sqrt(basis.rows().summary(s)[0]));
 }
 
-void KernelCheck::add(const Row& x, std::int32_t label, double weight, const double* dual) {
+void KernelCheck::add(const CheckedRow& row) {
   const KernelRows& rows = basis_.rows();
-  rows.set(point_, x);
+  rows.set(point_, row.x);
   require_kernel_range(std::sqrt(point_.summary[0]));
   double *values = values_.data(), *errors = errors_.data();
   basis_.evaluate(point_, values, errors);
   const double length = std::sqrt(rows.kernel().diagonal(point_.summary.data()));
   for (std::int32_t o = 0; o < objective_.outputs(); ++o)
     scores_[static_cast<std::size_t>(o)] = sum_(o, values, errors, length);
-  tally_.add(scores_, length, label, 1, weight);
-  if (with_dual_ && dual != nullptr && dual_.add(label, weight, dual)) terms_.append(x);
+  tally_.add(scores_, length, row.label, row.sample_weight, row.loss_weight);
+  if (with_dual_ && row.dual != nullptr && dual_.add(row.label, row.loss_weight, row.dual)) terms_.append(row.x);
 }
 
 double KernelCheck::bytes() const { return terms_.bytes() + dual_.bytes(); }
 
-KernelCheck::Ends KernelCheck::ends(const Progress& progress) const {
+Certificate KernelCheck::certificate(const Progress& progress) const {
   const std::vector<Enclosure> primal_norm = squared_norms(basis_.rows(), sum_, progress);
   const KernelDual::Scaled scaled = dual_.scaled(tally_.total_weight());
   const KernelSum dual_sum(scaled.coefficients, lengths_of(terms_));
   const std::vector<Enclosure> dual_norm = squared_norms(terms_, dual_sum, progress);
-  return {kernel_margin_lower(objective_, tally_, {sum_, primal_norm}),
-          kernel_certificate(objective_, tally_, {sum_, primal_norm}, scaled, dual_.terms(), dual_norm)};
+  return kernel_certificate(objective_, tally_, {sum_, primal_norm}, scaled, dual_.terms(), dual_norm);
 }
 
 }  // namespace margin

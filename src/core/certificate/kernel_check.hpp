@@ -9,33 +9,26 @@
 
 namespace margin {
 
-class KernelCheck {
+class KernelCheck final : public Check {
  public:
-  /// `basis`, `weights` (outputs × basis size) and `intercept` (per output; null: none) are kept by reference. Throws
+  /// `basis`, `weights` (outputs × basis size) and `intercept` (per output; null: none) are kept by pointer. Throws
   /// Error(invalid_value): a support vector too long for a kernel.
-  KernelCheck(const KernelObjective& objective, const KernelBasis& basis, const double* weights,
-              const double* intercept, bool with_dual);
+  KernelCheck(const Objective& objective, const KernelBasis& basis, const double* weights, const double* intercept,
+              bool with_dual);
 
-  /// One row of sorted class `label`, of weight 1; `weight` weighs its loss. `dual`: one dual weight per output, null
-  /// for none. Throws Error(invalid_value): a row too long for a kernel.
-  void add(const Row& x, std::int32_t label, double weight, const double* dual);
+  /// Throws Error(invalid_value): a row too long for a kernel.
+  void add(const CheckedRow& row) override;
+  std::vector<double> state() const override { return tally_.state(); }
+  bool merge(const std::vector<double>& state) override { return tally_.merge(state); }
+  /// Without dual weights its upper bound (soft: dual value) is the one that needs none. Some (support vectors)² kernel
+  /// values.
+  Certificate certificate(const Progress& progress) const override;
+  double bytes() const override;
 
   std::int64_t errors() const { return tally_.errors(); }  ///< rows whose margin is not certainly above 0
-  double bytes() const;                                    ///< of the rows that are kept
-
-  struct Ends {
-    double margin_lower = 0;  ///< smallest margin / ‖w‖, of soft margins too
-    Certificate certificate;  ///< without dual weights its upper end (soft: dual value) is the one that needs none
-  };
-  /// Some (support vectors)² kernel values. `progress` (null: none) is polled.
-  Ends ends(const Progress& progress) const;
-
-  /// The state without its dual part, for parallel workers; merge() is false when it is not of this shape.
-  std::vector<double> state() const { return tally_.state(); }
-  bool merge(const std::vector<double>& state) { return tally_.merge(state); }
 
  private:
-  KernelObjective objective_;
+  Objective objective_;
   const KernelBasis& basis_;
   bool with_dual_;
   KernelSum sum_;

@@ -16,10 +16,6 @@ constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row betwee
 double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 }  // namespace
 
-KernelObjective kernel_objective_of(const Problem& p) {
-  return {p.task, p.classes, p.dimensions(), p.hard_margin ? nullptr : p.loss.get(), p.lambda, p.intercept};
-}
-
 double Enclosure::above() const { return std::max(0.0, or_infinity(value + error)) * (1 + 4 * epsilon); }
 double Enclosure::below() const { return std::max(0.0, value - error) * (1 - 4 * epsilon); }
 
@@ -77,7 +73,7 @@ std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& su
   return norms;
 }
 
-KernelTally::KernelTally(const KernelObjective& objective, const double* intercept)
+KernelTally::KernelTally(const Objective& objective, const double* intercept)
     : objective_(objective),
       intercept_(intercept),
       smallest_(infinity),
@@ -266,11 +262,11 @@ void KernelDual::scale_soft(Scaled& out, double total_weight) const {
 }
 
 /// No margin is larger, and none without an intercept further below 0.
-static double largest_margin(const KernelObjective& p, const KernelTally& tally) {
+static double largest_margin(const Objective& p, const KernelTally& tally) {
   return tally.radius() * (p.task == Task::multiclass ? std::sqrt(2.0) : 1.0) * (1 + 2 * epsilon);
 }
 
-double kernel_margin_lower(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal) {
+double kernel_margin_lower(const Objective& objective, const KernelTally& tally, const KernelPrimal& primal) {
   Enclosure square;
   for (const Enclosure& m : primal.norm) square = {square.value + m.value, square.error + m.error};
   if (tally.rows() == 0 || tally.smallest() == -infinity || !std::isfinite(square.value)) return -infinity;
@@ -287,7 +283,7 @@ double kernel_margin_lower(const KernelObjective& objective, const KernelTally& 
 
 namespace {
 
-Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally, const KernelPrimal& primal,
+Certificate hard_certificate(const Objective& p, const KernelTally& tally, const KernelPrimal& primal,
                              const KernelDual::Scaled& v, std::int64_t terms, const std::vector<Enclosure>& dual_norm) {
   Certificate c;
   Enclosure dual;
@@ -297,7 +293,7 @@ Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally,
   c.upper = largest_margin(p, tally);
   if (v.imbalance < infinity && terms > 0) {
     // Normalising moved every weight by some ulps; an imbalance meets intercepts of at most √2 R
-    // (certificate/certificate.cpp).
+    // (certificate/l2_margin.cpp).
     const double moved = epsilon * (static_cast<double>(terms) + 8) * c.radius * std::sqrt(2.0);
     c.upper = std::min(c.upper,
                        std::sqrt(dual.above()) * (1 + 4 * epsilon) + moved + std::sqrt(0.5) * c.radius * v.imbalance);
@@ -309,7 +305,7 @@ Certificate hard_certificate(const KernelObjective& p, const KernelTally& tally,
   return c;
 }
 
-Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally, const KernelPrimal& w,
+Certificate soft_certificate(const Objective& p, const KernelTally& tally, const KernelPrimal& w,
                              const KernelDual::Scaled& v, const std::vector<Enclosure>& dual_norm) {
   Certificate c;
   c.radius = tally.radius();
@@ -342,11 +338,12 @@ Certificate soft_certificate(const KernelObjective& p, const KernelTally& tally,
 
 }  // namespace
 
-Certificate kernel_certificate(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal,
+Certificate kernel_certificate(const Objective& objective, const KernelTally& tally, const KernelPrimal& primal,
                                const KernelDual::Scaled& dual, std::int64_t terms,
                                const std::vector<Enclosure>& dual_norm) {
   Certificate c = objective.hard_margin() ? hard_certificate(objective, tally, primal, dual, terms, dual_norm)
                                           : soft_certificate(objective, tally, primal, dual, dual_norm);
+  c.smallest_margin = kernel_margin_lower(objective, tally, primal);
   c.support = terms;
   return c;
 }

@@ -4,27 +4,12 @@
 #pragma once
 
 #include "core/base/progress.hpp"
+#include "core/certificate/check.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/kernel/rows.hpp"
+#include "core/math/exact_sum.hpp"
 
 namespace margin {
-
-/// What is certified, besides rows; `loss` is kept by pointer.
-struct KernelObjective {
-  Task task = Task::binary;  ///< binary or multiclass
-  std::int32_t classes = 2, dimensions = 0;
-  const Loss* loss = nullptr;  ///< null: hard margin
-  double lambda = 0;           ///< soft margin only
-  bool intercept = true;       ///< free, not regularised
-
-  bool hard_margin() const { return loss == nullptr; }
-  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
-  /// What an output should give on a row of a class: ±1.
-  double target(std::int32_t label, std::int32_t output) const {
-    return label == (task == Task::multiclass ? output : 1) ? 1.0 : -1.0;
-  }
-};
-KernelObjective kernel_objective_of(const Problem& problem);
 
 /// A number and a bound on its error.
 struct Enclosure {
@@ -64,7 +49,7 @@ std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& su
 class KernelTally {
  public:
   /// `intercept` (per output; null: none) is kept by pointer.
-  KernelTally(const KernelObjective& objective, const double* intercept);
+  KernelTally(const Objective& objective, const double* intercept);
   /// `scores`: of each output, without the intercept. `row_weight` counts in W, `weight` weighs the loss.
   void add(std::vector<Enclosure>& scores, double length, std::int32_t label, double row_weight, double weight);
 
@@ -84,7 +69,7 @@ class KernelTally {
   double margin(const std::vector<Enclosure>& scores, std::int32_t label) const;
   std::int32_t predicted(const std::vector<Enclosure>& scores) const;
 
-  KernelObjective objective_;
+  Objective objective_;
   const double* intercept_;
   std::int64_t rows_ = 0, errors_ = 0;
   double smallest_, radius_ = 0, error_weight_ = 0;
@@ -95,7 +80,7 @@ class KernelTally {
 /// A dual vector as coefficients: Σ q z, or v, as a sum over the rows with a dual weight, its terms.
 class KernelDual {
  public:
-  explicit KernelDual(const KernelObjective& objective) : objective_(objective) {}
+  explicit KernelDual(const Objective& objective) : objective_(objective) {}
   /// One row's dual weights, as in Solution. False when they are all 0: then it is no term.
   bool add(std::int32_t label, double weight, const double* q);
   std::int64_t terms() const { return static_cast<std::int64_t>(label_.size()); }
@@ -121,7 +106,7 @@ class KernelDual {
   void scale_hard_multiclass(Scaled& out) const;
   void scale_soft(Scaled& out, double total_weight) const;
 
-  KernelObjective objective_;
+  Objective objective_;
   std::vector<std::int32_t> label_;
   std::vector<double> weight_, q_;
 };
@@ -132,9 +117,9 @@ struct KernelPrimal {
   const std::vector<Enclosure>& norm;  ///< ‖w_o‖² per output
 };
 /// min_i margin_i / ‖w‖, rounded down; 0 for w = 0.
-double kernel_margin_lower(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal);
+double kernel_margin_lower(const Objective& objective, const KernelTally& tally, const KernelPrimal& primal);
 /// `dual_norm`: ‖v_o‖² per output of `dual`, whose rows are `terms` many.
-Certificate kernel_certificate(const KernelObjective& objective, const KernelTally& tally, const KernelPrimal& primal,
+Certificate kernel_certificate(const Objective& objective, const KernelTally& tally, const KernelPrimal& primal,
                                const KernelDual::Scaled& dual, std::int64_t terms,
                                const std::vector<Enclosure>& dual_norm);
 

@@ -129,25 +129,16 @@ bool NormCheck::merge(const std::vector<double>& state) {
   return true;
 }
 
-Certificate certify_norm(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual, const Progress& progress) {
-  const bool with_dual = dual.rows() == problem.rows();
-  NormCheck check(problem.classes, problem.dimensions(), problem.norm, weights.data(),
-                  problem.intercept ? intercept.data() : nullptr, problem.intercept, with_dual);
-  for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    const Row x = problem.data.row(i);
-    check.add(x, problem.label[static_cast<std::size_t>(i)], with_dual ? dual.row(i).data() : nullptr);
-    progress.work((2.0 + problem.outputs()) * x.count);
-  }
+Certificate NormCheck::certificate(const Progress&) const {
   Certificate c;
-  c.radius = check.radius();
-  c.lower = check.lower();
-  c.upper = check.upper();
+  c.radius = radius();
+  c.lower = lower();
+  c.upper = upper();
   c.gap = c.upper - c.lower;
-  c.relative_gap = check.relative_gap();
-  c.support = check.support();
-  c.errors = check.errors();
-  c.failure = static_cast<double>(c.errors);
+  c.relative_gap = relative_gap();
+  c.support = support_;
+  c.errors = errors_;
+  c.failure = static_cast<double>(errors_);
   return c;
 }
 

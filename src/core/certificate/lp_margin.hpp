@@ -2,28 +2,32 @@
 //
 //   min_i m_i(w) / ‖w‖_p  ≤  max margin  ≤  ‖Σ q_i z_i‖_r / Σ q_i        for any w ≠ 0 and any q ≥ 0,
 //
-// with a free intercept: half the distance of the hulls' points, measured by ‖·‖_r, as in certificate/certificate.hpp.
+// with a free intercept: half the distance of the hulls' points, measured by ‖·‖_r, as in certificate/l2_margin.hpp.
 // More than two classes are told apart one against the rest, each with an interval of its own. (Telgarsky 2013, Section
 // 2; Raj & Bach 2021, Section 3.)
 #pragma once
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/certificate/check.hpp"
 
 namespace margin {
 
-/// The check row by row: O(outputs × d) memory. Ends are widened by a bound on the rounding of this computation.
-class NormCheck {
+/// O(outputs × d) memory.
+class NormCheck final : public Check {
  public:
-  /// `weights` (outputs × d) and `intercept` (null: none) are kept by reference. `norm` is p.
+  /// `weights` (outputs × d) and `intercept` (null: none) are kept by pointer. `norm` is p.
   NormCheck(std::int32_t classes, std::int32_t dimensions, double norm, const double* weights, const double* intercept,
             bool free_intercept, bool with_dual);
 
   /// One row of sorted class `label`; `q` has one dual weight per output, null for none.
   void add(const Row& x, std::int32_t label, const double* q);
-
-  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
-  void widen(std::int32_t dimensions, const double* weights);
+  void add(const CheckedRow& row) override { add(row.x, row.label, row.dual); }
+  void widen(std::int32_t dimensions, const double* weights) override;
+  /// (rows, errors, radius, smallest score per output)
+  std::vector<double> state() const override;
+  bool merge(const std::vector<double>& state) override;
+  Certificate certificate(const Progress& progress) const override;
 
   std::int64_t rows() const { return rows_; }
   std::int64_t support() const { return support_; }
@@ -38,11 +42,6 @@ class NormCheck {
   double upper() const;
   /// The largest of the outputs' (upper − lower)/upper.
   double relative_gap() const;
-
-  /// State without the dual part, for parallel workers: (rows, errors, radius, smallest score per output).
-  std::vector<double> state() const;
-  /// False when the state is not one of this shape.
-  bool merge(const std::vector<double>& state);
 
  private:
   const double* weights_of(std::int32_t output) const {
@@ -61,9 +60,5 @@ class NormCheck {
   std::vector<double> mass_;      // two per output, and the rows that gave them
   std::vector<std::int64_t> terms_;
 };
-
-/// Both ends recomputed from the returned vectors with a pass over the rows (problem.norm < 2).
-Certificate certify_norm(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual, const Progress& progress = {});
 
 }  // namespace margin

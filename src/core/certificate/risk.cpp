@@ -15,19 +15,14 @@ double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 
 }  // namespace
 
-RiskObjective objective_of(const Problem& p) {
-  return {p.loss.get(), p.lambda,    p.l1_ratio,    p.intercept ? p.intercept_scale : 0.0,
-          p.task,       p.outputs(), p.dimensions()};
-}
-
-RiskCheck::RiskCheck(const RiskObjective& objective, const double* weights, const double* intercept, bool with_dual)
+RiskCheck::RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
     : objective_(objective), weights_(weights), intercept_(intercept), with_dual_(with_dual) {
-  const auto k = static_cast<std::size_t>(objective.outputs), d = static_cast<std::size_t>(objective.dimensions);
+  const auto k = static_cast<std::size_t>(objective.outputs()), d = static_cast<std::size_t>(objective.dimensions);
   outputs_.resize(k);
   scores_.resize(k);
   for (std::size_t o = 0; o < k; ++o) norms_.push_back(lp_norm(weights + o * d, objective.dimensions, 2));
   if (!with_dual) return;
-  total_ = Weights::Zero(objective.outputs, objective.dimensions);
+  total_ = Weights::Zero(objective.outputs(), objective.dimensions);
   block_ = total_;
 }
 
@@ -40,7 +35,7 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
   const double slope = loss.lipschitz();
   std::int32_t best = 0;
   bool supports = false;
-  for (std::int32_t o = 0; o < objective_.outputs; ++o) {
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
     const auto at = static_cast<std::size_t>(o);
     const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
     const double u = dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions) + b;
@@ -70,8 +65,8 @@ void RiskCheck::add(const Row& x, double outcome, double row_weight, double c, c
     const double conjugate = loss.conjugate(projected, y);
     sum.conjugate.add(-c * conjugate);
     sum.conjugate_size += c * (std::fabs(conjugate) + std::fabs(projected * y));
-    sum.mass += c * std::fabs(projected) * (norm + objective_.intercept_scale);
-    sum.unseen += norm + objective_.intercept_scale + x.count + c + 4;
+    sum.mass += c * std::fabs(projected) * (norm + objective_.constant_feature());
+    sum.unseen += norm + objective_.constant_feature() + x.count + c + 4;
     sum.intercept.add(c * projected);
     margin::add(c * projected, x, block_.row(o).data());
     block_work_ += x.count;
@@ -106,24 +101,6 @@ void RiskCheck::flush() {
   block_work_ = 0;
 }
 
-void RiskCheck::merge(const RiskCheck& other) {
-  merge(other.state());
-  if (!with_dual_ || !other.with_dual_) return;
-  flush();
-  support_ += other.support_;
-  total_ += other.total_;
-  total_ += other.block_;
-  blocks_ += other.blocks_ + 2;
-  longest_block_ = std::max({longest_block_, other.longest_block_, other.block_rows_});
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    outputs_[o].conjugate.add(other.outputs_[o].conjugate);
-    outputs_[o].conjugate_size += other.outputs_[o].conjugate_size;
-    outputs_[o].mass += other.outputs_[o].mass;
-    outputs_[o].unseen += other.outputs_[o].unseen;
-    outputs_[o].intercept.add(other.outputs_[o].intercept);
-  }
-}
-
 std::vector<double> RiskCheck::state() const {
   std::vector<double> s = {static_cast<double>(rows_), static_cast<double>(errors_), radius_, total_weight_.value()};
   for (const Output& o : outputs_) {
@@ -133,7 +110,9 @@ std::vector<double> RiskCheck::state() const {
   return s;
 }
 
-void RiskCheck::merge(const std::vector<double>& s) {
+bool RiskCheck::merge(const std::vector<double>& s) {
+  if (s.size() != 4 + 2 * outputs_.size() || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0]))
+    return false;
   rows_ += static_cast<std::int64_t>(s[0]);
   errors_ += static_cast<std::int64_t>(s[1]);
   radius_ = std::max(radius_, s[2]);
@@ -142,6 +121,7 @@ void RiskCheck::merge(const std::vector<double>& s) {
     outputs_[o].loss.add(s[4 + 2 * o]);
     outputs_[o].loss_error += s[5 + 2 * o];
   }
+  return true;
 }
 
 double RiskCheck::failure() const {
@@ -155,7 +135,7 @@ double RiskCheck::primal(std::int32_t o) const {
   double absolute = 0;
   for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j) absolute += std::fabs(w[j]);
   const double b =
-      intercept_ != nullptr && objective_.intercept_scale > 0 ? intercept_[o] / objective_.intercept_scale : 0.0;
+      intercept_ != nullptr && objective_.constant_feature() > 0 ? intercept_[o] / objective_.constant_feature() : 0.0;
   // λ‖w‖² in an order in which nothing overflows that is not large itself; what vanishes is less than `tiny` a factor.
   const double size = std::hypot(norms_[at], b);
   const double penalty = (1 - rho) / 2 * ((objective_.lambda * size) * size) + rho * (objective_.lambda * absolute);
@@ -176,7 +156,7 @@ double RiskCheck::dual(std::int32_t o) const {
   Eigen::VectorXd v(objective_.dimensions + 1);
   for (std::int32_t j = 0; j < objective_.dimensions; ++j)
     v(j) = std::max(0.0, std::fabs(total_(o, j) + block_(o, j)) / weight - kappa);
-  v(objective_.dimensions) = objective_.intercept_scale * sum.intercept.value() / weight;
+  v(objective_.dimensions) = objective_.constant_feature() * sum.intercept.value() / weight;
   for (std::int32_t j = 0; j < objective_.dimensions; ++j)
     if (!std::isfinite(total_(o, j) + block_(o, j))) return 0;
   if (!std::isfinite(v(objective_.dimensions))) return 0;
@@ -196,95 +176,27 @@ double RiskCheck::dual(std::int32_t o) const {
 
 double RiskCheck::primal() const {
   double sum = 0;
-  for (std::int32_t o = 0; o < objective_.outputs; ++o) sum += primal(o);
-  return sum * (1 + epsilon * objective_.outputs);
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) sum += primal(o);
+  return sum * (1 + epsilon * objective_.outputs());
 }
 
 double RiskCheck::dual() const {
   double sum = 0;
-  for (std::int32_t o = 0; o < objective_.outputs; ++o) sum += dual(o);
-  return sum * (1 - epsilon * objective_.outputs);
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) sum += dual(o);
+  return sum * (1 - epsilon * objective_.outputs());
 }
 
-CertainPredictions::CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept,
-                                       std::vector<double> reach)
-    : objective_(objective), weights_(weights), intercept_(intercept), reach_(std::move(reach)) {
-  const auto d = static_cast<std::size_t>(objective.dimensions);
-  for (std::size_t o = 0; o < reach_.size(); ++o)
-    largest_ = std::max(largest_, lp_norm(weights + o * d, objective.dimensions, 2));
-  scores_.resize(reach_.size());
-}
-
-CertainPredictions::CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept,
-                                       double distance)
-    // Two outputs that are off by r and s with r² + s² ≤ distance² are off by r + s ≤ √2·distance together.
-    : CertainPredictions(objective, weights, intercept,
-                         std::vector<double>(static_cast<std::size_t>(objective.outputs),
-                                             objective.outputs == 1 ? distance : 0.7071067811865476 * distance)) {}
-
-void CertainPredictions::widen(std::int32_t dimensions, const double* weights) {
-  objective_.dimensions = dimensions;
-  weights_ = weights;
-}
-
-bool CertainPredictions::operator()(const Row& x) {
-  const double norm = margin::norm(x);
-  const double length = std::hypot(norm, objective_.intercept_scale) * (1 + epsilon * (x.count + 8.0));
-  std::size_t best = 0;
-  double top = 0;
-  for (std::size_t o = 0; o < scores_.size(); ++o) {
-    const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
-    scores_[o] = dot(x, weights_ + o * static_cast<std::size_t>(objective_.dimensions)) + b;
-    top = std::max(top, std::fabs(scores_[o]));
-    if (scores_[o] > scores_[best]) best = o;
-  }
-  const double rounding = epsilon * ((x.count + 4.0) * (norm * largest_) + 2 * top) + (x.count + 4.0) * tiny;
-  if (scores_.size() == 1) return std::fabs(scores_[0]) > length * reach_[0] + rounding;
-  bool certain = true;
-  for (std::size_t o = 0; o < scores_.size(); ++o)
-    if (o != best) certain &= scores_[best] - scores_[o] > length * (reach_[best] + reach_[o]) + 2 * rounding;
-  return certain;
-}
-
-double distance_bound(double gap, double lambda, double l1_ratio) {
-  return std::sqrt(gap / lambda * 2 / (1 - l1_ratio) + (gap > 0 ? 2 * tiny / (1 - l1_ratio) : 0.0)) * (1 + 8 * epsilon);
-}
-
-Certificate certify_risk(const Problem& p, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual, RiskBounds* bounds, const Progress& progress) {
-  const RiskObjective objective = objective_of(p);
-  const bool with_dual = dual.rows() == p.rows() && dual.cols() == p.outputs();
-  RiskCheck check(objective, weights.data(), p.intercept ? intercept.data() : nullptr, with_dual);
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const double outcome = p.task == Task::regression ? p.target(i, 0) : p.label[static_cast<std::size_t>(i)];
-    const Row x = p.data.row(i);
-    check.add(x, outcome, p.data.weight(i), p.weight(i), with_dual ? dual.row(i).data() : nullptr);
-    progress.work((1.0 + 2.0 * p.outputs()) * (x.count + 32.0) + 64.0);
-  }
+Certificate RiskCheck::certificate(const Progress&) const {
   Certificate c;
-  c.upper = check.primal();
-  c.lower = std::min(check.dual(), c.upper);
+  c.upper = primal();
+  c.lower = std::min(dual(), c.upper);
   c.gap = c.upper - c.lower;
   const double size = std::max(std::fabs(c.upper), std::fabs(c.lower));
   c.relative_gap = c.gap > 0 ? c.gap / size : 0.0;
   if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
-  c.support = check.support();
-  c.radius = check.radius();
-  c.failure = check.failure();
-  if (bounds == nullptr) return c;
-
-  bounds->distance = distance_bound(c.gap, p.lambda, p.l1_ratio);
-  bounds->certain_rows = 0;
-  if (p.task == Task::regression) return c;
-  std::vector<double> reach;
-  for (std::int32_t o = 0; o < p.outputs(); ++o)
-    reach.push_back(distance_bound(std::max(0.0, check.primal(o) - check.dual(o)), p.lambda, p.l1_ratio));
-  CertainPredictions certain(objective, weights.data(), p.intercept ? intercept.data() : nullptr, reach);
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const Row x = p.data.row(i);
-    progress.work((1.0 + p.outputs()) * (x.count + 8.0) + 64.0);
-    bounds->certain_rows += certain(x);
-  }
+  c.support = support_;
+  c.radius = radius_;
+  c.failure = failure();
   return c;
 }
 

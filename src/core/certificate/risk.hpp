@@ -14,52 +14,31 @@
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/certificate/check.hpp"
 #include "core/loss/loss.hpp"
+#include "core/math/exact_sum.hpp"
 
 namespace margin {
 
-/// What an objective is made of besides rows; `loss` is kept by pointer.
-struct RiskObjective {
-  const Loss* loss = nullptr;
-  double lambda = 0, l1_ratio = 0;
-  double intercept_scale = 0;  ///< B; 0: no intercept
-  Task task = Task::binary;
-  std::int32_t outputs = 1, dimensions = 0;
-};
-RiskObjective objective_of(const Problem& problem);
-
-/// A sum that carries its own rounding error (Neumaier): exact to a few ulps of Σ|terms|·n·ε².
-class ExactSum {
+/// O(outputs × d) memory.
+class RiskCheck final : public Check {
  public:
-  void add(double v) {
-    const double t = sum_ + v;
-    lost_ += (sum_ < 0 ? -sum_ : sum_) >= (v < 0 ? -v : v) ? (sum_ - t) + v : (v - t) + sum_;
-    sum_ = t;
-  }
-  void add(const ExactSum& o) {
-    add(o.sum_);
-    lost_ += o.lost_;
-  }
-  double value() const { return sum_ + lost_; }
-
- private:
-  double sum_ = 0, lost_ = 0;
-};
-
-/// The check, row by row: O(outputs × d) memory, mergeable, so that the same code certifies a training and verifies a
-/// stored model in one scan of a table.
-class RiskCheck {
- public:
-  /// `weights` (outputs × d) and `intercept` (per output; null: zeros) are kept by reference.
-  RiskCheck(const RiskObjective& objective, const double* weights, const double* intercept, bool with_dual);
+  /// `weights` (outputs × d) and `intercept` (per output; null: zeros) are kept by pointer.
+  RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual);
 
   /// One row. `outcome`: the sorted class index, or the target of a regression. `row_weight` counts in W, `c` weighs
   /// the loss (c ≥ 0). `a`: one signed dual value per output, or null; values outside the domain of φ*(−·) are moved to
   /// its nearest end first (the dual value is then that of the moved vector), a NaN counts as 0.
   void add(const Row& x, double outcome, double row_weight, double c, const double* a);
-  void merge(const RiskCheck& other);
-  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
-  void widen(std::int32_t dimensions, const double* weights);
+  void add(const CheckedRow& row) override {
+    add(row.x, objective_.task == Task::regression ? row.target : row.label, row.sample_weight, row.loss_weight,
+        row.dual);
+  }
+  void widen(std::int32_t dimensions, const double* weights) override;
+  /// (rows, errors, radius, W, loss and its error per output)
+  std::vector<double> state() const override;
+  bool merge(const std::vector<double>& state) override;
+  Certificate certificate(const Progress& progress) const override;
 
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }  ///< rows of another class than predicted (0 for a regression)
@@ -75,10 +54,6 @@ class RiskCheck {
   double primal() const;  ///< summed over the outputs
   double dual() const;
 
-  /// The primal part as plain numbers, for the exchange between parallel workers (4 + 2 × outputs of them).
-  std::vector<double> state() const;
-  void merge(const std::vector<double>& state);
-
  private:
   struct Output {
     ExactSum loss, conjugate;   // Σ c φ(u), Σ c (−φ*(−a))
@@ -92,7 +67,7 @@ class RiskCheck {
   };
   void flush();
 
-  RiskObjective objective_;
+  Objective objective_;
   const double* weights_;
   const double* intercept_;
   bool with_dual_;
@@ -106,43 +81,5 @@ class RiskCheck {
   std::int64_t block_rows_ = 0, longest_block_ = 0, blocks_ = 0;
   double block_work_ = 0;
 };
-
-/// What follows from a gap: strong convexity keeps the optimum (w*, b*) near.
-struct RiskBounds {
-  double distance = 0;            ///< ≥ the Frobenius norm of (w − w*, (b − b*)/B): √(2·gap/(λ(1−ρ)))
-  std::int64_t certain_rows = 0;  ///< rows whose predicted class is certainly the one the optimum predicts
-};
-
-/// √(2·gap/(λ(1−ρ))), rounded up: the objective is λ(1−ρ)-strongly convex.
-double distance_bound(double gap, double lambda, double l1_ratio);
-
-/// Which rows keep their predicted class under any move of the weights as far as the optimum can be.
-class CertainPredictions {
- public:
-  /// `reach`: per output, ≥ the norm of (w_o − w*_o, (b_o − b*_o)/B). `weights` and `intercept` (null: zeros) are kept
-  /// by reference; of the objective only outputs, dimensions and intercept_scale matter.
-  CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept,
-                     std::vector<double> reach);
-  /// `distance`: one bound for all outputs together, RiskBounds::distance.
-  CertainPredictions(const RiskObjective& objective, const double* weights, const double* intercept, double distance);
-
-  /// Whether every model within reach predicts for x what this one does: |score| > reach·‖(x, B)‖, or the lead over
-  /// each other class above the sum of both reaches times that, rounding included.
-  bool operator()(const Row& x);
-  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by reference.
-  void widen(std::int32_t dimensions, const double* weights);
-
- private:
-  RiskObjective objective_;
-  const double* weights_;
-  const double* intercept_;
-  std::vector<double> reach_, scores_;
-  double largest_ = 0;  // norm of an output's weights
-};
-
-/// Certify from the returned vectors, with passes over the rows of its own. `dual`: rows × outputs, signed and per unit
-/// of weight (loss/loss.hpp); without rows: the dual value is 0. `bounds`, when asked for, costs one more pass.
-Certificate certify_risk(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                         const Weights& dual, RiskBounds* bounds = nullptr, const Progress& progress = {});
 
 }  // namespace margin

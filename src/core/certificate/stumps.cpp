@@ -123,31 +123,46 @@ std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, co
 
 }  // namespace
 
-Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
-                           const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress) {
-  NormCheck check(problem.classes, basis.size(), 1, weights.data(), problem.intercept ? intercept.data() : nullptr,
-                  problem.intercept, false);
-  std::vector<double> values(static_cast<std::size_t>(basis.size()));
-  for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    basis.evaluate(problem.data.row(i), values.data());
-    check.add({values.data(), nullptr, basis.size(), true}, problem.label[static_cast<std::size_t>(i)], nullptr);
-    progress.work((2.0 + problem.outputs()) * basis.size());
-  }
+StumpCheck::StumpCheck(const Objective& objective, const StumpBasis& basis, const ModelVectors& vectors,
+                       std::vector<double> upper)
+    : basis_(basis),
+      margins_(objective.classes, basis.size(), 1, vectors.weights, vectors.intercept, objective.intercept, false),
+      upper_(std::move(upper)),
+      values_(static_cast<std::size_t>(basis.size())) {
+  upper_.resize(static_cast<std::size_t>(margins_.outputs()), 1.0);
+}
+
+void StumpCheck::add(const CheckedRow& row) {
+  basis_.evaluate(row.x, values_.data());
+  margins_.add({values_.data(), nullptr, basis_.size(), true}, row.label, nullptr);
+  if (row.dual != nullptr)
+    support_ += std::any_of(row.dual, row.dual + margins_.outputs(), [](double q) { return q > 0; });
+}
+
+Certificate StumpCheck::certificate(const Progress&) const {
   Certificate c;
   c.radius = 1;  // of a row of stumps in the norm dual to l1
-  c.lower = check.lower();
+  c.lower = margins_.lower();
   c.upper = 1;
-  c.errors = check.errors();
+  c.errors = margins_.errors();
   c.failure = static_cast<double>(c.errors);
-  for (std::int64_t i = 0; i < dual.rows(); ++i) c.support += (dual.row(i).array() > 0).any();
-  const std::vector<double> upper = upper_bounds(problem, dual, progress);
-  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
-    const double high = upper[static_cast<std::size_t>(o)];
+  c.support = support_;
+  for (std::int32_t o = 0; o < margins_.outputs(); ++o) {
+    const double high = upper_[static_cast<std::size_t>(o)];
     c.upper = std::min(c.upper, high);
-    if (high > 0) c.relative_gap = std::max(c.relative_gap, (high - check.lower(o)) / high);
+    if (high > 0) c.relative_gap = std::max(c.relative_gap, (high - margins_.lower(o)) / high);
   }
   c.gap = c.upper - c.lower;
   return c;
+}
+
+Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
+                           const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress) {
+  StumpCheck check(objective_of(problem), basis,
+                   {weights.data(), problem.intercept ? intercept.data() : nullptr, &basis},
+                   upper_bounds(problem, dual, progress));
+  add_rows(check, problem, dual, &basis, progress);
+  return check.certificate(progress);
 }
 
 }  // namespace margin

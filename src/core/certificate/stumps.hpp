@@ -9,12 +9,33 @@
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/certificate/lp_margin.hpp"
 #include "core/data/stump_basis.hpp"
 
 namespace margin {
 
-/// Bounds of the l1 margin over all stumps: lower from the weights of the basis, upper from the largest edge of the
-/// dual weights. `weights`: outputs × basis size; `dual`: rows × outputs, or empty.
+/// The lower bound, from the weights of the basis.
+class StumpCheck final : public Check {
+ public:
+  /// `basis` and `vectors` are kept by pointer. `upper`: what bounds each output's margin from above; empty: 1, as no
+  /// margin is larger.
+  StumpCheck(const Objective& objective, const StumpBasis& basis, const ModelVectors& vectors,
+             std::vector<double> upper = {});
+
+  void add(const CheckedRow& row) override;
+  std::vector<double> state() const override { return margins_.state(); }
+  bool merge(const std::vector<double>& state) override { return margins_.merge(state); }
+  Certificate certificate(const Progress& progress) const override;
+
+ private:
+  const StumpBasis& basis_;
+  NormCheck margins_;  // of rows of the stumps' values
+  std::vector<double> upper_, values_;
+  std::int64_t support_ = 0;
+};
+
+/// Both bounds: the upper one from the largest edge of the dual weights over all stumps. `weights`: outputs × basis
+/// size; `dual`: rows × outputs, or empty.
 Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
                            const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress = {});
 

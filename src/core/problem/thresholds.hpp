@@ -15,6 +15,9 @@ constexpr double negligible_kernel_margin = 1e-6;
 /// Rows that only weights of this many times (largest target / largest row) meet are called contradictory.
 constexpr double contradiction = 1e9;
 
+/// Interpolation: a share of the largest target by which a row that counts as met may be missed.
+constexpr double negligible_miss = 1e-6;
+
 /// What a solver stops at: this share of the tolerance, and an upper bound of this share of the largest row norm.
 constexpr double certifiable = 0.999;
 constexpr double no_margin = 0.9 * negligible_margin;

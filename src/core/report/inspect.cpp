@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/certificate/risk.hpp"
+#include "core/certificate/certain_predictions.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
 

@@ -8,10 +8,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/polled.hpp"
-#include "core/certificate/interpolation.hpp"
-#include "core/certificate/kernel.hpp"
-#include "core/certificate/risk.hpp"
-#include "core/certificate/stumps.hpp"
+#include "core/certificate/final_status.hpp"
+#include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
@@ -84,31 +82,6 @@ double constant_failure(const Problem& p, const Progress& progress) {
   return total - *std::max_element(mass.begin(), mass.end());
 }
 
-/// What the certificate makes of the status that the solver believes in.
-void judge(const Problem& problem, double tolerance, Model& model) {
-  const Certificate& c = model.certificate;
-  if (model.status == Status::optimal && !(c.relative_gap <= tolerance))
-    model.status = Status::iteration_limit;
-  else if (model.status != Status::not_separable && c.relative_gap <= tolerance)
-    model.status = Status::optimal;
-  if (!problem.hard_margin || c.lower > 0) return;
-  if (c.upper <= (problem.kernel != nullptr ? negligible_kernel_margin : negligible_margin) * c.radius)
-    model.status = Status::not_separable;
-  else if (model.status == Status::not_separable)
-    model.status = Status::iteration_limit;
-}
-
-Certificate certificate_of(const Problem& problem, Solution& s, double tolerance, const Progress& progress) {
-  if (problem.interpolate)
-    return certify_interpolation(problem, s.weights, s.intercept, s.dual, tolerance, s.status, progress);
-  if (const auto* stumps = stumps_of(s.basis.get()))
-    return certify_stumps(problem, *stumps, s.weights, s.intercept, s.dual, progress);
-  if (problem.kernel != nullptr)
-    return certify_kernel(problem, s.weights, *support_vectors_of(s.basis.get()), s.intercept, s.dual, progress);
-  return problem.hard_margin ? certify(problem, s.weights, s.intercept, s.dual, progress)
-                             : certify_risk(problem, s.weights, s.intercept, s.dual, nullptr, progress);
-}
-
 /// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
 /// certificate says how far from the optimum it is. True if there was one.
 bool keep_finite(Solution& s, const Progress& progress) {
@@ -169,17 +142,17 @@ Model train(const Dataset& given_rows, const Options& given, const Progress& pro
   model.norm = problem.norm;
   model.lambda = given.lambda;
   model.classes = problem.class_names;
-  model.certificate = certificate_of(problem, solution, options.tolerance, progress);
+  model.certificate =
+      certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(), progress);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
     solution.weights.setZero();  // their value is no number: that of 0 is
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
-    model.certificate = certificate_of(problem, solution, options.tolerance, progress);
+    model.certificate =
+        certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(), progress);
   }
   model.certificate.constant_failure = constant_failure(problem, progress);
-  // The certificate has the last word on what the solver believes.
-  model.status = solution.status;
-  if (!problem.interpolate) judge(problem, options.tolerance, model);
+  model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   if (problem.task == Task::regression && !problem.interpolate) {

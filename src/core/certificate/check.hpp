@@ -1,0 +1,94 @@
+// What all certificates have in common: rows go in one by one, with their dual weights; an interval comes out. The same
+// checks certify a training (certificate/certificate.hpp) and verify a stored model over a table
+// (model/verification.hpp), there in any number of pieces.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/base/progress.hpp"
+#include "core/certificate/certificate.hpp"
+#include "core/loss/loss.hpp"
+
+namespace margin {
+
+/// What is certified, besides rows; `loss` is kept by pointer.
+struct Objective {
+  Task task = Task::binary;
+  std::int32_t classes = 2;     ///< 0 for regression
+  std::int32_t dimensions = 0;  ///< features of a row
+  double norm = 2;              ///< p of a hard margin, or of interpolation
+  bool interpolate = false;
+  const Loss* loss = nullptr;  ///< soft margin only
+  double lambda = 0, l1_ratio = 0;
+  bool intercept = true;       ///< free; of linear soft margins the weight of a constant feature
+  double intercept_scale = 1;  ///< the value of that
+
+  bool hard_margin() const { return loss == nullptr; }
+  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
+  double constant_feature() const { return intercept ? intercept_scale : 0; }
+  /// What an output should give on a row of a class: ±1.
+  double target(std::int32_t label, std::int32_t output) const {
+    return label == (task == Task::multiclass ? output : 1) ? 1.0 : -1.0;
+  }
+};
+Objective objective_of(const Problem& problem);
+
+/// The vectors of a model, kept by pointer.
+struct ModelVectors {
+  const double* weights = nullptr;    ///< outputs × d, or × the size of the basis
+  const double* intercept = nullptr;  ///< per output; null: none
+  const Basis* basis = nullptr;       ///< null: linear in the features
+};
+
+/// One row. A check reads what its objective knows of.
+struct CheckedRow {
+  Row x;
+  std::int32_t label = 0;               ///< sorted class index
+  double target = 0, upper_target = 0;  ///< of a regression; of interpolation the ends of the row's interval
+  double sample_weight = 1;             ///< counts in W
+  double loss_weight = 1;               ///< sample weight × class weight: weighs the loss
+  const double* dual = nullptr;         ///< one value per output, as in Solution; null: none
+};
+
+/// Bounds are moved outward by a bound on the rounding of the check's own computation.
+class Check {
+ public:
+  virtual ~Check() = default;
+  virtual void add(const CheckedRow& row) = 0;
+  /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by pointer. Of
+  /// models that are linear in the features; others have no columns that could be missing.
+  virtual void widen(std::int32_t /*dimensions*/, const double* /*weights*/) {}
+  /// The state without its dual part as plain numbers, for parallel workers. merge() is false, and nothing is changed,
+  /// when they are not of this shape.
+  virtual std::vector<double> state() const = 0;
+  virtual bool merge(const std::vector<double>& state) = 0;
+  /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
+  /// one that needs none. `progress` (null: none) is polled.
+  virtual Certificate certificate(const Progress& progress) const = 0;
+  /// Of the rows that are kept.
+  virtual double bytes() const { return 0; }
+};
+
+/// The check of this objective. `with_dual`: rows bring dual weights. Those of stumps prove nothing row by row: only a
+/// training's certificate has an upper bound of theirs.
+std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors& vectors, bool with_dual);
+
+/// Row i of a problem, without a dual weight.
+CheckedRow checked_row(const Problem& problem, std::int64_t i);
+
+/// Whether there is a dual weight for every row and output.
+bool has_dual_weights(const Problem& problem, const Weights& dual);
+
+/// All rows of a problem, in their order, with their dual weights where there are any. `basis` (null: none): of the
+/// model, for the size of the work between polls.
+void add_rows(Check& check, const Problem& problem, const Weights& dual, const Basis* basis = nullptr,
+              const Progress& progress = {});
+
+/// gap and relative gap of a largest margin's interval.
+void set_margin_gap(Certificate& certificate);
+
+/// Columns of zeros to the right of a matrix, until it has that many.
+void widen(Weights& matrix, Eigen::Index columns);
+
+}  // namespace margin

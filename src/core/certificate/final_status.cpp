@@ -1,0 +1,61 @@
+#include "core/certificate/final_status.hpp"
+
+#include <cmath>
+
+#include "core/problem/thresholds.hpp"
+
+namespace margin {
+
+namespace {
+
+/// The claim of an unfinished solver stands; one that needed a proof does not.
+Status unproven(Status reached) {
+  return reached == Status::optimal || reached == Status::not_separable ? Status::iteration_limit : reached;
+}
+
+Status status_of_margin(const Certificate& c, double negligible, double tolerance, Status reached) {
+  // A separator of a margin that small is none for any purpose; if the solver found one by luck, its interval says so.
+  const bool inseparable = c.upper <= negligible * c.radius;
+  if (inseparable && (!(c.lower > 0) || reached == Status::not_separable)) return Status::not_separable;
+  if (c.relative_gap <= tolerance) return Status::optimal;
+  return unproven(reached);
+}
+
+Status status_of_risk(const Certificate& c, double tolerance, Status reached) {
+  return c.relative_gap <= tolerance ? Status::optimal : unproven(reached);
+}
+
+Status status_of_targets(const Certificate& c, double tolerance, Status reached) {
+  // Rows of zeros: no weights move them, and only targets that contradict each other have a least norm above 0.
+  if (c.largest_target > 0 &&
+      (c.radius > 0 ? c.least_norm * c.radius >= contradiction * c.largest_target : c.least_norm > 0))
+    return Status::not_separable;
+  // Weights that move no score by more than rounding are as good as 0, which nothing can be less than.
+  const bool as_good_as_zero = std::sqrt(2 * c.upper) * c.radius <= c.largest_target / contradiction;
+  const bool all_met = c.slack >= -negligible_miss * c.largest_target;
+  return all_met && (c.relative_gap <= tolerance || as_good_as_zero) ? Status::optimal : unproven(reached);
+}
+
+}  // namespace
+
+CertifiedProblem certified_problem(const Problem& p) {
+  if (p.interpolate) return CertifiedProblem::interpolation;
+  if (!p.hard_margin) return CertifiedProblem::soft_margin;
+  return p.kernel != nullptr ? CertifiedProblem::kernel_hard_margin : CertifiedProblem::hard_margin;
+}
+
+Status final_status(const Certificate& c, CertifiedProblem problem, double tolerance, Status reached) {
+  switch (problem) {
+    case CertifiedProblem::interpolation:
+      return status_of_targets(c, tolerance, reached);
+    case CertifiedProblem::soft_margin:
+      return status_of_risk(c, tolerance, reached);
+    case CertifiedProblem::kernel_hard_margin:
+      return status_of_margin(c, negligible_kernel_margin, tolerance, reached);
+    case CertifiedProblem::hard_margin:
+      break;
+  }
+  return status_of_margin(c, negligible_margin, tolerance, reached);
+}
+
+}  // namespace margin

@@ -1,0 +1,20 @@
+// What a model's status is: the only place that decides it. A solver may believe that it is done or that nothing
+// separates the rows; the certificate has the last word.
+#pragma once
+
+#include "core/base/progress.hpp"
+#include "core/certificate/certificate.hpp"
+
+namespace margin {
+
+/// What an interval is about.
+enum class CertifiedProblem { hard_margin, kernel_hard_margin, soft_margin, interpolation };
+CertifiedProblem certified_problem(const Problem& problem);
+
+/// optimal: the interval is within the tolerance (interpolation: and every row is met).
+/// not_separable: proven; the upper bound of a margin is negligible, or only weights of absurd size meet all targets.
+/// Otherwise `reached`, the solver's own status, but for a claim that the certificate does not bear out: that is
+/// iteration_limit. Thresholds: problem/thresholds.hpp.
+Status final_status(const Certificate& certificate, CertifiedProblem problem, double tolerance, Status reached);
+
+}  // namespace margin

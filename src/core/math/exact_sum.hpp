@@ -1,0 +1,24 @@
+// Sums that carry their own rounding error.
+#pragma once
+
+namespace margin {
+
+/// A sum with its rounding error (Neumaier 1974): exact to a few ulps of Σ|terms|·n·ε².
+class ExactSum {
+ public:
+  void add(double v) {
+    const double t = sum_ + v;
+    lost_ += (sum_ < 0 ? -sum_ : sum_) >= (v < 0 ? -v : v) ? (sum_ - t) + v : (v - t) + sum_;
+    sum_ = t;
+  }
+  void add(const ExactSum& o) {
+    add(o.sum_);
+    lost_ += o.lost_;
+  }
+  double value() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
+
+}  // namespace margin

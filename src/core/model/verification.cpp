@@ -1,0 +1,198 @@
+#include "core/model/verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/memory_limit.hpp"
+#include "core/data/stump_basis.hpp"
+#include "core/kernel/support_vectors.hpp"
+#include "core/math/norm.hpp"
+
+namespace margin {
+
+/// Standardised training has its objective in units that only the training rows know, and balanced class weights are
+/// known after a pass over them: neither can be recomputed in one pass over some table.
+bool Verification::objective_is_known() const {
+  if (model_.hard_margin()) return !model_.interpolates() || !options_.standardize;
+  return !options_.standardize && !options_.class_weight_balanced;
+}
+
+Objective Verification::objective(bool soft) const {
+  Objective o;
+  o.task = model_.task;
+  o.classes = static_cast<std::int32_t>(model_.classes.size());
+  o.dimensions = model_.basis != nullptr ? model_.dimensions : model_.terms();
+  o.norm = model_.norm;
+  o.interpolate = model_.interpolates();
+  o.loss = soft ? loss_.get() : nullptr;
+  o.lambda = model_.lambda.value_or(0);
+  o.l1_ratio = options_.l1_ratio;
+  o.intercept = options_.intercept;
+  o.intercept_scale = options_.intercept_scale;
+  return o;
+}
+
+Verification::Verification(const Model& model, const Options& options, bool all_rows)
+    : model_(model), options_(options) {
+  const bool soft = !model.hard_margin(), kernel = support_vectors_of(model.basis.get()) != nullptr;
+  if (all_rows && model.dual_weights.has_value()) start_dual_weights();
+  dual_counts_ = columns_ > 0 && stumps_of(model.basis.get()) == nullptr;
+  for (const double b : model.intercept) intercept_.push_back(b - model.target_center.value_or(0));
+  if (!model.columns.empty()) space_.emplace(scorer_of(model));
+  ModelVectors vectors;
+  vectors.weights = space_.has_value() ? space_->weights() : model.weights.data();
+  vectors.intercept = kernel && !options.intercept ? nullptr : intercept_.data();
+  vectors.basis = model.basis.get();
+  // Kernel models and interpolations say more than the objective: margins, and how far targets are met.
+  if (!soft || kernel || objective_is_known()) {
+    if (soft) loss_ = make_loss(model.loss, options);
+    check_ = make_check(objective(soft), vectors, dual_counts_ && (kernel || objective_is_known()));
+  }
+  if (!soft || kernel || model.regression()) return;
+
+  Objective margins = objective(false);
+  margins.norm = 2;
+  margins_ = make_check(margins, vectors, false);
+  // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
+  if (!options.standardize && !std::isnan(model.certificate.gap))
+    certain_.emplace(objective(soft), vectors.weights, vectors.intercept,
+                     distance_bound(model.certificate.gap, *model.lambda, options.l1_ratio));
+}
+
+/// Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest from
+/// vanishing.
+void Verification::start_dual_weights() {
+  columns_ = static_cast<std::size_t>(model_.outputs());
+  if (!model_.hard_margin()) return;
+  dual_scale_ = unit_scale(model_.dual_weights->cwiseAbs().maxCoeff());
+  scaled_.resize(columns_);
+}
+
+/// Of the row to come; later rows than the model's have none.
+const double* Verification::next_dual() {
+  const std::size_t at = static_cast<std::size_t>(rows_) * columns_;
+  if (columns_ == 0 || at + columns_ > static_cast<std::size_t>(model_.dual_weights->size())) return nullptr;
+  const double* const dual = model_.dual_weights->data() + at;
+  if (scaled_.empty()) return dual;
+  for (std::size_t c = 0; c < columns_; ++c) scaled_[c] = dual_scale_ * dual[c];
+  return scaled_.data();
+}
+
+/// The row in the columns that the checks know, which are made to know all of it: weights, and sums of that shape.
+Row Verification::placed(const Row& x, double memory_limit) {
+  if (!space_.has_value()) return x;
+  MemoryBudget(memory_limit).require(4 * space_->growth(x.count), "verifying rows of features that the model lacks");
+  const std::int32_t before = space_->width();
+  const Row own = space_->place(x);
+  if (space_->width() == before) return own;
+  if (check_ != nullptr) check_->widen(space_->width(), space_->weights());
+  if (margins_ != nullptr) margins_->widen(space_->width(), space_->weights());
+  if (certain_.has_value()) certain_->widen(space_->width(), space_->weights());
+  return own;
+}
+
+double Verification::class_weight(std::int32_t label) const {
+  if (options_.class_weight_balanced) return 1;
+  const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
+  return found == options_.class_weight.end() ? 1.0 : found->second;
+}
+
+void Verification::add(const Row& x, std::int32_t label, double memory_limit) {
+  CheckedRow row{x};
+  row.label = label;
+  row.loss_weight = class_weight(label);
+  add(row, memory_limit);
+}
+
+void Verification::add(const Row& x, double target, double upper_target, double memory_limit) {
+  CheckedRow row{x};
+  row.target = target - model_.target_center.value_or(0);
+  row.upper_target = upper_target;
+  add(row, memory_limit);
+}
+
+void Verification::add(CheckedRow row, double memory_limit) {
+  row.x = placed(row.x, memory_limit);
+  row.dual = next_dual();
+  if (check_ != nullptr) check_->add(row);
+  if (margins_ != nullptr) margins_->add(row);
+  if (certain_.has_value()) certain_rows_ += (*certain_)(row.x);
+  ++rows_;
+  // What is kept grows by copies of twice the size.
+  if (memory_limit < 0 || check_ == nullptr || 1.5 * check_->bytes() <= memory_limit) return;
+  throw Error(ErrorKind::limit_exceeded,
+              "verifying needs more memory than margin.memory_limit allows: the rows with a dual weight of a kernel "
+              "model are kept",
+              "Raise margin.memory_limit; a copy of the model without its dual_weights has the other end recomputed, "
+              "and keeps no rows.",
+              "Rows read so far: " + std::to_string(rows_) + ".");
+}
+
+std::vector<double> Verification::state() const {
+  std::vector<double> all = {static_cast<double>(rows_), static_cast<double>(certain_rows_)};
+  for (const Check* const check : {check_.get(), margins_.get()}) {
+    if (check == nullptr) continue;
+    const std::vector<double> own = check->state();
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+bool Verification::merge(const std::vector<double>& s) {
+  if (s.size() < 2 || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
+  std::size_t from = 2;
+  for (Check* const check : {check_.get(), margins_.get()}) {
+    if (check == nullptr) continue;
+    const std::size_t size = check->state().size();
+    if (s.size() - from < size) return false;
+    const auto at = s.begin() + static_cast<std::ptrdiff_t>(from);
+    if (!check->merge(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(size)))) return false;
+    from += size;
+  }
+  rows_ += static_cast<std::int64_t>(s[0]);
+  certain_rows_ += static_cast<std::int64_t>(s[1]);
+  return from == s.size();
+}
+
+VerifiedModel Verification::result(const Progress& progress) const {
+  const auto finite = [](double v) { return std::isfinite(v) ? std::optional<double>(v) : std::nullopt; };
+  VerifiedModel out;
+  out.rows = rows_;
+  if (certain_.has_value()) out.certain = certain_rows_;
+  if (margins_ != nullptr) {
+    const Certificate c = margins_->certificate(progress);
+    out.errors = c.errors;
+    out.margin_lower = c.lower;
+  }
+  if (check_ == nullptr) return out;
+  const Certificate c = check_->certificate(progress);
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  double primal = c.upper, dual = c.lower, gap = 0;
+  if (model_.interpolates()) {
+    out.errors = c.errors;
+    out.margin_lower = c.slack;
+    dual = dual_counts_ ? 0.5 * c.least_norm * c.least_norm : unknown;
+    gap = std::max(0.0, primal - dual);
+  } else if (model_.hard_margin()) {
+    primal = c.lower;
+    dual = dual_counts_ ? c.upper : unknown;
+    gap = dual - primal;
+    out.errors = c.errors;
+    out.margin_lower = c.lower;
+    out.margin_upper = finite(dual);
+  } else {
+    dual = dual_counts_ ? c.lower : unknown;
+    gap = primal - dual;
+    if (model_.basis != nullptr) {
+      out.errors = c.errors;
+      out.margin_lower = c.smallest_margin;
+    }
+  }
+  if (!objective_is_known()) return out;
+  out.primal = finite(primal);
+  out.dual = finite(dual);
+  out.gap = finite(gap);
+  return out;
+}
+
+}  // namespace margin

@@ -1,0 +1,65 @@
+// The certificate of a stored model, recomputed over any rows in one pass and in any number of pieces: what
+// margin_verify answers. The checks are those of a training (certificate/check.hpp).
+#pragma once
+
+#include <optional>
+
+#include "core/certificate/certain_predictions.hpp"
+#include "core/certificate/check.hpp"
+#include "core/model/column_space.hpp"
+#include "core/model/model.hpp"
+
+namespace margin {
+
+/// What rows and vectors prove; absent: nothing, or it does not apply.
+struct VerifiedModel {
+  std::int64_t rows = 0;
+  std::optional<std::int64_t> errors, certain;  ///< `certain`: rows that the optimum predicts as the model does
+  std::optional<double> margin_lower, margin_upper;
+  std::optional<double> primal, dual, gap;
+};
+
+class Verification {
+ public:
+  /// `model` and `options`, those it was trained with, are kept by reference. `all_rows`: every row comes here, in one
+  /// order, so that the k-th row meets the k-th dual weight of the model; by weak duality any pairing gives a true bound.
+  Verification(const Model& model, const Options& options, bool all_rows);
+
+  /// A finite row that fits the model, of a sorted class, or with the ends of its target. `memory_limit` in bytes,
+  /// negative: none. Throws Error: limit_exceeded, invalid_value (a row too long for a kernel).
+  void add(const Row& x, std::int32_t label, double memory_limit);
+  void add(const Row& x, double target, double upper_target, double memory_limit);
+  std::int64_t rows() const { return rows_; }
+
+  /// As plain numbers, without what the dual weights prove. merge() is false when they are not of this shape.
+  std::vector<double> state() const;
+  bool merge(const std::vector<double>& state);
+
+  /// `progress` (null: none) is polled.
+  VerifiedModel result(const Progress& progress) const;
+
+ private:
+  Objective objective(bool soft) const;
+  bool objective_is_known() const;
+  double class_weight(std::int32_t label) const;
+  void start_dual_weights();
+  const double* next_dual();
+  Row placed(const Row& x, double memory_limit);
+  void add(CheckedRow row, double memory_limit);
+
+  const Model& model_;
+  const Options& options_;
+  std::int64_t rows_ = 0, certain_rows_ = 0;
+  std::optional<ColumnSpace> space_;  // of a model with columns
+  std::shared_ptr<const Loss> loss_;
+  std::vector<double> intercept_;              // of regressions: from the center of the targets, as these are
+  std::unique_ptr<Check> check_;               // of the model's objective; null: that is not known
+  std::unique_ptr<Check> margins_;             // of linear soft margins with classes: their margins as well
+  std::optional<CertainPredictions> certain_;  // of the same
+  std::size_t columns_ = 0;                    // dual weights per row, 0: none to check
+  bool dual_counts_ = false;                   // they prove a bound here
+  double dual_scale_ = 1;                      // of a hard margin's
+  std::vector<double> scaled_;
+};
+
+}  // namespace margin
