@@ -136,6 +136,33 @@ defined_twice() { # types of the namespace margin that two headers define: each 
     sed -E 's/:(struct|enum class|class) ([A-Za-z_]+).*/ \2/' | sort -u |
     awk '{where[$2] = where[$2] " " $1; ++count[$2]} END {for (name in count) if (count[name] > 1) print name ":" where[name]}'
 }
+# The rooms of src/core and src/pg in the order in which a file may include them, and the pairs that do not know each other
+# although the order would allow it. docs/architecture.md has the picture.
+core_rooms='base simd math data options loss kernel problem certificate solvers model train report'
+pg_rooms='server values functions'
+strangers='solvers:certificate report:solvers report:train'
+includes_backwards() { # includes_backwards SIDE ROOMS: includes of a later room, or of a stranger
+  grep -rnoE --include='*.cpp' --include='*.hpp' --include='*.inc' "^#[[:space:]]*include[[:space:]]*\"$1/[^\"]+" "src/$1" |
+    awk -F'[:"]' -v side="$1" -v rooms="$2" -v strangers="$strangers" '
+      BEGIN {n = split(rooms, list, " "); for (i = 1; i <= n; ++i) rank[list[i]] = i
+             m = split(strangers, list, " "); for (i = 1; i <= m; ++i) apart[list[i]] = 1}
+      {split($1, from, "/"); split($4, to, "/"); a = from[3]; b = to[2]
+       if (!(a in rank) || !(b in rank) || rank[b] > rank[a] || (a ":" b) in apart)
+         print $1 ":" $2 ": room \"" a "\" includes \"" $4 "\""}'
+}
+includes_without_room() { # an include of ours says which room the file is in
+  grep -rnE --include='*.cpp' --include='*.hpp' --include='*.inc' '^#[[:space:]]*include[[:space:]]*"' src | grep -vE 'include[[:space:]]*"(core|pg)/[a-z0-9_]+/' || true
+}
+rooms_disagree() { # the rooms of the rule, of the tree and of the picture
+  local side rooms tree picture
+  for side in core pg; do
+    rooms=$([ "$side" = core ] && printf '%s' "$core_rooms" || printf '%s' "$pg_rooms")
+    tree=$(find "src/$side" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort | paste -sd' ')
+    picture=$(awk -v side="src/$side" '$1 == side {on = 1; next} on && /^(src|```)/ {exit} on && /^  [a-z]+\// {sub("/.*", ""); print $1}' docs/architecture.md | paste -sd' ')
+    [ "$tree" = "$(tr ' ' '\n' <<<"$rooms" | sort | paste -sd' ')" ] || say "src/$side has the rooms $tree; the rule knows $rooms"
+    [ "$picture" = "$rooms" ] || say "docs/architecture.md shows for src/$side the rooms $picture; the rule knows $rooms"
+  done
+}
 stage_rules() {
   cd "$root"
   check 'src/core includes no PostgreSQL header' \
@@ -145,6 +172,12 @@ stage_rules() {
   check 'errors cross the boundary in one place' \
     nothing_but '^src/pg/server/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
   check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/server/interrupts\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
+  check 'every include says its room' includes_without_room
+  check 'no file of src/core includes a later room, no solver a certificate, no report a solver or a training' includes_backwards core "$core_rooms"
+  check 'no file of src/pg includes a later room' includes_backwards pg "$pg_rooms"
+  check 'the picture of docs/architecture.md shows the rooms of the tree in the order of the rule' rooms_disagree
+  check 'SQL functions are in src/pg/functions' nothing_but '^src/pg/(functions/|server/boundary\.hpp:)' '\b(MARGIN_FUNCTION|PG_FUNCTION_INFO_V1)\b' src/pg
+  check 'server headers come through src/pg/server' nothing_but '^src/pg/server/' '#[[:space:]]*include[[:space:]]*<(postgres|fmgr|funcapi|miscadmin|utils/|catalog/|executor/|nodes/|access/|parser/|libpq/|commands/|storage/)' src/pg
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg

@@ -26,24 +26,24 @@ void KernelBasis::evaluate(const KernelPoint& point, double* values, double* err
   }
 }
 
-SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients,
+SupportVectors support_vectors(const Dataset& data, const KernelRows& rows, const Weights& coefficients,
                                const Progress& progress) {
   std::vector<std::int64_t> origin;
   for (Eigen::Index i = 0; i < coefficients.rows(); ++i)
     if (coefficients.row(i).cwiseAbs().maxCoeff() > 0) origin.push_back(i);
   if (origin.empty()) origin.push_back(0);
   double values = 0;
-  for (const std::int64_t i : origin) values += problem.data.row(i).count;
+  for (const std::int64_t i : origin) values += data.row(i).count;
   KernelRows kept(rows.shared_kernel(), rows.dimensions(), rows.layout());
   kept.reserve(origin.size(), values);
   Weights weights(coefficients.cols(), static_cast<Eigen::Index>(origin.size()));
   for (std::size_t s = 0; s < origin.size(); ++s) {
-    kept.append(problem.data.row(origin[s]));
+    kept.append(data.row(origin[s]));
     weights.col(static_cast<Eigen::Index>(s)) = coefficients.row(origin[s]).transpose();
-    progress.work(kept.append_operations(problem.data.row(origin[s])));
+    progress.work(kept.append_operations(data.row(origin[s])));
   }
   const bool sparse =
-      problem.data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
+      data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
   return {std::make_shared<KernelBasis>(std::move(kept), sparse, std::move(origin)), std::move(weights)};
 }
 

@@ -1,10 +1,11 @@
 // The support vectors of a kernel model as a basis: φ_s(x) = k(x, x_s).
 #pragma once
 
+#include "core/base/matrix.hpp"
 #include "core/base/progress.hpp"
 #include "core/data/basis.hpp"
 #include "core/kernel/rows.hpp"
-#include "core/problem/problem.hpp"
+#include "core/data/dataset.hpp"
 
 namespace margin {
 
@@ -50,7 +51,7 @@ struct SupportVectors {
   std::shared_ptr<const KernelBasis> basis;
   Weights weights;  ///< outputs × basis->size()
 };
-SupportVectors support_vectors(const Problem& problem, const KernelRows& rows, const Weights& coefficients,
+SupportVectors support_vectors(const Dataset& data, const KernelRows& rows, const Weights& coefficients,
                                const Progress& progress);
 
 /// wᵀKw of one output's weights on a basis: the squared norm of what they stand for.

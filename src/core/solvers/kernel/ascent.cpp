@@ -206,7 +206,7 @@ Solution KernelAscent::solution(bool dual_of_momentum) const {
   Solution s;
   // w = Σ c_i k(x_i, ·)/R has norm ‖w‖; in the rows' own units the coefficients are c/(R ‖w‖), scores R times larger.
   const double scale = best_norm_ > 0 ? 1 / (radius_ * best_norm_) : 0;
-  SupportVectors support = support_vectors(problem_, rows_, best_ * scale, run_.progress());
+  SupportVectors support = support_vectors(problem_.data, rows_, best_ * scale, run_.progress());
   s.basis = std::move(support.basis);
   s.weights = std::move(support.weights);
   s.intercept = Eigen::VectorXd::Zero(k_);

@@ -139,7 +139,7 @@ Solution Smo::solve(const Problem& problem, const Options& options, const Progre
   } else {
     solve_outputs(problem, s.status, solve_one);
   }
-  SupportVectors support = support_vectors(problem, rows, coefficients, progress);
+  SupportVectors support = support_vectors(problem.data, rows, coefficients, progress);
   s.basis = std::move(support.basis);
   s.weights = std::move(support.weights);
   s.trace = run.take_trace();

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/certificate/kernel.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/run.hpp"
 
