@@ -16,14 +16,14 @@ CREATE TABLE setosa AS
 SELECT (model).status, (model).margin_lower, (model).margin_upper, (model).support, (model).iterations FROM setosa;
 \set ECHO none
 \echo '-- The certificate: no hyperplane at all has a margin above margin_upper, and this one has margin_lower.'
-\echo '-- Do not trust it? margin_verify recomputes both ends from the rows, without the solver ...'
+\echo '-- Do not trust it? margin_verify recomputes both bounds from the rows, without the solver ...'
 \echo
 \set ECHO queries
 SELECT v.rows, v.errors, v.margin_lower, v.margin_upper
   FROM (SELECT (margin_verify(model, species = 'setosa', ARRAY[sepal_length, sepal_width, petal_length, petal_width] ORDER BY id)).*
           FROM iris, setosa) AS v;
 \set ECHO none
-\echo '-- ... and the lower end is one line of plain SQL, without the extension: the smallest distance to the plane.'
+\echo '-- ... and the lower bound is one line of plain SQL, without the extension: the smallest distance to the plane.'
 \echo
 \set ECHO queries
 SELECT min(CASE species WHEN 'setosa' THEN 1 ELSE -1 END *

@@ -53,7 +53,7 @@ COMMENT ON COLUMN margin_verification.margin_lower IS 'smallest margin of the mo
 COMMENT ON COLUMN margin_verification.margin_upper IS 'hard margin with dual weights, not of stumps: no separator of these rows has a larger margin; else NULL';
 COMMENT ON COLUMN margin_verification.primal IS 'soft margin: P over these rows. Hard margin: margin_lower';
 COMMENT ON COLUMN margin_verification.dual IS 'soft margin with dual weights: D over these rows. Hard margin: margin_upper';
-COMMENT ON COLUMN margin_verification.gap IS 'width of the interval, where both ends are known';
+COMMENT ON COLUMN margin_verification.gap IS 'width of the interval, where both bounds are known';
 COMMENT ON COLUMN margin_verification.certain IS 'soft margin with classes: rows whose predicted class is certainly the one that the optimum of the training predicts; else NULL';
 
 CREATE TYPE margin_selection AS (
@@ -535,7 +535,7 @@ CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") 
   COMBINEFUNC = margin_verify_combine, SERIALFUNC = margin_verify_serialize, DESERIALFUNC = margin_verify_deserialize,
   PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper end needs dual weights and the order of the training rows';
+COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
 
 -- -------------------------------------------------------------------------------------------------- model selection
 

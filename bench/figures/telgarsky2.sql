@@ -24,5 +24,5 @@ UNION ALL
 SELECT :'figure', 'the threshold lies between 0.9 and 0.95', string_agg(format('%s: %s', nu, round(margin::numeric, 4)), ', ' ORDER BY nu DESC),
        max(margin) FILTER (WHERE nu = 0.9) > 0.37 AND max(margin) FILTER (WHERE nu = 0.95) < 0.34 FROM telgarsky2_last WHERE nu IN (0.9, 0.95)
 UNION ALL
-SELECT :'figure', 'no certificate contradicts the maximum', 'upper ends from ' || round(min((model).margin_upper)::numeric, 4), min((model).margin_upper) >= 0.375 - 1e-12
+SELECT :'figure', 'no certificate contradicts the maximum', 'upper bounds from ' || round(min((model).margin_upper)::numeric, 4), min((model).margin_upper) >= 0.375 - 1e-12
   FROM telgarsky2_runs;

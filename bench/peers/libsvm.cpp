@@ -1,5 +1,5 @@
 // LIBSVM's svm_train() (C-SVC) with the rows in memory. Input lines: C EPS, for the linear kernel, answered with CPU
-// and wall seconds of svm_train() alone and both ends of the max-margin interval that its solution proves; or
+// and wall seconds of svm_train() alone and both bounds of the max-margin interval that its solution proves; or
 // C EPS GAMMA, for the Gaussian kernel, answered with the times and the value of its dual, sum of alpha - Q/2.
 #include <libsvm/svm.h>
 

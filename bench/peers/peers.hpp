@@ -124,7 +124,7 @@ inline double objective(const Data& d, const std::vector<double>& w, double c, d
   return norm / 2 + c * sum;
 }
 
-/// The interval of the max-margin problem with a free intercept, by weak duality: the lower end from w, the upper
+/// The interval of the max-margin problem with a free intercept, by weak duality: the lower bound from w, the upper
 /// end from the row weights alpha ≥ 0 with w = Σ alpha_i y_i x_i and equal mass in both classes.
 inline double margin_with_intercept(const Data& d, const std::vector<double>& w) {
   double lowest_positive = std::numeric_limits<double>::infinity(), highest_negative = -lowest_positive, norm = 0;

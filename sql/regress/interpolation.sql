@@ -39,7 +39,7 @@ SELECT p, (v).rows, (v).errors, (v).margin_lower > -1e-9 AS met, (v).margin_uppe
 SELECT p, round(((margin_evaluate(model, y, x)).mse)::numeric, 9) AS mse FROM m, t GROUP BY p ORDER BY p;
 SELECT model = margin_from_json(margin_to_json(model)) AS same FROM m WHERE p = 2;
 SELECT margin_summary(model) LIKE '%interpolation%' AS says_so, (margin_certificate(model)).problem FROM m WHERE p = 2;
--- The certificate is about the norm, not about a margin, and has an upper end once the targets are met.
+-- The certificate is about the norm, not about a margin, and has an upper bound once the targets are met.
 SELECT p, c.objective, c.lower = (model).dual AS lower, c.upper = (model).primal AS upper, c.gap < 1e-6 AS gap,
        c.relative_gap < 1e-6 AS relative_gap, c.distance FROM m, margin_certificate(model) c ORDER BY p;
 SELECT l FROM m, regexp_split_to_table(margin_summary(model), E'\n') l WHERE p = 2 AND l ~ '^certifies';

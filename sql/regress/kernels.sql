@@ -120,7 +120,7 @@ SELECT what, (v).margin_lower <= (h.model).margin_upper AND (v).margin_upper >= 
   FROM (SELECT what, (SELECT margin_verify(model, y, x ORDER BY id) FROM rings) AS v FROM forged
         UNION ALL SELECT 'order', (SELECT margin_verify(model, y, x ORDER BY id DESC) FROM rings) FROM proven WHERE name = 'hard') s, proven h
  WHERE h.name = 'hard' ORDER BY what;
--- Parallel workers give the lower end.
+-- Parallel workers give the lower bound.
 CREATE TABLE copies AS SELECT rings.* FROM rings, generate_series(1, 20);
 ANALYZE copies;
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;

@@ -26,7 +26,7 @@ SELECT name, (v).rows, (v).skipped, (v).errors,
        (v).primal = (v).margin_lower AS primal, (v).dual = (v).margin_upper AS dual, (v).gap = (v).dual - (v).primal AS gap
   FROM (SELECT name, m, (SELECT margin_verify(m, y, CASE WHEN name LIKE 'through%' AND NOT y THEN ARRAY[x[1] - 4, x[2]] ELSE x END ORDER BY i) FROM verified) AS v
           FROM verify_models) s ORDER BY name;
--- In another order the upper end is wider, never wrong.
+-- In another order the upper bound is wider, never wrong.
 SELECT (v).margin_lower = (SELECT (m).margin_lower FROM verify_models WHERE name = 'hard') AS lower,
        (v).margin_upper >= (SELECT (m).margin_lower FROM verify_models WHERE name = 'hard') AS sound,
        (v).margin_upper > (SELECT (m).margin_upper FROM verify_models WHERE name = 'hard') AS wider
@@ -42,7 +42,7 @@ SELECT round((v).margin_lower::numeric, 3) < 0.5 AS found_out FROM (
     (SELECT jsonb_populate_record(m, '{"margin_lower": 99, "margin_upper": 99.01, "weights": [0, 1], "intercept": [0]}') AS m
        FROM verify_models WHERE name = 'hard') f) s;
 
--- Parallel workers give the lower end; the upper end needs all rows in one place.
+-- Parallel workers give the lower bound; the upper bound needs all rows in one place.
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT margin_verify((SELECT m FROM verify_models WHERE name = 'hard'), y, x) FROM verified;
 SELECT (v).rows, (v).errors, (v).margin_lower = (SELECT (m).margin_lower FROM verify_models WHERE name = 'hard') AS lower, (v).margin_upper

@@ -51,7 +51,7 @@ CREATE TEMP TABLE verified AS
   SELECT kind, m, margin_verify(m, c, x ORDER BY i), margin_verify(n, c, narrow ORDER BY i) FROM models, rows WHERE label = 'c' GROUP BY kind, m, n UNION ALL
   SELECT kind, m, margin_verify(m, t, x ORDER BY i), margin_verify(n, t, narrow ORDER BY i) FROM models, rows WHERE label = 't' GROUP BY kind, m, n;
 SELECT kind, v = w AS as_narrow, (v).primal = (m).primal AS primal, (v).dual <= (m).dual + 1e-9 AND (v).dual >= (m).dual - 1e-9 AS dual, (v).rows FROM verified ORDER BY kind;
--- Over other rows, with features that the model has no weights for: they count in norms, and in the dual end.
+-- Over other rows, with features that the model has no weights for: they count in norms, and in the dual bound.
 CREATE TEMP TABLE others AS
   SELECT i, y, t, margin_sparse(array_agg(f ORDER BY f), array_agg(v ORDER BY f), 3000) AS x, (array_agg(margin_sparse(array_agg, v2, 3000)))[1] AS spread
     FROM (SELECT i, y, t, 1 + (i * k * 31) % 3000 AS f, cos(i * k) AS v, ARRAY[1 + i % 3000] AS array_agg, ARRAY[1.0::float8] AS v2 FROM rows, generate_series(1, 4) k) s

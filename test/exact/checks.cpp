@@ -228,14 +228,14 @@ void Checker::hard(bool optimum) {
       if (c != label) smallest = min(smallest, scores_[i][at(label)] - scores_[i][at(c)]);
   }
   if (square > 0)
-    claim(Real(c_.lower) <= smallest / sqrt(square), "lower end above the margin", smallest / sqrt(square), c_.lower);
+    claim(Real(c_.lower) <= smallest / sqrt(square), "lower bound above the margin", smallest / sqrt(square), c_.lower);
   if (optimum && !std::isfinite(c_.lower)) {
     // Only where rounding leaves nothing of the norm of a kernel model's weights.
     Real size;
     for (Eigen::Index o = 0; p_.kernel != nullptr && o < outputs_; ++o)
       for (Eigen::Index j = 0; j < v_.weights.cols(); ++j)
         size += abs(Real(v_.weights(o, j))) * sqrt(gram_[origin_[at(j)]][origin_[at(j)]]);
-    claim(square < size * size * Real(1e-6), "the lower end is not finite", square, c_.lower);
+    claim(square < size * size * Real(1e-6), "the lower bound is not finite", square, c_.lower);
   }
   // Σ q z as coefficients of rows, per class or output.
   const Real factor = binary ? 1 : 2;
@@ -282,7 +282,7 @@ void Checker::hard(bool optimum) {
       upper = min(upper, sqrt(max(norm, 0)) + sqrt(Real(0.5) * radius_square_) * imbalance);
     }
   }
-  claim(Real(c_.upper) >= upper * Real(1 - 0x1p-53), "upper end below the bound", upper, c_.upper);
+  claim(Real(c_.upper) >= upper * Real(1 - 0x1p-53), "upper bound below the bound", upper, c_.upper);
   if (optimum && binary) optimum_of_hard();
 }
 
@@ -309,8 +309,8 @@ void Checker::optimum_of_hard() {
   findings.optimum = true;
   const Real best = sqrt(*square);
   const Real digits = sqrt(radius_square_) * Real(1e-60);
-  claim(Real(c_.upper) >= best * Real(1 - 0x1p-53) - digits, "upper end below the optimum", best, c_.upper);
-  claim(Real(c_.lower) <= best + digits, "lower end above the optimum", best, c_.lower);
+  claim(Real(c_.upper) >= best * Real(1 - 0x1p-53) - digits, "upper bound below the optimum", best, c_.upper);
+  claim(Real(c_.lower) <= best + digits, "lower bound above the optimum", best, c_.lower);
 }
 
 Real Checker::power_norm(const Vector& v, double p) const {
@@ -377,8 +377,8 @@ void Checker::one_against_rest() {
     lower = min(lower, size > 0 ? smallest / size : Real(0));
     upper = min(upper, upper_of(o, r));
   }
-  claim(Real(c_.lower) <= lower, "lower end above the margin", lower, c_.lower);
-  claim(Real(c_.upper) >= upper * Real(1 - 0x1p-53), "upper end below the bound", upper, c_.upper);
+  claim(Real(c_.lower) <= lower, "lower bound above the margin", lower, c_.lower);
+  claim(Real(c_.upper) >= upper * Real(1 - 0x1p-53), "upper bound below the bound", upper, c_.upper);
 }
 
 void Checker::interpolation() {

@@ -211,7 +211,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return 0;
     }
     if (settings.norm != 2) {
-      require(c.lower <= c.upper, "lower end <= upper end");
+      require(c.lower <= c.upper, "lower bound <= upper bound");
       return 0;
     }
     if (!settings.hard_margin()) {
@@ -226,12 +226,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<int> label;
     for (int y : table.y)
       label.push_back(static_cast<int>(std::lower_bound(names.begin(), names.end(), y) - names.begin()));
-    require(c.lower <= c.upper, "lower end <= upper end");
+    require(c.lower <= c.upper, "lower bound <= upper bound");
     const auto* support = margin::support_vectors_of(model.basis.get());
     if (support == nullptr || support->rows().kernel().name().substr(0, 3) != "ntk") {
       const Evaluation lower = margin_of(model, table, label);
       require(c.lower <= lower.margin + 1e-9L * std::fabs(lower.margin) + lower.rounding,
-              "the lower end is attained by the weights");
+              "the lower bound is attained by the weights");
     }
     if (model.status == margin::Status::optimal)
       require(c.lower > 0 && c.relative_gap <= settings.tolerance, "optimal means separated within the tolerance");

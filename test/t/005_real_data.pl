@@ -61,7 +61,7 @@ if (shared_sets())
 	load_set($node, 'sonar', 'sonar_scale', 'double');
 	check_separable('sonar', 'sonar_scale', 'true', 'id');
 
-	# Badly scaled: an honest wider interval is acceptable, a wrong one is not. The lower end is checked in numeric
+	# Badly scaled: an honest wider interval is acceptable, a wrong one is not. The lower bound is checked in numeric
 	# arithmetic, which knows no rounding of sums.
 	load_set($node, 'wdbc', 'wdbc', 'double');
 	my @ends;
@@ -74,7 +74,7 @@ if (shared_sets())
 			           + ((model).intercept[1])::text::numeric)) FROM wdbc)
 			  / sqrt((SELECT sum(a::text::numeric ^ 2) FROM unnest((model).weights) AS a)) FROM fitted});
 		like($status, qr/^(optimal|iteration_limit)$/, "wdbc raw, tolerance $tolerance: status $status, [$lower, $upper]");
-		cmp_ok($lower, '<=', $exact + 1e-6 * abs($exact), "... whose lower end holds in exact arithmetic ($exact)");
+		cmp_ok($lower, '<=', $exact + 1e-6 * abs($exact), "... whose lower bound holds in exact arithmetic ($exact)");
 		push @ends, $lower, $upper;
 	}
 	ok(overlap(@ends), '... and the two intervals overlap');

@@ -95,7 +95,7 @@ TEST(MarginCheck, zero_weights_and_no_rows) {
   EXPECT_EQ(run_check(rows, data, w, nullptr, true, nullptr, 0, 0).lower(), -std::numeric_limits<double>::infinity());
 }
 
-// Weights balanced only to rounding let a little of the intercepts through; the upper end must pay for it.
+// Weights balanced only to rounding let a little of the intercepts through; the upper bound must pay for it.
 TEST(MarginCheck, small_imbalance_is_paid_for) {
   const Rows rows = {{{-2, 1}, {0, 1}, {2.5, 1}, {-3, 0.5}, {0.25, 2}}, {0, 1, 2, 0, 1}, 3};
   const std::optional<Margin> known = maximum_margin(rows, true);

@@ -23,7 +23,7 @@ void check_model(const Rows& rows, bool intercept, double tolerance, const Model
   ASSERT_LE(lower, upper);
   ASSERT_TRUE(std::isfinite(static_cast<double>(lower)) && std::isfinite(static_cast<double>(upper)));
 
-  // The lower end is the margin of these very weights, rounded down by no more than rounding.
+  // The lower bound is the margin of these very weights, rounded down by no more than rounding.
   const Real norm = norm_of(m.weights);
   if (norm > 0) {
     EXPECT_NEAR(static_cast<double>(norm), 1.0, 1e-14);
@@ -39,7 +39,7 @@ void check_model(const Rows& rows, bool intercept, double tolerance, const Model
     EXPECT_EQ(m.intercept.cwiseAbs().maxCoeff(), 0.0);
   }
 
-  // The upper end is what the dual weights prove, or the radius, which needs no proof.
+  // The upper bound is what the dual weights prove, or the radius, which needs no proof.
   ASSERT_TRUE(m.dual_weights.has_value());
   EXPECT_GE(m.dual_weights->minCoeff(), 0.0);
   const Real trivial = radius * (rows.classes > 2 ? std::sqrt(2.0L) : 1.0L);

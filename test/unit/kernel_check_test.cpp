@@ -130,7 +130,7 @@ TEST_P(EveryKernelModel, pieces_add_up_to_the_end_that_needs_no_dual_weights) {
   EXPECT_FALSE(first.merge(std::vector<double>(second.state().size(), -1)));
 }
 
-/// Whatever is done to the vectors, both ends stay on their sides of the optimum, which the training has certified.
+/// Whatever is done to the vectors, both bounds stay on their sides of the optimum, which the training has certified.
 TEST_P(EveryKernelModel, no_vector_proves_anything_false) {
   const double slack = 1e-12 * model.certificate.radius;
   const double top = model.certificate.upper + slack, bottom = model.certificate.lower - slack;

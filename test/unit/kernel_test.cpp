@@ -150,7 +150,7 @@ TEST(SimdLoops, gamma_scale_is_that_of_scikit_learn) {
   EXPECT_DOUBLE_EQ(make_kernel(make_dataset(rows), s, {})->parameters().gamma, 0.5);
 }
 
-/// The dual by plain coordinate and pair steps in long double: both ends of the optimum, which it brackets itself.
+/// The dual by plain coordinate and pair steps in long double: both bounds of the optimum, which it brackets itself.
 struct Bracket {
   Real lower, upper;
 };

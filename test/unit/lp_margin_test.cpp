@@ -84,7 +84,7 @@ TEST(LpMargin, AgreesWithStoredOptima) {
   EXPECT_GE(separable, 60);
 }
 
-/// Rows ±x alone: the margin is ‖x‖_r, and both ends reach it whatever the dimension and the scale.
+/// Rows ±x alone: the margin is ‖x‖_r, and both bounds reach it whatever the dimension and the scale.
 TEST(LpMargin, OfAntipodesIsTheDualNorm) {
   Random random(5);
   for (const double p : {1.02, 1.15, 1.5, 1.99})

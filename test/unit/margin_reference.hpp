@@ -149,7 +149,7 @@ struct Upper {
   Real value, imbalance;  ///< ‖Σ q z‖ / Σ q; how far the constraint of a free intercept is from holding
 };
 
-/// The upper end that dual weights (rows × outputs) prove; two classes with intercept: each class normalised to ½.
+/// The upper bound that dual weights (rows × outputs) prove; two classes with intercept: each class normalised to ½.
 inline Upper dual_upper(const Rows& rows, const Weights& q, bool intercept) {
   RealMatrix sum = RealMatrix::Zero(rows.outputs(), rows.dimensions());
   std::vector<Real> mass(2, 0);

@@ -34,10 +34,10 @@ class NormCheck final : public Check {
   std::int64_t errors() const { return errors_; }  ///< rows on the wrong side of an output
   double radius() const;                           ///< max_i ‖x_i‖₂, rounded up
   std::int32_t outputs() const { return outputs_; }
-  /// The interval of one output. No margin exceeds the radius: the upper end that needs no dual weights.
+  /// The interval of one output. No margin exceeds the radius: the upper bound that needs no dual weights.
   double lower(std::int32_t output) const;
   double upper(std::int32_t output) const;
-  /// The smallest of the outputs' lower ends, and of their upper ends: the interval of the smallest margin.
+  /// The smallest of the outputs' lower bounds, and of their upper bounds: the interval of the smallest margin.
   double lower() const;
   double upper() const;
   /// The largest of the outputs' (upper − lower)/upper.

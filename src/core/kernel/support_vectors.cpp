@@ -42,8 +42,7 @@ SupportVectors support_vectors(const Dataset& data, const KernelRows& rows, cons
     weights.col(static_cast<Eigen::Index>(s)) = coefficients.row(origin[s]).transpose();
     progress.work(kept.append_operations(data.row(origin[s])));
   }
-  const bool sparse =
-      data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
+  const bool sparse = data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
   return {std::make_shared<KernelBasis>(std::move(kept), sparse, std::move(origin)), std::move(weights)};
 }
 

@@ -4,8 +4,8 @@
 #include "core/base/matrix.hpp"
 #include "core/base/progress.hpp"
 #include "core/data/basis.hpp"
-#include "core/kernel/rows.hpp"
 #include "core/data/dataset.hpp"
+#include "core/kernel/rows.hpp"
 
 namespace margin {
 

@@ -123,7 +123,7 @@ void Verification::add(CheckedRow row, double memory_limit) {
   throw Error(ErrorKind::limit_exceeded,
               "verifying needs more memory than margin.memory_limit allows: the rows with a dual weight of a kernel "
               "model are kept",
-              "Raise margin.memory_limit; a copy of the model without its dual_weights has the other end recomputed, "
+              "Raise margin.memory_limit; a copy of the model without its dual_weights has the other bound recomputed, "
               "and keeps no rows.",
               "Rows read so far: " + std::to_string(rows_) + ".");
 }

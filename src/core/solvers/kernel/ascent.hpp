@@ -67,7 +67,7 @@ class KernelAscent {
   double ww_ = 0, gg_ = 0, wg_ = 0, best_norm_ = 0, best_intercept_ = 0;
 };
 
-/// The upper end that a step knows, and whose coefficients prove it: w's or g's.
+/// The upper bound that a step knows, and whose coefficients prove it: w's or g's.
 struct UpperEnd {
   double value = std::numeric_limits<double>::infinity();
   bool of_momentum = false;
@@ -75,7 +75,7 @@ struct UpperEnd {
 /// Step number t, from 0.
 using KernelStep = std::function<UpperEnd(KernelAscent& ascent, const Run& run, std::int64_t t)>;
 
-/// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower end is the best margin seen.
+/// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower bound is the best margin seen.
 Solution run_kernel_ascent(const Problem& problem, const Options& options, const Progress& progress,
                            std::string_view name, const KernelStep& step);
 

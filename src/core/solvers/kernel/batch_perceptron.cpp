@@ -3,7 +3,7 @@
 // Problem    max over ‖w‖ ≤ 1 (and b, with two classes) of the smallest margin, w in the kernel's space.
 // Update     w ← w + z of the row with the smallest margin (with a free intercept: the mean of the worst row of each
 //            class), rows of norm 1 at most (solvers/kernel/ascent.hpp).
-// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the average of the rows added: ‖w_t‖/t.
+// Stop       (upper − lower)/upper ≤ tolerance; the upper bound is the average of the rows added: ‖w_t‖/t.
 // Source     A. Cotter, S. Shalev-Shwartz, N. Srebro, The kernelized stochastic batch perceptron, ICML 2012, as used
 //            by Ji, Srebro & Telgarsky (2021), Figure 3.
 #include "core/solvers/kernel/ascent.hpp"

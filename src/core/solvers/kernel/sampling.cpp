@@ -9,7 +9,7 @@
 //            A free intercept: one row from each class, drawn from the class's own soft-min, each with half the weight,
 //            so that the sum of the dual weights vanishes at every step.
 // Stop       (upper − lower)/upper ≤ tolerance. 2 g_t/t (theory: w_t/(θ t)) is a convex combination of the drawn rows,
-//            so its norm is an upper end; the lower end is the best margin seen.
+//            so its norm is an upper bound; the lower bound is the best margin seen.
 // Source     Ji, Srebro & Telgarsky (2021), Algorithm 2, Theorem 4.1; Section 5.2 for more classes (pairs are drawn).
 #include <cmath>
 

@@ -13,7 +13,7 @@
 //            several at a time and kept as long as memory allows.
 // Stop       each output when the gap between both its ends, known after every round, is within the tolerance, when
 //            rounding allows no progress, or after its rounds; the next one is solved in any case. A hard margin also
-//            when its upper end is negligible: then no separator has a larger margin.
+//            when its upper bound is negligible: then no separator has a larger margin.
 // Source     J. Platt, Fast training of support vector machines using sequential minimal optimization (1998);
 //            T. Joachims, Making large-scale SVM learning practical (1998), for the working set.
 #include <algorithm>

@@ -75,7 +75,7 @@ void SmoOutput::make_room(std::size_t newcomers) {
   working_set_.keep(order);
 }
 
-/// The upper end that the working set's weights prove is negligible.
+/// The upper bound that the working set's weights prove is negligible.
 bool SmoOutput::pool_is_inseparable() const {
   if (!problem_.hard_margin) return false;
   double mass = 0, dual = 0;  // Σ|β| and βᵀKβ = Σ β (y − e)

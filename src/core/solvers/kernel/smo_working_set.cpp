@@ -175,7 +175,7 @@ bool SmoWorkingSet::descend_pairs(double tolerance, std::size_t steps) {
     const double wanted = (error_[i] - error_[j]) / curvature;
     const double room_i = high_[i] - weight_[i], room_j = weight_[j] - low_[j];
     const double delta = std::min({wanted, room_i, room_j});
-    // A weight that meets its bound is set to it: sums would leave it a hair away.
+    // A weight that meets its bound is set to it: sums would miss it by rounding.
     set_weight(i, delta == room_i ? high_[i] : weight_[i] + delta);
     set_weight(j, delta == room_j ? low_[j] : weight_[j] - delta);
     k.pair_step(delta, column(i), column(j), n, up_.data(), down_.data(), error_.data(), &top, &bottom);

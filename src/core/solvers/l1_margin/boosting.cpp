@@ -7,7 +7,7 @@
 // and scans of all.
 //            Otherwise, and where no combination separates the rows: solvers/l1_margin/rounds.hpp, coordinate descent
 //            on the exponential or the logistic loss with shrunken steps.
-// Stop       when (upper − lower)/upper ≤ tolerance; when an upper end of 1e-9 of the largest row proves that no
+// Stop       when (upper − lower)/upper ≤ tolerance; when an upper bound of 1e-9 of the largest row proves that no
 //            combination has a larger margin; then up to 300 rounds minimise the loss.
 // Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation: A.
 // Demiriz,

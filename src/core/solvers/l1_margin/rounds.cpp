@@ -120,7 +120,7 @@ double BoostingRounds::best_offset(double step, double start) const {
   return b;
 }
 
-/// Conditions (2.1) and (2.2). The interval of good steps is about [νγ/4, νγ], so its upper end is tried first.
+/// Conditions (2.1) and (2.2). The interval of good steps is about [νγ/4, νγ], so its upper bound is tried first.
 double BoostingRounds::wolfe() const {
   const double nu = rule_.shrinkage, fall = std::fabs(chosen_.edge) * gradient_;
   double low = 0, high = infinity, step = nu * std::fabs(chosen_.edge);

@@ -21,7 +21,7 @@ class FirstOrder {
 
   /// One pass at the current weights: smallest margins, soft-min weights q, direction v = Σ q z.
   void pass();
-  /// Adds `coefficient` times this pass's q and v to the average that the upper end is computed from.
+  /// Adds `coefficient` times this pass's q and v to the average that the upper bound is computed from.
   void average(double coefficient);
   /// w += size · v
   void step(double size);
@@ -32,9 +32,9 @@ class FirstOrder {
   double margin() const;
   const PairMargins& smallest() const { return smallest_; }
   const Weights& weights() const { return w_; }
-  /// ‖Σ average q z‖ / Σ average q in user units: an upper end for the maximum margin.
+  /// ‖Σ average q z‖ / Σ average q in user units: an upper bound for the maximum margin.
   double upper() const;
-  /// g_t of the last momentum step: 2‖g_t‖/t / z_scale is the paper's own upper end (exponential loss).
+  /// g_t of the last momentum step: 2‖g_t‖/t / z_scale is the paper's own upper bound (exponential loss).
   const Weights& gradient_average() const { return g_; }
   double z_scale() const { return z_scale_; }
   const Weights& averaged_dual() const { return dual_; }

@@ -3,7 +3,7 @@
 // Problem    the risk R(w) = (1/n) Σ ℓ(−m_i), whose descent direction tends to the maximum margin's.
 // Update     w ← w − ∇R(w) = w + (1/n) Σ ℓ'(−m_i) z_i, rows scaled to norm ≤ 1, step size 1. With a free intercept
 //            (two classes) R is minimised over b in every step: 2/n · sqrt of the product of the class sums.
-// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the step-weighted average of the weights q.
+// Stop       (upper − lower)/upper ≤ tolerance; the upper bound is the step-weighted average of the weights q.
 // Source     Ji, Srebro & Telgarsky (2021), Figure 1 and Appendix F; Soudry et al. (2017) for the rate.
 #include <algorithm>
 #include <cmath>

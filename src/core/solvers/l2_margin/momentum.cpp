@@ -5,7 +5,7 @@
 //            g_t = Σ_{j≤t} j v_j / (t+1). θ = 1 for the exponential loss, 1/n for the logistic one (its smoothness).
 // Stop       (upper − lower)/upper ≤ tolerance: lower = the best margin of any w_t; upper = the norm of an average of
 //            the v_j. The paper averages with weights j (2‖g_t‖/t); any average is a point of the hull, and weights j³
-//            forget the first, poor ones sooner: after 1,000 passes on MNIST 0 vs 1 the upper end is 0.03 % above the
+//            forget the first, poor ones sooner: after 1,000 passes on MNIST 0 vs 1 the upper bound is 0.03 % above the
 //            maximum margin instead of 0.4 %.
 // Source     Z. Ji, N. Srebro, M. Telgarsky, Fast margin maximization via dual acceleration, ICML 2021: Algorithm 1,
 //            Theorem 3.1, Section 5.1 (logistic), 5.2 (multiclass), Appendix C (θ = 1/ρ).

@@ -2,7 +2,7 @@
 //
 // Problem    max over ‖w‖ ≤ 1 (and b) of the smallest margin.
 // Update     w ← w + v, v = Σ q z with q ∝ ℓ'(−m): the gradient of the risk divided by the risk (θ = 1, β = 0).
-// Stop       (upper − lower)/upper ≤ tolerance; the upper end is the plain average of all v, that is ‖w_t‖/t.
+// Stop       (upper − lower)/upper ≤ tolerance; the upper bound is the plain average of all v, that is ‖w_t‖/t.
 // Source     Ji, Srebro & Telgarsky (2021), Algorithm 1 without momentum; Ji & Telgarsky (2019) for the rate.
 #include "core/solvers/l2_margin/first_order.hpp"
 #include "core/solvers/run.hpp"

@@ -46,7 +46,7 @@ void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run
     offsets_ = seen.best.offset;
   }
 
-  // The upper end of these row weights; with a free intercept each class counts ½, whatever the method made of it.
+  // The upper bound of these row weights; with a free intercept each class counts ½, whatever the method made of it.
   double mass[2] = {0, 0};
   auto side = [&](std::int64_t i) { return problem_.intercept && problem_.sign(i) > 0 ? 1 : 0; };
   for (std::int64_t i = 0; i < problem_.rows(); ++i) mass[side(i)] += alpha(i);

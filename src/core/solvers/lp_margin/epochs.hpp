@@ -29,7 +29,7 @@ class RowOrder {
 };
 
 /// Keeps what is worth returning: the weights of the last epoch, or of the best one that separates all rows; the row
-/// weights of the best upper end.
+/// weights of the best upper bound.
 class LpRecord {
  public:
   LpRecord(const Problem& problem, double scale) : problem_(problem), scale_(scale) {}

@@ -73,7 +73,7 @@ class Shuffle {
   Shuffle(std::vector<std::int32_t>& order, Random& random) : order_(order), random_(random), n_(order.size()) {
     for (std::size_t k = 0; k < std::min(n_, ahead); ++k) draw(k);
   }
-  /// What comes to stand at place k; for k = 0, 1, ... in turn.
+  /// Element k; for k = 0, 1, ... in turn.
   std::int32_t settle(std::size_t k) {
     std::swap(order_[k], order_[place_[k % ahead]]);
     if (k + ahead < n_) draw(k + ahead);
