@@ -163,6 +163,15 @@ rooms_disagree() { # the rooms of the rule, of the tree and of the picture
     [ "$picture" = "$rooms" ] || say "docs/architecture.md shows for src/$side the rooms $picture; the rule knows $rooms"
   done
 }
+headless_solvers() { # files that define a solver and do not open with its problem, update, stopping rule and source
+  local file word
+  for file in $(grep -rlE --include='*.cpp' '\bfinal : public Solver\b' src/core/solvers); do
+    [ "$file" != src/core/solvers/auto.cpp ] || continue # no method of its own
+    for word in Problem Update Stop Source; do
+      awk '!/^\/\// {exit} {print}' "$file" | grep -qE "^// $word  " || say "$file: its head lacks \"$word\""
+    done
+  done
+}
 stage_rules() {
   cd "$root"
   check 'src/core includes no PostgreSQL header' \
@@ -178,6 +187,7 @@ stage_rules() {
   check 'the picture of docs/architecture.md shows the rooms of the tree in the order of the rule' rooms_disagree
   check 'SQL functions are in src/pg/functions' nothing_but '^src/pg/(functions/|server/boundary\.hpp:)' '\b(MARGIN_FUNCTION|PG_FUNCTION_INFO_V1)\b' src/pg
   check 'server headers come through src/pg/server' nothing_but '^src/pg/server/' '#[[:space:]]*include[[:space:]]*<(postgres|fmgr|funcapi|miscadmin|utils/|catalog/|executor/|nodes/|access/|parser/|libpq/|commands/|storage/)' src/pg
+  check 'each solver opens with its problem, update, stopping rule and source' headless_solvers
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg

@@ -27,8 +27,8 @@ Findings check(const margin::Problem& p, const margin::Options& options, const V
 /// The certificate that src/core gives to them.
 margin::Certificate certificate_of(const margin::Problem& p, const Vectors& v);
 
-/// The one that margin_verify would give: its primal side from states of half of the rows each, from support vectors for
-/// a kernel, and for stumps without what the dual weights prove.
+/// The one that margin_verify would give: its primal side from states of half of the rows each, from support vectors
+/// for a kernel, and for stumps without what the dual weights prove.
 margin::Certificate verified(const margin::Problem& p, const Vectors& v);
 
 }  // namespace exact

@@ -68,7 +68,8 @@ TEST(FinalStatus, of_hard_margins) {
 }
 
 TEST(FinalStatus, of_a_separator_with_a_negligible_margin) {
-  // Its weights separate the rows, no others do so by more: not separable to the solver that gave up, else as it stands.
+  // Its weights separate the rows, no others do so by more: not separable to the solver that gave up, else as it
+  // stands.
   const double top = negligible_margin / 2;
   const auto status = [&](double lower, Status reached) {
     return final_status(interval(lower, top, 1), CertifiedProblem::hard_margin, tolerance, reached);

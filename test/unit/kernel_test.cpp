@@ -1,5 +1,5 @@
-// SimdLoops and the solvers that know rows only through them: values against their definitions in long double, intervals
-// against a plain solver of the dual that shares nothing with the library.
+// SimdLoops and the solvers that know rows only through them: values against their definitions in long double,
+// intervals against a plain solver of the dual that shares nothing with the library.
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -273,8 +273,8 @@ TEST(Smo, little_memory_gives_the_same_optimum) {
   EXPECT_NEAR(free.certificate.upper, bounded.certificate.upper, 2e-6 * free.certificate.upper);
 }
 
-/// Nearly all rows are support vectors, and the working set holds one in six of them: rows that may rise and rows that may
-/// fall have to come into it together.
+/// Nearly all rows are support vectors, and the working set holds one in six of them: rows that may rise and rows that
+/// may fall have to come into it together.
 TEST(Smo, little_memory_suffices_for_many_support_vectors) {
   Rows rows;
   Random random(11);

@@ -1,4 +1,5 @@
-// The point of least norm in the hull of a working set: feasible, optimal by its own conditions, and the enumerated one.
+// The point of least norm in the hull of a working set: feasible, optimal by its own conditions, and the enumerated
+// one.
 #include "core/solvers/l2_margin/min_norm_point.hpp"
 
 #include <gtest/gtest.h>

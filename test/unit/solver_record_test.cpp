@@ -165,7 +165,8 @@ TEST(Records, problems_norms_and_losses_are_those_that_the_solver_takes) {
   }
 }
 
-/// Whether an option changes what is trained, or is refused by the solver; set by code, so that nothing else refuses it.
+/// Whether an option changes what is trained, or is refused by the solver; set by code, so that nothing else refuses
+/// it.
 bool changes_with(const Value::Object& problem, bool separable, const OptionRecord& option, const Value& value) {
   Options plain = parse_options(problem), with = plain;
   plain.given.clear();

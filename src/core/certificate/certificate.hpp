@@ -10,9 +10,9 @@
 
 namespace margin {
 
-/// lower ≤ optimum ≤ upper. The optimum is the largest margin, which the model attains from below, so that `lower` is its
-/// own; or the least risk (soft margin) or ½‖w‖_p² (interpolation), where `upper` is the model's own and `lower` the dual
-/// value.
+/// lower ≤ optimum ≤ upper. The optimum is the largest margin, which the model attains from below, so that `lower` is
+/// its own; or the least risk (soft margin) or ½‖w‖_p² (interpolation), where `upper` is the model's own and `lower`
+/// the dual value.
 struct Certificate {
   double lower = 0, upper = 0;
   double gap = 0;            ///< ≥ 0: the width of the interval

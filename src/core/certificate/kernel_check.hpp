@@ -1,6 +1,6 @@
 // The certificate of a stored kernel model over any rows, row by row and in any number of pieces: what certify_kernel
-// (certificate/kernel.hpp) does for a training. The lower bound or primal value needs the model alone; for the upper bound
-// or dual value the rows with a dual weight are kept.
+// (certificate/kernel.hpp) does for a training. The lower bound or primal value needs the model alone; for the upper
+// bound or dual value the rows with a dual weight are kept.
 #pragma once
 
 #include "core/base/progress.hpp"

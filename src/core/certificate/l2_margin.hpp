@@ -1,7 +1,8 @@
-// The certificate of hard margins in the Euclidean norm (docs/reference.md, "Certificates"): for any w ≠ 0 and any q ≥ 0,
+// The certificate of hard margins in the Euclidean norm (docs/reference.md, "Certificates"): for any w ≠ 0, any q ≥ 0,
 //
-//   min_i m_i(w) / ‖w‖  ≤  max margin  ≤  ‖Σ q_i z_i‖ / Σ q_i,        z_i = y_i x_i, of several classes (e_y − e_c) ⊗ x_i,
+//   min_i m_i(w) / ‖w‖  ≤  max margin  ≤  ‖Σ q_i z_i‖ / Σ q_i,
 //
+// z_i = y_i x_i, of several classes (e_y − e_c) ⊗ x_i;
 // with a free intercept: half the distance of two points of the classes' hulls, or q whose sums balance per class.
 #pragma once
 

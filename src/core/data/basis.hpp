@@ -1,5 +1,5 @@
-// What a model's weights belong to when they are not the features themselves: decision stumps, or kernel values. The set
-// is closed: `kind` tells them apart, and stumps_of (data/stump_basis.hpp) and support_vectors_of
+// What a model's weights belong to when they are not the features themselves: decision stumps, or kernel values. The
+// set is closed: `kind` tells them apart, and stumps_of (data/stump_basis.hpp) and support_vectors_of
 // (kernel/support_vectors.hpp) are the only ways back to the two types.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The exact l1 margin of a working set of rows: a linear program with one variable per weak learner, of which few are not 0.
+// The exact l1 margin of a working set of rows: a linear program with one variable per weak learner, of which few are
+// not 0.
 //
 //   max γ  such that  y_i (Σ_j λ_j h_j(x_i) + b) ≥ γ for the rows i of the working set,  ‖λ‖₁ ≤ 1
 //   min t  such that  |Σ_i q_i z_ij| ≤ t for all learners j,  q ≥ 0, Σ q = 1   (free b: 1/2 for each class)
@@ -19,7 +20,8 @@
 
 namespace margin {
 
-/// The entries z_ij of the rows of a working set, at most 1 in absolute value. Rows and learners may be added, never removed.
+/// The entries z_ij of the rows of a working set, at most 1 in absolute value. Rows and learners may be added, never
+/// removed.
 class PayoffMatrix {
  public:
   virtual ~PayoffMatrix() = default;

@@ -82,9 +82,9 @@ std::optional<FieldConflict> conflict_of(const Model& model, const Options& opti
 /// because solvers read it, which know no models, in the units of their problem.
 InitialModel start_from(const Model& model);
 
-/// The part of a model that scoring reads, as plain pointers into memory of the caller. A view, because a score is taken
-/// per row: neither the model nor a test for its kind is copied or repeated there; and because solvers' vectors are
-/// scored before there is a model (train/cross_fit.cpp). Made by scorer_of alone.
+/// The part of a model that scoring reads, as plain pointers into memory of the caller. A view, because a score is
+/// taken per row: neither the model nor a test for its kind is copied or repeated there; and because solvers' vectors
+/// are scored before there is a model (train/cross_fit.cpp). Made by scorer_of alone.
 struct Scorer {
   std::int32_t outputs = 0, dimensions = 0;  ///< dimensions: features of a row
   const double* weights = nullptr;           ///< outputs × terms()

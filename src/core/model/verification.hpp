@@ -22,7 +22,8 @@ struct VerifiedModel {
 class Verification {
  public:
   /// `model` and `options`, those it was trained with, are kept by reference. `all_rows`: every row comes here, in one
-  /// order, so that the k-th row meets the k-th dual weight of the model; by weak duality any pairing gives a true bound.
+  /// order, so that the k-th row meets the k-th dual weight of the model; by weak duality any pairing gives a true
+  /// bound.
   Verification(const Model& model, const Options& options, bool all_rows);
 
   /// A finite row that fits the model, of a sorted class, or with the ends of its target. `memory_limit` in bytes,

@@ -12,8 +12,8 @@ namespace margin {
 /// class of largest score the predicted one; for two classes the first has score 0. Probabilities are declared as
 /// outputs only for a logistic model of two classes without a calibration, of which PMML knows nothing: there the
 /// softmax is exactly margin_probability. Numbers are the shortest decimals that read back as the same double.
-/// `model` is linear in the features. `feature_names`: one per feature, distinct and not empty; none at all: x1, x2, ...;
-/// a model with columns has fields for these alone. `version`: of this library, for the header. Throws Error:
+/// `model` is linear in the features. `feature_names`: one per feature, distinct and not empty; none at all: x1, x2,
+/// ...; a model with columns has fields for these alone. `version`: of this library, for the header. Throws Error:
 /// wrong_dimensions (number of names), invalid_value (a name that is empty, given twice, or not expressible in XML).
 std::string pmml(const Model& model, const std::vector<std::string>& feature_names, const std::string& version);
 

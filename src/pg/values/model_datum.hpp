@@ -49,8 +49,8 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model);
 /// the model ignores unseen features. Throws Error(wrong_dimensions) otherwise.
 Row fitted(const Model& model, const Row& x);
 
-/// scores[outputs] of one row that is fitted first; throws Error for NaN or infinity in the row. `scorer` is that of the
-/// model.
+/// scores[outputs] of one row that is fitted first; throws Error for NaN or infinity in the row. `scorer` is that of
+/// the model.
 void checked_scores(const Model& model, const Scorer& scorer, const Row& x, double* scores);
 
 /// The value of the option `initial` for a model.

@@ -1,11 +1,13 @@
 // interpolation: weights of least lp norm that meet every row's target exactly.
 //
 // Problem    min ½‖w‖_p² such that lower_i ≤ <x_i, w> + b ≤ upper_i, 1 < p ≤ 2; a number is an interval of one point.
-// Update     keep a working set of rows; find the least weights that meet these (solvers/interpolation/working_set.hpp); scan
+// Update     keep a working set of rows; find the least weights that meet these
+//            (solvers/interpolation/working_set.hpp); scan
 // all rows once; add
-//            those that are missed by most; repeat. The working set's dual value bounds the norm for all rows from below.
-// Stop       when all rows are met to rounding; when rows of the working set contradict each other (proven); when rounding
-//            allows no further progress, or the working set does not fit.
+//            those that are missed by most; repeat. The working set's dual value bounds the norm for all rows from
+//            below.
+// Stop       when all rows are met to rounding; when rows of the working set contradict each other (proven); when
+//            rounding allows no further progress, or the working set does not fit.
 // Source     Raj & Bach (2021), Section 2, for the problem, its dual and Y_i.
 #include <algorithm>
 #include <cmath>

@@ -8,9 +8,9 @@
 // Update     keep a working set of rows with their kernel values among each other; solve the dual on the working set
 // (solvers/kernel/smo_working_set.hpp);
 //            bring the errors y_i − w(x_i) of all rows up to date from the columns of the weights that moved; let in
-//            the rows that violate the conditions of optimality most; repeat. Rows outside of the working set are not touched
-//            in between: this is shrinking whose every round ends with a full reconstruction. Columns are computed
-//            several at a time and kept as long as memory allows.
+//            the rows that violate the conditions of optimality most; repeat. Rows outside of the working set are not
+//            touched in between: this is shrinking whose every round ends with a full reconstruction. Columns are
+//            computed several at a time and kept as long as memory allows.
 // Stop       each output when the gap between both its ends, known after every round, is within the tolerance, when
 //            rounding allows no progress, or after its rounds; the next one is solved in any case. A hard margin also
 //            when its upper bound is negligible: then no separator has a larger margin.
@@ -32,8 +32,8 @@ namespace margin {
 
 namespace {
 constexpr std::int64_t default_rounds = 10000;
-// Beyond some thousand rows Newton's cubic steps cost more than the rounds that a larger working set saves: 20,000 noisy rows
-// with a small lambda took 30 s with 2,000 and were not done after 43 s without a bound.
+// Beyond some thousand rows Newton's cubic steps cost more than the rounds that a larger working set saves: 20,000
+// noisy rows with a small lambda took 30 s with 2,000 and were not done after 43 s without a bound.
 constexpr double useful_pool = 2500;
 
 class Smo final : public Solver {
@@ -108,8 +108,8 @@ Solution Smo::solve(const Problem& problem, const Options& options, const Progre
   const double left = std::max(
       options.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 128 * n - 2 * dual_bytes(problem),
       8 * n * 16);
-  // A quarter for the working set's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half for
-  // columns.
+  // A quarter for the working set's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half
+  // for columns.
   const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, useful_pool));
   KernelColumns columns(rows, left / 2, progress);
 

@@ -219,8 +219,8 @@ std::vector<std::int64_t> SmoOutput::violators(double threshold) {
   return worst(std::move(rise), most);
 }
 
-/// The same for a full working set: the members that could move against the rows that violate most, by the intercept at hand,
-/// may long have left it. So it takes as many rows that may rise as rows that may fall, far enough apart.
+/// The same for a full working set: the members that could move against the rows that violate most, by the intercept at
+/// hand, may long have left it. So it takes as many rows that may rise as rows that may fall, far enough apart.
 std::vector<std::int64_t> SmoOutput::pairs_of_violators(double threshold, std::size_t most) {
   std::vector<Violation> rise, fall;
   for (std::size_t i = 0; i < error_.size(); ++i) {

@@ -1,4 +1,5 @@
-// One output of smo (solvers/kernel/smo.cpp): its dual, solved on a growing working set of rows, with the errors of all rows.
+// One output of smo (solvers/kernel/smo.cpp): its dual, solved on a growing working set of rows, with the errors of all
+// rows.
 #pragma once
 
 #include <limits>

@@ -3,15 +3,14 @@
 // Problem    max over ‖λ‖₁ ≤ 1 (and b) of the smallest margin min_i y_i (Σ_j λ_j h_j(x_i) + b); the weak learners h_j
 //            are the features, or all decision stumps (data/stump_basis.hpp). More than two classes: one against the
 //            rest.
-// Update     working_set (the default of `auto`): solvers/l1_margin/linear_program.hpp, a linear program on a few rows
-// and scans of all.
-//            Otherwise, and where no combination separates the rows: solvers/l1_margin/rounds.hpp, coordinate descent
-//            on the exponential or the logistic loss with shrunken steps.
+// Update     by row generation: a linear program on a few rows and scans of all (solvers/l1_margin/linear_program.hpp),
+//            the way of `auto`. Otherwise, and where no combination separates the rows: coordinate descent on the
+//            exponential or the logistic loss with shrunken steps (solvers/l1_margin/rounds.hpp).
 // Stop       when (upper − lower)/upper ≤ tolerance; when an upper bound of 1e-9 of the largest row proves that no
 //            combination has a larger margin; then up to 300 rounds minimise the loss.
-// Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation: A.
-// Demiriz,
-//            K. Bennett, J. Shawe-Taylor, Linear programming boosting via column generation, 2002, transposed.
+// Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation:
+//            A. Demiriz, K. Bennett, J. Shawe-Taylor, Linear programming boosting via column generation, 2002,
+//            transposed.
 #include <cmath>
 #include <limits>
 

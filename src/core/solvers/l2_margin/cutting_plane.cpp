@@ -2,14 +2,15 @@
 //
 // Problem    max over ‖w‖ ≤ 1 (and b) of the smallest margin; its dual is the point of least norm in the hull of the
 //            rows' z (with a free intercept: half the distance of the two class hulls; k classes: all pairs).
-// Update     keep a small working set of rows; solve its hull exactly (solvers/l2_margin/min_norm_point.hpp); scan all rows
+// Update     keep a small working set of rows; solve its hull exactly (solvers/l2_margin/min_norm_point.hpp); scan all
+//            rows
 // once with the
-//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖w‖ bounds the margin of
-//            all rows from above and can only fall; the scan gives the lower bound.
+//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖w‖ bounds the
+//            margin of all rows from above and can only fall; the scan gives the lower bound.
 // Stop       when (upper − lower)/upper ≤ tolerance; when the hull contains 0 to 1e-9 of the largest row (then no
 //            separator has a larger margin: proven, and the weights are those of a soft margin,
-//            solvers/l2_margin/soft_weights.hpp); when rounding allows no further progress, or the working set does not fit,
-//            momentum takes over on all rows and the better of both bounds is returned.
+//            solvers/l2_margin/soft_weights.hpp); when rounding allows no further progress, or the working set does not
+//            fit, momentum takes over on all rows and the better of both bounds is returned.
 // Source     Wolfe (1976) for the inner problem; row generation as in Joachims (2006). Ji, Srebro & Telgarsky (2021),
 //            Lemma A.1, for the duality.
 #include <algorithm>

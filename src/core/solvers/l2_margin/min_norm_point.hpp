@@ -21,9 +21,9 @@ namespace margin {
 
 class MinNormPoint {
  public:
-  /// How inner products are obtained: from the working set's Gram matrix, quick, but with an error of 1e-16 R² next to ‖w‖²; or
-  /// from the rows, with an orthogonal factor and a w that carries more digits than Σ q z can, slower, for margins
-  /// below 1e-6 of the largest row.
+  /// How inner products are obtained: from the working set's Gram matrix, quick, but with an error of 1e-16 R² next to
+  /// ‖w‖²; or from the rows, with an orthogonal factor and a w that carries more digits than Σ q z can, slower, for
+  /// margins below 1e-6 of the largest row.
   enum class Precision { gram, rows };
   MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision);
 

@@ -1,8 +1,14 @@
-// dual_ascent: the maximum lp margin, 1 < p <= 2, one class against the rest. Coordinate steps over all rows,
-// plain or accelerated (solvers/lp_margin/dual_ascent_steps.cpp). dual_ascent+newton: Newton's method on a small working set
-// of rows (solvers/lp_margin/dual_ascent_working_set.cpp); for p = 2 the exact solver of the l2 margin, which also does
-// the joint problem of k classes. Raj & Bach, Explicit Regularization of Stochastic Gradient Methods through Duality
-// (2021), Section 3.
+// dual_ascent: the maximum lp margin, 1 < p ≤ 2, one class against the rest.
+//
+// Problem    max over ‖w‖_p ≤ 1 (and b) of the smallest margin min_i y_i (<x_i, w> + b); its dual: the shortest
+//            Σ_i q_i y_i x_i in the dual norm, q in the simplex (with a free intercept: in one per side).
+// Update     coordinate steps over all rows, plain or accelerated (solvers/lp_margin/dual_ascent_steps.cpp).
+//            dual_ascent+newton: Newton's method on a small working set of rows
+//            (solvers/lp_margin/dual_ascent_working_set.cpp); for p = 2 the exact solver of the l2 margin, which also
+//            does the joint problem of k classes.
+// Stop       when (upper − lower)/upper ≤ tolerance; when an upper bound of 1e-9 of the largest row proves that no
+//            separator has a larger margin.
+// Source     A. Raj, F. Bach, Explicit regularization of stochastic gradient methods through duality, 2021, Section 3.
 #include "core/solvers/lp_margin/dual_ascent_steps.hpp"
 #include "core/solvers/lp_margin/dual_ascent_working_set.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"

@@ -1,10 +1,12 @@
 // dual_ascent+newton: the maximum lp margin, 1 < p < 2, at the price of a few scans.
 //
 // Problem    max over ‖w‖_p ≤ 1 (and b) of the smallest margin; its dual is min ‖Σ q_i z_i‖_r over row weights q.
-// Update     keep a small working set of rows; solve its dual by Newton's method (solvers/lp_margin/working_set.hpp); scan all
+// Update     keep a small working set of rows; solve its dual by Newton's method (solvers/lp_margin/working_set.hpp);
+//            scan all
 // rows once with the
-//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖u‖_r bounds the margin of
-//            all rows from above; the scan gives the lower bound. The working set is solved no further than the scans need.
+//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖u‖_r bounds the
+//            margin of all rows from above; the scan gives the lower bound. The working set is solved no further than
+//            the scans need.
 // Stop       when (upper − lower)/upper ≤ tolerance; when the hull comes within 1e-9 of the largest row to 0 (then no
 //            separator has a larger margin: proven); when rounding allows no further progress.
 // Source     Raj & Bach (2021), Section 3, for the problem and its dual; row generation as in cutting_plane.

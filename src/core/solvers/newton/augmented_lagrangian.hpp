@@ -27,8 +27,8 @@ class AugmentedLagrangian {
   double kappa = 0;  ///< the proximal weight of row i is κ·cost_i
 
   /// Inner and outer iterations until the gap of this set of rows is at most `gap`. False when a limit (`steps`, or one
-  /// of the progress) was hit or no progress is left. `known_primal`: an upper bound of the whole problem, `fixed_dual`:
-  /// the dual's share of the fixed rows, both for the record.
+  /// of the progress) was hit or no progress is left. `known_primal`: an upper bound of the whole problem,
+  /// `fixed_dual`: the dual's share of the fixed rows, both for the record.
   bool solve(double gap, int steps, double known_primal, double fixed_dual, NewtonProgress* progress);
 
   /// Fenchel-Young gaps of these rows plus ½‖w − v‖²: the gap if the fixed rows stay on their pieces.

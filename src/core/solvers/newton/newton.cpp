@@ -1,14 +1,14 @@
-// Second-order solver for regularised risks of few features (or few rows).
+// newton: a second-order solver for regularised risks of few features (or few rows).
 //
-// Problem:  min P(w) of certificate/risk.hpp for one output after the other (one against the rest), no elastic net.
-// Method:   smooth losses by Newton-Cholesky (solvers/newton/smooth.cpp), piecewise linear ones by an augmented
-// Lagrangian with
-//           a semismooth Newton method inside (solvers/newton/augmented_lagrangian.cpp). The intercept is one more
-//           column of the constant intercept_scale. Fewer rows than features: the same in the span of the rows
-//           (solvers/newton/row_span.cpp). "newton_cg": the same methods, in the features, with conjugate gradients for
-//           their linear systems.
-// Start:    the solution of a systematic sample of the rows, or the initial model.
-// Stops:    P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
+// Problem    min P(w) of certificate/risk.hpp, one output after the other (one against the rest), no elastic net. The
+//            intercept is one more column, of the constant intercept_scale.
+// Update     smooth losses: Newton-Cholesky (solvers/newton/smooth.cpp); piecewise linear ones: an augmented Lagrangian
+//            with a semismooth Newton method inside (solvers/newton/augmented_lagrangian.cpp). Fewer rows than
+//            features: the same in the span of the rows (solvers/newton/row_span.cpp). newton_cg: the same methods in
+//            the features, with conjugate gradients for their linear systems. They start from the solution of a
+//            systematic sample of the rows, or from the initial model.
+// Stop       P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
+// Source     the files above name theirs.
 #include "core/solvers/newton/newton.hpp"
 
 #include <algorithm>

@@ -1,22 +1,19 @@
-// Stochastic dual coordinate ascent for regularised risks.
+// sdca: stochastic dual coordinate ascent for regularised risks.
 //
-// Problem: min P(w, b) of certificate/risk.hpp, one output after another, through its dual D(a).
-//
-// Update: for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then w += Δ c_i x_i / (λ(1−ρ)W);
-// with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA).
-//
-// Order: a fresh permutation every epoch (SDCA-Perm, the default), with replacement (SDCA), or as the rows lie.
-// With permutations, rows that sit at an end of their dual domain with more slack than a share of the last epoch's
-// largest violation are left out (shrinking); every gap pass looks at all rows and rebuilds the active set from their
-// scores.
-//
-// Stop: relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the way
-// promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded up. With the
-// option `history` the gap is also measured once an epoch, to be recorded and nothing else: the course of the training
-// and its result are the same as without.
-//
-// Source: Shalev-Shwartz & Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization" (2013):
-// Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors (2014); shrinking: Hsieh et al. (2008).
+// Problem    min P(w, b) of certificate/risk.hpp, one output after another, through its dual D(a).
+// Update     for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then
+//            w += Δ c_i x_i / (λ(1−ρ)W); with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA). The rows come in a
+//            fresh permutation every epoch (SDCA-Perm, the default), with replacement (SDCA), or as they lie. With
+//            permutations, rows that sit at a bound of their dual domain with more slack than a share of the last
+//            epoch's largest violation are left out (shrinking); every gap pass looks at all rows and rebuilds the
+//            active set from their scores.
+// Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the
+//            way promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
+//            up. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
+//            course of the training and its result are the same as without.
+// Source     S. Shalev-Shwartz, T. Zhang, Stochastic dual coordinate ascent methods for regularized loss minimization,
+//            2013: Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors, 2014; shrinking: C.-J.
+//            Hsieh et al., A dual coordinate descent method for large-scale linear SVM, 2008.
 #include <algorithm>
 #include <cmath>
 #include <limits>

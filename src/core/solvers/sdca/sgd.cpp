@@ -1,16 +1,15 @@
-// Stochastic gradient descent, the baseline that the coordinate ascent of sdca is measured against.
+// sgd: stochastic gradient descent, the baseline that the coordinate ascent of sdca is measured against.
 //
-// Problem: min P(w, b) of certificate/risk.hpp with l1_ratio = 0, one output after another.
-//
-// Update: draw row i uniformly; w ← (1 − 1/t) w − (n c_i/W) φ'(<x_i, w> + b) x_i / (λt), t = t₀ + 1, t₀ + 2, …; the
-// constant feature is one more column. t₀ = 0 for Lipschitz losses, as in the paper. A loss with unbounded slopes would
-// explode in its first steps (of length 1/λ), so there t₀ = max n s_i/γ, from which on no step overshoots its row.
-//
-// Stop: relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible), looked at after 1, 2, 4,
-// … epochs of n draws. The best weights and the best dual seen there are returned: any pair makes a certificate. With
-// the option `history` the other epochs are measured too, to be recorded and nothing else.
-//
-// Source: Shalev-Shwartz & Zhang (2013), Section 8.6; Shalev-Shwartz, Singer, Srebro, "Pegasos" (2007).
+// Problem    min P(w, b) of certificate/risk.hpp with l1_ratio = 0, one output after another.
+// Update     draw row i uniformly; w ← (1 − 1/t) w − (n c_i/W) φ'(<x_i, w> + b) x_i / (λt), t = t₀ + 1, t₀ + 2, …; the
+//            constant feature is one more column. t₀ = 0 for Lipschitz losses, as in the paper. A loss with unbounded
+//            slopes would explode in its first steps (of length 1/λ), so there t₀ = max n s_i/γ, from which on no step
+//            overshoots its row.
+// Stop       relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible), measured after 1, 2,
+//            4, … epochs of n draws. The best weights and the best dual seen there are returned: any pair makes a
+//            certificate. With the option `history` the other epochs are measured too, to be recorded and nothing else.
+// Source     S. Shalev-Shwartz, T. Zhang, 2013 (as for sdca), Section 8.6; S. Shalev-Shwartz, Y. Singer, N. Srebro,
+//            Pegasos: primal estimated sub-gradient solver for SVM, 2007.
 #include <cmath>
 #include <limits>
 
