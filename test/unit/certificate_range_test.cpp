@@ -151,7 +151,7 @@ TEST(CertificateRange, RowsFarFromTheOriginHaveAGaussianKernel) {
   const auto margin_at = [&](double origin, bool sparse) {
     Dataset data(Dataset::Outcome::classes);
     for (int i = 0; i < 3; ++i) {
-      const double label = data.classes().intern(std::to_string(y[i]), y[i]);
+      const std::int32_t label = data.classes().intern(std::to_string(y[i]), y[i]);
       if (!sparse) {
         data.append(dense_row(std::vector<double>{origin + at[i], 1.0}.data(), 2), label);
         continue;
