@@ -1,6 +1,9 @@
 #include "core/simd/loops.hpp"
 
 #include <cmath>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace margin {
 
