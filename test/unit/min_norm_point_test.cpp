@@ -95,9 +95,9 @@ TEST_P(HullOf, random_pools_meet_the_conditions_and_the_enumerated_norm) {
       const Hull h(rows, intercept);
       for (const auto precision : {MinNormPoint::Precision::gram, MinNormPoint::Precision::rows}) {
         MinNormPoint hull(h.problem, h.working_set, precision);
-        const MinNormPoint::Outcome outcome = hull.solve(1e-10, {});
+        const MinNormPoint::Ending outcome = hull.solve(1e-10, {});
         if (known->upper > 0) {  // around 0 nothing but rounding is left, and it may say so
-          EXPECT_EQ(outcome, MinNormPoint::Outcome::optimal);
+          EXPECT_EQ(outcome, MinNormPoint::Ending::optimal);
         }
         check_optimal(h, hull, 1e-10, 1e-13);
         EXPECT_NEAR(hull.primal().norm(), static_cast<double>(known->upper) * h.scale, 1e-9);
@@ -112,8 +112,8 @@ TEST_P(HullOf, larger_pools_meet_the_conditions) {
       const Hull h(gaussian_rows(31, n, 12, 0.05, classes), intercept);
       MinNormPoint quick(h.problem, h.working_set, MinNormPoint::Precision::gram);
       MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
-      EXPECT_EQ(quick.solve(1e-12, {}), MinNormPoint::Outcome::optimal);
-      EXPECT_EQ(careful.solve(1e-12, {}), MinNormPoint::Outcome::optimal);
+      EXPECT_EQ(quick.solve(1e-12, {}), MinNormPoint::Ending::optimal);
+      EXPECT_EQ(careful.solve(1e-12, {}), MinNormPoint::Ending::optimal);
       check_optimal(h, quick, 1e-12, 1e-13);
       check_optimal(h, careful, 1e-12, 1e-13);
       EXPECT_NEAR(quick.primal().norm(), careful.primal().norm(), 1e-12);

@@ -328,9 +328,9 @@ bool L1Simplex::shrink(Index row_position, Index learner_position) {
   return true;
 }
 
-L1Simplex::Outcome L1Simplex::solve(double accuracy, const Progress& progress, const std::function<bool()>& stop) {
+L1Simplex::Ending L1Simplex::solve(double accuracy, const Progress& progress, const std::function<bool()>& stop) {
   take_new();
-  if (learners_.empty()) return Outcome::no_margin;
+  if (learners_.empty()) return Ending::no_margin;
   if (edges_.size() != game_.learners()) read_edges();
   stalled_ = 0;
   bool checked = false;
@@ -339,7 +339,7 @@ L1Simplex::Outcome L1Simplex::solve(double accuracy, const Progress& progress, c
     const double tolerance = std::max(rounding, accuracy * t_);
     const double k = static_cast<double>(rows_.size());
     progress.work(k * (3 * k + static_cast<double>(game_.rows()) + 2 * game_.row_cost()));
-    if (stop()) return Outcome::stopped;
+    if (stop()) return Ending::stopped;
     const Side leaving = violated(tolerance);
     bool done = true, at_zero = false;
     if (leaving.kind != Side::Kind::none) {
@@ -349,26 +349,26 @@ L1Simplex::Outcome L1Simplex::solve(double accuracy, const Progress& progress, c
       if (entering.kind != Side::Kind::none) {
         done = primal_pivot(entering);
       } else if (checked || since_refactor_ == 0) {
-        return Outcome::optimal;
+        return Ending::optimal;
       } else {  // the updates looked right; believe it only from a fresh inverse
         checked = true;
-        if (!refactor()) return Outcome::stuck;
+        if (!refactor()) return Ending::stuck;
         read_edges();
         continue;
       }
     }
-    if (at_zero && done) return Outcome::no_margin;
-    if (!done) return Outcome::stuck;
+    if (at_zero && done) return Ending::no_margin;
+    if (!done) return Ending::stuck;
     checked = false;
     ++pivots_;
     if (++since_refactor_ >= std::max(refactor_after, static_cast<int>(rows_.size())) && !refactor())
-      return Outcome::stuck;
+      return Ending::stuck;
     read_vertex();
     read_edges();  // anew: carried along by their rates, errors would grow like a power of the pivots
-    if (!std::isfinite(t_) || t_ < -rounding) return Outcome::stuck;
-    if (t_ <= rounding) return Outcome::no_margin;
+    if (!std::isfinite(t_) || t_ < -rounding) return Ending::stuck;
+    if (t_ <= rounding) return Ending::no_margin;
   }
-  return Outcome::stuck;
+  return Ending::stuck;
 }
 
 }  // namespace margin

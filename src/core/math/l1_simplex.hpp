@@ -36,7 +36,7 @@ class PayoffMatrix {
 
 class L1Simplex {
  public:
-  enum class Outcome {
+  enum class Ending {
     optimal,    ///< the vertex is the optimum of the working set, to rounding
     no_margin,  ///< t = 0: q proves that the working set has no positive margin
     stopped,    ///< by `stop`: the vertex is short of the optimum, its t and q are valid
@@ -49,7 +49,7 @@ class L1Simplex {
 
   /// To the optimum of all rows and learners that the game has now. `accuracy`: how far a row may stay below the
   /// margin, and an edge above it, as a share of it.
-  Outcome solve(double accuracy, const Progress& progress, const std::function<bool()>& stop);
+  Ending solve(double accuracy, const Progress& progress, const std::function<bool()>& stop);
 
   double value() const { return t_; }  ///< max γ = min t of the working set
   double intercept() const { return intercept_ ? x_(1) : 0.0; }

@@ -141,14 +141,14 @@ L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double toleranc
   best.bounds.upper = 1;
   const double target = certifiable * tolerance, accuracy = std::clamp(0.01 * tolerance, 1e-13, 1e-6);
   for (;;) {
-    const L1Simplex::Outcome outcome =
+    const L1Simplex::Ending outcome =
         simplex.solve(accuracy, rows.run.progress(), [&] { return rows.run.out_of_time(); });
-    if (outcome == L1Simplex::Outcome::stuck) break;
+    if (outcome == L1Simplex::Ending::stuck) break;
     if (simplex.value() <= best.bounds.upper) {
       best.bounds.upper = simplex.value();
       best.row_weights = row_weights_of(simplex, game);
     }
-    if (outcome == L1Simplex::Outcome::no_margin || best.bounds.upper <= no_margin) {
+    if (outcome == L1Simplex::Ending::no_margin || best.bounds.upper <= no_margin) {
       rows.stop(output, best.bounds, target, best.status);
       best.status = Status::not_separable;
       break;

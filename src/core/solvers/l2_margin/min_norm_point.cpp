@@ -224,8 +224,8 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
   eta_ = solve_small(m, v);
 }
 
-MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const Progress& progress,
-                                          const std::function<bool()>& stop) {
+MinNormPoint::Ending MinNormPoint::solve(double tolerance, const Progress& progress,
+                                         const std::function<bool()>& stop) {
   progress_ = &progress;
   factor_.set_progress(&progress);
   is_member_.resize(static_cast<std::size_t>(working_set_.size()), 0);
@@ -251,7 +251,7 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const Progress& prog
       without_progress = 0;
     } else if (++without_progress > 30 + 2 * static_cast<int>(p_)) {
       // Rounding has the last word: start the factor afresh once, then give up honestly.
-      if (refactored) return Outcome::stalled;
+      if (refactored) return Ending::stalled;
       refactor();
       minor_cycles();
       refactored = true;
@@ -263,12 +263,12 @@ MinNormPoint::Outcome MinNormPoint::solve(double tolerance, const Progress& prog
     const double error = precision_ == Precision::gram ? rounding_floor : rounding_floor * std::sqrt(squared_norm_);
     const double bound = -tolerance * squared_norm_ - error;
     const std::vector<Eigen::Index> candidates = violators(g, bound);
-    if (candidates.empty()) return Outcome::optimal;
+    if (candidates.empty()) return Ending::optimal;
     if (changes_since_refactor_ > 2000 + 4 * static_cast<int>(members_.size())) refactor();
     for (const Eigen::Index j : candidates) {
       // The candidates before this one have moved w: look again before entering.
       if (j != candidates.front() && reduced(working_set_.pair(j), member_product(j)) >= bound) continue;
-      if (stop && stop()) return Outcome::stopped;
+      if (stop && stop()) return Ending::stopped;
       enter(j);
       minor_cycles();
     }

@@ -27,12 +27,12 @@ class MinNormPoint {
   enum class Precision { gram, rows };
   MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision);
 
-  enum class Outcome { optimal, stalled, stopped };
+  enum class Ending { optimal, stalled, stopped };
 
   /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the working set.
   /// Until the reduced gradient of every working set pair is ≥ −tolerance · ‖w‖².
   /// `stop` (empty: never) is asked after every member that enters; the point so far is one of the hull all the same.
-  Outcome solve(double tolerance, const Progress& progress, const std::function<bool()>& stop = {});
+  Ending solve(double tolerance, const Progress& progress, const std::function<bool()>& stop = {});
 
   const std::vector<Eigen::Index>& members() const { return members_; }
   const Eigen::VectorXd& weights() const { return q_; }

@@ -182,14 +182,14 @@ double LpWorkingSet::line_search(const Eigen::VectorXd& step, const Progress& pr
   return low > 0 ? low : high;
 }
 
-LpWorkingSet::Outcome LpWorkingSet::solve(double tolerance, const Progress& progress) {
+LpWorkingSet::Ending LpWorkingSet::solve(double tolerance, const Progress& progress) {
   double floor = first_floor, best_gap = infinity, best_norm = infinity;
   Eigen::VectorXd best_q = q_;
   int without_progress = 0;
   for (int steps = 0; steps < most_steps; ++steps) {
     const double gap = measure();
     progress.work(static_cast<double>(rows_.size()) * static_cast<double>(u_.size()));
-    if (gap <= tolerance || norm_ <= 1e-14) return Outcome::optimal;
+    if (gap <= tolerance || norm_ <= 1e-14) return Ending::optimal;
     // Near the end the norm has reached its last digit while the gap, its square root, still falls.
     const bool improved = norm_ < best_norm * (1 - rounding) || gap < 0.5 * best_gap;
     if (gap < best_gap || norm_ < best_norm * (1 - rounding)) best_q = q_;
@@ -208,7 +208,7 @@ LpWorkingSet::Outcome LpWorkingSet::solve(double tolerance, const Progress& prog
   q_ = best_q;
   u_ = sum(q_);
   measure();
-  return Outcome::stalled;
+  return Ending::stalled;
 }
 
 }  // namespace margin

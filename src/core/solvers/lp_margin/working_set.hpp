@@ -33,10 +33,10 @@ class LpWorkingSet {
   /// Start from row weights (rows × 1, in any scale) that are 0 outside of the working set.
   void start(const Weights& dual);
 
-  enum class Outcome { optimal, stalled };
+  enum class Ending { optimal, stalled };
   /// Until ‖u‖_r is within the relative `tolerance` of the working set's minimum, or rounding ends progress.
   ///
-  Outcome solve(double tolerance, const Progress& progress);
+  Ending solve(double tolerance, const Progress& progress);
 
   double norm() const { return norm_; }                    ///< ‖u‖_r in scaled units
   const Eigen::VectorXd& direction() const { return w_; }  ///< the weights that u stands for, largest entry 1

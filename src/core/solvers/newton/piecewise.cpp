@@ -48,8 +48,8 @@ class Rounds {
     double a, distance;
   };
   Piece piece(std::size_t i) const;
-  enum class Outcome { done, better, worse, stuck };
-  Outcome round(double wanted);
+  enum class Ending { done, better, worse, stuck };
+  Ending round(double wanted);
   bool start();
   bool certified();
   double choose(bool grow_only);
@@ -200,7 +200,7 @@ double Rounds::choose(bool grow_only) {
 }
 
 // One round: solve for the chosen rows with the others held, then look at all rows.
-Rounds::Outcome Rounds::round(double wanted) {
+Rounds::Ending Rounds::round(double wanted) {
   std::vector<std::int64_t> which;
   std::vector<double> held(n_, 0.0), fixed(w_.size(), 0.0);
   double held_dual = 0;
@@ -237,13 +237,13 @@ Rounds::Outcome Rounds::round(double wanted) {
     kappa_ = lagrangian.kappa;
     known_dual_ = true;
     gap_ = gap;
-    if (progress_.reached(primal_, dual)) return Outcome::done;
-    return all && !solved ? Outcome::stuck : Outcome::better;
+    if (progress_.reached(primal_, dual)) return Ending::done;
+    return all && !solved ? Ending::stuck : Ending::better;
   }
   w_ = w_before;
   u_ = u_before;
   primal_ = primal_before;
-  return Outcome::worse;
+  return Ending::worse;
 }
 
 Status Rounds::run() {
@@ -251,12 +251,12 @@ Status Rounds::run() {
   if (known_ != NewtonPoint::Known::both) primal_ = gap_ = primal();
   for (int count = 0;; ++count) {
     const double wanted = std::max(0.5 * progress_.wanted_gap(primal_, primal_), gap_share * gap_);
-    const Outcome outcome = round(wanted);
-    if (outcome == Outcome::done) return Status::optimal;
+    const Ending ending = round(wanted);
+    if (ending == Ending::done) return Status::optimal;
     Status why;
     if (progress_.exhausted(why)) return why;
-    if (outcome == Outcome::stuck) return Status::iteration_limit;
-    if (outcome == Outcome::worse) share_ *= 2;
+    if (ending == Ending::stuck) return Status::iteration_limit;
+    if (ending == Ending::worse) share_ *= 2;
     if (known_dual_)
       choose(count > 0);
     else
