@@ -12,6 +12,8 @@ namespace {
 
 using namespace reference;
 
+const Progress quiet;
+
 /// A problem with a working set of all its pairs, in units where the largest row has norm ≤ 1.
 struct Hull {
   Hull(const Rows& given, bool intercept)
@@ -94,8 +96,8 @@ TEST_P(HullOf, random_pools_meet_the_conditions_and_the_enumerated_norm) {
       ASSERT_TRUE(known.has_value());
       const Hull h(rows, intercept);
       for (const auto precision : {MinNormPoint::Precision::gram, MinNormPoint::Precision::rows}) {
-        MinNormPoint hull(h.problem, h.working_set, precision);
-        const MinNormPoint::Ending outcome = hull.solve(1e-10, {});
+        MinNormPoint hull(h.problem, h.working_set, precision, quiet);
+        const MinNormPoint::Ending outcome = hull.solve(1e-10);
         if (known->upper > 0) {  // around 0 nothing but rounding is left, and it may say so
           EXPECT_EQ(outcome, MinNormPoint::Ending::optimal);
         }
@@ -110,10 +112,10 @@ TEST_P(HullOf, larger_pools_meet_the_conditions) {
   for (const bool intercept : {true, false})
     for (const int n : {30, 150}) {
       const Hull h(gaussian_rows(31, n, 12, 0.05, classes), intercept);
-      MinNormPoint quick(h.problem, h.working_set, MinNormPoint::Precision::gram);
-      MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
-      EXPECT_EQ(quick.solve(1e-12, {}), MinNormPoint::Ending::optimal);
-      EXPECT_EQ(careful.solve(1e-12, {}), MinNormPoint::Ending::optimal);
+      MinNormPoint quick(h.problem, h.working_set, MinNormPoint::Precision::gram, quiet);
+      MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows, quiet);
+      EXPECT_EQ(quick.solve(1e-12), MinNormPoint::Ending::optimal);
+      EXPECT_EQ(careful.solve(1e-12), MinNormPoint::Ending::optimal);
       check_optimal(h, quick, 1e-12, 1e-13);
       check_optimal(h, careful, 1e-12, 1e-13);
       EXPECT_NEAR(quick.primal().norm(), careful.primal().norm(), 1e-12);
@@ -127,7 +129,7 @@ TEST(Hull, a_pool_that_grows_between_solves) {
   const Dataset data = make_dataset(rows);
   const Problem problem = make_problem(data, hard("cutting_plane", true, 1e-3));
   WorkingSet working_set(problem, unit_scale(data.radius()));
-  MinNormPoint hull(problem, working_set, MinNormPoint::Precision::gram);
+  MinNormPoint hull(problem, working_set, MinNormPoint::Precision::gram, quiet);
   double last = 1e300;
   bool both[2] = {false, false};
   for (int i = 0; i < 80; ++i) {
@@ -135,7 +137,7 @@ TEST(Hull, a_pool_that_grows_between_solves) {
     EXPECT_FALSE(working_set.add({i, rows.y[at(i)], 1 - rows.y[at(i)]}));
     both[rows.y[at(i)]] = true;
     if (!both[0] || !both[1]) continue;
-    hull.solve(1e-12, {});
+    hull.solve(1e-12);
     const double norm = hull.primal().norm();
     EXPECT_LE(norm, last + 1e-12);  // a larger hull is nearer to 0
     last = norm;
@@ -147,8 +149,8 @@ TEST(Hull, a_pool_that_grows_between_solves) {
 TEST(Hull, a_margin_that_the_gram_matrix_cannot_see) {
   for (const bool intercept : {true, false}) {
     const Hull h(thin(1e-8), intercept);
-    MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows);
-    careful.solve(1e-10, {});
+    MinNormPoint careful(h.problem, h.working_set, MinNormPoint::Precision::rows, quiet);
+    careful.solve(1e-10);
     EXPECT_NEAR(careful.primal().norm() / h.scale, 1e-8, 1e-14);
     const Eigen::MatrixXd w = careful.primal();
     EXPECT_NEAR(std::fabs(w(0, 0)) / w.norm(), 1.0, 1e-9);
@@ -188,8 +190,9 @@ TEST(Hull, polling_may_throw) {
     mutable int left;
   };
   for (const int most : {1, 2, 5}) {
-    MinNormPoint hull(h.problem, h.working_set, MinNormPoint::Precision::gram);
-    EXPECT_THROW(hull.solve(1e-12, Cancel(most)), Cancelled);
+    const Cancel cancel(most);
+    MinNormPoint hull(h.problem, h.working_set, MinNormPoint::Precision::gram, cancel);
+    EXPECT_THROW(hull.solve(1e-12), Cancelled);
   }
 }
 

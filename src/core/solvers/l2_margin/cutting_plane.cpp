@@ -88,7 +88,7 @@ class GrowingHull {
         most_rows_(static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24))),
         working_set_(problem, scale_) {
     seed(problem, working_set_, run_.progress());
-    point_ = std::make_unique<MinNormPoint>(problem, working_set_, MinNormPoint::Precision::gram);
+    point_ = std::make_unique<MinNormPoint>(problem, working_set_, MinNormPoint::Precision::gram, run_.progress());
   }
 
   /// How many rows of each class a scan should offer to grow().
@@ -108,7 +108,7 @@ class GrowingHull {
   }
 
   void solve() {
-    point_->solve(accuracy_, run_.progress(), [&] { return run_.out_of_time(); });
+    point_->solve(accuracy_, [&] { return run_.out_of_time(); });
     solved_ = true;
   }
 
@@ -123,7 +123,7 @@ class GrowingHull {
   bool more_digits() {
     if (precise_ || !fits_precise(problem_, point_->members().size())) return false;
     precise_ = true;
-    point_ = std::make_unique<MinNormPoint>(problem_, working_set_, MinNormPoint::Precision::rows);
+    point_ = std::make_unique<MinNormPoint>(problem_, working_set_, MinNormPoint::Precision::rows, run_.progress());
     return true;
   }
 

@@ -27,7 +27,8 @@ Eigen::VectorXd solve_small(Eigen::MatrixXd m, const Eigen::VectorXd& r) {
 }
 }  // namespace
 
-MinNormPoint::MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision)
+MinNormPoint::MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision,
+                           const Progress& progress)
     : problem_(problem),
       working_set_(working_set),
       precision_(precision),
@@ -36,7 +37,9 @@ MinNormPoint::MinNormPoint(const Problem& problem, const WorkingSet& working_set
       eta_(Eigen::VectorXd::Zero(p_)),
       factor_(p_, precision == Precision::rows
                       ? static_cast<Eigen::Index>(problem.outputs()) * problem.dimensions() + p_
-                      : 0) {
+                      : 0),
+      progress_(progress) {
+  factor_.set_progress(&progress);
   r_(0) = 1;
   if (problem.intercept && problem.classes == 2) r_ << 0.5, 0.5;
 }
@@ -82,7 +85,7 @@ Eigen::VectorXd MinNormPoint::offsets() const {
 void MinNormPoint::choose_start() {
   auto smallest = [&](std::int32_t own, std::int32_t rival) {
     Eigen::Index best = -1;
-    progress_->work(4.0 * static_cast<double>(working_set_.size()));
+    progress_.work(4.0 * static_cast<double>(working_set_.size()));
     for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
       const Pair& p = working_set_.pair(j);
       if ((own >= 0 && p.own != own) || (rival >= 0 && p.rival != rival)) continue;
@@ -107,7 +110,7 @@ void MinNormPoint::enter(Eigen::Index j) {
   const Eigen::VectorXd a = constraint(working_set_.pair(j));
   const double length =
       precision_ == Precision::rows ? 4.0 * problem_.outputs() * problem_.dimensions() : static_cast<double>(s);
-  progress_->work(static_cast<double>(s + 1) * (length + static_cast<double>(p_) + 8));
+  progress_.work(static_cast<double>(s + 1) * (length + static_cast<double>(p_) + 8));
   if (precision_ == Precision::rows) {
     const Eigen::VectorXd z = working_set_.expand(j);
     Eigen::VectorXd v(z.size() + p_);
@@ -161,10 +164,10 @@ Eigen::MatrixXd MinNormPoint::normal_matrix(const Eigen::MatrixXd& y) const {
     for (Eigen::Index c = 0; c < p_; c += width) {
       const Eigen::Index n = std::min(width, p_ - c);
       m.middleCols(c, n).noalias() = y.transpose() * y.middleCols(c, n);
-      progress_->work(per_column * static_cast<double>(n));
+      progress_.work(per_column * static_cast<double>(n));
     }
   }
-  progress_->work(p * p * p / 3);  // its factorisation
+  progress_.work(p * p * p / 3);  // its factorisation
   return m;
 }
 
@@ -178,7 +181,7 @@ Eigen::VectorXd MinNormPoint::equality_solution() {
 void MinNormPoint::minor_cycles() {
   for (;;) {
     const auto s = static_cast<double>(members_.size());
-    progress_->work(2 * s * (s + static_cast<double>(p_)));
+    progress_.work(2 * s * (s + static_cast<double>(p_)));
     const Eigen::VectorXd target = equality_solution();
     double step = 1;
     Eigen::Index blocking = -1;
@@ -204,7 +207,7 @@ Eigen::VectorXd MinNormPoint::pool_products() const {
   Eigen::VectorXd g(working_set_.size());
   for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
     g(j) = working_set_.product(j, w_);
-    progress_->work(2.0 * problem_.dimensions());
+    progress_.work(2.0 * problem_.dimensions());
   }
   return g;
 }
@@ -219,15 +222,12 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
     for (Eigen::Index c = 0; c < p_; ++c)  // three of them at most are not 0
       if (a(c) != 0) m.col(c) += q * a(c) * a;
     v += q * products(members_[i]) * a;
-    progress_->work(4.0 * static_cast<double>(p_));
+    progress_.work(4.0 * static_cast<double>(p_));
   }
   eta_ = solve_small(m, v);
 }
 
-MinNormPoint::Ending MinNormPoint::solve(double tolerance, const Progress& progress,
-                                         const std::function<bool()>& stop) {
-  progress_ = &progress;
-  factor_.set_progress(&progress);
+MinNormPoint::Ending MinNormPoint::solve(double tolerance, const std::function<bool()>& stop) {
   is_member_.resize(static_cast<std::size_t>(working_set_.size()), 0);
   if (members_.empty()) choose_start();
   minor_cycles();
@@ -238,9 +238,9 @@ MinNormPoint::Ending MinNormPoint::solve(double tolerance, const Progress& progr
     if (precision_ == Precision::rows) refine_primal();
     const Eigen::VectorXd g = pool_products();
     if (precision_ == Precision::rows) measure_multipliers(g);
-    progress_->work(static_cast<double>(working_set_.distinct_rows()) *
-                    static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
-                                                                      : static_cast<std::int64_t>(members_.size())));
+    progress_.work(static_cast<double>(working_set_.distinct_rows()) *
+                   static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
+                                                                     : static_cast<std::int64_t>(members_.size())));
     squared_norm_ = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
       squared_norm_ += q_(static_cast<Eigen::Index>(i)) * g(members_[i]);
@@ -305,7 +305,7 @@ Eigen::VectorXd MinNormPoint::refinement(const Weights& w) {
     const Eigen::Index j = members_[static_cast<std::size_t>(i)];
     residual(i) = constraint_dot(working_set_.pair(j), eta_) - working_set_.product(j, w);
     missing -= q_(i) * constraint(working_set_.pair(j));
-    progress_->work(2.0 * problem_.dimensions() + static_cast<double>(p_));
+    progress_.work(2.0 * problem_.dimensions() + static_cast<double>(p_));
   }
   const Eigen::MatrixXd y = factor_.reduced();
   const Eigen::VectorXd t = factor_.solve_lower(residual);

@@ -25,14 +25,15 @@ class MinNormPoint {
   /// ‖w‖²; or from the rows, with an orthogonal factor and a w that carries more digits than Σ q z can, slower, for
   /// margins below 1e-6 of the largest row.
   enum class Precision { gram, rows };
-  MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision);
+  /// Problem, working set and progress are kept by reference.
+  MinNormPoint(const Problem& problem, const WorkingSet& working_set, Precision precision, const Progress& progress);
 
   enum class Ending { optimal, stalled, stopped };
 
   /// Starts from given feasible members (weights > 0 satisfying A q = r), or none: chosen from the working set.
   /// Until the reduced gradient of every working set pair is ≥ −tolerance · ‖w‖².
   /// `stop` (empty: never) is asked after every member that enters; the point so far is one of the hull all the same.
-  Ending solve(double tolerance, const Progress& progress, const std::function<bool()>& stop = {});
+  Ending solve(double tolerance, const std::function<bool()>& stop = {});
 
   const std::vector<Eigen::Index>& members() const { return members_; }
   const Eigen::VectorXd& weights() const { return q_; }
@@ -81,7 +82,7 @@ class MinNormPoint {
   double squared_norm_ = 0;
   ActiveCholesky factor_;
   int changes_since_refactor_ = 0;
-  const Progress* progress_ = nullptr;  // of the last solve()
+  const Progress& progress_;
 };
 
 }  // namespace margin

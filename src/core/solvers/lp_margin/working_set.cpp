@@ -146,8 +146,8 @@ Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const Progr
   }
   progress.work(m * static_cast<double>(u_.size()));
   MinNormPoint hull(model.problem, working_set,
-                    norm_ < gram_reach ? MinNormPoint::Precision::rows : MinNormPoint::Precision::gram);
-  hull.solve(tolerance, progress);
+                    norm_ < gram_reach ? MinNormPoint::Precision::rows : MinNormPoint::Precision::gram, progress);
+  hull.solve(tolerance);
   Eigen::VectorXd q = Eigen::VectorXd::Zero(q_.size());
   for (std::size_t k = 0; k < hull.members().size(); ++k)
     q(static_cast<Eigen::Index>(chosen[static_cast<std::size_t>(hull.members()[k])])) =
