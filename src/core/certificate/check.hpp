@@ -64,7 +64,7 @@ class Check {
   virtual std::vector<double> state() const = 0;
   virtual bool merge(const std::vector<double>& state) = 0;
   /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
-  /// one that needs none. `progress` (null: none) is polled.
+  /// one that needs none.
   virtual Certificate certificate(const Progress& progress) const = 0;
   /// Of the rows that are kept.
   virtual double bytes() const { return 0; }

@@ -42,7 +42,7 @@ class KernelSum {
 std::vector<double> lengths_of(const KernelRows& rows);
 /// A value that is known to be k(x, x): exact where the general formula loses digits. `dimensions`: of the rows.
 void set_diagonal(double diagonal, std::int32_t dimensions, double& value, double& error);
-/// ‖v_o‖² of every output, for coefficients on these rows. `progress` (null: none) is polled.
+/// ‖v_o‖² of every output, for coefficients on these rows.
 std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& sum, const Progress& progress);
 
 /// What rows say about the scores that they get.

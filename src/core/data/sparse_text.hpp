@@ -14,8 +14,8 @@
 
 namespace margin {
 
-/// Throws Error(malformed) naming the position (1-based) and what is expected there. `progress`, here and below (null:
-/// none): polled, for text may be hundreds of megabytes.
+/// Throws Error(malformed) naming the position (1-based) and what is expected there. `progress`, here and below, is
+/// told of the work: text may be hundreds of megabytes.
 SparseVector parse_sparse(std::string_view text, const Progress& progress = {});
 
 /// The text that parse_sparse reads back as the same vector: the shortest decimals that do.

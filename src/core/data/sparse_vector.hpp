@@ -19,8 +19,7 @@ struct SparseVector {
   std::vector<double> values;
 };
 
-/// Sorts by index and drops zeros. Returns the 0-based index that occurs twice, or −1. `progress` (null: none) is
-/// polled.
+/// Sorts by index and drops zeros. Returns the 0-based index that occurs twice, or −1.
 std::int32_t put_in_order(SparseVector& v, const Progress& progress = {});
 
 /// `n` pairs of 1-based indices and values in any order. `dimensions` 0: not stated. Throws Error(invalid_value) naming

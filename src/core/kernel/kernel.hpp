@@ -77,7 +77,7 @@ std::shared_ptr<const KernelFunction> make_kernel(const Dataset& rows, const Opt
                                                   const Progress& progress);
 
 /// A kernel by name and resolved parameters, as a stored model has them; null when they do not fit together. `progress`
-/// (null: none) is polled while hidden units are drawn.
+/// hears of the hidden units that are drawn.
 std::shared_ptr<const KernelFunction> make_kernel(std::string_view name, const KernelParameters& parameters,
                                                   std::int32_t dimensions, const Progress& progress = {});
 

@@ -22,7 +22,7 @@ class NtkFiniteKernel final : public KernelFunction {
       "the same of a network of width hidden units u with standard normal weights: (1/m) sum [1{u.x > 0} "
       "1{u.x' > 0} <x, x'> + relu(u.x) relu(u.x')]";
   static constexpr std::array<std::string_view, 2> reads{"width", "seed"};
-  /// `progress` (null: none) is polled while the units are drawn.
+  /// `progress` hears of the units that are drawn.
   NtkFiniteKernel(const KernelParameters& p, std::int32_t dimensions, const Progress& progress)
       : dimensions_(static_cast<std::size_t>(dimensions)) {
     parameters_.width = p.width;

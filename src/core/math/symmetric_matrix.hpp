@@ -13,7 +13,7 @@ namespace margin {
 class SymmetricMatrix {
  public:
   explicit SymmetricMatrix(std::size_t size);
-  /// Zeros of another size, in the same memory where they fit; `run` is told of the work.
+  /// Zeros of another size, in the same memory where they fit; `progress` is told of the work.
   void reset(std::size_t size, const Progress& progress);
   std::size_t size() const { return size_; }
   std::size_t stride() const { return stride_; }
@@ -36,7 +36,7 @@ class SymmetricMatrix {
 /// `semidefinite`, such a pivot's row of U is set to zero instead: what is left of it is rounding.
 bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefinite = false);
 
-/// b <- A⁻¹ b with the factor from factorise(); `run` (null: none) is told of the work.
+/// b <- A⁻¹ b with the factor from factorise(); `progress` (null: none) is told of the work.
 void solve_factored(const SymmetricMatrix& factor, double* b, const Progress* progress = nullptr);
 
 }  // namespace margin

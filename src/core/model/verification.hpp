@@ -36,7 +36,7 @@ class Verification {
   std::vector<double> state() const;
   bool merge(const std::vector<double>& state);
 
-  /// `progress` (null: none) is polled.
+  /// The figures of all rows so far. Kernel models cost (support vectors)² kernel values more.
   VerifiedModel result(const Progress& progress) const;
 
  private:

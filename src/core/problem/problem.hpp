@@ -69,7 +69,7 @@ struct Method {
 };
 
 /// Checks that rows and options fit together. Throws Error: one class only, row weights with a hard margin, an
-/// unknown loss, options that exclude each other. `progress` (null: none) is polled by passes over the rows.
+/// unknown loss, options that exclude each other.
 Problem make_problem(const Dataset& data, const Options& options, const Method& method, const Progress& progress);
 
 /// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression

@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "core/solvers/l2_margin/first_order.hpp"
-#include "core/solvers/run.hpp"
 
 namespace margin {
 

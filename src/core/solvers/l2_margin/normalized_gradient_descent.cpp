@@ -5,7 +5,6 @@
 // Stop       (upper − lower)/upper ≤ tolerance; the upper bound is the plain average of all v, that is ‖w_t‖/t.
 // Source     Ji, Srebro & Telgarsky (2021), Algorithm 1 without momentum; Ji & Telgarsky (2019) for the rate.
 #include "core/solvers/l2_margin/first_order.hpp"
-#include "core/solvers/run.hpp"
 
 namespace margin {
 

@@ -5,7 +5,6 @@
 
 #include "core/math/symmetric_matrix.hpp"
 #include "core/solvers/newton/rows.hpp"
-#include "core/solvers/run.hpp"
 
 namespace margin {
 
