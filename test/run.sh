@@ -197,6 +197,7 @@ stage_rules() {
     --exclude=run.sh src sql test demo bench Makefile CMakeLists.txt
   check 'no test that is switched off' nothing_matches 'GTEST_SKIP|DISABLED_|EXPECT_TRUE\(true\)|SUCCEED\(\)' test --exclude=run.sh
   check 'no unsafe arithmetic flags' nothing_matches '^[^/#]*-(ffast-math|march=native)' Makefile CMakeLists.txt src
+  check '.ci/run is a script that runs this one' bash -c 'test -x .ci/run && head -n 1 .ci/run | grep -q "^#!" && grep -q "/test/run\.sh" .ci/run && bash -n .ci/run'
   check 'install scripts have no SQL or PL functions' nothing_matches 'LANGUAGE[[:space:]]+.?(sql|SQL|plpgsql)\b' sql/margin--*.sql
   end_checks
 }
