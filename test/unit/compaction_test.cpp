@@ -416,8 +416,12 @@ TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
     }
     const std::int32_t y = p.label[static_cast<std::size_t>(i)];
     const double* q = dual.row(i).data();
-    risk.add(own, y, 1, 1, q);
-    risk_all.add(x, y, 1, 1, q);
+    CheckedRow row{own};
+    row.label = y;
+    row.dual = q;
+    risk.add(row);
+    row.x = x;
+    risk_all.add(row);
     hard.add(own, y, q);
     hard_all.add(x, y, q);
     norm.add(own, y, q);

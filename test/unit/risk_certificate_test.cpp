@@ -181,9 +181,10 @@ TEST_P(RiskCertificate, MergesLikeOneScan) {
   RiskCheck whole(objective, w.data(), b.data(), true), worker = whole;
   RiskCheck left(objective, w.data(), b.data(), false), right = left;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const double outcome = classes ? p.label[static_cast<std::size_t>(i)] : data.target(i);
-    whole.add(data.row(i), outcome, 1, 1, a.row(i).data());
-    (i % 3 == 0 ? left : right).add(data.row(i), outcome, 1, 1, a.row(i).data());
+    CheckedRow row = checked_row(p, i);
+    row.dual = a.row(i).data();
+    whole.add(row);
+    (i % 3 == 0 ? left : right).add(row);
   }
   EXPECT_TRUE(left.merge(right.state()));
   EXPECT_NEAR(left.primal(), whole.primal(), 1e-12 * whole.primal());

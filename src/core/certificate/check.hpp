@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/base/progress.hpp"
@@ -59,10 +60,16 @@ class Check {
   /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by pointer. Of
   /// models that are linear in the features; others have no columns that could be missing.
   virtual void widen(std::int32_t /*dimensions*/, const double* /*weights*/) {}
-  /// The state without its dual part as plain numbers, for parallel workers. merge() is false, and nothing is changed,
-  /// when they are not of this shape.
+  /// The state as plain numbers, for parallel workers and for scans; what the dual weights add as vectors is left out.
+  /// merge() is false, and nothing is changed, when they are not of this shape.
   virtual std::vector<double> state() const = 0;
   virtual bool merge(const std::vector<double>& state) = 0;
+  /// How each number of state() takes in another row's: '+' they add up, '<' the smaller stays, '>' the larger. Empty:
+  /// this check sees its rows one by one in its own process, and measure() is not for it.
+  virtual std::string folds() const { return {}; }
+  /// state() of this row alone, without adding it; and per output the coefficient c of Σ c x that belongs to its dual
+  /// weights (0 without them).
+  virtual void measure(const CheckedRow& /*row*/, double* /*numbers*/, double* /*coefficients*/) {}
   /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
   /// one that needs none.
   virtual Certificate certificate(const Progress& progress) const = 0;

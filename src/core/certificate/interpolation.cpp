@@ -21,13 +21,10 @@ InterpolationCheck::InterpolationCheck(std::int32_t dimensions, double norm, con
   if (with_dual) sums_ = Weights::Zero(2, dimensions);
 }
 
-void InterpolationCheck::add(const Row& x, double lower, double upper, double alpha) {
-  ++rows_;
-  const double length = norm(x) * (1 + epsilon * (dimensions_ + 4.0));
-  radius_ = std::max(radius_, length);
-  for (const double end : {lower, upper})
-    if (std::isfinite(end)) scale_ = std::max(scale_, std::fabs(end));
-  const double score = dot(x, weights_) + intercept_;
+void InterpolationCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
+  const double lower = row.target, upper = row.upper_target;
+  const double length = norm(row.x) * (1 + epsilon * (dimensions_ + 4.0));
+  const double score = dot(row.x, weights_) + intercept_;
   double slack = std::min(score - lower, upper - score);
   // A row whose interval has no ends is never missed.
   const double size_of_slack = std::isfinite(slack) ? std::fabs(slack) : 0;
@@ -35,8 +32,31 @@ void InterpolationCheck::add(const Row& x, double lower, double upper, double al
                                      2 * std::fabs(score) + 2 * size_of_slack) +
                           (length > 0 && size_ > 0 ? (dimensions_ + 2.0 + length) * tiny : 0.0);
   if (!std::isfinite(score) || !std::isfinite(rounding)) slack = -infinity;  // an overflow proves nothing
-  slack_ = std::min(slack_, slack > -infinity ? slack - rounding : slack);
-  if (slack < -rounding || slack == -infinity) ++outside_;
+  numbers[0] = 1;
+  numbers[1] = slack < -rounding || slack == -infinity ? 1 : 0;
+  numbers[2] = slack > -infinity ? slack - rounding : slack;
+  numbers[3] = length;
+  numbers[4] = 0;
+  for (const double end : {lower, upper})
+    if (std::isfinite(end)) numbers[4] = std::max(numbers[4], std::fabs(end));
+  coefficients[0] = 0;
+}
+
+void InterpolationCheck::take(const double* numbers) {
+  rows_ += static_cast<std::int64_t>(numbers[0]);
+  outside_ += static_cast<std::int64_t>(numbers[1]);
+  slack_ = std::min(slack_, numbers[2]);
+  radius_ = std::max(radius_, numbers[3]);
+  scale_ = std::max(scale_, numbers[4]);
+}
+
+void InterpolationCheck::add(const Row& x, double lower, double upper, double alpha) {
+  CheckedRow row{x};
+  row.target = lower;
+  row.upper_target = upper;
+  double numbers[5], coefficient;
+  measure(row, numbers, &coefficient);
+  take(numbers);
   const double end = alpha > 0 ? lower : upper;
   const double size = std::fabs(alpha);
   if (!with_dual_ || !(size > 0) || !std::isfinite(end) || !std::isfinite(size)) return;
@@ -55,14 +75,12 @@ void InterpolationCheck::widen(std::int32_t dimensions, const double* weights) {
 }
 
 std::vector<double> InterpolationCheck::state() const {
-  return {static_cast<double>(rows_), static_cast<double>(outside_), slack_};
+  return {static_cast<double>(rows_), static_cast<double>(outside_), slack_, radius_, scale_};
 }
 
 bool InterpolationCheck::merge(const std::vector<double>& s) {
-  if (s.size() != 3 || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
-  rows_ += static_cast<std::int64_t>(s[0]);
-  outside_ += static_cast<std::int64_t>(s[1]);
-  slack_ = std::min(slack_, s[2]);
+  if (s.size() != 5 || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
+  take(s.data());
   return true;
 }
 

@@ -26,9 +26,11 @@ class InterpolationCheck final : public Check {
     add(row.x, row.target, row.upper_target, row.dual != nullptr ? *row.dual : 0.0);
   }
   void widen(std::int32_t dimensions, const double* weights) override;
-  /// (rows, outside, slack)
+  /// (rows, outside, slack, radius, scale)
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
+  std::string folds() const override { return "++<>>"; }
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
 
   std::int64_t rows() const { return rows_; }
@@ -43,6 +45,8 @@ class InterpolationCheck final : public Check {
   double least_norm() const;
 
  private:
+  void take(const double* numbers);
+
   std::int32_t dimensions_;
   double norm_;
   const double* weights_;

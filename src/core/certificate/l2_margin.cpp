@@ -25,9 +25,7 @@ MarginCheck::MarginCheck(std::int32_t classes, std::int32_t dimensions, const do
   balance_.assign(static_cast<std::size_t>(classes), 0.0);
 }
 
-void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
-  ++rows_;
-  radius_ = std::max(radius_, norm(x));
+double MarginCheck::margin_of(const Row& x, std::int32_t label) {
   for (std::int32_t o = 0; o < outputs_; ++o)
     scores_[static_cast<std::size_t>(o)] =
         dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * dimensions_) + (intercept_ != nullptr ? intercept_[o] : 0.0);
@@ -39,7 +37,22 @@ void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
       if (c != label)
         margin = std::min(margin, scores_[static_cast<std::size_t>(label)] - scores_[static_cast<std::size_t>(c)]);
   }
-  if (!simd().finite_d(scores_.data(), scores_.size())) margin = -infinity;  // an overflow proves nothing
+  return simd().finite_d(scores_.data(), scores_.size()) ? margin : -infinity;  // an overflow proves nothing
+}
+
+void MarginCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
+  const double margin = margin_of(row.x, row.label);
+  numbers[0] = 1;
+  numbers[1] = margin > 0 ? 0 : 1;
+  numbers[2] = margin;
+  numbers[3] = norm(row.x);
+  std::fill_n(coefficients, outputs_, 0.0);
+}
+
+void MarginCheck::add(const Row& x, std::int32_t label, const double* q) {
+  ++rows_;
+  radius_ = std::max(radius_, norm(x));
+  const double margin = margin_of(x, label);
   smallest_ = std::min(smallest_, margin);
   if (!(margin > 0)) ++errors_;
   if (!with_dual_ || q == nullptr) return;

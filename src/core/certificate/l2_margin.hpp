@@ -22,8 +22,11 @@ class MarginCheck final : public Check {
   void add(const Row& x, std::int32_t label, const double* q);
   void add(const CheckedRow& row) override { add(row.x, row.label, row.dual); }
   void widen(std::int32_t dimensions, const double* weights) override;
+  /// (rows, errors, smallest margin, radius)
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
+  std::string folds() const override { return "++<>"; }
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   /// Its upper bound is that of the dual weights alone: upper().
   Certificate certificate(const Progress& progress) const override;
 
@@ -40,6 +43,8 @@ class MarginCheck final : public Check {
   double upper() const;
 
  private:
+  double margin_of(const Row& x, std::int32_t label);
+
   std::int32_t classes_, dimensions_, outputs_;
   const double* weights_;
   const double* intercept_;

@@ -26,15 +26,33 @@ NormCheck::NormCheck(std::int32_t classes, std::int32_t dimensions, double norm,
   terms_.assign(static_cast<std::size_t>(outputs_), 0);
 }
 
+double NormCheck::margin_of(const Row& x, std::int32_t label, std::int32_t o) const {
+  const double score = dot(x, weights_of(o)) + (intercept_ != nullptr ? intercept_[o] : 0.0);
+  if (!std::isfinite(score)) return -infinity;  // an overflow proves nothing
+  return belongs(label, o) ? score : -score;
+}
+
+std::string NormCheck::folds() const { return "++>" + std::string(static_cast<std::size_t>(outputs_), '<'); }
+
+void NormCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
+  numbers[0] = 1;
+  numbers[1] = 0;
+  numbers[2] = norm(row.x);
+  for (std::int32_t o = 0; o < outputs_; ++o) {
+    numbers[3 + o] = margin_of(row.x, row.label, o);
+    if (!(numbers[3 + o] > 0)) numbers[1] = 1;
+    coefficients[o] = 0;
+  }
+}
+
 void NormCheck::add(const Row& x, std::int32_t label, const double* q) {
   ++rows_;
   radius_ = std::max(radius_, norm(x));
   bool wrong = false, carries = false;
   for (std::int32_t o = 0; o < outputs_; ++o) {
     const auto at = static_cast<std::size_t>(o);
-    const bool own = outputs_ == 1 ? label == 1 : label == o;
-    const double score = dot(x, weights_of(o)) + (intercept_ != nullptr ? intercept_[o] : 0.0);
-    const double margin = !std::isfinite(score) ? -infinity : own ? score : -score;  // an overflow proves nothing
+    const bool own = belongs(label, o);
+    const double margin = margin_of(x, label, o);
     smallest_[at] = std::min(smallest_[at], margin);
     wrong |= !(margin > 0);
     if (!with_dual_ || q == nullptr || !(q[o] > 0)) continue;

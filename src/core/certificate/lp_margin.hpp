@@ -27,6 +27,8 @@ class NormCheck final : public Check {
   /// (rows, errors, radius, smallest score per output)
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
+  std::string folds() const override;
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
 
   std::int64_t rows() const { return rows_; }
@@ -44,6 +46,8 @@ class NormCheck final : public Check {
   double relative_gap() const;
 
  private:
+  bool belongs(std::int32_t label, std::int32_t output) const { return outputs_ == 1 ? label == 1 : label == output; }
+  double margin_of(const Row& x, std::int32_t label, std::int32_t output) const;
   const double* weights_of(std::int32_t output) const {
     return weights_ + static_cast<std::ptrdiff_t>(output) * dimensions_;
   }

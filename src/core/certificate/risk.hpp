@@ -26,19 +26,27 @@ class RiskCheck final : public Check {
   /// `weights` (outputs × d) and `intercept` (per output; null: zeros) are kept by pointer.
   RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual);
 
-  /// One row. `outcome`: the sorted class index, or the target of a regression. `row_weight` counts in W, `c` weighs
-  /// the loss (c ≥ 0). `a`: one signed dual value per output, or null; values outside the domain of φ*(−·) are moved to
-  /// its nearest end first (the dual value is then that of the moved vector), a NaN counts as 0.
-  void add(const Row& x, double outcome, double row_weight, double c, const double* a);
-  void add(const CheckedRow& row) override {
-    add(row.x, objective_.task == Task::regression ? row.target : row.label, row.sample_weight, row.loss_weight,
-        row.dual);
-  }
+  /// Values of a dual weight outside the domain of φ*(−·) are moved to its nearest end first (the dual value is then
+  /// that of the moved vector), a NaN counts as 0.
+  void add(const CheckedRow& row) override;
   void widen(std::int32_t dimensions, const double* weights) override;
-  /// (rows, errors, radius, W, loss and its error per output)
+  /// (rows, errors, radius, W, weight of the errors, support; per output the numbers of Output), the support and what
+  /// else belongs to the dual weights 0.
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
+  std::string folds() const override;
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  /// merge() of numbers as measure() gives them, added up, with their dual part: `sums` is Σ c a x, outputs × d, that
+  /// was summed in `blocks` blocks of at most `longest` rows. The check was made with dual weights.
+  bool merge(const std::vector<double>& numbers, const Weights& sums, std::int64_t longest, std::int64_t blocks);
+  /// A row that was added with the dual value `before` has `after` instead. One output.
+  void replace_dual(const CheckedRow& row, double before, double after);
   Certificate certificate(const Progress& progress) const override;
+
+  /// Rows without a dual weight of their own get −φ'(u), which is one for any weights.
+  void use_slopes() { slopes_ = true; }
+  /// Of the row that was measured last: <x, w> + b per output.
+  const std::vector<double>& scores() const { return scores_; }
 
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }  ///< rows of another class than predicted (0 for a regression)
@@ -55,6 +63,7 @@ class RiskCheck final : public Check {
   double dual() const;
 
  private:
+  static constexpr std::size_t head = 6, per_output = 8;  // numbers of state()
   struct Output {
     ExactSum loss, conjugate;   // Σ c φ(u), Σ c (−φ*(−a))
     double loss_error = 0;      // bound on the rounding of Σ c φ(u)
@@ -64,17 +73,27 @@ class RiskCheck final : public Check {
     // the dual value.
     double vanished = 0, unseen = 0;
     ExactSum intercept;  // Σ c a
+
+    void add(const double* numbers);  // those of one row, or of a merged state
+    void write(double* numbers) const;
   };
+  struct DualPart;
+  DualPart dual_part(const CheckedRow& row, double norm, double a, double y) const;
+  std::vector<double> without_dual(std::vector<double> state) const;
+  bool sound(const std::vector<double>& state) const;
+  void take(const double* numbers);
+  void take_sums(const Row& x, const double* coefficients);
   void flush();
 
   Objective objective_;
   const double* weights_;
   const double* intercept_;
-  bool with_dual_;
+  bool with_dual_, slopes_ = false;
   std::int64_t rows_ = 0, errors_ = 0, support_ = 0;
-  double radius_ = 0, error_weight_ = 0;
-  ExactSum total_weight_;
-  std::vector<double> norms_, scores_;  // of each output's weights; of the current row
+  double radius_ = 0;
+  ExactSum total_weight_, error_weight_;
+  std::vector<double> norms_, scores_;          // of each output's weights; of the current row
+  std::vector<double> numbers_, coefficients_;  // of the current row
   std::vector<Output> outputs_;
   // Σ c a x in blocks: a sum of n terms in one go would lose n ulps, blocks of m lose m + n/m.
   Weights total_, block_;

@@ -16,6 +16,15 @@ class ExactSum {
     lost_ += o.lost_;
   }
   double value() const { return sum_ + lost_; }
+  /// The two numbers that it consists of.
+  double rounded() const { return sum_; }
+  double lost() const { return lost_; }
+  static ExactSum of(double rounded, double lost) {
+    ExactSum s;
+    s.sum_ = rounded;
+    s.lost_ = lost;
+    return s;
+  }
 
  private:
   double sum_ = 0, lost_ = 0;
