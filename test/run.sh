@@ -138,9 +138,9 @@ defined_twice() { # types of the namespace margin that two headers define: each 
 }
 # The rooms of src/core and src/pg in the order in which a file may include them, and the pairs that do not know each other
 # although the order would allow it. docs/architecture.md has the picture.
-core_rooms='base simd math data options loss kernel problem certificate solvers model train report'
+core_rooms='base simd math data options loss kernel problem certificate solvers model train scans report'
 pg_rooms='server values functions'
-strangers='solvers:certificate report:solvers report:train'
+strangers='solvers:certificate report:solvers report:train report:scans'
 includes_backwards() { # includes_backwards SIDE ROOMS: includes of a later room, or of a stranger
   grep -rnoE --include='*.cpp' --include='*.hpp' --include='*.inc' "^#[[:space:]]*include[[:space:]]*\"$1/[^\"]+" "src/$1" |
     awk -F'[:"]' -v side="$1" -v rooms="$2" -v strangers="$strangers" '

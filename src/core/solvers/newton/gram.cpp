@@ -17,27 +17,29 @@ constexpr double dense_advantage = 40;
 
 }  // namespace
 
-GramSum::GramSum(const NewtonRows& rows)
-    : rows_(rows), panels_(SymmetricMatrix::panels_of(rows.columns())), packed_(panels_ * width * block_rows, 0.0) {}
+GramBlock::GramBlock(std::size_t features, double constant)
+    : features_(features),
+      panels_(SymmetricMatrix::panels_of(features + (constant != 0 ? 1 : 0))),
+      constant_(constant),
+      packed_(panels_ * width * block_rows, 0.0) {}
 
 void GramSum::add(const double* weight, SymmetricMatrix& sum) {
   for (std::int64_t i = 0; i < rows_.rows(); ++i)
     if (weight[i] != 0) {
       rows_.prefetch_after(i);
-      push(i, weight[i], 1.0, sum);
+      block_.add(rows_.row(i), weight[i], 1.0, sum, rows_.run());
     }
-  flush(1.0, sum);
+  block_.flush(1.0, sum, rows_.run());
 }
 
 void GramSum::add(const std::vector<std::int64_t>& which, const double* weight, double factor, SymmetricMatrix& sum) {
-  for (const std::int64_t i : which) push(i, weight[i], factor, sum);
-  flush(factor, sum);
+  for (const std::int64_t i : which) block_.add(rows_.row(i), weight[i], factor, sum, rows_.run());
+  block_.flush(factor, sum, rows_.run());
 }
 
-void GramSum::push(std::int64_t i, double weight, double factor, SymmetricMatrix& sum) {
-  const Row x = rows_.row(i);
-  const std::size_t d = rows_.features();
-  const double constant = rows_.constant();
+void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress) {
+  const std::size_t d = features_;
+  const double constant = constant_;
   const auto count = static_cast<std::size_t>(x.count);
   if (x.indices != nullptr && dense_advantage * static_cast<double>(count) * static_cast<double>(count) <
                                   static_cast<double>(panels_ * width) * static_cast<double>(panels_ * width)) {
@@ -48,7 +50,7 @@ void GramSum::push(std::int64_t i, double weight, double factor, SymmetricMatrix
       if (constant != 0) to[d] += s * constant;
     }
     if (constant != 0) sum.row(d)[d] += factor * weight * constant * constant;
-    rows_.run().work(2 * static_cast<double>(count) * static_cast<double>(count) + 8);
+    progress.work(2 * static_cast<double>(count) * static_cast<double>(count) + 8);
     return;
   }
   const double root = std::sqrt(weight);
@@ -68,16 +70,16 @@ void GramSum::push(std::int64_t i, double weight, double factor, SymmetricMatrix
       simd().pack_f(x.floats(), d, root, at, panel);
   }
   if (constant != 0) at[d / width * panel + d % width] = root * constant;
-  rows_.run().work(static_cast<double>(panels_ * width) * 2);
-  if (++filled_ == block_rows) flush(factor, sum);
+  progress.work(static_cast<double>(panels_ * width) * 2);
+  if (++filled_ == block_rows) flush(factor, sum, progress);
 }
 
-void GramSum::flush(double factor, SymmetricMatrix& sum) {
+void GramBlock::flush(double factor, SymmetricMatrix& sum, const Progress& progress) {
   if (filled_ == 0) return;
   for (std::size_t p = 0; p < panels_; ++p) {
     simd().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
     // The kernel does some 16 multiply-adds in the time that Run counts for one.
-    rows_.run().work(static_cast<double>(filled_ * (panels_ - p) * width * width) / 16);
+    progress.work(static_cast<double>(filled_ * (panels_ - p) * width * width) / 16);
   }
   filled_ = 0;
 }

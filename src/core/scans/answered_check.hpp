@@ -1,0 +1,20 @@
+// The check of a question's iterate, with what all rows answered.
+#pragma once
+
+#include <memory>
+
+#include "core/certificate/risk.hpp"
+#include "core/loss/loss.hpp"
+#include "core/scans/answer.hpp"
+#include "core/scans/question.hpp"
+
+namespace margin {
+
+/// The loss of a risk; null for other questions.
+std::shared_ptr<const Loss> loss_of(const Question& question);
+
+/// Of a risk: its certificate has the weights' own value and the dual value of −φ'(u). Both arguments must outlive it.
+/// Throws Error(malformed) for an answer to another question.
+RiskCheck answered_risk(const Question& question, const Loss& loss, const Answer& answer);
+
+}  // namespace margin

@@ -1,0 +1,67 @@
+// What is asked of all rows: an iterate, and which sums and rows are wanted at it. As bytes it is what SQL calls a
+// margin_question, the first argument of margin_term.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/matrix.hpp"
+#include "core/certificate/check.hpp"
+#include "core/data/dataset.hpp"
+#include "core/options/options.hpp"
+
+namespace margin {
+
+struct Question {
+  enum class Kind : std::uint8_t {
+    summary,        ///< what there is: classes, dimensions, targets, a sample; with `curvature` also Σ c x xᵀ
+    risk,           ///< a regularised risk at the weights: its value, its dual value, its gradient
+    margin,         ///< the smallest margins of the weights, and the rows that have them
+    interpolation,  ///< how far targets are missed, and the rows that miss them most
+  };
+
+  Kind kind = Kind::summary;
+
+  // The problem.
+  Dataset::Outcome outcome = Dataset::Outcome::classes;
+  std::vector<std::string> classes;  ///< sorted; not of a summary
+  std::string loss;                  ///< of a soft margin
+  double epsilon = 0, smoothing = 0;
+  double lambda = 0, l1_ratio = 0, norm = 2;
+  bool intercept = true;
+  double intercept_scale = 1;
+  std::vector<double> class_weight;            ///< per class; empty: 1
+  double target_center = 0, target_scale = 1;  ///< losses see (target − center)/scale
+  std::vector<double> column_center;           ///< of the option standardize: x' = (x − center)/scale;
+  std::vector<double> column_scale;            ///< empty: the rows as they are
+  std::int32_t dimensions = 0;                 ///< of a row; 0: not known yet
+
+  // The iterate.
+  Weights weights;             ///< outputs × dimensions
+  Eigen::VectorXd intercepts;  ///< per output
+
+  // Of a risk: losses are summed up at the weights + step · direction as well.
+  Weights direction;
+  Eigen::VectorXd intercept_direction;
+  std::vector<double> steps;
+  bool curvature = false;  ///< Σ c φ'' (x, B)(x, B)ᵀ of each output; of a summary Σ c (x, B)(x, B)ᵀ
+
+  // Rows that are kept. Summary: a sample. Risk: the rows nearest to a kink of the loss. Otherwise: the worst rows of
+  // each class (of one output), or of all.
+  std::int64_t bag_rows = 0, bag_bytes = 0;
+  std::uint64_t seed = 0;
+
+  std::int32_t outputs() const {
+    return outcome == Dataset::Outcome::classes && classes.size() > 2 ? static_cast<std::int32_t>(classes.size()) : 1;
+  }
+  double constant_feature() const { return intercept ? intercept_scale : 0.0; }
+  /// What a check of its iterate checks; `of` is the loss of this question, null for a hard margin.
+  Objective objective(const Loss* of) const;
+
+  std::string bytes() const;
+  /// Throws Error(malformed): also for shapes that do not fit each other.
+  static Question from_bytes(std::string_view bytes);
+};
+
+}  // namespace margin

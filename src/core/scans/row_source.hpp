@@ -1,0 +1,29 @@
+// Where the rows are: it answers questions about all of them.
+#pragma once
+
+#include "core/base/progress.hpp"
+#include "core/data/dataset.hpp"
+#include "core/scans/answer.hpp"
+#include "core/scans/question.hpp"
+
+namespace margin {
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// The answer of all rows: one scan. Every call sees the same rows.
+  virtual Answer ask(const Question& question, const Progress& progress) = 0;
+};
+
+/// Rows in memory, or in a mapped file.
+class MemorySource final : public RowSource {
+ public:
+  /// `rows` must outlive it.
+  explicit MemorySource(const Dataset& rows) : rows_(rows) {}
+  Answer ask(const Question& question, const Progress& progress) override;
+
+ private:
+  const Dataset& rows_;
+};
+
+}  // namespace margin

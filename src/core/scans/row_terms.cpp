@@ -1,0 +1,265 @@
+#include "core/scans/row_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/base/random.hpp"
+#include "core/scans/answered_check.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::uint64_t hash_row(const FeatureRow& x, const RowLabel& label, double weight, std::uint64_t seed) {
+  const auto n = static_cast<std::size_t>(x.count);
+  std::uint64_t h = hash_bytes({static_cast<const char*>(x.values), n * (x.wide ? 8 : 4)}, seed);
+  if (x.indices != nullptr) h = hash_bytes({reinterpret_cast<const char*>(x.indices), 4 * n}, h);
+  const double numbers[] = {label.lower, label.upper, weight};
+  h = hash_bytes({reinterpret_cast<const char*>(numbers), sizeof numbers}, h);
+  return hash_bytes(label.name, h);
+}
+
+}  // namespace
+
+std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
+  std::uint64_t h = seed ^ (0x9e3779b97f4a7c15ULL * (bytes.size() + 1));
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t size = std::min<std::size_t>(8, bytes.size());
+    std::memcpy(&word, bytes.data(), size);
+    h = (h ^ word) * 0xff51afd7ed558ccdULL;
+    h ^= h >> 32;
+    bytes.remove_prefix(size);
+  }
+  return Random(h).next();
+}
+
+RowTerms::RowTerms(Question question)
+    : q_(std::move(question)), loss_(loss_of(q_)), outputs_(static_cast<std::size_t>(q_.outputs())) {
+  for (std::size_t c = 0; c < q_.classes.size(); ++c) index_.emplace(q_.classes[c], static_cast<std::int32_t>(c));
+  AnswerForm& form = term_.form;
+  const auto k = static_cast<std::int32_t>(outputs_), classes = static_cast<std::int32_t>(q_.classes.size());
+  if (q_.kind == Question::Kind::summary) {
+    // W; Σ c y, Σ c y²; the least and the largest target; the largest norm, weight, sizes of finite ends.
+    folds_ = "+++<>>>>";
+    form.vectors = 2;  // Σ c x, Σ c y x
+    form.matrices = q_.curvature ? 1 : 0;
+    form.bags = 1;
+    form.labels = q_.outcome == Dataset::Outcome::classes;
+  } else {
+    const ModelVectors vectors{q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr, nullptr};
+    check_ = make_check(q_.objective(loss_.get()), vectors, q_.kind == Question::Kind::risk);
+    folds_ = check_->folds();
+    checked_ = folds_.size();
+    if (q_.kind == Question::Kind::risk) {
+      risk_ = static_cast<RiskCheck*>(check_.get());
+      risk_->use_slopes();
+      folds_.append(q_.steps.size() * outputs_, '+');
+      form.vectors = k;
+      form.matrices = q_.curvature ? k : 0;
+      form.bags = q_.bag_rows > 0 ? k : 0;
+    } else if (q_.kind == Question::Kind::margin) {
+      // Of the l2 margin the smallest score_a − score_c for each pair of classes; of others, of each output the smallest
+      // score of its own rows, and the smallest of the negative score of the rest. Without intercepts.
+      folds_.append(q_.norm == 2 ? static_cast<std::size_t>(classes) * static_cast<std::size_t>(classes) : 2 * outputs_,
+                    '<');
+      form.bags = q_.norm == 2 ? classes : 2 * k;
+    } else {
+      form.bags = 1;
+    }
+  }
+  form.question = hash_bytes(q_.bytes(), 0);
+  form.folds = folds_;
+  form.dimensions = q_.dimensions;
+  form.constant = q_.constant_feature();
+  form.bag_rows = q_.bag_rows;
+  form.bag_bytes = q_.bag_bytes;
+  numbers_.resize(folds_.size());
+  coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
+  curvatures_.resize(static_cast<std::size_t>(form.matrices));
+  keys_.resize(static_cast<std::size_t>(form.bags));
+  scores_.resize(outputs_);
+  skipped_ = term_;
+  skipped_.skipped = true;
+  for (Term* const t : {&term_, &skipped_}) {
+    t->numbers = numbers_.data();
+    t->coefficients = coefficients_.data();
+    t->curvatures = curvatures_.data();
+    t->keys = keys_.data();
+  }
+}
+
+std::int32_t RowTerms::class_index(std::string_view name) const {
+  const auto found = index_.find(name);
+  if (found != index_.end()) return found->second;
+  throw Error(ErrorKind::invalid_value, "the label \"" + std::string(name) + "\" is none of the question's classes",
+              "Ask a summary of the same rows first: it finds the classes.");
+}
+
+const Term& RowTerms::skipped() {
+  std::fill(numbers_.begin(), numbers_.end(), 0.0);
+  std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
+  std::fill(curvatures_.begin(), curvatures_.end(), 0.0);
+  std::fill(keys_.begin(), keys_.end(), infinity);
+  return skipped_;
+}
+
+void RowTerms::fit(const FeatureRow& x) const {
+  if (q_.dimensions == 0) return;
+  const std::int32_t found = x.indices != nullptr ? std::max(x.dimensions, reach(x)) : x.count;
+  if (x.indices != nullptr ? found <= q_.dimensions && (x.dimensions == 0 || x.dimensions == q_.dimensions)
+                           : found == q_.dimensions)
+    return;
+  throw Error(ErrorKind::wrong_dimensions,
+              "expected " + std::to_string(q_.dimensions) + " features, not " + std::to_string(found),
+              "All rows of one training must have the same number of features.");
+}
+
+/// The row in standard units: dense where columns are centred, as x_j = 0 is no 0 then.
+void RowTerms::standardize(const FeatureRow& x) {
+  const bool centred = std::any_of(q_.column_center.begin(), q_.column_center.end(), [](double c) { return c != 0; });
+  const auto scaled = [&](std::int32_t j, double v) {
+    const auto at = static_cast<std::size_t>(j);
+    return (v - q_.column_center[at]) / q_.column_scale[at];
+  };
+  values_.clear();
+  if (x.indices != nullptr && !centred) {
+    for (std::int32_t k = 0; k < x.count; ++k) values_.push_back(scaled(x.indices[k], x.value(k)));
+    term_.x = sparse_row(x.indices, values_.data(), x.count, x.dimensions);
+    return;
+  }
+  if (x.indices == nullptr) {
+    for (std::int32_t j = 0; j < x.count; ++j) values_.push_back(scaled(j, x.value(j)));
+  } else {
+    for (std::int32_t j = 0; j < q_.dimensions; ++j) values_.push_back(scaled(j, 0));
+    for (std::int32_t k = 0; k < x.count; ++k)
+      values_[static_cast<std::size_t>(x.indices[k])] = scaled(x.indices[k], x.value(k));
+  }
+  term_.x = dense_row(values_.data(), static_cast<std::int32_t>(values_.size()));
+}
+
+const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int32_t label_class, double weight) {
+  require_finite(x, "WHERE");
+  fit(x);
+  term_.sparse_input = x.indices != nullptr;
+  if (q_.column_scale.empty())
+    term_.x = x;
+  else
+    standardize(x);
+  term_.label = q_.kind == Question::Kind::summary ? label.name : std::string_view{};
+  term_.label_key = label.key;
+  term_.label_number = label.number;
+  term_.label_class = label_class;
+  term_.lower = label.lower;
+  term_.upper = label.upper;
+  term_.weight = weight;
+  row_.x = term_.x;
+  row_.label = label_class;
+  row_.target = (label.lower - q_.target_center) / q_.target_scale;
+  row_.upper_target = label.upper;
+  row_.sample_weight = weight;
+  row_.loss_weight = q_.class_weight.empty() ? weight : weight * q_.class_weight[static_cast<std::size_t>(label_class)];
+  switch (q_.kind) {
+    case Question::Kind::summary:
+      // The same sample whatever the order: by a hash of the row as it came.
+      keys_[0] = static_cast<double>(hash_row(x, label, weight, q_.seed) >> 11) * 0x1.0p-53;
+      summary(weight);
+      break;
+    case Question::Kind::risk:
+      risk(weight);
+      break;
+    case Question::Kind::margin:
+      margins();
+      break;
+    case Question::Kind::interpolation:
+      row_.target = label.lower;
+      interpolation();
+      break;
+  }
+  return term_;
+}
+
+void RowTerms::summary(double weight) {
+  const bool targets = q_.outcome == Dataset::Outcome::targets;
+  const double y = targets ? row_.target : 0.0;
+  double size = 0;
+  for (const double end : {term_.lower, term_.upper})
+    if (q_.outcome != Dataset::Outcome::classes && std::isfinite(end)) size = std::max(size, std::fabs(end));
+  numbers_[0] = weight;
+  numbers_[1] = weight * y;
+  numbers_[2] = weight * y * y;
+  numbers_[3] = numbers_[4] = y;
+  numbers_[5] = norm(term_.x);
+  numbers_[6] = weight;
+  numbers_[7] = size;
+  if (!std::isfinite(numbers_[5]))
+    throw Error(ErrorKind::invalid_value, "the norm of a row overflows: its features are too large",
+                "Scale the features, or leave such rows out with WHERE.");
+  coefficients_[0] = weight;
+  coefficients_[1] = weight * y;
+  if (q_.curvature) curvatures_[0] = weight;
+}
+
+void RowTerms::risk(double weight) {
+  check_->measure(row_, numbers_.data(), coefficients_.data());
+  const double c = row_.loss_weight;
+  for (std::size_t o = 0; o < outputs_; ++o) {
+    const double u = risk_->scores()[o];
+    const double y = q_.outcome == Dataset::Outcome::targets ? row_.target
+                     : outputs_ == 1                         ? (row_.label == 1 ? 1.0 : -1.0)
+                                     : (row_.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
+    if (q_.curvature) curvatures_[o] = c * std::max(0.0, loss_->second_derivative(u, y));
+    if (!keys_.empty()) {
+      const double slack = weight > 0 && c > 0 ? std::fabs(loss_->slack(u, y, -loss_->derivative(u, y))) : infinity;
+      keys_[o] = std::isnan(slack) ? infinity : slack;
+    }
+    if (q_.steps.empty()) continue;
+    const auto at = static_cast<Eigen::Index>(o);
+    const double du = dot(term_.x, q_.direction.row(at).data()) + (q_.intercept ? q_.intercept_direction(at) : 0.0);
+    for (std::size_t k = 0; k < q_.steps.size(); ++k)
+      numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * loss_->value(u + q_.steps[k] * du, y) : 0.0;
+  }
+}
+
+void RowTerms::margins() {
+  check_->measure(row_, numbers_.data(), coefficients_.data());
+  double* const least = numbers_.data() + checked_;
+  std::fill(numbers_.begin() + static_cast<std::ptrdiff_t>(checked_), numbers_.end(), infinity);
+  std::fill(keys_.begin(), keys_.end(), infinity);
+  for (std::size_t o = 0; o < outputs_; ++o)
+    scores_[o] = dot(term_.x, q_.weights.row(static_cast<Eigen::Index>(o)).data());
+  const auto b = [&](std::size_t o) { return q_.intercept ? q_.intercepts(static_cast<Eigen::Index>(o)) : 0.0; };
+  const auto own = static_cast<std::size_t>(row_.label), classes = q_.classes.size();
+  if (q_.norm != 2) {
+    for (std::size_t o = 0; o < outputs_; ++o) {
+      const bool in = outputs_ == 1 ? own == 1 : own == o;
+      const std::size_t side = 2 * o + (in ? 1 : 0);
+      least[side] = in ? scores_[o] : -scores_[o];
+      keys_[side] = least[side] + (in ? b(o) : -b(o));
+    }
+  } else if (outputs_ == 1) {
+    const double sign = own == 1 ? 1 : -1;
+    least[own * classes + 1 - own] = sign * scores_[0];
+    keys_[own] = sign * (scores_[0] + b(0));
+  } else {
+    for (std::size_t c = 0; c < classes; ++c) {
+      if (c == own) continue;
+      const double m = scores_[own] - scores_[c];
+      least[own * classes + c] = m;
+      keys_[own] = std::min(keys_[own], m + b(own) - b(c));
+    }
+  }
+  for (double& key : keys_)
+    if (std::isnan(key)) key = -std::numeric_limits<double>::max();
+}
+
+void RowTerms::interpolation() {
+  check_->measure(row_, numbers_.data(), coefficients_.data());
+  keys_[0] = numbers_[2];  // how far inside of its interval the row is: the smallest is missed most
+}
+
+}  // namespace margin

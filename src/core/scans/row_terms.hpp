@@ -1,0 +1,64 @@
+// The terms of rows: a question made ready for many rows of one process.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/certificate/check.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/loss/loss.hpp"
+#include "core/scans/question.hpp"
+#include "core/scans/term.hpp"
+
+namespace margin {
+
+/// A row's label as it is read: a class by its name, or a target.
+struct RowLabel {
+  std::string_view name;
+  double key = 0;       ///< orders the class among the others
+  bool number = false;  ///< of a type of numbers
+  double lower = 0, upper = 0;
+};
+
+class RowTerms {
+ public:
+  explicit RowTerms(Question question);
+  RowTerms(const RowTerms&) = delete;
+  RowTerms& operator=(const RowTerms&) = delete;
+
+  const Question& question() const { return q_; }
+  /// Sorted index of a class. Throws Error(invalid_value) for one that the question does not know.
+  std::int32_t class_index(std::string_view name) const;
+  /// The term of a row, valid until the next call. `label_class`: what class_index() says; of no use in a summary.
+  /// Throws Error: wrong_dimensions, invalid_value (a feature that is not finite).
+  const Term& term(const FeatureRow& x, const RowLabel& label, std::int32_t label_class, double weight);
+  /// The term of a row without label or features.
+  const Term& skipped();
+
+ private:
+  void fit(const FeatureRow& x) const;
+  void standardize(const FeatureRow& x);
+  void summary(double weight);
+  void risk(double weight);
+  void margins();
+  void interpolation();
+
+  const Question q_;
+  std::unordered_map<std::string_view, std::int32_t> index_;
+  std::shared_ptr<const Loss> loss_;
+  std::unique_ptr<Check> check_;
+  RiskCheck* risk_ = nullptr;  // check_, where it is one
+  std::size_t outputs_, checked_ = 0;
+  std::string folds_;
+  CheckedRow row_{};
+  Term term_, skipped_;
+  std::vector<double> numbers_, coefficients_, curvatures_, keys_, values_, scores_;
+  std::vector<std::int32_t> indices_;
+};
+
+/// A hash of bytes: the identity of a question, the order of a sample.
+std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed);
+
+}  // namespace margin

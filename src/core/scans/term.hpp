@@ -1,0 +1,55 @@
+// What one row adds to the answer of a question: numbers, the row's coefficient in some sums of rows, and whether the
+// row itself is wanted. A view of memory of whoever made it; as bytes it is what SQL calls a margin_term.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/data/row.hpp"
+
+namespace margin {
+
+/// What the terms of one question have in common; an answer takes only terms and answers of its own form.
+struct AnswerForm {
+  std::uint64_t question = 0;   ///< a hash of the question
+  std::string_view folds;       ///< one letter per number: '+' adds up, '<' keeps the smaller, '>' the larger
+  std::int32_t vectors = 0;     ///< sums Σ c (x, constant)
+  std::int32_t matrices = 0;    ///< sums Σ g (x, constant)(x, constant)ᵀ, g ≥ 0
+  std::int32_t dimensions = 0;  ///< of x; 0: as far as the rows reach
+  double constant = 0;          ///< the value of one more column
+  std::int32_t bags = 0;        ///< rows are kept in so many bags
+  std::int64_t bag_rows = 0;    ///< of each, at most
+  std::int64_t bag_bytes = 0;   ///< of all rows of one bag, at most
+  bool labels = false;          ///< classes are counted, and some rows of each are kept
+};
+
+/// One row's. A skipped one (NULL label or features) says nothing else.
+struct Term {
+  AnswerForm form;
+  bool skipped = false;
+  const double* numbers = nullptr;       ///< as many as folds
+  const double* coefficients = nullptr;  ///< as many as vectors
+  const double* curvatures = nullptr;    ///< as many as matrices
+  FeatureRow x{};                        ///< what the sums take, and the bags
+  bool sparse_input = false;             ///< the row came as indices and values
+  // The row as a training will want it.
+  std::string_view label;  ///< of a class, where the form has labels
+  double label_key = 0;    ///< orders it among the others
+  bool label_number = false;
+  std::int32_t label_class = -1;  ///< sorted class index, where the question knows the classes
+  double lower = 0, upper = 0;    ///< targets
+  double weight = 1;
+  const double* keys = nullptr;  ///< one per bag, where the rows of the smallest keys stay; +∞: not for this one
+};
+
+/// The bytes of a term, and the term in bytes, which must outlive it and begin at a multiple of 8. Throws
+/// Error(malformed).
+std::string term_bytes(const Term& term);
+std::size_t term_size(const Term& term);
+void write_term(const Term& term, char* to);
+Term read_term(std::string_view bytes);
+/// The same of bytes that write_term() wrote in this process or that were checked: nothing is checked again.
+Term read_trusted_term(const char* bytes);
+
+}  // namespace margin

@@ -1,0 +1,267 @@
+// Questions, terms and answers: the parts merge into the whole, the bytes say the same, bad bytes are refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/certificate/certificate.hpp"
+#include "core/scans/answered_check.hpp"
+#include "core/scans/row_source.hpp"
+#include "core/scans/row_terms.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+Question summary_of(Dataset::Outcome outcome, bool curvature) {
+  Question q;
+  q.outcome = outcome;
+  q.curvature = curvature;
+  q.bag_rows = 5;
+  q.bag_bytes = 1 << 20;
+  return q;
+}
+
+Question risk_of(const Problem& p, Random& random) {
+  Question q;
+  q.kind = Question::Kind::risk;
+  q.outcome = p.data.outcome();
+  q.classes = p.class_names;
+  q.loss = p.loss_name;
+  q.epsilon = 0.2;
+  q.smoothing = 0.6;
+  q.lambda = p.lambda;
+  q.dimensions = p.dimensions();
+  q.weights = Weights(p.outputs(), p.dimensions());
+  q.direction = q.weights;
+  q.intercepts = Eigen::VectorXd(p.outputs());
+  q.intercept_direction = q.intercepts;
+  for (double& v : q.weights.reshaped()) v = normal(random);
+  for (double& v : q.direction.reshaped()) v = normal(random);
+  for (double& v : q.intercepts) v = normal(random);
+  for (double& v : q.intercept_direction) v = normal(random);
+  q.steps = {0.5, 1.0};
+  q.curvature = true;
+  q.bag_rows = 4;
+  q.bag_bytes = 1 << 20;
+  return q;
+}
+
+/// The answers of rows i with i % parts == part.
+std::vector<Answer> split(const Question& q, const Table& t, bool classes, int parts) {
+  std::vector<Answer> out;
+  for (int k = 0; k < parts; ++k) out.emplace_back();
+  RowTerms terms(q);
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    const std::string name = classes ? std::to_string(static_cast<int>(t.y[i])) : "";
+    RowLabel label{name, classes ? t.y[i] : 0, classes, classes ? 0 : t.y[i], classes ? 0 : t.y[i]};
+    const std::int32_t at = classes && q.kind != Question::Kind::summary ? terms.class_index(name) : -1;
+    out[i % out.size()].add(terms.term(dense_row(t.x[i].data(), t.dimensions()), label, at, 1));
+  }
+  return out;
+}
+
+void expect_near(const Answer& a, const Answer& b) {
+  ASSERT_EQ(a.rows(), b.rows());
+  const std::vector<double> left = a.numbers(), right = b.numbers();
+  ASSERT_EQ(left.size(), right.size());
+  for (std::size_t k = 0; k < left.size(); ++k)
+    if (left[k] != right[k]) EXPECT_NEAR(left[k], right[k], 1e-12 * (1 + std::fabs(left[k])));
+  EXPECT_LE((a.sums() - b.sums()).cwiseAbs().maxCoeff(), 1e-12 * (1 + a.sums().cwiseAbs().maxCoeff()));
+}
+
+class Answers : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Answers, MergeInAnyOrderAndSplit) {
+  Random random(5);
+  const bool classes = !is_regression_loss(GetParam());
+  for (int shape = 0; shape < 8; ++shape)
+    for (const int k : {2, 3}) {
+      if (!classes && k == 3) continue;
+      const Table t = make_table(random, shape, classes, k);
+      const Dataset data = make_dataset(t, classes, k);
+      Options options;
+      options.loss = GetParam();
+      options.lambda = 0.01;
+      options.epsilon = 0.2;
+      options.smoothing = 0.6;
+      const Problem p = make_problem(data, options);
+      for (const Question& q : {summary_of(data.outcome(), true), risk_of(p, random)}) {
+        Answer whole = std::move(split(q, t, classes, 1)[0]);
+        Answer from_memory = MemorySource(data).ask(q, {});
+        expect_near(whole, from_memory);
+        std::vector<Answer> parts = split(q, t, classes, 3);
+        Answer forward, backward;
+        for (std::size_t i = 0; i < 3; ++i) {
+          forward.merge(parts[i]);
+          backward.merge(parts[2 - i]);
+        }
+        expect_near(forward, whole);
+        expect_near(backward, whole);
+        for (std::int32_t b = 0; b < (q.kind == Question::Kind::risk ? q.outputs() : 1); ++b) {
+          whole.bag(b).sort();
+          backward.bag(b).sort();
+          ASSERT_EQ(whole.bag(b).rows(), backward.bag(b).rows());
+          for (std::int64_t i = 0; i < whole.bag(b).rows(); ++i)
+            EXPECT_EQ(whole.bag(b).row_bytes(i), backward.bag(b).row_bytes(i));
+        }
+        for (std::int32_t m = 0; m < (q.kind == Question::Kind::risk ? q.outputs() : 1); ++m) {
+          const SymmetricMatrix &a = whole.matrix(m), &b = forward.matrix(m);
+          for (std::size_t i = 0; i < a.size(); ++i)
+            for (std::size_t j = i; j < a.size(); ++j)
+              EXPECT_NEAR(a.row(i)[j], b.row(i)[j], 1e-12 * (1 + std::fabs(a.row(i)[i]) + std::fabs(a.row(j)[j])));
+        }
+      }
+    }
+}
+
+TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
+  Random random(7);
+  const bool classes = !is_regression_loss(GetParam());
+  for (const int k : {2, 3}) {
+    if (!classes && k == 3) continue;
+    const Table t = make_table(random, 0, classes, k);
+    const Dataset data = make_dataset(t, classes, k);
+    Options options;
+    options.loss = GetParam();
+    options.lambda = 0.01;
+    options.epsilon = 0.2;
+    options.smoothing = 0.6;
+    const Problem p = make_problem(data, options);
+    Question q = risk_of(p, random);
+    q.target_center = p.target_center;
+    const Answer answer = MemorySource(data).ask(q, {});
+    const std::shared_ptr<const Loss> loss = loss_of(q);
+    const Certificate found = answered_risk(q, *loss, answer).certificate({});
+    Weights dual(p.rows(), p.outputs());
+    for (std::int64_t i = 0; i < p.rows(); ++i)
+      for (std::int32_t o = 0; o < p.outputs(); ++o)
+        dual(i, o) = -p.loss->derivative(dot(data.row(i), q.weights.row(o).data()) + q.intercepts(o), p.target(i, o));
+    const Certificate expected = certify(p, q.weights, q.intercepts, dual);
+    EXPECT_NEAR(found.upper, expected.upper, 1e-12 * expected.upper);
+    EXPECT_NEAR(found.lower, expected.lower, 1e-12 * expected.upper);
+    EXPECT_EQ(found.support, expected.support);
+    EXPECT_NEAR(found.failure, expected.failure, 1e-12 * (1 + expected.failure));
+    // The losses at the steps are those of the weights there.
+    for (std::size_t s = 0; s < q.steps.size(); ++s) {
+      Question moved = q;
+      moved.weights += q.steps[s] * q.direction;
+      moved.intercepts += q.steps[s] * q.intercept_direction;
+      const Answer there = MemorySource(data).ask(moved, {});
+      for (std::int32_t o = 0; o < p.outputs(); ++o) {
+        const std::size_t at =
+            answered_risk(q, *loss, answer).folds().size() + s * static_cast<std::size_t>(p.outputs());
+        const double value = there.number(6 + 8 * static_cast<std::size_t>(o));
+        EXPECT_NEAR(answer.number(at + static_cast<std::size_t>(o)), value, 1e-10 * (1 + value));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Answers,
+                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+                         [](const auto& info) { return info.param; });
+
+TEST(AnswerBytes, SayTheSame) {
+  Random random(11);
+  const Table t = make_table(random, 0, true, 3);
+  const Dataset data = make_dataset(t, true, 3);
+  Options options;
+  options.lambda = 0.01;
+  const Problem p = make_problem(data, options);
+  for (const Question& q : {summary_of(data.outcome(), true), risk_of(p, random)}) {
+    EXPECT_EQ(Question::from_bytes(q.bytes()).bytes(), q.bytes());
+    Answer answer = MemorySource(data).ask(q, {});
+    const std::string bytes = answer.bytes();
+    EXPECT_EQ(Answer::from_bytes(bytes).bytes(), bytes);
+    // Through bytes or not: the same bits.
+    std::vector<Answer> parts = split(q, t, true, 2), again = split(q, t, true, 2);
+    Answer direct, through;
+    for (std::size_t i = 0; i < 2; ++i) {
+      direct.merge(parts[i]);
+      through.merge(Answer::from_bytes(again[i].bytes()));
+      through = Answer::from_bytes(through.bytes());
+    }
+    EXPECT_EQ(direct.bytes(), through.bytes());
+  }
+  EXPECT_TRUE(Answer::from_bytes(Answer().bytes()).empty());
+}
+
+/// Nothing but an error, or a value that can be written again, comes of damaged bytes.
+template <class Use>
+void damage(const std::string& bytes, Use use) {
+  Random random(13);
+  for (int k = 0; k < 4000; ++k) {
+    std::string bad = bytes;
+    if (k % 5 == 0) bad.resize(random.below(bad.size()));
+    for (std::uint32_t hits = 1 + random.below(3); hits > 0 && !bad.empty(); --hits) {
+      const std::size_t at =
+          k % 2 == 0 ? random.below(std::min<std::size_t>(bad.size(), 200)) : random.below(bad.size());
+      bad[at] = static_cast<char>(k % 3 == 0 ? 0xff : random.next());
+    }
+    try {
+      use(bad);
+    } catch (const Error& e) {
+      EXPECT_FALSE(e.message().empty());
+    }
+  }
+}
+
+TEST(AnswerBytes, DamagedOnesDoNoHarm) {
+  Random random(17);
+  const Table t = make_table(random, 0, true, 3);
+  const Dataset data = make_dataset(t, true, 3);
+  Options options;
+  options.lambda = 0.01;
+  const Problem p = make_problem(data, options);
+  for (const Question& q : {summary_of(data.outcome(), true), risk_of(p, random)}) {
+    Answer answer = MemorySource(data).ask(q, {});
+    damage(answer.bytes(), [&](const std::string& bytes) {
+      Answer a = Answer::from_bytes(bytes);
+      a.merge(Answer::from_bytes(bytes));
+      EXPECT_FALSE(a.bytes().empty());
+    });
+    damage(q.bytes(), [&](const std::string& bytes) {
+      RowTerms terms(Question::from_bytes(bytes));
+      const std::int32_t at = terms.question().classes.empty() ? -1 : 0;
+      EXPECT_FALSE(
+          term_bytes(terms.term(dense_row(t.x[0].data(), t.dimensions()), {"0", 0, true, 0, 0}, at, 1)).empty());
+    });
+    RowTerms terms(q);
+    const std::int32_t at = q.classes.empty() ? -1 : 1;
+    const std::string bytes =
+        term_bytes(terms.term(dense_row(t.x[0].data(), t.dimensions()), {"1", 1, true, 0, 0}, at, 1));
+    Answer direct, through;
+    direct.add(read_term(bytes));
+    through.add(terms.term(dense_row(t.x[0].data(), t.dimensions()), {"1", 1, true, 0, 0}, at, 1));
+    EXPECT_EQ(direct.bytes(), through.bytes());
+    damage(bytes, [&](const std::string& damaged) {
+      Answer a;
+      a.add(read_term(damaged));
+      EXPECT_EQ(a.rows() + a.skipped(), 1);
+    });
+  }
+}
+
+TEST(AnswerForms, OfDifferentQuestionsDoNotMix) {
+  Random random(19);
+  const Table t = make_table(random, 0, true);
+  const Dataset data = make_dataset(t, true);
+  Question q = summary_of(data.outcome(), false), other = q;
+  other.seed = 1;
+  Answer a = MemorySource(data).ask(q, {});
+  const Answer b = MemorySource(data).ask(other, {});
+  EXPECT_THROW(a.merge(b), Error);
+  EXPECT_THROW(a.add(RowTerms(other).skipped()), Error);
+  Answer none;
+  a.merge(none);
+  none.merge(b);
+  EXPECT_EQ(none.rows(), b.rows());
+}
+
+}  // namespace
+}  // namespace margin
