@@ -360,12 +360,14 @@ CREATE FUNCTION margin_options(
   degree          integer      DEFAULT NULL,
   coef0           float8       DEFAULT NULL,
   width           integer      DEFAULT NULL,
-  on_error        text         DEFAULT NULL
+  on_error        text         DEFAULT NULL,
+  shard           text         DEFAULT NULL,
+  sample_rows     bigint       DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
   bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text,
-  boolean, boolean, text, "any", integer, float8, integer, text)
+  boolean, boolean, text, "any", integer, float8, integer, text, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 -- ------------------------------------------------------------------------------------------------------- training
@@ -406,6 +408,122 @@ CREATE AGGREGATE train_margin(label "any", features "any", weight float8, option
   FINALFUNC = margin_train_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE train_margin("any", "any", float8, jsonb) IS 'trains a model on weighted rows';
+
+-- ------------------------------------------------------------------------------------------------------------- scans
+
+CREATE TYPE margin_question;
+COMMENT ON TYPE margin_question IS 'what is asked of all rows: an iterate, and which sums and rows are wanted at it';
+
+CREATE FUNCTION margin_question_in(cstring) RETURNS margin_question
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_in(cstring) IS 'part of the type margin_question: input';
+
+CREATE FUNCTION margin_question_out(margin_question) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_out(margin_question) IS 'part of the type margin_question: output';
+
+CREATE FUNCTION margin_question_recv(internal) RETURNS margin_question
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_recv(internal) IS 'part of the type margin_question: binary input';
+
+CREATE FUNCTION margin_question_send(margin_question) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_send(margin_question) IS 'part of the type margin_question: binary output';
+
+CREATE TYPE margin_question (
+  INPUT = margin_question_in, OUTPUT = margin_question_out, RECEIVE = margin_question_recv, SEND = margin_question_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE TYPE margin_term;
+COMMENT ON TYPE margin_term IS 'what one row adds to the answer of a question';
+
+CREATE FUNCTION margin_term_in(cstring) RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_in(cstring) IS 'part of the type margin_term: input';
+
+CREATE FUNCTION margin_term_out(margin_term) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_out(margin_term) IS 'part of the type margin_term: output';
+
+CREATE FUNCTION margin_term_recv(internal) RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_recv(internal) IS 'part of the type margin_term: binary input';
+
+CREATE FUNCTION margin_term_send(margin_term) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_send(margin_term) IS 'part of the type margin_term: binary output';
+
+CREATE TYPE margin_term (
+  INPUT = margin_term_in, OUTPUT = margin_term_out, RECEIVE = margin_term_recv, SEND = margin_term_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE TYPE margin_state;
+COMMENT ON TYPE margin_state IS 'what some rows answer to a question; the states of parts merge into that of all';
+
+CREATE FUNCTION margin_state_in(cstring) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_in(cstring) IS 'part of the type margin_state: input';
+
+CREATE FUNCTION margin_state_out(margin_state) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_out(margin_state) IS 'part of the type margin_state: output';
+
+CREATE FUNCTION margin_state_recv(internal) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_recv(internal) IS 'part of the type margin_state: binary input';
+
+CREATE FUNCTION margin_state_send(margin_state) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_send(margin_state) IS 'part of the type margin_state: binary output';
+
+CREATE TYPE margin_state (
+  INPUT = margin_state_in, OUTPUT = margin_state_out, RECEIVE = margin_state_recv, SEND = margin_state_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE FUNCTION margin_term(question margin_question, label "any", features "any") RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_term(margin_question, "any", "any") IS 'what a row adds to the answer of a question';
+
+CREATE FUNCTION margin_term(question margin_question, label "any", features "any", weight float8) RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_term(margin_question, "any", "any", float8) IS 'what a weighted row adds to the answer of a question';
+
+CREATE FUNCTION margin_sum_step(margin_state, margin_term) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';
+
+CREATE FUNCTION margin_merge(margin_state, margin_state) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_merge(margin_state, margin_state) IS 'the state of the rows of two states; NULL counts as no rows';
+
+-- The states have a concrete type and a combine function, so that workers, partitions and foreign servers can each sum
+-- up their own rows.
+CREATE AGGREGATE margin_sum(term margin_term) (
+  SFUNC = margin_sum_step, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_sum(margin_term) IS 'the answer of all rows to a question, of their terms';
+
+CREATE AGGREGATE margin_sum(state margin_state) (
+  SFUNC = margin_merge, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_sum(margin_state) IS 'the answer of all rows to a question, of states of parts of them';
+
+CREATE FUNCTION margin_question(options jsonb, model margin_model) RETURNS margin_question
+  AS 'MODULE_PATHNAME', 'margin_question_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_question(jsonb, margin_model) IS 'the question what all rows say of the weights of a model; options take the place of the model''s';
+
+CREATE FUNCTION margin_certificate(question margin_question, state margin_state, OUT objective text, OUT rows bigint,
+  OUT lower float8, OUT upper float8, OUT gap float8) RETURNS record
+  AS 'MODULE_PATHNAME', 'margin_certificate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_certificate(margin_question, margin_state)
+  IS 'what the answer of all rows proves of the weights of its question';
+
+CREATE FUNCTION margin_state_info(state margin_state) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_state_info(margin_state) IS 'what is in a state, for a person to read: rows, classes, numbers, kept rows';
 
 -- ---------------------------------------------------------------------------------------------------- using a model
 
@@ -653,7 +771,7 @@ CREATE FUNCTION margin_kernels(OUT name text, OUT formula text, OUT options text
 COMMENT ON FUNCTION margin_kernels() IS 'the kernels that the option kernel can name';
 
 CREATE FUNCTION margin_option_list(OUT name text, OUT type text, OUT meaning text, OUT default_value text, OUT used_by text) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 37;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 39;
 COMMENT ON FUNCTION margin_option_list() IS 'the options of margin_options, with type, values and meaning, default, and who reads them';
 
 CREATE FUNCTION margin_version() RETURNS text

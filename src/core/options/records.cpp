@@ -125,167 +125,196 @@ void set_gamma(Options& s, std::string_view key, const Value& v) {
 }  // namespace
 
 const std::vector<OptionRecord>& option_records() {
-  static const std::vector<OptionRecord> records = {
-      {"norm", "\"any\"", "1 <= p <= 2: the p of the lp norm that measures the margin; 'sparse': 1 + 1/ln d", "2",
-       ReadBy::every_training, "every hard margin, interpolation", set_norm},
-      {"lambda", "double precision", "1e-300 to 1e300", "none: hard margin", ReadBy::every_training,
-       "every soft margin",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.lambda = number(k, v, "a number from 1e-300 to 1e300", [](double x) { return x >= 1e-300 && x <= 1e300; });
-       }},
-      {"loss", "text",
-       "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or interpolate",
-       "hinge with lambda, else exponential", ReadBy::every_training, "every soft margin, interpolation",
-       [](Options& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
-      {"solver", "text", "auto or a solver", "auto", ReadBy::every_training, "",
-       [](Options& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
-      {"tolerance", "double precision", "0 <= t < 1: relative width of the certified interval at which training stops",
-       "0.001", ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.tolerance = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
-       }},
-      {"max_iterations", "bigint", "1 to 10^15", "by solver; \"per output\": each output may take as many",
-       ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.max_iterations = static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
-           return x >= 1 && x <= 1e15 && x == std::floor(x);
-         }));
-       }},
-      {"max_seconds", "double precision", "above 0: seconds that the solver may take; certifying comes on top", "none",
-       ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
-       }},
-      {"intercept", "boolean", "fit an intercept", "true", ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
-      {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
-       ReadBy::soft_margins, "every soft margin",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.intercept_scale =
-             number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
-       }},
-      {"standardize", "boolean", "train on centred columns, and labels of a regression, of unit variance", "false",
-       ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
-      {"class_weight", "\"any\"", "'balanced', or an object of label: weight as jsonb or text, weights of 0 or more",
-       "every class 1", ReadBy::every_training, "soft margins with classes", set_class_weight},
-      {"seed", "bigint", "0 to 2^53", "0", ReadBy::every_training, "folds of calibration and cross-validation",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.seed = static_cast<std::uint64_t>(number(k, v, "a whole number from 0 to 2^53", [](double x) {
-           return x >= 0 && x <= 9007199254740992.0 && x == std::floor(x);
-         }));
-       }},
-      {"history", "boolean", "return the interval after every iteration or epoch", "false", ReadBy::every_training,
-       "every solver", [](Options& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
-      {"dual_weights", "boolean", "return the dual vector, one value per row (and class) in input order", "false",
-       ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
-      {"initial", "margin_model", "a model to start from", "none", ReadBy::methods, "", set_initial},
-      {"log_level", "text", "off, debug1, log, info, notice", "margin.log_level", ReadBy::every_training, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.log_level = choice<std::string>(
-             k, v, {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
-       }},
-      {"order", "text", "permutation (a fresh one every epoch), random (with replacement), cyclic", "permutation",
-       ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.order = choice<Order>(
-             k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}});
-       }},
-      {"output", "text", "last iterate, average of the last iterates, a random one of them", "last", ReadBy::methods,
-       "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.output =
-             choice<Output>(k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
-       }},
-      {"start", "text", "zero, sgd (an epoch of Modified-SGD)", "zero", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
-       }},
-      {"l1_ratio", "double precision", "0 <= rho < 1: share of the l1 norm in the regulariser (elastic net)", "0",
-       ReadBy::every_training, "every soft margin, above 0 sdca",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.l1_ratio = number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
-       }},
-      {"epsilon", "double precision", "0 to 1e150: half-width of the tube", "0.1", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });
-       }},
-      {"smoothing", "double precision", "1e-150 to 1e150: gamma of the loss", "1", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.smoothing =
-             number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
-       }},
-      {"calibration", "text", "none, platt, isotonic: how scores become probabilities", "none", ReadBy::every_training,
-       "soft margins with classes",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.calibration = choice<Calibrate>(
-             k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
-       }},
-      {"unseen", "text", "error, ignore: what becomes of features of a sparse row that the training did not have",
-       "error", ReadBy::every_training, "who uses the model",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
-       }},
-      {"one_class", "text",
-       "error, null: what a training gives whose rows all have one label; NULL lets the other groups of a GROUP BY "
-       "have their models",
-       "error", ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.null_for_one_class = choice<bool>(k, v, {{"error", false}, {"null", true}});
-       }},
-      {"shrinkage", "double precision", "0 < nu <= 1: factor of every step of boosting", "0.1", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
-       }},
-      {"step", "text",
-       "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); theory (sampling)",
-       "by solver", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.step = choice<Step>(k, v,
-                               {{"quadratic", Step::quadratic},
-                                {"wolfe", Step::wolfe},
-                                {"adaboost", Step::adaboost},
-                                {"optimal", Step::optimal},
-                                {"theory", Step::theory}});
-       }},
-      {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
-       }},
-      {"accelerated", "boolean", "take accelerated steps", "by solver", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
-      {"working_set", "boolean",
-       "solve on a small working set of rows that passes over all rows certify and grow; false: the method's own steps "
-       "over all rows",
-       "true with solver auto, else false", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
-      {"kernel", "text", "a kernel; linear alone leaves the model linear", "linear", ReadBy::every_training, "",
-       [](Options& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
-      {"gamma", "\"any\"",
-       "a positive number; 'scale': 1/(d Var(x)) with the variance of all features of all rows, as in scikit-learn; "
-       "'auto': 1/d",
-       "scale", ReadBy::methods, "", set_gamma},
-      {"degree", "integer", "1 to 100: of the polynomial kernel", "3", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.degree = number(k, v, "a whole number from 1 to 100",
-                           [](double x) { return x >= 1 && x <= 100 && x == std::floor(x); });
-       }},
-      {"coef0", "double precision", "0 or more: constant of the polynomial kernel", "0", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.coef0 = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
-       }},
-      {"width", "integer", "1 to 10^6: hidden units, drawn from seed", "1024", ReadBy::methods, "",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000",
-                                                    [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
-       }},
-      {"on_error", "text", "error, null: what a training gives for rows that cannot be trained on", "error",
-       ReadBy::every_training, "every solver",
-       [](Options& s, std::string_view k, const Value& v) {
-         s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
-       }},
-  };
+  static const std::vector<OptionRecord>
+      records =
+          {
+              {"norm", "\"any\"", "1 <= p <= 2: the p of the lp norm that measures the margin; 'sparse': 1 + 1/ln d",
+               "2", ReadBy::every_training, "every hard margin, interpolation", set_norm},
+              {"lambda", "double precision", "1e-300 to 1e300", "none: hard margin", ReadBy::every_training,
+               "every soft margin",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.lambda =
+                     number(k, v, "a number from 1e-300 to 1e300", [](double x) { return x >= 1e-300 && x <= 1e300; });
+               }},
+              {"loss", "text",
+               "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or "
+               "interpolate",
+               "hinge with lambda, else exponential", ReadBy::every_training, "every soft margin, interpolation",
+               [](Options& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
+              {"solver", "text", "auto or a solver", "auto", ReadBy::every_training, "",
+               [](Options& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
+              {"tolerance", "double precision",
+               "0 <= t < 1: relative width of the certified interval at which training stops", "0.001",
+               ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.tolerance =
+                     number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
+               }},
+              {"max_iterations", "bigint", "1 to 10^15", "by solver; \"per output\": each output may take as many",
+               ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.max_iterations =
+                     static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
+                       return x >= 1 && x <= 1e15 && x == std::floor(x);
+                     }));
+               }},
+              {"max_seconds", "double precision", "above 0: seconds that the solver may take; certifying comes on top",
+               "none", ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
+               }},
+              {"intercept", "boolean", "fit an intercept", "true", ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
+              {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
+               ReadBy::soft_margins, "every soft margin",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.intercept_scale =
+                     number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
+               }},
+              {"standardize", "boolean", "train on centred columns, and labels of a regression, of unit variance",
+               "false", ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
+              {"class_weight", "\"any\"",
+               "'balanced', or an object of label: weight as jsonb or text, weights of 0 or more", "every class 1",
+               ReadBy::every_training, "soft margins with classes", set_class_weight},
+              {"seed", "bigint", "0 to 2^53", "0", ReadBy::every_training, "folds of calibration and cross-validation",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.seed = static_cast<std::uint64_t>(number(k, v, "a whole number from 0 to 2^53", [](double x) {
+                   return x >= 0 && x <= 9007199254740992.0 && x == std::floor(x);
+                 }));
+               }},
+              {"history", "boolean", "return the interval after every iteration or epoch", "false",
+               ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
+              {"dual_weights", "boolean", "return the dual vector, one value per row (and class) in input order",
+               "false", ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
+              {"initial", "margin_model", "a model to start from", "none", ReadBy::methods, "", set_initial},
+              {"log_level", "text", "off, debug1, log, info, notice", "margin.log_level", ReadBy::every_training, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.log_level = choice<std::string>(
+                     k, v,
+                     {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
+               }},
+              {"order", "text", "permutation (a fresh one every epoch), random (with replacement), cyclic",
+               "permutation", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.order = choice<Order>(
+                     k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}});
+               }},
+              {"output", "text", "last iterate, average of the last iterates, a random one of them", "last",
+               ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.output = choice<Output>(
+                     k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
+               }},
+              {"start", "text", "zero, sgd (an epoch of Modified-SGD)", "zero", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
+               }},
+              {"l1_ratio", "double precision", "0 <= rho < 1: share of the l1 norm in the regulariser (elastic net)",
+               "0", ReadBy::every_training, "every soft margin, above 0 sdca",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.l1_ratio =
+                     number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
+               }},
+              {"epsilon", "double precision", "0 to 1e150: half-width of the tube", "0.1", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });
+               }},
+              {"smoothing", "double precision", "1e-150 to 1e150: gamma of the loss", "1", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.smoothing =
+                     number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
+               }},
+              {"calibration", "text", "none, platt, isotonic: how scores become probabilities", "none",
+               ReadBy::every_training, "soft margins with classes",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.calibration = choice<Calibrate>(
+                     k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
+               }},
+              {"unseen", "text",
+               "error, ignore: what becomes of features of a sparse row that the training did not have", "error",
+               ReadBy::every_training, "who uses the model",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
+               }},
+              {"one_class", "text",
+               "error, null: what a training gives whose rows all have one label; NULL lets the other groups of a "
+               "GROUP BY "
+               "have their models",
+               "error", ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.null_for_one_class = choice<bool>(k, v, {{"error", false}, {"null", true}});
+               }},
+              {"shrinkage", "double precision", "0 < nu <= 1: factor of every step of boosting", "0.1", ReadBy::methods,
+               "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
+               }},
+              {"step", "text",
+               "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); theory (sampling)",
+               "by solver", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.step = choice<Step>(k, v,
+                                       {{"quadratic", Step::quadratic},
+                                        {"wolfe", Step::wolfe},
+                                        {"adaboost", Step::adaboost},
+                                        {"optimal", Step::optimal},
+                                        {"theory", Step::theory}});
+               }},
+              {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
+               }},
+              {"accelerated", "boolean", "take accelerated steps", "by solver", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
+              {"working_set", "boolean",
+               "solve on a small working set of rows that passes over all rows certify and grow; false: the method's "
+               "own steps "
+               "over all rows",
+               "true with solver auto, else false", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
+              {"kernel", "text", "a kernel; linear alone leaves the model linear", "linear", ReadBy::every_training, "",
+               [](Options& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
+              {"gamma", "\"any\"",
+               "a positive number; 'scale': 1/(d Var(x)) with the variance of all features of all rows, as in "
+               "scikit-learn; "
+               "'auto': 1/d",
+               "scale", ReadBy::methods, "", set_gamma},
+              {"degree", "integer", "1 to 100: of the polynomial kernel", "3", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.degree = number(k, v, "a whole number from 1 to 100",
+                                   [](double x) { return x >= 1 && x <= 100 && x == std::floor(x); });
+               }},
+              {"coef0", "double precision", "0 or more: constant of the polynomial kernel", "0", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.coef0 = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
+               }},
+              {"width", "integer", "1 to 10^6: hidden units, drawn from seed", "1024", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000", [](double x) {
+                   return x >= 1 && x <= 1e6 && x == std::floor(x);
+                 }));
+               }},
+              {"on_error", "text", "error, null: what a training gives for rows that cannot be trained on", "error",
+               ReadBy::every_training, "every solver",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
+               }},
+              {"shard", "text",
+               "a column of the query: each of its values is asked alone, so that every foreign partition answers for "
+               "its rows",
+               "none", ReadBy::scans, "train_margin_from",
+               [](Options& s, std::string_view k, const Value& v) { s.shard = text(k, v); }},
+              {"sample_rows", "bigint", "1 or more: rows that the first scan keeps in memory, at most",
+               "as many as fit", ReadBy::scans, "train_margin_from",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.sample_rows = static_cast<std::int64_t>(number(k, v, "a whole number of 1 or more", [](double x) {
+                   return x >= 1 && x <= 0x1p53 && x == std::floor(x);
+                 }));
+               }},
+          };
   return records;
 }
 

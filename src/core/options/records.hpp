@@ -13,6 +13,7 @@ namespace margin {
 enum class ReadBy {
   every_training,  ///< it states the problem, or what is wanted of any method; values that do not fit are refused
   soft_margins,
+  scans,    ///< trainings by scans
   methods,  ///< the solvers, losses and kernels whose records name it
 };
 

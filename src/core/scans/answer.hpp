@@ -56,6 +56,7 @@ class Answer {
   std::int64_t longest_block() const;
   /// Σ g (x, constant)(x, constant)ᵀ
   const SymmetricMatrix& matrix(std::int32_t k, const Progress& progress = {});
+  std::int32_t bags() const { return form_.bags; }
   Bag& bag(std::int32_t k) { return bags_[static_cast<std::size_t>(k)]; }
   std::map<std::string, SeenClass, std::less<>>& classes() { return classes_; }
 

@@ -59,6 +59,7 @@ std::string quoted(std::string_view kind, std::string_view name) {
 /// What a user would have to change for the option to be read.
 std::string who_does_not(const OptionRecord& option, const Options& options, const Solver& solver,
                          const std::vector<std::string>& losses) {
+  if (option.scope == ReadBy::scans) return "a training with its rows in memory";
   if (option.scope == ReadBy::soft_margins) return "a hard margin";
   if (!solvers_that_read(option.name).empty())
     return quoted("solver", solver.name()) + (options.solver == "auto" ? ", which auto chooses here" : "");
@@ -80,6 +81,7 @@ std::string readers_of(const OptionRecord& option) {
 bool is_read(const OptionRecord& option, const Options& options, const Solver& solver,
              const std::vector<std::string>& losses) {
   if (option.scope == ReadBy::every_training) return true;
+  if (option.scope == ReadBy::scans) return false;
   if (option.scope == ReadBy::soft_margins) return !options.hard_margin();
   if (names(solver.record(), option.name) || kernel_reads(kernel_of(options), option.name)) return true;
   return std::any_of(losses.begin(), losses.end(),

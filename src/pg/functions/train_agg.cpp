@@ -9,6 +9,7 @@
 #include "pg/values/jsonb.hpp"
 #include "pg/values/labels.hpp"
 #include "pg/values/model_datum.hpp"
+#include "pg/values/row_weight.hpp"
 
 namespace margin::pg {
 namespace {
@@ -61,17 +62,6 @@ TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf
   return state;
 }
 
-double sample_weight(FunctionCallInfo fcinfo, int argument) {
-  if (PG_ARGISNULL(argument))
-    throw Error(ErrorKind::null_value, "the row weight is NULL, expected a number of 0 or more",
-                "Use coalesce(weight, 1), or leave such rows out with FILTER (WHERE ...).");
-  const double weight = PG_GETARG_FLOAT8(argument);
-  if (!(weight >= 0) || !std::isfinite(weight))
-    throw Error(ErrorKind::invalid_value,
-                "the row weight is " + number_text(weight) + ", expected a finite number of 0 or more");
-  return weight;
-}
-
 RowRules rules_of_training(Value::Object options) {
   const Options settings = parse_options(options);
   return {outcome_of(settings), settings.null_for_error};
@@ -89,7 +79,7 @@ Label label_of(const LabelReader& reader, Datum value, TrainState& state) {
 }
 
 void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
-  const double weight = weight_at == 0 ? 1.0 : sample_weight(fcinfo, weight_at);
+  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
   const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
   state.data.append(x, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
 }

@@ -77,10 +77,11 @@ struct Report {
 }
 
 /// True when the body threw: the exception is over and its message is in `report`.
-bool failed(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), Datum& result, Report& report) {
+template <class Body>
+bool failed(Body&& body, Report& report) {
   report.backend = nullptr;
   try {
-    result = body(fcinfo);
+    body();
     return false;
   } catch (const BackendError& e) {
     report.backend = e.data;
@@ -107,11 +108,22 @@ Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char
   bool threw;
   {
     TracedCall call(name);
-    threw = failed(fcinfo, body, result, report);
+    threw = failed([&] { result = body(fcinfo); }, report);
     call.report();
   }
   if (threw) raise(report);
   return result;
+}
+
+void callback(void (*body)(void*), void* argument, const char* name) {
+  Report report;
+  bool threw;
+  {
+    TracedCall call(name);
+    threw = failed([=] { body(argument); }, report);
+    call.report();
+  }
+  if (threw) raise(report);
 }
 
 void guarded(void (*call)(void*), void* argument) {

@@ -1,6 +1,6 @@
 // Where C++ exceptions and PostgreSQL errors meet. entry() turns exceptions into ereport(ERROR) after every C++ frame
-// is gone; backend() turns ereport(ERROR) into an exception before it could jump over one. Nothing else in src/pg
-// raises, catches or jumps.
+// is gone, and callback() does outside of SQL functions; backend() turns ereport(ERROR) into an exception before it
+// could jump over one. Nothing else in src/pg raises, catches or jumps.
 #pragma once
 
 #include "pg/server/postgres.hpp"
@@ -14,6 +14,10 @@ struct BackendError {
 
 /// Run `body` as the body of the SQL function `name`: whatever it throws becomes one PostgreSQL error.
 Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char* name);
+
+/// Run `body(argument)` where the server calls us otherwise than as an SQL function: whatever it throws becomes one
+/// PostgreSQL error.
+void callback(void (*body)(void*), void* argument, const char* name);
 
 /// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError.
 void guarded(void (*call)(void*), void* argument);
@@ -58,6 +62,17 @@ std::optional<Error> row_error(F&& f) {
     return e;
   }
   return std::nullopt;
+}
+
+/// Runs f, which reads a binary value: what it finds malformed is malformed binary.
+template <class F>
+void read_binary(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::malformed) throw;
+    throw Error(ErrorKind::malformed_binary, e.message(), e.hint(), e.detail());
+  }
 }
 
 /// ereport(WARNING) with a hint.

@@ -27,6 +27,8 @@
 #include "core/loss/loss.hpp"
 #include "core/model/metrics.hpp"
 #include "core/model/probability.hpp"
+#include "core/scans/answer.hpp"
+#include "core/scans/row_terms.hpp"
 #include "core/train/train.hpp"
 
 extern "C" {
@@ -40,6 +42,7 @@ extern "C" {
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
 #include <common/hashfn.h>
+#include <executor/spi.h>
 #include <fmgr.h>
 #include <funcapi.h>
 #include <mb/pg_wchar.h>
@@ -49,11 +52,13 @@ extern "C" {
 #include <utils/array.h>
 #include <utils/builtins.h>
 #include <utils/datum.h>
+#include <utils/expandeddatum.h>
 #include <utils/guc.h>
 #include <utils/jsonb.h>
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>
 #include <utils/numeric.h>
+#include <utils/plancache.h>
 #include <utils/rangetypes.h>
 #include <utils/syscache.h>
 #include <utils/typcache.h>

@@ -1,0 +1,85 @@
+#include "core/scans/model_question.hpp"
+
+#include "core/certificate/check.hpp"
+#include "core/scans/answered_check.hpp"
+#include "core/scans/row_terms.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int64_t kept_bytes = 32 << 20;
+
+void require_plain(const Model& model, const Options& options) {
+  if (model.basis != nullptr)
+    throw Error(ErrorKind::unsupported, "a question has weights of features, and this model has others",
+                "margin_verify checks models of kernels and stumps.");
+  if (options.standardize && !model.about_margin())
+    throw Error(ErrorKind::unsupported,
+                "the model was trained with standardize: its objective is in units that only its training knew",
+                "margin_verify and margin_evaluate measure it in the units of the rows.");
+  if (options.class_weight_balanced)
+    throw Error(ErrorKind::unsupported, "balanced class weights depend on all rows at once",
+                "Give them as numbers: class_weight => '{\"label\": weight, ...}'.");
+}
+
+}  // namespace
+
+Question model_question(const Model& model, const Options& options) {
+  require_plain(model, options);
+  Question q;
+  q.kind = !model.hard_margin()   ? Question::Kind::risk
+           : model.interpolates() ? Question::Kind::interpolation
+                                  : Question::Kind::margin;
+  q.outcome = model.interpolates() ? Dataset::Outcome::intervals
+              : model.regression() ? Dataset::Outcome::targets
+                                   : Dataset::Outcome::classes;
+  q.classes = model.classes;
+  q.loss = model.hard_margin() ? "" : model.loss;
+  q.epsilon = options.epsilon;
+  q.smoothing = options.smoothing;
+  q.lambda = model.lambda.value_or(0);
+  q.l1_ratio = options.l1_ratio;
+  q.norm = model.norm;
+  q.intercept = options.intercept;
+  q.intercept_scale = options.intercept_scale;
+  q.target_center = model.target_center.value_or(0);
+  if (!options.class_weight.empty())
+    for (const std::string& name : model.classes) {
+      const auto found = options.class_weight.find(name);
+      q.class_weight.push_back(found == options.class_weight.end() ? 1.0 : found->second);
+    }
+  q.dimensions = model.dimensions > 0 ? model.dimensions : model.terms();
+  q.weights = Weights::Zero(model.outputs(), q.dimensions);
+  for (std::int32_t j = 0; j < model.terms(); ++j) q.weights.col(model.feature(j)) = model.weights.col(j);
+  q.intercepts = model.intercept.array() - q.target_center;
+  q.seed = options.seed;
+  q.bag_rows = options.sample_rows.value_or(0);
+  q.bag_bytes = q.bag_rows > 0 ? kept_bytes : 0;
+  return q;
+}
+
+Certificate answered_certificate(const Question& question, const Answer& answer, const Progress& progress) {
+  if (question.kind == Question::Kind::summary)
+    throw Error(ErrorKind::unsupported, "a summary asks nothing about weights",
+                "Give the question of a model: margin_question(options, model).");
+  if (answer.empty() || answer.question() != hash_bytes(question.bytes(), 0))
+    throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
+                "Sum up the terms of this very question.");
+  if (question.kind == Question::Kind::risk)
+    return answered_risk(question, *loss_of(question), answer).certificate(progress);
+  const ModelVectors vectors{question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,
+                             nullptr};
+  const std::unique_ptr<Check> check = make_check(question.objective(nullptr), vectors, false);
+  std::vector<double> numbers = answer.numbers();
+  const std::size_t size = check->folds().size();
+  bool sound = numbers.size() >= size;
+  if (sound) {
+    numbers.resize(size);
+    sound = check->merge(numbers);
+  }
+  if (!sound) throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
+  return check->certificate(progress);
+}
+
+}  // namespace margin

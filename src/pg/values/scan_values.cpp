@@ -1,0 +1,44 @@
+#include "pg/values/scan_values.hpp"
+
+#include "pg/server/memory.hpp"
+
+namespace margin::pg {
+
+std::string_view scan_bytes(Datum value) {
+  auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(value));
+  if (VARATT_IS_EXTENDED(raw)) raw = backend([=] { return pg_detoast_datum(raw); });
+  if (reinterpret_cast<std::uintptr_t>(raw) % 8 != 0) {
+    auto* aligned = static_cast<varlena*>(allocate_in(CurrentMemoryContext, VARSIZE(raw)));
+    std::memcpy(aligned, raw, VARSIZE(raw));
+    raw = aligned;
+  }
+  return {scan_room(raw), VARSIZE(raw) - scan_header};
+}
+
+std::size_t scan_value_size(std::size_t size, const char* what) {
+  if (size > MaxAllocSize - scan_header)
+    throw Error(ErrorKind::limit_exceeded, std::string("a ") + what + " of " + std::to_string(size) +
+                                               " bytes is larger than the 1 GB that one value can hold");
+  return scan_header + size;
+}
+
+void fill_scan_value(varlena* value, std::size_t size, std::string_view bytes) {
+  SET_VARSIZE(value, size);
+  std::memset(VARDATA(value), 0, scan_header - VARHDRSZ);
+  std::memcpy(scan_room(value), bytes.data(), bytes.size());
+}
+
+varlena* allocate_scan_value(std::size_t size, const char* what) {
+  const std::size_t all = scan_value_size(size, what);
+  auto* value = static_cast<varlena*>(allocate_in(CurrentMemoryContext, all));
+  fill_scan_value(value, all, {});
+  return value;
+}
+
+Datum scan_value(std::string_view bytes, const char* what) {
+  varlena* value = allocate_scan_value(bytes.size(), what);
+  std::memcpy(scan_room(value), bytes.data(), bytes.size());
+  return PointerGetDatum(value);
+}
+
+}  // namespace margin::pg
