@@ -51,9 +51,10 @@ std::vector<std::int32_t> ClassTable::ranks() const {
   return rank;
 }
 
-Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory)
+Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory, BlockStore* store)
     : outcome_(outcome),
       memory_(memory),
+      store_(store),
       rows_(memory),
       labels_(memory),
       targets_(memory),
@@ -66,7 +67,15 @@ Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory)
       packed_(memory) {}
 
 Dataset::~Dataset() {
-  for (const Block& b : blocks_) memory_->deallocate(b.at, b.size, 8);
+  for (const Block& b : blocks_) give_back(b);
+}
+
+void Dataset::give_back(const Block& b) {
+  if (b.at == nullptr) return;
+  if (b.stored)
+    store_->release(b.at, b.size);
+  else
+    memory_->deallocate(b.at, b.size, 8);
 }
 
 double Dataset::density() const {
@@ -74,8 +83,8 @@ double Dataset::density() const {
   return static_cast<double>(stored_values_) / (static_cast<double>(rows_.size()) * dimensions_);
 }
 
-std::size_t Dataset::bytes() const {
-  return block_bytes_ + rows_.capacity() * sizeof rows_[0] + labels_.capacity() * sizeof labels_[0] +
+std::size_t Dataset::array_bytes() const {
+  return rows_.capacity() * sizeof rows_[0] + labels_.capacity() * sizeof labels_[0] +
          (targets_.capacity() + upper_targets_.capacity() + weights_.capacity()) * sizeof(double);
 }
 
@@ -104,26 +113,64 @@ void Dataset::fit_dimensions(const FeatureRow& x) {
   sparse_input_ |= sparse;
 }
 
-// A block is a quarter of what is held already, between 1 kB and 32 MB: small groups stay small, large ones cost few
-// allocations and can be huge pages, and a memory limit is met with at most a fifth of it unused.
+// In memory a block is a quarter of what is held already, between 1 kB and 32 MB: small groups stay small, large ones
+// cost few allocations and can be huge pages, and a memory limit is met with at most a fifth of it unused.
+void Dataset::add_block(std::size_t bytes) {
+  const std::size_t size = std::max(spilled_ ? store_->block() : next_block_, bytes);
+  blocks_.reserve(blocks_.size() + 1);  // first, so that no block is lost when memory is short
+  free_ = spilled_ ? store_->allocate(size) : static_cast<char*>(memory_->allocate(size, 8));
+  blocks_.push_back({free_, size, spilled_});
+  free_bytes_ = size;
+  block_bytes_ += size;
+  next_block_ = std::clamp(block_bytes_ / 4, smallest_block, largest_block);
+}
+
 char* Dataset::allocate(std::size_t bytes) {
   const std::size_t align = bytes >= 64 ? 64 : 8;
   auto padding = [&] { return (align - reinterpret_cast<std::uintptr_t>(free_) % align) % align; };
-  if (free_ == nullptr || padding() + bytes > free_bytes_) {
-    const std::size_t size = std::max(next_block_, bytes + 64);
-    blocks_.reserve(blocks_.size() + 1);  // first, so that no block is lost when memory is short
-    free_ = static_cast<char*>(memory_->allocate(size, 8));
-    blocks_.push_back({free_, size});
-    free_bytes_ = size;
-    block_bytes_ += size;
-    next_block_ = std::clamp(block_bytes_ / 4, smallest_block, largest_block);
-  }
+  const auto full = [&] { return free_ == nullptr || padding() + bytes > free_bytes_; };
+  if (full() && !spilled_ && store_ != nullptr && block_bytes_ + std::max(next_block_, bytes + 64) > store_->share())
+    spill();
+  if (full()) add_block(bytes + 64);
   const std::size_t skip = padding();
   char* at = free_ + skip;
   const std::size_t used = std::min(free_bytes_, skip + (bytes + 7) / 8 * 8);
   free_ += used;
   free_bytes_ -= used;
   return at;
+}
+
+std::size_t Dataset::size_of(std::uintptr_t tagged) const {
+  const std::size_t value = (tagged & wide_bit) != 0 ? sizeof(double) : sizeof(float);
+  if ((tagged & sparse_bit) == 0) return static_cast<std::size_t>(dimensions_) * value;
+  std::int32_t count;
+  std::memcpy(&count, reinterpret_cast<const char*>(tagged & ~form_bits), sizeof count);
+  return 8 + static_cast<std::size_t>(count) * (value + sizeof(std::int32_t));
+}
+
+// Rows lie in the blocks in their order, so that a block can go as soon as the first row of the next one is met.
+void Dataset::spill() {
+  if (spilled_) return;
+  spilled_ = true;
+  free_ = nullptr;
+  free_bytes_ = block_bytes_ = 0;
+  const std::size_t old = blocks_.size();
+  std::size_t leaving = 0;
+  const auto leave = [&] {
+    give_back(blocks_[leaving]);
+    blocks_[leaving++].at = nullptr;
+  };
+  for (std::uintptr_t& row : rows_) {
+    const auto* const from = reinterpret_cast<const char*>(row & ~form_bits);
+    while (leaving < old && !(from >= blocks_[leaving].at && from < blocks_[leaving].at + blocks_[leaving].size))
+      leave();
+    const std::size_t bytes = size_of(row);
+    char* const to = allocate(bytes);
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    row = reinterpret_cast<std::uintptr_t>(to) | (row & form_bits);
+  }
+  while (leaving < old) leave();
+  blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(old));
 }
 
 void Dataset::push_row(const char* at, std::uintptr_t form) {
@@ -234,7 +281,8 @@ void Dataset::push_label(const Label& label, double weight) {
 }
 
 Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
-  Dataset out(outcome_);
+  Dataset out(outcome_, std::pmr::get_default_resource(), store_);
+  out.spilled_ = spilled_;
   out.classes_ = classes_;
   out.dimensions_ = dimensions_;
   out.fixed_dimensions_ = fixed_dimensions_;
@@ -262,8 +310,9 @@ void Dataset::store_smaller(const std::vector<std::int32_t>& columns, const std:
   for (const std::int32_t j : columns) scratch[static_cast<std::size_t>(j)] = 0;
 }
 
-Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress) const {
-  Dataset out(outcome_);
+Dataset Dataset::with_columns(const ColumnMap& map, const Progress& progress, bool to_store) const {
+  Dataset out(outcome_, std::pmr::get_default_resource(), store_);
+  if (to_store) out.spill();
   out.classes_ = classes_;
   out.dimensions_ = map.size();
   out.declared_ = declared_dimensions();

@@ -1,6 +1,6 @@
 // The rows of one training: features in blocks, labels, weights. Rows are only appended; a trained-on Dataset is
-// const. All memory comes from one pmr resource, and nothing else needs a destructor to run, so that a PostgreSQL
-// memory context can simply drop it.
+// const. All memory comes from one pmr resource and, for blocks that it is too small for, from a BlockStore; nothing
+// else needs a destructor to run, so that a PostgreSQL memory context can simply drop it.
 #pragma once
 
 #ifdef POSTGRES_H
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/data/block_store.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -73,7 +74,10 @@ class Dataset {
  public:
   enum class Outcome { classes, targets, intervals };
 
-  explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+  /// `store`, which may be nullptr: where the features go once their blocks exceed its share; outlives this data set,
+  /// unless no destructor runs.
+  explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+                   BlockStore* store = nullptr);
   Dataset(Dataset&&) = default;
   Dataset& operator=(Dataset&&) = delete;
   ~Dataset();
@@ -89,8 +93,15 @@ class Dataset {
   Dataset subset(const std::vector<std::int64_t>& rows) const;
 
   /// All rows in the columns of `map`, which has every column that a row uses, with their outcomes, weights and
-  /// classes. Each row is stored in the smaller of its two forms.
-  Dataset with_columns(const ColumnMap& map, const Progress& progress) const;
+  /// classes. Each row is stored in the smaller of its two forms; `to_store`: in the store from the first row on.
+  Dataset with_columns(const ColumnMap& map, const Progress& progress, bool to_store = false) const;
+
+  /// Moves all features, those to come as well, to the store, which there must be.
+  void spill();
+  /// Whether the features are in the store: visits far from each other then cost a page each.
+  bool spilled() const { return spilled_; }
+  /// For copies of these rows.
+  BlockStore* store() const { return store_; }
 
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int32_t dimensions() const { return dimensions_; }
@@ -102,8 +113,12 @@ class Dataset {
   bool sparse_input() const { return sparse_input_; }
   /// Stored values over rows × dimensions (1 for all-dense data).
   double density() const;
-  /// Bytes held for rows, labels and weights.
-  std::size_t bytes() const;
+  /// Bytes of memory held for rows, labels and weights.
+  std::size_t bytes() const { return array_bytes() + (spilled_ ? 0 : block_bytes_); }
+  /// Of these, what a row takes besides its features.
+  std::size_t array_bytes() const;
+  /// Bytes of features, wherever they are.
+  std::size_t feature_bytes() const { return block_bytes_; }
 
   /// The largest ‖x_i‖.
   double radius() const { return radius_; }
@@ -148,11 +163,15 @@ class Dataset {
   void push_label(const Label& label, double weight);
   void push_row(const char* at, std::uintptr_t form);
   char* allocate(std::size_t bytes);
+  void add_block(std::size_t bytes);
+  std::size_t size_of(std::uintptr_t tagged) const;
 
   static constexpr std::uintptr_t wide_bit = 1, sparse_bit = 2, form_bits = 3;
 
   Outcome outcome_;
   std::pmr::memory_resource* memory_;
+  BlockStore* store_;
+  bool spilled_ = false;
   std::pmr::vector<std::uintptr_t> rows_;  // address of the row's bytes; the two low bits are the form
   std::pmr::vector<std::int32_t> labels_;
   std::pmr::vector<double> targets_, upper_targets_, weights_;
@@ -164,7 +183,9 @@ class Dataset {
   struct Block {
     char* at;
     std::size_t size;
+    bool stored;
   };
+  void give_back(const Block& block);
   std::pmr::vector<Block> blocks_;
   std::size_t block_bytes_ = 0;
   char* free_ = nullptr;

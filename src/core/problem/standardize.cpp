@@ -15,8 +15,9 @@ void for_each_value(const Row& x, F f) {
   for (std::int32_t k = 0; k < x.count; ++k) f(x.indices != nullptr ? x.indices[k] : k, x.value(k));
 }
 
-Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress) {
-  Dataset copy(data.outcome());
+Dataset standardized(const Dataset& data, const Standardization& s, const Progress& progress, bool to_store) {
+  Dataset copy(data.outcome(), std::pmr::get_default_resource(), data.store());
+  if (to_store) copy.spill();
   for (std::int32_t c = 0; c < data.classes().size(); ++c)
     copy.classes().intern(data.classes().name(c), data.classes().key(c));
   const auto d = static_cast<std::size_t>(data.dimensions());
@@ -112,10 +113,11 @@ StandardizedRows::StandardizedRows(const Dataset& data, const Options& options, 
                                    MemoryBudget& memory)
     : data_(data) {
   if (!options.standardize) return;
-  memory.require(8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions(),
-                 "the standardised copy of the rows");
+  const double features = 8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions();
+  const bool to_store = data.store() != nullptr && (data.spilled() || !memory.allows(features));
+  memory.require(to_store ? static_cast<double>(data.array_bytes()) : features, "the standardised copy of the rows");
   units_ = measure(data, options.intercept, progress);
-  copy_.emplace(standardized(data, *units_, progress));
+  copy_.emplace(standardized(data, *units_, progress, to_store));
   memory.use(static_cast<double>(copy_->bytes()));
 }
 

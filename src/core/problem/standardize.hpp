@@ -30,7 +30,8 @@ void to_standard_units(const Standardization& s, InitialModel& model);
 /// the option the rows as they are.
 class StandardizedRows {
  public:
-  /// `memory` counts the copy; throws Error(limit_exceeded) where it does not allow one.
+  /// `memory` counts the copy; where it does not allow one, the copy's features go to the store of the rows, and
+  /// without a store Error(limit_exceeded) is thrown.
   StandardizedRows(const Dataset& data, const Options& options, const Progress& progress, MemoryBudget& memory);
   StandardizedRows(const StandardizedRows&) = delete;
   StandardizedRows& operator=(const StandardizedRows&) = delete;

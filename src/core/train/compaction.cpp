@@ -58,10 +58,12 @@ Compaction::Compaction(const Dataset& data, const Options& options, const Progre
     : data_(data) {
   if (!may_compact(data, options)) return;
   // No row of the copy takes more bytes than it takes here.
-  if (!memory.allows(static_cast<double>(data.bytes()))) return;
+  const auto arrays = static_cast<double>(data.array_bytes()), features = static_cast<double>(data.feature_bytes());
+  const bool in_memory = !data.spilled() && memory.allows(arrays + features);
+  if (!in_memory && (data.store() == nullptr || !memory.allows(arrays))) return;
   const std::optional<ColumnMap> used = columns_in_use(data, progress);
   if (!used.has_value()) return;
-  copy_.emplace(data.with_columns(*used, progress));
+  copy_.emplace(data.with_columns(*used, progress, !in_memory));
   columns_ = used->columns();
   memory.use(static_cast<double>(copy_->bytes()));
 }

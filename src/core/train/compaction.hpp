@@ -15,8 +15,8 @@ namespace margin {
 /// use a small part of their columns. Otherwise the rows as they are.
 class Compaction {
  public:
-  /// `memory` counts the copy; one that it does not allow is not made. The rows
-  /// of a kernel model stay as they are: a kernel may depend on the width, and its rows are laid out by columns in use.
+  /// `memory` counts the copy; where it does not allow one, the copy's features go to the store of the rows, and
+  /// without a store none is made. The rows of a kernel model stay as they are: a kernel may depend on the width, and its rows are laid out by columns in use.
   Compaction(const Dataset& data, const Options& options, const Progress& progress, MemoryBudget& memory);
   Compaction(const Compaction&) = delete;
   Compaction& operator=(const Compaction&) = delete;

@@ -1,10 +1,12 @@
-// The aggregate train_margin: rows are collected in the aggregate's memory context, the final function trains.
+// The aggregate train_margin: rows are collected in the aggregate's memory context, past a share of
+// margin.memory_limit in a temporary file; the final function trains.
 #include "pg/functions/train_agg.hpp"
 
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/training_warnings.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
+#include "pg/server/spill.hpp"
 #include "pg/values/features.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/labels.hpp"
@@ -21,7 +23,8 @@ struct TrainState {
         options(&memory),
         cause(&memory),
         where(&memory),
-        data(rules.outcome, &memory),
+        store(context, std::max(0.0, memory_limit())),
+        data(rules.outcome, &memory, memory_limit() < 0 ? nullptr : &store),
         null_for_error(rules.null_for_error) {}
 
   std::int64_t rows = 0, skipped = 0;
@@ -29,6 +32,7 @@ struct TrainState {
   std::pmr::string options;       // payload of the jsonb, the same for every row; empty: none given
   std::pmr::string cause, where;  // of the row that ruined the group; empty: none did
   LabelCache labels;
+  SpillStore store;
   Dataset data;
   bool null_for_error;
 };
@@ -138,6 +142,7 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
   }
   if (state->data.rows() == 0) return std::nullopt;
   require_classes(state->data);
+  notice_of_spill(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
   return CollectedRows{state->data, std::move(options), state->skipped, state->null_for_error,

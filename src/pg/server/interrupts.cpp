@@ -1,6 +1,7 @@
 #include "pg/server/interrupts.hpp"
 
 #include "pg/server/poll_trace.hpp"
+#include "pg/server/spill.hpp"
 
 namespace margin::pg {
 
@@ -21,6 +22,7 @@ SessionProgress::SessionProgress(const std::string& level, bool hard_margin, Clo
 // Interrupts that do not cancel (barriers, requests to log memory) are served too, and training goes on.
 void InterruptProgress::poll() const {
   if (guc_poll_trace > 0) trace_poll();
+  trim_spilled_rows();
   if (InterruptPending) backend([] { CHECK_FOR_INTERRUPTS(); });
 }
 

@@ -5,9 +5,11 @@
 
 namespace margin::pg {
 
-/// Serves the session's interrupts.
+/// Serves the session's interrupts, and keeps spilled rows out of memory.
 class InterruptProgress : public Progress {
  public:
+  /// Where rows may spill, polls come oftener: a visit to a row brings sixteen pages or more with it.
+  InterruptProgress() : Progress(guc_memory_limit < 0 ? 1048576 : 32768) {}
   void poll() const override;
 };
 

@@ -20,12 +20,11 @@ void* allocate_bytes(MemoryContext context, std::size_t bytes) {
 void* ContextResource::do_allocate(std::size_t bytes, std::size_t alignment) {
   const double needed = static_cast<double>(bytes_) + static_cast<double>(bytes);
   if (limit_ >= 0 && needed > limit_)
-    throw Error(
-        ErrorKind::limit_exceeded,
-        "training needs more memory than margin.memory_limit allows: " + size_text(needed, true) + ", the limit is " +
-            size_text(limit_, false),
-        "Raise margin.memory_limit, use real[] instead of double precision[], or train on a sample of the rows.",
-        "Rows read so far: " + std::to_string(*rows_) + ".");
+    throw Error(ErrorKind::limit_exceeded,
+                "training needs more memory than margin.memory_limit allows: " + size_text(needed, true) +
+                    ", the limit is " + size_text(limit_, false),
+                "Raise margin.memory_limit, or train on a sample of the rows.",
+                "Rows read so far: " + std::to_string(*rows_) + ".");
   if (alignment > MAXIMUM_ALIGNOF) throw std::bad_alloc();
   void* p = allocate_bytes(context_, std::max<std::size_t>(bytes, 1));
   bytes_ += bytes;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <type_traits>
 
-#include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
 #include "core/solvers/run.hpp"
+#include "core/solvers/sdca/shuffle.hpp"
 #include "core/solvers/sdca/state.hpp"
 
 namespace margin {
@@ -66,32 +66,6 @@ inline void prefetch_row(const Row& x) {
   for (long at = 0; at < bytes && at < 1024; at += 64) __builtin_prefetch(p + at);
 }
 
-/// A permutation of `order`, drawn by swaps as an epoch goes along. The places to swap with are random: they are drawn,
-/// and fetched, some steps ahead, or every visit would wait for one.
-class Shuffle {
- public:
-  Shuffle(std::vector<std::int32_t>& order, Random& random) : order_(order), random_(random), n_(order.size()) {
-    for (std::size_t k = 0; k < std::min(n_, ahead); ++k) draw(k);
-  }
-  /// Element k; for k = 0, 1, ... in turn.
-  std::int32_t settle(std::size_t k) {
-    std::swap(order_[k], order_[place_[k % ahead]]);
-    if (k + ahead < n_) draw(k + ahead);
-    return order_[k];
-  }
-
- private:
-  static constexpr std::size_t ahead = 16;
-  void draw(std::size_t k) {
-    place_[k % ahead] = k + random_.below(n_ - k);
-    __builtin_prefetch(&order_[place_[k % ahead]], 1);
-  }
-
-  std::vector<std::int32_t>& order_;
-  Random& random_;
-  std::size_t n_, place_[ahead];
-};
-
 }  // namespace detail
 
 /// One epoch: visit the rows of `order` (shuffled on the way when `shuffle`), each with the exact step of its
@@ -105,8 +79,8 @@ EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>
   const std::size_t n = order.size();
   std::size_t kept = 0, k = 0;
   double work = 0;
-  std::optional<detail::Shuffle> permutation;
-  if (shuffle) permutation.emplace(order, random);
+  std::optional<Shuffle> permutation;
+  if (shuffle) permutation.emplace(order, random, state.stretches, run);
   const auto announce = [&](std::size_t at) {
     __builtin_prefetch(rows + (permutation ? permutation->settle(at) : order[at]));
   };

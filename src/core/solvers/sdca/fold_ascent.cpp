@@ -105,6 +105,7 @@ FoldAscent::FoldAscent(const Problem& p, const Options& options, const std::vect
       width_(panel_width(count)),
       run_(run),
       random_(options.seed),
+      stretches_(p.data, run),
       rows_(spread<Visit>(static_cast<std::size_t>(p.rows()))),
       outputs_(static_cast<std::size_t>(p.outputs())),
       held_out_(rows_.size() * outputs_.size()),
@@ -223,7 +224,7 @@ double FoldAscent::epoch(const L& loss) {
   const double constant = problem_.intercept ? problem_.intercept_scale * problem_.intercept_scale : 0.0;
   const std::size_t n = order_.size();
   std::size_t kept = 0;
-  detail::Shuffle permutation(order_, random_);
+  Shuffle permutation(order_, random_, stretches_, run_);
   const auto announce = [&](std::size_t k) {
     const auto i = static_cast<std::size_t>(permutation.settle(k));
     __builtin_prefetch(&rows_[i]);

@@ -9,6 +9,7 @@
 #include "core/base/random.hpp"
 #include "core/problem/problem.hpp"
 #include "core/solvers/run.hpp"
+#include "core/solvers/sdca/shuffle.hpp"
 
 namespace margin {
 
@@ -59,6 +60,7 @@ class FoldAscent {
   const std::size_t width_;  // of a panel: count_ rounded up to whole vectors
   Run& run_;
   Random random_;
+  const Stretches stretches_;
   std::vector<Visit> rows_;
   std::vector<Output> outputs_;
   std::vector<double> held_out_;  // rows × outputs, kept by the last look() at each

@@ -11,6 +11,7 @@ SdcaState::SdcaState(const Problem& p, Run& run)
     : problem(p),
       convexity(p.lambda * (1 - p.l1_ratio)),
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
+      stretches(p.data, run),
       run_(run),
       kernels_(simd()),
       scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {

@@ -9,6 +9,7 @@
 #include "core/loss/loss.hpp"
 #include "core/problem/problem.hpp"
 #include "core/solvers/run.hpp"
+#include "core/solvers/sdca/shuffle.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -69,6 +70,7 @@ class SdcaState {
   std::vector<std::int32_t> movable;  ///< rows whose a is not known in closed form
   std::vector<double> weights, z;
   double intercept = 0;
+  const Stretches stretches;  ///< of rows in a file
 
  private:
   void add_thresholded(const Row& x, double t);

@@ -15,10 +15,10 @@ namespace {
 void modified_sgd(SdcaState& state, Random& random, Run& run) {
   const Loss& loss = *state.problem.loss;
   std::vector<std::int32_t> order = state.movable;
+  Shuffle permutation(order, random, state.stretches, run);
   double seen = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    std::swap(order[k], order[k + random.below(order.size() - k)]);
-    const auto i = static_cast<std::size_t>(order[k]);
+    const auto i = static_cast<std::size_t>(permutation.settle(k));
     Coordinate& row = state.rows[i];
     const double before = seen;
     seen += state.problem.data.weight(static_cast<std::int64_t>(i));
