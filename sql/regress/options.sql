@@ -122,8 +122,11 @@ SHOW margin.memory_limit;
 SELECT pg_temp.error_of($$SET margin.log_level = 'loud'$$);
 SELECT pg_temp.error_of($$SET margin.memory_limit = -2$$);
 SELECT pg_temp.error_of($$SET margin.no_such_setting = 1$$);
+-- Past the limit the features go to a temporary file; what else is kept of a row, and the solver, must fit.
 SET margin.memory_limit = '1MB';
+SELECT (train_margin(i % 2 = 0, ARRAY(SELECT 1 / (i + j)::real FROM generate_series(1, 1000) j), '{"lambda": 0.1}')).status FROM generate_series(1, 1000) i;
 SELECT pg_temp.error_of($$SELECT train_margin(i % 2 = 0, ARRAY(SELECT 1 / (i + j)::real FROM generate_series(1, 1000) j)) FROM generate_series(1, 1000) i$$);
+SELECT pg_temp.error_of($$SELECT train_margin(i % 2 = 0, ARRAY[i::real]) FROM generate_series(1, 100000) i$$);
 SELECT (train_margin(y, x)).status FROM t;
 RESET margin.memory_limit;
 SET margin.memory_limit = '300kB';

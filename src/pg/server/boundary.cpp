@@ -143,6 +143,11 @@ void guarded(void (*call)(void*), void* argument) {
   throw BackendError{data};
 }
 
+void raise_file_error(const char* what, const char* path) {
+  ereport(ERROR, (errcode_for_file_access(), errmsg("could not %s file \"%s\": %m", what, path)));
+  pg_unreachable();
+}
+
 void warn(const std::string& message, const std::string& hint) {
   const char* text = message.c_str();
   const char* advice = hint.c_str();

@@ -46,6 +46,9 @@ auto backend(F&& f) -> decltype(f()) {
   }
 }
 
+/// ereport(ERROR): could not do `what` with the file `path`, for the reason in errno. Only inside of backend().
+[[noreturn]] void raise_file_error(const char* what, const char* path);
+
 /// Whether an error is about the rows at hand, and not about the statement or the machine.
 inline bool about_rows(const Error& e) {
   return e.kind() == ErrorKind::invalid_value || e.kind() == ErrorKind::null_value ||

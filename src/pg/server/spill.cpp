@@ -159,10 +159,10 @@ void SpillFile::write_open_block() {
       if (FileWrite(file, block.at + done, n, offset + static_cast<off_t>(done), WAIT_EVENT_BUFFILE_WRITE) == n)
         continue;
       if (errno == 0) errno = ENOSPC;
-      ereport(ERROR, (errcode_for_file_access(), errmsg("could not write to file \"%s\": %m", FilePathName(file))));
+      raise_file_error("write to", FilePathName(file));
     }
     if (mmap(block.at, block.size, PROT_READ, MAP_SHARED | MAP_FIXED, FileGetRawDesc(file), offset) == MAP_FAILED)
-      ereport(ERROR, (errcode_for_file_access(), errmsg("could not map file \"%s\": %m", FilePathName(file))));
+      raise_file_error("map", FilePathName(file));
   });
   open_ = {nullptr, 0};
 }
