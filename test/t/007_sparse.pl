@@ -51,7 +51,8 @@ $node->safe_psql('postgres', q{
 	  FROM generate_series(1, 20000) AS id, generate_series(1, 100) AS j GROUP BY id;
 	VACUUM ANALYZE bags;});
 my $dimensions = $node->safe_psql('postgres', q{
-	SET margin.memory_limit = '31MB';
+	SET margin.memory_limit = '62MB';    -- rows beyond half of it would need a file
+	SET temp_file_limit = 0;
 	SELECT (train_margin(y, x, '{"lambda": 1, "loss": "squared_hinge", "solver": "sdca", "tolerance": 0.1}')).dimensions FROM bags;});
 is($dimensions, '50000', 'training on 2 M non-zeros of 50,000 features stays within 1.3 x 12 bytes a non-zero');
 
