@@ -45,7 +45,8 @@ void Answer::require_form(const AnswerForm& f) const {
 
 void Answer::resize(std::int32_t dimensions, const Progress& progress) {
   const double columns = dimensions;
-  const double needed = 16.0 * form_.vectors * columns + 4.0 * form_.matrices * columns * columns +
+  const double squares = dimensions <= most_matrix_columns ? columns * columns : 0;
+  const double needed = 16.0 * form_.vectors * columns + 4.0 * form_.matrices * squares +
                         8.0 * static_cast<double>(classes_.size()) * columns;
   if (needed > most_bytes)
     throw Error(ErrorKind::limit_exceeded,
@@ -63,6 +64,10 @@ void Answer::resize(std::int32_t dimensions, const Progress& progress) {
     }
   }
   for (std::unique_ptr<Matrix>& m : matrices_) {
+    if (dimensions > most_matrix_columns) {
+      m.reset();
+      continue;
+    }
     const auto size = static_cast<std::size_t>(dimensions);
     auto wider = std::make_unique<Matrix>(size, form_.constant);
     if (m != nullptr) {
@@ -145,7 +150,7 @@ void Answer::add(const Term& t, const Progress& progress) {
     masses_[static_cast<std::size_t>(k)].add(c * form_.constant);
     block_work_ += t.x.count;
   }
-  for (std::int32_t k = 0; k < form_.matrices; ++k) {
+  for (std::int32_t k = 0; k < form_.matrices && has_matrices(); ++k) {
     Matrix& m = *matrices_[static_cast<std::size_t>(k)];
     if (t.curvatures[k] > 0) m.block.add(t.x, t.curvatures[k], 1.0, m.sum, progress);
   }
@@ -166,7 +171,8 @@ void Answer::flush_block() {
 }
 
 void Answer::flush_matrices(const Progress& progress) {
-  for (std::unique_ptr<Matrix>& m : matrices_) m->block.flush(1.0, m->sum, progress);
+  for (std::size_t k = 0; k < matrices_.size() && has_matrices(); ++k)
+    matrices_[k]->block.flush(1.0, matrices_[k]->sum, progress);
 }
 
 void Answer::merge(const Answer& o, const Progress& progress) {
@@ -201,7 +207,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   blocks_ += o.blocks();
   longest_ = std::max(longest_, o.longest_block());
   for (std::size_t k = 0; k < masses_.size(); ++k) masses_[k].add(o.masses_[k]);
-  for (std::size_t k = 0; k < matrices_.size(); ++k) {
+  for (std::size_t k = 0; k < matrices_.size() && has_matrices(); ++k) {
     SymmetricMatrix theirs = o.matrices_[k]->sum;
     GramBlock rest = o.matrices_[k]->block;
     rest.flush(1.0, theirs, progress);

@@ -54,6 +54,9 @@ class Answer {
   /// Of how many blocks a sum consists, and of how many rows the longest of them.
   std::int64_t blocks() const { return blocks_ + (block_rows_ > 0 ? 1 : 0); }
   std::int64_t longest_block() const;
+  /// Whether there are the sums below: not of more than `most_matrix_columns` dimensions, where nobody could use them.
+  bool has_matrices() const { return form_.matrices > 0 && dimensions_ <= most_matrix_columns; }
+  static constexpr std::int32_t most_matrix_columns = 2048;
   /// Σ g (x, constant)(x, constant)ᵀ
   const SymmetricMatrix& matrix(std::int32_t k, const Progress& progress = {});
   std::int32_t bags() const { return form_.bags; }

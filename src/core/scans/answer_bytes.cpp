@@ -53,7 +53,7 @@ std::string Answer::bytes(const Progress& progress) {
     progress.work(dimensions_);
   }
   for (const std::unique_ptr<Matrix>& m : matrices_) {
-    const std::size_t size = m->sum.size();
+    const std::size_t size = m == nullptr ? 0 : m->sum.size();
     for (std::size_t i = 0; i < size; ++i) {
       out.raw(m->sum.row(i) + i, 8 * (size - i));
       progress.work(static_cast<double>(size - i));
@@ -113,7 +113,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
              "a bad number of features");
   // What follows has at least these bytes: nothing is allocated for less.
   const double columns = dimensions + (f.constant != 0 ? 1.0 : 0.0);
-  const double matrices = f.matrices * columns * (columns + 1) / 2;
+  const double matrices = dimensions <= most_matrix_columns ? f.matrices * columns * (columns + 1) / 2 : 0;
   in.require(8.0 * f.vectors * (dimensions + 2.0) + 8 * matrices + 33.0 * f.bags <= static_cast<double>(in.left()),
              "it ends early");
   f.folds = folds;
@@ -138,7 +138,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
     in.raw(a.total_.row(k).data(), 8 * static_cast<std::size_t>(dimensions));
   }
   for (const std::unique_ptr<Matrix>& m : a.matrices_) {
-    const std::size_t size = m->sum.size();
+    const std::size_t size = m == nullptr ? 0 : m->sum.size();
     for (std::size_t i = 0; i < size; ++i) in.raw(m->sum.row(i) + i, 8 * (size - i));
   }
   for (Bag& bag : a.bags_) bag.read(in);

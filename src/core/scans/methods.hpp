@@ -1,0 +1,22 @@
+// The methods that train by scans, and which of them a problem takes.
+#pragma once
+
+#include "core/scans/scan_problem.hpp"
+
+namespace margin {
+
+/// `first`: the answer to first_question(), with the sums of squares that a method may want. Vectors that come back are
+/// in the units of the questions; a hard margin's weights have norm 1.
+ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
+                            MemoryBudget memory);
+
+/// Hard margins and interpolation: rows that matter are kept, solved for in memory, and grown by scans (scans/pool.cpp).
+ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
+/// Squared loss: one system of features × features (scans/squared.cpp).
+ScanSolution solve_squared(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run);
+/// Smooth losses: Newton's method from a sample's solution (scans/smooth.cpp).
+ScanSolution solve_smooth_scans(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
+/// Piecewise linear losses: rows near a kink are kept (scans/band.cpp).
+ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
+
+}  // namespace margin

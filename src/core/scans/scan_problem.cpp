@@ -1,0 +1,268 @@
+#include "core/scans/scan_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/range.hpp"
+#include "core/scans/answered_check.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int32_t most_sparse_numbers = 256;
+constexpr std::int64_t rows_per_number = 10;
+
+/// The numbers of a summary (scans/row_terms.cpp).
+enum SummaryNumbers : std::size_t { weight, targets, squares, least, largest, longest, heaviest, target_size };
+
+void require_size(double value, const std::string& what, const std::string& hint) {
+  if (value <= largest_norm && (value == 0 || value >= smallest_norm)) return;
+  throw Error(ErrorKind::invalid_value,
+              "the largest " + what + " is " + (std::isfinite(value) ? describe(Value{value}) : "Infinity") +
+                  ", expected " + (value > largest_norm ? "at most 1e152" : "0 or at least 1e-152"),
+              hint);
+}
+
+/// A row in standard units, as RowTerms makes it.
+FeatureRow in_units(const FeatureRow& x, const Standardization& s, std::int32_t dimensions, bool centred,
+                    std::vector<double>& values) {
+  values.clear();
+  const auto scaled = [&](std::int32_t j, double v) {
+    return (v - s.mean[static_cast<std::size_t>(j)]) / s.deviation[static_cast<std::size_t>(j)];
+  };
+  if (x.indices != nullptr && !centred) {
+    for (std::int32_t k = 0; k < x.count; ++k) values.push_back(scaled(x.indices[k], x.value(k)));
+    return sparse_row(x.indices, values.data(), x.count, dimensions);
+  }
+  for (std::int32_t j = 0; j < dimensions; ++j) values.push_back(scaled(j, x.indices == nullptr ? x.value(j) : 0));
+  for (std::int32_t k = 0; x.indices != nullptr && k < x.count; ++k)
+    values[static_cast<std::size_t>(x.indices[k])] = scaled(x.indices[k], x.value(k));
+  return dense_row(values.data(), dimensions);
+}
+
+}  // namespace
+
+ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& first, ScanRun& run,
+                         MemoryBudget memory)
+    : rows(first.rows()),
+      skipped(first.skipped()),
+      dimensions(first.dimensions()),
+      total_weight(first.number(weight)),
+      radius(first.number(longest)),
+      bag_rows(asked.bag_rows),
+      bag_bytes(asked.bag_bytes),
+      sparse_(first.sparse_input()) {
+  const std::string hint = "Scale the features, or leave such rows out with WHERE.";
+  require_size(radius, "norm of a row", hint);
+  require_size(first.number(target_size), "size of a target", hint);
+  require_size(first.number(heaviest), "row weight", "Only the ratios of row weights matter: scale them.");
+  ClassTable table(std::pmr::get_default_resource());
+  for (const auto& [name, seen] : first.classes()) table.intern(name, seen.key);
+  const std::vector<std::int32_t> rank = table.ranks();
+  class_names.resize(rank.size());
+  for (std::size_t c = 0; c < rank.size(); ++c)
+    class_names[static_cast<std::size_t>(rank[c])] = std::string(table.name(static_cast<std::int32_t>(c)));
+  class_sums = Weights::Zero(static_cast<Eigen::Index>(class_names.size()), dimensions);
+  for (const std::string& name : class_names) {
+    const SeenClass& c = first.classes().find(name)->second;
+    const auto at = static_cast<Eigen::Index>(class_rows.size());
+    for (std::size_t j = 0; j < c.sum.size(); ++j) class_sums(at, static_cast<Eigen::Index>(j)) = c.sum[j];
+    class_rows.push_back(c.rows);
+    class_mass.push_back(c.weight.value());
+    class_keys_.push_back(c.key);
+    numbers_ |= c.number;
+  }
+  const auto classes = static_cast<std::int64_t>(class_names.size());
+  if (numbers_ && classes > most_sparse_numbers && rows < rows_per_number * classes)
+    throw Error(ErrorKind::invalid_value,
+                "the label has " + std::to_string(classes) + " distinct numbers in " + std::to_string(rows) + " rows",
+                "For a regression give loss => 'squared' (and lambda); to tell classes apart all the same, cast the "
+                "label to text.");
+  memory.require(3.0 * static_cast<double>(first.bag(0).bytes()), "the sample of the rows");
+  if (options.standardize) standardize(options, asked, first, run);
+  take_sample(options, first, run);
+}
+
+/// Means from the first scan; deviations from one more, of the centred columns, whose squares lose no digits.
+void ScanProblem::standardize(const Options& options, const Question& asked, const Answer& first, ScanRun& run) {
+  if (dimensions > Answer::most_matrix_columns)
+    throw Error(ErrorKind::unsupported,
+                "option \"standardize\" of a training by scans takes at most " +
+                    std::to_string(Answer::most_matrix_columns) + " features, and the rows have " +
+                    std::to_string(dimensions),
+                "Scale the features in the query, or train in memory with train_margin.");
+  const auto d = static_cast<std::size_t>(dimensions);
+  const Weights sums = first.sums();
+  std::vector<double> mean(d);
+  for (std::size_t j = 0; j < d; ++j) mean[j] = sums(0, static_cast<Eigen::Index>(j)) / total_weight;
+  Question q = asked;
+  q.dimensions = dimensions;
+  q.column_center = mean;
+  q.column_scale.assign(d, 1.0);
+  q.curvature = true;
+  q.bag_rows = q.bag_bytes = 0;
+  Answer centred = run.ask(q);
+  const SymmetricMatrix& squares = centred.matrix(0, run.progress());
+  units.mean.assign(d, 0.0);
+  units.deviation.assign(d, 1.0);
+  for (std::size_t j = 0; j < d; ++j) {
+    const double deviation = std::sqrt(std::max(0.0, squares.row(j)[j]) / total_weight);
+    if (deviation > 1e-12 * std::fabs(mean[j]) && std::isfinite(deviation)) units.deviation[j] = deviation;
+    if (options.intercept && !sparse_) units.mean[j] = mean[j];
+  }
+  // In standard units no row is longer than this.
+  const double shift = Eigen::Map<const Eigen::VectorXd>(units.mean.data(), dimensions).norm();
+  radius = (radius + shift) / *std::min_element(units.deviation.begin(), units.deviation.end());
+}
+
+Dataset ScanProblem::empty_rows() const {
+  const Dataset::Outcome outcome = class_names.empty() ? sample_->outcome() : Dataset::Outcome::classes;
+  Dataset out(outcome);
+  out.classes().set_numbers(numbers_);
+  for (std::size_t c = 0; c < class_names.size(); ++c) out.classes().intern(class_names[c], class_keys_[c]);
+  return out;
+}
+
+void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& run) {
+  Bag& bag = first.bag(0);
+  bag.sort();
+  complete = bag.complete();
+  sample_ = std::make_unique<Dataset>(outcome_of(options));
+  if (!class_names.empty()) sample_ = std::make_unique<Dataset>(empty_rows());
+  // The sampled rows, and the first ones of each class that are not among them.
+  struct Kept {
+    KeptRow row;
+    std::size_t of;
+  };
+  std::vector<Kept> kept;
+  const auto class_of = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(class_names.begin(), class_names.end(), name) - class_names.begin());
+  };
+  for (std::int64_t i = 0; i < bag.rows(); ++i) {
+    const KeptRow row = bag.row(i);
+    kept.push_back({row, class_names.empty() ? 0 : class_of(row.label)});
+    run.progress().work(64);
+  }
+  const double last = bag.rows() > 0 ? bag.key(bag.rows() - 1) : -1;
+  for (std::size_t c = 0; c < class_names.size() && !complete; ++c) {
+    Bag& own = first.classes().find(class_names[c])->second.first;
+    own.sort();
+    for (std::int64_t i = 0; i < own.rows(); ++i)
+      if (own.key(i) > last) kept.push_back({own.row(i), c});
+  }
+  std::vector<double> seen(std::max<std::size_t>(1, class_names.size()), 0.0);
+  for (const Kept& k : kept) ++seen[k.of];
+  std::vector<double> values;
+  const bool scaled = !units.deviation.empty(), centred = scaled && options.intercept && !sparse_;
+  for (Kept& k : kept) {
+    if (scaled) k.row.x = in_units(k.row.x, units, dimensions, centred, values);
+    k.row.label_class = class_names.empty() ? -1 : static_cast<std::int32_t>(k.of);
+    const double all = static_cast<double>(class_names.empty() ? rows : class_rows[k.of]);
+    const double stands_for = complete || options.hard_margin() ? 1.0 : all / seen[k.of];
+    append(*sample_, k.row, k.row.weight * stands_for);
+    run.progress().work(k.row.x.count + 64.0);
+  }
+  Options of_sample = options;
+  const double mean = first.number(targets) / total_weight;
+  if (class_names.empty() && options.standardize) {
+    const double variance = first.number(squares) / total_weight - mean * mean;
+    const double deviation = std::sqrt(std::max(0.0, variance));
+    of_sample.target_scale = deviation > 1e-7 * std::fabs(mean) ? deviation : 1.0;
+  }
+  of_sample.standardize = false;
+  problem_ = std::make_unique<Problem>(make_problem(*sample_, of_sample, run.progress()));
+  Problem& p = *problem_;
+  if (p.task == Task::regression && !p.interpolate) {
+    if (p.loss->lipschitz() == std::numeric_limits<double>::infinity() && std::isfinite(mean)) {
+      p.target_constant = mean;
+      if (p.intercept) p.target_center = mean;
+    }
+    target_constant = p.target_constant;
+    const double u = (p.target_constant - p.target_center) / p.target_scale;
+    double sum = 0;
+    for (std::int64_t i = 0; i < p.rows(); ++i) sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
+    constant_failure = sum / p.total_weight;
+  }
+  base_.outcome = sample_->outcome();
+  base_.classes = class_names;
+  base_.loss = p.hard_margin ? "" : p.loss_name;
+  base_.epsilon = options.epsilon / p.target_scale;
+  base_.smoothing = options.smoothing / p.target_scale;
+  base_.lambda = p.lambda;
+  base_.l1_ratio = p.l1_ratio;
+  base_.norm = p.norm;
+  base_.intercept = p.intercept;
+  base_.intercept_scale = p.intercept_scale;
+  base_.kind = p.interpolate   ? Question::Kind::interpolation
+               : p.hard_margin ? Question::Kind::margin
+                               : Question::Kind::risk;
+  base_.target_center = p.target_center;
+  base_.target_scale = p.target_scale;
+  base_.column_center = units.mean;
+  base_.column_scale = units.deviation;
+  base_.dimensions = dimensions;
+  base_.seed = options.seed;
+  if (class_names.empty()) return;
+  if (options.class_weight_balanced || !options.class_weight.empty())
+    base_.class_weight = class_weights(options, class_names, class_mass);
+  double all = 0, most = 0;
+  for (std::size_t c = 0; c < class_names.size(); ++c) {
+    const double mass = class_mass[c] * (base_.class_weight.empty() ? 1.0 : base_.class_weight[c]);
+    all += mass;
+    most = std::max(most, mass);
+  }
+  constant_failure = all - most;
+}
+
+void ScanProblem::append(Dataset& to, const KeptRow& row, double weight) const {
+  FeatureRow x = row.x;
+  if (x.indices != nullptr) x.dimensions = dimensions;
+  if (to.outcome() == Dataset::Outcome::classes)
+    to.append(x, row.label_class, weight);
+  else if (to.outcome() == Dataset::Outcome::targets)
+    to.append(x, row.lower, weight);
+  else
+    to.append(x, Label(row.lower, row.upper), weight);
+}
+
+Problem ScanProblem::over(const Dataset& of) const {
+  const Problem& all = *problem_;
+  Problem p(of);
+  p.task = all.task;
+  p.classes = all.classes;
+  p.class_names = all.class_names;
+  p.norm = all.norm;
+  p.hard_margin = all.hard_margin;
+  p.interpolate = all.interpolate;
+  p.lambda = all.lambda;
+  p.l1_ratio = all.l1_ratio;
+  p.loss = all.loss;
+  p.loss_name = all.loss_name;
+  p.intercept = all.intercept;
+  p.intercept_scale = all.intercept_scale;
+  p.target_constant = all.target_constant;
+  p.target_center = all.target_center;
+  p.target_scale = all.target_scale;
+  p.total_weight = total_weight;
+  const bool classes = of.outcome() == Dataset::Outcome::classes;
+  for (std::int64_t i = 0; i < of.rows(); ++i) {
+    if (classes) p.label.push_back(of.class_of(i));
+    if (p.hard_margin) continue;
+    const double c = base_.class_weight.empty() ? 1.0 : base_.class_weight[static_cast<std::size_t>(of.class_of(i))];
+    p.row_weight.push_back(of.weight(i) * c);
+  }
+  return p;
+}
+
+Question ScanProblem::question(const Weights& weights, const Eigen::VectorXd& intercepts) const {
+  Question q = base_;
+  q.weights = weights;
+  q.intercepts = intercepts;
+  return q;
+}
+
+}  // namespace margin

@@ -1,0 +1,103 @@
+// What is to be solved, when the rows are somewhere else: Problem for scans. It knows of the rows what the first scan
+// told: classes, sums, and a sample in memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/memory_limit.hpp"
+#include "core/problem/problem.hpp"
+#include "core/problem/standardize.hpp"
+#include "core/scans/answer.hpp"
+#include "core/scans/question.hpp"
+#include "core/scans/row_source.hpp"
+#include "core/solvers/run.hpp"
+
+namespace margin {
+
+/// Asks the source, and counts. What passes over rows in memory report to, as well.
+class ScanRun {
+ public:
+  ScanRun(RowSource& source, const Options& options, const Progress& progress)
+      : source_(source), run_(options, progress, "scans", 100) {}
+
+  Answer ask(const Question& question) {
+    ++scans_;
+    return source_.ask(question, run_.progress());
+  }
+  /// The interval after a scan.
+  void record(double lower, double upper) { run_.record(scans_, lower, upper); }
+  std::int64_t scans() const { return scans_; }
+  /// No more scans: the option max_iterations counts them, and max_seconds ends them.
+  bool exhausted(Status& why) const { return run_.exhausted(scans_, why); }
+  Run& run() { return run_; }
+  const Progress& progress() const { return run_.progress(); }
+
+ private:
+  RowSource& source_;
+  Run run_;
+  std::int64_t scans_ = 0;
+};
+
+class ScanProblem {
+ public:
+  /// From the answer to first_question(), which has rows; may scan once more (the option standardize). Throws Error as
+  /// make_problem() does.
+  ScanProblem(const Options& options, const Question& asked, Answer& first, ScanRun& run, MemoryBudget memory);
+  ScanProblem(const ScanProblem&) = delete;
+  ScanProblem& operator=(const ScanProblem&) = delete;
+
+  std::int64_t rows = 0, skipped = 0;
+  std::int32_t dimensions = 0;
+  double total_weight = 0;                   ///< W
+  double radius = 0;                         ///< the largest ‖x‖, as the questions will see x
+  std::vector<std::string> class_names;      ///< sorted
+  std::vector<std::int64_t> class_rows;      ///< in that order
+  std::vector<double> class_mass;            ///< row weights of each class, without class weights
+  Weights class_sums;                        ///< classes × dimensions: Σ weight · x, as it came
+  double target_constant = 0;                ///< of a soft regression: the best constant prediction
+  double constant_failure = 0;               ///< what it would have for Certificate::failure
+  Standardization units;                     ///< empty without the option standardize
+  bool complete = false;                     ///< the sample is all rows, with their own weights
+  std::int64_t bag_rows = 0, bag_bytes = 0;  ///< what later questions may keep of rows
+
+  /// Sampled rows and a few of each class, in the units of the questions. Where it is not complete, each row weighs
+  /// as much as the rows of its class that it stands for.
+  const Dataset& sample_rows() const { return *sample_; }
+  const Problem& sample() const { return *problem_; }
+  const Loss* loss() const { return problem_->loss.get(); }
+  Task task() const { return problem_->task; }
+  std::int32_t outputs() const { return problem_->outputs(); }
+
+  /// A question about an iterate, with everything that it needs of the problem.
+  Question question(const Weights& weights, const Eigen::VectorXd& intercepts) const;
+  /// No rows yet, with the classes of the problem in their order.
+  Dataset empty_rows() const;
+  /// One kept row of an answer to question(), which has its units, with another weight.
+  void append(Dataset& rows, const KeptRow& row, double weight) const;
+  /// The problem with these rows, which came from empty_rows(), in place of all; the weights of its objective are still
+  /// shares of W. `rows` must outlive it.
+  Problem over(const Dataset& rows) const;
+
+ private:
+  void standardize(const Options& options, const Question& asked, const Answer& first, ScanRun& run);
+  void take_sample(const Options& options, Answer& first, ScanRun& run);
+
+  Question base_;
+  std::vector<double> class_keys_;
+  bool numbers_ = false, sparse_ = false;
+  std::unique_ptr<Dataset> sample_;
+  std::unique_ptr<Problem> problem_;
+};
+
+/// What a method hands back, in the units of its questions; hard margins at any scale.
+struct ScanSolution {
+  Weights weights;
+  Eigen::VectorXd intercepts;
+  Certificate certificate;  ///< from what the rows answered, and rows in memory
+  Status status = Status::iteration_limit;
+  std::string solver;
+};
+
+}  // namespace margin

@@ -1,0 +1,123 @@
+#include "core/scans/train_scans.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/certificate/final_status.hpp"
+#include "core/loss/loss.hpp"
+#include "core/scans/methods.hpp"
+#include "core/scans/scan_problem.hpp"
+#include "core/train/train.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double least_sample = 1 << 20, most_sample = 32 << 20;  // bytes of rows that a scan may bring along
+constexpr double share_of_memory = 1.0 / 16;
+
+void refuse(const Options& o) {
+  const auto unsupported = [](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::unsupported, what + " needs all rows in memory, and a training by scans has few of them",
+                hint);
+  };
+  if (o.dual_weights) unsupported("option \"dual_weights\"", "Train with train_margin, or leave it out.");
+  if (!o.kernel.empty() && o.kernel != "linear")
+    unsupported("option \"kernel\"", "Train with train_margin, or on features of margin_fourier.");
+  if (o.learners != Learners::features) unsupported("option \"learners\"", "Train with train_margin.");
+  if (o.calibration != Calibrate::none)
+    unsupported("option \"calibration\"", "Train with train_margin; loss => 'logistic' gives probabilities by itself.");
+  if (o.l1_ratio > 0) unsupported("option \"l1_ratio\"", "Train with train_margin.");
+  if (o.initial.has_value()) unsupported("option \"initial\"", "Leave it out: a sample of the rows gives the start.");
+}
+
+/// All rows, where the first scan could keep them: no method needs to ask again.
+Model train_kept(const Question& asked, Answer& first, const Options& options, const Progress& progress,
+                 MemoryBudget memory) {
+  Dataset rows(asked.outcome);
+  Bag& bag = first.bag(0);
+  bag.sort();
+  for (const auto& [name, seen] : first.classes()) {
+    rows.classes().intern(name, seen.key);
+    rows.classes().set_numbers(seen.number);
+  }
+  for (std::int64_t i = 0; i < bag.rows(); ++i) {
+    KeptRow row = bag.row(i);
+    if (row.x.indices != nullptr) row.x.dimensions = first.dimensions();
+    progress.work(row.x.count + 64.0);
+    if (asked.outcome == Dataset::Outcome::classes)
+      rows.append(row.x, rows.classes().intern(row.label, row.label_key), row.weight);
+    else if (asked.outcome == Dataset::Outcome::targets)
+      rows.append(row.x, row.lower, row.weight);
+    else
+      rows.append(row.x, Label(row.lower, row.upper), row.weight);
+  }
+  require_classes(rows);
+  memory.take(static_cast<double>(rows.bytes()), "the rows");
+  Model model = train(rows, options, progress, memory);
+  model.skipped = first.skipped();
+  return model;
+}
+
+}  // namespace
+
+Question first_question(const Options& options, MemoryBudget memory) {
+  Question q;
+  q.outcome = outcome_of(options);
+  q.intercept = options.intercept;
+  q.intercept_scale = options.intercept_scale;
+  q.curvature = !options.hard_margin() && options.loss == "squared" && !options.standardize;
+  q.seed = options.seed;
+  q.bag_rows = options.sample_rows.value_or(std::int64_t{1} << 40);
+  q.bag_bytes = static_cast<std::int64_t>(
+      std::clamp(share_of_memory * memory.left_or(most_sample / share_of_memory), least_sample, most_sample));
+  return q;
+}
+
+Model train_scans(RowSource& source, const Options& given, const Progress& progress, MemoryBudget memory) {
+  const auto start = std::chrono::steady_clock::now();
+  refuse(given);
+  const Question asked = first_question(given, memory);
+  ScanRun run(source, given, progress);
+  Answer first = run.ask(asked);
+  if (first.rows() == 0)
+    throw Error(ErrorKind::invalid_value, "there is no row to train on",
+                "Rows without label or features do not count.");
+  if (first.bag(0).complete()) return train_kept(asked, first, given, progress, memory);
+  ScanProblem problem(given, asked, first, run, memory);
+  memory.use(static_cast<double>(problem.sample_rows().bytes()));
+  ScanSolution s = solve_by_scans(problem, first, given, run, memory);
+
+  Model model;
+  model.task = problem.task();
+  model.solver = s.solver;
+  model.loss = problem.sample().loss_name;
+  model.norm = problem.sample().norm;
+  model.lambda = given.lambda;
+  model.classes = problem.class_names;
+  model.certificate = s.certificate;
+  model.certificate.constant_failure = problem.constant_failure;
+  model.status = final_status(model.certificate, certified_problem(problem.sample()), given.tolerance, s.status);
+  if (problem.task() == Task::regression && !problem.sample().interpolate) {
+    s.weights *= problem.sample().target_scale;
+    s.intercepts = (s.intercepts * problem.sample().target_scale).array() + problem.sample().target_center;
+    model.constant = problem.target_constant;
+    if (given.intercept) model.target_center = problem.sample().target_center;
+    if (given.standardize) model.target_scale = problem.sample().target_scale;
+  }
+  if (given.standardize) to_user_units(problem.units, s.weights, s.intercepts);
+  model.dimensions = problem.dimensions;
+  model.ignore_unseen = given.ignore_unseen;
+  model.weights = std::move(s.weights);
+  model.intercept = std::move(s.intercepts);
+  model.iterations = run.scans();
+  model.rows = problem.rows;
+  model.skipped = problem.skipped;
+  model.history = run.run().take_trace();
+  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return model;
+}
+
+}  // namespace margin
