@@ -104,7 +104,7 @@ void RiskCheck::measure(const CheckedRow& row, double* numbers, double* coeffici
     out[1] = c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
     if (value > 0 || norms_[at] > 0 || b != 0) out[2] = c * (x.count + 8.0) * (steepest + 1) + 4;
     if (!with_dual_ || (row.dual == nullptr && !slopes_)) continue;
-    const double a = row.dual != nullptr ? row.dual[o] : -loss.derivative(u, y);
+    const double a = row.dual != nullptr ? row.dual[o] : settled_dual(loss, u, y);
     const DualPart dual = dual_part(row, norm, a, y);
     if (dual.coefficient == 0) continue;
     supports = true;
@@ -159,12 +159,12 @@ bool RiskCheck::merge(const std::vector<double>& s, const Weights& sums, std::in
   return true;
 }
 
-void RiskCheck::replace_dual(const CheckedRow& row, double before, double after) {
-  const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, 0);
+void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double before, double after) {
+  const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, o);
   const double norm = margin::norm(row.x);
   const DualPart old = dual_part(row, norm, before, y), now = dual_part(row, norm, after, y);
-  support_ += (now.coefficient != 0 ? 1 : 0) - (old.coefficient != 0 ? 1 : 0);
-  Output& sum = outputs_[0];
+  if (outputs_.size() == 1) support_ += (now.coefficient != 0 ? 1 : 0) - (old.coefficient != 0 ? 1 : 0);
+  Output& sum = outputs_[static_cast<std::size_t>(o)];
   sum.conjugate.add(now.conjugate);
   sum.conjugate.add(-old.conjugate);
   sum.conjugate_size += now.size + old.size;
@@ -173,8 +173,13 @@ void RiskCheck::replace_dual(const CheckedRow& row, double before, double after)
   sum.intercept.add(now.coefficient);
   sum.intercept.add(-old.coefficient);
   // Two terms, not their difference: that would be rounded before it is bounded.
-  for (const double c : {now.coefficient, -old.coefficient})
-    if (c != 0) take_sums(row.x, &c);
+  for (const double c : {now.coefficient, -old.coefficient}) {
+    if (c == 0) continue;
+    margin::add(c, row.x, block_.row(o).data());
+    block_work_ += row.x.count;
+    ++block_rows_;
+  }
+  if (block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush();
 }
 
 void RiskCheck::widen(std::int32_t dimensions, const double* weights) {

@@ -39,11 +39,11 @@ class RiskCheck final : public Check {
   /// merge() of numbers as measure() gives them, added up, with their dual part: `sums` is Σ c a x, outputs × d, that
   /// was summed in `blocks` blocks of at most `longest` rows. The check was made with dual weights.
   bool merge(const std::vector<double>& numbers, const Weights& sums, std::int64_t longest, std::int64_t blocks);
-  /// A row that was added with the dual value `before` has `after` instead. One output.
-  void replace_dual(const CheckedRow& row, double before, double after);
+  /// A row that was added with the dual value `before` in this output has `after` instead.
+  void replace_dual(const CheckedRow& row, std::int32_t output, double before, double after);
   Certificate certificate(const Progress& progress) const override;
 
-  /// Rows without a dual weight of their own get −φ'(u), which is one for any weights.
+  /// Rows without a dual weight of their own get settled_dual(), which is one for any weights.
   void use_slopes() { slopes_ = true; }
   /// Of the row that was measured last: <x, w> + b per output.
   const std::vector<double>& scores() const { return scores_; }

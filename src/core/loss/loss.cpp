@@ -1,6 +1,7 @@
 #include "core/loss/loss.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -40,6 +41,13 @@ const Entry* find(std::string_view name) {
 }
 
 }  // namespace
+
+double settled_dual(const Loss& loss, double u, double y) {
+  if (loss.smoothness() > 0) return -loss.derivative(u, y);
+  const double width = kink_width * (1 + std::fabs(u) + std::fabs(y));
+  const double above = -loss.derivative(u + width, y), below = -loss.derivative(u - width, y);
+  return above > 0 ? above : below < 0 ? below : 0.0;
+}
 
 const std::vector<std::string_view>& loss_names() {
   static const std::vector<std::string_view> names = [] {

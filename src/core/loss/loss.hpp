@@ -37,6 +37,11 @@ class Loss {
   virtual bool has_probability() const { return false; }  ///< 1/(1+e^−u) estimates P(y = 1)
 };
 
+/// −φ'(u), a dual value of the row for any u; 0 within `kink_width` (of the size of u and y) of a kink of a piecewise
+/// linear loss: there a rounding error of u must not decide, because two processes may differ in it.
+double settled_dual(const Loss& loss, double u, double y);
+constexpr double kink_width = 1e-7;
+
 /// All loss names that a soft margin accepts, in the order of docs/reference.md.
 const std::vector<std::string_view>& loss_names();
 

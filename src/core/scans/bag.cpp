@@ -93,6 +93,9 @@ void require_sound(const std::string& bytes, const ByteReader& in) {
 
 }  // namespace
 
+std::uint64_t row_identity(const std::string& row_bytes) { return hash_bytes(row_bytes, 0); }
+std::uint64_t row_identity(const Term& term) { return row_identity(bytes_of(term)); }
+
 void Bag::add(const Term& term, double key) {
   if (wants(key)) put({key, bytes_of(term)});
 }

@@ -12,10 +12,10 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
 
 /// Hard margins and interpolation: rows that matter are kept, solved for in memory, and grown by scans (scans/pool.cpp).
 ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
-/// Squared loss: one system of features × features (scans/squared.cpp).
-ScanSolution solve_squared(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run);
-/// Smooth losses: Newton's method from a sample's solution (scans/smooth.cpp).
-ScanSolution solve_smooth_scans(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
+/// Smooth losses: Newton's method from a sample's solution; of the squared loss the system is known after the first
+/// scan (scans/smooth.cpp).
+ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
+                                MemoryBudget memory);
 /// Piecewise linear losses: rows near a kink are kept (scans/band.cpp).
 ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
 

@@ -23,20 +23,19 @@ std::uint64_t hash_row(const FeatureRow& x, const RowLabel& label, double weight
   return hash_bytes(label.name, h);
 }
 
-}  // namespace
-
-std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
-  std::uint64_t h = seed ^ (0x9e3779b97f4a7c15ULL * (bytes.size() + 1));
-  while (!bytes.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t size = std::min<std::size_t>(8, bytes.size());
-    std::memcpy(&word, bytes.data(), size);
-    h = (h ^ word) * 0xff51afd7ed558ccdULL;
-    h ^= h >> 32;
-    bytes.remove_prefix(size);
-  }
-  return Random(h).next();
+double kink_distance(const Loss& loss, double u, double y) {
+  const double distance = std::fabs(loss.slack(u, y, -loss.derivative(u, y)));
+  return std::isnan(distance) ? infinity : distance;
 }
+
+/// How far the pieces of the loss at `there` are wrong at `here`, as a negative number; +∞ where they are right.
+double crossing(const Loss& loss, double here, double there, double y) {
+  const double piece = loss.value(there, y) + loss.derivative(there, y) * (here - there);
+  const double wrong = loss.value(here, y) - piece;
+  return wrong > 1e-12 * (1 + std::fabs(here)) ? -wrong : kink_distance(loss, there, y);
+}
+
+}  // namespace
 
 RowTerms::RowTerms(Question question)
     : q_(std::move(question)), loss_(loss_of(q_)), outputs_(static_cast<std::size_t>(q_.outputs())) {
@@ -170,7 +169,7 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
       summary(weight);
       break;
     case Question::Kind::risk:
-      risk(weight);
+      risk();
       break;
     case Question::Kind::margin:
       margins();
@@ -204,7 +203,7 @@ void RowTerms::summary(double weight) {
   if (q_.curvature) curvatures_[0] = weight;
 }
 
-void RowTerms::risk(double weight) {
+void RowTerms::risk() {
   check_->measure(row_, numbers_.data(), coefficients_.data());
   const double c = row_.loss_weight;
   for (std::size_t o = 0; o < outputs_; ++o) {
@@ -213,13 +212,12 @@ void RowTerms::risk(double weight) {
                      : outputs_ == 1                         ? (row_.label == 1 ? 1.0 : -1.0)
                                      : (row_.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
     if (q_.curvature) curvatures_[o] = c * std::max(0.0, loss_->second_derivative(u, y));
-    if (!keys_.empty()) {
-      const double slack = weight > 0 && c > 0 ? std::fabs(loss_->slack(u, y, -loss_->derivative(u, y))) : infinity;
-      keys_[o] = std::isnan(slack) ? infinity : slack;
-    }
-    if (q_.steps.empty()) continue;
+    const bool kept = !keys_.empty() && c > 0;
+    if (!keys_.empty()) keys_[o] = kept ? kink_distance(*loss_, u, y) : infinity;
+    if (q_.direction.size() == 0) continue;
     const auto at = static_cast<Eigen::Index>(o);
     const double du = dot(term_.x, q_.direction.row(at).data()) + (q_.intercept ? q_.intercept_direction(at) : 0.0);
+    if (kept) keys_[o] = std::min(keys_[o], crossing(*loss_, u, u + du, y));
     for (std::size_t k = 0; k < q_.steps.size(); ++k)
       numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * loss_->value(u + q_.steps[k] * du, y) : 0.0;
   }

@@ -41,7 +41,7 @@ class RowTerms {
   void fit(const FeatureRow& x) const;
   void standardize(const FeatureRow& x);
   void summary(double weight);
-  void risk(double weight);
+  void risk();
   void margins();
   void interpolation();
 
@@ -57,8 +57,5 @@ class RowTerms {
   std::vector<double> numbers_, coefficients_, curvatures_, keys_, values_, scores_;
   std::vector<std::int32_t> indices_;
 };
-
-/// A hash of bytes: the identity of a question, the order of a sample.
-std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed);
 
 }  // namespace margin

@@ -36,7 +36,7 @@ FeatureRow in_units(const FeatureRow& x, const Standardization& s, std::int32_t 
   };
   if (x.indices != nullptr && !centred) {
     for (std::int32_t k = 0; k < x.count; ++k) values.push_back(scaled(x.indices[k], x.value(k)));
-    return sparse_row(x.indices, values.data(), x.count, dimensions);
+    return sparse_row(x.indices, values.data(), x.count, x.dimensions);
   }
   for (std::int32_t j = 0; j < dimensions; ++j) values.push_back(scaled(j, x.indices == nullptr ? x.value(j) : 0));
   for (std::int32_t k = 0; x.indices != nullptr && k < x.count; ++k)
@@ -164,6 +164,15 @@ void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& ru
     const double all = static_cast<double>(class_names.empty() ? rows : class_rows[k.of]);
     const double stands_for = complete || options.hard_margin() ? 1.0 : all / seen[k.of];
     append(*sample_, k.row, k.row.weight * stands_for);
+    Term term;
+    term.x = k.row.x;
+    term.label_key = k.row.label_key;
+    term.label_class = k.row.label_class;
+    term.lower = k.row.lower;
+    term.upper = k.row.upper;
+    term.weight = k.row.weight;
+    sample_identity.push_back(row_identity(term));
+    sample_stands_for.push_back(stands_for);
     run.progress().work(k.row.x.count + 64.0);
   }
   Options of_sample = options;
@@ -262,6 +271,10 @@ Question ScanProblem::question(const Weights& weights, const Eigen::VectorXd& in
   Question q = base_;
   q.weights = weights;
   q.intercepts = intercepts;
+  // As the model will have them: their sum with the center is rounded, and an answer must not be about others.
+  if (q.target_center != 0 && q.target_scale == 1)
+    for (double& b : q.intercepts)
+      for (int k = 0; k < 8; ++k) b = (b + q.target_center) - q.target_center;
   return q;
 }
 

@@ -65,6 +65,9 @@ class ScanProblem {
   /// Sampled rows and a few of each class, in the units of the questions. Where it is not complete, each row weighs
   /// as much as the rows of its class that it stands for.
   const Dataset& sample_rows() const { return *sample_; }
+  /// Of each of them: for how many rows of the table it stands, and the row_identity() of its kept row.
+  std::vector<double> sample_stands_for;
+  std::vector<std::uint64_t> sample_identity;
   const Problem& sample() const { return *problem_; }
   const Loss* loss() const { return problem_->loss.get(); }
   Task task() const { return problem_->task; }

@@ -1,9 +1,11 @@
 #include "core/scans/term.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/base/random.hpp"
 
 namespace margin {
 
@@ -132,6 +134,19 @@ void require_sound(const Term& t) {
 }
 
 }  // namespace
+
+std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
+  std::uint64_t h = seed ^ (0x9e3779b97f4a7c15ULL * (bytes.size() + 1));
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t size = std::min<std::size_t>(8, bytes.size());
+    std::memcpy(&word, bytes.data(), size);
+    h = (h ^ word) * 0xff51afd7ed558ccdULL;
+    h ^= h >> 32;
+    bytes.remove_prefix(size);
+  }
+  return Random(h).next();
+}
 
 std::size_t term_size(const Term& term) { return Layout(head_of(term)).end; }
 

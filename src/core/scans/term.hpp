@@ -43,6 +43,9 @@ struct Term {
   const double* keys = nullptr;  ///< one per bag, where the rows of the smallest keys stay; +∞: not for this one
 };
 
+/// A hash of bytes: the identity of a question or of a row, the order of a sample.
+std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed);
+
 /// The bytes of a term, and the term in bytes, which must outlive it and begin at a multiple of 8. Throws
 /// Error(malformed).
 std::string term_bytes(const Term& term);

@@ -15,7 +15,7 @@ namespace margin {
 
 namespace {
 
-constexpr double least_sample = 1 << 20, most_sample = 32 << 20;  // bytes of rows that a scan may bring along
+constexpr double least_sample = 1 << 20, most_sample = 16 << 20;  // bytes of rows that a scan may bring along
 constexpr double share_of_memory = 1.0 / 16;
 
 void refuse(const Options& o) {
