@@ -1,8 +1,12 @@
 // Our own core without PostgreSQL: train() with the rows in memory. Input lines: NAME=VALUE... (options; text and
-// numbers); answers: seconds and the certificate. Serves the sets that have no SQL input type, and profilers.
+// numbers); answers: seconds and the certificate. Serves the sets that have no SQL input type, and profilers. Two words
+// are no options: scans=ROWS trains by scans from a sample of so many rows, whose number `iterations` then is, and
+// range=WIDTH makes a target y the range y ± WIDTH.
 #include <memory_resource>
+#include <optional>
 
 #include "core/base/error.hpp"
+#include "core/scans/train_scans.hpp"
 #include "core/train/train.hpp"
 #include "peers.hpp"
 
@@ -26,13 +30,24 @@ margin::Value::Object options(const std::string& line) {
   return out;
 }
 
-void load(const bench::Data& from, margin::Dataset& to) {
+/// Takes a number out of the options.
+std::optional<double> take(margin::Value::Object& from, const std::string& name) {
+  const auto found = from.find(name);
+  if (found == from.end()) return std::nullopt;
+  const double number = std::get<double>(found->second.data);
+  from.erase(found);
+  return number;
+}
+
+void load(const bench::Data& from, margin::Dataset& to, double range) {
   const bool classes = to.outcome() == margin::Dataset::Outcome::classes;
   std::vector<float> narrow(from.values.begin(), from.values.end());
   for (std::int64_t i = 0; i < from.rows; ++i) {
     char name[32];
     std::snprintf(name, sizeof name, "%g", from.y[i]);
-    const margin::Label outcome = classes ? margin::Label(to.classes().intern(name, from.y[i])) : from.y[i];
+    const margin::Label outcome = classes     ? margin::Label(to.classes().intern(name, from.y[i]))
+                                  : range > 0 ? margin::Label(from.y[i] - range, from.y[i] + range)
+                                              : margin::Label(from.y[i]);
     const auto width = static_cast<std::int32_t>(from.width);
     if (from.sparse) {
       const auto count = static_cast<std::int32_t>(from.starts[i + 1] - from.starts[i]);
@@ -60,13 +75,18 @@ int main(int argc, char** argv) {
   std::string line;
   while (std::getline(std::cin, line)) {
     try {
-      const margin::Options settings = margin::parse_options(options(line));
+      margin::Value::Object given = options(line);
+      const std::optional<double> sample = take(given, "scans"), range = take(given, "range");
+      margin::Options settings = margin::parse_options(given);
+      if (sample) settings.sample_rows = static_cast<std::int64_t>(*sample);
       std::pmr::monotonic_buffer_resource memory;  // a Dataset leaves its memory to its resource
       margin::Dataset rows(margin::outcome_of(settings), &memory);
-      load(data, rows);
+      load(data, rows, range.value_or(0));
+      margin::MemorySource source(rows);
       margin::Progress progress;
       const bench::Stopwatch watch;
-      const margin::Model model = margin::train(rows, settings, progress);
+      const margin::Model model =
+          sample ? margin::train_scans(source, settings, progress) : margin::train(rows, settings, progress);
       bench::Answer()
           .number("cpu", watch.cpu())
           .number("wall", watch.wall())
@@ -74,6 +94,7 @@ int main(int argc, char** argv) {
           .number("upper", model.certificate.upper)
           .number("gap", model.certificate.relative_gap)
           .number("iterations", static_cast<double>(*model.iterations))
+          .number("errors", static_cast<double>(model.certificate.errors))
           .number("status", static_cast<double>(*model.status))
           .send();
     } catch (const margin::Error& error) {

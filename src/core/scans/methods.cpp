@@ -6,9 +6,7 @@ namespace margin {
 
 ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                             MemoryBudget memory) {
-  if (problem.sample().hard_margin)
-    throw Error(ErrorKind::unsupported, "a hard margin needs all rows in memory",
-                "Train with train_margin, or give lambda.");
+  if (problem.sample().hard_margin) return solve_by_pool(problem, options, run, memory);
   if (problem.loss()->smoothness() > 0) return solve_smooth_scans(problem, first, options, run, memory);
   return solve_by_bands(problem, options, run, memory);
 }

@@ -10,6 +10,8 @@ namespace margin {
 ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                             MemoryBudget memory);
 
+/// Hard margins and interpolation: rows that matter are kept, solved for in memory, and grown by scans (scans/pool.hpp).
+ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
 /// Smooth losses: Newton's method from a sample's solution; of the squared loss the system is known after the first
 /// scan (scans/smooth.cpp).
 ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,

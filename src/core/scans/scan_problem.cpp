@@ -46,6 +46,18 @@ FeatureRow in_units(const FeatureRow& x, const Standardization& s, std::int32_t 
 
 }  // namespace
 
+Answer ScanRun::ask(const Question& question) {
+  Answer answer = source_.ask(question, run_.progress());
+  if (++scans_ == 1) rows_ = answer.rows();
+  if (answer.rows() != rows_)
+    throw Error(ErrorKind::invalid_value,
+                "scan " + std::to_string(scans_) + " found " + std::to_string(answer.rows()) + " rows, the first one " +
+                    std::to_string(rows_),
+                "A training by scans reads its rows several times, and must find the same ones: no volatile function, "
+                "no sample without REPEATABLE, no LIMIT without ORDER BY.");
+  return answer;
+}
+
 ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& first, ScanRun& run,
                          MemoryBudget memory)
     : rows(first.rows()),

@@ -22,10 +22,8 @@ class ScanRun {
   ScanRun(RowSource& source, const Options& options, const Progress& progress)
       : source_(source), run_(options, progress, "scans", 100) {}
 
-  Answer ask(const Question& question) {
-    ++scans_;
-    return source_.ask(question, run_.progress());
-  }
+  /// Throws Error(invalid_value) where it has other rows than at the first scan.
+  Answer ask(const Question& question);
   /// The interval after a scan.
   void record(double lower, double upper) { run_.record(scans_, lower, upper); }
   std::int64_t scans() const { return scans_; }
@@ -37,7 +35,7 @@ class ScanRun {
  private:
   RowSource& source_;
   Run run_;
-  std::int64_t scans_ = 0;
+  std::int64_t scans_ = 0, rows_ = 0;
 };
 
 class ScanProblem {
