@@ -32,6 +32,8 @@ constexpr double start_tolerance = 1e-3;
 // What the model's own solution may leave of the gap, and of the gap that is asked for.
 constexpr double gap_share = 0.002, wanted_share = 0.2;
 constexpr int most_idle = 6;
+// A band has at least so many rows: at the minimum about as many as there are features lie at a kink.
+constexpr std::int64_t rows_per_column = 4, least_rows = 16;
 
 class BandScans {
  public:
@@ -95,14 +97,14 @@ Question BandScans::question() const {
     }
     q.steps = {0.1, 0.25, 0.5, 0.75};
   }
-  q.bag_rows = p_.bag_rows;
+  q.bag_rows = std::max(p_.bag_rows, rows_per_column * p_.dimensions + least_rows);
   q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / static_cast<std::int64_t>(outputs_.size()));
   return q;
 }
 
 ScanSolution BandScans::solve() {
   start();
-  double gap = infinity;
+  double gap = infinity, last = infinity;
   int idle = 0;
   Status status = Status::iteration_limit;
   for (;;) {
@@ -124,7 +126,8 @@ ScanSolution BandScans::solve() {
     lower = 0;
     for (const auto& o : outputs_) lower += std::min(o->dual, o->primal);
     run_.record(lower, upper);
-    idle = upper - lower < 0.9 * gap ? 0 : idle + 1;
+    idle = upper - lower < 0.9 * gap || upper < last - 1e-3 * gap ? 0 : idle + 1;
+    last = upper;
     gap = std::min(gap, upper - lower);
     const bool reached = upper - lower <= certifiable * wanted;
     if (stops(run_.run(), run_.scans(), reached, false, status) || idle >= most_idle)

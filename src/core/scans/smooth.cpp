@@ -32,7 +32,7 @@ const std::vector<double> fractions = {-1, -0.9, -0.75, -0.5, -0.25, 0.5, 1};
 constexpr double settled = 1e-3;
 constexpr double start_tolerance = 1e-4;
 constexpr std::size_t most_pairs = 20;
-constexpr int most_idle = 4;
+constexpr int most_idle = 6;
 
 using Vector = std::vector<double>;
 
@@ -283,7 +283,8 @@ ScanSolution SmoothScans::solve(Answer& first) {
   start(first);
   ScanSolution best;
   best.solver = dense_ ? "newton" : "newton_cg";
-  double lower = 0, upper = std::numeric_limits<double>::infinity(), gap = std::numeric_limits<double>::infinity();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double lower = 0, upper = infinity, gap = infinity, last = infinity;
   int idle = 0;
   for (;;) {
     const bool known = outputs_[0].factor != nullptr;
@@ -300,7 +301,8 @@ ScanSolution SmoothScans::solve(Answer& first) {
     }
     lower = std::max(lower, std::min(c.lower, upper));
     run_.record(lower, upper);
-    idle = upper - lower < 0.9 * gap ? 0 : idle + 1;
+    idle = upper - lower < 0.9 * gap || upper < last - 1e-3 * gap ? 0 : idle + 1;
+    last = upper;
     gap = std::min(gap, upper - lower);
     const bool reached = gap <= certifiable * options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
     if (stops(run_.run(), run_.scans(), reached, false, best.status) || idle >= most_idle) break;

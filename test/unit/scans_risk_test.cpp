@@ -1,0 +1,237 @@
+// Training risks by scans: the optimum of train(), a certificate that the rows confirm, whatever the loss, the sample
+// and the split of the rows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/certificate/certificate.hpp"
+#include "core/scans/row_terms.hpp"
+#include "core/scans/train_scans.hpp"
+#include "core/train/train.hpp"
+#include "newton_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::sample;
+using testing::soft;
+using testing::Storage;
+using testing::store;
+using testing::Table;
+
+/// Rows in three parts, whose answers travel as bytes; counts the scans.
+class ThreeParts final : public RowSource {
+ public:
+  explicit ThreeParts(const Dataset& rows) : rows_(rows) {}
+  Answer ask(const Question& asked, const Progress& progress) override {
+    ++scans;
+    const Question question = Question::from_bytes(asked.bytes());
+    Answer all;
+    for (std::int64_t part : {2, 0, 1}) {
+      std::vector<std::int64_t> own;
+      for (std::int64_t i = part; i < rows_.rows(); i += 3) own.push_back(i);
+      const Dataset rows = rows_.subset(own);
+      Answer answer = MemorySource(rows).ask(question, progress);
+      if (answer.rows() > 0) all.merge(Answer::from_bytes(answer.bytes()));
+    }
+    return all;
+  }
+  int scans = 0;
+
+ private:
+  const Dataset& rows_;
+};
+
+/// What is true of a model by scans: the rows confirm its value, and no better one is known than its bound allows.
+void expect_right(const Dataset& data, Options options, const Model& found) {
+  const Model known = train(data, options, {});
+  ASSERT_EQ(found.weights.rows(), known.weights.rows());
+  EXPECT_EQ(found.rows, data.rows());
+  EXPECT_EQ(found.classes, known.classes);
+  EXPECT_EQ(found.status, Status::optimal) << found.certificate.relative_gap;
+  EXPECT_LE(found.certificate.lower, found.certificate.upper);
+  if (options.standardize) return;  // the objective is about rows in other units
+  Problem p = make_problem(data, options);
+  if (found.target_center.has_value()) p.target_center = *found.target_center;
+  Weights w = found.weights;
+  Eigen::VectorXd b = found.intercept;
+  if (p.task == Task::regression) b.array() -= p.target_center;
+  const double value = certify(p, w, b, Weights()).upper;
+  EXPECT_NEAR(found.certificate.upper, value, 1e-9 * value);
+  // Medians come from the sample, so that the objective of a regression is slightly another.
+  if (p.task == Task::regression && p.loss->lipschitz() < std::numeric_limits<double>::infinity()) return;
+  EXPECT_LE(found.certificate.lower, known.certificate.upper * (1 + 1e-9));
+  EXPECT_GE(found.certificate.upper, known.certificate.lower * (1 - 1e-9));
+}
+
+class ScansOfLoss : public ::testing::TestWithParam<std::string> {
+ protected:
+  bool classes() const { return !is_regression_loss(GetParam()); }
+};
+
+TEST_P(ScansOfLoss, FindTheOptimumFromASmallSample) {
+  for (const int k : {2, 3}) {
+    if (!classes() && k == 3) continue;
+    for (const Storage storage : {Storage::floats, Storage::doubles, Storage::sparse}) {
+      Table t = sample(41, 3000, 12, classes(), k);
+      const Dataset data = store(t, classes(), storage, k);
+      Options options = soft(GetParam(), 1e-3, 1e-6);
+      options.sample_rows = 300;
+      ThreeParts source(data);
+      const Model m = train_scans(source, options, {});
+      expect_right(data, options, m);
+      EXPECT_LE(source.scans, 12);
+      EXPECT_EQ(m.iterations, source.scans);
+    }
+  }
+}
+
+TEST_P(ScansOfLoss, TakeProblemsOfAnyShape) {
+  Random random(43);
+  for (int shape = 0; shape < 8; ++shape)
+    for (int trial = 0; trial < 6; ++trial) {
+      const Table t = make_table(random, shape, classes());
+      const Dataset data = make_dataset(t, classes());
+      Options options = soft(GetParam(), trial % 2 == 0 ? 1e-2 : 1.0, 1e-5);
+      options.intercept = trial % 3 != 2;
+      options.sample_rows = 3;
+      MemorySource source(data);
+      expect_right(data, options, train_scans(source, options, {}));
+    }
+}
+
+TEST_P(ScansOfLoss, CountWeights) {
+  Table t = sample(47, 1500, 8, classes());
+  Random random(48);
+  for (int i = 0; i < t.rows(); ++i) t.weight.push_back(0.5 * random.below(4));
+  const Dataset data = store(t, classes(), Storage::doubles);
+  Options options = soft(GetParam(), 1e-3, 1e-6);
+  options.sample_rows = 200;
+  if (classes()) options.class_weight_balanced = true;
+  ThreeParts source(data);
+  expect_right(data, options, train_scans(source, options, {}));
+}
+
+TEST_P(ScansOfLoss, Standardize) {
+  Table t = sample(53, 1500, 8, classes());
+  for (std::vector<double>& x : t.x) {
+    x[0] = 1e4 + 100 * x[0];
+    x[1] *= 1e-3;
+  }
+  const Dataset data = store(t, classes(), Storage::doubles);
+  Options options = soft(GetParam(), 1e-3, 1e-6);
+  options.standardize = true;
+  options.sample_rows = 200;
+  ThreeParts source(data);
+  const Model found = train_scans(source, options, {}), known = train(data, options, {});
+  expect_right(data, options, found);
+  EXPECT_NEAR(found.certificate.upper, known.certificate.upper, 2e-4 * known.certificate.upper);
+  const double size = known.weights.cwiseAbs().maxCoeff();
+  EXPECT_LE((found.weights - known.weights).cwiseAbs().maxCoeff(), 0.05 * size);
+}
+
+TEST_P(ScansOfLoss, KeepAllRowsWhereTheyFit) {
+  Table t = sample(59, 500, 6, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  const Options options = soft(GetParam(), 1e-2, 1e-6);
+  ThreeParts source(data);
+  expect_right(data, options, train_scans(source, options, {}));
+  EXPECT_EQ(source.scans, 1);
+}
+
+TEST_P(ScansOfLoss, LimitsLeaveAnHonestModel) {
+  Table t = sample(61, 3000, 12, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  Options options = soft(GetParam(), 1e-4, 1e-9);
+  options.sample_rows = 100;
+  options.max_iterations = 3;
+  MemorySource source(data);
+  const Model m = train_scans(source, options, {});
+  const Model known = train(data, soft(GetParam(), 1e-4, 1e-6), {});
+  if (GetParam() != "squared") EXPECT_EQ(m.status, Status::iteration_limit);
+  EXPECT_LE(m.iterations, 3);
+  EXPECT_LE(m.certificate.lower, known.certificate.upper * (1 + 1e-3));
+  EXPECT_GE(m.certificate.upper, known.certificate.lower * (1 - 1e-3));
+}
+
+TEST_P(ScansOfLoss, PollAllTheTime) {
+  class Counting : public Progress {
+   public:
+    void poll() const override { ++polls; }
+    mutable int polls = 0;
+  };
+  Table t = sample(67, 20000, 30, classes());
+  const Dataset data = store(t, classes(), Storage::floats);
+  Options options = soft(GetParam(), 1e-4, 1e-6);
+  options.sample_rows = 2000;
+  Counting progress;
+  MemorySource source(data);
+  train_scans(source, options, progress);
+  EXPECT_GE(progress.polls, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss,
+                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+                         [](const auto& info) { return info.param; });
+
+TEST(Scans, ManyThinFeatures) {
+  // More features than a matrix of them has room for.
+  Random random(71);
+  Dataset data(Dataset::Outcome::classes);
+  for (const char* name : {"a", "b"}) data.classes().intern(name, 0);
+  std::vector<double> truth(5000);
+  for (double& v : truth) v = testing::normal(random);
+  for (int i = 0; i < 1500; ++i) {
+    std::vector<std::int32_t> columns;
+    std::vector<double> values;
+    double score = 0;
+    for (std::int32_t j = static_cast<std::int32_t>(random.below(200)); j < 5000;
+         j += 1 + static_cast<std::int32_t>(random.below(400))) {
+      columns.push_back(j);
+      values.push_back(0.2);
+      score += truth[static_cast<std::size_t>(j)];
+    }
+    data.append(sparse_row(columns.data(), values.data(), static_cast<std::int32_t>(columns.size()), 5000),
+                score + testing::normal(random) > 0 ? 1 : 0);
+  }
+  for (const char* loss : {"hinge", "logistic", "squared_hinge"}) {
+    Options options = soft(loss, 1e-2, 1e-6);
+    options.sample_rows = 400;
+    ThreeParts source(data);
+    const Model m = train_scans(source, options, {});
+    expect_right(data, options, m);
+    EXPECT_LE(source.scans, 50) << loss;
+  }
+}
+
+TEST(Scans, RefuseWhatNeedsAllRows) {
+  Table t = sample(73, 500, 6, true);
+  const Dataset data = store(t, true, Storage::floats);
+  MemorySource source(data);
+  const auto refused = [&](auto set) {
+    Options options = soft("hinge", 1e-2, 1e-3);
+    set(options);
+    EXPECT_THROW(train_scans(source, options, {}), Error);
+  };
+  refused([](Options& o) { o.dual_weights = true; });
+  refused([](Options& o) { o.kernel = "rbf"; });
+  refused([](Options& o) { o.l1_ratio = 0.5; });
+  refused([](Options& o) { o.calibration = Calibrate::platt; });
+  refused([](Options& o) { o.class_weight["neither"] = 2; });
+}
+
+TEST(Scans, OneClassIsAnError) {
+  Dataset data(Dataset::Outcome::classes);
+  data.classes().intern("only", 0);
+  const double x[] = {1, 2};
+  for (int i = 0; i < 50; ++i) data.append(dense_row(x, 2), 0);
+  Options options = soft("hinge", 1e-2, 1e-3);
+  options.sample_rows = 5;
+  MemorySource source(data);
+  EXPECT_THROW(train_scans(source, options, {}), Error);
+}
+
+}  // namespace
+}  // namespace margin
