@@ -511,6 +511,10 @@ CREATE AGGREGATE margin_sum(state margin_state) (
 );
 COMMENT ON AGGREGATE margin_sum(margin_state) IS 'the answer of all rows to a question, of states of parts of them';
 
+CREATE FUNCTION margin_question(options jsonb) RETURNS margin_question
+  AS 'MODULE_PATHNAME', 'margin_question_of_options' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_question(jsonb) IS 'the question of the first scan of a training with these options';
+
 CREATE FUNCTION margin_question(options jsonb, model margin_model) RETURNS margin_question
   AS 'MODULE_PATHNAME', 'margin_question_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_question(jsonb, margin_model) IS 'the question what all rows say of the weights of a model; options take the place of the model''s';
@@ -524,6 +528,23 @@ COMMENT ON FUNCTION margin_certificate(margin_question, margin_state)
 CREATE FUNCTION margin_state_info(state margin_state) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_state_info(margin_state) IS 'what is in a state, for a person to read: rows, classes, numbers, kept rows';
+
+-- They run queries: with the rights of the caller, in the snapshot of the statement that calls them.
+CREATE FUNCTION train_margin_from(query text) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION train_margin_from(text) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
+
+CREATE FUNCTION train_margin_from(query text, options jsonb) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'the same with the options of margin_options';
+
+CREATE FUNCTION margin_scan_query(query text) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION margin_scan_query(text) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';
+
+CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
 
 -- ---------------------------------------------------------------------------------------------------- using a model
 

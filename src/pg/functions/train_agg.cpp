@@ -149,6 +149,12 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                        MemoryBudget(state->memory.left())};
 }
 
+Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options) {
+  options.erase("initial");  // a start, not part of what the model means, and as large as a model
+  model.options = std::move(options);
+  return model_datum(fcinfo, model);
+}
+
 namespace {
 
 /// What all groups of a query share: the last progress line, and how many warnings were given.
@@ -181,8 +187,6 @@ MARGIN_FUNCTION(margin_train_final) {
   if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, progress, rows->memory); }))
     PG_RETURN_NULL();
   call.warnings.give(model, settings);
-  rows->options.erase("initial");  // a start, not part of what the model means, and as large as a model
-  model.options = std::move(rows->options);
   model.skipped = rows->skipped;
-  return model_datum(fcinfo, model);
+  return trained_model(fcinfo, model, std::move(rows->options));
 }

@@ -31,4 +31,7 @@ struct CollectedRows {
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings);
 
+/// A new model as the result of the running function, with the options that it was trained with.
+Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options);
+
 }  // namespace margin::pg

@@ -148,6 +148,37 @@ void raise_file_error(const char* what, const char* path) {
   pg_unreachable();
 }
 
+void guarded_in_subtransaction(void (*call)(void*), void* argument) {
+  MemoryContext caller = CurrentMemoryContext;
+  ResourceOwner owner = CurrentResourceOwner;
+  // The subtransaction has a context of its own, which is current in it.
+  backend([=] {
+    BeginInternalSubTransaction(nullptr);
+    MemoryContextSwitchTo(caller);
+  });
+  ErrorData* data = nullptr;
+  try {
+    guarded(call, argument);
+  } catch (const BackendError& e) {
+    data = e.data;
+  }
+  const bool failed = data != nullptr;
+  backend([=] {
+    if (failed)
+      RollbackAndReleaseCurrentSubTransaction();
+    else
+      ReleaseCurrentSubTransaction();
+    MemoryContextSwitchTo(caller);
+    CurrentResourceOwner = owner;
+  });
+  if (!failed) return;
+  const auto text = [](const char* s) { return std::string(s == nullptr ? "" : s); };
+  for (const ErrorKind kind : {ErrorKind::invalid_value, ErrorKind::null_value, ErrorKind::malformed_binary})
+    if (data->sqlerrcode == sqlstate_of(kind))
+      throw Error(kind, text(data->message), text(data->hint), text(data->detail));
+  throw BackendError{data};
+}
+
 void warn(const std::string& message, const std::string& hint) {
   const char* text = message.c_str();
   const char* advice = hint.c_str();

@@ -78,6 +78,27 @@ void read_binary(F&& f) {
   }
 }
 
+/// As guarded(), in a subtransaction: after an error of the call the statement can go on. One about rows, as margin's
+/// own functions raise it, is thrown as Error, any other as BackendError.
+void guarded_in_subtransaction(void (*call)(void*), void* argument);
+
+template <class F>
+auto in_subtransaction(F&& f) -> decltype(f()) {
+  using Result = decltype(f());
+  static_assert(std::is_trivially_copyable_v<Result>, "an error would skip the destructor");
+  struct Call {
+    std::remove_reference_t<F>* f;
+    Result result;
+  } call{&f, {}};
+  guarded_in_subtransaction(
+      [](void* p) {
+        auto* c = static_cast<Call*>(p);
+        c->result = (*c->f)();
+      },
+      &call);
+  return call.result;
+}
+
 /// ereport(WARNING) with a hint.
 void warn(const std::string& message, const std::string& hint);
 

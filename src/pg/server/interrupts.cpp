@@ -41,4 +41,13 @@ void SessionProgress::report(std::string_view solver, const TracePoint& point) c
   });
 }
 
+void SessionProgress::scan(std::int64_t number, std::int64_t rows, double seconds) const {
+  if (level_ == 0) return;
+  const int level = level_;
+  backend([=] {
+    ereport(level, (errmsg("margin: scan %lld: %lld rows in %.3f s", static_cast<long long>(number),
+                           static_cast<long long>(rows), seconds)));
+  });
+}
+
 }  // namespace margin::pg

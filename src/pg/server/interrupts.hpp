@@ -23,6 +23,8 @@ class SessionProgress final : public InterruptProgress {
   SessionProgress(const std::string& level, bool hard_margin, Clock::time_point& last_line);
 
   void report(std::string_view solver, const TracePoint& point) const override;
+  /// A scan of all rows has ended: a line for each.
+  void scan(std::int64_t number, std::int64_t rows, double seconds) const;
 
  private:
   int level_;

@@ -98,4 +98,10 @@ void trace_poll() {
   last_seconds = cpu_seconds();  // the time that the trace itself takes is nobody's
 }
 
+void trace_others() {
+  if (running == nullptr) return;
+  last_stack = Stack{};
+  last_seconds = cpu_seconds();
+}
+
 }  // namespace margin::pg

@@ -26,4 +26,7 @@ class TracedCall {
 /// Called by InterruptProgress::poll() while the trace is on.
 void trace_poll();
 
+/// After a statement that the server ran inside of the function: its time is not the function's.
+void trace_others();
+
 }  // namespace margin::pg

@@ -36,6 +36,7 @@ extern "C" {
 #include <postgres.h>
 // clang-format on
 #include <access/htup_details.h>
+#include <access/xact.h>
 #include <catalog/dependency.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_proc.h>
@@ -44,6 +45,7 @@ extern "C" {
 #include <common/hashfn.h>
 #include <executor/spi.h>
 #include <fmgr.h>
+#include <foreign/foreign.h>
 #include <funcapi.h>
 #include <mb/pg_wchar.h>
 #include <miscadmin.h>
@@ -60,6 +62,7 @@ extern "C" {
 #include <utils/numeric.h>
 #include <utils/plancache.h>
 #include <utils/rangetypes.h>
+#include <utils/resowner.h>
 #include <utils/syscache.h>
 #include <utils/typcache.h>
 

@@ -1,0 +1,195 @@
+-- The parts of a scan, by hand: question, term, state. Whatever the way of a state, text or binary, it has the same bits.
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE m text; d text; h text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || m || CASE WHEN d <> '' THEN E'\n  DETAIL: ' || d ELSE '' END
+                               || CASE WHEN h <> '' THEN E'\n  HINT: ' || h ELSE '' END;
+END $$;
+CREATE TABLE scan_rows AS
+  SELECT i AS id, i % 4 AS day, CASE WHEN i % 3 = 0 THEN 'no' ELSE 'yes' END AS y, 1 + i % 2 AS w,
+         ARRAY[i % 7 - 3, i % 5 + CASE WHEN i % 3 = 0 THEN 2 ELSE 0 END]::float8[] AS x
+    FROM generate_series(1, 400) AS i;
+CREATE TABLE scan_models AS
+  SELECT 'logistic' AS name, train_margin(y, x, margin_options(lambda => 0.01, loss => 'logistic', tolerance => 1e-9)) AS m FROM scan_rows
+  UNION ALL SELECT 'hinge', train_margin(y, x, margin_options(lambda => 0.01, tolerance => 1e-3)) FROM scan_rows
+  UNION ALL SELECT 'squared', train_margin(id, x, margin_options(lambda => 0.01, loss => 'squared')) FROM scan_rows
+  UNION ALL SELECT 'interpolate', train_margin(x[1] + 2 * x[2], x, margin_options(loss => 'interpolate')) FROM scan_rows
+  UNION ALL SELECT 'margin', train_margin(x[1] + x[2] > 1.5, x) FROM scan_rows
+  UNION ALL SELECT 'three', train_margin(id % 3, ARRAY[(id % 3 = 0)::int, (id % 3 = 1)::int, x[1]], margin_options(lambda => 0.1)) FROM scan_rows;
+CREATE TABLE questions AS SELECT name, margin_question(NULL, m) AS q FROM scan_models;
+
+-- What the rows say of a model is what its training certified, and what margin_verify finds.
+SELECT c.objective, c.rows, round(c.lower::numeric, 6) AS lower, round(c.upper::numeric, 6) AS upper, c.lower <= (m).primal AND c.upper >= (m).dual AS holds
+  FROM scan_models, LATERAL margin_certificate((SELECT q FROM questions WHERE name = 'logistic'),
+    (SELECT margin_sum(margin_term((SELECT q FROM questions WHERE name = 'logistic'), y, x)) FROM scan_rows)) AS c
+ WHERE name = 'logistic';
+SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).primal * (1 + 1e-12) AS same
+  FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows)) AS c
+ WHERE name = 'hinge';
+SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-9) AND (m).primal * (1 + 1e-9) AS same
+  FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, id, x)) FROM scan_rows)) AS c
+ WHERE name = 'squared';
+SELECT c.objective, c.rows, c.lower IS NOT NULL AS lower, round(c.upper::numeric, 6) AS upper
+  FROM questions, LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, x[1] + 2 * x[2], x)) FROM scan_rows)) AS c
+ WHERE name = 'interpolate';
+SELECT c.objective, c.rows, c.lower BETWEEN (m).margin_lower * (1 - 1e-12) AND (m).margin_lower * (1 + 1e-12) AS same, c.upper
+  FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, x[1] + x[2] > 1.5, x)) FROM scan_rows)) AS c
+ WHERE name = 'margin';
+SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).primal * (1 + 1e-12) AS same
+  FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, id % 3, ARRAY[(id % 3 = 0)::int, (id % 3 = 1)::int, x[1]])) FROM scan_rows)) AS c
+ WHERE name = 'three';
+
+-- Text and binary I/O: round trips have the same bits.
+CREATE TABLE terms AS SELECT id, day, margin_term(q, y, x, w) AS t FROM scan_rows, questions WHERE name = 'logistic' ORDER BY id;
+CREATE TABLE states AS SELECT day, margin_sum(t) AS s FROM (SELECT * FROM terms ORDER BY id) AS o GROUP BY day ORDER BY day;
+SELECT bool_and(q::text = q::text::margin_question::text), bool_and(substr(q::text, 3) = encode(margin_question_send(q), 'hex')) FROM questions;
+SELECT bool_and(t::text = t::text::margin_term::text), bool_and(substr(t::text, 3) = encode(margin_term_send(t), 'hex')) FROM terms;
+SELECT bool_and(s::text = s::text::margin_state::text), bool_and(substr(s::text, 3) = encode(margin_state_send(s), 'hex')),
+       bool_and(s::text = (E'\\x' || upper(substr(s::text, 3)))::margin_state::text) AS capitals FROM states;
+-- Through a file in binary form; what it holds is checked.
+\set file `mktemp`
+CREATE TABLE copies (LIKE states);
+COPY states TO :'file' (FORMAT binary);
+COPY copies FROM :'file' (FORMAT binary);
+SELECT count(*), bool_and(a.s::text = b.s::text) FROM states a JOIN copies b USING (day);
+COPY (SELECT day, margin_state_send(s) FROM states) TO :'file' (FORMAT binary);
+COPY copies FROM :'file' (FORMAT binary);
+SELECT count(*) FROM copies;
+COPY (SELECT day, substr(margin_state_send(s), 1, 100) FROM states) TO :'file' (FORMAT binary);
+SELECT pg_temp.error_of(format('COPY copies FROM %L (FORMAT binary)', :'file'));
+CREATE TABLE term_copies (t margin_term);
+COPY (SELECT margin_term_send(t) FROM terms) TO :'file' (FORMAT binary);
+COPY term_copies FROM :'file' (FORMAT binary);
+SELECT count(*), count(DISTINCT t::text) = (SELECT count(DISTINCT t::text) FROM terms) AS same FROM term_copies;
+COPY (SELECT substr(margin_term_send(t), 2) FROM terms LIMIT 1) TO :'file' (FORMAT binary);
+SELECT pg_temp.error_of(format('COPY term_copies FROM %L (FORMAT binary)', :'file'));
+CREATE TABLE question_copies (q margin_question);
+COPY (SELECT margin_question_send(q) || '\x00' FROM questions LIMIT 1) TO :'file' (FORMAT binary);
+SELECT pg_temp.error_of(format('COPY question_copies FROM %L (FORMAT binary)', :'file'));
+
+-- Step and merge called by hand give the bits of the aggregate.
+CREATE FUNCTION pg_temp.by_hand(for_day int, through_text boolean) RETURNS margin_state LANGUAGE plpgsql AS $$
+DECLARE s margin_state; one margin_term;
+BEGIN
+  FOR one IN SELECT t FROM terms WHERE day = for_day ORDER BY id LOOP
+    s := margin_sum_step(s, one);
+    IF through_text THEN s := s::text::margin_state; END IF;
+  END LOOP;
+  RETURN s;
+END $$;
+-- The sums of one block differ from sums of many by their rounding; counts and exact sums do not.
+SELECT day, pg_temp.by_hand(day, true)::text = pg_temp.by_hand(day, false)::text AS same,
+       margin_state_info(pg_temp.by_hand(day, false))->'rows' = margin_state_info(s)->'rows' AS rows,
+       margin_state_info(pg_temp.by_hand(day, false))->'numbers' = margin_state_info(s)->'numbers' AS numbers FROM states ORDER BY day;
+SELECT margin_merge(margin_merge(margin_merge(a.s, b.s), c.s), d.s)::text = (SELECT margin_sum(s)::text FROM (SELECT s FROM states ORDER BY day) AS o) AS same,
+       margin_merge(margin_merge(margin_merge(a.s, b.s), c.s), d.s)::text
+         = margin_merge(margin_merge(margin_merge(a.s::text::margin_state, b.s)::text::margin_state, c.s)::text::margin_state, d.s)::text AS through_text
+  FROM states a, states b, states c, states d WHERE a.day = 0 AND b.day = 1 AND c.day = 2 AND d.day = 3;
+
+-- States of days roll up to the state of all rows.
+SELECT (c).objective, (c).rows, (c).upper = (d).upper AS upper, abs((c).lower - (d).lower) < 1e-12 AS lower FROM
+  (SELECT margin_certificate(q, (SELECT margin_sum(margin_term(q, y, x, w)) FROM scan_rows)) AS c,
+          margin_certificate(q, (SELECT margin_sum(s) FROM states)) AS d FROM questions WHERE name = 'logistic') AS o;
+
+-- NULLs: no question, no term; a row without label or features is counted; no rows, no state.
+SELECT margin_term(NULL, y, x) IS NULL AS "null" FROM scan_rows LIMIT 1;
+SELECT margin_sum(t) IS NULL AS terms, margin_sum(s) IS NULL AS states FROM terms LEFT JOIN states USING (day) WHERE false;
+SELECT margin_state_info(margin_sum(margin_term(q, CASE WHEN id % 2 = 0 THEN y END, CASE WHEN id % 5 <> 0 THEN x END))) - 'numbers' AS info
+  FROM scan_rows, questions WHERE name = 'hinge';
+SELECT margin_state_info(margin_sum(margin_term(q, NULL::text, x)))->'skipped' AS skipped FROM scan_rows, questions WHERE name = 'hinge';
+SELECT margin_merge(NULL, NULL) IS NULL AS "null", margin_merge(s, NULL)::text = s::text AS left, margin_merge(NULL, s)::text = s::text AS right FROM states WHERE day = 1;
+SELECT margin_sum_step(NULL, NULL) IS NULL AS "null", margin_sum_step(s, NULL)::text = s::text AS left FROM states WHERE day = 1;
+SELECT margin_state_info(margin_sum(s))->'rows' AS rows FROM (SELECT s FROM states UNION ALL SELECT NULL) AS v;
+SELECT margin_question(NULL, NULL) IS NULL AS question, margin_state_info(NULL) IS NULL AS info;
+
+-- Other places an aggregate can stand in.
+SELECT id, margin_state_info(margin_sum(t) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW))->'rows' AS rows FROM terms ORDER BY id LIMIT 4;
+SELECT day, id, margin_state_info(margin_sum(t))->'rows' AS rows FROM terms WHERE id < 5 GROUP BY GROUPING SETS ((day), (id), ()) ORDER BY day, id;
+SELECT margin_state_info(margin_sum(t) FILTER (WHERE day = 1))->'rows' AS filtered, margin_state_info(margin_sum(t ORDER BY id DESC))->'rows' AS ordered FROM terms;
+CREATE AGGREGATE pg_temp.own_sum(margin_term) (SFUNC = margin_sum_step, STYPE = margin_state);
+SELECT pg_temp.own_sum(t)::text = margin_sum(t)::text AS same FROM terms;
+
+-- What cannot be.
+SELECT pg_temp.error_of(format('SELECT %L::%s', v, type)) FROM
+  (VALUES ('', 'margin_state'), ('\x', 'margin_state'), ('\x0', 'margin_state'), ('\x0g', 'margin_state'), ('\x00000000', 'margin_state'), ('foo', 'margin_term'),
+          ('\x', 'margin_term'), ('{"lambda": 1}', 'margin_question'), ('\x', 'margin_question')) AS o (v, type);
+SELECT pg_temp.error_of(format('SELECT margin_certificate((SELECT q FROM questions WHERE name = ''hinge''), %L)', s)) FROM states WHERE day = 1;
+SELECT pg_temp.error_of(format('SELECT margin_merge(%L, (SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows, questions WHERE name = ''hinge''))', s)) FROM states WHERE day = 1;
+SELECT pg_temp.error_of(format('SELECT margin_term(q, %s) FROM scan_rows, questions WHERE name = ''logistic'' AND id = 1', arguments)) FROM
+  (VALUES ($$'maybe'::text, x$$), ('y, x || 1'), ($$y, ARRAY[1, 'NaN']::real[]$$), ('y, ARRAY[1, NULL]::real[]'), ('y, x, NULL'), ('y, x, -1'),
+          ($$y, x, 'infinity'$$), ('y, y'), ('x, x'), ('1.5, x')) AS o (arguments);
+SELECT pg_temp.error_of('SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows, questions WHERE name IN (''logistic'', ''hinge'')');
+SELECT pg_temp.error_of($$SELECT margin_question('{"lambda": 5}'::jsonb, m) FROM scan_models WHERE name = 'hinge'$$);
+SELECT pg_temp.error_of($$SELECT margin_question(margin_options(standardize => true), m) FROM scan_models WHERE name = 'hinge'$$);
+SELECT pg_temp.error_of($$SELECT margin_question(margin_options(class_weight => 'balanced'), m) FROM scan_models WHERE name = 'hinge'$$);
+SELECT pg_temp.error_of($$SELECT margin_question(NULL, train_margin(y, x, margin_options(kernel => 'rbf', lambda => 0.1))) FROM scan_rows$$);
+
+-- train_margin_from: the rows of a query. All of these fit into what the first scan brings along, so that the model is that
+-- of train_margin.
+CREATE FUNCTION pg_temp.same(a margin_model, b margin_model) RETURNS boolean LANGUAGE sql AS $$
+  SELECT row(a.status, a.loss, a.lambda, a.classes, a.rows, a.skipped, a.dimensions, a.options - 'shard') = row(b.status, b.loss, b.lambda, b.classes, b.rows, b.skipped, b.dimensions, b.options)
+     AND a.dual <= b.primal AND b.dual <= a.primal $$;
+SELECT query, options, pg_temp.same(train_margin_from(query, options), (SELECT train_margin(y, x, options - 'shard') FROM scan_rows)) AS same FROM
+  (VALUES ('SELECT y, x FROM scan_rows', '{"lambda": 0.01}'::jsonb),
+          ('SELECT id, x AS features, w, y AS label FROM scan_rows -- by name', '{"lambda": 0.01, "loss": "logistic"}'),
+          ('/* a comment */ SELECT x AS features, y FROM scan_rows; -- another', '{"lambda": 0.1}'),
+          ('WITH r AS (SELECT * FROM scan_rows) SELECT y, x FROM r', '{"lambda": 0.01, "class_weight": "balanced"}'),
+          (E'SELECT y, x FROM scan_rows WHERE day < 2\nUNION ALL (SELECT y, x FROM scan_rows WHERE day >= 2 ORDER BY id)', '{"lambda": 0.01, "standardize": true}'),
+          ('SELECT y, x, day FROM scan_rows', '{"lambda": 0.01, "shard": "day"}')) AS v (query, options);
+SELECT pg_temp.same(train_margin_from('SELECT id % 3 AS label, w AS weight, ARRAY[id % 3, x[1]] FROM scan_rows', o),
+                    (SELECT train_margin(id % 3, ARRAY[id % 3, x[1]], w, o) FROM scan_rows)) AS weighted FROM margin_options(lambda => 0.01) AS o;
+SELECT (m).classes, (m).weights, (m).rows, (m).skipped FROM
+  train_margin_from($$VALUES ('b', '{1:1}'::margin_sparse), ('a', '{1:-1,3:1}'), (NULL, '{1:5}'), ('a', NULL)$$) AS m;
+CREATE TYPE size AS ENUM ('small', 'large', 'huge');
+SELECT (train_margin_from($$SELECT s::size, ARRAY[f] FROM (VALUES ('huge', 9), ('small', 1), ('large', 5)) AS v (s, f)$$)).classes;
+SELECT train_margin_from('SELECT y, x FROM scan_rows WHERE false') IS NULL AS no_rows, train_margin_from('SELECT y, NULL::real[] FROM scan_rows') IS NULL AS no_features,
+       train_margin_from('SELECT 1, x FROM scan_rows', '{"one_class": "null"}') IS NULL AS one_class,
+       train_margin_from('SELECT y, x || ''NaN''::float8 FROM scan_rows WHERE id = 1', '{"on_error": "null"}') IS NULL AS on_error,
+       train_margin_from('SELECT y, x FROM scan_rows WHERE false', '{"shard": "y"}') IS NULL AS no_shards;
+
+-- Queries that are none.
+SELECT pg_temp.error_of(format('SELECT train_margin_from(%L)', query)) FROM
+  (VALUES (''), (' -- nothing'), ('SELECT y, x FROM scan_rows; SELECT 1'), ('SELECT y, x FROM scan_rows; DROP TABLE scan_rows'), ('DROP TABLE scan_rows'),
+          ('INSERT INTO scan_rows (y, x) VALUES (1, ''{1}'') RETURNING y, x'), ('WITH gone AS (DELETE FROM scan_rows RETURNING y, x) SELECT * FROM gone'),
+          ('SELECT y, x FROM scan_rows FOR UPDATE'), ('SELECT y, x FROM (SELECT * FROM scan_rows FOR SHARE) AS s'), ('SELECT y, x INTO other FROM scan_rows'), ('EXPLAIN SELECT 1'),
+          ('SELECT FROM scan_rows'), ('SELECT y FROM scan_rows'), ('SELECT y AS label FROM scan_rows'), ('SELECT * FROM scan_rows'), ('SELECT y, x, y FROM scan_rows'),
+          ('SELECT y AS label, y AS label, x FROM scan_rows'), ('SELECT x, y FROM scan_rows'), ('SELECT y, x FROM missing'), ('SELECT y, x FRM scan_rows'), ('SELECT $1, $2'),
+          ('SELECT y, x FROM scan_rows) AS r, (SELECT 1'), ('SELECT 1, x FROM scan_rows')) AS v (query);
+SELECT pg_temp.error_of(statement) FROM
+  (VALUES ('SELECT train_margin_from(NULL)'), ('SELECT train_margin_from(''SELECT y, x FROM scan_rows'', NULL)'), ('SELECT margin_scan_query(NULL)'),
+          ($$SELECT train_margin_from('SELECT y, x FROM scan_rows', margin_options(shard => 'days'))$$),
+          ($$SELECT train_margin_from('SELECT y, x FROM scan_rows', margin_options(dual_weights => true))$$),
+          ($$SELECT train_margin_from('SELECT y, x FROM scan_rows', margin_options(kernel => 'rbf'))$$),
+          ($$SELECT train_margin(y, x, margin_options(shard => 'day')) FROM scan_rows$$),
+          ($$SELECT margin_path(y, x, margin_options(lambda => 0.1, sample_rows => 9) - 'lambda') FROM scan_rows$$),
+          ($$SELECT margin_options(sample_rows => 0)$$), ($$SELECT margin_options(shard => '')$$)) AS v (statement);
+
+-- With the caller's rights, reading only, without leaving anything behind.
+CREATE FUNCTION pg_temp.writes() RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN DELETE FROM scan_rows; RETURN 1; END $$;
+SELECT pg_temp.error_of('SELECT train_margin_from(''SELECT y, x FROM scan_rows WHERE pg_temp.writes() = 1'')');
+CREATE ROLE margin_reader;
+GRANT SELECT ON scan_models TO margin_reader;
+SET ROLE margin_reader;
+SELECT train_margin_from('SELECT y, x FROM scan_rows');
+RESET ROLE;
+DROP OWNED BY margin_reader;
+DROP ROLE margin_reader;
+BEGIN READ ONLY;
+SELECT (train_margin_from('SELECT y, x FROM scan_rows', margin_options(lambda => 0.1))).rows;
+COMMIT;
+DO $$ BEGIN
+  PERFORM train_margin_from('SELECT y, x || ''NaN''::float8 FROM scan_rows');
+EXCEPTION WHEN data_exception THEN RAISE NOTICE 'caught, and the block goes on with % rows', (train_margin_from('SELECT y, x FROM scan_rows', margin_options(lambda => 0.1))).rows;
+END $$;
+
+-- The statement, for EXPLAIN.
+SELECT margin_scan_query('SELECT y, x, day FROM scan_rows;', margin_options(lambda => 1, shard => 'day', sample_rows => 10));
+SELECT format('EXPLAIN (COSTS OFF) %s', margin_scan_query('SELECT id, label, features FROM (SELECT id, y AS label, x AS features FROM scan_rows) AS s')) AS explain \gset
+:explain;
+SELECT margin_state_info(margin_sum(margin_term(margin_question(margin_options(lambda => 1, sample_rows => 10)), y, x))) - 'numbers' AS summary FROM scan_rows;
+DROP TABLE scan_rows, scan_models, questions, terms, states, copies, term_copies, question_copies;
+DROP TYPE size;

@@ -1,0 +1,31 @@
+// Rows that a query returns, asked through SPI: with the caller's rights, in the snapshot of the running statement, reading
+// only.
+#pragma once
+
+#include "core/scans/row_source.hpp"
+#include "pg/functions/scan_statement.hpp"
+#include "pg/server/interrupts.hpp"
+
+namespace margin::pg {
+
+class SqlSource final : public RowSource {
+ public:
+  /// Both must outlive it. `catch_row_errors`: errors about rows come as Error, so that the caller can go on; without it
+  /// as the server raised them.
+  SqlSource(const ScanStatement& statement, const SessionProgress& session, bool catch_row_errors)
+      : statement_(statement), session_(session), catch_row_errors_(catch_row_errors) {}
+
+  Answer ask(const Question& question, const Progress& progress) override;
+
+  /// After the first scan: what a training returns nothing for.
+  bool without_rows() const { return without_rows_; }
+  bool one_class() const { return one_class_; }
+
+ private:
+  const ScanStatement& statement_;
+  const SessionProgress& session_;
+  bool catch_row_errors_, without_rows_ = false, one_class_ = false;
+  std::int64_t scans_ = 0;
+};
+
+}  // namespace margin::pg

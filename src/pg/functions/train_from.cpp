@@ -1,0 +1,80 @@
+// train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_scan_query(): the
+// statement of the first one.
+#include "core/scans/train_scans.hpp"
+#include "pg/functions/group_errors.hpp"
+#include "pg/functions/sql_source.hpp"
+#include "pg/functions/training_warnings.hpp"
+#include "pg/server/memory.hpp"
+#include "pg/values/composite.hpp"
+#include "pg/values/jsonb.hpp"
+#include "pg/values/scan_values.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// The arguments (query, options).
+struct Request {
+  explicit Request(FunctionCallInfo fcinfo) {
+    if (PG_ARGISNULL(0))
+      throw Error(ErrorKind::null_value, "the query is NULL, expected the text of a SELECT",
+                  "Give one SELECT of label, features and, optionally, weight.");
+    if (PG_NARGS() > 1 && PG_ARGISNULL(1))
+      throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object",
+                  "Leave them out for the defaults, a hard margin.");
+    const std::string_view text = payload(PG_GETARG_DATUM(0));
+    query = text;
+    if (PG_NARGS() > 1) options = options_from(PG_GETARG_DATUM(1));
+    settings = parse_options(options);
+    // Read here: what trains the rows that fit into memory need not know them.
+    auto& given = settings.given;
+    const auto of_scans = [](std::string_view name) { return name == "shard" || name == "sample_rows"; };
+    given.erase(std::remove_if(given.begin(), given.end(), of_scans), given.end());
+    const Oid function = fcinfo->flinfo->fn_oid;
+    schema = backend([=] { return get_func_namespace(function); });
+  }
+
+  std::string query;
+  Value::Object options;
+  Options settings;
+  Oid schema;
+};
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(train_margin_from) {
+  Request request(fcinfo);
+  const margin::Options& settings = request.settings;
+  const ScanStatement statement(request.query, settings.shard, request.schema);
+  const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
+  SessionProgress::Clock::time_point last_line{};
+  SessionProgress progress(settings.log_level, about_margin, last_line);
+  SqlSource source(statement, progress, settings.null_for_error);
+  margin::Model model;
+  const auto error =
+      row_error([&] { model = margin::train_scans(source, settings, progress, margin::MemoryBudget(memory_limit())); });
+  if (error.has_value()) {
+    if (source.without_rows() || (source.one_class() && settings.null_for_one_class)) PG_RETURN_NULL();
+    if (!settings.null_for_error) throw margin::Error(*error);
+    warn("the query has no model: " + error->message(), error->detail() + " The result is NULL.");
+    PG_RETURN_NULL();
+  }
+  TrainingWarnings().give(model, settings);
+  return trained_model(fcinfo, model, std::move(request.options));
+}
+
+MARGIN_FUNCTION(margin_scan_query) {
+  const Request request(fcinfo);
+  const ScanStatement statement(request.query, request.settings.shard, request.schema);
+  const margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
+  return text_datum(statement.text_with(scan_value(question.bytes(), question_type)));
+}
+
+/// The question of the first scan.
+MARGIN_FUNCTION(margin_question_of_options) {
+  const margin::Options settings = margin::parse_options(options_from(PG_GETARG_DATUM(0)));
+  const margin::Question question = margin::first_question(settings, margin::MemoryBudget(memory_limit()));
+  return scan_value(question.bytes(), question_type);
+}
