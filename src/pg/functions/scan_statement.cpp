@@ -39,7 +39,7 @@ const char* servers_of(SPIPlanPtr plan) {
       appendStringInfo(&text, "%s%s", text.len == 0 ? "" : ", ", GetForeignServer(server)->servername);
     }
   }
-  if (cached != nullptr) ReleaseCachedPlan(cached, CurrentResourceOwner);
+  if (cached != nullptr) ReleaseCachedPlan(cached, nullptr);  // the plan is not saved: no resource owner knows of it
   return text.data;
 }
 
