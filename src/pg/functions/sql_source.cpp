@@ -12,6 +12,7 @@ namespace {
 struct States {
   Datum* values;
   std::uint64_t count;
+  int code;  // of SPI
 };
 
 /// One run of the statement.
@@ -45,10 +46,11 @@ States run(Scan scan) {
                       false);
   SPI_connect();
   const int code = SPI_execute_with_args(scan.text, 1, &scan.question_type, &scan.question, nullptr, true, 0);
-  if (code != SPI_OK_SELECT) elog(ERROR, "the scan was not a SELECT: %s", SPI_result_code_string(code));
   MemoryContext spi = MemoryContextSwitchTo(caller);
-  out.values = static_cast<Datum*>(palloc(sizeof(Datum) * (SPI_processed + 1)));
-  for (std::uint64_t i = 0; i < SPI_processed; ++i) {
+  const std::uint64_t rows = code == SPI_OK_SELECT ? SPI_processed : 0;
+  out.code = code;
+  out.values = static_cast<Datum*>(palloc(sizeof(Datum) * (rows + 1)));
+  for (std::uint64_t i = 0; i < rows; ++i) {
     bool null;
     const Datum state = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null);
     if (!null) out.values[out.count++] = datumCopy(state, false, -1);
@@ -72,6 +74,9 @@ Answer SqlSource::ask(const Question& question, const Progress& progress) {
   const auto call = [=] { return run(scan); };
   const States states = catch_row_errors_ ? in_subtransaction(call) : backend(call);
   trace_others();
+  if (states.code != SPI_OK_SELECT)
+    throw Error(ErrorKind::unsupported,
+                std::string("the scan of the query ended with ") + SPI_result_code_string(states.code));
   Answer answer;
   for (std::uint64_t i = 0; i < states.count; ++i) {
     merge_state(states.values[i], answer, progress);
