@@ -15,9 +15,10 @@ my $node = new_node('spill', 'shared_buffers = 8MB', 'jit = off', 'autovacuum = 
 my ($rows, $features) = (100000, 400);
 $node->safe_psql('postgres', qq{
 	SELECT setseed(0.25);
-	CREATE TABLE noise AS SELECT array_agg((sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()))::real) AS v FROM generate_series(1, 70000);
-	CREATE VIEW wide AS SELECT id, id % 2 = 1 AS y, ARRAY[(id % 2 * 2 - 1) * 8::real] || v[1 + id * 7919 % 69000 : $features - 1 + id * 7919 % 69000] AS x
-	  FROM noise, generate_series(1, $rows) AS id;
+	CREATE TABLE noise AS SELECT k, array_agg((sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()))::real) AS v
+	  FROM generate_series(0, 99) AS k, generate_series(1, 6000) GROUP BY k;
+	CREATE VIEW wide AS SELECT id, id % 2 = 1 AS y, ARRAY[(id % 2 * 2 - 1) * 8::real] || v[1 + id * 7919 % 5500 : $features - 1 + id * 7919 % 5500] AS x
+	  FROM noise, generate_series(1, $rows) AS id WHERE k = id % 100;
 	CREATE TABLE rows AS SELECT id, y, x FROM wide;
 	CREATE VIEW coin AS SELECT id, hashint4(id) > 0 AS y, x FROM rows;});
 
@@ -72,9 +73,9 @@ foreach my $name (sort keys %statement)
 	is(temporary_files(), 0, '... and nothing is left of the file');
 }
 
-# Several groups at a time, each with a file of its own; a group that is small has none.
+# Several groups at a time (a hash), each with a file of its own; a group that is small has none.
 my $groups = "SELECT g, $bits FROM (SELECT CASE WHEN id % 100 = 0 THEN 3 ELSE id % 2 END AS g, train_margin(id % 3 = 0, x, margin_options(lambda => 1e-2, loss => 'squared_hinge', solver => 'newton')) AS m FROM rows GROUP BY 1) AS s ORDER BY g;";
-my ($in_memory) = psql_of($groups);
+my ($in_memory) = psql_of("SET enable_sort = off; SET hash_mem_multiplier = 1000;\n$groups");
 my ($out, $err) = psql_of("SET enable_sort = off; SET hash_mem_multiplier = 1000;\n$limit\n$groups");
 is($out, $in_memory, 'groups in memory at the same time have the same models');
 is(scalar(() = $err =~ /NOTICE/g), 2, '... two in files, one in memory');

@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/data/column_map.hpp"
 #include "core/data/dataset.hpp"
+#include "core/data/kept_rows.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/solvers/sdca/shuffle.hpp"
 #include "margin_problems.hpp"
@@ -87,6 +88,17 @@ void append_mixed(Dataset& data, std::uint64_t seed, int n, int d) {
       for (double& v : x) v = static_cast<float>(v);
     data.append(dense_row(x.data(), d), x[at(i % d)] > 0 ? 1.5 : -1.0, 1.0 + i % 3);
   }
+}
+
+/// 20,000 rows of 800 bytes, or 15 stretches.
+Dataset long_rows(BlockStore* store) {
+  Dataset data(Dataset::Outcome::targets, std::pmr::get_default_resource(), store);
+  std::vector<float> x(200);
+  for (int i = 0; i < 20000; ++i) {
+    for (float& v : x) v = static_cast<float>(i + 1);
+    data.append(dense_row(x.data(), 200), 1.0);
+  }
+  return data;
 }
 
 void expect_same(const Dataset& a, const Dataset& b) {
@@ -208,6 +220,42 @@ TEST(SpilledRows, copies_of_them_spill_too) {
   EXPECT_TRUE(StandardizedRows(small, options, Progress(), some).rows().spilled());
 }
 
+TEST(SpilledRows, those_that_are_kept_are_copies_of_the_same_form) {
+  for (const std::size_t share : {200000, 50000, 0}) {  // room for all copies, some, none
+    Store store(share);
+    Dataset data(Dataset::Outcome::targets, std::pmr::get_default_resource(), &store);
+    append_mixed(data, 7, 1500, 60);
+    data.spill();
+    KeptRows kept(data);
+    std::vector<std::int64_t> rows;
+    for (std::int64_t i = 1; i < data.rows(); i += 17) {
+      rows.push_back(i);
+      kept.add(i);
+    }
+    ASSERT_EQ(kept.size(), rows.size());
+    std::size_t copies = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Row x = kept[k], y = data.row(rows[k]);
+      ASSERT_EQ(x.count, y.count);
+      ASSERT_EQ(x.wide, y.wide);
+      ASSERT_EQ(x.indices == nullptr, y.indices == nullptr);
+      copies += x.values != y.values;
+      for (std::int32_t j = 0; j < x.count; ++j) {
+        ASSERT_EQ(x.value(j), y.value(j));
+        if (x.indices != nullptr) {
+          ASSERT_EQ(x.indices[j], y.indices[j]);
+        }
+      }
+    }
+    EXPECT_EQ(copies == rows.size(), share == 200000);
+    EXPECT_EQ(copies == 0, share == 0);
+  }
+  const Dataset in_memory = long_rows(nullptr);
+  KeptRows kept(in_memory);
+  kept.add(3);
+  EXPECT_EQ(kept[0].values, in_memory.row(3).values);
+}
+
 TEST(SpilledRows, have_the_models_of_rows_in_memory) {
   const Rows rows = clouds(94, 3000, 40);
   Store store(50000);
@@ -236,17 +284,6 @@ TEST(SpilledRows, have_the_models_of_rows_in_memory) {
       EXPECT_EQ(a.certificate.upper, b.certificate.upper);
     }
   }
-}
-
-/// 20,000 rows of 800 bytes, or 15 stretches.
-Dataset long_rows(BlockStore* store) {
-  Dataset data(Dataset::Outcome::targets, std::pmr::get_default_resource(), store);
-  std::vector<float> x(200);
-  for (int i = 0; i < 20000; ++i) {
-    for (float& v : x) v = static_cast<float>(i + 1);
-    data.append(dense_row(x.data(), 200), 1.0);
-  }
-  return data;
 }
 
 std::vector<std::int32_t> visits(const Dataset& data, std::vector<std::int32_t> order, std::uint64_t seed) {
@@ -297,6 +334,35 @@ TEST(SpilledRows, epochs_are_permutations_that_stay_near) {
     }
   }
   EXPECT_TRUE(visits(data, {}, 1).empty());
+}
+
+/// Counts its polls.
+class Polls final : public Progress {
+ public:
+  Polls() : Progress(1e300) {}
+  void poll() const override { ++count; }
+  mutable int count = 0;
+};
+
+TEST(SpilledRows, every_window_with_a_row_is_heard_of) {
+  Store store(100000);
+  const Dataset data = long_rows(&store);
+  const Stretches stretches(data, Progress());
+  std::vector<std::int32_t> few;  // in two of three stretches
+  for (std::int32_t i = 0; i < 20000; i += 7)
+    if (stretches.of(i) % 3 != 0) few.push_back(i);
+  const std::size_t windows = (stretches.count() + Shuffle::together - 1) / Shuffle::together;
+  for (std::vector<std::int32_t> order : {few, std::vector<std::int32_t>{19999, 0}, std::vector<std::int32_t>{5}}) {
+    const std::size_t rows = order.size();
+    Random random(1);
+    const Polls polls;
+    Shuffle shuffle(order, random, stretches, polls);
+    for (std::size_t k = 0; k < rows; ++k) shuffle.settle(k);
+    if (rows > 2)
+      EXPECT_EQ(polls.count, static_cast<int>(windows) - 1);
+    else
+      EXPECT_LE(polls.count, static_cast<int>(rows) - 1);
+  }
 }
 
 TEST(SpilledRows, in_memory_an_epoch_is_one_shuffle_as_ever) {

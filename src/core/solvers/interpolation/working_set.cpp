@@ -35,11 +35,13 @@ IntervalWorkingSet::IntervalWorkingSet(const Problem& problem, double row_scale,
       row_scale_(row_scale),
       end_scale_(end_scale),
       r_(dual_exponent(problem.norm)),
+      kept_(problem.data),
       w_(Eigen::VectorXd::Zero(problem.dimensions())) {}
 
 bool IntervalWorkingSet::add(std::int64_t row) {
   if (!known_.insert(row).second) return false;
   rows_.push_back(row);
+  kept_.add(row);
   const auto m = static_cast<Eigen::Index>(rows_.size());
   for (Eigen::VectorXd* v : {&lower_, &upper_, &alpha_}) v->conservativeResize(m);
   lower_(m - 1) = end_scale_ * problem_.data.target(row);
@@ -59,7 +61,7 @@ Eigen::VectorXd IntervalWorkingSet::sum(const Eigen::VectorXd& alpha) const {
   Eigen::VectorXd u = Eigen::VectorXd::Zero(problem_.dimensions());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const double a = alpha(static_cast<Eigen::Index>(i));
-    if (a != 0) margin::add(row_scale_ * a, problem_.data.row(rows_[i]), u.data());
+    if (a != 0) margin::add(row_scale_ * a, kept_[i], u.data());
   }
   return u;
 }
@@ -73,8 +75,7 @@ double IntervalWorkingSet::height(const Eigen::VectorXd& alpha) const {
 
 Eigen::VectorXd IntervalWorkingSet::scores(const Eigen::VectorXd& w) const {
   Eigen::VectorXd s(static_cast<Eigen::Index>(rows_.size()));
-  for (std::size_t i = 0; i < rows_.size(); ++i)
-    s(static_cast<Eigen::Index>(i)) = row_scale_ * dot(problem_.data.row(rows_[i]), w.data());
+  for (std::size_t i = 0; i < rows_.size(); ++i) s(static_cast<Eigen::Index>(i)) = row_scale_ * dot(kept_[i], w.data());
   return s;
 }
 
@@ -84,10 +85,10 @@ Eigen::MatrixXd IntervalWorkingSet::gram(const Eigen::VectorXd& curvature, Run& 
   Eigen::VectorXd dense(problem_.dimensions());
   for (Eigen::Index i = 0; i < m; ++i) {
     dense.setZero();
-    margin::add(row_scale_, problem_.data.row(rows_[static_cast<std::size_t>(i)]), dense.data());
+    margin::add(row_scale_, kept_[static_cast<std::size_t>(i)], dense.data());
     dense.array() *= curvature.array();
     for (Eigen::Index k = 0; k <= i; ++k)
-      g(k, i) = g(i, k) = row_scale_ * dot(problem_.data.row(rows_[static_cast<std::size_t>(k)]), dense.data());
+      g(k, i) = g(i, k) = row_scale_ * dot(kept_[static_cast<std::size_t>(k)], dense.data());
     run.work(static_cast<double>(i + 2) * static_cast<double>(dense.size()));
   }
   return g;

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "core/base/progress.hpp"
+#include "core/data/kept_rows.hpp"
 #include "core/problem/problem.hpp"
 #include "core/solvers/run.hpp"
 
@@ -49,6 +50,7 @@ class IntervalWorkingSet {
   const Problem& problem_;
   double row_scale_, end_scale_, r_;
   std::vector<std::int64_t> rows_;
+  KeptRows kept_;  // the same
   std::unordered_set<std::int64_t> known_;
   Eigen::VectorXd lower_, upper_, alpha_, u_, w_;
   double b_ = 0;

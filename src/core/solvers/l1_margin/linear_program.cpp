@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/data/kept_rows.hpp"
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/run.hpp"
@@ -18,7 +19,7 @@ constexpr std::size_t rows_per_scan = 64;  // of each class
 class FeaturePayoffs final : public PayoffMatrix {
  public:
   FeaturePayoffs(const Problem& problem, std::int32_t output, double scale)
-      : problem_(problem), output_(output), scale_(scale) {}
+      : problem_(problem), output_(output), scale_(scale), kept_(problem.data) {}
 
   bool add(std::int64_t row) {
     if (inside_.empty()) inside_.resize(static_cast<std::size_t>(problem_.rows()), 0);
@@ -26,6 +27,7 @@ class FeaturePayoffs final : public PayoffMatrix {
     if (known != 0) return false;
     known = 1;
     working_set_.push_back(row);
+    kept_.add(row);
     return true;
   }
   std::int64_t source(Eigen::Index row) const { return working_set_[static_cast<std::size_t>(row)]; }
@@ -34,10 +36,10 @@ class FeaturePayoffs final : public PayoffMatrix {
   Eigen::Index learners() const override { return problem_.dimensions(); }
   double label(Eigen::Index row) const override { return problem_.target(source(row), output_); }
   double entry(Eigen::Index row, Eigen::Index learner) const override {
-    return scale_ * label(row) * value_at(problem_.data.row(source(row)), static_cast<std::int32_t>(learner));
+    return scale_ * label(row) * value_at(kept_[static_cast<std::size_t>(row)], static_cast<std::int32_t>(learner));
   }
   void add_row(double weight, Eigen::Index row, double* edges) const override {
-    margin::add(weight * scale_ * label(row), problem_.data.row(source(row)), edges);
+    margin::add(weight * scale_ * label(row), kept_[static_cast<std::size_t>(row)], edges);
   }
   double row_cost() const override { return problem_.data.density() * problem_.dimensions(); }
 
@@ -46,6 +48,7 @@ class FeaturePayoffs final : public PayoffMatrix {
   std::int32_t output_;
   double scale_;
   std::vector<std::int64_t> working_set_;
+  KeptRows kept_;  // the same
   std::vector<char> inside_;
 };
 

@@ -8,6 +8,7 @@ WorkingSet::WorkingSet(const Problem& problem, double scale)
     : problem_(problem),
       scale_(scale),
       outputs_(problem.outputs()),
+      rows_(problem.data),
       dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
 
 bool WorkingSet::add(const Pair& pair, const Progress& progress) {
@@ -31,15 +32,15 @@ std::int32_t WorkingSet::intern_row(std::int64_t row, const Progress& progress) 
   const auto found = slot_of_row_.find(row);
   if (found != slot_of_row_.end()) return found->second;
   const auto slot = static_cast<std::int32_t>(rows_.size());
-  rows_.push_back(row);
+  rows_.add(row);
   slot_of_row_.emplace(row, slot);
   if (slot >= inner_.rows()) grow(std::max<Eigen::Index>(64, inner_.rows() * 3 / 2), progress);
-  const Row x = problem_.data.row(row);
+  const Row x = rows_[static_cast<std::size_t>(slot)];
   // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
   std::fill(dense_.begin(), dense_.end(), 0.0);
   margin::add(scale_, x, dense_.data());
   for (std::int32_t other = 0; other <= slot; ++other) {
-    const double product = scale_ * dot(problem_.data.row(rows_[static_cast<std::size_t>(other)]), dense_.data());
+    const double product = scale_ * dot(rows_[static_cast<std::size_t>(other)], dense_.data());
     inner_(other, slot) = product;
     inner_(slot, other) = product;
   }
@@ -86,7 +87,7 @@ Weights WorkingSet::combine(const std::vector<Eigen::Index>& members, const Eige
     const Pair& p = pairs_[static_cast<std::size_t>(members[m])];
     const double a = scale_ * weights(static_cast<Eigen::Index>(m));
     if (a == 0) continue;
-    const Row x = problem_.data.row(p.row);
+    const Row& x = row_of(members[m]);
     if (outputs_ == 1) {
       margin::add(coefficient(p, 0) * a, x, w.row(0).data());
     } else {
@@ -108,7 +109,7 @@ Weights WorkingSet::combine_exactly(const std::vector<Eigen::Index>& members, co
   for (std::size_t m = 0; m < members.size(); ++m) {
     const Pair& p = pairs_[static_cast<std::size_t>(members[m])];
     const double a = scale_ * weights(static_cast<Eigen::Index>(m));  // a power of two times the weight: exact
-    const Row x = problem_.data.row(p.row);
+    const Row& x = row_of(members[m]);
     for (std::int32_t k = 0; k < x.count; ++k) {
       const std::int32_t j = x.indices != nullptr ? x.indices[k] : k;
       if (outputs_ == 1) {
@@ -129,7 +130,7 @@ Eigen::VectorXd WorkingSet::expand(Eigen::Index j) const {
 
 double WorkingSet::product(Eigen::Index j, const Weights& w) const {
   const Pair& p = pairs_[static_cast<std::size_t>(j)];
-  const Row x = problem_.data.row(p.row);
+  const Row& x = row_of(j);
   const double own = dot(x, w.row(outputs_ == 1 ? 0 : p.own).data());
   if (outputs_ == 1) return scale_ * coefficient(p, 0) * own;
   return scale_ * (own - dot(x, w.row(p.rival).data()));

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/data/kept_rows.hpp"
 #include "core/solvers/margin_scan.hpp"
 
 namespace margin {
@@ -42,6 +43,9 @@ class WorkingSet {
     if (outputs_ == 1) return p.own == 1 ? 1.0 : -1.0;
     return o == p.own ? 1.0 : (o == p.rival ? -1.0 : 0.0);
   }
+  const Row& row_of(Eigen::Index j) const {
+    return rows_[static_cast<std::size_t>(slot_[static_cast<std::size_t>(j)])];
+  }
   std::int32_t intern_row(std::int64_t row, const Progress& progress);
   void grow(Eigen::Index capacity, const Progress& progress);
 
@@ -50,7 +54,7 @@ class WorkingSet {
   std::int32_t outputs_;
   std::vector<Pair> pairs_;
   std::vector<std::int32_t> slot_;  // pair -> distinct row
-  std::vector<std::int64_t> rows_;  // distinct row -> row of the data set
+  KeptRows rows_;                   // the distinct rows
   std::unordered_map<std::int64_t, std::int32_t> slot_of_row_;
   std::unordered_map<std::int64_t, Eigen::Index> index_of_pair_;
   Eigen::MatrixXd inner_;  // inner products of distinct rows, full and column-major

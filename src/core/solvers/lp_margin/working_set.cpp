@@ -40,11 +40,12 @@ struct Model {
 }  // namespace
 
 LpWorkingSet::LpWorkingSet(const Problem& problem, double scale)
-    : problem_(problem), scale_(scale), p_(problem.norm), r_(dual_exponent(problem.norm)) {}
+    : problem_(problem), scale_(scale), p_(problem.norm), r_(dual_exponent(problem.norm)), kept_(problem.data) {}
 
 bool LpWorkingSet::add(std::int64_t row) {
   if (!known_.insert(row).second) return false;
   rows_.push_back(row);
+  kept_.add(row);
   if (q_.size() > 0) {
     q_.conservativeResize(q_.size() + 1);
     q_(q_.size() - 1) = 0;
@@ -65,7 +66,7 @@ Eigen::VectorXd LpWorkingSet::sum(const Eigen::VectorXd& q) const {
   Eigen::VectorXd u = Eigen::VectorXd::Zero(problem_.dimensions());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const double weight = q(static_cast<Eigen::Index>(i));
-    if (weight != 0) margin::add(scale_ * weight * sign(i), problem_.data.row(rows_[i]), u.data());
+    if (weight != 0) margin::add(scale_ * weight * sign(i), kept_[i], u.data());
   }
   return u;
 }
@@ -87,7 +88,7 @@ double LpWorkingSet::measure() {
   margins_.resize(static_cast<Eigen::Index>(rows_.size()));
   nearest_[0] = nearest_[1] = infinity;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const double m = scale_ * sign(i) * dot(problem_.data.row(rows_[i]), w_.data());
+    const double m = scale_ * sign(i) * dot(kept_[i], w_.data());
     margins_(static_cast<Eigen::Index>(i)) = m;
     double& nearest = nearest_[sign(i) > 0 ? 1 : 0];
     nearest = std::min(nearest, m);
@@ -133,7 +134,7 @@ Eigen::VectorXd LpWorkingSet::target(double floor, double tolerance, const Progr
   Eigen::VectorXd z(u_.size());
   for (const std::size_t i : chosen) {
     z = shift;
-    margin::add(scale_ * sign(i), problem_.data.row(rows_[i]), z.data());
+    margin::add(scale_ * sign(i), kept_[i], z.data());
     z.array() *= sign(i) * curvature.array();
     model.add(z, sign(i) > 0 ? 1 : 0);
   }

@@ -16,6 +16,7 @@
 #include <unordered_set>
 
 #include "core/base/progress.hpp"
+#include "core/data/kept_rows.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -56,6 +57,7 @@ class LpWorkingSet {
   const Problem& problem_;
   double scale_, p_, r_;
   std::vector<std::int64_t> rows_;
+  KeptRows kept_;  // the same
   std::unordered_set<std::int64_t> known_;
   Eigen::VectorXd q_, u_, w_, margins_;
   double nearest_[2] = {0, 0};  // smallest margin of each class (without intercept: of all), for weights w_

@@ -21,17 +21,17 @@ Stretches::Stretches(const Dataset& data, const Progress& progress) {
 }
 
 Shuffle::Shuffle(std::vector<std::int32_t>& order, Random& random, const Stretches& stretches, const Progress& progress)
-    : order_(order), random_(random), n_(order.size()), end_(n_) {
-  if (!stretches.none() && n_ > 0) gather(stretches, progress);
+    : order_(order), random_(random), progress_(progress), n_(order.size()), end_(n_), turn_(n_) {
+  if (!stretches.none() && n_ > 0) gather(stretches);
   for (std::size_t k = 0; k < std::min(n_, ahead); ++k) draw(k);
 }
 
 // The rows of each stretch side by side, stretch after stretch in random order.
-void Shuffle::gather(const Stretches& stretches, const Progress& progress) {
+void Shuffle::gather(const Stretches& stretches) {
   std::vector<std::size_t> begin(stretches.count(), 0);  // first the number of rows
   for (const std::int32_t i : order_) {
     ++begin[stretches.of(i)];
-    progress.work(16);
+    progress_.work(16);
   }
   std::vector<std::uint32_t> turn(stretches.count());
   std::iota(turn.begin(), turn.end(), 0U);
@@ -39,15 +39,22 @@ void Shuffle::gather(const Stretches& stretches, const Progress& progress) {
   std::size_t at = 0;
   for (std::size_t k = 0; k < turn.size(); ++k) {
     at += std::exchange(begin[turn[k]], at);
-    if ((k + 1) % together == 0 || k + 1 == turn.size()) ends_.push_back(at);
+    const bool last = (k + 1) % together == 0 || k + 1 == turn.size();
+    if (last && at > (ends_.empty() ? 0 : ends_.back())) ends_.push_back(at);
   }
   std::vector<std::int32_t> gathered(n_);
   for (const std::int32_t i : order_) {
     gathered[begin[stretches.of(i)]++] = i;
-    progress.work(16);
+    progress_.work(16);
   }
   order_.swap(gathered);
-  end_ = ends_.front();
+  end_ = turn_ = ends_.front();
+}
+
+// Whoever keeps memory small hears of each window, however few of its rows are left to visit.
+void Shuffle::take_turn() {
+  turn_ = ends_[++turns_];
+  progress_.poll();
 }
 
 }  // namespace margin

@@ -45,6 +45,7 @@ class Shuffle {
   Shuffle(std::vector<std::int32_t>& order, Random& random, const Stretches& stretches, const Progress& progress);
   /// Element k; for k = 0, 1, ... in turn.
   std::int32_t settle(std::size_t k) {
+    if (k == turn_) take_turn();
     std::swap(order_[k], order_[place_[k % ahead]]);
     if (k + ahead < n_) draw(k + ahead);
     return order_[k];
@@ -57,13 +58,17 @@ class Shuffle {
     place_[k % ahead] = k + random_.below(end_ - k);
     __builtin_prefetch(&order_[place_[k % ahead]], 1);
   }
-  void gather(const Stretches& stretches, const Progress& progress);
+  void gather(const Stretches& stretches);
+  void take_turn();
 
   std::vector<std::int32_t>& order_;
   Random& random_;
+  const Progress& progress_;
   const std::size_t n_;
   std::vector<std::size_t> ends_;  // of the windows in which rows trade places; none: all rows are one
-  std::size_t end_, window_ = 0, place_[ahead];
+  std::size_t end_, window_ = 0;   // of what is drawn
+  std::size_t turn_, turns_ = 0;   // of what is settled
+  std::size_t place_[ahead];
 };
 
 }  // namespace margin
