@@ -10,6 +10,7 @@ import datasets
 import kernel_machines as machines
 import l1
 import newcomers as first_steps
+import spill as beyond_memory
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
 from statements import (MAX_MARGIN, PREDICT_CALLS, PREDICTORS, SOFT_MARGIN, SPEED_SETS, TEXT_COSTS, TEXT_GAPS, TEXT_ROWS, liblinear_problem, options,
@@ -415,8 +416,13 @@ def newcomers(session):
     return first_steps.newcomers(session, train, options, REPETITIONS)
 
 
+def spill(session):
+    """Rows beyond margin.memory_limit, in a temporary file."""
+    return beyond_memory.spill(session, train, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines, newcomers)
+            growth, boosting, kernel_machines, newcomers, spill)
 
 
 def environment(session, names):
