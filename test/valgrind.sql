@@ -86,5 +86,29 @@ SELECT k, train_margin(y, x) FROM points GROUP BY k;
 
 SELECT train_margin(y, x) FROM points WHERE false;
 
+CREATE TABLE questions AS SELECT name, margin_question(NULL, model) AS q FROM models WHERE name IN ('hard', 'norm 1.5', 'ranges 2') UNION ALL SELECT loss, margin_question(jsonb_build_object('lambda', 0.1, 'sample_rows', 9, 'loss', loss)) FROM unnest('{hinge,squared}'::text[]) AS loss;
+
+CREATE TABLE states AS SELECT name, k, margin_sum(margin_term(q, y, x, 1 + id % 2)) AS s FROM points, questions WHERE name IN ('hard', 'hinge') GROUP BY name, k, q::text UNION ALL SELECT name, k, margin_sum(margin_term(q, id, x::margin_sparse)) FROM points, questions WHERE name IN ('ranges 2', 'squared') GROUP BY name, k, q::text;
+
+SELECT name, margin_state_info(margin_sum(s)), margin_sum(s)::text::margin_state::text = margin_sum(s)::text FROM states GROUP BY name;
+
+SELECT margin_certificate(q, margin_merge(NULL, s)), q::text::margin_question IS NULL FROM questions JOIN states USING (name) WHERE name IN ('hard', 'ranges 2');
+
+SELECT margin_sum(margin_term(q, y, x)) OVER (ORDER BY id ROWS 5 PRECEDING) IS NULL, margin_sum_step(margin_sum_step(NULL, margin_term(q, y, x)::text::margin_term), margin_term(q, NULL::boolean, x)) IS NULL FROM points, questions WHERE name = 'hard' AND id < 9;
+
+SELECT (train_margin_from('SELECT y, x, k AS g FROM points', o)).rows FROM (VALUES ('{"lambda": 0.1, "loss": "logistic", "sample_rows": 10, "shard": "g"}'::jsonb), ('{"lambda": 0.1, "sample_rows": 10, "shard": "g"}'), ('{"lambda": 0.1, "shard": "g"}')) AS v (o);
+
+SELECT (train_margin_from('SELECT id, x FROM points', '{"lambda": 0.1, "loss": "squared", "sample_rows": 10}')).rows, length(margin_scan_query('SELECT y, x FROM points'));
+
+/* refused */ SELECT train_margin_from('SELECT y, x || ''NaN''::float8 FROM points');
+
+/* refused */ SELECT train_margin_from('DROP TABLE points');
+
+SELECT train_margin_from('SELECT y, x || ''NaN''::float8 FROM points', '{"on_error": "null"}');
+
+/* refused */ SELECT margin_merge(a.s, b.s) FROM states AS a, states AS b WHERE a.name = 'hard' AND b.name = 'hinge';
+
+/* refused */ SELECT left(s::text, 300)::margin_state FROM states;
+
 SELECT 'yes' AS finished;
 

@@ -33,7 +33,7 @@ TIMEOUT = 2.0        # seconds for a batch
 SETUP = """
 DROP OWNED BY fuzzer CASCADE;
 CREATE EXTENSION IF NOT EXISTS margin;
-DROP TABLE IF EXISTS points, models, large CASCADE; DROP TYPE IF EXISTS mood CASCADE;
+DROP TABLE IF EXISTS points, models, large, scans CASCADE; DROP TYPE IF EXISTS mood CASCADE;
 CREATE TYPE mood AS ENUM ('a', 'b', 'c');
 CREATE TABLE points AS SELECT i AS id, i > 12 AS y, i % 3 AS k, i / 7.0 AS t, 1.0 / i AS w, date '2021-07-01' + i % 2 AS d,
     (ARRAY['a', 'b', 'c'])[1 + i % 3]::mood AS mood, ARRAY[i - 12.5, i % 3, -i, 1 + i % 2]::float8[] AS x,
@@ -42,7 +42,12 @@ CREATE TABLE points AS SELECT i AS id, i > 12 AS y, i % 3 AS k, i / 7.0 AS t, 1.
 CREATE TABLE large AS SELECT i AS id, i % 2 = 0 AS y, i % 50 AS k, ARRAY(SELECT sin(i * j) + i % 2 FROM generate_series(1, 40) AS j) AS x
     FROM generate_series(1, 20000) AS i;
 CREATE TABLE models (id int, m margin_model);
+CREATE TABLE scans (id int, q margin_question, t margin_term, s margin_state);
 """
+# Label and features of the questions, terms and states that are stored, with the model or the options that ask.
+SCANS = [("y", "x", 0), ("y", "x", 2), ("k", "x", 3), ("t", "x", 4), ("t", "x", 5), ("y", "x", 6), ("k", "x", 7), ("mood", "s", 17),
+         ("y", "x", "{}"), ("k", "s", '{"lambda": 1, "loss": "squared_hinge", "sample_rows": 5}'), ("t", "r", '{"lambda": 1, "loss": "squared"}'),
+         ("t", "x", '{"loss": "interpolate"}')]
 KINDS = [  # label, features, options of the models that are stored, and corrupted
     ("y", "x", "{}"), ("k", "x", '{"dual_weights": true}'), ("y", "x", '{"lambda": 0.1, "dual_weights": true, "history": true}'),
     ("k", "x", '{"lambda": 0.01, "loss": "logistic"}'), ("t", "x", '{"lambda": 0.01, "loss": "squared", "dual_weights": true}'),
@@ -80,6 +85,9 @@ SLOW = [
     "SELECT margin_evaluate(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_fourier(x, 4000, 0.1) FROM large",
     "SELECT count(margin_to_json(m)) FROM models, large",
+    "SELECT train_margin_from('SELECT {label}, x FROM large', '{options}')",
+    "SELECT train_margin_from('SELECT {label}, x FROM large, generate_series(1, 20)', jsonb '{options}' || '{{\"sample_rows\": 50}}')",
+    "SELECT margin_sum(margin_term(q, l.y, l.x[1:4])) FROM scans, large AS l, large AS l2 WHERE scans.id = 1",
 ]
 
 
@@ -169,7 +177,12 @@ class Fuzzer:
             run(statement.strip().rstrip(";"))
         for number, (label, features, options) in enumerate(KINDS):
             run("INSERT INTO models SELECT %d, train_margin(%s, %s, '%s') FROM points" % (number, label, features, options))
-        run("GRANT SELECT ON points, models, large TO fuzzer; GRANT TEMPORARY ON DATABASE postgres TO fuzzer")
+        for number, (label, features, asks) in enumerate(SCANS):
+            question = "(SELECT margin_question('{\"sample_rows\": 3}', m) FROM models WHERE id = %d)" % asks if isinstance(asks, int) else \
+                "(SELECT margin_question('%s'::jsonb))" % asks
+            run("INSERT INTO scans SELECT %d, %s, (SELECT margin_term(%s, %s, %s, w) FROM points WHERE id = 5), (SELECT margin_sum(margin_term(%s, %s, %s)) FROM points)"
+                % (number, question, question, label, features, question, label, features))
+        run("GRANT SELECT ON points, models, large, scans TO fuzzer; GRANT TEMPORARY ON DATABASE postgres TO fuzzer")
         run("DROP FUNCTION IF EXISTS attempt(text[])")
         run(ATTEMPT)
         run("ALTER ROLE fuzzer SET margin.memory_limit = '256MB'; ALTER ROLE fuzzer SET client_min_messages = error")
@@ -192,7 +205,7 @@ class Fuzzer:
         attributes = run("SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'margin_model'::regclass AND attnum > 0")
         options = [name for name, in run("SELECT DISTINCT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options' ORDER BY 1")]
         solvers = [name for name, in run("SELECT name FROM margin_solvers() ORDER BY 1")]
-        self.draw = Statements(self.arguments.seed, functions, attributes, options, solvers, range(len(KINDS)))
+        self.draw = Statements(self.arguments.seed, functions, attributes, options, solvers, range(len(KINDS)), range(len(SCANS)))
         self.names = len({f["name"] for f in functions})
         boss.connection.close()
 
@@ -276,7 +289,7 @@ class Fuzzer:
         """Valid images of values, to be damaged."""
         images = []
         for query in ("SELECT s FROM points LIMIT 3", "SELECT m FROM models ORDER BY id", "SELECT array_agg(s) FROM points WHERE id < 4",
-                      "SELECT array_agg(m) FROM models WHERE id < 2"):
+                      "SELECT array_agg(m) FROM models WHERE id < 2", "SELECT q FROM scans", "SELECT t FROM scans", "SELECT s FROM scans"):
             path = bytearray()
 
             class Sink:
@@ -286,7 +299,8 @@ class Fuzzer:
 
             with self.session.connection.cursor() as cursor:
                 cursor.copy_expert("COPY (%s) TO STDOUT (FORMAT binary)" % query, Sink)
-            kind = "margin_sparse" if "SELECT s" in query else "margin_model" if "SELECT m" in query else \
+            kind = {"q": "margin_question", "t": "margin_term", "s": "margin_state"}[query[7]] if "scans" in query else \
+                "margin_sparse" if "SELECT s" in query else "margin_model" if "SELECT m" in query else \
                 "margin_sparse[]" if "(s)" in query else "margin_model[]"
             images.append((kind, bytes(path)))
             self.session.run("CREATE TEMP TABLE IF NOT EXISTS binary_%s (v %s)" % (kind.replace("[]", "s"), kind))
@@ -308,6 +322,8 @@ class Fuzzer:
         table = "binary_" + kind.replace("[]", "s")
         use = {"margin_sparse": "v::jsonb, cardinality(v::real[]), v < '{1:1}', v::text", "margin_sparse[]": "v::text",
                "margin_model": "v::text, margin_score(v, '{1,2,3,4}'::float8[]), margin_to_json(v), margin_summary(v)",
+               "margin_question": "margin_term(v, (SELECT y FROM points WHERE id = 3), '{1,2,3,4}'::float8[]) IS NULL",
+               "margin_term": "(SELECT margin_state_info(margin_sum(v)))", "margin_state": "margin_state_info(margin_merge(v, v))",
                "margin_model[]": "margin_scores(v[1], '{1,2,3,4}'::float8[])"}[kind]
         try:
             self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))

@@ -24,13 +24,13 @@ STRANGERS = ["NULL", "1", "'x'", "now()", "'{1,2,3}'::int[]", "'{a,b}'::text[]",
 
 
 class Statements:
-    """Draws statements; `functions`, `attributes` and `models` come from the catalogue and the tables of sql.py."""
+    """Draws statements; `functions`, `attributes`, `models` and `scans` come from the catalogue and the tables of sql.py."""
 
-    def __init__(self, seed, functions, attributes, options, solvers, models):
+    def __init__(self, seed, functions, attributes, options, solvers, models, scans):
         self.random = random.Random(seed)
         self.functions, self.attributes, self.options = functions, attributes, options
         self.words = WORDS + solvers
-        self.models = models
+        self.models, self.scans = models, scans
         # what a model's answers depend on; the others are told, not used
         self.meant = [pair for pair in attributes if pair[0] in (
             "loss", "dimensions", "classes", "weights", "intercept", "options", "calibration", "kernel", "kernel_parameters",
@@ -41,7 +41,8 @@ class Statements:
             "bigint": self.integer, "text": self.text, "boolean": lambda: self.pick(["true", "false", "NULL"]),
             "bytea": self.bytes, "cstring": lambda: self.text() + "::cstring",
             "double precision[]": lambda: self.array("float8"), "real[]": lambda: self.array("real"),
-            "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
+            "margin_question": lambda: self.scan_part("q"), "margin_term": lambda: self.scan_part("t"), "margin_state": lambda: self.scan_part("s"),
+            "query": self.query, "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
         }
 
     def pick(self, items):
@@ -221,6 +222,37 @@ class Statements:
                           "NULL" if value is None or isinstance(value, (list, dict)) else self.quoted(str(value)))
         return "ROW(" + ",".join(values) + ")::margin_model"
 
+    def scan_part(self, column):
+        """A stored question, term or state, or its text with some bytes replaced."""
+        stored = "(SELECT %s FROM scans WHERE id = %d)" % (column, self.pick(self.scans))
+        kind = self.random.random()
+        if kind < 0.6:
+            return stored
+        if kind < 0.65:
+            return "NULL"
+        type_name = {"q": "margin_question", "t": "margin_term", "s": "margin_state"}[column]
+        text = "%s::text" % stored
+        for _ in range(self.pick([1, 1, 1, 2, 4])):
+            byte = self.pick(["00", "01", "02", "7f", "80", "ff", "%02x" % self.random.randrange(256)])
+            text = "overlay(%s PLACING '%s' FROM %d)" % (text, byte * self.pick([1, 1, 1, 4, 8]), 3 + 2 * self.random.randrange(200))
+        if kind > 0.95:
+            text = "left(%s, %d)" % (text, 2 * self.random.randrange(200))
+        return "(%s)::%s" % (text, type_name)
+
+    def query(self):
+        """A query to train on, or something like one."""
+        columns = [self.pick(["y", "k", "t", "mood", "NULLIF(k, 1)", "'c' || k", "k AS label", "d", "id"]), self.pick(["x", "x", "r", "s", "i", "x AS features", "NULL", "x[1:2]"])]
+        columns += self.pick([[], [], ["w"], ["1 - id AS weight"], ["k AS g"], ["w", "k AS g"]])
+        if self.chance(0.1):
+            self.random.shuffle(columns)
+        text = "SELECT %s FROM %s%s" % (", ".join(columns), self.pick(["points", "points", "points", "points, models", "missing", "(TABLE points) AS p"]),
+                                        self.pick(["", "", " WHERE id < 8", " WHERE false", " ORDER BY id LIMIT 9", ";", " -- end", "; SELECT 1", " FOR UPDATE", " GROUP BY 1"]))
+        if self.chance(0.1):
+            text = self.pick(["", ";", "VALUES (1, '{1}'::real[]), (2, '{3}')", "TABLE points", "DROP TABLE points", "DELETE FROM points RETURNING y, x", "SELECT $1, $2", "EXPLAIN " + text,
+                              "WITH a AS (%s) SELECT * FROM a" % text, text + ") AS r, (" + text, "COPY points TO STDOUT", "SHOW all", "SELECT train_margin_from('SELECT y, x FROM points'), x FROM points",
+                              "BEGIN", "SELECT y, x FROM points WHERE train_margin_from('SELECT k, x FROM points') IS NOT NULL", self.pick(self.words)])
+        return "NULL" if self.chance(0.02) else self.quoted(text)
+
     # --- statements -----------------------------------------------------------------------------------------------------
     def argument(self, kind):
         if self.chance(0.02):
@@ -233,7 +265,7 @@ class Statements:
         if variadic:
             head = [self.argument(k) for k in kinds[:-1]]
             return "%s(%s)" % (name, ", ".join(head + [self.anything() for _ in range(self.random.randrange(1, 5))]))
-        arguments = [self.argument(kind) for kind in kinds[:required]]
+        arguments = [self.argument("query" if (n, kind) == ("query", "text") else kind) for n, kind in zip(names, kinds[:required])]
         optional = list(range(required, len(kinds)))
         if optional:
             open_ones = [k for k in optional if kinds[k] == "any"]  # an option of any type: rows, models, what looks like one

@@ -40,6 +40,8 @@ class Answer {
   void merge(const Answer& other, const Progress& progress = {});
 
   bool empty() const { return !known_; }
+  /// Throws Error(invalid_value) for another form.
+  void require_form(const AnswerForm& form) const;
   std::uint64_t question() const { return form_.question; }
   std::int64_t rows() const { return rows_; }  ///< without the skipped ones
   std::int64_t skipped() const { return skipped_; }
@@ -61,7 +63,9 @@ class Answer {
   const SymmetricMatrix& matrix(std::int32_t k, const Progress& progress = {});
   std::int32_t bags() const { return form_.bags; }
   Bag& bag(std::int32_t k) { return bags_[static_cast<std::size_t>(k)]; }
+  const Bag& bag(std::int32_t k) const { return bags_[static_cast<std::size_t>(k)]; }
   std::map<std::string, SeenClass, std::less<>>& classes() { return classes_; }
+  const std::map<std::string, SeenClass, std::less<>>& classes() const { return classes_; }
 
   std::string bytes(const Progress& progress = {});
   /// Throws Error(malformed).
@@ -69,7 +73,6 @@ class Answer {
 
  private:
   void take_form(const AnswerForm& form);
-  void require_form(const AnswerForm& form) const;
   void reach_dimensions(const FeatureRow& x, const Progress& progress);
   void resize(std::int32_t dimensions, const Progress& progress);
   void add_class(const Term& term);

@@ -1,5 +1,9 @@
 #include "core/scans/answered_check.hpp"
 
+#include <cmath>
+
+#include "core/scans/row_terms.hpp"
+
 namespace margin {
 
 std::shared_ptr<const Loss> loss_of(const Question& q) {
@@ -8,6 +12,41 @@ std::shared_ptr<const Loss> loss_of(const Question& q) {
   options.epsilon = q.epsilon;
   options.smoothing = q.smoothing;
   return make_loss(q.loss, options);
+}
+
+namespace {
+
+/// The kept row is one that the question's rows can be.
+bool fits(const Question& q, const Answer& answer, const KeptRow& row) {
+  const std::int32_t d = answer.dimensions();
+  if (row.x.indices == nullptr ? row.x.count != d : reach(row.x) > d || row.x.dimensions > d) return false;
+  switch (q.outcome) {
+    case Dataset::Outcome::classes:
+      return q.kind == Question::Kind::summary
+                 ? answer.classes().count(row.label) > 0
+                 : row.label_class >= 0 && static_cast<std::size_t>(row.label_class) < q.classes.size();
+    case Dataset::Outcome::targets:
+      return std::isfinite(row.lower) && row.lower == row.upper;
+    case Dataset::Outcome::intervals:
+      return row.lower <= row.upper;
+  }
+  return false;
+}
+
+}  // namespace
+
+void require_answer(const Question& question, const Answer& answer, const Progress& progress) {
+  if (answer.empty()) return;
+  answer.require_form(RowTerms(question).skipped().form);
+  const auto check = [&](const Bag& bag) {
+    for (std::int64_t i = 0; i < bag.rows(); ++i) {
+      progress.work(16);
+      if (!fits(question, answer, bag.row(i)))
+        throw Error(ErrorKind::invalid_value, "the margin_state keeps a row that its question cannot have");
+    }
+  };
+  for (std::int32_t k = 0; k < answer.bags(); ++k) check(answer.bag(k));
+  for (const auto& [name, seen] : answer.classes()) check(seen.first);
 }
 
 RiskCheck answered_risk(const Question& question, const Loss& loss, const Answer& answer) {

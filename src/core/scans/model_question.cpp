@@ -66,6 +66,7 @@ Certificate answered_certificate(const Question& question, const Answer& answer,
   if (answer.empty() || answer.question() != hash_bytes(question.bytes(), 0))
     throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
                 "Sum up the terms of this very question.");
+  require_answer(question, answer, progress);
   if (question.kind == Question::Kind::risk)
     return answered_risk(question, *loss_of(question), answer).certificate(progress);
   const ModelVectors vectors{question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,

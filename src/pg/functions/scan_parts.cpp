@@ -83,7 +83,10 @@ MARGIN_FUNCTION(margin_certificate_of_state) {
                                                                               : "half the squared norm");
   out.set_int8("rows", answer.rows());
   set(out, "lower", c.lower);
-  set(out, "upper", c.upper);
-  set(out, "gap", c.gap);
+  // Weights that miss targets bound nothing.
+  if (question.kind != margin::Question::Kind::interpolation || c.errors == 0) {
+    set(out, "upper", c.upper);
+    set(out, "gap", c.gap);
+  }
   return out.finish();
 }

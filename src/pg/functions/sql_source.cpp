@@ -1,5 +1,6 @@
 #include "pg/functions/sql_source.hpp"
 
+#include "core/scans/answered_check.hpp"
 #include "pg/server/poll_trace.hpp"
 #include "pg/values/scan_values.hpp"
 #include "pg/values/state_object.hpp"
@@ -28,9 +29,10 @@ struct Scan {
 /// Which scan it was, for errors in the middle of it; and the servers, as a lost connection is reported without its name.
 void describe(void* argument) {
   const auto* scan = static_cast<const Scan*>(argument);
-  const bool foreign = scan->servers[0] != '\0';
-  errcontext("scan %lld of train_margin_from%s%s", static_cast<long long>(scan->number),
-             foreign ? ", which reads from the foreign servers " : "", scan->servers);
+  const char* const from = scan->servers[0] == '\0'                     ? ""
+                           : std::strchr(scan->servers, ',') != nullptr ? ", which reads from the foreign servers "
+                                                                        : ", which reads from the foreign server ";
+  errcontext("scan %lld of train_margin_from%s%s", static_cast<long long>(scan->number), from, scan->servers);
 }
 
 /// Parameters are constants of a plan that is made for them alone, and may have parallel workers. By shards the parts of
@@ -84,6 +86,7 @@ Answer SqlSource::ask(const Question& question, const Progress& progress) {
   }
   pfree(states.values);
   pfree(DatumGetPointer(asked));
+  require_answer(question, answer, progress);
   if (++scans_ == 1) {
     without_rows_ = answer.rows() == 0;
     one_class_ = question.outcome == Dataset::Outcome::classes && answer.classes().size() == 1;
