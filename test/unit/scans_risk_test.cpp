@@ -98,6 +98,7 @@ TEST_P(ScansOfLoss, TakeProblemsOfAnyShape) {
       options.intercept = trial % 3 != 2;
       options.sample_rows = 3;
       MemorySource source(data);
+      SCOPED_TRACE("shape " + std::to_string(shape) + ", trial " + std::to_string(trial));
       expect_right(data, options, train_scans(source, options, {}));
     }
 }
@@ -169,7 +170,7 @@ TEST_P(ScansOfLoss, PollAllTheTime) {
   Counting progress;
   MemorySource source(data);
   train_scans(source, options, progress);
-  EXPECT_GE(progress.polls, 10);
+  EXPECT_GE(progress.polls, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss,

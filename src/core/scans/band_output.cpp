@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/scans/box_ascent.hpp"
 #include "core/solvers/newton/augmented_lagrangian.hpp"
@@ -16,14 +15,6 @@ using Vector = std::vector<double>;
 // The first smoothing of a model: of its width, and as a share of the distance to the nearest row that is not in memory.
 constexpr double first_kappa = 0.4, first_width = 0.2;
 constexpr int most_steps = 400, most_epochs = 4000;
-// Rows in memory beside the sample, as a multiple of what a scan may bring.
-constexpr std::int64_t most_bags = 4;
-
-Dataset sample_of(const ScanProblem& p) {
-  std::vector<std::int64_t> all(p.sample_stands_for.size());
-  std::iota(all.begin(), all.end(), 0);
-  return p.sample_rows().subset(all);
-}
 
 }  // namespace
 
@@ -32,27 +23,13 @@ BandOutput::BandOutput(const ScanProblem& problem, std::int32_t output, std::siz
       p_(problem),
       output_(output),
       constant_(constant),
-      rows_(std::make_unique<Dataset>(sample_of(problem))) {
-  for (const std::uint64_t identity : problem.sample_identity) ++copies_[identity];
-  a_.assign(problem.sample_identity.size(), std::numeric_limits<double>::quiet_NaN());
-}
+      rows_(problem),
+      a_(rows_.size(), std::numeric_limits<double>::quiet_NaN()) {}
 
 void BandOutput::take(const std::shared_ptr<Scanned>& scanned) {
-  if (best != nullptr && static_cast<std::int64_t>(rows_->bytes()) > most_bags * scanned->question.bag_bytes) forget();
-  Bag& bag = scanned->answer.bag(output_);
-  bag.sort();
-  // A row of the same bytes may be one that is in memory, or another: of those in two bands the more are distinct.
-  std::unordered_map<std::uint64_t, std::int64_t> seen;
-  for (std::int64_t i = 0; i < bag.rows(); ++i) {
-    const std::uint64_t identity = row_identity(bag.row_bytes(i));
-    std::int64_t& known = copies_[identity];
-    if (++seen[identity] <= known) continue;
-    ++known;
-    const KeptRow row = bag.row(i);
-    p_.append(*rows_, row, row.weight);
-    identity_.push_back(identity);
-    a_.push_back(std::numeric_limits<double>::quiet_NaN());
-  }
+  if (best != nullptr && rows_.too_many(scanned->question.bag_bytes)) forget();
+  rows_.take(scanned->answer.bag(output_));
+  a_.resize(rows_.size(), std::numeric_limits<double>::quiet_NaN());
   const double value = scanned->check.primal(output_);
   rose = value > primal;
   if (rose) {
@@ -64,34 +41,20 @@ void BandOutput::take(const std::shared_ptr<Scanned>& scanned) {
   best = scanned;
 }
 
-/// Of the rows that bands brought only those stay that are nearest to a kink at the best weights.
+/// Those rows stay that are nearest to a kink at the best weights.
 void BandOutput::forget() {
   const Question& q = best->question;
-  const Problem problem = p_.over(*rows_);
-  const auto sampled = p_.sample_stands_for.size();
-  std::vector<std::pair<double, std::int64_t>> order;
-  for (std::int64_t i = static_cast<std::int64_t>(sampled); i < rows_->rows(); ++i) {
-    const double y = problem.target(i, output_),
-                 u = dot(rows_->row(i), q.weights.row(output_).data()) + q.intercepts(output_);
-    const Loss& loss = *problem.loss;
-    order.emplace_back(std::fabs(loss.slack(u, y, -loss.derivative(u, y))), i);
+  const Problem problem = p_.over(rows_.rows());
+  const Loss& loss = *problem.loss;
+  Vector distance(rows_.size()), a;
+  for (std::size_t i = 0; i < distance.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const double y = problem.target(row, output_);
+    const double u = dot(rows_.rows().row(row), q.weights.row(output_).data()) + q.intercepts(output_);
+    distance[i] = std::fabs(loss.slack(u, y, -loss.derivative(u, y)));
   }
-  std::sort(order.begin(), order.end());
-  order.resize(order.size() / 2);
-  auto kept = std::make_unique<Dataset>(sample_of(p_));
-  Vector a(a_.begin(), a_.begin() + static_cast<std::ptrdiff_t>(sampled));
-  std::vector<std::uint64_t> identity;
-  copies_.clear();
-  for (const std::uint64_t known : p_.sample_identity) ++copies_[known];
-  for (const auto& [slack, i] : order) {
-    kept->append({rows_->row(i), p_.dimensions}, rows_->label(i), rows_->weight(i));
-    a.push_back(a_[static_cast<std::size_t>(i)]);
-    identity.push_back(identity_[static_cast<std::size_t>(i) - sampled]);
-    ++copies_[identity.back()];
-  }
-  rows_ = std::move(kept);
+  for (const std::int64_t i : rows_.forget(distance)) a.push_back(a_[static_cast<std::size_t>(i)]);
   a_ = std::move(a);
-  identity_ = std::move(identity);
 }
 
 /// The rows in memory, and the others as linear pieces, at the best weights.
@@ -109,12 +72,12 @@ struct BandOutput::Pieces {
 
 BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
     : question(o.best->question),
-      problem(o.p_.over(*o.rows_)),
-      all(problem, o.output_,
-          o.w.size() <= static_cast<std::size_t>(Answer::most_matrix_columns)
-              ? NewtonProblem::Systems::cholesky
-              : NewtonProblem::Systems::conjugate_gradients,
-          run.run()),
+      problem(o.p_.over(o.rows_.rows())),
+      all(o.rows_.newton(problem, o.output_,
+                         o.w.size() <= static_cast<std::size_t>(Answer::most_matrix_columns)
+                             ? NewtonProblem::Systems::cholesky
+                             : NewtonProblem::Systems::conjugate_gradients,
+                         run.run())),
       center(o.w.size()),
       side(all.y.size()),
       far(all.y.size(), 0),
@@ -125,18 +88,16 @@ BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
   for (std::size_t j = 0; j < d; ++j) center[j] = question.weights(o.output_, static_cast<Eigen::Index>(j));
   if (o.constant_ != 0) center[d] = question.intercepts(o.output_) / o.constant_;
   const double size = std::sqrt(simd().dot_dd(center.data(), center.data(), d));
-  const Vector& stands_for = o.p_.sample_stands_for;
   Vector coefficient(all.y.size(), 0.0);
   for (std::size_t i = 0; i < all.y.size(); ++i) {
-    const Row x = o.rows_->row(static_cast<std::int64_t>(i));
+    const Row x = o.rows_.rows().row(static_cast<std::int64_t>(i));
     const double y = all.y[i], u = dot(x, center.data()) + question.intercepts(o.output_);
-    if (i < stands_for.size()) all.cost[i] /= stands_for[i];
     side[i] = settled_dual(loss, u, y);
     // Where rounding might tell on which piece the scan saw a row, it stays there.
     const double hair = 1e-12 * (1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
     if (settled_dual(loss, u - hair, y) != settled_dual(loss, u + hair, y)) continue;
     which.push_back(static_cast<std::int64_t>(i));
-    if (i < stands_for.size()) far[i] = std::fabs(loss.slack(u, y, -loss.derivative(u, y))) > reach;
+    if (o.rows_.stands_for(i) > 1) far[i] = std::fabs(loss.slack(u, y, -loss.derivative(u, y))) > reach;
     coefficient[i] = all.cost[i] * side[i];
   }
   all.rows.combine(coefficient.data(), linear.data());
@@ -159,8 +120,8 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
     for (std::size_t k = 0; k < pieces.which.size(); ++k) {
       const auto i = static_cast<std::size_t>(pieces.which[k]);
       if (pieces.far[i] == 0) continue;
-      moved[i] = (p_.sample_stands_for[i] - 1) * part.cost[k] * pieces.side[i];
-      part.cost[k] *= p_.sample_stands_for[i];
+      moved[i] = (rows_.stands_for(i) - 1) * part.cost[k] * pieces.side[i];
+      part.cost[k] *= rows_.stands_for(i);
     }
     pieces.all.rows.combine(moved.data(), sum.data());
     for (std::size_t j = 0; j < w.size(); ++j) fixed[j] -= sum[j];
@@ -212,7 +173,7 @@ void BandOutput::prove(const Pieces& pieces, const Progress& progress) {
   for (const std::int64_t row : pieces.which) {
     const auto i = static_cast<std::size_t>(row);
     CheckedRow checked = checked_row(pieces.problem, row);
-    if (i < p_.sample_stands_for.size()) checked.loss_weight /= p_.sample_stands_for[i];
+    checked.loss_weight /= rows_.stands_for(i);
     if (a_[i] != pieces.side[i]) check->replace_dual(checked, output_, pieces.side[i], a_[i]);
     progress.work(checked.x.count + 32.0);
   }

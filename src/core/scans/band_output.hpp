@@ -4,12 +4,10 @@
 
 #include <limits>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "core/scans/answered_check.hpp"
-#include "core/scans/scan_problem.hpp"
-#include "core/solvers/newton/newton.hpp"
+#include "core/scans/held_rows.hpp"
 
 namespace margin {
 
@@ -55,10 +53,8 @@ class BandOutput {
   const ScanProblem& p_;
   std::int32_t output_;
   double constant_;
-  std::unique_ptr<Dataset> rows_;                           // those of the sample and of all bands
-  std::unordered_map<std::uint64_t, std::int64_t> copies_;  // by identity
-  std::vector<std::uint64_t> identity_;                     // of those of bands
-  std::vector<double> a_;                                   // dual values; NaN: new
+  HeldRows rows_;
+  std::vector<double> a_;  // their dual values; NaN: new
   double kappa_ = 0;
 };
 

@@ -12,10 +12,10 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
 
 /// Hard margins and interpolation: rows that matter are kept, solved for in memory, and grown by scans (scans/pool.hpp).
 ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
-/// Smooth losses: Newton's method from a sample's solution; of the squared loss the system is known after the first
-/// scan (scans/smooth.cpp).
-ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
-                                MemoryBudget memory);
+/// Smooth losses: the rows in memory and the second-order expansion of the others; of the squared loss the system is
+/// known after the first scan (scans/smooth.cpp). `wide`: of any number of features (scans/smooth_wide.cpp).
+ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run);
+ScanSolution solve_smooth_wide(const ScanProblem& problem, const Options& options, ScanRun& run);
 /// Piecewise linear losses: rows near a kink are kept (scans/band.cpp).
 ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
 

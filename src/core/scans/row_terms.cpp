@@ -28,10 +28,13 @@ double kink_distance(const Loss& loss, double u, double y) {
   return std::isnan(distance) ? infinity : distance;
 }
 
-/// How far the pieces of the loss at `there` are wrong at `here`, as a negative number; +∞ where they are right.
+/// How wrong the second-order expansion of the loss at `there` is at `here`, as a negative number; where it is right, how
+/// far `there` is from a kink.
 double crossing(const Loss& loss, double here, double there, double y) {
-  const double piece = loss.value(there, y) + loss.derivative(there, y) * (here - there);
-  const double wrong = loss.value(here, y) - piece;
+  const double step = here - there;
+  const double piece =
+      loss.value(there, y) + (loss.derivative(there, y) + loss.second_derivative(there, y) * step / 2) * step;
+  const double wrong = std::fabs(loss.value(here, y) - piece);
   return wrong > 1e-12 * (1 + std::fabs(here)) ? -wrong : kink_distance(loss, there, y);
 }
 
