@@ -3,10 +3,10 @@
 // Problem    min P(w, b) of certificate/risk.hpp, one output after another, through its dual D(a).
 // Update     for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then
 //            w += Δ c_i x_i / (λ(1−ρ)W); with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA). The rows come in a
-//            fresh permutation every epoch (SDCA-Perm, the default), with replacement (SDCA), or as they lie. With
-//            permutations, rows that sit at a bound of their dual domain with more slack than a share of the last
-//            epoch's largest violation are left out (shrinking); every gap pass looks at all rows and rebuilds the
-//            active set from their scores.
+//            fresh permutation every epoch (SDCA-Perm, the default; of rows in a file, a few megabytes at a time), with
+//            replacement (SDCA), or as they lie. With permutations, rows that sit at a bound of their dual domain with
+//            more slack than a share of the last epoch's largest violation are left out (shrinking); every gap pass
+//            looks at all rows and rebuilds the active set from their scores.
 // Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the
 //            way promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
 //            up. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
