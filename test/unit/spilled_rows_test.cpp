@@ -287,9 +287,10 @@ TEST(SpilledRows, have_the_models_of_rows_in_memory) {
 }
 
 std::vector<std::int32_t> visits(const Dataset& data, std::vector<std::int32_t> order, std::uint64_t seed) {
-  const Stretches stretches(data, Progress());
+  const Progress progress;
+  const Stretches stretches(data, progress);
   Random random(seed);
-  Shuffle shuffle(order, random, stretches, Progress());
+  Shuffle shuffle(order, random, stretches, progress);
   std::vector<std::int32_t> seen;
   for (std::size_t k = 0; k < order.size(); ++k) seen.push_back(shuffle.settle(k));
   return seen;
