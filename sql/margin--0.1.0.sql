@@ -520,7 +520,7 @@ CREATE FUNCTION margin_question(options jsonb, model margin_model) RETURNS margi
 COMMENT ON FUNCTION margin_question(jsonb, margin_model) IS 'the question what all rows say of the weights of a model; options take the place of the model''s';
 
 CREATE FUNCTION margin_certificate(question margin_question, state margin_state, OUT objective text, OUT rows bigint,
-  OUT lower float8, OUT upper float8, OUT gap float8) RETURNS record
+  OUT lower float8, OUT upper float8, OUT gap float8, OUT slack float8) RETURNS record
   AS 'MODULE_PATHNAME', 'margin_certificate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_certificate(margin_question, margin_state)
   IS 'what the answer of all rows proves of the weights of its question';

@@ -33,7 +33,7 @@ SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).pri
 SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-9) AND (m).primal * (1 + 1e-9) AS same
   FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, id, x)) FROM scan_rows)) AS c
  WHERE name = 'squared';
-SELECT c.objective, c.rows, c.lower IS NOT NULL AS lower, round(c.upper::numeric, 6) AS upper
+SELECT c.objective, c.rows, c.lower IS NOT NULL AS lower, round(c.upper::numeric, 6) AS upper, abs(c.slack) < 1e-9 AS met
   FROM questions, LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, x[1] + 2 * x[2], x)) FROM scan_rows)) AS c
  WHERE name = 'interpolate';
 SELECT c.objective, c.rows, c.lower BETWEEN (m).margin_lower * (1 - 1e-12) AND (m).margin_lower * (1 + 1e-12) AS same, c.upper

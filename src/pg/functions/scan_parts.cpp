@@ -83,10 +83,8 @@ MARGIN_FUNCTION(margin_certificate_of_state) {
                                                                               : "half the squared norm");
   out.set_int8("rows", answer.rows());
   set(out, "lower", c.lower);
-  // Weights that miss targets bound nothing.
-  if (question.kind != margin::Question::Kind::interpolation || c.errors == 0) {
-    set(out, "upper", c.upper);
-    set(out, "gap", c.gap);
-  }
+  set(out, "upper", c.upper);
+  set(out, "gap", c.gap);
+  if (question.kind == margin::Question::Kind::interpolation) set(out, "slack", c.slack);
   return out.finish();
 }
