@@ -101,6 +101,22 @@ foreach my $table ('tall', 'wide')
 trained('y', 'classes', $_) foreach ("solver => 'cutting_plane'", "solver => 'momentum'", "intercept => false", "lambda => 1e-4");
 trained('y', 'many', 'lambda => 1e-3');
 
+# By scans, from a sample of a few rows; and a state of 16 MB as text.
+foreach my $table ('tall', 'wide')
+{
+	foreach my $options ("lambda => 1e-4", "lambda => 1e-4, loss => 'logistic'", "lambda => 1e-2, loss => 'squared'", "lambda => 1e-4, loss => 'absolute'")
+	{
+		my $label = $options =~ /squared|absolute/ ? 't' : 'y';
+		polled("scans of $table, $options", sub {
+			$node->psql('postgres', "SELECT (train_margin_from('SELECT $label, x FROM $table', margin_options($options, sample_rows => 50, max_seconds => 1))).rows");
+		});
+	}
+}
+polled('a state of 2000 features as text', sub {
+	$node->safe_psql('postgres', q{SELECT length(margin_sum(margin_term(margin_question(margin_options(lambda => 1, loss => 'squared', sample_rows => 1)), t, x[1:2000]))::text::margin_state::text)
+		FROM wide});
+});
+
 # Numbers as labels with the loss forgotten, and more classes than are solved jointly: refused before any solving.
 foreach my $label ('price', 'price::float8', 'price::text')
 {
