@@ -77,7 +77,7 @@ void PoolSolver::take_weights_of_sample(const Problem& sample, Solution& proven)
 
 void PoolSolver::ask_for_rows(Question& question, std::int32_t bags) const {
   const std::int64_t wanted = std::min(most_rows, first_rows << std::min<std::int64_t>(run_.scans() - 1, 8));
-  question.bag_rows = std::min(std::clamp(rows_of_all_bags / bags, least_rows, wanted), problem_.bag_rows);
+  question.bag_rows = std::clamp(rows_of_all_bags / bags, least_rows, wanted);
   const double bytes = std::min(static_cast<double>(problem_.bag_bytes), share_of_answer * most_bytes_);
   question.bag_bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes) / bags);
 }
