@@ -174,6 +174,25 @@ TEST(ScansPool, LimitsLeaveAnHonestInterval) {
   }
 }
 
+TEST(ScansPool, LimitsOfInterpolation) {
+  const Dataset rows = ranges(2, 3000, 10, 1, 1.1);
+  Options options = settings(1.5, true, 1e-6, 40);
+  options.loss = "interpolate";
+  const Model whole = train(rows, options, Progress());
+  double proven = 0;
+  for (const std::int64_t scans : {2, 3}) {
+    options.max_iterations = scans;
+    const Model m = by_scans(rows, options);
+    EXPECT_EQ(*m.iterations, scans);
+    EXPECT_EQ(m.status, Status::iteration_limit);
+    EXPECT_LE(m.certificate.lower, whole.certificate.upper * (1 + 1e-9));
+    EXPECT_GE(m.certificate.lower, proven);  // a later pool proves more
+    proven = m.certificate.lower;
+    expect_confirmed(rows, options, m);
+  }
+  EXPECT_GT(proven, 0);
+}
+
 /// Long rows, of which few carry the margin.
 Dataset long_rows() {
   Rows rows = gaussian_rows(31, 3000, 12, 0.1);
@@ -240,6 +259,41 @@ TEST(ScansPool, RowsThatNothingSeparatesGetTheWeightsOfASoftMargin) {
     EXPECT_LT(m.certificate.errors, 140);
     EXPECT_GT(m.certificate.errors, 60);
     expect_confirmed(data, options, m);
+  }
+}
+
+TEST(ScansPool, ErrorsOfOutputsOfSeveralScans) {
+  // One class apart, two that overlap in a few rows: their outputs end in different scans.
+  Random random(59);
+  Rows rows;
+  rows.classes = 3;
+  for (int i = 0; i < 6000; ++i) {
+    std::vector<double> x = gaussian_row(random, 4);
+    x[0] += i % 3 == 0 ? 2.8 : i % 3 == 1 ? -2.8 : 0;
+    x[1] += i % 3 == 2 ? 12 : -12;
+    rows.add(x, i % 3);
+  }
+  const Dataset data = make_dataset(rows);
+  for (const double norm : {1.5, 1.0}) {
+    const Options options = settings(norm, true, 1e-6, 60);
+    const Model m = by_scans(data, options);
+    EXPECT_EQ(m.status, Status::not_separable);
+    EXPECT_GT(m.certificate.errors, 0);
+    EXPECT_LT(m.certificate.errors, 600);
+    expect_confirmed(data, options, m);
+  }
+  // The sample's threshold between the third class and the others is too high, that of the first scan is not.
+  for (int i = 0; i < rows.count(); ++i) {
+    double& x = rows.x[at(i)][1];
+    x = rows.y[at(i)] == 2 ? 0.5 + 10 * std::pow(random.uniform(), 0.25) : -0.5 - 5 * std::fabs(gaussian(random));
+  }
+  const Dataset skewed = make_dataset(rows);
+  for (const double norm : {1.5, 1.0}) {
+    Options options = settings(norm, true, 1e-6, 60);
+    options.max_iterations = 2;
+    const Model m = by_scans(skewed, options);
+    EXPECT_EQ(*m.iterations, 3);  // one more to count the errors
+    expect_confirmed(skewed, options, m);
   }
 }
 
