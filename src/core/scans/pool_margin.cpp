@@ -137,7 +137,7 @@ void MarginByPool::solve_pool(const Problem& pool, Part& part) {
   const Certificate c = certify(own, s.weights, s.intercept, s.dual, nullptr, run_.progress());
   if (part.bounds.reduce(c.upper)) part.support = std::move(support);
   part.inseparable = !(part.bounds.lower > 0) && part.bounds.upper <= no_margin * problem_.radius;
-  if (part.inseparable)
+  if (part.inseparable && pool.rows() < problem_.rows / 2)  // a pool of most rows is the better sample
     pool_.take_weights_of_sample(each ? against_the_rest(problem_.sample(), part.first) : problem_.sample(), s);
   part.asked = {std::move(s.weights), std::move(s.intercept)};
   normalize(part.asked, norm_);
