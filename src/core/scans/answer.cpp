@@ -14,6 +14,18 @@ constexpr std::int64_t rows_of_a_class = 4;
 // What PostgreSQL can hold in one value, less what else is in an answer.
 constexpr double most_bytes = 9e8;
 
+/// Calls f(row, first column, columns) for all of a matrix in pieces, between which a cancel is heard.
+template <class F>
+void for_pieces(Eigen::Index rows, Eigen::Index columns, const Progress& progress, F&& f) {
+  constexpr Eigen::Index piece = 65536;
+  for (Eigen::Index k = 0; k < rows; ++k)
+    for (Eigen::Index from = 0; from < columns; from += piece) {
+      const Eigen::Index size = std::min(piece, columns - from);
+      f(k, from, size);
+      progress.work(4.0 * static_cast<double>(size));
+    }
+}
+
 double nothing(char fold) { return fold == '+' ? 0 : fold == '<' ? infinity : -infinity; }
 
 }  // namespace
@@ -43,22 +55,31 @@ void Answer::require_form(const AnswerForm& f) const {
               "Use GROUP BY, so that each sum has the terms of one question only.");
 }
 
-void Answer::resize(std::int32_t dimensions, const Progress& progress) {
+void Answer::require_room(std::int32_t dimensions) const {
   const double columns = dimensions;
   const double squares = dimensions <= most_matrix_columns ? columns * columns : 0;
   const double needed = 16.0 * form_.vectors * columns + 4.0 * form_.matrices * squares +
                         8.0 * static_cast<double>(classes_.size()) * columns;
-  if (needed > most_bytes)
-    throw Error(ErrorKind::limit_exceeded,
-                "the sums over rows of " + std::to_string(dimensions) + " features do not fit into a margin_state",
-                "Leave features out, or hash them into fewer (margin_hash).");
+  if (needed <= most_bytes) return;
+  throw Error(ErrorKind::limit_exceeded,
+              "the sums over rows of " + std::to_string(dimensions) + " features" +
+                  (classes_.empty() ? "" : " and " + std::to_string(classes_.size()) + " classes") +
+                  " do not fit into a margin_state",
+              "Leave features out, or hash them into fewer (margin_hashed_features).");
+}
+
+void Answer::resize(std::int32_t dimensions, const Progress& progress) {
+  require_room(dimensions);
   dimensions_ = dimensions;
   if (total_.cols() < dimensions) {
     // By halves more than needed where rows do not say how far they reach.
     const Eigen::Index room = fixed_dimensions_ ? dimensions : dimensions + dimensions / 2;
     const Eigen::Index before = total_.cols();
     for (Weights* const sum : {&total_, &block_}) {
-      Weights wider = Weights::Zero(sum->rows(), room);
+      Weights wider(sum->rows(), room);
+      for_pieces(sum->rows(), room, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+        wider.row(k).segment(from, size).setZero();
+      });
       wider.leftCols(before) = *sum;
       sum->swap(wider);
     }
@@ -108,7 +129,7 @@ void Answer::fold(std::size_t k, double value) {
     extremes_[k] = folds_[k] == '<' ? std::min(extremes_[k], value) : std::max(extremes_[k], value);
 }
 
-void Answer::add_class(const Term& t) {
+void Answer::add_class(const Term& t, const Progress& progress) {
   auto found = classes_.find(t.label);
   if (found == classes_.end()) {
     if (classes_.size() == most_classes)
@@ -119,11 +140,19 @@ void Answer::add_class(const Term& t) {
     found->second.key = t.label_key;
     found->second.number = t.label_number;
     found->second.first = Bag(rows_of_a_class, std::numeric_limits<std::int64_t>::max());
+    require_room(dimensions_);
   }
   SeenClass& c = found->second;
   ++c.rows;
   c.weight.add(t.weight);
-  c.sum.resize(static_cast<std::size_t>(std::max<std::int32_t>(dimensions_, static_cast<std::int32_t>(c.sum.size()))));
+  const auto size = static_cast<std::size_t>(dimensions_);
+  if (c.sum.size() < size) {
+    c.sum.reserve(size);
+    for_pieces(1, static_cast<Eigen::Index>(size - c.sum.size()), progress,
+               [&](Eigen::Index, Eigen::Index, Eigen::Index more) {
+                 c.sum.resize(c.sum.size() + static_cast<std::size_t>(more));
+               });
+  }
   if (t.weight != 0) margin::add(t.weight, t.x, c.sum.data());
   c.first.add(t, t.keys[0]);
 }
@@ -155,15 +184,17 @@ void Answer::add(const Term& t, const Progress& progress) {
     if (t.curvatures[k] > 0) m.block.add(t.x, t.curvatures[k], 1.0, m.sum, progress);
   }
   for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].add(t, t.keys[k]);
-  if (form_.labels) add_class(t);
-  if (any && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush_block();
+  if (form_.labels) add_class(t, progress);
+  if (any && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush_block(progress);
   progress.work(32.0 + 4.0 * t.x.count);
 }
 
-void Answer::flush_block() {
+void Answer::flush_block(const Progress& progress) {
   if (block_rows_ == 0) return;
-  total_ += block_;
-  block_.setZero();
+  for_pieces(block_.rows(), block_.cols(), progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+    total_.row(k).segment(from, size) += block_.row(k).segment(from, size);
+    block_.row(k).segment(from, size).setZero();
+  });
   ++blocks_;
   longest_ = std::max(longest_, block_rows_);
   block_rows_ = 0;
@@ -202,8 +233,10 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     else
       fold(k, o.extremes_[k]);
   }
-  flush_block();
-  total_.leftCols(o.dimensions_) += o.total_.leftCols(o.dimensions_) + o.block_.leftCols(o.dimensions_);
+  flush_block(progress);
+  for_pieces(total_.rows(), o.dimensions_, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+    total_.row(k).segment(from, size) += o.total_.row(k).segment(from, size) + o.block_.row(k).segment(from, size);
+  });
   blocks_ += o.blocks();
   longest_ = std::max(longest_, o.longest_block());
   for (std::size_t k = 0; k < masses_.size(); ++k) masses_[k].add(o.masses_[k]);
@@ -224,7 +257,10 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].merge(o.bags_[k]);
   for (const auto& [name, c] : o.classes_) {
     const auto [at, fresh] = classes_.try_emplace(name, c);
-    if (fresh) continue;
+    if (fresh) {
+      require_room(dimensions_);
+      continue;
+    }
     SeenClass& ours = at->second;
     ours.rows += c.rows;
     ours.weight.add(c.weight);

@@ -74,10 +74,11 @@ class Answer {
  private:
   void take_form(const AnswerForm& form);
   void reach_dimensions(const FeatureRow& x, const Progress& progress);
+  void require_room(std::int32_t dimensions) const;
   void resize(std::int32_t dimensions, const Progress& progress);
-  void add_class(const Term& term);
+  void add_class(const Term& term, const Progress& progress);
   void fold(std::size_t k, double value);
-  void flush_block();
+  void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);
 
   struct Matrix {

@@ -1,4 +1,5 @@
 // The answer as bytes, and back: everything that is read is checked, as it may be anybody's.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,8 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t magic = 0x3153544dU;  // "MTS1"
+
+constexpr std::int32_t piece = 65536;  // numbers between two looks at the interrupts
 
 void write(ByteWriter& out, const ExactSum& s) {
   out(s.rounded());
@@ -24,7 +27,7 @@ ExactSum read_sum(ByteReader& in) {
 }  // namespace
 
 std::string Answer::bytes(const Progress& progress) {
-  flush_block();
+  flush_block(progress);
   flush_matrices(progress);
   ByteWriter out;
   out(magic);
@@ -49,8 +52,12 @@ std::string Answer::bytes(const Progress& progress) {
   }
   for (std::int32_t k = 0; k < form_.vectors; ++k) {
     write(out, masses_[static_cast<std::size_t>(k)]);
-    out.raw(total_.row(k).data(), 8 * static_cast<std::size_t>(dimensions_));
-    progress.work(dimensions_);
+    const double* const sum = total_.row(k).data();
+    for (std::int32_t from = 0; from < dimensions_; from += piece) {
+      const std::int32_t size = std::min(piece, dimensions_ - from);
+      out.raw(sum + from, 8 * static_cast<std::size_t>(size));
+      progress.work(4.0 * size);
+    }
   }
   for (const std::unique_ptr<Matrix>& m : matrices_) {
     const std::size_t size = m == nullptr ? 0 : m->sum.size();
