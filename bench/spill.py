@@ -12,7 +12,7 @@ MAKE = """
 CREATE UNLOGGED TABLE spill_rows AS
 SELECT id, id % 2 = 1 AS side, (hashint4(id) % 10 < 3) <> (x[2] + x[3] > 0) AS coin, x
   FROM (SELECT id, ARRAY[(id % 2 * 2 - 1) * 8::real] || v[1 + id / 20000 : {last} + id / 20000] AS x
-          FROM spill_noise, generate_series(1, {rows}) AS id WHERE k = id % 20000) AS s
+          FROM spill_noise, generate_series(1, {rows}) AS id WHERE k = id % 20000 OFFSET 0) AS s
 """
 
 NOISE = """
