@@ -9,7 +9,9 @@ ROWS, FEATURES, LIMIT_MB = 2_000_000, 375, 512
 # Windows of random sequences, short enough to lie in the page itself; a first feature that separates the classes for
 # the hard margin, and a label with noise for the soft ones.
 MAKE = """
-CREATE UNLOGGED TABLE spill_rows AS
+CREATE UNLOGGED TABLE spill_rows (id int, side boolean, coin boolean, x real[]);
+ALTER TABLE spill_rows ALTER x SET STORAGE PLAIN; -- no attempts to compress random numbers
+INSERT INTO spill_rows
 SELECT id, id % 2 = 1 AS side, (hashint4(id) % 10 < 3) <> (x[2] + x[3] > 0) AS coin, x
   FROM (SELECT id, ARRAY[(id % 2 * 2 - 1) * 8::real] || v[1 + id / 20000 : {last} + id / 20000] AS x
           FROM spill_noise, generate_series(1, {rows}) AS id WHERE k = id % 20000 OFFSET 0) AS s
