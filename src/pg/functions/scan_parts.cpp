@@ -27,7 +27,7 @@ Value::Object info_of(Answer& answer) {
     c["label"] = Value{name};
     c["rows"] = whole(seen.rows);
     c["weight"] = finite(seen.weight.value());
-    classes.push_back({std::move(c)});
+    classes.emplace_back().data = std::move(c);
   }
   for (std::int32_t k = 0; k < answer.bags(); ++k) kept.push_back(whole(answer.bag(k).rows()));
   info["numbers"] = {std::move(numbers)};
