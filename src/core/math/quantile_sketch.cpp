@@ -56,12 +56,33 @@ void Sketch::add(double value, std::int64_t count) {
     return;
   }
   if (was_exact) coarsen();
-  buckets_[bucket(value)] += count;
+  this->count(bucket(value), count);
 }
 
 void Sketch::coarsen() {
-  for (const Item& item : values_) buckets_[bucket(item.first)] += item.second;
+  for (const Item& item : values_) count(bucket(item.first), item.second);
   values_ = {};
+}
+
+void Sketch::count(std::int32_t bucket, std::int64_t count) {
+  if (2 * (used_ + 1) > buckets_.size()) {
+    std::vector<Bucket> old(std::max<std::size_t>(1024, 2 * buckets_.size()));
+    old.swap(buckets_);
+    used_ = 0;
+    for (const Bucket& b : old)
+      if (b.count > 0) place(b);
+  }
+  place({count, bucket});
+}
+
+void Sketch::place(const Bucket& bucket) {
+  // The bits of the key that change least are the high ones: multiplied, all of them reach the high half of 64 bits.
+  const std::size_t mask = buckets_.size() - 1;
+  std::size_t at = (static_cast<std::uint32_t>(bucket.key) * std::uint64_t{0x9e3779b97f4a7c15}) >> 32 & mask;
+  while (buckets_[at].count > 0 && buckets_[at].key != bucket.key) at = (at + 1) & mask;
+  used_ += buckets_[at].count == 0;
+  buckets_[at].key = bucket.key;
+  buckets_[at].count += bucket.count;
 }
 
 void Sketch::merge(const Sketch& other) {
@@ -76,8 +97,9 @@ void Sketch::merge(const Sketch& other) {
 std::vector<Sketch::Item> Sketch::items() const {
   if (exact()) return combined(values_);
   std::vector<Item> out;
-  out.reserve(buckets_.size());
-  for (const auto& [key, count] : buckets_) out.emplace_back(middle(key), count);
+  out.reserve(used_);
+  for (const Bucket& b : buckets_)
+    if (b.count > 0) out.emplace_back(middle(b.key), b.count);
   return combined(std::move(out));
 }
 

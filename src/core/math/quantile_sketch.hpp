@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -51,6 +50,7 @@ class Sketch {
       if (item.second < 1 || item.second > (std::int64_t{1} << 53) - fresh.count_) return false;
       fresh.add(item.first, item.second);
     }
+    if (!(low <= high)) return false;
     *this = std::move(fresh);
     smallest_ = low;
     largest_ = high;
@@ -58,14 +58,23 @@ class Sketch {
   }
 
  private:
+  struct Bucket {
+    std::int64_t count = 0;
+    std::int32_t key = 0;
+  };
+
   static std::int32_t bucket(double value);
   static double middle(std::int32_t bucket);
   void coarsen();
+  void count(std::int32_t bucket, std::int64_t count);
+  void place(const Bucket& bucket);
 
   std::int64_t count_ = 0;
   double smallest_ = 0, largest_ = 0;
-  std::vector<Item> values_;                                // while exact; unsorted
-  std::unordered_map<std::int32_t, std::int64_t> buckets_;  // afterwards
+  std::vector<Item> values_;  // while exact; unsorted
+  // Afterwards: a hash table with open addressing, a power of two of slots, at least half of them empty (count 0).
+  std::vector<Bucket> buckets_;
+  std::size_t used_ = 0;
 };
 
 /// Probability that a number of `higher` exceeds one of `lower`, ties counting one half: the area under the ROC
