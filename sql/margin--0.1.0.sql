@@ -491,6 +491,11 @@ CREATE FUNCTION margin_term(question margin_question, label "any", features "any
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION margin_term(margin_question, "any", "any", float8) IS 'what a weighted row adds to the answer of a question';
 
+CREATE FUNCTION margin_term(model margin_model, label "any", features "any") RETURNS margin_term
+  AS 'MODULE_PATHNAME', 'margin_term_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_term(margin_model, "any", "any")
+  IS 'what a row adds to the figures of a model: for margin_verify, margin_evaluate and the charts of the sum';
+
 CREATE FUNCTION margin_sum_step(margin_state, margin_term) RETURNS margin_state
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';
@@ -608,6 +613,11 @@ CREATE AGGREGATE margin_evaluate(model margin_model, label "any", features "any"
 );
 COMMENT ON AGGREGATE margin_evaluate(margin_model, "any", "any") IS 'accuracy, confusion matrix, margins and more of a model on labelled rows';
 
+-- The same of a sum of terms: of margin_sum(margin_term(model, label, features)).
+CREATE FUNCTION margin_evaluate(model margin_model, state margin_state) RETURNS margin_evaluation
+  AS 'MODULE_PATHNAME', 'margin_evaluate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate(margin_model, margin_state) IS 'margin_evaluate of the rows whose terms were summed up';
+
 -- Charts of the same state: with the same arguments in one query, PostgreSQL makes one pass for all of these aggregates.
 
 CREATE FUNCTION margin_roc_final(internal) RETURNS text
@@ -622,6 +632,10 @@ CREATE AGGREGATE margin_roc(model margin_model, label "any", features "any") (
 );
 COMMENT ON AGGREGATE margin_roc(margin_model, "any", "any") IS 'ROC curve of a model of two classes on labelled rows, as SVG';
 
+CREATE FUNCTION margin_roc(model margin_model, state margin_state) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_roc_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_roc(margin_model, margin_state) IS 'margin_roc of the rows whose terms were summed up';
+
 CREATE FUNCTION margin_reliability_final(internal) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_reliability_final(internal) IS 'part of the aggregate margin_reliability';
@@ -634,6 +648,10 @@ CREATE AGGREGATE margin_reliability(model margin_model, label "any", features "a
 );
 COMMENT ON AGGREGATE margin_reliability(margin_model, "any", "any") IS 'predicted probabilities against observed shares, as SVG';
 
+CREATE FUNCTION margin_reliability(model margin_model, state margin_state) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_reliability_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_reliability(margin_model, margin_state) IS 'margin_reliability of the rows whose terms were summed up';
+
 CREATE FUNCTION margin_histogram_final(internal) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_histogram_final(internal) IS 'part of the aggregate margin_histogram';
@@ -645,6 +663,10 @@ CREATE AGGREGATE margin_histogram(model margin_model, label "any", features "any
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_histogram(margin_model, "any", "any") IS 'the margins of labelled rows, as SVG';
+
+CREATE FUNCTION margin_histogram(model margin_model, state margin_state) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_histogram_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_histogram(margin_model, margin_state) IS 'margin_histogram of the rows whose terms were summed up';
 
 -- ----------------------------------------------------------------------------------------------------- verification
 
@@ -675,6 +697,11 @@ CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") 
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
+
+CREATE FUNCTION margin_verify(model margin_model, state margin_state) RETURNS margin_verification
+  AS 'MODULE_PATHNAME', 'margin_verify_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_verify(margin_model, margin_state)
+  IS 'margin_verify of the rows whose terms were summed up; without the bound of dual weights, which belong to an order of rows';
 
 -- -------------------------------------------------------------------------------------------------- model selection
 

@@ -48,6 +48,8 @@ CREATE TABLE scans (id int, q margin_question, t margin_term, s margin_state);
 SCANS = [("y", "x", 0), ("y", "x", 2), ("k", "x", 3), ("t", "x", 4), ("t", "x", 5), ("y", "x", 6), ("k", "x", 7), ("mood", "s", 17),
          ("y", "x", "{}"), ("k", "s", '{"lambda": 1, "loss": "squared_hinge", "sample_rows": 5}'), ("t", "r", '{"lambda": 1, "loss": "squared"}'),
          ("t", "x", '{"loss": "interpolate"}')]
+# The same of models: label and features of their terms, the model. They follow those in the table, without a question.
+JUDGED = [("y", "x", 0), ("k", "x", 3), ("t", "x", 4), ("t", "x", 5), ("k", "x", 7), ("y", "x", 8), ("y", "x", 9), ("y", "x", 13), ("k", "x", 14), ("mood", "s", 17)]
 KINDS = [  # label, features, options of the models that are stored, and corrupted
     ("y", "x", "{}"), ("k", "x", '{"dual_weights": true}'), ("y", "x", '{"lambda": 0.1, "dual_weights": true, "history": true}'),
     ("k", "x", '{"lambda": 0.01, "loss": "logistic"}'), ("t", "x", '{"lambda": 0.01, "loss": "squared", "dual_weights": true}'),
@@ -182,6 +184,9 @@ class Fuzzer:
                 "(SELECT margin_question('%s'::jsonb))" % asks
             run("INSERT INTO scans SELECT %d, %s, (SELECT margin_term(%s, %s, %s, w) FROM points WHERE id = 5), (SELECT margin_sum(margin_term(%s, %s, %s)) FROM points)"
                 % (number, question, question, label, features, question, label, features))
+        for number, (label, features, judge) in enumerate(JUDGED, len(SCANS)):
+            terms = "margin_term((SELECT m FROM models WHERE id = %d), %s, %s)" % (judge, label, features)
+            run("INSERT INTO scans SELECT %d, NULL, (SELECT %s FROM points WHERE id = 5), (SELECT margin_sum(%s) FROM points)" % (number, terms, terms))
         run("GRANT SELECT ON points, models, large, scans TO fuzzer; GRANT TEMPORARY ON DATABASE postgres TO fuzzer")
         run("DROP FUNCTION IF EXISTS attempt(text[])")
         run(ATTEMPT)
@@ -205,7 +210,8 @@ class Fuzzer:
         attributes = run("SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'margin_model'::regclass AND attnum > 0")
         options = [name for name, in run("SELECT DISTINCT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options' ORDER BY 1")]
         solvers = [name for name, in run("SELECT name FROM margin_solvers() ORDER BY 1")]
-        self.draw = Statements(self.arguments.seed, functions, attributes, options, solvers, range(len(KINDS)), range(len(SCANS)))
+        self.draw = Statements(self.arguments.seed, functions, attributes, options, solvers, range(len(KINDS)), range(len(SCANS)),
+                               {number: judge for number, (_, _, judge) in enumerate(JUDGED, len(SCANS))})
         self.names = len({f["name"] for f in functions})
         boss.connection.close()
 

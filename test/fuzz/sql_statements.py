@@ -26,11 +26,12 @@ STRANGERS = ["NULL", "1", "'x'", "now()", "'{1,2,3}'::int[]", "'{a,b}'::text[]",
 class Statements:
     """Draws statements; `functions`, `attributes`, `models` and `scans` come from the catalogue and the tables of sql.py."""
 
-    def __init__(self, seed, functions, attributes, options, solvers, models, scans):
+    def __init__(self, seed, functions, attributes, options, solvers, models, scans, judged):
         self.random = random.Random(seed)
         self.functions, self.attributes, self.options = functions, attributes, options
         self.words = WORDS + solvers
         self.models, self.scans = models, scans
+        self.judged = judged  # scans of a model's terms: which model
         # what a model's answers depend on; the others are told, not used
         self.meant = [pair for pair in attributes if pair[0] in (
             "loss", "dimensions", "classes", "weights", "intercept", "options", "calibration", "kernel", "kernel_parameters",
@@ -222,9 +223,11 @@ class Statements:
                           "NULL" if value is None or isinstance(value, (list, dict)) else self.quoted(str(value)))
         return "ROW(" + ",".join(values) + ")::margin_model"
 
-    def scan_part(self, column):
+    def scan_part(self, column, scan=None):
         """A stored question, term or state, or its text with some bytes replaced."""
-        stored = "(SELECT %s FROM scans WHERE id = %d)" % (column, self.pick(self.scans))
+        if scan is None:
+            scan = self.pick(self.scans if column == "q" else list(self.scans) + list(self.judged))
+        stored = "(SELECT %s FROM scans WHERE id = %d)" % (column, scan)
         kind = self.random.random()
         if kind < 0.6:
             return stored
@@ -266,6 +269,9 @@ class Statements:
             head = [self.argument(k) for k in kinds[:-1]]
             return "%s(%s)" % (name, ", ".join(head + [self.anything() for _ in range(self.random.randrange(1, 5))]))
         arguments = [self.argument("query" if (n, kind) == ("query", "text") else kind) for n, kind in zip(names, kinds[:required])]
+        if kinds == ["margin_model", "margin_state"] and self.chance(0.8):  # a state of this very model
+            scan = self.pick(list(self.judged))
+            arguments = ["(SELECT m FROM models WHERE id = %d)" % self.judged[scan], self.scan_part("s", scan)]
         optional = list(range(required, len(kinds)))
         if optional:
             open_ones = [k for k in optional if kinds[k] == "any"]  # an option of any type: rows, models, what looks like one

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "core/certificate/certificate.hpp"
+#include "core/math/norm.hpp"
 #include "core/scans/answered_check.hpp"
+#include "core/scans/model_figures.hpp"
 #include "core/scans/row_source.hpp"
 #include "core/scans/row_terms.hpp"
 #include "risk_problems.hpp"
@@ -245,6 +247,143 @@ TEST(AnswerBytes, DamagedOnesDoNoHarm) {
       EXPECT_EQ(a.rows() + a.skipped(), 1);
     });
   }
+}
+
+Model model_of(const Dataset& data, const Table& t, const std::string& loss, Random& random) {
+  Model m;
+  m.loss = loss;
+  m.lambda = 0.1;
+  m.classes = data.classes().size() == 0 ? std::vector<std::string>{} : std::vector<std::string>{"0", "1", "2"};
+  m.task = m.classes.empty() ? Task::regression : Task::multiclass;
+  m.dimensions = t.dimensions();
+  m.weights = Weights(m.classes.empty() ? 1 : 3, t.dimensions());
+  m.intercept = Eigen::VectorXd(m.weights.rows());
+  for (double& v : m.weights.reshaped()) v = normal(random);
+  for (double& v : m.intercept) v = normal(random);
+  m.certificate.gap = 1e-3;
+  return m;
+}
+
+/// The answers of a model's terms, row i in part i % parts.
+std::vector<Answer> judged(ModelFigures& figures, const Model& m, const Table& t, int parts) {
+  std::vector<Answer> out;
+  for (int k = 0; k < parts; ++k) out.emplace_back();
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    const Row x = dense_row(t.x[i].data(), t.dimensions());
+    out[i % out.size()].add(m.regression() ? figures.term(x, t.y[i], t.y[i], -1)
+                                           : figures.term(x, static_cast<std::int32_t>(t.y[i]), -1));
+  }
+  return out;
+}
+
+TEST(Figures, AreThoseOfAPassOverTheRows) {
+  Random random(23);
+  for (const std::string loss : {"logistic", "squared"}) {
+    const bool classes = !is_regression_loss(loss);
+    const Table t = make_table(random, 0, classes, classes ? 3 : 2);
+    const Dataset data = make_dataset(t, classes, classes ? 3 : 2);
+    const Model m = model_of(data, t, loss, random);
+    Options options;
+    options.lambda = 0.1;
+    options.loss = loss;
+    ModelFigures figures(m, options);
+    Verification rows(m, options, true);
+    ClassificationMetrics of_classes(3, lp_norm(m.weights.data(), m.weights.size(), 2), m.probabilistic());
+    RegressionMetrics of_numbers;
+    for (std::size_t i = 0; i < t.x.size(); ++i) {
+      const Row x = dense_row(t.x[i].data(), t.dimensions());
+      double scores[3];
+      score(scorer_of(m), x, t.dimensions(), scores);
+      const auto label = static_cast<std::int32_t>(t.y[i]);
+      if (classes) {
+        rows.add(x, label, -1);
+        of_classes.add(label, decide(3, scores), scores);
+      } else {
+        rows.add(x, t.y[i], t.y[i], -1);
+        of_numbers.add(t.y[i], scores[0]);
+      }
+    }
+    std::vector<Answer> parts = judged(figures, m, t, 3);
+    Answer all;
+    for (Answer& part : parts) all.merge(Answer::from_bytes(part.bytes()));
+    all.add(figures.skipped());
+    EXPECT_EQ(all.skipped(), 1);
+    const VerifiedModel expected = rows.result({}), found = figures.verification(all, {});
+    EXPECT_EQ(found.rows, expected.rows);
+    EXPECT_EQ(found.errors, expected.errors);
+    EXPECT_EQ(found.certain, expected.certain);
+    EXPECT_EQ(found.margin_lower, expected.margin_lower);
+    EXPECT_NEAR(*found.primal, *expected.primal, 1e-12 * *expected.primal);
+    EXPECT_FALSE(found.dual.has_value());
+    if (classes) {
+      const ClassificationMetrics metrics = figures.classification(all);
+      EXPECT_EQ(metrics.confusion(), of_classes.confusion());
+      EXPECT_EQ(metrics.margin_quantiles({0, 0.3, 1}), of_classes.margin_quantiles({0, 0.3, 1}));
+      EXPECT_NEAR(*metrics.log_loss(), *of_classes.log_loss(), 1e-12 * *of_classes.log_loss());
+      for (std::size_t b = 0; b < Reliability::bins; ++b) {
+        const Reliability::Bin left = metrics.reliability()->result()[b], right = of_classes.reliability()->result()[b];
+        EXPECT_EQ(left.rows, right.rows);
+        EXPECT_EQ(left.hits, right.hits);
+        EXPECT_NEAR(left.probability, right.probability, 1e-12);
+      }
+    } else {
+      const RegressionMetrics metrics = figures.regression(all);
+      EXPECT_NEAR(metrics.mean_squared_error(), of_numbers.mean_squared_error(),
+                  1e-12 * of_numbers.mean_squared_error());
+      EXPECT_NEAR(metrics.mean_absolute_error(), of_numbers.mean_absolute_error(),
+                  1e-12 * of_numbers.mean_absolute_error());
+      EXPECT_NEAR(*metrics.r_squared(), *of_numbers.r_squared(), 1e-12 * (1 + std::fabs(*of_numbers.r_squared())));
+    }
+    // Another model's state is refused, and damaged bytes do no harm.
+    Model other = m;
+    other.weights(0, 0) += 1;
+    EXPECT_THROW(ModelFigures(other, options).verification(all, {}), Error);
+    EXPECT_EQ(Answer::from_bytes(all.bytes()).bytes(), all.bytes());
+    damage(all.bytes(), [&](const std::string& bytes) {
+      Answer a = Answer::from_bytes(bytes);
+      a.merge(Answer::from_bytes(bytes));
+      EXPECT_FALSE(a.bytes().empty());
+      figures.verification(a, {});
+      if (classes)
+        EXPECT_EQ(figures.classification(a).margin_quantiles({0.5}).size(), 1U);
+      else
+        figures.regression(a);
+    });
+    const Row x = dense_row(t.x[0].data(), t.dimensions());
+    const std::string term = term_bytes(classes ? figures.term(x, 0, -1) : figures.term(x, t.y[0], t.y[0], -1));
+    EXPECT_EQ(term_bytes(read_term(term)), term);
+    damage(term, [&](const std::string& damaged) {
+      Answer a;
+      a.add(read_term(damaged));
+      EXPECT_EQ(a.rows() + a.skipped(), 1);
+    });
+  }
+}
+
+TEST(Figures, OfTargetsFarFromZeroKeepTheirSpread) {
+  Random random(29);
+  RegressionMetrics row_by_row;
+  RegressionMetrics::Sums sums;
+  sums.smallest = 1e300;
+  sums.largest = -1e300;
+  for (int i = 0; i < 10000; ++i) {
+    const double y = 1e8 + normal(random), e = 0.1 * normal(random), square = y * y;
+    row_by_row.add(y, y - e);
+    ++sums.rows;
+    sums.squares += (y - (y - e)) * (y - (y - e));
+    sums.targets.add(y);
+    sums.target_squares.add(square);
+    sums.target_squares.add(std::fma(y, y, -square));
+    sums.smallest = std::min(sums.smallest, y);
+    sums.largest = std::max(sums.largest, y);
+  }
+  RegressionMetrics of_sums;
+  of_sums.merge(sums);
+  EXPECT_NEAR(*of_sums.r_squared(), *row_by_row.r_squared(), 1e-7);
+  sums.largest = sums.smallest;
+  RegressionMetrics constant;
+  constant.merge(sums);
+  EXPECT_FALSE(constant.r_squared().has_value());
 }
 
 TEST(AnswerForms, OfDifferentQuestionsDoNotMix) {

@@ -64,8 +64,9 @@ class Check {
   /// merge() is false, and nothing is changed, when they are not of this shape.
   virtual std::vector<double> state() const = 0;
   virtual bool merge(const std::vector<double>& state) = 0;
-  /// How each number of state() takes in another row's: '+' they add up, '<' the smaller stays, '>' the larger. Empty:
-  /// this check sees its rows one by one in its own process, and measure() is not for it.
+  /// How each number of state() takes in another row's: '+' they add up, '<' the smaller stays, '>' the larger; '0' of a
+  /// number that is 0 for every row. The first counts rows. Empty: this check sees its rows one by one in its own process,
+  /// and measure() is not for it.
   virtual std::string folds() const { return {}; }
   /// state() of this row alone, without adding it; and per output the coefficient c of Σ c x that belongs to its dual
   /// weights (0 without them).

@@ -22,6 +22,7 @@ KernelCheck::KernelCheck(const Objective& objective, const KernelBasis& basis, c
                          const double* intercept, bool with_dual)
     : objective_(objective),
       basis_(basis),
+      intercept_(intercept),
       with_dual_(with_dual),
       sum_(copied(weights, objective.outputs(), basis.size()), lengths_of(basis.rows())),
       tally_(objective, intercept),
@@ -33,7 +34,8 @@ KernelCheck::KernelCheck(const Objective& objective, const KernelBasis& basis, c
   for (std::size_t s = 0; s < basis.rows().size(); ++s) require_kernel_range(std::sqrt(basis.rows().summary(s)[0]));
 }
 
-void KernelCheck::add(const CheckedRow& row) {
+/// Counts the row in a tally.
+void KernelCheck::tell(const CheckedRow& row, KernelTally& tally) {
   const KernelRows& rows = basis_.rows();
   rows.set(point_, row.x);
   require_kernel_range(std::sqrt(point_.summary[0]));
@@ -42,7 +44,19 @@ void KernelCheck::add(const CheckedRow& row) {
   const double length = std::sqrt(rows.kernel().diagonal(point_.summary.data()));
   for (std::int32_t o = 0; o < objective_.outputs(); ++o)
     scores_[static_cast<std::size_t>(o)] = sum_(o, values, errors, length);
-  tally_.add(scores_, length, row.label, row.sample_weight, row.loss_weight);
+  tally.add(scores_, length, row.label, row.sample_weight, row.loss_weight);
+}
+
+void KernelCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
+  KernelTally one(objective_, intercept_);
+  tell(row, one);
+  const std::vector<double> state = one.state();
+  std::copy(state.begin(), state.end(), numbers);
+  std::fill_n(coefficients, objective_.outputs(), 0.0);
+}
+
+void KernelCheck::add(const CheckedRow& row) {
+  tell(row, tally_);
   if (with_dual_ && row.dual != nullptr && dual_.add(row.label, row.loss_weight, row.dual)) terms_.append(row.x);
 }
 

@@ -20,6 +20,9 @@ class KernelCheck final : public Check {
   void add(const CheckedRow& row) override;
   std::vector<double> state() const override { return tally_.state(); }
   bool merge(const std::vector<double>& state) override { return tally_.merge(state); }
+  /// Empty with dual weights: their rows are kept.
+  std::string folds() const override { return with_dual_ ? "" : tally_.folds(); }
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   /// Without dual weights its upper bound (soft: dual value) is the one that needs none. Some (support vectors)² kernel
   /// values.
   Certificate certificate(const Progress& progress) const override;
@@ -28,8 +31,11 @@ class KernelCheck final : public Check {
   std::int64_t errors() const { return tally_.errors(); }  ///< rows whose margin is not certainly above 0
 
  private:
+  void tell(const CheckedRow& row, KernelTally& tally);
+
   Objective objective_;
   const KernelBasis& basis_;
+  const double* intercept_;
   bool with_dual_;
   KernelSum sum_;
   KernelTally tally_;

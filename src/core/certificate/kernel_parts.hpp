@@ -61,8 +61,10 @@ class KernelTally {
   double total_weight() const { return total_weight_.value(); }  ///< W
   bool has_intercept() const;                                    ///< one that is not 0
   double mean_loss(std::int32_t output) const;                   ///< (1/W) Σ c φ, rounded up
-  /// As plain numbers, for parallel workers. merge() is false when they are not of this shape.
+  /// As plain numbers, for parallel workers, and how those of more rows join them (Check::folds). merge() is false when
+  /// they are not of this shape.
   std::vector<double> state() const;
+  std::string folds() const { return "++<>+" + std::string(loss_.size(), '+'); }
   bool merge(const std::vector<double>& state);
 
  private:

@@ -223,8 +223,8 @@ bool RiskCheck::sound(const std::vector<double>& s) const {
 }
 
 std::string RiskCheck::folds() const {
-  std::string all = "++>+++";
-  for (std::size_t o = 0; o < outputs_.size(); ++o) all += "++++++++";
+  std::string all = with_dual_ ? "++>+++" : "++>++0";
+  for (std::size_t o = 0; o < outputs_.size(); ++o) all += with_dual_ ? "++++++++" : "+++00000";
   return all;
 }
 

@@ -139,6 +139,13 @@ void StumpCheck::add(const CheckedRow& row) {
     support_ += std::any_of(row.dual, row.dual + margins_.outputs(), [](double q) { return q > 0; });
 }
 
+void StumpCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
+  basis_.evaluate(row.x, values_.data());
+  CheckedRow votes = row;
+  votes.x = {values_.data(), nullptr, basis_.size(), true};
+  margins_.measure(votes, numbers, coefficients);
+}
+
 Certificate StumpCheck::certificate(const Progress&) const {
   Certificate c;
   c.radius = 1;  // of a row of stumps in the norm dual to l1

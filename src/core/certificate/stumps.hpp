@@ -25,6 +25,8 @@ class StumpCheck final : public Check {
   void add(const CheckedRow& row) override;
   std::vector<double> state() const override { return margins_.state(); }
   bool merge(const std::vector<double>& state) override { return margins_.merge(state); }
+  std::string folds() const override { return margins_.folds(); }
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
 
  private:

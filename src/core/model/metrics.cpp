@@ -28,24 +28,65 @@ ClassificationMetrics::ClassificationMetrics(std::int32_t classes, double weight
 
 void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, const double* scores,
                                 const double* log_odds) {
+  const RowMetrics row = measure(label, predicted, scores, log_odds);
   ++rows_;
-  ++confusion_[static_cast<std::size_t>(label) * static_cast<std::size_t>(classes_) +
-               static_cast<std::size_t>(predicted)];
+  ++confusion_[row.cell];
+  if (reliability_.has_value()) {
+    log_loss_ += row.log_loss;
+    reliability_->add(row.probability, row.hit);
+  }
+  sketches_[row.sketch].add(row.score);
+}
+
+RowMetrics ClassificationMetrics::measure(std::int32_t label, std::int32_t predicted, const double* scores,
+                                          const double* log_odds) const {
+  RowMetrics row;
+  row.cell = static_cast<std::size_t>(label) * static_cast<std::size_t>(classes_) + static_cast<std::size_t>(predicted);
   const std::int32_t outputs = classes_ == 2 ? 1 : classes_;
   if (reliability_.has_value()) {
     const double* odds = log_odds != nullptr ? log_odds : scores;
-    log_loss_ -= log_probability(odds, outputs, label);
+    row.log_loss = -log_probability(odds, outputs, label);
     const std::int32_t claimed = outputs == 1 ? 1 : predicted;
-    reliability_->add(std::exp(log_probability(odds, outputs, claimed)), label == claimed);
+    const double p = std::exp(log_probability(odds, outputs, claimed));
+    row.probability = p >= 0 ? std::min(p, 1.0) : 0.0;  // NaN, of overflown scores, counts as 0
+    row.hit = label == claimed;
   }
   if (outputs == 1) {
-    sketches_[label].add(scores[0]);
-    return;
+    row.sketch = label;
+    row.score = scores[0];
+    return row;
   }
   double rival = -std::numeric_limits<double>::infinity();
   for (std::int32_t c = 0; c < classes_; ++c)
     if (c != label) rival = std::max(rival, scores[c]);
-  sketches_[0].add((scores[label] - rival) * scale_);
+  row.score = (scores[label] - rival) * scale_;
+  return row;
+}
+
+bool ClassificationMetrics::merge(const Sums& sums) {
+  if (sums.confusion.size() != confusion_.size() || sums.rows < 0) return false;
+  std::int64_t left = sums.rows;  // counted down, so that nothing overflows
+  for (const std::int64_t count : sums.confusion) {
+    if (count < 0 || count > left) return false;
+    left -= count;
+  }
+  if (left != 0 || sums.sketches[0].count() > sums.rows ||
+      sums.sketches[1].count() != sums.rows - sums.sketches[0].count())
+    return false;
+  if (reliability_.has_value()) {
+    std::int64_t rows = 0;
+    for (std::size_t b = 0; b < Reliability::bins; ++b) {
+      const Sums::Bin& bin = sums.reliability[b];
+      if (bin.rows > sums.rows - rows || !reliability_->add(b, bin.rows, bin.hits, bin.probabilities)) return false;
+      rows += bin.rows;
+    }
+    if (rows != sums.rows) return false;
+  }
+  rows_ += sums.rows;
+  log_loss_ += sums.log_loss;
+  for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += sums.confusion[i];
+  for (int s = 0; s < 2; ++s) sketches_[s].merge(sums.sketches[s]);
+  return true;
 }
 
 void ClassificationMetrics::merge(const ClassificationMetrics& other) {
@@ -148,11 +189,19 @@ std::vector<Sketch::Item> ClassificationMetrics::margins(std::int32_t label) con
 }
 
 void Reliability::add(double probability, bool hit) {
-  const double p = probability >= 0 ? std::min(probability, 1.0) : 0.0;  // NaN, of overflown scores, counts as 0
-  const std::size_t b = std::min(static_cast<std::size_t>(p * bins), bins - 1);
+  const double p = probability >= 0 ? std::min(probability, 1.0) : 0.0;
+  const std::size_t b = bin_of(p);
   ++rows_[b];
   hits_[b] += hit;
   sums_[b] += p;
+}
+
+bool Reliability::add(std::size_t bin, std::int64_t rows, std::int64_t hits, double sum) {
+  if (rows < 0 || hits < 0 || hits > rows) return false;
+  rows_[bin] += rows;
+  hits_[bin] += hits;
+  sums_[bin] += sum;
+  return true;
 }
 
 void Reliability::merge(const Reliability& other) {
@@ -184,6 +233,32 @@ void RegressionMetrics::add(double target, double prediction) {
   const double step = target - mean_;
   mean_ += step / static_cast<double>(rows_);
   spread_ += step * (target - mean_);
+}
+
+// The sums carry their rounding, and products are split into what a double holds and the rest: without that the spread
+// of targets far from 0 would be noise.
+void RegressionMetrics::merge(const Sums& sums) {
+  if (sums.rows == 0) return;
+  RegressionMetrics part;
+  const double n = static_cast<double>(sums.rows), mean = sums.targets.value() / n;
+  ExactSum spread = sums.target_squares;
+  const auto subtract = [&](double a, double b) {
+    const double product = a * b;
+    spread.add(-product);
+    spread.add(-std::fma(a, b, -product));
+  };
+  // Σ (y − m)² = Σ y² − 2 m Σ y + n m² for any m
+  subtract(2 * mean, sums.targets.rounded());
+  subtract(2 * mean, sums.targets.lost());
+  const double square = mean * mean;
+  subtract(-n, square);
+  subtract(-n, std::fma(mean, mean, -square));
+  part.rows_ = sums.rows;
+  part.squares_ = sums.squares;
+  part.absolutes_ = sums.absolutes;
+  part.mean_ = mean;
+  part.spread_ = sums.smallest < sums.largest ? std::max(0.0, spread.value()) : 0.0;
+  merge(part);
 }
 
 void RegressionMetrics::merge(const RegressionMetrics& other) {

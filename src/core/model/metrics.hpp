@@ -2,11 +2,13 @@
 // the figures of margin_evaluate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "core/math/exact_sum.hpp"
 #include "core/math/quantile_sketch.hpp"
 
 namespace margin {
@@ -24,6 +26,11 @@ class Reliability {
 
   /// 0 ≤ probability ≤ 1; NaN counts as 0.
   void add(double probability, bool hit);
+  /// Of so many rows at once, with the sum of their probabilities: false when the counts contradict each other.
+  bool add(std::size_t bin, std::int64_t rows, std::int64_t hits, double sum);
+  static std::size_t bin_of(double probability) {
+    return std::min(static_cast<std::size_t>(probability * bins), bins - 1);
+  }
   void merge(const Reliability& other);
   /// Bin 0 holds 0 ≤ p < 0.1, the last one 0.9 ≤ p ≤ 1; empty ones have 0 rows.
   std::vector<Bin> result() const;
@@ -50,6 +57,15 @@ struct RocPoint {
   double false_positives, true_positives;
 };
 
+/// What one row adds to the counters of a classification model.
+struct RowMetrics {
+  std::size_t cell = 0;                  ///< of the confusion matrix
+  double log_loss = 0, probability = 0;  ///< of models that give probabilities; the latter from 0 to 1
+  bool hit = false;                      ///< what that probability is of came true
+  std::int32_t sketch = 0;               ///< 0 or 1, and the number for it
+  double score = 0;
+};
+
 /// Counters of a classification model with sorted classes 0 … k−1. O(k²) memory plus the sketches of the margins.
 class ClassificationMetrics {
  public:
@@ -62,8 +78,26 @@ class ClassificationMetrics {
   /// One row: its class, the predicted class, and the model's scores (1 for two classes, otherwise one per class).
   /// `log_odds`: those of a calibrated model (Calibration::log_odds); null: the scores themselves.
   void add(std::int32_t label, std::int32_t predicted, const double* scores, const double* log_odds = nullptr);
+  /// What add() would add.
+  RowMetrics measure(std::int32_t label, std::int32_t predicted, const double* scores,
+                     const double* log_odds = nullptr) const;
   /// Adds the counters of the same model over other rows.
   void merge(const ClassificationMetrics& other);
+  /// Adds counters as they add up from measure(): of the confusion matrix (all cells), per bin of the reliability
+  /// (rows, hits, sum of probabilities; only of models that give them), of both sketches. False, and nothing is to be
+  /// made of them, when they do not fit each other.
+  struct Sums {
+    std::int64_t rows = 0;
+    double log_loss = 0;
+    std::vector<std::int64_t> confusion;
+    struct Bin {
+      std::int64_t rows = 0, hits = 0;
+      double probabilities = 0;
+    };
+    std::array<Bin, Reliability::bins> reliability{};
+    Sketch sketches[2];
+  };
+  bool merge(const Sums& sums);
 
   std::int64_t rows() const { return rows_; }
   /// k × k, row = true class, column = predicted class.
@@ -117,6 +151,15 @@ class ClassificationMetrics {
 class RegressionMetrics {
  public:
   void add(double target, double prediction);
+  /// Adds rows of which only sums are known. Σ y² has to hold more digits than a double: what is left of it without the
+  /// mean is the spread.
+  struct Sums {
+    std::int64_t rows = 0;
+    double squares = 0, absolutes = 0;  ///< Σ (y − f)², Σ |y − f|
+    ExactSum targets, target_squares;   ///< Σ y, Σ y²
+    double smallest = 0, largest = 0;   ///< of the targets
+  };
+  void merge(const Sums& sums);
   void merge(const RegressionMetrics& other);
 
   std::int64_t rows() const { return rows_; }

@@ -47,7 +47,9 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   if (!soft || kernel || objective_is_known()) {
     if (soft) loss_ = make_loss(model.loss, options);
     check_ = make_check(objective(soft), vectors, dual_counts_ && (kernel || objective_is_known()));
+    check_size_ = check_->folds().size();
   }
+  coefficients_.resize(static_cast<std::size_t>(model.outputs()));
   if (!soft || kernel || model.regression()) return;
 
   Objective margins = objective(false);
@@ -97,18 +99,47 @@ double Verification::class_weight(std::int32_t label) const {
   return found == options_.class_weight.end() ? 1.0 : found->second;
 }
 
-void Verification::add(const Row& x, std::int32_t label, double memory_limit) {
+CheckedRow Verification::checked(const Row& x, std::int32_t label) const {
   CheckedRow row{x};
   row.label = label;
   row.loss_weight = class_weight(label);
-  add(row, memory_limit);
+  return row;
 }
 
-void Verification::add(const Row& x, double target, double upper_target, double memory_limit) {
+CheckedRow Verification::checked(const Row& x, double target, double upper_target) const {
   CheckedRow row{x};
   row.target = target - model_.target_center.value_or(0);
   row.upper_target = upper_target;
-  add(row, memory_limit);
+  return row;
+}
+
+void Verification::add(const Row& x, std::int32_t label, double memory_limit) { add(checked(x, label), memory_limit); }
+
+void Verification::add(const Row& x, double target, double upper_target, double memory_limit) {
+  add(checked(x, target, upper_target), memory_limit);
+}
+
+void Verification::measure(const Row& x, std::int32_t label, double memory_limit, double* numbers) {
+  measure(checked(x, label), memory_limit, numbers);
+}
+
+void Verification::measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers) {
+  measure(checked(x, target, upper_target), memory_limit, numbers);
+}
+
+std::string Verification::folds() const {
+  std::string all = "1+";
+  for (const Check* const check : {check_.get(), margins_.get()})
+    if (check != nullptr) all += "1" + check->folds().substr(1);
+  return all;
+}
+
+void Verification::measure(CheckedRow row, double memory_limit, double* numbers) {
+  row.x = placed(row.x, memory_limit);
+  numbers[0] = 1;
+  numbers[1] = certain_.has_value() && (*certain_)(row.x) ? 1 : 0;
+  if (check_ != nullptr) check_->measure(row, numbers + 2, coefficients_.data());
+  if (margins_ != nullptr) margins_->measure(row, numbers + 2 + check_size_, coefficients_.data());
 }
 
 void Verification::add(CheckedRow row, double memory_limit) {

@@ -35,6 +35,12 @@ class Verification {
   /// As plain numbers, without what the dual weights prove. merge() is false when they are not of this shape.
   std::vector<double> state() const;
   bool merge(const std::vector<double>& state);
+  /// How each number of state() takes in another row's (Check::folds; '1' of a number that counts all rows), and state()
+  /// of one row alone, which is not added.
+  /// Not of a verification that was made for all rows in one order.
+  std::string folds() const;
+  void measure(const Row& x, std::int32_t label, double memory_limit, double* numbers);
+  void measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers);
 
   /// The figures of all rows so far. Kernel models cost (support vectors)² kernel values more.
   VerifiedModel result(const Progress& progress) const;
@@ -46,7 +52,10 @@ class Verification {
   void start_dual_weights();
   const double* next_dual();
   Row placed(const Row& x, double memory_limit);
+  CheckedRow checked(const Row& x, std::int32_t label) const;
+  CheckedRow checked(const Row& x, double target, double upper_target) const;
   void add(CheckedRow row, double memory_limit);
+  void measure(CheckedRow row, double memory_limit, double* numbers);
 
   const Model& model_;
   const Options& options_;
@@ -61,6 +70,8 @@ class Verification {
   bool dual_counts_ = false;                   // they prove a bound here
   double dual_scale_ = 1;                      // of a hard margin's
   std::vector<double> scaled_;
+  std::size_t check_size_ = 0;        // numbers of check_
+  std::vector<double> coefficients_;  // of a measured row: 0 without dual weights
 };
 
 }  // namespace margin

@@ -11,6 +11,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_classes = 4096;
 constexpr std::int64_t rows_of_a_class = 4;
+constexpr std::int64_t most_rows = std::int64_t{1} << 53;  // counts are exact as doubles
 // What PostgreSQL can hold in one value, less what else is in an answer.
 constexpr double most_bytes = 9e8;
 
@@ -42,6 +43,7 @@ void Answer::take_form(const AnswerForm& form) {
   total_ = block_ = Weights::Zero(form.vectors, 0);
   matrices_.resize(static_cast<std::size_t>(form.matrices));
   bags_.assign(static_cast<std::size_t>(form.bags), Bag(form.bag_rows, form.bag_bytes));
+  sketches_.assign(static_cast<std::size_t>(form.sketches), {});
   fixed_dimensions_ = form.dimensions > 0;
   resize(form.dimensions, {});
 }
@@ -49,10 +51,11 @@ void Answer::take_form(const AnswerForm& form) {
 void Answer::require_form(const AnswerForm& f) const {
   if (f.question == form_.question && f.folds == folds_ && f.vectors == form_.vectors && f.matrices == form_.matrices &&
       f.dimensions == form_.dimensions && f.constant == form_.constant && f.bags == form_.bags &&
-      f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes && f.labels == form_.labels)
+      f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes && f.labels == form_.labels &&
+      f.cells == form_.cells && f.sketches == form_.sketches)
     return;
-  throw Error(ErrorKind::invalid_value, "the terms of different questions cannot be added up",
-              "Use GROUP BY, so that each sum has the terms of one question only.");
+  throw Error(ErrorKind::invalid_value, "the terms of different questions or models cannot be added up",
+              "Use GROUP BY, so that each sum has the terms of one only.");
 }
 
 void Answer::require_room(std::int32_t dimensions) const {
@@ -185,6 +188,9 @@ void Answer::add(const Term& t, const Progress& progress) {
   }
   for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].add(t, t.keys[k]);
   if (form_.labels) add_class(t, progress);
+  for (std::int32_t k = 0; k < t.cell_count; ++k) cells_[t.cells[k].at].add(t.cells[k].value);
+  for (std::int32_t k = 0; k < t.point_count; ++k)
+    sketches_[static_cast<std::size_t>(t.points[k].at)].add(t.points[k].value);
   if (any && ++block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush_block(progress);
   progress.work(32.0 + 4.0 * t.x.count);
 }
@@ -208,6 +214,10 @@ void Answer::flush_matrices(const Progress& progress) {
 
 void Answer::merge(const Answer& o, const Progress& progress) {
   if (!o.known_) return;
+  bool countable = rows_ <= most_rows - o.rows_ && skipped_ <= most_rows - o.skipped_;
+  for (std::size_t k = 0; k < std::min(sketches_.size(), o.sketches_.size()); ++k)
+    countable &= sketches_[k].count() <= most_rows - o.sketches_[k].count();
+  if (!countable) throw Error(ErrorKind::limit_exceeded, "a margin_state cannot count more than 2^53 rows");
   AnswerForm form = o.form_;
   form.folds = o.folds_;
   if (!known_)
@@ -269,6 +279,8 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     ours.first.merge(c.first);
     if (ours.key != c.key) ours.key = 0;  // the sort positions of an enum differ: order by name
   }
+  for (const auto& [at, sum] : o.cells_) cells_[at].add(sum);
+  for (std::size_t k = 0; k < sketches_.size(); ++k) sketches_[k].merge(o.sketches_[k]);
   if (classes_.size() > most_classes)
     throw Error(ErrorKind::limit_exceeded,
                 "the label has more than " + std::to_string(most_classes) + " distinct values",
@@ -280,6 +292,14 @@ double Answer::number(std::size_t k) const { return folds_[k] == '+' ? sums_[k].
 std::vector<double> Answer::numbers() const {
   std::vector<double> all;
   for (std::size_t k = 0; k < folds_.size(); ++k) all.push_back(number(k));
+  return all;
+}
+
+std::vector<Entry> Answer::cells() const {
+  std::vector<Entry> all;
+  all.reserve(cells_.size());
+  for (const auto& [at, sum] : cells_) all.push_back({at, sum.value()});
+  std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.at < b.at; });
   return all;
 }
 

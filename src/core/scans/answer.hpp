@@ -10,11 +10,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/matrix.hpp"
 #include "core/base/progress.hpp"
 #include "core/math/exact_sum.hpp"
+#include "core/math/quantile_sketch.hpp"
 #include "core/math/symmetric_matrix.hpp"
 #include "core/scans/bag.hpp"
 #include "core/scans/term.hpp"
@@ -45,7 +47,10 @@ class Answer {
   std::uint64_t question() const { return form_.question; }
   std::int64_t rows() const { return rows_; }  ///< without the skipped ones
   std::int64_t skipped() const { return skipped_; }
+  const std::string& folds() const { return folds_; }
   double number(std::size_t k) const;
+  /// Of a number that adds up: its sum with what rounding took.
+  const ExactSum& sum(std::size_t k) const { return sums_[k]; }
   std::vector<double> numbers() const;
   std::int32_t dimensions() const { return dimensions_; }
   bool sparse_input() const { return sparse_input_; }
@@ -66,6 +71,9 @@ class Answer {
   const Bag& bag(std::int32_t k) const { return bags_[static_cast<std::size_t>(k)]; }
   std::map<std::string, SeenClass, std::less<>>& classes() { return classes_; }
   const std::map<std::string, SeenClass, std::less<>>& classes() const { return classes_; }
+  /// The cells that some row added to, in their order, with their sums.
+  std::vector<Entry> cells() const;
+  const std::vector<Sketch>& sketches() const { return sketches_; }
 
   std::string bytes(const Progress& progress = {});
   /// Throws Error(malformed).
@@ -104,6 +112,8 @@ class Answer {
   std::vector<std::unique_ptr<Matrix>> matrices_;
   std::vector<Bag> bags_;
   std::map<std::string, SeenClass, std::less<>> classes_;
+  std::unordered_map<std::int64_t, ExactSum> cells_;
+  std::vector<Sketch> sketches_;
 };
 
 }  // namespace margin

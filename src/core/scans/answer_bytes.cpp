@@ -9,7 +9,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3153544dU;  // "MTS1"
+constexpr std::uint32_t magic = 0x3253544dU;  // "MTS2"
 
 constexpr std::int32_t piece = 65536;  // numbers between two looks at the interrupts
 
@@ -24,6 +24,22 @@ ExactSum read_sum(ByteReader& in) {
   return ExactSum::of(rounded, lost);
 }
 
+// Archives for Sketch::exchange.
+struct SketchWriter {
+  ByteWriter& out;
+  void operator()(double& v) { out(v); }
+  void operator()(std::vector<Sketch::Item>& v) { out.sized(v.data(), v.size(), sizeof v[0]); }
+};
+struct SketchReader {
+  ByteReader& in;
+  void operator()(double& v) { in(v); }
+  void operator()(std::vector<Sketch::Item>& v) {
+    v.resize(in.count(sizeof v[0]));
+    in.raw(v.data(), v.size() * sizeof v[0]);
+  }
+};
+static_assert(sizeof(Sketch::Item) == 16);
+
 }  // namespace
 
 std::string Answer::bytes(const Progress& progress) {
@@ -35,7 +51,9 @@ std::string Answer::bytes(const Progress& progress) {
   if (!known_) return std::move(out.bytes());
   out(form_.question);
   out(folds_);
-  for (const std::int32_t n : {form_.vectors, form_.matrices, form_.dimensions, form_.bags}) out(n);
+  for (const std::int32_t n :
+       {form_.vectors, form_.matrices, form_.dimensions, form_.bags, form_.cells, form_.sketches})
+    out(n);
   out(form_.constant);
   out(form_.bag_rows);
   out(form_.bag_bytes);
@@ -77,6 +95,19 @@ std::string Answer::bytes(const Progress& progress) {
     out(c.sum);
     c.first.write(out);
   }
+  std::vector<std::int64_t> filled;
+  for (const auto& [at, sum] : cells_) filled.push_back(at);
+  std::sort(filled.begin(), filled.end());
+  out(static_cast<std::uint64_t>(filled.size()));
+  for (const std::int64_t at : filled) {
+    out(at);
+    write(out, cells_.at(at));
+  }
+  SketchWriter archive{out};
+  for (Sketch& sketch : sketches_) {
+    sketch.exchange(archive);
+    progress.work(16.0 * Sketch::exact_limit);
+  }
   return std::move(out.bytes());
 }
 
@@ -97,10 +128,13 @@ Answer Answer::from_bytes(std::string_view bytes) {
   in(f.question);
   in(folds);
   in.require(folds.find_first_not_of("+<>") == std::string::npos, "an unknown way to fold numbers");
-  for (std::int32_t* const n : {&f.vectors, &f.matrices, &f.dimensions, &f.bags}) {
+  for (std::int32_t* const n : {&f.vectors, &f.matrices, &f.dimensions, &f.bags, &f.cells, &f.sketches}) {
     in(*n);
     in.require(*n >= 0, "a size is negative");
   }
+  in.require(f.sketches <= most_sketches, "a bad number of sketches");
+  // Without columns a matrix has no bytes that would bound their number.
+  in.require(static_cast<std::size_t>(f.matrices) <= folds.size(), "more matrices than numbers");
   in(f.constant);
   in(f.bag_rows);
   in(f.bag_bytes);
@@ -164,6 +198,17 @@ Answer Answer::from_bytes(std::string_view bytes) {
                "a bad class");
     in.require(a.classes_.emplace(std::move(name), std::move(c)).second, "a class occurs twice");
   }
+  const std::size_t filled = in.count(24);
+  std::int64_t last = -1;
+  for (std::size_t k = 0; k < filled; ++k) {
+    std::int64_t at;
+    in(at);
+    in.require(at > last && at < f.cells, "a bad cell");
+    last = at;
+    a.cells_.emplace(at, read_sum(in));
+  }
+  SketchReader archive{in};
+  for (Sketch& sketch : a.sketches_) in.require(sketch.exchange(archive), "a bad sketch");
   in.finish();
   return a;
 }

@@ -11,20 +11,20 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x314d544dU;  // "MTM1"
+constexpr std::uint32_t magic = 0x324d544dU;  // "MTM2"
 enum Flags : std::uint32_t { skipped = 1, sparse_input = 2, sparse = 4, wide = 8, labels = 16, number = 32, all = 63 };
 
 /// The beginning of the bytes; the arrays follow, those of doubles first.
 struct Head {
   std::uint32_t magic, flags;
   std::uint64_t question;
-  std::int32_t numbers, vectors, matrices, form_dimensions, bags, unused;
+  std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, cells, points, unused;
   std::int32_t count, dimensions, label_size, label_class;
   double constant;
   std::int64_t bag_rows, bag_bytes;
   double label_key, lower, upper, weight;
 };
-static_assert(sizeof(Head) == 112 && std::is_trivially_copyable_v<Head>);
+static_assert(sizeof(Head) == 128 && std::is_trivially_copyable_v<Head>);
 
 /// Where the parts lie, from the head alone.
 struct Layout {
@@ -34,13 +34,15 @@ struct Layout {
     coefficients = numbers + 8 * size(h.numbers);
     curvatures = coefficients + 8 * size(h.vectors);
     keys = curvatures + 8 * size(h.matrices);
-    values = keys + 8 * size(h.bags);
+    cells = keys + 8 * size(h.bags);
+    points = cells + sizeof(Entry) * size(h.cells);
+    values = points + sizeof(Entry) * size(h.points);
     indices = values + size(h.count) * ((h.flags & wide) != 0 ? 8 : 4);
     folds = indices + ((h.flags & sparse) != 0 ? 4 * size(h.count) : 0);
     label = folds + size(h.numbers);
     end = label + size(h.label_size);
   }
-  std::size_t numbers, coefficients, curvatures, keys, values, indices, folds, label, end;
+  std::size_t numbers, coefficients, curvatures, keys, cells, points, values, indices, folds, label, end;
 };
 
 Head head_of(const Term& t) {
@@ -54,6 +56,10 @@ Head head_of(const Term& t) {
   h.matrices = t.form.matrices;
   h.form_dimensions = t.form.dimensions;
   h.bags = t.form.bags;
+  h.form_cells = t.form.cells;
+  h.form_sketches = t.form.sketches;
+  h.cells = t.cell_count;
+  h.points = t.point_count;
   h.count = t.skipped ? 0 : t.x.count;
   h.dimensions = t.x.dimensions;
   h.label_size = static_cast<std::int32_t>(t.label.size());
@@ -71,6 +77,7 @@ Head head_of(const Term& t) {
 Term term_of(const Head& h, const char* bytes) {
   const Layout at(h);
   const auto doubles = [&](std::size_t offset) { return reinterpret_cast<const double*>(bytes + offset); };
+  const auto entries = [&](std::size_t offset) { return reinterpret_cast<const Entry*>(bytes + offset); };
   Term t;
   t.form.question = h.question;
   t.form.folds = {bytes + at.folds, static_cast<std::size_t>(h.numbers)};
@@ -79,6 +86,8 @@ Term term_of(const Head& h, const char* bytes) {
   t.form.dimensions = h.form_dimensions;
   t.form.constant = h.constant;
   t.form.bags = h.bags;
+  t.form.cells = h.form_cells;
+  t.form.sketches = h.form_sketches;
   t.form.bag_rows = h.bag_rows;
   t.form.bag_bytes = h.bag_bytes;
   t.form.labels = (h.flags & labels) != 0;
@@ -87,6 +96,10 @@ Term term_of(const Head& h, const char* bytes) {
   t.numbers = doubles(at.numbers);
   t.coefficients = doubles(at.coefficients);
   t.curvatures = doubles(at.curvatures);
+  t.cells = entries(at.cells);
+  t.points = entries(at.points);
+  t.cell_count = h.cells;
+  t.point_count = h.points;
   t.keys = doubles(at.keys);
   t.x.values = bytes + at.values;
   t.x.indices = (h.flags & sparse) != 0 ? reinterpret_cast<const std::int32_t*>(bytes + at.indices) : nullptr;
@@ -108,8 +121,10 @@ void require(bool sound, const char* problem) {
 }
 
 void require_sound(const Term& t) {
-  require(t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 && t.form.dimensions >= 0,
-          "a size is negative");
+  require(
+      t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 && t.form.dimensions >= 0 && t.form.cells >= 0,
+      "a size is negative");
+  require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
   require(t.form.folds.find_first_not_of("+<>") == std::string_view::npos, "an unknown way to fold numbers");
   require(std::isfinite(t.form.constant) && t.form.constant >= 0, "a bad constant feature");
   require(!t.form.labels || t.form.bags > 0, "labels without a bag");
@@ -117,6 +132,10 @@ void require_sound(const Term& t) {
   for (std::int32_t k = 0; k < t.form.bags; ++k) require(!std::isnan(t.keys[k]), "a key is NaN");
   require(!std::isnan(t.label_key) && !std::isnan(t.lower) && !std::isnan(t.upper), "a number is NaN");
   require(t.label_class >= -1, "a negative class");
+  for (std::int32_t k = 0; k < t.cell_count; ++k)
+    require(t.cells[k].at >= 0 && t.cells[k].at < t.form.cells && std::isfinite(t.cells[k].value), "a bad cell");
+  for (std::int32_t k = 0; k < t.point_count; ++k)
+    require(t.points[k].at >= 0 && t.points[k].at < t.form.sketches, "an unknown sketch");
   const FeatureRow& x = t.x;
   require(x.dimensions >= 0 && (x.indices != nullptr || t.skipped || x.dimensions == x.count),
           "a bad number of features");
@@ -160,7 +179,9 @@ void write_term(const Term& t, char* to) {
   put(at.numbers, t.numbers, at.coefficients - at.numbers);
   put(at.coefficients, t.coefficients, at.curvatures - at.coefficients);
   put(at.curvatures, t.curvatures, at.keys - at.curvatures);
-  put(at.keys, t.keys, at.values - at.keys);
+  put(at.keys, t.keys, at.cells - at.keys);
+  put(at.cells, t.cells, at.points - at.cells);
+  put(at.points, t.points, at.values - at.points);
   put(at.values, t.x.values, at.indices - at.values);
   put(at.indices, t.x.indices, at.folds - at.indices);
   put(at.folds, t.form.folds.data(), t.form.folds.size());
@@ -186,7 +207,7 @@ Term read_term(std::string_view bytes) {
   require(h.magic == magic, "it begins otherwise");
   require(h.unused == 0, "unknown parts");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
-  for (const std::int32_t n : {h.numbers, h.vectors, h.matrices, h.bags, h.count, h.label_size})
+  for (const std::int32_t n : {h.numbers, h.vectors, h.matrices, h.bags, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");
   require(Layout(h).end == bytes.size(), "its length is another than its parts have");
   const Term t = term_of(h, bytes.data());

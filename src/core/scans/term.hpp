@@ -22,6 +22,15 @@ struct AnswerForm {
   std::int64_t bag_rows = 0;    ///< of each, at most
   std::int64_t bag_bytes = 0;   ///< of all rows of one bag, at most
   bool labels = false;          ///< classes are counted, and some rows of each are kept
+  std::int32_t cells = 0;       ///< a table of sums, of which a row adds to a few
+  std::int32_t sketches = 0;    ///< multisets of numbers (math/quantile_sketch.hpp), most_sketches at most
+};
+inline constexpr std::int32_t most_sketches = 64;
+
+/// A number for one cell, or for one sketch.
+struct Entry {
+  std::int64_t at;
+  double value;
 };
 
 /// One row's. A skipped one (NULL label or features) says nothing else.
@@ -31,8 +40,11 @@ struct Term {
   const double* numbers = nullptr;       ///< as many as folds
   const double* coefficients = nullptr;  ///< as many as vectors
   const double* curvatures = nullptr;    ///< as many as matrices
-  FeatureRow x{};                        ///< what the sums take, and the bags
-  bool sparse_input = false;             ///< the row came as indices and values
+  const Entry* cells = nullptr;          ///< what it adds to the table
+  const Entry* points = nullptr;         ///< what it adds to the sketches
+  std::int32_t cell_count = 0, point_count = 0;
+  FeatureRow x{};             ///< what the sums take, and the bags
+  bool sparse_input = false;  ///< the row came as indices and values
   // The row as a training will want it.
   std::string_view label;  ///< of a class, where the form has labels
   double label_key = 0;    ///< orders it among the others

@@ -3,6 +3,7 @@
 #include "core/math/norm.hpp"
 #include "core/report/charts.hpp"
 #include "pg/functions/pass_agg.hpp"
+#include "pg/values/figures_datum.hpp"
 
 namespace margin::pg {
 namespace {
@@ -47,32 +48,13 @@ struct EvaluateState {
   std::vector<double> scores, odds;  // odds: of calibrated models
 };
 
-void set_classification(CompositeBuilder& out, const EvaluateState& state) {
-  const ClassificationMetrics& m = *state.classes;
-  const std::size_t k = state.model->classes.size();
-  out.set_float8("accuracy", m.accuracy());
-  out.set("classes", TEXTARRAYOID, text_array(state.model->classes));
-  out.set("confusion", INT8ARRAYOID, bigint_matrix(m.confusion().data(), k, k));
-  out.set("precision", FLOAT8ARRAYOID, float8_array(m.precision()));
-  out.set("recall", FLOAT8ARRAYOID, float8_array(m.recall()));
-  out.set("f1", FLOAT8ARRAYOID, float8_array(m.f1()));
-  const std::vector<double> quantiles = m.margin_quantiles({0, 0.05, 0.25, 0.5, 0.75, 0.95, 1});
-  out.set("margin_quantiles", FLOAT8ARRAYOID, float8_array(quantiles.data(), quantiles.size()));
-  out.set_float8("auc", m.auc());
-  out.set_float8("log_loss", m.log_loss());
-}
-
-using Chart = Plot (*)(const ClassificationMetrics&, const std::vector<std::string>&);
-
 /// The SVG of a state; NULL without rows.
 Datum draw(FunctionCallInfo fcinfo, const char* aggregate, Chart chart) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   const auto* state = reinterpret_cast<const EvaluateState*>(PG_GETARG_POINTER(0));
   if (state->rows() == 0) PG_RETURN_NULL();
-  if (!state->classes.has_value())
-    throw Error(ErrorKind::unsupported, std::string(aggregate) + " needs a model of classes, this one is a regression",
-                "margin_evaluate gives the errors of a regression.");
+  require_classes(*state->model, aggregate);
   return text_datum(svg(chart(*state->classes, state->model->classes)));
 }
 
@@ -91,17 +73,8 @@ MARGIN_FUNCTION(margin_evaluate_final) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   const auto* state = reinterpret_cast<const EvaluateState*>(PG_GETARG_POINTER(0));
   if (state->rows() == 0) PG_RETURN_NULL();
-  CompositeBuilder out(fcinfo);
-  out.set_int8("rows", state->rows());
-  out.set_int8("skipped", state->skipped);
-  if (state->classes.has_value()) {
-    set_classification(out, *state);
-  } else {
-    out.set_float8("mse", state->targets.mean_squared_error());
-    out.set_float8("mae", state->targets.mean_absolute_error());
-    out.set_float8("r2", state->targets.r_squared());
-  }
-  return out.finish();
+  return state->classes.has_value() ? evaluation_datum(fcinfo, *state->model, *state->classes, state->skipped)
+                                    : evaluation_datum(fcinfo, state->targets, state->skipped);
 }
 
 MARGIN_FUNCTION(margin_roc_final) { return draw(fcinfo, "margin_roc", margin::roc_plot); }

@@ -22,15 +22,9 @@ struct Asked {
   std::vector<Name> names;  // of a summary, which knows no classes yet: those that the cache has met
 };
 
-/// True when the first argument is the same Datum at every call of this call site.
-bool constant_question(FunctionCallInfo fcinfo) {
-  const auto* call = reinterpret_cast<const FuncExpr*>(fcinfo->flinfo->fn_expr);
-  return call != nullptr && IsA(call, FuncExpr) && call->args != NIL && IsA(linitial(call->args), Const);
-}
-
 struct TermCall {
   explicit TermCall(FunctionCallInfo fcinfo)
-      : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2), constant(constant_question(fcinfo)) {}
+      : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2), constant(constant_argument(fcinfo)) {}
 
   Asked& asked(Datum question) {
     if (constant && last != nullptr) return *last;
@@ -117,8 +111,5 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_term) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   auto& call = query_state<TermCall>(fcinfo);
-  const margin::Term& term = term_of(fcinfo, call, call.asked(PG_GETARG_DATUM(0)));
-  varlena* value = allocate_scan_value(margin::term_size(term), term_type);
-  margin::write_term(term, scan_room(value));
-  return PointerGetDatum(value);
+  return term_datum(term_of(fcinfo, call, call.asked(PG_GETARG_DATUM(0))));
 }

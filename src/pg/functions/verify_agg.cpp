@@ -3,6 +3,7 @@
 #include "core/model/verification.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"
+#include "pg/values/figures_datum.hpp"
 
 namespace margin::pg {
 namespace {
@@ -59,19 +60,5 @@ MARGIN_FUNCTION(margin_verify_final) {
   const auto* state = reinterpret_cast<const VerifyState*>(PG_GETARG_POINTER(0));
   if (state->verification.rows() == 0) PG_RETURN_NULL();
   InterruptProgress progress;
-  const margin::VerifiedModel found = state->verification.result(progress);
-  CompositeBuilder out(fcinfo);
-  const auto set = [&](const char* attribute, const std::optional<double>& value) {
-    if (value.has_value()) out.set_float8(attribute, *value);
-  };
-  out.set_int8("rows", found.rows);
-  out.set_int8("skipped", state->skipped);
-  if (found.errors.has_value()) out.set_int8("errors", *found.errors);
-  set("margin_lower", found.margin_lower);
-  set("margin_upper", found.margin_upper);
-  set("primal", found.primal);
-  set("dual", found.dual);
-  set("gap", found.gap);
-  if (found.certain.has_value()) out.set_int8("certain", *found.certain);
-  return out.finish();
+  return verification_datum(fcinfo, state->verification.result(progress), state->skipped);
 }

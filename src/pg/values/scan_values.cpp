@@ -41,4 +41,15 @@ Datum scan_value(std::string_view bytes, const char* what) {
   return PointerGetDatum(value);
 }
 
+Datum term_datum(const Term& term) {
+  varlena* value = allocate_scan_value(term_size(term), term_type);
+  write_term(term, scan_room(value));
+  return PointerGetDatum(value);
+}
+
+bool constant_argument(FunctionCallInfo fcinfo) {
+  const auto* call = reinterpret_cast<const FuncExpr*>(fcinfo->flinfo->fn_expr);
+  return call != nullptr && IsA(call, FuncExpr) && call->args != NIL && IsA(linitial(call->args), Const);
+}
+
 }  // namespace margin::pg

@@ -23,6 +23,12 @@ varlena* allocate_scan_value(std::size_t size, const char* what);
 inline char* scan_room(varlena* value) { return VARDATA(value) + 4; }
 Datum scan_value(std::string_view bytes, const char* what);
 
+/// A margin_term.
+Datum term_datum(const Term& term);
+
+/// True when the first argument is the same Datum at every call of this call site.
+bool constant_argument(FunctionCallInfo fcinfo);
+
 inline constexpr const char* question_type = "margin_question";
 inline constexpr const char* term_type = "margin_term";
 inline constexpr const char* state_type = "margin_state";

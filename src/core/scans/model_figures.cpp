@@ -1,0 +1,232 @@
+#include "core/scans/model_figures.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/data/stump_basis.hpp"
+#include "core/kernel/support_vectors.hpp"
+#include "core/math/norm.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t bins = Reliability::bins;
+
+void write_basis(ByteWriter& out, const Basis* basis) {
+  if (const StumpBasis* const stumps = stumps_of(basis)) {
+    for (const Stump& s : stumps->stumps()) {
+      out(s.feature);
+      out(s.threshold);
+    }
+  } else if (const KernelBasis* const vectors = support_vectors_of(basis)) {
+    const KernelRows& rows = vectors->rows();
+    out(std::string(rows.kernel().name()));
+    for (const KernelParameter& p : named_parameters(rows.kernel())) out(p.value);
+    const bool dense = rows.layout() == Layout::floats || rows.layout() == Layout::doubles;
+    std::vector<double> scratch(dense ? static_cast<std::size_t>(rows.dimensions()) : 0);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Row x = rows.row(i, scratch);
+      for (std::int32_t k = 0; k < x.count; ++k) {
+        if (x.value(k) == 0) continue;  // however the rows are kept
+        out(x.indices != nullptr ? x.indices[k] : k);
+        out(x.value(k));
+      }
+      out(std::int32_t{-1});
+    }
+  }
+}
+
+/// A hash of all that the figures depend on, and of nothing that differs between two servers: the same model has it
+/// wherever it is, also without its history or dual weights.
+std::uint64_t identity(const Model& m, const Options& o) {
+  ByteWriter out;
+  out(m.task);
+  out(m.loss);
+  out(m.norm);
+  out(m.lambda.value_or(-1));
+  for (const std::string& name : m.classes) out(name);
+  out(m.outputs());
+  out(m.terms());
+  out.raw(m.weights.data(), 8 * static_cast<std::size_t>(m.weights.size()));
+  out.raw(m.intercept.data(), 8 * static_cast<std::size_t>(m.intercept.size()));
+  out(m.dimensions);
+  out(m.columns);
+  out(m.target_center.value_or(0));
+  out(to_table(m.calibration));
+  out(m.certificate.gap);
+  write_basis(out, m.basis.get());
+  out(o.intercept);
+  out(o.intercept_scale);
+  out(o.standardize);
+  out(o.class_weight_balanced);
+  for (const auto& [name, weight] : o.class_weight) {
+    out(name);
+    out(weight);
+  }
+  for (const double number : {o.epsilon, o.smoothing, o.l1_ratio}) out(number);
+  return hash_bytes(out.bytes(), 1);
+}
+
+Error foreign(const char* problem) {
+  return {ErrorKind::malformed, std::string("the margin_state is none of this model: ") + problem};
+}
+
+}  // namespace
+
+ModelFigures::ModelFigures(const Model& model, const Options& options)
+    : model_(model), options_(options), scorer_(scorer_of(model)), verification_(model, options, false) {
+  AnswerForm& form = term_.form;
+  verified_ = verification_.folds();
+  for (std::size_t k = 0; k < verified_.size(); ++k)
+    if (verified_[k] != '0' && verified_[k] != '1') kept_.push_back(k);
+  for (const std::size_t k : kept_) folds_ += verified_[k];
+  first_ = folds_.size();
+  row_.resize(verified_.size());
+  scores_.resize(static_cast<std::size_t>(model.outputs()));
+  odds_.resize(model.calibration.empty() ? 0 : scores_.size());
+  if (model.regression()) {
+    folds_ += "++++++<>";
+  } else {
+    const auto k = static_cast<std::int32_t>(model.classes.size());
+    classes_.emplace(k, lp_norm(model.weights.data(), model.weights.size(), 2), model.probabilistic());
+    if (model.probabilistic()) folds_ += '+';
+    // The confusion matrix; then, per bin of the reliability, rows, hits and the sum of probabilities.
+    form.cells = k * k + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
+    form.sketches = 2;
+  }
+  form.question = identity(model, options);
+  form.folds = folds_;
+  numbers_.resize(folds_.size());
+  skipped_ = term_;
+  skipped_.skipped = true;
+  for (Term* const t : {&term_, &skipped_}) t->numbers = numbers_.data();
+  term_.cells = cells_;
+  term_.points = point_;
+}
+
+const Term& ModelFigures::skipped() {
+  std::fill(numbers_.begin(), numbers_.end(), 0.0);
+  return skipped_;
+}
+
+void ModelFigures::score(const Row& x) { margin::score(scorer_, x, model_.dimensions, scores_.data()); }
+
+void ModelFigures::take_verified() {
+  for (std::size_t k = 0; k < kept_.size(); ++k) numbers_[k] = row_[kept_[k]];
+}
+
+const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_limit) {
+  verification_.measure(x, label, memory_limit, row_.data());
+  take_verified();
+  score(x);
+  if (!odds_.empty()) model_.calibration.log_odds(scores_.data(), odds_.data());
+  const RowMetrics row = classes_->measure(label, decide(model_.outputs(), scores_.data()), scores_.data(),
+                                           odds_.empty() ? nullptr : odds_.data());
+  cells_[0] = {static_cast<std::int64_t>(row.cell), 1};
+  term_.cell_count = 1;
+  if (model_.probabilistic()) {
+    numbers_[first_ + log_loss] = row.log_loss;
+    const auto k = static_cast<std::int64_t>(model_.classes.size());
+    const std::int64_t bin = k * k + 3 * static_cast<std::int64_t>(Reliability::bin_of(row.probability));
+    cells_[1] = {bin, 1};
+    cells_[2] = {bin + 2, row.probability};
+    cells_[3] = {bin + 1, 1};
+    term_.cell_count = row.hit ? 4 : 3;
+  }
+  point_[0] = {row.sketch, row.score};
+  term_.point_count = 1;
+  return term_;
+}
+
+const Term& ModelFigures::term(const Row& x, double target, double upper_target, double memory_limit) {
+  verification_.measure(x, target, upper_target, memory_limit, row_.data());
+  take_verified();
+  double* const n = numbers_.data() + first_;
+  std::fill(n, n + smallest, 0.0);
+  n[smallest] = infinity;
+  n[largest] = -infinity;
+  if (target != upper_target) return term_;
+  score(x);
+  const double error = target - scores_[0], square = target * target;
+  n[points] = 1;
+  n[squares] = error * error;
+  n[absolutes] = std::fabs(error);
+  n[targets] = n[smallest] = n[largest] = target;
+  n[high] = square;
+  n[low] = std::isfinite(square) ? std::fma(target, target, -square) : 0.0;
+  return term_;
+}
+
+void ModelFigures::require_own(const Answer& answer) const {
+  if (answer.empty() || answer.question() != term_.form.question)
+    throw Error(ErrorKind::invalid_value, "the margin_state is of another model, or of a question",
+                "Sum up the terms of this very model: margin_sum(margin_term(model, label, features)).");
+  if (answer.folds() != folds_ || (classes_.has_value() && answer.sketches().size() != 2))
+    throw foreign("it has other parts");
+}
+
+VerifiedModel ModelFigures::verification(const Answer& answer, const Progress& progress) const {
+  require_own(answer);
+  Verification sum(model_, options_, false);
+  std::vector<double> numbers(verified_.size());
+  for (std::size_t k = 0; k < verified_.size(); ++k)
+    if (verified_[k] == '1') numbers[k] = static_cast<double>(answer.rows());
+  for (std::size_t k = 0; k < kept_.size(); ++k) numbers[kept_[k]] = answer.number(k);
+  if (!sum.merge(numbers)) throw foreign("its counts contradict each other");
+  return sum.result(progress);
+}
+
+ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
+  require_own(answer);
+  ClassificationMetrics::Sums sums;
+  sums.rows = answer.rows();
+  if (model_.probabilistic()) sums.log_loss = answer.number(first_ + log_loss);
+  const std::size_t k = model_.classes.size();
+  const auto matrix = static_cast<std::int64_t>(k * k);
+  sums.confusion.assign(k * k, 0);
+  const auto count = [](double sum) {
+    if (!(sum >= 0 && sum <= 0x1p53 && sum == std::floor(sum))) throw foreign("a count is none");
+    return static_cast<std::int64_t>(sum);
+  };
+  for (const Entry& cell : answer.cells()) {
+    if (cell.at < matrix) {
+      sums.confusion[static_cast<std::size_t>(cell.at)] = count(cell.value);
+      continue;
+    }
+    const std::int64_t at = cell.at - matrix;
+    if (at >= 3 * bins) throw foreign("it has other parts");
+    ClassificationMetrics::Sums::Bin& bin = sums.reliability[static_cast<std::size_t>(at / 3)];
+    if (at % 3 == 2)
+      bin.probabilities = cell.value;
+    else
+      (at % 3 == 0 ? bin.rows : bin.hits) = count(cell.value);
+  }
+  for (int s = 0; s < 2; ++s) sums.sketches[s] = answer.sketches()[static_cast<std::size_t>(s)];
+  ClassificationMetrics metrics = *classes_;
+  if (!metrics.merge(sums)) throw foreign("its counts contradict each other");
+  return metrics;
+}
+
+RegressionMetrics ModelFigures::regression(const Answer& answer) const {
+  require_own(answer);
+  const auto number = [&](Number k) { return answer.number(first_ + k); };
+  if (number(points) != static_cast<double>(answer.rows()))
+    throw Error(ErrorKind::invalid_value, "some labels are intervals: no prediction misses them by a number",
+                "Use margin_verify, which counts the rows that the model misses.");
+  RegressionMetrics::Sums sums;
+  sums.rows = answer.rows();
+  sums.squares = number(squares);
+  sums.absolutes = number(absolutes);
+  sums.targets = answer.sum(first_ + targets);
+  sums.target_squares = answer.sum(first_ + high);
+  sums.target_squares.add(answer.sum(first_ + low));
+  sums.smallest = number(smallest);
+  sums.largest = number(largest);
+  RegressionMetrics metrics;
+  metrics.merge(sums);
+  return metrics;
+}
+
+}  // namespace margin

@@ -1,0 +1,61 @@
+// The figures of a stored model as a scan's: what a row adds to its verification and to its metrics, as a term that
+// knows the row no more, and what the sum of such terms says. One scan serves both, and every chart of the metrics.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/model/metrics.hpp"
+#include "core/model/model.hpp"
+#include "core/model/verification.hpp"
+#include "core/scans/answer.hpp"
+#include "core/scans/term.hpp"
+
+namespace margin {
+
+class ModelFigures {
+ public:
+  /// `model` and `options`, those it was trained with, are kept by reference. Throws Error(limit_exceeded): more classes
+  /// than a confusion matrix has.
+  ModelFigures(const Model& model, const Options& options);
+  ModelFigures(const ModelFigures&) = delete;
+  ModelFigures& operator=(const ModelFigures&) = delete;
+
+  /// The term of a finite row that fits the model, of a sorted class, or with the ends of its target; valid until the
+  /// next call. `memory_limit` as Verification::add. Throws as that does.
+  const Term& term(const Row& x, std::int32_t label, double memory_limit);
+  const Term& term(const Row& x, double target, double upper_target, double memory_limit);
+  /// The term of a row without label or features.
+  const Term& skipped();
+
+  /// What the sum of such terms says, as one pass over the rows in parallel workers would: without dual weights, which
+  /// belong to an order of rows. Throw Error: invalid_value (terms of another model), malformed, and metrics() of
+  /// intervals, which no prediction misses by a number.
+  VerifiedModel verification(const Answer& answer, const Progress& progress) const;
+  ClassificationMetrics classification(const Answer& answer) const;
+  RegressionMetrics regression(const Answer& answer) const;
+
+ private:
+  /// Numbers of a term behind those of the verification: of classes the log loss alone.
+  enum Number : std::size_t { log_loss = 0, points = 0, squares, absolutes, targets, high, low, smallest, largest };
+
+  void score(const Row& x);
+  void take_verified();
+  void require_own(const Answer& answer) const;
+
+  const Model& model_;
+  const Options& options_;
+  const Scorer scorer_;
+  Verification verification_;
+  std::optional<ClassificationMetrics> classes_;
+  std::string verified_;           // folds of the verification
+  std::vector<std::size_t> kept_;  // its numbers that are worth summing up
+  std::size_t first_;              // number of the metrics
+  std::string folds_;
+  std::vector<double> row_, numbers_, scores_, odds_;
+  Entry cells_[4], point_[1];
+  Term term_, skipped_;
+};
+
+}  // namespace margin

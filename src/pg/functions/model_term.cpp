@@ -1,0 +1,114 @@
+// The two-step form of margin_verify, margin_evaluate and their charts, for engines that push aggregates of one concrete
+// argument down to where the rows are: margin_term(model, label, features) reads a row, margin_sum adds up, and scalar
+// functions of the model and the sum say what the aggregates over rows say.
+#include "core/report/charts.hpp"
+#include "core/scans/model_figures.hpp"
+#include "pg/functions/pass_agg.hpp"
+#include "pg/server/interrupts.hpp"
+#include "pg/values/figures_datum.hpp"
+#include "pg/values/recent.hpp"
+#include "pg/values/scan_values.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// A model made ready for rows, or for their sum.
+struct Judge {
+  explicit Judge(Datum composite)
+      : model(flat_model(composite)), options(settings_of(*model)), figures(*model, options) {}
+
+  const Term& term(const LabelReader& reader, Datum label, const Row& row) {
+    const Row x = fitted(*model, row);
+    require_finite(x, "WHERE");
+    if (model->interpolates()) {
+      const LabelReader::Interval target = reader.interval(label);
+      return figures.term(x, target.lower, target.upper, memory_limit());
+    }
+    if (model->regression()) {
+      const double target = reader.number(label);
+      return figures.term(x, target, target, memory_limit());
+    }
+    const std::int32_t truth =
+        labels.find(reader, label, [&](const LabelReader::ClassName& name) { return model.class_index(name.text); });
+    return figures.term(x, truth, memory_limit());
+  }
+
+  GroupModel model;
+  const Options options;
+  ModelFigures figures;
+  LabelCache labels;
+};
+
+struct ModelTermCall {
+  explicit ModelTermCall(FunctionCallInfo fcinfo)
+      : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2), constant(constant_argument(fcinfo)) {}
+
+  Judge& judge(Datum model) {
+    if (constant && last != nullptr) return *last;
+    const std::string_view key = argument_key(model);
+    if (auto* known = judges.find(key)) return *(last = known->get());
+    auto fresh = std::make_unique<Judge>(model);
+    const double bytes = 3 * bytes_of(*fresh->model) + 2 * static_cast<double>(key.size());
+    return *(last = judges.add(key, std::move(fresh), bytes).get());
+  }
+
+  LabelReader label;
+  FeatureReader features;
+  bool constant;
+  Recent<std::unique_ptr<Judge>> judges;
+  Judge* last = nullptr;
+};
+
+/// The sum of a scalar function (model, state).
+Answer answer_of(FunctionCallInfo fcinfo) { return Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1))); }
+
+/// The SVG of a sum; NULL without rows.
+Datum draw(FunctionCallInfo fcinfo, const char* function, Chart chart) {
+  const Judge judge(PG_GETARG_DATUM(0));
+  require_classes(*judge.model, function);
+  const ClassificationMetrics metrics = judge.figures.classification(answer_of(fcinfo));
+  if (metrics.rows() == 0) PG_RETURN_NULL();
+  return text_datum(svg(chart(metrics, judge.model->classes)));
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+// Not strict: a row without label or features is counted as skipped.
+MARGIN_FUNCTION(margin_term_of_model) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  auto& call = query_state<ModelTermCall>(fcinfo);
+  Judge& judge = call.judge(PG_GETARG_DATUM(0));
+  const margin::Term& term = PG_ARGISNULL(1) || PG_ARGISNULL(2)
+                                 ? judge.figures.skipped()
+                                 : judge.term(call.label, PG_GETARG_DATUM(1), call.features.read(PG_GETARG_DATUM(2)));
+  return term_datum(term);
+}
+
+MARGIN_FUNCTION(margin_verify_of_state) {
+  const Judge judge(PG_GETARG_DATUM(0));
+  const margin::Answer answer = answer_of(fcinfo);
+  InterruptProgress progress;
+  const margin::VerifiedModel found = judge.figures.verification(answer, progress);
+  if (found.rows == 0) PG_RETURN_NULL();
+  return verification_datum(fcinfo, found, answer.skipped());
+}
+
+MARGIN_FUNCTION(margin_evaluate_of_state) {
+  const Judge judge(PG_GETARG_DATUM(0));
+  const margin::Answer answer = answer_of(fcinfo);
+  if (judge.model->regression()) {
+    const margin::RegressionMetrics metrics = judge.figures.regression(answer);
+    if (metrics.rows() == 0) PG_RETURN_NULL();
+    return evaluation_datum(fcinfo, metrics, answer.skipped());
+  }
+  const margin::ClassificationMetrics metrics = judge.figures.classification(answer);
+  if (metrics.rows() == 0) PG_RETURN_NULL();
+  return evaluation_datum(fcinfo, *judge.model, metrics, answer.skipped());
+}
+
+MARGIN_FUNCTION(margin_roc_of_state) { return draw(fcinfo, "margin_roc", margin::roc_plot); }
+MARGIN_FUNCTION(margin_reliability_of_state) { return draw(fcinfo, "margin_reliability", margin::reliability_plot); }
+MARGIN_FUNCTION(margin_histogram_of_state) { return draw(fcinfo, "margin_histogram", margin::histogram_plot); }

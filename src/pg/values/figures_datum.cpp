@@ -1,0 +1,59 @@
+#include "pg/values/figures_datum.hpp"
+
+#include "pg/values/composite.hpp"
+
+namespace margin::pg {
+
+Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, std::int64_t skipped) {
+  CompositeBuilder out(fcinfo);
+  const auto set = [&](const char* attribute, const std::optional<double>& value) {
+    if (value.has_value()) out.set_float8(attribute, *value);
+  };
+  out.set_int8("rows", found.rows);
+  out.set_int8("skipped", skipped);
+  if (found.errors.has_value()) out.set_int8("errors", *found.errors);
+  set("margin_lower", found.margin_lower);
+  set("margin_upper", found.margin_upper);
+  set("primal", found.primal);
+  set("dual", found.dual);
+  set("gap", found.gap);
+  if (found.certain.has_value()) out.set_int8("certain", *found.certain);
+  return out.finish();
+}
+
+Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const ClassificationMetrics& metrics,
+                       std::int64_t skipped) {
+  const std::size_t k = model.classes.size();
+  CompositeBuilder out(fcinfo);
+  out.set_int8("rows", metrics.rows());
+  out.set_int8("skipped", skipped);
+  out.set_float8("accuracy", metrics.accuracy());
+  out.set("classes", TEXTARRAYOID, text_array(model.classes));
+  out.set("confusion", INT8ARRAYOID, bigint_matrix(metrics.confusion().data(), k, k));
+  out.set("precision", FLOAT8ARRAYOID, float8_array(metrics.precision()));
+  out.set("recall", FLOAT8ARRAYOID, float8_array(metrics.recall()));
+  out.set("f1", FLOAT8ARRAYOID, float8_array(metrics.f1()));
+  const std::vector<double> quantiles = metrics.margin_quantiles({0, 0.05, 0.25, 0.5, 0.75, 0.95, 1});
+  out.set("margin_quantiles", FLOAT8ARRAYOID, float8_array(quantiles.data(), quantiles.size()));
+  out.set_float8("auc", metrics.auc());
+  out.set_float8("log_loss", metrics.log_loss());
+  return out.finish();
+}
+
+Datum evaluation_datum(FunctionCallInfo fcinfo, const RegressionMetrics& metrics, std::int64_t skipped) {
+  CompositeBuilder out(fcinfo);
+  out.set_int8("rows", metrics.rows());
+  out.set_int8("skipped", skipped);
+  out.set_float8("mse", metrics.mean_squared_error());
+  out.set_float8("mae", metrics.mean_absolute_error());
+  out.set_float8("r2", metrics.r_squared());
+  return out.finish();
+}
+
+void require_classes(const Model& model, const char* function) {
+  if (!model.regression()) return;
+  throw Error(ErrorKind::unsupported, std::string(function) + " needs a model of classes, this one is a regression",
+              "margin_evaluate gives the errors of a regression.");
+}
+
+}  // namespace margin::pg

@@ -1,0 +1,24 @@
+// The figures of a model as SQL values: margin_verification, margin_evaluation; and the charts of the latter.
+#pragma once
+
+#include "core/model/metrics.hpp"
+#include "core/model/verification.hpp"
+#include "core/report/plot.hpp"
+#include "pg/server/boundary.hpp"
+
+namespace margin::pg {
+
+/// The margin_verification that the running function returns.
+Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, std::int64_t skipped);
+
+/// The margin_evaluation that the running function returns, of one row or more.
+Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const ClassificationMetrics& metrics,
+                       std::int64_t skipped);
+Datum evaluation_datum(FunctionCallInfo fcinfo, const RegressionMetrics& metrics, std::int64_t skipped);
+
+/// A chart of metrics (report/charts.hpp).
+using Chart = Plot (*)(const ClassificationMetrics&, const std::vector<std::string>&);
+/// Throws Error(unsupported) for a regression; `function` draws.
+void require_classes(const Model& model, const char* function);
+
+}  // namespace margin::pg
