@@ -12,7 +12,9 @@
 #include "core/data/dataset.hpp"
 #include "core/data/kept_rows.hpp"
 #include "core/problem/standardize.hpp"
+#include "core/scans/train_scans.hpp"
 #include "core/solvers/sdca/shuffle.hpp"
+#include "core/train/train.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {
@@ -294,6 +296,35 @@ std::vector<std::int32_t> visits(const Dataset& data, std::vector<std::int32_t> 
   std::vector<std::int32_t> seen;
   for (std::size_t k = 0; k < order.size(); ++k) seen.push_back(shuffle.settle(k));
   return seen;
+}
+
+TEST(SpilledRows, are_scanned_where_a_solver_has_no_room) {
+  Store store(4096);
+  Dataset data(Dataset::Outcome::targets, std::pmr::get_default_resource(), &store),
+      in_memory(Dataset::Outcome::targets);
+  Random random(5);
+  std::vector<float> x(20);
+  for (int i = 0; i < 5000; ++i) {
+    for (float& v : x) v = static_cast<float>(random.uniform() - 0.5);
+    const double y = x[0] - 2 * x[1] + random.uniform();
+    for (Dataset* const d : {&data, &in_memory}) d->append(dense_row(x.data(), 20), y);
+  }
+  ASSERT_TRUE(data.spilled());
+  for (const char* loss : {"squared", "epsilon_insensitive"}) {
+    Options options;
+    options.loss = loss;
+    options.lambda = 1e-2;
+    options.tolerance = 1e-4;
+    options.sample_rows = 50;
+    const MemoryBudget little(20000);
+    EXPECT_THROW(train(data, options, {}, little), Error);
+    EXPECT_THROW(train_or_scan(in_memory, options, {}, little), Error);
+    const Model found = train_or_scan(data, options, {}, MemoryBudget(2e6)), known = train(in_memory, options, {});
+    EXPECT_EQ(found.status, Status::optimal);
+    EXPECT_NEAR(found.certificate.upper, known.certificate.upper, 1e-3 * known.certificate.upper);
+    options.solver = "sdca";
+    EXPECT_THROW(train_or_scan(data, options, {}, little), Error) << "a solver that was asked for is not replaced";
+  }
 }
 
 TEST(SpilledRows, epochs_are_permutations_that_stay_near) {

@@ -47,4 +47,14 @@ class Progress {
   mutable double pending_ = 0;
 };
 
+/// For a part of a longer call: hears a cancel, and keeps to itself how far it is.
+class QuietProgress final : public Progress {
+ public:
+  explicit QuietProgress(const Progress& whole) : whole_(whole) {}
+  void poll() const override { whole_.poll(); }
+
+ private:
+  const Progress& whole_;
+};
+
 }  // namespace margin

@@ -19,7 +19,6 @@
 #include "core/scans/band_output.hpp"
 #include "core/scans/methods.hpp"
 #include "core/solvers/interval.hpp"
-#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -61,16 +60,9 @@ class BandScans {
 };
 
 void BandScans::start() {
-  Options options = options_;
-  options.tolerance = std::max(options.tolerance, start_tolerance);
-  options.history = false;
-  options.max_iterations.reset();
-  options.solver = "auto";
-  const Problem& sample = p_.sample();
-  const Solution s = choose_solver(sample, options).solve(sample, options, run_.progress());
+  const Solution s = solve_sample(p_, options_, run_, start_tolerance);
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const auto at = static_cast<Eigen::Index>(o);
-    if (!s.weights.row(at).allFinite()) continue;
     Vector& w = outputs_[o]->w;
     std::copy_n(s.weights.row(at).data(), p_.dimensions, w.begin());
     if (constant_ != 0) w.back() = s.intercept(at) / constant_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/scans/scan_problem.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -9,6 +10,9 @@ namespace margin {
 /// in the units of the questions; a hard margin's weights have norm 1.
 ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                             MemoryBudget memory);
+
+/// The solution of the sampled rows: where the methods for risks begin. Weights that are not finite become 0.
+Solution solve_sample(const ScanProblem& problem, const Options& options, ScanRun& run, double tolerance);
 
 /// Hard margins and interpolation: rows that matter are kept, solved for in memory, and grown by scans (scans/pool.hpp).
 ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);

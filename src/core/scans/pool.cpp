@@ -17,16 +17,6 @@ constexpr double share_of_memory = 0.5, share_that_stays = 0.5, share_of_answer 
 // 50 to 800 features.
 constexpr std::int64_t first_rows = 256, most_rows = 1024, least_rows = 32, rows_of_all_bags = 8192;
 
-/// Hears a cancel, and keeps to itself how far the pool's solver is: the caller is told of scans.
-class Quiet final : public Progress {
- public:
-  explicit Quiet(const Progress& progress) : progress_(progress) {}
-  void poll() const override { progress_.poll(); }
-
- private:
-  const Progress& progress_;
-};
-
 }  // namespace
 
 PoolSolver::PoolSolver(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory)
@@ -50,7 +40,7 @@ Solution PoolSolver::solve(const Problem& problem, double tolerance) {
   own.max_iterations.reset();  // counts scans
   if (options_.max_seconds) own.max_seconds = std::max(1e-3, *options_.max_seconds - run_.run().seconds());
   own.workspace_limit = memory_.left_or(options_.workspace_limit);
-  const Quiet quiet(run_.progress());
+  const QuietProgress quiet(run_.progress());
   Solution s = solver_->solve(problem, own, quiet);
   for (Eigen::Index o = 0; o < s.weights.rows(); ++o)
     if (!s.weights.row(o).allFinite() || !std::isfinite(s.intercept(o))) {
@@ -70,7 +60,7 @@ void PoolSolver::take_weights_of_sample(const Problem& sample, Solution& proven)
   Options own = options_;
   own.max_iterations.reset();
   own.workspace_limit = memory_.left_or(options_.workspace_limit);
-  const Quiet quiet(run_.progress());
+  const QuietProgress quiet(run_.progress());
   s = with_soft_weights(sample, own, quiet, run_.run(), std::move(s), 0);
   if (s.iterations > 0) proven = std::move(s);
 }

@@ -17,7 +17,6 @@
 #include "core/solvers/interval.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
 #include "core/solvers/newton/newton.hpp"
-#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -80,16 +79,9 @@ class WideScans {
 };
 
 void WideScans::start() {
-  Options options = options_;
-  options.tolerance = std::max(options.tolerance, start_tolerance);
-  options.history = false;
-  options.max_iterations.reset();
-  options.solver = "auto";
-  const Problem& sample = p_.sample();
-  const Solution s = choose_solver(sample, options).solve(sample, options, run_.progress());
+  const Solution s = solve_sample(p_, options_, run_, start_tolerance);
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const auto at = static_cast<Eigen::Index>(o);
-    if (!s.weights.row(at).allFinite()) continue;
     std::copy_n(s.weights.row(at).data(), d_, outputs_[o].w.begin());
     if (constant_ != 0) outputs_[o].w[d_] = s.intercept(at) / constant_;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/certificate/final_status.hpp"
@@ -18,19 +19,23 @@ namespace {
 constexpr double least_sample = 1 << 20, most_sample = 16 << 20;  // bytes of rows that a scan may bring along
 constexpr double share_of_memory = 1.0 / 16;
 
-void refuse(const Options& o) {
-  const auto unsupported = [](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, what + " needs all rows in memory, and a training by scans has few of them",
-                hint);
+/// Why these options need all rows in memory, and what to do about it.
+std::optional<Error> reason_against(const Options& o) {
+  const auto refused = [](const std::string& what, const std::string& hint) {
+    return Error(ErrorKind::unsupported, what + " needs all rows in memory, and a training by scans has few of them",
+                 hint);
   };
-  if (o.dual_weights) unsupported("option \"dual_weights\"", "Train with train_margin, or leave it out.");
+  if (o.dual_weights) return refused("option \"dual_weights\"", "Train with train_margin, or leave it out.");
   if (!o.kernel.empty() && o.kernel != "linear")
-    unsupported("option \"kernel\"", "Train with train_margin, or on features of margin_fourier.");
-  if (o.learners != Learners::features) unsupported("option \"learners\"", "Train with train_margin.");
+    return refused("option \"kernel\"", "Train with train_margin, or on features of margin_fourier.");
+  if (o.learners != Learners::features) return refused("option \"learners\"", "Train with train_margin.");
   if (o.calibration != Calibrate::none)
-    unsupported("option \"calibration\"", "Train with train_margin; loss => 'logistic' gives probabilities by itself.");
-  if (o.l1_ratio > 0) unsupported("option \"l1_ratio\"", "Train with train_margin.");
-  if (o.initial.has_value()) unsupported("option \"initial\"", "Leave it out: a sample of the rows gives the start.");
+    return refused("option \"calibration\"",
+                   "Train with train_margin; loss => 'logistic' gives probabilities by itself.");
+  if (o.l1_ratio > 0) return refused("option \"l1_ratio\"", "Train with train_margin.");
+  if (o.initial.has_value())
+    return refused("option \"initial\"", "Leave it out: a sample of the rows gives the start.");
+  return std::nullopt;
 }
 
 /// All rows, where the first scan could keep them: no method needs to ask again.
@@ -78,7 +83,7 @@ Question first_question(const Options& options, MemoryBudget memory) {
 
 Model train_scans(RowSource& source, const Options& given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
-  refuse(given);
+  if (const auto reason = reason_against(given)) throw Error(*reason);
   const Question asked = first_question(given, memory);
   ScanRun run(source, given, progress);
   Answer first = run.ask(asked);
@@ -118,6 +123,18 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
   model.history = run.run().take_trace();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return model;
+}
+
+Model train_or_scan(const Dataset& rows, const Options& options, const Progress& progress, MemoryBudget memory) {
+  const bool may_scan = rows.spilled() && options.solver == "auto" && !reason_against(options).has_value();
+  if (!may_scan) return train(rows, options, progress, memory);
+  try {
+    return train(rows, options, progress, memory);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::limit_exceeded) throw;
+  }
+  MemorySource source(rows);
+  return train_scans(source, options, progress, memory);
 }
 
 }  // namespace margin

@@ -16,4 +16,8 @@ Question first_question(const Options& options, MemoryBudget memory);
 /// options that need all rows in memory.
 Model train_scans(RowSource& source, const Options& options, const Progress& progress, MemoryBudget memory = {});
 
+/// train(), or, where rows are in a file and the solver that `auto` would take has no room for its workspace,
+/// train_scans() of the file.
+Model train_or_scan(const Dataset& rows, const Options& options, const Progress& progress, MemoryBudget memory);
+
 }  // namespace margin

@@ -2,6 +2,7 @@
 // margin.memory_limit in a temporary file; the final function trains.
 #include "pg/functions/train_agg.hpp"
 
+#include "core/scans/train_scans.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/training_warnings.hpp"
 #include "pg/server/interrupts.hpp"
@@ -184,7 +185,8 @@ MARGIN_FUNCTION(margin_train_final) {
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionProgress progress(settings.log_level, about_margin, call.last_line);
   margin::Model model;
-  if (!attempt(*rows, call.groups, [&] { model = margin::train(rows->data, settings, progress, rows->memory); }))
+  if (!attempt(*rows, call.groups,
+               [&] { model = margin::train_or_scan(rows->data, settings, progress, rows->memory); }))
     PG_RETURN_NULL();
   call.warnings.give(model, settings);
   model.skipped = rows->skipped;
