@@ -43,13 +43,20 @@ def make_shards(here, there, table, count):
 def link(here, there):
     for name, socket in (("own", os.environ["MARGIN_SOCKET"]), ("other", os.environ["MARGIN_OTHER_SOCKET"])):
         here.run("CREATE SERVER %s FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', dbname 'postgres', "
-                 "extensions 'margin', async_capable 'true', fetch_size '1000')" % (name, socket))
+                 "extensions 'margin', async_capable 'true', batch_size '2000')" % (name, socket))
         here.run("CREATE USER MAPPING FOR postgres SERVER %s OPTIONS (user 'postgres', password_required 'false')" % name)
     here.run("SET enable_partitionwise_aggregate = on")
 
 
+def first_scan(session, query, **named):
+    """The statement of the first scan, in one line."""
+    return session.value("SELECT replace(margin_scan_query('%s', %s), E'\\n', ' ')" % (query, options(**named))).rstrip(";")
+
+
 def train(session, call):
-    row = session.run("SELECT (m).lower, (m).upper, (m).iterations, (m).status FROM (SELECT %s AS m OFFSET 0) t" % call)
+    row = session.run("SELECT CASE WHEN (m).lambda IS NULL THEN (m).margin_lower ELSE (m).dual END, "
+                      "CASE WHEN (m).lambda IS NULL THEN (m).margin_upper ELSE (m).primal END, (m).iterations, (m).status "
+                      "FROM (SELECT %s AS m OFFSET 0) t" % call)
     lower, upper, iterations, status = row["rows"][-1]
     return float(lower), float(upper), int(iterations), status
 
@@ -200,8 +207,8 @@ def cores(here, there):
                   "The scan of a Gram matrix (the squared loss's first) over 2,000,000 x 54 `real[]`, with two workers and the"
                   " leader (ours) against one process; the ratio is of wall seconds.")
     generated(here, "wide", 2_000_000, 54, 4)
-    statement = here.value("SELECT margin_scan_query('SELECT y::float8 AS label, x AS features FROM wide', "
-                           "'{\"loss\": \"squared\", \"lambda\": 1e-4, \"sample_rows\": 1000}')").rstrip(";")
+    statement = first_scan(here, "SELECT y::float8 AS label, x AS features FROM wide", loss="squared", sample_rows=1000,
+                           **{"lambda": 1e-4})
     counted = "SELECT (margin_state_info(s)->>'rows') FROM (%s) t(s)" % statement
 
     def run(workers):
@@ -245,9 +252,8 @@ def shards(here, there):
         named = dict(loss="hinge", tolerance=tolerance, **{"lambda": 1e-4})
         two = "train_margin_from('SELECT y AS label, x AS features, shard FROM %s', %s)" % (rows, options(shard="shard", **named))
         one = "train_margin_from('SELECT y AS label, x AS features FROM four', %s)" % options(**named)
-        plan = "\n".join(r[0] for r in here.run(
-            "EXPLAIN (COSTS OFF, VERBOSE) " + here.value("SELECT margin_scan_query('SELECT y AS label, x AS features, shard FROM %s', %s)"
-                                                         % (rows, options(shard="shard", **named))).rstrip(";"))["rows"])
+        statement = first_scan(here, "SELECT y AS label, x AS features, shard FROM " + rows, shard="shard", **named)
+        plan = "\n".join(r[0] for r in here.run("EXPLAIN (COSTS OFF, VERBOSE) " + statement)["rows"])
         assert plan.count("Async Foreign Scan") == 2 and "Aggregate on" in plan, plan
 
         def timed(call):

@@ -308,7 +308,7 @@ const std::vector<OptionRecord>& option_records() {
                "none", ReadBy::scans, "train_margin_from",
                [](Options& s, std::string_view k, const Value& v) { s.shard = text(k, v); }},
               {"sample_rows", "bigint", "1 or more: rows that the first scan keeps in memory, at most",
-               "as many as fit", ReadBy::scans, "train_margin_from",
+               "20000, or fewer", ReadBy::scans, "train_margin_from",
                [](Options& s, std::string_view k, const Value& v) {
                  s.sample_rows = static_cast<std::int64_t>(number(k, v, "a whole number of 1 or more", [](double x) {
                    return x >= 1 && x <= 0x1p53 && x == std::floor(x);
