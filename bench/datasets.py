@@ -207,7 +207,7 @@ WIDTHS = {
     "wdbc": 30, "sonar_scale": 60, "a9a": 123, "a9a.t": 123, "w8a": 300, "ijcnn1": 22, "australian": 14,
     "german.numer": 24, "heart_scale": 13, "diabetes_scale": 8, "ionosphere_scale": 34, "splice": 60, "svmguide1": 4,
     "madelon": 500, "spambase": 57, "banknote": 4, "breast-cancer-wisconsin": 9, "covtype.20k": 54, "iris": 4,
-    "wine": 13, "digits8x8": 64, "khan-srbct": 2308, "segment.scale": 19, "abalone": 8, "california-housing": 8,
+    "wine": 13, "digits8x8": 64, "protein-casp": 9, "khan-srbct": 2308, "segment.scale": 19, "abalone": 8, "california-housing": 8,
 }
 for _name, _width in WIDTHS.items():
     SETS[_name] = (lambda n=_name, w=_width: read_libsvm(n, w), "shared/data, %d features" % _width)

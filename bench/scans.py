@@ -53,10 +53,10 @@ def first_scan(session, query, **named):
     return session.value("SELECT replace(margin_scan_query('%s', %s), E'\\n', ' ')" % (query, options(**named))).rstrip(";")
 
 
-def train(session, call):
+def train(session, call, source=None):
     row = session.run("SELECT CASE WHEN (m).lambda IS NULL THEN (m).margin_lower ELSE (m).dual END, "
                       "CASE WHEN (m).lambda IS NULL THEN (m).margin_upper ELSE (m).primal END, (m).iterations, (m).status "
-                      "FROM (SELECT %s AS m OFFSET 0) t" % call)
+                      "FROM (SELECT %s AS m %s OFFSET 0) t" % (call, "FROM " + source if source else ""))
     lower, upper, iterations, status = row["rows"][-1]
     return float(lower), float(upper), int(iterations), status
 
@@ -78,7 +78,7 @@ def same(here, there):
             if "loss" not in problem and name == "digits8x8" and problem:
                 continue  # ten linear programs one against the rest are not all separable
             label = "y::int" if losses != ("squared",) else "y"
-            known = train(here, "train_margin(%s, x, %s) FROM %s" % (label, options(tolerance=1e-6, **problem), source))
+            known = train(here, "train_margin(%s, x, %s)" % (label, options(tolerance=1e-6, **problem)), source)
             scans, worst, overlap = {}, 0, True
             runs = [(w, source, {}) for w in (0, 1, 2)] + [(0, t, {"shard": "shard"}) for t in tables]
             for tolerance in (1e-3, 1e-6):
@@ -194,7 +194,7 @@ def memory(here, there):
             fresh = Session()
             fresh.run("SET margin.memory_limit = '8GB'")
             theirs, most_all, cpu_all, wall_all = observed(
-                lambda: train(fresh, "train_margin(y, x, %s) FROM big" % named))
+                lambda: train(fresh, "train_margin(y, x, %s)" % named, "big"))
             fresh.close()
             table.add("%s to %g" % (loss, tolerance), "%.0f MB, %.3g s CPU, %.3g s wall, %d scans" % (most / 1e6, cpu, wall, ours[2]),
                       "%.0f MB, %.3g s CPU, %.3g s wall" % (most_all / 1e6, cpu_all, wall_all), cpu / cpu_all, 1,

@@ -39,6 +39,16 @@ like($expected, qr/^20000\|0\.\d+\|/, 'a training by scans');
 is($node->safe_psql('postgres', "$parallel $training"), $expected, 'the same with two workers');
 is($node->safe_psql('postgres', "SELECT (m).rows, round((m).primal::numeric, 9) FROM (SELECT train_margin(y, x, $options - 'sample_rows') AS m FROM rows) AS s"),
 	$expected =~ s/\|[^|]*$//r, '... and with all rows in memory');
+# Rows near a kink come with each scan; of a row that was in the sample, too, there is one. Many rows here are equal.
+$node->safe_psql('postgres', 'CREATE TABLE coarse AS SELECT y, ARRAY(SELECT round(v::numeric, 1) FROM unnest(x) AS v)::real[] AS x FROM rows');
+foreach my $loss ('hinge', 'smoothed_hinge')
+{
+	my $of_loss = "margin_options(lambda => 1e-3, loss => '$loss', tolerance => 1e-6, sample_rows => 2000)";
+	is($node->safe_psql('postgres', qq{
+		SELECT (s).rows = 20000 AND (s).status = 'optimal' AND (s).iterations > 2 AND (s).dual <= (m).primal AND (m).dual <= (s).primal
+		  FROM train_margin_from('SELECT y, x FROM coarse', $of_loss) AS s,
+		       (SELECT train_margin(y, x, $of_loss - 'sample_rows') AS m FROM coarse) AS t}), 't', "$loss: the interval overlaps that of all rows in memory");
+}
 my ($out, $err) = ('', '');
 $node->psql('postgres', "$parallel SET margin.log_level = notice; $training", stdout => \$out, stderr => \$err);
 my @scans = $err =~ /^.*NOTICE:  margin: scan \d+: 20000 rows in [0-9.]+ s$/mg;

@@ -386,6 +386,27 @@ TEST(Figures, OfTargetsFarFromZeroKeepTheirSpread) {
   EXPECT_FALSE(constant.r_squared().has_value());
 }
 
+TEST(RowIdentity, IsThatOfTheRowInAnyForm) {
+  const float narrow[] = {0, 1.5F, 0, -2};
+  const double wide[] = {0, 1.5, -0.0, -2};
+  const std::int32_t indices[] = {1, 3};
+  const double values[] = {1.5, -2};
+  KeptRow a, b, c, d;
+  a.x = dense_row(narrow, 4);
+  b.x = dense_row(wide, 4);
+  c.x = sparse_row(indices, values, 2, 4);
+  d.x = a.x;
+  d.weight = 2;
+  EXPECT_EQ(row_identity(a), row_identity(b));
+  EXPECT_EQ(row_identity(a), row_identity(c));
+  EXPECT_NE(row_identity(a), row_identity(d));
+  c.label = "x";
+  c.label_key = 7;
+  EXPECT_EQ(row_identity(a), row_identity(c));
+  c.label_class = 1;
+  EXPECT_NE(row_identity(a), row_identity(c));
+}
+
 TEST(AnswerForms, OfDifferentQuestionsDoNotMix) {
   Random random(19);
   const Table t = make_table(random, 0, true);

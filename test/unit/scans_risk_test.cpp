@@ -223,6 +223,30 @@ TEST(Scans, RefuseWhatNeedsAllRows) {
   refused([](Options& o) { o.class_weight["neither"] = 2; });
 }
 
+TEST(Scans, RowsThatChangeBetweenScansAreNoticed) {
+  // A certificate for rows of which a part is there twice from the second scan on would be about no rows at all.
+  class Growing final : public RowSource {
+   public:
+    Growing(const Dataset& before, const Dataset& after) : before_(before), after_(after) {}
+    Answer ask(const Question& question, const Progress& progress) override {
+      return MemorySource(question.kind == Question::Kind::summary ? before_ : after_).ask(question, progress);
+    }
+
+   private:
+    const Dataset &before_, &after_;
+  };
+  Table t = sample(79, 3000, 10, true), more = t;
+  for (int i = 0; i < 1500; ++i) {
+    more.x.push_back(t.x[static_cast<std::size_t>(i)]);
+    more.y.push_back(1 - t.y[static_cast<std::size_t>(i)]);
+  }
+  const Dataset before = store(t, true, Storage::doubles), after = store(more, true, Storage::doubles);
+  Options options = soft("hinge", 1e-3, 1e-6);
+  options.sample_rows = 300;
+  Growing source(before, after);
+  EXPECT_THROW(train_scans(source, options, {}), Error);
+}
+
 TEST(Scans, OneClassIsAnError) {
   Dataset data(Dataset::Outcome::classes);
   data.classes().intern("only", 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/random.hpp"
 #include "core/scans/term.hpp"
 #include "core/simd/loops.hpp"
 
@@ -93,8 +94,23 @@ void require_sound(const std::string& bytes, const ByteReader& in) {
 
 }  // namespace
 
-std::uint64_t row_identity(const std::string& row_bytes) { return hash_bytes(row_bytes, 0); }
-std::uint64_t row_identity(const Term& term) { return row_identity(bytes_of(term)); }
+std::uint64_t row_identity(const KeptRow& row) {
+  std::uint64_t h = static_cast<std::uint64_t>(static_cast<std::uint32_t>(row.label_class));
+  const auto mix = [&](double v) {
+    std::uint64_t word;
+    std::memcpy(&word, &v, sizeof word);
+    h = (h ^ word) * 0xff51afd7ed558ccdULL;
+    h ^= h >> 32;
+  };
+  for (const double v : {row.lower, row.upper, row.weight}) mix(v + 0.0);
+  for (std::int32_t k = 0; k < row.x.count; ++k) {
+    const double v = row.x.value(k);
+    if (v == 0) continue;
+    mix(row.x.indices != nullptr ? row.x.indices[k] : k);
+    mix(v);
+  }
+  return Random(h).next();
+}
 
 void Bag::add(const Term& term, double key) {
   if (wants(key)) put({key, bytes_of(term)});

@@ -22,9 +22,9 @@ struct KeptRow {
   double lower = 0, upper = 0, weight = 1;
 };
 
-/// Tells the kept row of a term from others, but for collisions of hashes.
-std::uint64_t row_identity(const Term& term);
-std::uint64_t row_identity(const std::string& row_bytes);
+/// The same for rows of equal features, class, targets and weight, in whatever form they came; but for collisions of
+/// hashes other ones for others.
+std::uint64_t row_identity(const KeptRow& row);
 
 /// The rows of smallest keys, up to a number of rows and of bytes: of all rows in the order of their keys (ties by
 /// bytes) the longest beginning that fits. So it depends neither on the order nor on the split in which rows come.

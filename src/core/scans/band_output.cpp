@@ -178,6 +178,11 @@ void BandOutput::prove(const Pieces& pieces, const Progress& progress) {
     progress.work(checked.x.count + 32.0);
   }
   const double found = check->dual(output_);
+  // Each is a bound of the optimum from its side, for the same rows.
+  if (found > primal * (1 + 1e-9))
+    throw Error(ErrorKind::invalid_value,
+                "the scans contradict each other: a bound of the optimum lies above a value that was reached",
+                "Do the rows change between the scans, as those of a foreign table without a snapshot may?");
   if (!(found > dual)) return;
   dual = found;
   proof = std::move(check);

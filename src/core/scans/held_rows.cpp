@@ -27,11 +27,11 @@ void HeldRows::take(Bag& bag) {
   bag.sort();
   std::unordered_map<std::uint64_t, std::int64_t> seen;
   for (std::int64_t i = 0; i < bag.rows(); ++i) {
-    const std::uint64_t identity = row_identity(bag.row_bytes(i));
+    const KeptRow row = bag.row(i);
+    const std::uint64_t identity = row_identity(row);
     std::int64_t& known = copies_[identity];
     if (++seen[identity] <= known) continue;
     ++known;
-    const KeptRow row = bag.row(i);
     p_.append(*rows_, row, row.weight);
     identity_.push_back(identity);
   }

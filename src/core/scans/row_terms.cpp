@@ -153,8 +153,8 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
   else
     standardize(x);
   term_.label = q_.kind == Question::Kind::summary ? label.name : std::string_view{};
-  term_.label_key = label.key;
-  term_.label_number = label.number;
+  term_.label_key = q_.kind == Question::Kind::summary ? label.key : 0;
+  term_.label_number = q_.kind == Question::Kind::summary && label.number;
   term_.label_class = label_class;
   term_.lower = label.lower;
   term_.upper = label.upper;

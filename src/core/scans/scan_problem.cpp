@@ -176,14 +176,7 @@ void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& ru
     const double all = static_cast<double>(class_names.empty() ? rows : class_rows[k.of]);
     const double stands_for = complete || options.hard_margin() ? 1.0 : all / seen[k.of];
     append(*sample_, k.row, k.row.weight * stands_for);
-    Term term;
-    term.x = k.row.x;
-    term.label_key = k.row.label_key;
-    term.label_class = k.row.label_class;
-    term.lower = k.row.lower;
-    term.upper = k.row.upper;
-    term.weight = k.row.weight;
-    sample_identity.push_back(row_identity(term));
+    sample_identity.push_back(row_identity(k.row));
     sample_stands_for.push_back(stands_for);
     run.progress().work(k.row.x.count + 64.0);
   }
