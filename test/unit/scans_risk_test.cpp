@@ -151,7 +151,9 @@ TEST_P(ScansOfLoss, LimitsLeaveAnHonestModel) {
   MemorySource source(data);
   const Model m = train_scans(source, options, {});
   const Model known = train(data, soft(GetParam(), 1e-4, 1e-6), {});
-  if (GetParam() != "squared") EXPECT_EQ(m.status, Status::iteration_limit);
+  if (GetParam() != "squared") {
+    EXPECT_EQ(m.status, Status::iteration_limit);
+  }
   EXPECT_LE(m.iterations, 3);
   EXPECT_LE(m.certificate.lower, known.certificate.upper * (1 + 1e-3));
   EXPECT_GE(m.certificate.upper, known.certificate.lower * (1 - 1e-3));
