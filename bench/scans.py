@@ -244,7 +244,7 @@ def step(here, there):
 def shards(here, there):
     table = Table("scans-shards", "Training by scans: two servers",
                   "4,000,000 rows of 30 `real[]` features, half of them on each of two servers of `postgres_fdw` (ours), against"
-                  " all of them in a table of the second server's size on one; hinge, lambda 1e-4. Wall seconds.")
+                  " all of them in one table of one server; hinge, lambda 1e-4. Wall seconds.")
     generated(here, "four", 4_000_000, 30, 4)
     make_shards(here, there, "four", 2)
     rows = "four_2"
