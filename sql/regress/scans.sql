@@ -96,7 +96,7 @@ SELECT (c).objective, (c).rows, (c).upper = (d).upper AS upper, abs((c).lower - 
           margin_certificate(q, (SELECT margin_sum(s) FROM states)) AS d FROM questions WHERE name = 'logistic') AS o;
 
 -- NULLs: no question, no term; a row without label or features is counted; no rows, no state.
-SELECT margin_term(NULL, y, x) IS NULL AS "null" FROM scan_rows LIMIT 1;
+SELECT margin_term(NULL::margin_question, y, x) IS NULL AS "null" FROM scan_rows LIMIT 1;
 SELECT margin_sum(t) IS NULL AS terms, margin_sum(s) IS NULL AS states FROM terms LEFT JOIN states USING (day) WHERE false;
 SELECT margin_state_info(margin_sum(margin_term(q, CASE WHEN id % 2 = 0 THEN y END, CASE WHEN id % 5 <> 0 THEN x END))) - 'numbers' AS info
   FROM scan_rows, questions WHERE name = 'hinge';

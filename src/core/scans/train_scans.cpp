@@ -130,13 +130,20 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
 Model train_or_scan(const Dataset& rows, const Options& options, const Progress& progress, MemoryBudget memory) {
   const bool may_scan = rows.spilled() && options.solver == "auto" && !reason_against(options).has_value();
   if (!may_scan) return train(rows, options, progress, memory);
+  std::optional<Error> no_room;
   try {
     return train(rows, options, progress, memory);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::limit_exceeded) throw;
+    no_room = e;
   }
-  MemorySource source(rows);
-  return train_scans(source, options, progress, memory);
+  try {
+    MemorySource source(rows);
+    return train_scans(source, options, progress, memory);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::limit_exceeded) throw;
+  }
+  throw Error(*no_room);
 }
 
 }  // namespace margin
