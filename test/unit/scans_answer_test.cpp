@@ -23,6 +23,7 @@ Question summary_of(Dataset::Outcome outcome, bool curvature) {
   Question q;
   q.outcome = outcome;
   q.curvature = curvature;
+  q.sums = true;
   q.bag_rows = 5;
   q.bag_bytes = 1 << 20;
   return q;

@@ -69,7 +69,6 @@ struct Options {
   Step step = Step::automatic;
   std::optional<double> shrinkage;  ///< ν of boosting, in (0, 1]
   std::optional<bool> accelerated;
-  std::string shard;                ///< of a training by scans: the column that tells the parts of the rows apart
   std::optional<bool> working_set;  ///< a working set of rows that passes certify and grow; absent: with solver 'auto'
 
   // What the model carries, what the session hears.
@@ -78,6 +77,7 @@ struct Options {
   bool null_for_one_class = false;  ///< no model, instead of an error, for rows of a single class
   bool null_for_error = false;      ///< the same for any rows that cannot be trained on, with a warning
   bool ignore_unseen = false;       ///< of the model: skip features of a sparse row that the training did not have
+  std::string shard;                ///< of a training by scans: the column that tells the parts of the rows apart
   std::optional<std::int64_t> sample_rows;  ///< of a training by scans: rows that the first one keeps, at most
   std::string log_level;                    ///< empty: the session's margin.log_level
 

@@ -183,14 +183,16 @@ std::vector<double> class_weights(const Options& s, const std::vector<std::strin
 }
 
 void require_classes(const Dataset& data) {
-  if (data.outcome() != Dataset::Outcome::classes || !data.classes().numbers()) return;
-  const std::int32_t classes = data.classes().size();
-  if (classes <= most_sparse_numbers || data.rows() >= rows_per_number * classes) return;
-  throw Error(
-      ErrorKind::invalid_value,
-      "the label has " + std::to_string(classes) + " distinct numbers in " + std::to_string(data.rows()) + " rows",
-      "For a regression give loss => 'squared' (and lambda); to tell classes apart all the same, cast the label "
-      "to text.");
+  if (data.outcome() != Dataset::Outcome::classes) return;
+  require_classes(data.classes().numbers(), data.classes().size(), data.rows());
+}
+
+void require_classes(bool numbers, std::int64_t classes, std::int64_t rows) {
+  if (!numbers || classes <= most_sparse_numbers || rows >= rows_per_number * classes) return;
+  throw Error(ErrorKind::invalid_value,
+              "the label has " + std::to_string(classes) + " distinct numbers in " + std::to_string(rows) + " rows",
+              "For a regression give loss => 'squared' (and lambda); to tell classes apart all the same, cast the "
+              "label to text.");
 }
 
 bool without_model(const Dataset& data, const Options& options) {

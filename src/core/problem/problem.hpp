@@ -75,6 +75,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
 /// Throws Error(invalid_value) where labels are numbers, many of them, and few rows have each: targets of a regression
 /// whose loss was forgotten.
 void require_classes(const Dataset& data);
+void require_classes(bool numbers, std::int64_t classes, std::int64_t rows);
 
 /// Whether rows of a single class are to give no model (the option one_class).
 bool without_model(const Dataset& data, const Options& options);

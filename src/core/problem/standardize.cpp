@@ -52,6 +52,30 @@ Dataset standardized(const Dataset& data, const Standardization& s, const Progre
 
 }  // namespace
 
+RowUnits::RowUnits(std::vector<double> mean, std::vector<double> deviation)
+    : mean_(std::move(mean)), deviation_(std::move(deviation)), zero_(mean_.size()) {
+  for (std::size_t j = 0; j < zero_.size(); ++j) {
+    zero_[j] = -mean_[j] / deviation_[j];
+    centred_ |= mean_[j] != 0;
+  }
+}
+
+FeatureRow RowUnits::row(const FeatureRow& x, std::vector<double>& values) const {
+  const auto scaled = [&](std::int32_t k) {
+    const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k);
+    return (x.value(k) - mean_[j]) / deviation_[j];
+  };
+  if (x.indices != nullptr && centred_) {
+    values = zero_;
+    for (std::int32_t k = 0; k < x.count; ++k) values[static_cast<std::size_t>(x.indices[k])] = scaled(k);
+    return dense_row(values.data(), static_cast<std::int32_t>(values.size()));
+  }
+  values.clear();
+  for (std::int32_t k = 0; k < x.count; ++k) values.push_back(scaled(k));
+  return x.indices != nullptr ? sparse_row(x.indices, values.data(), x.count, x.dimensions)
+                              : dense_row(values.data(), x.count);
+}
+
 Standardization measure(const Dataset& data, bool intercept, const Progress& progress) {
   const auto d = static_cast<std::size_t>(data.dimensions());
   Standardization s{std::vector<double>(d, 0.0), std::vector<double>(d, 0.0)};

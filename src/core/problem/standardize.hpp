@@ -15,6 +15,20 @@ struct Standardization {
   std::vector<double> mean, deviation;
 };
 
+/// One row after another in such units.
+class RowUnits {
+ public:
+  RowUnits() = default;
+  RowUnits(std::vector<double> mean, std::vector<double> deviation);
+  bool empty() const { return deviation_.empty(); }
+  /// Dense where columns are centred, as x_j = 0 is no 0 then. Its numbers are in `values`.
+  FeatureRow row(const FeatureRow& x, std::vector<double>& values) const;
+
+ private:
+  std::vector<double> mean_, deviation_, zero_;
+  bool centred_ = false;
+};
+
 /// Rows that came as dense arrays are centred when there is an intercept to take up the shift; sparse rows and
 /// problems without intercept are only scaled.
 Standardization measure(const Dataset& data, bool intercept, const Progress& progress);

@@ -61,13 +61,10 @@ void Answer::require_form(const AnswerForm& f) const {
 void Answer::require_room(std::int32_t dimensions) const {
   const double columns = dimensions;
   const double squares = dimensions <= most_matrix_columns ? columns * columns : 0;
-  const double needed = 16.0 * form_.vectors * columns + 4.0 * form_.matrices * squares +
-                        8.0 * static_cast<double>(classes_.size()) * columns;
+  const double needed = 16.0 * form_.vectors * columns + 4.0 * form_.matrices * squares;
   if (needed <= most_bytes) return;
   throw Error(ErrorKind::limit_exceeded,
-              "the sums over rows of " + std::to_string(dimensions) + " features" +
-                  (classes_.empty() ? "" : " and " + std::to_string(classes_.size()) + " classes") +
-                  " do not fit into a margin_state",
+              "the sums over rows of " + std::to_string(dimensions) + " features do not fit into a margin_state",
               "Leave features out, or hash them into fewer (margin_hashed_features).");
 }
 
@@ -132,7 +129,7 @@ void Answer::fold(std::size_t k, double value) {
     extremes_[k] = folds_[k] == '<' ? std::min(extremes_[k], value) : std::max(extremes_[k], value);
 }
 
-void Answer::add_class(const Term& t, const Progress& progress) {
+void Answer::add_class(const Term& t) {
   auto found = classes_.find(t.label);
   if (found == classes_.end()) {
     if (classes_.size() == most_classes)
@@ -148,15 +145,6 @@ void Answer::add_class(const Term& t, const Progress& progress) {
   SeenClass& c = found->second;
   ++c.rows;
   c.weight.add(t.weight);
-  const auto size = static_cast<std::size_t>(dimensions_);
-  if (c.sum.size() < size) {
-    c.sum.reserve(size);
-    for_pieces(1, static_cast<Eigen::Index>(size - c.sum.size()), progress,
-               [&](Eigen::Index, Eigen::Index, Eigen::Index more) {
-                 c.sum.resize(c.sum.size() + static_cast<std::size_t>(more));
-               });
-  }
-  if (t.weight != 0) margin::add(t.weight, t.x, c.sum.data());
   c.first.add(t, t.keys[0]);
 }
 
@@ -187,7 +175,7 @@ void Answer::add(const Term& t, const Progress& progress) {
     if (t.curvatures[k] > 0) m.block.add(t.x, t.curvatures[k], 1.0, m.sum, progress);
   }
   for (std::size_t k = 0; k < bags_.size(); ++k) bags_[k].add(t, t.keys[k]);
-  if (form_.labels) add_class(t, progress);
+  if (form_.labels) add_class(t);
   for (std::int32_t k = 0; k < t.cell_count; ++k) cells_[t.cells[k].at].add(t.cells[k].value);
   for (std::int32_t k = 0; k < t.point_count; ++k)
     sketches_[static_cast<std::size_t>(t.points[k].at)].add(t.points[k].value);
@@ -274,8 +262,6 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     SeenClass& ours = at->second;
     ours.rows += c.rows;
     ours.weight.add(c.weight);
-    ours.sum.resize(std::max(ours.sum.size(), c.sum.size()));
-    for (std::size_t j = 0; j < c.sum.size(); ++j) ours.sum[j] += c.sum[j];
     ours.first.merge(c.first);
     if (ours.key != c.key) ours.key = 0;  // the sort positions of an enum differ: order by name
   }

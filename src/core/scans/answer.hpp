@@ -30,8 +30,7 @@ struct SeenClass {
   bool number = false;
   std::int64_t rows = 0;
   ExactSum weight;
-  std::vector<double> sum;  ///< Σ weight · x of its rows
-  Bag first;                ///< a few of its rows
+  Bag first;  ///< a few of its rows
 };
 
 class Answer {
@@ -84,7 +83,7 @@ class Answer {
   void reach_dimensions(const FeatureRow& x, const Progress& progress);
   void require_room(std::int32_t dimensions) const;
   void resize(std::int32_t dimensions, const Progress& progress);
-  void add_class(const Term& term, const Progress& progress);
+  void add_class(const Term& term);
   void fold(std::size_t k, double value);
   void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);

@@ -2,11 +2,13 @@
 //
 // Problem    min P(w) of certificate/risk.hpp, no elastic net, the rows somewhere else; one output or k of them (one
 //            against the rest), which share every scan.
-// Update     a scan at w brings the rows nearest to a kink of the loss, the band; they join the rows of earlier bands in
-//            memory. All other rows are replaced by their linear piece at the best weights so far, whose sum the scan
-//            has told: a lower model of P, solved in memory by the augmented Lagrangian of the solver newton. Its
-//            minimum is the next w. Where P rose, a proximal term keeps the next one nearer to the best. Start: the
-//            solution of the sample.
+// Update     a scan at w brings the rows for which the last model was most wrong, as they crossed a kink of the loss on
+//            the way to w, and then those nearest to a kink: the band. They join the rows of earlier bands in memory. All
+//            other rows are replaced by their linear piece at the best weights so far, whose sum the scan has told: a
+//            lower model of P, solved in memory by the augmented Lagrangian of the solver newton, for the bound. For the
+//            next w it is solved again with those sampled rows that are far from a kink in place of their share of the
+//            linear pieces, so that rows which nobody keeps can turn as well. Where P rose, a proximal term keeps the
+//            next w nearer to the best. Start: the solution of the sample.
 // Stop       P − D ≤ tolerance · max(|P|, |D|). P is the best that a scan told; D is the dual value of the model's own
 //            dual weights, those of the pieces for rows that are not in memory: the check of the scan with the rows in
 //            memory replaced, hence a bound for all rows.
@@ -61,12 +63,7 @@ class BandScans {
 
 void BandScans::start() {
   const Solution s = solve_sample(p_, options_, run_, start_tolerance);
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const auto at = static_cast<Eigen::Index>(o);
-    Vector& w = outputs_[o]->w;
-    std::copy_n(s.weights.row(at).data(), p_.dimensions, w.begin());
-    if (constant_ != 0) w.back() = s.intercept(at) / constant_;
-  }
+  for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o]->w);
 }
 
 Question BandScans::question() const {
@@ -87,7 +84,6 @@ Question BandScans::question() const {
       q.direction.row(o) += best.weights.row(o);
       q.intercept_direction(o) += best.intercepts(o);
     }
-    q.steps = {0.1, 0.25, 0.5, 0.75};
   }
   q.bag_rows = std::max(p_.bag_rows, rows_per_column * p_.dimensions + least_rows);
   q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / static_cast<std::int64_t>(outputs_.size()));
@@ -150,7 +146,7 @@ ScanSolution BandScans::result(Status status, double lower, double upper) const 
 
 }  // namespace
 
-ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget) {
+ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run) {
   return BandScans(problem, options, run).solve();
 }
 

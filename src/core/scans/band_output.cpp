@@ -31,8 +31,7 @@ void BandOutput::take(const std::shared_ptr<Scanned>& scanned) {
   rows_.take(scanned->answer.bag(output_));
   a_.resize(rows_.size(), std::numeric_limits<double>::quiet_NaN());
   const double value = scanned->check.primal(output_);
-  rose = value > primal;
-  if (rose) {
+  if (value > primal) {
     proximal = proximal == 0 ? 1 : 4 * proximal;
     return;
   }

@@ -41,7 +41,6 @@ class BandOutput {
   std::shared_ptr<Scanned> best;
   double primal = std::numeric_limits<double>::infinity(), dual = 0, proximal = 0;
   std::shared_ptr<RiskCheck> proof;  ///< of `dual`
-  bool rose = false;
 
  private:
   struct Pieces;

@@ -7,21 +7,30 @@
 
 namespace margin {
 
-Solution solve_sample(const ScanProblem& problem, const Options& options, ScanRun& run, double tolerance) {
-  Options own = options;
-  own.tolerance = std::max(options.tolerance, tolerance);
-  own.history = false;
-  own.max_iterations.reset();  // counts scans
-  if (options.max_seconds) own.max_seconds = std::max(1e-3, *options.max_seconds - run.run().seconds());
-  const Problem& sample = problem.sample();
+Solution solve_rows(const Solver& solver, const Problem& rows, Options options, ScanRun& run) {
+  options.history = false;
+  options.max_iterations.reset();
+  if (options.max_seconds) options.max_seconds = std::max(1e-3, *options.max_seconds - run.run().seconds());
   const QuietProgress quiet(run.progress());
-  Solution s = choose_solver(sample, own).solve(sample, own, quiet);
+  Solution s = solver.solve(rows, options, quiet);
   for (Eigen::Index o = 0; o < s.weights.rows(); ++o)
     if (!s.weights.row(o).allFinite() || !std::isfinite(s.intercept(o))) {
       s.weights.row(o).setZero();
       s.intercept(o) = 0;
     }
   return s;
+}
+
+Solution solve_sample(const ScanProblem& problem, const Options& options, ScanRun& run, double tolerance) {
+  Options own = options;
+  own.tolerance = std::max(options.tolerance, tolerance);
+  return solve_rows(choose_solver(problem.sample(), own), problem.sample(), own, run);
+}
+
+void take_start(const Solution& sample, std::size_t output, double constant, std::vector<double>& w) {
+  const auto at = static_cast<Eigen::Index>(output);
+  std::copy_n(sample.weights.row(at).data(), sample.weights.cols(), w.begin());
+  if (constant != 0) w.back() = sample.intercept(at) / constant;
 }
 
 ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
@@ -32,8 +41,17 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
                 "a training of a soft margin by scans has no solver \"" + options.solver + "\" to choose",
                 "Leave solver out: the loss and the number of features decide.");
   require_readers(options, *find_solver("newton"), losses_of(options));
-  if (problem.loss()->smoothness() > 0) return solve_smooth_scans(problem, first, options, run);
-  return solve_by_bands(problem, options, run, memory);
+  // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
+  // come and go.
+  const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
+  const double needed = 8 * matrices * columns * columns;
+  if (problem.loss()->smoothness() > 0)
+    return problem.dimensions < Answer::most_matrix_columns && memory.allows(needed)
+               ? solve_smooth_scans(problem, first, options, run)
+               : solve_smooth_wide(problem, options, run);
+  if (problem.dimensions < Answer::most_matrix_columns)
+    memory.require(4 * 8 * columns * columns, "the model of the loss");
+  return solve_by_bands(problem, options, run);
 }
 
 }  // namespace margin

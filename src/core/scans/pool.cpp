@@ -36,18 +36,8 @@ Solution PoolSolver::solve(const Problem& problem, double tolerance) {
       "solver \"" + std::string(solver_->name()) + "\" with " + std::to_string(problem.rows()) + " rows of the scans");
   Options own = options_;
   own.tolerance = tolerance;
-  own.history = false;
-  own.max_iterations.reset();  // counts scans
-  if (options_.max_seconds) own.max_seconds = std::max(1e-3, *options_.max_seconds - run_.run().seconds());
   own.workspace_limit = memory_.left_or(options_.workspace_limit);
-  const QuietProgress quiet(run_.progress());
-  Solution s = solver_->solve(problem, own, quiet);
-  for (Eigen::Index o = 0; o < s.weights.rows(); ++o)
-    if (!s.weights.row(o).allFinite() || !std::isfinite(s.intercept(o))) {
-      s.weights.row(o).setZero();
-      s.intercept(o) = 0;
-    }
-  return s;
+  return solve_rows(*solver_, problem, own, run_);
 }
 
 void PoolSolver::take_weights_of_sample(const Problem& sample, Solution& proven) const {

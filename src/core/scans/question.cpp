@@ -10,7 +10,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3151544dU;  // "MTQ1"
+constexpr std::uint32_t magic = 0x3251544dU;  // "MTQ2"
 constexpr std::size_t most_steps = 64;
 
 /// Calls archive(part) for every part but the strings of `classes`.
@@ -34,6 +34,7 @@ void exchange(Archive& archive, Q& q) {
   archive(q.dimensions);
   archive(q.steps);
   archive(q.curvature);
+  archive(q.sums);
   archive(q.bag_rows);
   archive(q.bag_bytes);
   archive(q.seed);

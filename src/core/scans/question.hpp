@@ -46,6 +46,7 @@ struct Question {
   Eigen::VectorXd intercept_direction;
   std::vector<double> steps;
   bool curvature = false;  ///< Σ c φ'' (x, B)(x, B)ᵀ of each output; of a summary Σ c (x, B)(x, B)ᵀ
+  bool sums = false;       ///< of a summary: Σ c x, Σ c y x
 
   // Rows that are kept. Summary: a sample. Risk: with a direction, first the rows for which the pieces of the loss at
   // the weights + direction are most wrong at the weights, then those nearest to a kink at either. Otherwise: the worst rows of

@@ -1,32 +1,25 @@
 #include "core/scans/row_pool.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "core/base/polled.hpp"
-#include "core/scans/row_terms.hpp"
 
 namespace margin {
 
 namespace {
 
-/// A hash of what the row says, however it is stored.
-std::uint64_t identity_of(const FeatureRow& x, std::int32_t label_class, double lower, double upper) {
-  const double ends[] = {lower, upper};
-  std::uint64_t h = hash_bytes({reinterpret_cast<const char*>(ends), sizeof ends},
-                               static_cast<std::uint64_t>(static_cast<std::int64_t>(label_class)));
-  for (std::int32_t k = 0; k < x.count; ++k) {
-    const double v = x.value(k);
-    if (v == 0) continue;
-    std::uint64_t bits;
-    std::memcpy(&bits, &v, sizeof bits);
-    h = (h ^ bits) * 0xff51afd7ed558ccdULL;
-    h ^= h >> 32;
-    h = (h ^ static_cast<std::uint64_t>(x.indices != nullptr ? x.indices[k] : k)) * 0x9e3779b97f4a7c15ULL;
-    h ^= h >> 29;
+/// A row as answers bring it. Neither hard margins nor interpolation know weights.
+KeptRow kept(const Dataset& rows, std::int64_t i) {
+  KeptRow row;
+  row.x = {rows.row(i), rows.dimensions()};
+  if (rows.outcome() == Dataset::Outcome::classes) {
+    row.label_class = rows.class_of(i);
+  } else {
+    row.lower = rows.target(i);
+    row.upper = rows.upper_target(i);
   }
-  return h;
+  return row;
 }
 
 }  // namespace
@@ -35,13 +28,11 @@ RowPool::RowPool(const ScanProblem& problem, const Progress& progress) : problem
 
 void RowPool::take_sample(const Progress& progress) {
   const Dataset& sample = problem_.sample_rows();
-  const bool classes = sample.outcome() == Dataset::Outcome::classes;
   std::vector<std::int64_t> distinct;
   for (std::int64_t i = 0; i < sample.rows(); ++i) {
-    const FeatureRow x{sample.row(i), sample.dimensions()};
-    const std::uint64_t id = classes ? identity_of(x, sample.class_of(i), 0, 0)
-                                     : identity_of(x, -1, sample.target(i), sample.upper_target(i));
-    progress.work(2.0 * x.count + 64);
+    const KeptRow row = kept(sample, i);
+    const std::uint64_t id = row_identity(row);
+    progress.work(2.0 * row.x.count + 64);
     if (!known_.insert(id).second) continue;
     distinct.push_back(i);
     identities_.push_back(id);
@@ -64,10 +55,11 @@ std::int64_t RowPool::add(Bag& bag, const Progress& progress) {
   const bool classes = rows_->outcome() == Dataset::Outcome::classes;
   std::int64_t added = 0;
   for (std::int64_t i = 0; i < bag.rows(); ++i) {
-    const KeptRow row = bag.row(i);
+    KeptRow row = bag.row(i);
+    row.weight = 1;
+    if (classes) row.lower = row.upper = 0;
     progress.work(4.0 * row.x.count + 64);
-    added +=
-        append(row, classes ? identity_of(row.x, row.label_class, 0, 0) : identity_of(row.x, -1, row.lower, row.upper));
+    added += append(row, row_identity(row));
   }
   return added;
 }
@@ -93,14 +85,7 @@ void RowPool::shrink(double bytes, const Progress& progress) {
   known_.clear();
   take_sample(progress);
   for (const std::int64_t i : order) {  // in the order of their touches, which they keep
-    KeptRow row;
-    row.x = {before->row(i), before->dimensions()};
-    if (before->outcome() == Dataset::Outcome::classes) {
-      row.label_class = before->class_of(i);
-    } else {
-      row.lower = before->target(i);
-      row.upper = before->upper_target(i);
-    }
+    const KeptRow row = kept(*before, i);
     progress.work(4.0 * row.x.count + 64);
     append(row, names[static_cast<std::size_t>(i)]);
   }

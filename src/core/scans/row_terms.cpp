@@ -41,14 +41,17 @@ double crossing(const Loss& loss, double here, double there, double y) {
 }  // namespace
 
 RowTerms::RowTerms(Question question)
-    : q_(std::move(question)), loss_(loss_of(q_)), outputs_(static_cast<std::size_t>(q_.outputs())) {
+    : q_(std::move(question)),
+      units_(q_.column_center, q_.column_scale),
+      loss_(loss_of(q_)),
+      outputs_(static_cast<std::size_t>(q_.outputs())) {
   for (std::size_t c = 0; c < q_.classes.size(); ++c) index_.emplace(q_.classes[c], static_cast<std::int32_t>(c));
   AnswerForm& form = term_.form;
   const auto k = static_cast<std::int32_t>(outputs_), classes = static_cast<std::int32_t>(q_.classes.size());
   if (q_.kind == Question::Kind::summary) {
-    // W; Σ c y, Σ c y²; the least and the largest target; the largest norm, weight, sizes of finite ends.
-    folds_ = "+++<>>>>";
-    form.vectors = 2;  // Σ c x, Σ c y x
+    // W; Σ c y, Σ c y²; the largest norm, weight, size of a finite end.
+    folds_ = "+++>>>";
+    form.vectors = q_.sums ? 2 : 0;  // Σ c x, Σ c y x
     form.matrices = q_.curvature ? 1 : 0;
     form.bags = 1;
     form.labels = q_.outcome == Dataset::Outcome::classes;
@@ -121,37 +124,11 @@ void RowTerms::fit(const FeatureRow& x) const {
               "All rows of one training must have the same number of features.");
 }
 
-/// The row in standard units: dense where columns are centred, as x_j = 0 is no 0 then.
-void RowTerms::standardize(const FeatureRow& x) {
-  const bool centred = std::any_of(q_.column_center.begin(), q_.column_center.end(), [](double c) { return c != 0; });
-  const auto scaled = [&](std::int32_t j, double v) {
-    const auto at = static_cast<std::size_t>(j);
-    return (v - q_.column_center[at]) / q_.column_scale[at];
-  };
-  values_.clear();
-  if (x.indices != nullptr && !centred) {
-    for (std::int32_t k = 0; k < x.count; ++k) values_.push_back(scaled(x.indices[k], x.value(k)));
-    term_.x = sparse_row(x.indices, values_.data(), x.count, x.dimensions);
-    return;
-  }
-  if (x.indices == nullptr) {
-    for (std::int32_t j = 0; j < x.count; ++j) values_.push_back(scaled(j, x.value(j)));
-  } else {
-    for (std::int32_t j = 0; j < q_.dimensions; ++j) values_.push_back(scaled(j, 0));
-    for (std::int32_t k = 0; k < x.count; ++k)
-      values_[static_cast<std::size_t>(x.indices[k])] = scaled(x.indices[k], x.value(k));
-  }
-  term_.x = dense_row(values_.data(), static_cast<std::int32_t>(values_.size()));
-}
-
 const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int32_t label_class, double weight) {
   require_finite(x, "WHERE");
   fit(x);
   term_.sparse_input = x.indices != nullptr;
-  if (q_.column_scale.empty())
-    term_.x = x;
-  else
-    standardize(x);
+  term_.x = units_.empty() ? x : units_.row(x, values_);
   term_.label = q_.kind == Question::Kind::summary ? label.name : std::string_view{};
   term_.label_key = q_.kind == Question::Kind::summary ? label.key : 0;
   term_.label_number = q_.kind == Question::Kind::summary && label.number;
@@ -194,15 +171,16 @@ void RowTerms::summary(double weight) {
   numbers_[0] = weight;
   numbers_[1] = weight * y;
   numbers_[2] = weight * y * y;
-  numbers_[3] = numbers_[4] = y;
-  numbers_[5] = norm(term_.x);
-  numbers_[6] = weight;
-  numbers_[7] = size;
-  if (!std::isfinite(numbers_[5]))
+  numbers_[3] = norm(term_.x);
+  numbers_[4] = weight;
+  numbers_[5] = size;
+  if (!std::isfinite(numbers_[3]))
     throw Error(ErrorKind::invalid_value, "the norm of a row overflows: its features are too large",
                 "Scale the features, or leave such rows out with WHERE.");
-  coefficients_[0] = weight;
-  coefficients_[1] = weight * y;
+  if (q_.sums) {
+    coefficients_[0] = weight;
+    coefficients_[1] = weight * y;
+  }
   if (q_.curvature) curvatures_[0] = weight;
 }
 

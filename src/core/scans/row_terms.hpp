@@ -9,6 +9,7 @@
 #include "core/certificate/check.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/standardize.hpp"
 #include "core/scans/question.hpp"
 #include "core/scans/term.hpp"
 
@@ -39,13 +40,13 @@ class RowTerms {
 
  private:
   void fit(const FeatureRow& x) const;
-  void standardize(const FeatureRow& x);
   void summary(double weight);
   void risk();
   void margins();
   void interpolation();
 
   const Question q_;
+  const RowUnits units_;
   std::unordered_map<std::string_view, std::int32_t> index_;
   std::shared_ptr<const Loss> loss_;
   std::unique_ptr<Check> check_;
@@ -55,7 +56,6 @@ class RowTerms {
   CheckedRow row_{};
   Term term_, skipped_;
   std::vector<double> numbers_, coefficients_, curvatures_, keys_, values_, scores_;
-  std::vector<std::int32_t> indices_;
 };
 
 }  // namespace margin

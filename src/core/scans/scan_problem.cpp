@@ -13,11 +13,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::int32_t most_sparse_numbers = 256;
-constexpr std::int64_t rows_per_number = 10;
-
 /// The numbers of a summary (scans/row_terms.cpp).
-enum SummaryNumbers : std::size_t { weight, targets, squares, least, largest, longest, heaviest, target_size };
+enum SummaryNumbers : std::size_t { weight, targets, squares, longest, heaviest, target_size };
 
 void require_size(double value, const std::string& what, const std::string& hint) {
   if (value <= largest_norm && (value == 0 || value >= smallest_norm)) return;
@@ -25,23 +22,6 @@ void require_size(double value, const std::string& what, const std::string& hint
               "the largest " + what + " is " + (std::isfinite(value) ? describe(Value{value}) : "Infinity") +
                   ", expected " + (value > largest_norm ? "at most 1e152" : "0 or at least 1e-152"),
               hint);
-}
-
-/// A row in standard units, as RowTerms makes it.
-FeatureRow in_units(const FeatureRow& x, const Standardization& s, std::int32_t dimensions, bool centred,
-                    std::vector<double>& values) {
-  values.clear();
-  const auto scaled = [&](std::int32_t j, double v) {
-    return (v - s.mean[static_cast<std::size_t>(j)]) / s.deviation[static_cast<std::size_t>(j)];
-  };
-  if (x.indices != nullptr && !centred) {
-    for (std::int32_t k = 0; k < x.count; ++k) values.push_back(scaled(x.indices[k], x.value(k)));
-    return sparse_row(x.indices, values.data(), x.count, x.dimensions);
-  }
-  for (std::int32_t j = 0; j < dimensions; ++j) values.push_back(scaled(j, x.indices == nullptr ? x.value(j) : 0));
-  for (std::int32_t k = 0; x.indices != nullptr && k < x.count; ++k)
-    values[static_cast<std::size_t>(x.indices[k])] = scaled(x.indices[k], x.value(k));
-  return dense_row(values.data(), dimensions);
 }
 
 }  // namespace
@@ -78,22 +58,14 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
   class_names.resize(rank.size());
   for (std::size_t c = 0; c < rank.size(); ++c)
     class_names[static_cast<std::size_t>(rank[c])] = std::string(table.name(static_cast<std::int32_t>(c)));
-  class_sums = Weights::Zero(static_cast<Eigen::Index>(class_names.size()), dimensions);
   for (const std::string& name : class_names) {
     const SeenClass& c = first.classes().find(name)->second;
-    const auto at = static_cast<Eigen::Index>(class_rows.size());
-    for (std::size_t j = 0; j < c.sum.size(); ++j) class_sums(at, static_cast<Eigen::Index>(j)) = c.sum[j];
     class_rows.push_back(c.rows);
     class_mass.push_back(c.weight.value());
     class_keys_.push_back(c.key);
     numbers_ |= c.number;
   }
-  const auto classes = static_cast<std::int64_t>(class_names.size());
-  if (numbers_ && classes > most_sparse_numbers && rows < rows_per_number * classes)
-    throw Error(ErrorKind::invalid_value,
-                "the label has " + std::to_string(classes) + " distinct numbers in " + std::to_string(rows) + " rows",
-                "For a regression give loss => 'squared' (and lambda); to tell classes apart all the same, cast the "
-                "label to text.");
+  require_classes(numbers_, static_cast<std::int64_t>(class_names.size()), rows);
   memory.require(3.0 * static_cast<double>(first.bag(0).bytes()), "the sample of the rows");
   if (options.standardize) standardize(options, asked, first, run);
   take_sample(options, first, run);
@@ -116,6 +88,7 @@ void ScanProblem::standardize(const Options& options, const Question& asked, con
   q.column_center = mean;
   q.column_scale.assign(d, 1.0);
   q.curvature = true;
+  q.sums = false;
   q.bag_rows = q.bag_bytes = 0;
   Answer centred = run.ask(q);
   const SymmetricMatrix& squares = centred.matrix(0, run.progress());
@@ -142,7 +115,6 @@ Dataset ScanProblem::empty_rows() const {
 void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& run) {
   Bag& bag = first.bag(0);
   bag.sort();
-  complete = bag.complete();
   sample_ = std::make_unique<Dataset>(outcome_of(options));
   if (!class_names.empty()) sample_ = std::make_unique<Dataset>(empty_rows());
   // The sampled rows, and the first ones of each class that are not among them.
@@ -160,7 +132,7 @@ void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& ru
     run.progress().work(64);
   }
   const double last = bag.rows() > 0 ? bag.key(bag.rows() - 1) : -1;
-  for (std::size_t c = 0; c < class_names.size() && !complete; ++c) {
+  for (std::size_t c = 0; c < class_names.size(); ++c) {
     Bag& own = first.classes().find(class_names[c])->second.first;
     own.sort();
     for (std::int64_t i = 0; i < own.rows(); ++i)
@@ -169,12 +141,12 @@ void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& ru
   std::vector<double> seen(std::max<std::size_t>(1, class_names.size()), 0.0);
   for (const Kept& k : kept) ++seen[k.of];
   std::vector<double> values;
-  const bool scaled = !units.deviation.empty(), centred = scaled && options.intercept && !sparse_;
+  const RowUnits in_units(units.mean, units.deviation);
   for (Kept& k : kept) {
-    if (scaled) k.row.x = in_units(k.row.x, units, dimensions, centred, values);
+    if (!in_units.empty()) k.row.x = in_units.row(k.row.x, values);
     k.row.label_class = class_names.empty() ? -1 : static_cast<std::int32_t>(k.of);
     const double all = static_cast<double>(class_names.empty() ? rows : class_rows[k.of]);
-    const double stands_for = complete || options.hard_margin() ? 1.0 : all / seen[k.of];
+    const double stands_for = options.hard_margin() ? 1.0 : all / seen[k.of];
     append(*sample_, k.row, k.row.weight * stands_for);
     sample_identity.push_back(row_identity(k.row));
     sample_stands_for.push_back(stands_for);

@@ -53,15 +53,13 @@ class ScanProblem {
   std::vector<std::string> class_names;      ///< sorted
   std::vector<std::int64_t> class_rows;      ///< in that order
   std::vector<double> class_mass;            ///< row weights of each class, without class weights
-  Weights class_sums;                        ///< classes × dimensions: Σ weight · x, as it came
   double target_constant = 0;                ///< of a soft regression: the best constant prediction
   double constant_failure = 0;               ///< what it would have for Certificate::failure
   Standardization units;                     ///< empty without the option standardize
-  bool complete = false;                     ///< the sample is all rows, with their own weights
   std::int64_t bag_rows = 0, bag_bytes = 0;  ///< what later questions may keep of rows
 
-  /// Sampled rows and a few of each class, in the units of the questions. Where it is not complete, each row weighs
-  /// as much as the rows of its class that it stands for.
+  /// Sampled rows and a few of each class, in the units of the questions. For a soft margin each row weighs as much as
+  /// the rows of its class that it stands for.
   const Dataset& sample_rows() const { return *sample_; }
   /// Of each of them: for how many rows of the table it stands, and the row_identity() of its kept row.
   std::vector<double> sample_stands_for;
@@ -92,7 +90,7 @@ class ScanProblem {
   std::unique_ptr<Problem> problem_;
 };
 
-/// What a method hands back, in the units of its questions; hard margins at any scale.
+/// What a method hands back, in the units of its questions; hard margins with norm 1.
 struct ScanSolution {
   Weights weights;
   Eigen::VectorXd intercepts;

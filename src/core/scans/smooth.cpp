@@ -57,11 +57,7 @@ class SmoothScans {
 void SmoothScans::start(Answer& first) {
   if (start_from_sums(first)) return;
   const Solution s = solve_sample(p_, options_, run_, start_tolerance);
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const auto at = static_cast<Eigen::Index>(o);
-    std::copy_n(s.weights.row(at).data(), p_.dimensions, outputs_[o]->w.begin());
-    if (constant_ != 0) outputs_[o]->w.back() = s.intercept(at) / constant_;
-  }
+  for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o]->w);
 }
 
 /// The squared loss: its gradient at 0 and its Hessian follow from Σ c x xᵀ and Σ c y x.
@@ -153,7 +149,6 @@ ScanSolution SmoothScans::solve(Answer& first) {
 }  // namespace
 
 ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run) {
-  if (problem.dimensions >= Answer::most_matrix_columns) return solve_smooth_wide(problem, options, run);
   return SmoothScans(problem, options, run).solve(first);
 }
 

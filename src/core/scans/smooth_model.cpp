@@ -76,8 +76,8 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
   if (constant_ != 0) gradient_.back() -= unit * answer.constant_sum(output_);
 }
 
-/// F(w) = ½‖w‖² + (proximal/2) Σ pull_j (w_j − c_j)² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over the rows in
-/// memory.
+/// F(w) = ½‖w‖² + (proximal/2) Σ pull_j (w_j − c_j)² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over
+/// the rows in memory.
 struct SmoothModel::Model {
   Model(const SmoothModel& of, ScanRun& run);
   /// F, its gradient, and the scores of the rows.
@@ -103,9 +103,8 @@ SmoothModel::Model::Model(const SmoothModel& of, ScanRun& run)
       sum(of.w.size()),
       rest(*of.matrix_) {
   rows.rows.scores(center.data(), scores.data());
-  for (std::size_t i = 0; i < scores.size(); ++i) {
+  for (std::size_t i = 0; i < scores.size(); ++i)
     coefficient[i] = rows.cost[i] * rows.loss.derivative(scores[i], rows.y[i]);
-  }
   rows.rows.combine(coefficient.data(), sum.data());
   for (std::size_t j = 0; j < sum.size(); ++j) linear[j] = of.gradient_[j] - center[j] - sum[j];
   // The others' share of the matrix is that of all less these rows'; rounding may leave a little less than nothing.
@@ -130,9 +129,13 @@ double SmoothModel::Model::evaluate(const Vector& w, Vector& gradient) {
     coefficient[i] = rows.cost[i] * rows.loss.derivative(scores[i], rows.y[i]);
   }
   rows.rows.combine(coefficient.data(), sum.data());
-  for (std::size_t j = 0; j < w.size(); ++j) gradient[j] = w[j] + linear[j] + moved[j] + sum[j] + proximal * step[j];
-  return losses + 0.5 * inner(w, w) + inner(linear, step) + 0.5 * inner(step, moved) +
-         0.5 * proximal * inner(step, step);
+  double pulled = 0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const double back = proximal * pull[j] * step[j];
+    gradient[j] = w[j] + linear[j] + moved[j] + sum[j] + back;
+    pulled += back * step[j];
+  }
+  return losses + 0.5 * inner(w, w) + inner(linear, step) + 0.5 * inner(step, moved) + 0.5 * pulled;
 }
 
 void SmoothModel::minimise(double wanted, ScanRun& run) {
@@ -158,7 +161,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
           model.rows.cost[i] * std::max(0.0, model.rows.loss.second_derivative(model.scores[i], model.rows.y[i]));
     SymmetricMatrix hessian = model.rest;
     GramSum(model.rows.rows).add(model.coefficient.data(), hessian);
-    for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal * pull_[j];
+    for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal * model.pull[j];
     if (!factorise_with_identity(hessian, factor, progress)) return;
     Vector step = gradient;
     solve_factored(factor, step.data(), &progress);

@@ -22,7 +22,7 @@ namespace margin {
 
 namespace {
 
-// Of the whole step; 0 is where it came from.
+// Of the whole step, from where it led to: −1 is where it came from.
 const std::vector<double> fractions = {-1, -0.9, -0.75, -0.5, -0.25, 0.5, 1};
 constexpr double start_tolerance = 1e-4;
 constexpr std::size_t most_pairs = 20;
@@ -80,11 +80,7 @@ class WideScans {
 
 void WideScans::start() {
   const Solution s = solve_sample(p_, options_, run_, start_tolerance);
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const auto at = static_cast<Eigen::Index>(o);
-    std::copy_n(s.weights.row(at).data(), d_, outputs_[o].w.begin());
-    if (constant_ != 0) outputs_[o].w[d_] = s.intercept(at) / constant_;
-  }
+  for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o].w);
 }
 
 Question WideScans::question() const {

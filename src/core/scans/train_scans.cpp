@@ -76,6 +76,7 @@ Question first_question(const Options& options, MemoryBudget memory) {
   q.intercept = options.intercept;
   q.intercept_scale = options.intercept_scale;
   q.curvature = !options.hard_margin() && options.loss == "squared" && !options.standardize;
+  q.sums = q.curvature || options.standardize;
   q.seed = options.seed;
   q.bag_rows = options.sample_rows.value_or(most_sample_rows);
   q.bag_bytes = static_cast<std::int64_t>(
