@@ -145,7 +145,8 @@ CREATE TYPE margin_model AS (
   sparse_support_vectors margin_sparse[],
   columns      integer[],
   target_center float8,
-  target_scale  float8
+  target_scale  float8,
+  encoder       jsonb
 );
 COMMENT ON TYPE margin_model IS 'a trained model with its certificate';
 COMMENT ON COLUMN margin_model.solver IS 'what ran';
@@ -179,6 +180,7 @@ COMMENT ON COLUMN margin_model.sparse_support_vectors IS 'the same for a trainin
 COMMENT ON COLUMN margin_model.columns IS 'of a training on wide sparse rows: the features from 1 that weights belongs to, ascending, weight by weight; all others have the weight 0. NULL: weights has all of 1 to dimensions';
 COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an intercept: where the intercept''s penalty is 0, see Centred targets';
 COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
+COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
 
 CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
@@ -361,13 +363,17 @@ CREATE FUNCTION margin_options(
   coef0           float8       DEFAULT NULL,
   width           integer      DEFAULT NULL,
   on_error        text         DEFAULT NULL,
+  exclude         text[]       DEFAULT NULL,
+  missing         text         DEFAULT NULL,
+  unknown_features text        DEFAULT NULL,
+  max_categories  integer      DEFAULT NULL,
   shard           text         DEFAULT NULL,
   sample_rows     bigint       DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
   bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text,
-  boolean, boolean, text, "any", integer, float8, integer, text, text, bigint)
+  boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 -- ------------------------------------------------------------------------------------------------------- training

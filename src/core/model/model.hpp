@@ -11,6 +11,7 @@
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/data/basis.hpp"
+#include "core/encoder/encoder.hpp"
 #include "core/model/calibration.hpp"
 #include "core/options/options.hpp"
 
@@ -27,10 +28,11 @@ struct Model {
   Value::Object options;             ///< as the user gave them, without `initial`
 
   // The function.
-  Weights weights;                     ///< outputs() × terms(); hard margin: norm 1, so that a score is a distance
-  std::shared_ptr<const Basis> basis;  ///< null: linear in the features
-  std::int32_t dimensions = 0;         ///< features of a row
-  std::vector<std::int32_t> columns;   ///< 0-based features that the weights belong to, ascending; empty: all
+  Weights weights;                         ///< outputs() × terms(); hard margin: norm 1, so that a score is a distance
+  std::shared_ptr<const Basis> basis;      ///< null: linear in the features
+  std::shared_ptr<const Encoder> encoder;  ///< of rows with named columns; null: rows come as numbers
+  std::int32_t dimensions = 0;             ///< features of a row
+  std::vector<std::int32_t> columns;       ///< 0-based features that the weights belong to, ascending; empty: all
   Eigen::VectorXd intercept;
   std::optional<double> target_center, target_scale;  ///< of soft regressions: see Problem; absent: 0 and 1
   Calibration calibration;                            ///< empty unless asked for

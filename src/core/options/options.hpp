@@ -26,6 +26,7 @@ enum class Start { zero, sgd };
 enum class Calibrate { none, platt, isotonic };
 enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
 enum class Learners { features, stumps };
+enum class Missing { impute, skip, error };
 enum class Gamma { scale, automatic, number };
 
 /// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
@@ -80,6 +81,12 @@ struct Options {
   std::string shard;                ///< of a training by scans: the column that tells the parts of the rows apart
   std::optional<std::int64_t> sample_rows;  ///< of a training by scans: rows that the first one keeps, at most
   std::string log_level;                    ///< empty: the session's margin.log_level
+
+  // Rows with named columns as features (encoder/).
+  std::vector<std::string> exclude;    ///< columns that are no features
+  Missing missing = Missing::impute;   ///< what becomes of NULL
+  bool unknown_is_error = false;       ///< categories that the training did not have; else they count as none
+  std::int32_t max_categories = 1000;  ///< of one column
 
   /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty
   /// where options are set by code.

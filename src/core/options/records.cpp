@@ -58,6 +58,21 @@ std::vector<double> numbers(std::string_view key, const Value& v) {
   return out;
 }
 
+/// Names of columns: an array of them, or one.
+std::vector<std::string> names(std::string_view key, const Value& v) {
+  static const char* const expected = "an array of names of columns";
+  if (const auto* one = std::get_if<std::string>(&v.data)) return {*one};
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr) refuse(key, v, expected);
+  std::vector<std::string> out;
+  for (const Value& item : *array) {
+    const auto* name = std::get_if<std::string>(&item.data);
+    if (name == nullptr) refuse(key, v, expected);
+    out.push_back(*name);
+  }
+  return out;
+}
+
 void set_class_weight(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "'balanced' or an object of label: weight with weights of 0 or more";
   if (const auto* name = std::get_if<std::string>(&v.data)) {
@@ -301,6 +316,30 @@ const std::vector<OptionRecord>& option_records() {
                ReadBy::every_training, "every solver",
                [](Options& s, std::string_view k, const Value& v) {
                  s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
+               }},
+              {"exclude", "text[]", "columns of a row that are no features", "none", ReadBy::every_training,
+               "rows with named columns",
+               [](Options& s, std::string_view k, const Value& v) { s.exclude = names(k, v); }},
+              {"missing", "text",
+               "impute (the mean, and a feature that says so; for text a category of its own), skip (the row), error: "
+               "what becomes of NULL in a column",
+               "impute", ReadBy::every_training, "rows with named columns",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.missing = choice<Missing>(
+                     k, v, {{"impute", Missing::impute}, {"skip", Missing::skip}, {"error", Missing::error}});
+               }},
+              {"unknown_features", "text",
+               "reference (none of the known ones), error: what becomes of categories that the training did not have",
+               "reference", ReadBy::every_training, "who uses the model",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.unknown_is_error = choice<bool>(k, v, {{"reference", false}, {"error", true}});
+               }},
+              {"max_categories", "integer", "1 to 10^6: distinct values of a column of text", "1000",
+               ReadBy::every_training, "rows with named columns",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.max_categories = static_cast<std::int32_t>(
+                     number(k, v, "a whole number from 1 to 1000000",
+                            [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
                }},
               {"shard", "text",
                "a column of the query: each of its values is asked alone, so that every foreign partition answers for "

@@ -37,7 +37,7 @@ bool is_own(const Attribute& field) {
       " solver columns loss norm lambda status classes weights dual gap rows intercept iterations "
       "margin_lower margin_upper primal skipped support dimensions seconds options history kernel "
       "calibration stumps dual_weights kernel_parameters support_vectors sparse_support_vectors "
-      "target_center target_scale ";
+      "target_center target_scale encoder ";
   return names.find(" " + field.name + " ") != std::string_view::npos;
 }
 
@@ -205,6 +205,7 @@ Datum field_datum(const Attribute& field, const Value& v) {
     case JSONBOID: {
       const auto* object = std::get_if<Value::Object>(&v.data);
       if (object == nullptr) refuse(field.name, "must be an object");
+      if (field.name == "encoder") return jsonb_from(*object);  // checked with the model that it belongs to
       const std::string problem = margin::refusal_of(*object);
       if (!problem.empty()) refuse(field.name, "is not valid: " + problem);
       return jsonb_from(*object);

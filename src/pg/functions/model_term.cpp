@@ -81,10 +81,9 @@ MARGIN_FUNCTION(margin_term_of_model) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   auto& call = query_state<ModelTermCall>(fcinfo);
   Judge& judge = call.judge(PG_GETARG_DATUM(0));
-  const margin::Term& term = PG_ARGISNULL(1) || PG_ARGISNULL(2)
-                                 ? judge.figures.skipped()
-                                 : judge.term(call.label, PG_GETARG_DATUM(1), call.features.read(PG_GETARG_DATUM(2)));
-  return term_datum(term);
+  const std::optional<margin::FeatureRow> x =
+      PG_ARGISNULL(1) || PG_ARGISNULL(2) ? std::nullopt : judge.model.read(call.features, PG_GETARG_DATUM(2));
+  return term_datum(x.has_value() ? judge.term(call.label, PG_GETARG_DATUM(1), *x) : judge.figures.skipped());
 }
 
 MARGIN_FUNCTION(margin_verify_of_state) {

@@ -1,5 +1,6 @@
 // margin_options(name => value, ...): named arguments as the jsonb that train_margin reads.
 #include "pg/server/memory.hpp"
+#include "pg/values/composite.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
 #include "pg/values/recent.hpp"
@@ -88,6 +89,12 @@ Value argument(Datum datum, Oid type, Oid declared) {
       return {DatumGetFloat8(datum)};
     case JSONBOID:
       return value_from(datum);
+    case TEXTARRAYOID: {
+      const Texts texts = text_elements(datum);
+      Value::Array names;
+      for (const auto& text : texts.values) names.push_back(text.has_value() ? Value{*text} : Value{});
+      return {std::move(names)};
+    }
     case UNKNOWNOID: {
       const char* text = DatumGetCString(datum);
       return text_value(text, std::strlen(text));

@@ -35,12 +35,15 @@ class GroupModel {
   /// Throws Error(invalid_value) listing the known classes.
   std::int32_t class_index(std::string_view name) const { return classes_.find(name); }
   std::string& bytes() { return flat_; }
+  /// The features of a row; nothing for one that the model skips.
+  std::optional<FeatureRow> read(FeatureReader& reader, Datum value) { return rows_.read(model_, reader, value); }
 
  private:
   std::string flat_, key_;
   const Model model_;
   const Scorer scorer_;
   const ClassIndex classes_;
+  ModelRows rows_;
 };
 
 /// The bytes of a margin_model without toast pointers.
@@ -65,10 +68,12 @@ Datum pass_step(FunctionCallInfo fcinfo) {
     state = create_in<State>(context, flat_model(model), sees_all_rows(fcinfo));
   else
     state->model.require_same(model);
-  if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
-    ++state->skipped;
+  const std::optional<FeatureRow> x =
+      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
+  if (x.has_value())
+    state->add(call, PG_GETARG_DATUM(2), *x);
   else
-    state->add(call, PG_GETARG_DATUM(2), call.features.read(PG_GETARG_DATUM(3)));
+    ++state->skipped;
   PG_RETURN_POINTER(state);
 }
 

@@ -17,7 +17,8 @@ struct TypedClass {
 /// A model as a call site keeps it.
 struct Predictor {
   std::unique_ptr<const Model> model;
-  Scorer scorer;                     // of the model, which stays where it is
+  Scorer scorer;  // of the model, which stays where it is
+  ModelRows rows;
   std::vector<double> scores, odds;  // of the row at hand; odds: of calibrated models
   std::vector<TypedClass> typed;
 
@@ -39,13 +40,23 @@ struct PredictCall {
     const double bytes = bytes_of(*fresh) + static_cast<double>(key.size());
     return models.add(key, std::move(fresh), bytes);
   }
-  /// The model, with its scores of the row at hand.
-  Predictor& score(FunctionCallInfo fcinfo) {
-    const Row x = features.read(PG_GETARG_DATUM(1));
-    ahead.follow(x);  // before the model is looked at: memory and the comparison of its bytes work side by side
+  /// The model, with its scores of the row at hand; null for a row that it skips.
+  Predictor* score(FunctionCallInfo fcinfo) {
+    if (!features.of_rows()) {
+      // The row before the model is looked at: memory and the comparison of its bytes work side by side.
+      const Row x = features.read(PG_GETARG_DATUM(1));
+      ahead.follow(x);
+      Predictor& p = predictor(PG_GETARG_DATUM(0));
+      if (p->encoder == nullptr) {
+        checked_scores(*p, p.scorer, x, p.scores.data());
+        return &p;
+      }
+    }
     Predictor& p = predictor(PG_GETARG_DATUM(0));
-    checked_scores(*p, p.scorer, x, p.scores.data());
-    return p;
+    const std::optional<FeatureRow> x = p.rows.read(*p, features, PG_GETARG_DATUM(1));
+    if (!x.has_value()) return nullptr;
+    checked_scores(*p, p.scorer, *x, p.scores.data());
+    return &p;
   }
 
   FeatureReader features;
@@ -124,7 +135,9 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_score) {
   auto& call = query_state<PredictCall>(fcinfo);
-  Predictor& p = call.score(fcinfo);
+  Predictor* const scored = call.score(fcinfo);
+  if (scored == nullptr) PG_RETURN_NULL();
+  Predictor& p = *scored;
   if (p->outputs() > 1)
     throw margin::Error(margin::ErrorKind::unsupported,
                         "margin_score needs a model of two classes, this one has " + std::to_string(p->outputs()),
@@ -134,13 +147,17 @@ MARGIN_FUNCTION(margin_score) {
 
 MARGIN_FUNCTION(margin_scores) {
   auto& call = query_state<PredictCall>(fcinfo);
-  const Predictor& p = call.score(fcinfo);
+  const Predictor* const scored = call.score(fcinfo);
+  if (scored == nullptr) PG_RETURN_NULL();
+  const Predictor& p = *scored;
   return float8_array(p.scores.data(), p.scores.size());
 }
 
 MARGIN_FUNCTION(margin_predict) {
   auto& call = query_state<PredictCall>(fcinfo);
-  Predictor& p = call.score(fcinfo);
+  Predictor* const scored = call.score(fcinfo);
+  if (scored == nullptr) PG_RETURN_NULL();
+  Predictor& p = *scored;
   if (p->regression()) return text_datum(number_text(p.scores[0]));
   return text_datum(p->classes[static_cast<std::size_t>(margin::decide(p->outputs(), p.scores.data()))]);
 }
@@ -150,7 +167,9 @@ MARGIN_FUNCTION(margin_predict_as) {
   if (PG_ARGISNULL(0) || PG_ARGISNULL(1)) PG_RETURN_NULL();
   auto& call = query_state<PredictCall>(fcinfo);
   resolve_result(call, fcinfo);
-  Predictor& p = call.score(fcinfo);
+  Predictor* const scored = call.score(fcinfo);
+  if (scored == nullptr) PG_RETURN_NULL();
+  Predictor& p = *scored;
   if (!p->regression()) return typed_class(call, p, margin::decide(p->outputs(), p.scores.data()));
   if (call.result_type == FLOAT8OID) PG_RETURN_FLOAT8(p.scores[0]);
   return from_text(call, number_text(p.scores[0]).c_str());
@@ -158,7 +177,9 @@ MARGIN_FUNCTION(margin_predict_as) {
 
 MARGIN_FUNCTION(margin_probability) {
   auto& call = query_state<PredictCall>(fcinfo);
-  Predictor& p = call.score(fcinfo);
+  Predictor* const scored = call.score(fcinfo);
+  if (scored == nullptr) PG_RETURN_NULL();
+  Predictor& p = *scored;
   require_probabilities(*p);
   if (p->outputs() > 1)
     throw margin::Error(margin::ErrorKind::unsupported,
@@ -169,7 +190,9 @@ MARGIN_FUNCTION(margin_probability) {
 
 MARGIN_FUNCTION(margin_probabilities) {
   auto& call = query_state<PredictCall>(fcinfo);
-  Predictor& p = call.score(fcinfo);
+  Predictor* const scored = call.score(fcinfo);
+  if (scored == nullptr) PG_RETURN_NULL();
+  Predictor& p = *scored;
   require_probabilities(*p);
   std::vector<double> out(p->classes.size());
   margin::probabilities(log_odds(p), p->outputs(), out.data());

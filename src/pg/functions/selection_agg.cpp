@@ -10,9 +10,10 @@
 namespace margin::pg {
 namespace {
 
-RowRules rules_of(const SelectionOptions& options) { return {outcome_of(options), options.settings.null_for_error}; }
-RowRules rules_of_selection(Value::Object options) { return rules_of(parse_cross_validation(std::move(options))); }
-RowRules rules_of_path(Value::Object options) { return rules_of(parse_path(std::move(options))); }
+RowRules rules_of_selection(Value::Object options) {
+  return row_rules(parse_cross_validation(std::move(options)).settings);
+}
+RowRules rules_of_path(Value::Object options) { return row_rules(parse_path(std::move(options)).settings); }
 
 /// What all groups of a query share: the last progress line.
 struct SelectionCall {
@@ -61,7 +62,8 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
   const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
   if (!rows.has_value()) PG_RETURN_NULL();
-  const margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
+  margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
+  options.settings = settings_for(*rows, std::move(options.settings));
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
@@ -99,7 +101,8 @@ MARGIN_FUNCTION(margin_path_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
   std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
   if (!rows.has_value()) PG_RETURN_NULL();
-  const margin::SelectionOptions options = margin::parse_path(rows->options);
+  margin::SelectionOptions options = margin::parse_path(rows->options);
+  options.settings = settings_for(*rows, std::move(options.settings));
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
@@ -114,6 +117,7 @@ MARGIN_FUNCTION(margin_path_final) {
     unfinished += model.status != margin::Status::optimal;
     worse += useless(model, options.settings.tolerance);
     model.skipped = rows->skipped;
+    model.encoder = rows->encoder;
     model.options = rows->options;
     model.options["lambda"] = {*model.lambda};
     values.push_back(model_datum(fcinfo, model));

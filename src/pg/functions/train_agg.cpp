@@ -35,6 +35,7 @@ struct TrainState {
   LabelCache labels;
   SpillStore store;
   Dataset data;
+  RowTable* table = nullptr;  // of rows with named columns, whose cells `data` has
   bool null_for_error;
 };
 
@@ -52,8 +53,18 @@ struct TrainCall {
     return rules;
   }
 
+  /// Collects the rows of a group that begins with this one.
+  void start_table(TrainState& state, MemoryContext context, Datum row) {
+    const OpenRow& open = features.open(row);
+    state.table = create_in<RowTable>(context, training_columns(open, rules.encoder.exclude), rules.encoder, state.data,
+                                      &state.memory);
+    table = nullptr;
+  }
+
   LabelReader label;
   FeatureReader features;
+  RowBinding binding;               // to the columns of `table`
+  const RowTable* table = nullptr;  // only compared
   std::string options;
   RowRules rules;
   bool known = false;
@@ -61,16 +72,17 @@ struct TrainCall {
 
 TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf rules_of) {
   const RowRules& rules = call.rules_of_options(options, rules_of);
+  if (!rules.option_of_rows.empty() && !call.features.of_rows())
+    throw Error(ErrorKind::unsupported,
+                "option \"" + std::string(rules.option_of_rows) + "\" is about columns, and the features are an array",
+                "Give a row with named columns, such as the table's own: train_margin(label, t, ...) FROM t.");
   auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, rules);
   state->data.classes().set_numbers(call.label.numbers());
   if (options != 0) state->options = payload(options);
   return state;
 }
 
-RowRules rules_of_training(Value::Object options) {
-  const Options settings = parse_options(options);
-  return {outcome_of(settings), settings.null_for_error};
-}
+RowRules rules_of_training(Value::Object options) { return row_rules(parse_options(options)); }
 
 Label label_of(const LabelReader& reader, Datum value, TrainState& state) {
   if (state.data.outcome() == Dataset::Outcome::intervals) {
@@ -85,8 +97,22 @@ Label label_of(const LabelReader& reader, Datum value, TrainState& state) {
 
 void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
   const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
-  const FeatureRow x = call.features.read(PG_GETARG_DATUM(2));
-  state.data.append(x, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
+  const Datum features = PG_GETARG_DATUM(2);
+  if (!call.features.of_rows()) {
+    const FeatureRow x = call.features.read(features);
+    state.data.append(x, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
+    return;
+  }
+  const OpenRow& row = call.features.open(features);
+  RowTable& table = *state.table;
+  if (call.table != &table || !call.binding.bound_to(row)) {
+    call.table = nullptr;
+    call.binding.bind(table.columns(), row);
+    call.table = &table;
+  }
+  const Cells& cells = call.binding.read(table.columns(), row,
+                                         [&](std::size_t j, std::string_view name) { return table.category(j, name); });
+  if (!table.append(cells, label_of(call.label, PG_GETARG_DATUM(1), state), weight)) ++state.skipped;
 }
 
 /// Which row of the group this is, as far as it can be read.
@@ -95,7 +121,7 @@ std::string where(FunctionCallInfo fcinfo, const TrainCall& call, const TrainSta
   std::optional<FeatureRow> x;
   if (state.data.outcome() != Dataset::Outcome::intervals)
     row_error([&] { label = std::string(call.label.name(PG_GETARG_DATUM(1)).text); });
-  row_error([&] { x = call.features.read(PG_GETARG_DATUM(2)); });
+  if (!call.features.of_rows()) row_error([&] { x = call.features.read(PG_GETARG_DATUM(2)); });
   const std::string text = row_text(label, x.has_value() ? &*x : nullptr);
   return "It is row " + std::to_string(state.rows) + " of its group" + (text.empty() ? "." : ", with " + text + ".");
 }
@@ -125,6 +151,7 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesO
     PG_RETURN_POINTER(state);
   }
   if (!state->cause.empty()) PG_RETURN_POINTER(state);
+  if (call.features.of_rows() && state->table == nullptr) call.start_table(*state, context, PG_GETARG_DATUM(2));
   if (const auto error = row_error([&] { add_row(fcinfo, call, *state, weight_at); })) {
     if (!state->null_for_error) throw located(*error, where(fcinfo, call, *state));
     state->cause = error->message();
@@ -146,8 +173,29 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
   notice_of_spill(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
-  return CollectedRows{state->data, std::move(options), state->skipped, state->null_for_error,
-                       MemoryBudget(state->memory.left())};
+  MemoryBudget memory(state->memory.left());
+  if (state->table == nullptr)
+    return CollectedRows{state->data,           nullptr, nullptr, std::move(options), state->skipped,
+                         state->null_for_error, memory};
+  InterruptProgress progress;
+  std::shared_ptr<const Encoder> encoder = state->table->fit(progress);
+  auto encoded = state->table->encode(*encoder, progress, memory);
+  const Dataset& rows = *encoded;
+  return CollectedRows{
+      rows, std::move(encoder), std::move(encoded), std::move(options), state->skipped, state->null_for_error, memory};
+}
+
+RowRules row_rules(const Options& settings) {
+  return {outcome_of(settings), settings.null_for_error, encoder_rules(settings), option_of_rows(settings)};
+}
+
+Options settings_for(const CollectedRows& rows, Options settings) {
+  if (rows.encoder == nullptr || !settings.standardize) return settings;
+  settings.standardize = false;
+  if (rows.data.outcome() != Dataset::Outcome::targets || settings.hard_margin()) return settings;
+  InterruptProgress progress;
+  settings.target_scale = target_deviation({rows.data}, progress);
+  return settings;
 }
 
 Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options) {
@@ -179,7 +227,7 @@ MARGIN_FUNCTION(margin_train_final) {
   auto& call = query_state<FinalCall>(fcinfo);
   std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups);
   if (!rows.has_value()) PG_RETURN_NULL();
-  const margin::Options settings = margin::parse_options(rows->options);
+  const margin::Options settings = settings_for(*rows, margin::parse_options(rows->options));
   if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
   require_storable(rows->data, settings);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
@@ -190,5 +238,6 @@ MARGIN_FUNCTION(margin_train_final) {
     PG_RETURN_NULL();
   call.warnings.give(model, settings);
   model.skipped = rows->skipped;
+  model.encoder = rows->encoder;
   return trained_model(fcinfo, model, std::move(rows->options));
 }

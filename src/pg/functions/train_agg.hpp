@@ -11,7 +11,10 @@ class GroupWarnings;
 struct RowRules {
   Dataset::Outcome outcome = Dataset::Outcome::classes;
   bool null_for_error = false;
+  EncoderRules encoder = {};             ///< of rows with named columns
+  std::string_view option_of_rows = {};  ///< one given that only these read
 };
+RowRules row_rules(const Options& settings);
 /// Throws Error for bad options.
 using RulesOf = RowRules (*)(Value::Object options);
 
@@ -22,6 +25,8 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesO
 /// What a final function works on.
 struct CollectedRows {
   const Dataset& data;
+  std::shared_ptr<const Encoder> encoder;  ///< of rows with named columns; null for arrays
+  std::unique_ptr<const Dataset> encoded;  ///< such rows, which `data` refers to
   Value::Object options;
   std::int64_t skipped;
   bool null_for_error;
@@ -30,6 +35,9 @@ struct CollectedRows {
 
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings);
+
+/// The settings for training on these rows: what the encoder has done is left to do no more.
+Options settings_for(const CollectedRows& rows, Options settings);
 
 /// A new model as the result of the running function, with the options that it was trained with.
 Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options);

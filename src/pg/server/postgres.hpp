@@ -23,10 +23,12 @@
 #include "core/data/fourier_features.hpp"
 #include "core/data/pgvector_layout.hpp"
 #include "core/data/sparse_text.hpp"
+#include "core/encoder/row_table.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/loss.hpp"
 #include "core/model/metrics.hpp"
 #include "core/model/probability.hpp"
+#include "core/problem/target_units.hpp"
 #include "core/scans/answer.hpp"
 #include "core/scans/row_terms.hpp"
 #include "core/train/train.hpp"
@@ -53,6 +55,7 @@ extern "C" {
 #include <nodes/primnodes.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
+#include <utils/date.h>
 #include <utils/datum.h>
 #include <utils/expandeddatum.h>
 #include <utils/guc.h>
@@ -64,7 +67,9 @@ extern "C" {
 #include <utils/rangetypes.h>
 #include <utils/resowner.h>
 #include <utils/syscache.h>
+#include <utils/timestamp.h>
 #include <utils/typcache.h>
+#include <utils/uuid.h>
 
 #include "pg/server/gucs.h"
 }

@@ -91,6 +91,12 @@ Model read_model(Datum composite) {
   read_classes(reader, model);
   read_weights(reader, model);
   read_terms(reader, model);
+  if (const auto encoder = reader.get("encoder", JSONBOID)) {
+    model.encoder = Encoder::from_value(value_from(*encoder));
+    if (model.encoder->width() != model.dimensions)
+      reader.refuse("encoder", "has " + std::to_string(model.encoder->width()) + " features, and the model " +
+                                   std::to_string(model.dimensions));
+  }
   read_dual_weights(reader, model);
   model.loss = reader.string("loss").value_or("");
   model.lambda = reader.float8("lambda");
@@ -154,6 +160,8 @@ Options settings_of(const Model& model) {
     throw Error(ErrorKind::malformed,
                 "malformed margin_model: field \"" + std::string(found->field) + "\" " + found->problem,
                 "Use models as train_margin returned them.");
+  // Of rows with named columns the encoder standardises; what is left is the unit of a regression's targets.
+  if (model.encoder != nullptr && !model.target_scale.has_value()) settings.standardize = false;
   return settings;
 }
 
@@ -171,6 +179,7 @@ Model decoded(Datum composite) {
 double bytes_of(const Model& m) {
   double bytes = 8.0 * static_cast<double>(m.weights.size() + m.intercept.size());
   if (m.dual_weights.has_value()) bytes += 8.0 * static_cast<double>(m.dual_weights->size());
+  if (m.encoder != nullptr) bytes += m.encoder->bytes();
   for (const std::string& name : m.classes) bytes += 128 + static_cast<double>(name.size());
   if (const auto* vectors = support_vectors_of(m.basis.get()))
     bytes += vectors->rows().bytes() + vectors->rows().kernel().bytes();

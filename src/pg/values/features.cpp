@@ -122,7 +122,16 @@ constexpr Reader readers[] = {
     {NUMERICARRAYOID, "numeric[]", dense<read_numeric>},
 };
 
+FeatureRow refuse_row(Datum) {
+  throw Error(ErrorKind::wrong_type, "features cannot be a row here", "Give an array: ARRAY[column, column, ...].");
+}
+
+bool is_row(Oid type) {
+  return backend([=] { return OidIsValid(type) && type_is_rowtype(getBaseType(type)); });
+}
+
 FeatureRowReader reader_of(Oid declared) {
+  if (is_row(declared)) return refuse_row;
   const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
   std::string accepted;
   for (const Reader& r : readers) {
@@ -136,12 +145,32 @@ FeatureRowReader reader_of(Oid declared) {
   throw Error(
       ErrorKind::wrong_type, "features cannot be of type " + type_name_of(type),
       "Accepted are " + accepted +
-          ", margin_sparse, and pgvector's vector, halfvec, sparsevec; build one with ARRAY[column, column, ...].");
+          ", margin_sparse, and pgvector's vector, halfvec, sparsevec; build one with ARRAY[column, column, ...]. Or "
+          "give a row with named columns, such as the table's own: train_margin(label, t, ...) FROM t.");
 }
 
 }  // namespace
 
+FeatureRowReader array_reader(Oid type) {
+  for (const Reader& r : readers)
+    if (r.type == type) return r.read;
+  return nullptr;
+}
+
 FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
-    : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number))) {}
+    : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number))) {
+  if (is_row(get_fn_expr_argtype(fcinfo->flinfo, number))) rows_.emplace(fcinfo->flinfo->fn_mcxt);
+}
+
+void ModelRows::require_form(const Model& model, const FeatureReader& reader) {
+  if (reader.of_rows() && model.encoder != nullptr) return;
+  if (reader.of_rows())
+    throw Error(ErrorKind::wrong_type,
+                "the model was trained on arrays of " + std::to_string(model.dimensions) +
+                    " features, and cannot be given a row with named columns",
+                "Give an array of them: ARRAY[column, column, ...].");
+  throw Error(ErrorKind::wrong_type, "the model was trained on rows with named columns, and cannot be given an array",
+              "Give a row with these columns, such as a row of the table: margin_predict(model, t) FROM t.");
+}
 
 }  // namespace margin::pg

@@ -2,9 +2,12 @@
 // values/sparse_datum.cpp for a type of an extension.
 #pragma once
 
-#include "pg/server/boundary.hpp"
+#include "pg/values/row_columns.hpp"
 
 namespace margin::pg {
+
+/// The reader of an array type; null for another type.
+FeatureRowReader array_reader(Oid type);
 
 /// Reads features of one type, chosen once per query.
 class FeatureReader {
@@ -12,12 +15,33 @@ class FeatureReader {
   /// The argument `number` of the running function. Throws Error(wrong_type) for a type without a reader.
   FeatureReader(FunctionCallInfo fcinfo, int number);
 
+  /// The features are rows with named columns, which open() takes apart; else read() reads them.
+  bool of_rows() const { return rows_.has_value(); }
+  const OpenRow& open(Datum value) { return rows_->open(value); }
+
   /// The row, in memory of the Datum or of the current memory context: valid while both live. Not checked for NaN and
   /// infinity. Throws Error: null_value (an element is NULL), wrong_dimensions (not a 1-D array), malformed_binary.
   FeatureRow read(Datum value) const { return read_(value); }
 
  private:
   FeatureRow (*read_)(Datum);
+  std::optional<RowOpener> rows_;
+};
+
+/// Features as a model takes them: arrays as they are, rows by the encoder of the model.
+class ModelRows {
+ public:
+  /// Nothing for a row that the model skips. Valid as long as FeatureReader::read, and until the next call. Throws
+  /// Error(wrong_type) for a row where the model was trained on arrays, or the other way round.
+  std::optional<FeatureRow> read(const Model& model, FeatureReader& reader, Datum value) {
+    if (!reader.of_rows() && model.encoder == nullptr) return reader.read(value);
+    require_form(model, reader);
+    return rows_.read(*model.encoder, reader.open(value));
+  }
+
+ private:
+  static void require_form(const Model& model, const FeatureReader& reader);
+  EncodedRows rows_;
 };
 
 /// Asks for the cache lines of a row, and of the row that a scan will probably come to next: rows of a page lie one

@@ -75,6 +75,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model) {
     out.set("columns", INT4ARRAYOID, integer_array(columns));
   }
   set_kernel(out, model.basis.get());
+  if (model.encoder != nullptr) out.set("encoder", JSONBOID, jsonb_from(model.encoder->to_value()));
   out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
   out.set("options", JSONBOID, jsonb_from(model.options));

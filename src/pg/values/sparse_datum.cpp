@@ -91,6 +91,11 @@ FeatureRowReader extension_reader(Oid type) {
   return nullptr;
 }
 
+bool is_dense_type(Oid type) {
+  const FeatureRowReader read = extension_reader(type);
+  return read == vector_from || read == halfvec_from;
+}
+
 bool is_sparse_type(Oid type) { return extension_reader(type) == sparse_from; }
 
 }  // namespace margin::pg

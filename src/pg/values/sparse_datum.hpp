@@ -16,6 +16,9 @@ FeatureRow sparse_from(Datum value);
 /// A margin_sparse of a vector in order, in the current memory context. Throws Error(limit_exceeded) beyond 1 GB.
 Datum sparse_datum(const SparseVector& v);
 
+/// True for pgvector's vector and halfvec.
+bool is_dense_type(Oid type);
+
 /// True for margin_sparse of this extension; a type of another origin may have the same name and no varlena behind it.
 bool is_sparse_type(Oid type);
 

@@ -1,0 +1,167 @@
+-- Rows with named columns as features.
+SET client_min_messages = warning;
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE detail text; hint text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+  RETURN concat_ws(E'\n', sqlstate || ': ' || sqlerrm, nullif(detail, ''), nullif(hint, ''));
+END $$;
+
+CREATE TYPE row_mood AS ENUM ('sad', 'fair', 'happy');
+CREATE TABLE row_customers (
+  id integer, age smallint, spend numeric, plan text, active boolean, since date, seen timestamptz, held interval, "at" time,
+  mood row_mood, key uuid, emb real[], tags margin_sparse, churned boolean);
+INSERT INTO row_customers
+SELECT i, i * 7 % 90, CASE WHEN i % 17 = 0 THEN NULL ELSE (i * 13 % 1000) / 10.0 END,
+       (ARRAY['basic', 'gold', 'pro "x", y', '', 'größe 🙂'])[1 + i % 5], i % 3 = 0, date '2020-01-01' + i % 700,
+       timestamptz '2020-01-01 00:00+00' + i % 50 * interval '5 hours', i % 9 * interval '1 mon 2 days', time '01:30' + i % 8 * interval '1 hour',
+       CASE WHEN i % 11 = 0 THEN NULL ELSE (enum_range(NULL::row_mood))[1 + i % 3] END, md5((i % 2)::text)::uuid,
+       CASE WHEN i % 5 = 0 THEN NULL ELSE ARRAY[i % 2, i % 3] END::real[], margin_sparse(ARRAY[1 + i % 40], ARRAY[1.5]::float8[], 50),
+       i * 7 % 90 + i % 5 * 20 > 80
+FROM generate_series(1, 600) i;
+
+CREATE TABLE row_models AS
+SELECT 'hinge' AS name, train_margin(churned, c, margin_options(exclude => '{id, churned}', lambda => 1e-3)) AS m FROM row_customers c
+UNION ALL
+SELECT 'logistic', train_margin(churned, c, margin_options(exclude => '{id, churned}', lambda => 1e-3, loss => 'logistic')) FROM row_customers c
+UNION ALL
+SELECT 'hard', train_margin(churned, c, margin_options(exclude => '{id, spend}')) FROM row_customers c
+UNION ALL
+SELECT 'kernel', train_margin(churned, c, margin_options(exclude => '{id, churned}', lambda => 1e-2, kernel => 'rbf')) FROM row_customers c
+UNION ALL
+SELECT 'three', train_margin(mood, c, margin_options(exclude => '{id, mood}', lambda => 1e-2)) FROM row_customers c
+UNION ALL
+SELECT 'number', train_margin(age, c, margin_options(exclude => '{id, age}', lambda => 1e-2, loss => 'squared')) FROM row_customers c
+UNION ALL
+SELECT 'scaled', train_margin(age, c, margin_options(exclude => '{id, age}', lambda => 1e-2, loss => 'squared', standardize => true)) FROM row_customers c
+UNION ALL
+SELECT 'plain', train_margin(churned, c, margin_options(exclude => '{id, churned, since, seen}', lambda => 1e-3, standardize => false)) FROM row_customers c;
+SELECT name, (m).status, (m).dimensions, (m).rows, (m).skipped, (m).target_scale IS NULL AS own_units FROM row_models;
+
+-- The encoder: columns by name, categories sorted.
+SELECT c ->> 'name' AS name, c ->> 'type' AS type, c ->> 'kind' AS kind, c ->> 'unit' AS unit, c ->> 'missing' AS missing, c -> 'width' AS width,
+       c -> 'categories' AS categories
+  FROM row_models, jsonb_array_elements((m).encoder -> 'columns') AS c WHERE row_models.name = 'hinge';
+-- Its numbers are those of SQL.
+WITH column_of AS (SELECT c ->> 'name' AS name, (c -> 'fill' ->> 0)::float8 AS fill, (c -> 'scale' ->> 0)::float8 AS scale
+                     FROM row_models, jsonb_array_elements((m).encoder -> 'columns') AS c WHERE row_models.name = 'hinge'),
+     expected (name, mean, deviation) AS (
+  SELECT 'age', avg(age), stddev_pop(age) FROM row_customers
+  UNION ALL SELECT 'spend', avg(spend), stddev_pop(coalesce(spend, (SELECT avg(spend) FROM row_customers))) FROM row_customers
+  UNION ALL SELECT 'since', avg(extract(epoch FROM since) / 86400), stddev_pop(extract(epoch FROM since) / 86400) FROM row_customers
+  UNION ALL SELECT 'seen', avg(extract(epoch FROM seen) / 86400), stddev_pop(extract(epoch FROM seen) / 86400) FROM row_customers
+  UNION ALL SELECT 'held', avg(extract(epoch FROM held) / 86400), stddev_pop(extract(epoch FROM held) / 86400) FROM row_customers
+  UNION ALL SELECT 'at', avg(extract(epoch FROM "at") / 3600), stddev_pop(extract(epoch FROM "at") / 3600) FROM row_customers
+  UNION ALL SELECT 'active', avg(active::int), 1 FROM row_customers)
+SELECT name, abs(fill - mean) <= 1e-12 * abs(mean) AS mean, abs(scale - deviation) <= 1e-12 * deviation AS deviation
+  FROM expected LEFT JOIN column_of USING (name) ORDER BY name;
+
+-- What every function says of a row agrees.
+SELECT name, bool_and(margin_predict(m, c) = (m).classes[1 + (margin_score(m, c) > 0)::int]) AS decides,
+       (margin_evaluate(m, c.churned, c)).accuracy > 0.9 AS good,
+       abs((margin_verify(m, c.churned, c)).primal - (m).primal) <= 1e-12 * abs((m).primal) AS verified,
+       margin_verify(m, margin_sum(margin_term(m, c.churned, c))) = margin_verify(m, c.churned, c) AS two_steps
+  FROM row_models, row_customers c WHERE name IN ('hinge', 'logistic', 'hard', 'kernel', 'plain') GROUP BY name, m ORDER BY name;
+SELECT bool_and(abs(margin_probability(m, c) - 1 / (1 + exp(-margin_score(m, c)))) < 1e-15) FROM row_models, row_customers c WHERE name = 'logistic';
+SELECT round((margin_evaluate(m, c.mood, c)).accuracy::numeric, 1) AS accuracy, (margin_evaluate(m, c.mood, c)).skipped FROM row_models, row_customers c WHERE name = 'three';
+SELECT name, (margin_evaluate(m, c.age, c)).r2 > 0.2 AS good, (margin_verify(m, c.age, c)).primal IS NULL AS own_units FROM row_models, row_customers c
+ WHERE name IN ('number', 'scaled') GROUP BY name, m ORDER BY name;
+
+-- Any row with these columns: a view, a join, JSON, other types of the same kind, other orders, additional columns.
+CREATE VIEW row_view AS SELECT tags, emb, key, mood::text AS mood, "at", held, seen::timestamp AS since2, since, seen, active, plan::varchar(50), spend::real::float8 AS spend,
+       age::bigint AS age, 'more' AS additional, id FROM row_customers;
+SELECT bool_and(abs(margin_score(m, c) - margin_score(m, v)) < 1e-4 AND margin_predict(m, c) = margin_predict(m, v)) AS view
+  FROM row_models JOIN row_customers c ON name = 'hinge' JOIN row_view v USING (id);
+SELECT bool_and(margin_score(m, c) = margin_score(m, jsonb_populate_record(NULL::row_customers, to_jsonb(c) - 'tags' || jsonb_build_object('tags', c.tags::text)))) AS json
+  FROM row_models JOIN row_customers c ON name = 'hinge' WHERE c.id <= 50;
+-- Columns in another order, rows in another order: the same encoder, the same model where the rows are in the same order.
+SELECT (n).encoder = (m).encoder AS encoder, (n).weights = (m).weights AS weights
+  FROM row_models, (SELECT train_margin(churned, r, margin_options(exclude => '{id, churned}', lambda => 1e-3)) AS n
+                      FROM (SELECT tags, emb, plan, key, mood, "at", held, spend, age, since, seen, active, id, churned FROM row_customers ORDER BY id) r) t WHERE name = 'hinge';
+SELECT (n).encoder = (o).encoder AS encoder
+  FROM (SELECT train_margin(churned, r, '{"lambda": 1}' ORDER BY md5(r.id::text)) AS n, train_margin(churned, r, '{"lambda": 1}' ORDER BY r.id DESC) AS o FROM row_customers r) t;
+
+-- NULL and unseen values.
+CREATE TABLE row_small AS SELECT i AS x, i % 2 = 0 AS y, CASE WHEN i % 4 = 0 THEN 'a' ELSE 'b' END AS c FROM generate_series(1, 20) i;
+CREATE TYPE row_pair AS (x float8, c text);
+CREATE TABLE row_pairs AS
+SELECT o AS options, train_margin(y, t, margin_options(exclude => '{y}', lambda => 0.1) || o) AS m
+  FROM row_small t, (VALUES ('{}'::jsonb), ('{"missing": "skip"}'), ('{"missing": "error"}'), ('{"unknown_features": "error"}')) v (o) GROUP BY o;
+SELECT options, margin_score(m, ROW(10.5, 'z')::row_pair) = (m).intercept[1] AS unseen_is_none
+  FROM row_pairs WHERE NOT options ? 'unknown_features' ORDER BY options;
+SELECT options, pg_temp.error_of(format('SELECT margin_score(m, ROW(NULL, ''a'')::row_pair) FROM row_pairs WHERE options = %L', options)),
+       pg_temp.error_of(format('SELECT margin_score(m, ROW(1, ''z'')::row_pair) FROM row_pairs WHERE options = %L', options)) FROM row_pairs ORDER BY options;
+SELECT margin_score(m, ROW(NULL, 'a')::row_pair) IS NULL AS skips, (margin_evaluate(m, true, ROW(NULL, 'a')::row_pair)) IS NULL AS none
+  FROM row_pairs WHERE options ? 'missing' AND options ->> 'missing' = 'skip' GROUP BY m;
+SELECT (train_margin(y, r, '{"missing": "skip", "lambda": 1}')).skipped FROM (SELECT y, CASE WHEN x > 3 THEN x END AS x FROM row_small) r;
+-- Columns of NULL alone, of one value; nothing but one column.
+SELECT (m).dimensions, (m).weights[1] = 0 AS constant, margin_score(m, r) IS NOT NULL AS scored
+  FROM (SELECT train_margin(r.y, r, '{"lambda": 0.1, "exclude": ["y"]}') AS m FROM (SELECT y, NULL::float8 AS empty, 5 AS always, NULL::text AS silent, NULL::real[] AS nothing FROM row_small) r) t,
+       (SELECT NULL::float8 AS empty, 7 AS always, 'x' AS silent, NULL::real[] AS nothing) r;
+-- Anonymous rows, weights, groups.
+SELECT y, (train_margin(x > 10, ROW(x, c), '{"lambda": 1}')).dimensions FROM row_small GROUP BY y ORDER BY y;
+SELECT (train_margin(y, t, 0.5 + x % 3, '{"lambda": 1, "exclude": ["y"]}')).encoder -> 'columns' -> 1 -> 'fill' -> 0 AS weighted_mean,
+       round(sum(x * (0.5 + x % 3)) / sum(0.5 + x % 3), 10) AS expected FROM row_small t;
+
+-- Paths and cross-validation; initial.
+SELECT (p).encoder = (m).encoder AS encoder, (p).lambda FROM row_models, unnest((SELECT margin_path(churned, c, '{"exclude": ["id", "churned"], "lambdas": [0.1, 0.01]}') FROM row_customers c)) p WHERE name = 'hinge';
+SELECT (s).rows, (s).best_mean > 0.9 AS good, (train_margin(churned, c, (s).options)).status
+  FROM row_customers c, (SELECT margin_cross_validate(churned, c, '{"exclude": ["id", "churned"]}') AS s FROM row_customers c) t GROUP BY s;
+SELECT (train_margin(churned, c, margin_options(exclude => '{id, churned}', lambda => 1e-3, initial => (SELECT m FROM row_models WHERE name = 'hinge')))).encoder = (SELECT (m).encoder FROM row_models WHERE name = 'hinge') AS started
+  FROM row_customers c;
+
+-- To JSON and back, compacted, stored: the same model.
+SELECT name, margin_from_json(margin_to_json(m)) = m AS json, (margin_compact(m)).encoder = (m).encoder AS compact FROM row_models ORDER BY name;
+
+-- ALTER TABLE: what it leaves is matched by name, what it takes is an error that names it.
+CREATE TABLE row_altered AS TABLE row_customers;
+ALTER TABLE row_altered ADD COLUMN later text, DROP COLUMN churned, ALTER COLUMN age TYPE float8;
+SELECT bool_and(margin_score(m, a) = margin_score(m, c)) AS same FROM row_models JOIN row_customers c ON name = 'hinge' JOIN row_altered a USING (id);
+ALTER TABLE row_altered RENAME plan TO tariff;
+SELECT pg_temp.error_of($$SELECT margin_score(m, a) FROM row_models, row_altered a WHERE name = 'hinge'$$);
+ALTER TABLE row_altered RENAME tariff TO plan;
+ALTER TABLE row_altered ALTER COLUMN age TYPE text;
+SELECT pg_temp.error_of($$SELECT margin_score(m, a) FROM row_models, row_altered a WHERE name = 'hinge'$$);
+-- Within one session and one plan.
+CREATE FUNCTION pg_temp.score(r row_altered) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE model margin_model := (SELECT m FROM row_models WHERE name = 'hinge');
+BEGIN RETURN margin_score(model, r); END $$;
+ALTER TABLE row_altered ALTER COLUMN age TYPE integer USING age::integer;
+SELECT pg_temp.score(a) = margin_score(m, a) AS same FROM row_altered a, row_models WHERE name = 'hinge' AND id = 1;
+ALTER TABLE row_altered DROP COLUMN age;
+ALTER TABLE row_altered ADD COLUMN age integer DEFAULT 3;
+SELECT pg_temp.score(a) = margin_score(m, a) AS same FROM row_altered a, row_models WHERE name = 'hinge' AND id = 1;
+
+-- Errors name the column.
+SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
+  $$SELECT train_margin(y, t) FROM (SELECT true AS y, '{}'::jsonb AS doc) t$$,
+  $$SELECT train_margin(y, t, margin_options(exclude => '{Y}')) FROM row_small t$$,
+  $$SELECT train_margin(y, t, margin_options(exclude => '{x, y, c}')) FROM row_small t$$,
+  $$SELECT train_margin(y, r) FROM (SELECT y, x, x AS x FROM row_small) r$$,
+  $$SELECT train_margin(y, ARRAY[x], margin_options(exclude => '{y}')) FROM row_small$$,
+  $$SELECT train_margin(y, t, margin_options(max_categories => 1, lambda => 1)) FROM row_small t$$,
+  $$SELECT train_margin(y, t, margin_options(missing => 'drop')) FROM row_small t$$,
+  $$SELECT train_margin(y, t, margin_options(missing => 'error')) FROM (SELECT y, NULL::int AS x FROM row_small) t$$,
+  $$SELECT train_margin(y, t) FROM (SELECT y, 'NaN'::numeric AS x FROM row_small) t$$,
+  $$SELECT train_margin(y, t) FROM (SELECT y, 'infinity'::date AS x FROM row_small) t$$,
+  $$SELECT train_margin(y, t) FROM (SELECT y, ARRAY[1, NULL] AS x FROM row_small) t$$,
+  $$SELECT train_margin(y, t) FROM (SELECT y, array_fill(1, ARRAY[x]) AS x FROM row_small) t$$,
+  $$SELECT margin_predict(m, ARRAY[1]) FROM row_models$$,
+  $$SELECT margin_predict(m, t) FROM row_small t, (SELECT train_margin(y, ARRAY[x], '{"lambda": 1}') AS m FROM row_small) s$$,
+  $$SELECT margin_evaluate(m, true, t) FROM row_small t, row_models WHERE name = 'hinge'$$,
+  $$SELECT margin_fourier(t, 2, 1) FROM row_small t$$]) WITH ORDINALITY u (s, n) ORDER BY n;
+
+-- A model whose encoder was altered is refused.
+SELECT DISTINCT substr(e, 1, 60) FROM (
+  SELECT pg_temp.error_of(format($$SELECT margin_score(margin_from_json(margin_to_json(m) || jsonb_build_object('encoder', %L::jsonb)), c) FROM row_models, row_customers c WHERE name = 'hinge' LIMIT 1$$, e)) AS e
+    FROM row_models, LATERAL (
+      SELECT (m).encoder #- path AS e FROM (VALUES ('{version}'::text[]), ('{missing}'), ('{columns}'), ('{unknown_features}'), ('{columns,0}'), ('{columns,1,kind}'), ('{columns,1,name}'),
+        ('{columns,1,fill}'), ('{columns,1,scale,0}'), ('{columns,6,categories}'), ('{columns,7,categories,1}'), ('{columns,1,missing}')) v (path)
+      UNION ALL
+      SELECT jsonb_set((m).encoder, path, value) FROM (VALUES ('{version}'::text[], '2'::jsonb), ('{missing}', '"some"'), ('{columns}', '{}'), ('{columns,0}', '7'), ('{columns,1,scale,0}', '0'), ('{columns,1,scale,0}', '"x"'),
+        ('{columns,1,center,0}', '1e400'), ('{columns,1,name}', '"zzz"'), ('{columns,1,kind}', '"dense"'), ('{columns,1,missing}', '1'), ('{columns,5,width}', '-1'), ('{columns,5,width}', '1e9'),
+        ('{columns,1,more}', '1'), ('{more}', '1')) v (path, value)) c WHERE name = 'hinge') t ORDER BY 1;
+DROP TABLE row_customers, row_models, row_small, row_pairs, row_altered CASCADE;

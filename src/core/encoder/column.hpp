@@ -1,0 +1,65 @@
+// A column of a table as features: what it was read as, and what became of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/options/options.hpp"
+
+namespace margin {
+
+/// What the values of a column are.
+enum class ColumnKind {
+  number,
+  boolean,   ///< 0 and 1
+  date,      ///< days since 1970-01-01
+  interval,  ///< days
+  time,      ///< of a day, in hours
+  category,  ///< text: one indicator per category
+  dense,     ///< an array of numbers, of one length
+  sparse     ///< indices and values
+};
+std::string_view kind_name(ColumnKind kind);
+/// The unit of a number that is a time; empty for the others.
+std::string_view unit_of(ColumnKind kind);
+
+/// Kinds whose cell is one number.
+inline bool scalar(ColumnKind kind) { return kind < ColumnKind::category; }
+inline bool block(ColumnKind kind) { return kind >= ColumnKind::dense; }
+
+/// Features of a column, in this order: its number, its elements, or one per category; then, where `missing`, an
+/// indicator of rows without a value.
+struct Column {
+  std::string name;
+  std::string type;  ///< the SQL type at the training, for messages
+  ColumnKind kind = ColumnKind::number;
+  bool missing = false;
+  std::vector<std::string> categories = {};  ///< sorted by bytes
+  std::vector<double> fill = {}, center = {},
+                      scale = {};  ///< per number: what stands for a missing one, x' = (x − center)/scale
+  std::int32_t width = 0;          ///< of a block
+  std::int32_t first = 0;          ///< number of its first feature, from 0
+
+  std::int32_t values() const {
+    return scalar(kind) ? 1 : kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) : width;
+  }
+  std::int32_t features() const { return values() + (missing ? 1 : 0); }
+};
+
+/// What a user says about rows as features.
+struct EncoderRules {
+  Missing missing = Missing::impute;
+  bool standardize = true;
+  bool unknown_is_error = false;  ///< a category that the training did not have; else it counts as none of them
+  std::int32_t max_categories = 1000;
+  std::vector<std::string> exclude = {};
+};
+
+/// Columns are standardised unless the options say otherwise.
+EncoderRules encoder_rules(const Options& options);
+/// The first option given that only rows with named columns read; empty for none.
+std::string_view option_of_rows(const Options& options);
+
+}  // namespace margin

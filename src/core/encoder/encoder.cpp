@@ -1,0 +1,196 @@
+#include "core/encoder/encoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+
+namespace margin {
+
+std::string_view kind_name(ColumnKind kind) {
+  static constexpr std::string_view names[] = {"number", "boolean",  "date",  "interval",
+                                               "time",   "category", "dense", "sparse"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view unit_of(ColumnKind kind) {
+  if (kind == ColumnKind::date) return "days since 1970-01-01";
+  if (kind == ColumnKind::interval) return "days";
+  return kind == ColumnKind::time ? "hours" : "";
+}
+
+EncoderRules encoder_rules(const Options& options) {
+  const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
+  return {options.missing, options.standardize || !given, options.unknown_is_error, options.max_categories,
+          options.exclude};
+}
+
+std::string_view option_of_rows(const Options& options) {
+  for (const std::string_view name : options.given)
+    if (name == "exclude" || name == "missing" || name == "unknown_features" || name == "max_categories") return name;
+  return {};
+}
+
+namespace {
+
+/// Below this width rows are written out: the indices would cost more than the zeros.
+constexpr std::int32_t always_dense = 64;
+
+}  // namespace
+
+Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error)
+    : columns_(std::move(columns)), missing_(missing), unknown_is_error_(unknown_is_error) {
+  std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) { return a.name < b.name; });
+  std::int64_t width = 0, entries = 0;
+  for (Column& c : columns_) {
+    c.first = static_cast<std::int32_t>(width);
+    width += c.features();
+    entries += c.kind == ColumnKind::category ? 1 : c.kind == ColumnKind::sparse ? 0 : c.features();
+    sparse_ = sparse_ || c.kind == ColumnKind::sparse;
+    if (width > std::numeric_limits<std::int32_t>::max())
+      throw Error(ErrorKind::limit_exceeded, "the columns have more than 2147483647 features together",
+                  "Leave out columns with the option exclude.");
+  }
+  width_ = static_cast<std::int32_t>(width);
+  sparse_ = sparse_ || (width > always_dense && 3 * entries < width);
+  index_.resize(columns_.size());
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    for (std::size_t k = 0; k < columns_[j].categories.size(); ++k)
+      index_[j].emplace(columns_[j].categories[k], static_cast<std::int32_t>(k));
+}
+
+std::int32_t Encoder::category(std::size_t column, std::string_view name) const {
+  const auto found = index_[column].find(name);
+  return found == index_[column].end() ? -1 : found->second;
+}
+
+void Encoder::require_known(std::size_t column, std::string_view name) const {
+  if (!unknown_is_error_) return;
+  throw Error(ErrorKind::invalid_value,
+              "column \"" + columns_[column].name + "\" has the value \"" + std::string(name) +
+                  "\", which the training did not have",
+              "To have such values count as none of the known ones, train with margin_options(unknown_features => "
+              "'reference').");
+}
+
+/// Writes the features of one row, in ascending order.
+class Encoder::Writer {
+ public:
+  Writer(Scratch& scratch, std::int32_t width, bool sparse) : s_(scratch), width_(width), sparse_(sparse) {
+    s_.indices.clear();
+    if (sparse)
+      s_.values.clear();
+    else
+      s_.values.assign(static_cast<std::size_t>(width), 0.0);
+  }
+  void put(std::int32_t feature, double value) {
+    if (!sparse_) {
+      s_.values[static_cast<std::size_t>(feature)] = value;
+      return;
+    }
+    if (value == 0) return;
+    s_.indices.push_back(feature);
+    s_.values.push_back(value);
+  }
+  FeatureRow row() const {
+    if (!sparse_) return dense_row(s_.values.data(), width_);
+    return sparse_row(s_.indices.data(), s_.values.data(), static_cast<std::int32_t>(s_.values.size()), width_);
+  }
+
+ private:
+  Scratch& s_;
+  std::int32_t width_;
+  bool sparse_;
+};
+
+namespace {
+
+[[noreturn]] void refuse_missing(const Column& c) {
+  throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and the option \"missing\" is 'error'",
+              "With margin_options(missing => 'impute') its mean stands for it, with 'skip' the row is left out.");
+}
+
+}  // namespace
+
+std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) const {
+  Writer out(scratch, width_, sparse_);
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const Column& c = columns_[j];
+    const double v = cells.values[j];
+    const bool missing = std::isnan(v);
+    if (missing && missing_ != Missing::impute) {
+      if (missing_ == Missing::error) refuse_missing(c);
+      return std::nullopt;
+    }
+    if (scalar(c.kind)) {
+      out.put(c.first, ((missing ? c.fill[0] : v) - c.center[0]) / c.scale[0]);
+    } else if (c.kind == ColumnKind::category) {
+      if (missing && !c.missing) require_known(j, "NULL");
+      if (!missing && v >= 0) out.put(c.first + static_cast<std::int32_t>(v), 1);
+    } else if (c.kind == ColumnKind::dense) {
+      const FeatureRow& x = cells.blocks[j];
+      if (!missing && (x.indices != nullptr || x.count != c.width))
+        throw Error(ErrorKind::wrong_dimensions, "column \"" + c.name + "\" has " + std::to_string(x.dimensions) +
+                                                     " elements, expected " + std::to_string(c.width));
+      for (std::int32_t k = 0; k < c.width; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        out.put(c.first + k, ((missing ? c.fill[at] : x.value(k)) - c.center[at]) / c.scale[at]);
+      }
+    } else if (!missing) {
+      const FeatureRow& x = cells.blocks[j];
+      for (std::int32_t k = 0; k < x.count; ++k) {
+        const std::int32_t at = x.indices != nullptr ? x.indices[k] : k;
+        if (at < c.width) {
+          out.put(c.first + at, x.value(k));
+          continue;
+        }
+        if (unknown_is_error_)
+          throw Error(ErrorKind::wrong_dimensions, "column \"" + c.name + "\" has feature " + std::to_string(at + 1) +
+                                                       ", which the training did not have");
+        break;
+      }
+    }
+    if (missing && c.missing) out.put(c.first + c.values(), 1);
+  }
+  return out.row();
+}
+
+Encoder::Place Encoder::place(std::int32_t feature) const {
+  const auto after = std::upper_bound(columns_.begin(), columns_.end(), feature,
+                                      [](std::int32_t f, const Column& c) { return f < c.first; });
+  // Columns without features share the place of the one behind them: the last of them has it.
+  const std::size_t column = static_cast<std::size_t>(after - columns_.begin()) - 1;
+  return {column, feature - columns_[column].first};
+}
+
+std::string Encoder::feature_name(std::int32_t feature) const {
+  const Place at = place(feature);
+  const Column& c = columns_[at.column];
+  if (at.value == c.values()) return c.name + " IS NULL";
+  if (c.kind == ColumnKind::category) return c.name + "=" + c.categories[static_cast<std::size_t>(at.value)];
+  return scalar(c.kind) ? c.name : c.name + "[" + std::to_string(at.value + 1) + "]";
+}
+
+double Encoder::scale(std::int32_t feature) const {
+  const Place at = place(feature);
+  const Column& c = columns_[at.column];
+  return static_cast<std::size_t>(at.value) < c.scale.size() ? c.scale[static_cast<std::size_t>(at.value)] : 1;
+}
+
+double Encoder::center(std::int32_t feature) const {
+  const Place at = place(feature);
+  const Column& c = columns_[at.column];
+  return static_cast<std::size_t>(at.value) < c.center.size() ? c.center[static_cast<std::size_t>(at.value)] : 0;
+}
+
+double Encoder::bytes() const {
+  double bytes = 0;
+  for (const Column& c : columns_) {
+    bytes += 400 + 8.0 * static_cast<double>(c.fill.size() + c.center.size() + c.scale.size());
+    for (const std::string& name : c.categories) bytes += 120 + static_cast<double>(name.size());
+  }
+  return bytes;
+}
+
+}  // namespace margin

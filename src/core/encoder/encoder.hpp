@@ -1,0 +1,86 @@
+// Rows with named columns as rows of numbers: the part of a model that knows its columns.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/data/row.hpp"
+#include "core/encoder/column.hpp"
+#include "core/options/options.hpp"
+
+namespace margin {
+
+/// One row, column by column in the order of an encoder: NaN is a missing value; a category is its number, −1 one that
+/// the encoder does not know; a block's value is in `blocks`, its cell any number.
+struct Cells {
+  std::vector<double> values;
+  std::vector<FeatureRow> blocks;
+
+  void resize(std::size_t columns) {
+    values.resize(columns);
+    blocks.resize(columns);
+  }
+};
+
+class Encoder {
+ public:
+  /// Of columns in any order. Throws Error: limit_exceeded (more than 2³¹ − 1 features).
+  Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error);
+  Encoder(const Encoder&) = delete;  // the index points into the columns
+  Encoder& operator=(const Encoder&) = delete;
+
+  /// Sorted by name.
+  const std::vector<Column>& columns() const { return columns_; }
+  std::int32_t width() const { return width_; }
+  Missing missing() const { return missing_; }
+
+  /// The number of a category; −1 for one that is not known.
+  std::int32_t category(std::size_t column, std::string_view name) const;
+  /// The error for such a category, where it is to be one.
+  void require_known(std::size_t column, std::string_view name) const;
+
+  /// What encode() writes to.
+  struct Scratch {
+    std::vector<double> values;
+    std::vector<std::int32_t> indices;
+  };
+  /// The features; nothing for a row that is to be skipped. Valid as long as the scratch is left alone. Throws
+  /// Error: null_value (a missing value that is to be an error), wrong_dimensions (a block of another length).
+  std::optional<FeatureRow> encode(const Cells& cells, Scratch& scratch) const;
+
+  /// `age`, `plan=gold`, `plan IS NULL`, `embedding[3]`.
+  std::string feature_name(std::int32_t feature) const;
+  /// The column that a feature comes from, and its place among the values of that column: its values() for the
+  /// indicator of missing ones.
+  struct Place {
+    std::size_t column;
+    std::int32_t value;
+  };
+  Place place(std::int32_t feature) const;
+  /// What a feature's number was divided by, and what was subtracted before.
+  double scale(std::int32_t feature) const;
+  double center(std::int32_t feature) const;
+
+  /// As the attribute `encoder` of a model has it, and back. Throws Error(malformed) naming what is wrong.
+  Value::Object to_value() const;
+  static std::unique_ptr<const Encoder> from_value(const Value& value);
+
+  /// Bytes of memory, about.
+  double bytes() const;
+
+ private:
+  class Writer;
+
+  std::vector<Column> columns_;
+  Missing missing_;
+  bool unknown_is_error_;
+  bool sparse_ = false;  // rows are written as indices and values
+  std::int32_t width_ = 0;
+  std::vector<std::unordered_map<std::string_view, std::int32_t>> index_;  // of the categories of each column
+};
+
+}  // namespace margin

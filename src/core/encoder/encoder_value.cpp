@@ -1,0 +1,187 @@
+// An encoder as plain values, and back: every part checked before anything is done with it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/encoder/encoder.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double version = 1;
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" " + problem,
+              "Use models as train_margin returned them.");
+}
+
+const Value& field(const Value::Object& object, const char* name, const std::string& where) {
+  const auto found = object.find(name);
+  if (found == object.end()) refuse("has no \"" + std::string(name) + "\"" + where);
+  return found->second;
+}
+
+std::string text(const Value::Object& object, const char* name, const std::string& where) {
+  const auto* value = std::get_if<std::string>(&field(object, name, where).data);
+  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is no string");
+  return *value;
+}
+
+bool flag(const Value::Object& object, const char* name, const std::string& where) {
+  const auto* value = std::get_if<bool>(&field(object, name, where).data);
+  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is not true or false");
+  return *value;
+}
+
+const Value::Array& list(const Value::Object& object, const char* name, const std::string& where) {
+  const auto* value = std::get_if<Value::Array>(&field(object, name, where).data);
+  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is no array");
+  return *value;
+}
+
+std::vector<double> numbers(const Value::Object& object, const char* name, const std::string& where) {
+  std::vector<double> out;
+  for (const Value& item : list(object, name, where)) {
+    const double* number = std::get_if<double>(&item.data);
+    if (number == nullptr || !std::isfinite(*number))
+      refuse("has a \"" + std::string(name) + "\"" + where + " with something that is no finite number");
+    out.push_back(*number);
+  }
+  return out;
+}
+
+Value values(const std::vector<double>& numbers) {
+  Value::Array out;
+  out.reserve(numbers.size());
+  for (const double v : numbers) out.push_back({v + 0.0});  // −0 is 0: jsonb has no other
+  return {std::move(out)};
+}
+
+ColumnKind kind_from(const std::string& name, const std::string& where) {
+  for (int k = 0; k <= static_cast<int>(ColumnKind::sparse); ++k)
+    if (kind_name(static_cast<ColumnKind>(k)) == name) return static_cast<ColumnKind>(k);
+  refuse("has the kind \"" + name + "\"" + where + ", which is none");
+}
+
+void require_keys(const Value::Object& object, std::initializer_list<std::string_view> known,
+                  const std::string& where) {
+  for (const auto& entry : object)
+    if (std::find(known.begin(), known.end(), entry.first) == known.end())
+      refuse("has the unknown part \"" + entry.first + "\"" + where);
+}
+
+void read_categories(Column& c, const Value::Object& object, const std::string& where) {
+  for (const Value& item : list(object, "categories", where)) {
+    const auto* name = std::get_if<std::string>(&item.data);
+    if (name == nullptr) refuse("has a category" + where + " that is no string");
+    if (!c.categories.empty() && !(c.categories.back() < *name))
+      refuse("has categories" + where + " that do not ascend");
+    c.categories.push_back(*name);
+  }
+}
+
+void read_width(Column& c, const Value::Object& object, const std::string& where) {
+  const double* width = std::get_if<double>(&field(object, "width", where).data);
+  if (width == nullptr || !(*width >= 0 && *width <= std::numeric_limits<std::int32_t>::max()) ||
+      *width != std::floor(*width))
+    refuse("has a \"width\"" + where + " that is no count");
+  c.width = static_cast<std::int32_t>(*width);
+}
+
+Column column_from(const Value& value, std::size_t number) {
+  std::string where = " in column " + std::to_string(number);
+  const auto* object = std::get_if<Value::Object>(&value.data);
+  if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is no object");
+  require_keys(*object, {"name", "type", "kind", "missing", "unit", "categories", "width", "fill", "center", "scale"},
+               where);
+  Column c;
+  c.name = text(*object, "name", where);
+  where = " of column \"" + c.name + "\"";
+  c.type = text(*object, "type", where);
+  c.kind = kind_from(text(*object, "kind", where), where);
+  c.missing = flag(*object, "missing", where);
+  const auto unit = object->find("unit");
+  if (unit_of(c.kind).empty() ? unit != object->end() : text(*object, "unit", where) != unit_of(c.kind))
+    refuse("has another \"unit\"" + where + " than that of its kind");
+  const bool numbered = scalar(c.kind) || c.kind == ColumnKind::dense, listed = c.kind == ColumnKind::category;
+  const std::size_t parts =
+      4 + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) + (block(c.kind) ? 1 : 0) + (numbered ? 3 : 0);
+  if (listed) read_categories(c, *object, where);
+  if (block(c.kind)) read_width(c, *object, where);
+  if (object->size() > parts) refuse("has parts" + where + " that its kind has not");
+  if (!numbered) return c;
+  c.fill = numbers(*object, "fill", where);
+  c.center = numbers(*object, "center", where);
+  c.scale = numbers(*object, "scale", where);
+  const auto count = static_cast<std::size_t>(c.values());
+  if (c.fill.size() != count || c.center.size() != count || c.scale.size() != count)
+    refuse("has another number of \"fill\", \"center\" or \"scale\"" + where + " than of features");
+  for (const double s : c.scale)
+    if (!(s > 0)) refuse("has a \"scale\"" + where + " that is not positive");
+  return c;
+}
+
+}  // namespace
+
+Value::Object Encoder::to_value() const {
+  Value::Array columns;
+  for (const Column& c : columns_) {
+    Value::Object column;
+    column["name"].data = c.name;
+    column["type"].data = c.type;
+    column["kind"].data = std::string(kind_name(c.kind));
+    column["missing"].data = c.missing;
+    if (!unit_of(c.kind).empty()) column["unit"].data = std::string(unit_of(c.kind));
+    if (c.kind == ColumnKind::category) {
+      Value::Array names;
+      for (const std::string& name : c.categories) names.push_back({name});
+      column["categories"].data = std::move(names);
+    } else if (block(c.kind)) {
+      column["width"].data = static_cast<double>(c.width);
+    }
+    if (scalar(c.kind) || c.kind == ColumnKind::dense) {
+      column["fill"] = values(c.fill);
+      column["center"] = values(c.center);
+      column["scale"] = values(c.scale);
+    }
+    columns.push_back({std::move(column)});
+  }
+  Value::Object out;
+  out["version"].data = version;
+  out["missing"].data = std::string(missing_ == Missing::impute ? "impute"
+                                    : missing_ == Missing::skip ? "skip"
+                                                                : "error");
+  out["unknown_features"].data = std::string(unknown_is_error_ ? "error" : "reference");
+  out["columns"].data = std::move(columns);
+  return out;
+}
+
+std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
+  const auto* object = std::get_if<Value::Object>(&value.data);
+  if (object == nullptr) refuse("must be an object");
+  const double* found = std::get_if<double>(&field(*object, "version", "").data);
+  if (found == nullptr || *found != version)
+    throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1",
+                "It was written by another version of margin: update this one, or train again.");
+  require_keys(*object, {"version", "missing", "unknown_features", "columns"}, "");
+  const std::string missing = text(*object, "missing", ""), unknown = text(*object, "unknown_features", "");
+  if (missing != "impute" && missing != "skip" && missing != "error")
+    refuse("has a \"missing\" that is not impute, skip or error");
+  if (unknown != "reference" && unknown != "error")
+    refuse("has an \"unknown_features\" that is not reference or error");
+  std::vector<Column> columns;
+  for (const Value& item : list(*object, "columns", "")) {
+    columns.push_back(column_from(item, columns.size() + 1));
+    if (columns.size() > 1 && !(columns[columns.size() - 2].name < columns.back().name))
+      refuse("has columns whose names do not ascend");
+  }
+  return std::make_unique<const Encoder>(std::move(columns),
+                                         missing == "impute" ? Missing::impute
+                                         : missing == "skip" ? Missing::skip
+                                                             : Missing::error,
+                                         unknown == "error");
+}
+
+}  // namespace margin

@@ -1,0 +1,73 @@
+// The rows of a training whose features are columns with names. What their features are, categories and means, is known
+// only once all rows are: until then cells are kept as they came, as rows of a data set that may go to a file.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/memory_limit.hpp"
+#include "core/base/progress.hpp"
+#include "core/data/dataset.hpp"
+#include "core/encoder/encoder.hpp"
+
+namespace margin {
+
+/// The categories of one column in the order in which they come.
+class CategoryTable {
+ public:
+  explicit CategoryTable(std::pmr::memory_resource* memory) : names_(memory), index_(memory) {}
+  /// The number of a category, given when it is new; −1 when it would be one more than `most`.
+  std::int32_t intern(std::string_view name, std::int32_t most);
+  std::int32_t size() const { return static_cast<std::int32_t>(names_.size()); }
+  /// Sorted by bytes, and the place of each there.
+  std::vector<std::string> sorted(std::vector<double>& rank) const;
+
+ private:
+  std::pmr::deque<std::pmr::string> names_;  // which stay where they are
+  std::pmr::unordered_map<std::string_view, std::int32_t> index_;
+};
+
+class RowTable {
+ public:
+  /// `columns`: names, types and kinds, sorted by name. Labels, weights and cells go to `rows`, which is empty and
+  /// outlives the table; blocks and categories to `memory`.
+  RowTable(std::vector<Column> columns, const EncoderRules& rules, Dataset& rows, std::pmr::memory_resource* memory);
+  RowTable(const RowTable&) = delete;
+  RowTable& operator=(const RowTable&) = delete;
+
+  const std::vector<Column>& columns() const { return columns_; }
+  /// The cell of a category. Throws Error(invalid_value) beyond max_categories.
+  double category(std::size_t column, std::string_view name);
+  /// False for a row that the option `missing` leaves out. Throws Error as Dataset::append; null_value for missing cells
+  /// where they are to be errors; wrong_dimensions for a block of another length.
+  bool append(const Cells& cells, const Label& label, double weight);
+
+  /// What all rows say of the columns, whatever order they came in.
+  std::shared_ptr<const Encoder> fit(const Progress& progress) const;
+  /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
+  /// the store of the rows, and without one Error(limit_exceeded) is thrown.
+  std::unique_ptr<Dataset> encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory) const;
+
+ private:
+  class CellReader;
+  std::int32_t cell_width() const;
+  void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
+  void fit_block(Column& column, std::size_t j, const Progress& progress) const;
+
+  std::vector<Column> columns_;  // `missing`: of the rows so far
+  EncoderRules rules_;
+  Dataset& rows_;
+  std::vector<CategoryTable> categories_;
+  std::vector<std::unique_ptr<Dataset>> blocks_;  // of each column, null for others
+  std::vector<double> largest_;                   // |cell| of each column
+  double largest_weight_ = 0;
+  std::vector<double> written_;  // scratch of one row
+};
+
+}  // namespace margin

@@ -1,0 +1,41 @@
+// Sums that do not depend on the order of their terms: the same bits whatever order rows come in. Demmel and Nguyen
+// (2013): a term is cut into two parts on grids that all terms share, so coarse that sums of the parts are exact.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace margin {
+
+/// The cuts for `terms` terms of at most `largest` in size. What they leave out of a term is below
+/// 2⁻¹⁰⁰ · terms² · largest. Beyond 1e300 the sums are plain ones.
+struct OrderFreeCuts {
+  OrderFreeCuts() = default;
+  OrderFreeCuts(double largest, std::int64_t terms) {
+    if (!(largest > 0 && largest < 1e300)) return;
+    int count = 0, size = 0;
+    std::frexp(static_cast<double>(terms), &count);
+    std::frexp(largest, &size);
+    // 1.5 · 2^k: a sum with a term of either sign stays in one binade.
+    coarse = std::ldexp(1.5, std::min(1022, size + count + 1));
+    fine = std::ldexp(1.5, std::max(-1021, size + count + 1 - 52 + count + 1));
+  }
+  double coarse = 0, fine = 0;
+};
+
+/// One such sum.
+class OrderFreeSum {
+ public:
+  void add(double term, const OrderFreeCuts& cuts) {
+    const double high = (term + cuts.coarse) - cuts.coarse;
+    high_ += high;
+    low_ += ((term - high) + cuts.fine) - cuts.fine;
+  }
+  double value() const { return high_ + low_; }
+
+ private:
+  double high_ = 0, low_ = 0;
+};
+
+}  // namespace margin
