@@ -709,6 +709,90 @@ CREATE FUNCTION margin_verify(model margin_model, state margin_state) RETURNS ma
 COMMENT ON FUNCTION margin_verify(margin_model, margin_state)
   IS 'margin_verify of the rows whose terms were summed up; without the bound of dual weights, which belong to an order of rows';
 
+-- ------------------------------------------------------------------------------------------------------- inference
+
+CREATE TYPE margin_coefficient AS (
+  feature integer,
+  estimate float8,
+  std_error float8,
+  statistic float8,
+  p_value float8,
+  lower float8,
+  upper float8
+);
+COMMENT ON TYPE margin_coefficient IS 'a coefficient of a model with its standard error, test and interval';
+COMMENT ON COLUMN margin_coefficient.feature IS 'number of the feature, from 1; NULL: the intercept';
+COMMENT ON COLUMN margin_coefficient.estimate IS 'the weight of the feature in the model';
+COMMENT ON COLUMN margin_coefficient.std_error IS 'standard error of the estimate';
+COMMENT ON COLUMN margin_coefficient.statistic IS 'estimate / std_error';
+COMMENT ON COLUMN margin_coefficient.p_value IS 'how likely a statistic as far from 0 is, either side, where the coefficient is 0';
+COMMENT ON COLUMN margin_coefficient.lower IS 'lower end of the confidence interval';
+COMMENT ON COLUMN margin_coefficient.upper IS 'upper end of the confidence interval';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step_cluster_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_inference_combine(internal, internal) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_inference_serialize(internal) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_inference_deserialize(bytea, internal) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_final(internal) RETURNS margin_coefficient[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_inference_final(internal) IS 'part of the aggregate margin_inference';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any") (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any") IS 'standard errors, tests and confidence intervals of the coefficients of a model of lambda 0, from the rows that it was trained on';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", options jsonb) (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", jsonb) IS 'the same with options: covariance and level';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, cluster "any", options jsonb) (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, "any", jsonb) IS 'the same of rows in clusters, which depend on each other';
+
 -- -------------------------------------------------------------------------------------------------- model selection
 
 CREATE FUNCTION margin_path_step(internal, "any", "any") RETURNS internal

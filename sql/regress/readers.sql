@@ -7,6 +7,7 @@ CREATE FUNCTION pg_temp.problem_of(solver text, problem text) RETURNS jsonb LANG
   SELECT jsonb_build_object('solver', solver, 'max_iterations', 50, 'intercept', false)
          || CASE WHEN solver ~ '^(boosting|linear_program)' THEN '{"norm": 1}'
                  WHEN problem LIKE 'soft%' THEN '{"lambda": 0.1}'
+                 WHEN problem = 'maximum likelihood' THEN '{"lambda": 0, "loss": "logistic"}'
                  WHEN problem = 'interpolation' THEN '{"loss": "interpolate"}' ELSE '{}' END::jsonb
          || CASE WHEN problem LIKE '%kernel' THEN '{"kernel": "rbf"}' ELSE '{}' END::jsonb $$;
 -- The SQLSTATE of a training, and whether its hint says who reads what it refuses.

@@ -48,7 +48,7 @@ TEST(Options, numbers_in_their_ranges) {
 TEST(Options, numbers_out_of_their_ranges) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::pair<const char*, std::vector<double>> bad[] = {
-      {"norm", {0, 3}},         {"lambda", {0, -1}},      {"tolerance", {-1e-9, 1}}, {"max_iterations", {0, 1.5, 1e16}},
+      {"norm", {0, 3}},         {"lambda", {1e-301, -1}}, {"tolerance", {-1e-9, 1}}, {"max_iterations", {0, 1.5, 1e16}},
       {"max_seconds", {0, -1}}, {"intercept_scale", {0}}, {"seed", {-1, 0.5, 1e17}}, {"l1_ratio", {-0.1, 1}},
       {"epsilon", {-0.1}},      {"smoothing", {0, -1}},
   };
@@ -64,13 +64,13 @@ TEST(Options, numbers_out_of_their_ranges) {
     EXPECT_NE(unsupported_reason(key, value(true)), "accepted") << key;
   }
   EXPECT_EQ(unsupported_reason("lambda", value(-1.0)),
-            "option \"lambda\" must be a number from 1e-300 to 1e300, not -1");
+            "option \"lambda\" must be 0 or a number from 1e-300 to 1e300, not -1");
   EXPECT_EQ(unsupported_reason("lambda", value("x")),
-            "option \"lambda\" must be a number from 1e-300 to 1e300, not \"x\"");
+            "option \"lambda\" must be 0 or a number from 1e-300 to 1e300, not \"x\"");
   EXPECT_EQ(unsupported_reason("lambda", {Value::Array{}}),
-            "option \"lambda\" must be a number from 1e-300 to 1e300, not an empty array");
+            "option \"lambda\" must be 0 or a number from 1e-300 to 1e300, not an empty array");
   EXPECT_EQ(unsupported_reason("lambda", {Value::Object{}}),
-            "option \"lambda\" must be a number from 1e-300 to 1e300, not an object");
+            "option \"lambda\" must be 0 or a number from 1e-300 to 1e300, not an object");
   EXPECT_EQ(unsupported_reason("tolerance", value(1.1)),
             "option \"tolerance\" must be a number of at least 0 and below 1, not 1.1");
 }

@@ -65,6 +65,12 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
       out.push_back(o);
     }
   }
+  if ((record.problems & Record::likelihood) != 0) {
+    Value::Object o = base;
+    o["lambda"].data = 0.0;
+    o["loss"].data = std::string("logistic");
+    out.push_back(o);
+  }
   if ((record.problems & Record::interpolation) != 0) {
     Value::Object o = base;
     o["loss"].data = std::string("interpolate");
@@ -161,6 +167,16 @@ TEST(Records, problems_norms_and_losses_are_those_that_the_solver_takes) {
       const bool known =
           record.losses == Record::Losses::all || (record.losses == Record::Losses::hinge && loss == "hinge");
       EXPECT_EQ(takes(rows, o), known && (record.problems & Record::soft_margin) != 0) << loss;
+      if (record.kernels || loss != "logistic") continue;
+      o.lambda = 0;
+      o.solver = record.name;
+      bool chosen = true;
+      try {
+        choose_solver(make_problem(rows, o), o);
+      } catch (const Error& e) {
+        chosen = e.kind() != ErrorKind::unsupported;
+      }
+      EXPECT_EQ(chosen, (record.problems & Record::likelihood) != 0) << "lambda 0";
     }
   }
 }

@@ -6,9 +6,10 @@
 
 namespace margin {
 
-/// What a returned solution means. The certificate is honest in all four cases.
+/// What a returned solution means. The certificate is honest in all cases.
 enum class Status {
   optimal,          ///< the certified interval is within the tolerance
+  separable,        ///< at lambda 0: proof in hand that weights without bound fit ever better, so that none are best
   not_separable,    ///< proof in hand: no separator has a margin above the (tiny) upper bound
   iteration_limit,  ///< max_iterations, or no further progress in floating point: valid weights, wider interval
   time_limit,       ///< max_seconds passed: valid weights, wider interval

@@ -8,6 +8,7 @@
 #include "core/certificate/kernel.hpp"
 #include "core/certificate/kernel_check.hpp"
 #include "core/certificate/l2_margin.hpp"
+#include "core/certificate/likelihood.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/certificate/stumps.hpp"
@@ -38,6 +39,7 @@ std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors
     return std::make_unique<InterpolationCheck>(objective.dimensions, objective.norm, v.weights,
                                                 v.intercept != nullptr ? *v.intercept : 0.0, objective.intercept,
                                                 with_dual);
+  if (objective.likelihood()) return std::make_unique<LikelihoodCheck>(objective, v.weights, v.intercept);
   if (!objective.hard_margin()) return std::make_unique<RiskCheck>(objective, v.weights, v.intercept, with_dual);
   if (objective.norm != 2)
     return std::make_unique<NormCheck>(objective.classes, objective.dimensions, objective.norm, v.weights, v.intercept,

@@ -24,6 +24,8 @@ struct Certificate {
   double slack = 0;         ///< interpolation: how far inside of its interval the worst row is (negative: outside)
   double smallest_margin = -std::numeric_limits<double>::infinity();  ///< kernels: min_i margin_i / ‖w‖, soft too
 
+  bool separates = false;  ///< lambda 0: no row is on the wrong side, and some are off the boundary
+
   // Interpolation: what final_status() needs to tell rows that contradict each other.
   double least_norm = 0;      ///< ‖w‖_p of any weights that meet the rows is at least this
   double largest_target = 0;  ///< the largest finite |end| of a row's interval

@@ -26,6 +26,7 @@ struct Objective {
   double intercept_scale = 1;  ///< the value of that
 
   bool hard_margin() const { return loss == nullptr; }
+  bool likelihood() const { return loss != nullptr && lambda == 0; }
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
   double constant_feature() const { return intercept ? intercept_scale : 0; }
   /// What an output should give on a row of a class: ±1.

@@ -10,7 +10,8 @@ namespace {
 
 /// The claim of an unfinished solver stands; one that needed a proof does not.
 Status unproven(Status reached) {
-  return reached == Status::optimal || reached == Status::not_separable ? Status::iteration_limit : reached;
+  const bool claim = reached == Status::optimal || reached == Status::not_separable || reached == Status::separable;
+  return claim ? Status::iteration_limit : reached;
 }
 
 Status status_of_margin(const Certificate& c, double negligible, double tolerance, Status reached) {
@@ -40,6 +41,7 @@ Status status_of_targets(const Certificate& c, double tolerance, Status reached)
 
 CertifiedProblem certified_problem(const Problem& p) {
   if (p.interpolate) return CertifiedProblem::interpolation;
+  if (p.likelihood()) return CertifiedProblem::likelihood;
   if (!p.hard_margin) return CertifiedProblem::soft_margin;
   return p.kernel != nullptr ? CertifiedProblem::kernel_hard_margin : CertifiedProblem::hard_margin;
 }
@@ -48,6 +50,8 @@ Status final_status(const Certificate& c, CertifiedProblem problem, double toler
   switch (problem) {
     case CertifiedProblem::interpolation:
       return status_of_targets(c, tolerance, reached);
+    case CertifiedProblem::likelihood:
+      return c.separates ? Status::separable : status_of_risk(c, tolerance, reached);
     case CertifiedProblem::soft_margin:
       return status_of_risk(c, tolerance, reached);
     case CertifiedProblem::kernel_hard_margin:

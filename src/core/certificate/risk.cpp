@@ -258,6 +258,13 @@ double RiskCheck::primal(std::int32_t o) const {
   return or_infinity(mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (2.0 * objective_.dimensions + 40.0)) + lost);
 }
 
+double RiskCheck::least_primal() const {
+  const double weight = total_weight();
+  if (!(weight > 0)) return 0;
+  const double loss = outputs_[0].loss.value() - (outputs_[0].loss_error + tiny * outputs_[0].vanished);
+  return loss > 0 ? loss / weight * (1 - 8 * epsilon) : 0.0;
+}
+
 double RiskCheck::dual(std::int32_t o) const {
   const double weight = total_weight();
   if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;

@@ -59,6 +59,8 @@ class RiskCheck final : public Check {
   double primal(std::int32_t output) const;
   /// The larger of D(a) of one output, rounded down, and D(0) = 0, which bounds P* as every loss is ≥ 0.
   double dual(std::int32_t output) const;
+  /// The mean loss of the first output, rounded down: P without its penalty.
+  double least_primal() const;
   double primal() const;  ///< summed over the outputs
   double dual() const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -61,6 +62,16 @@ const std::vector<std::string_view>& loss_names() {
 bool is_regression_loss(std::string_view name) {
   const Entry* const entry = find(name);
   return entry != nullptr && !entry->classification;
+}
+
+std::string likelihood_losses() {
+  std::string list;
+  std::vector<std::string_view> names;
+  for (const Entry& entry : registry())
+    if (entry.make({})->self_concordance() < std::numeric_limits<double>::infinity()) names.push_back(entry.name);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "\"" : i + 1 == names.size() ? " and \"" : ", \"") + std::string(names[i]) + "\"";
+  return list;
 }
 
 bool loss_reads(std::string_view name, std::string_view option) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,8 +34,10 @@ class Loss {
   /// settled); negative: minus the distance that u would have to move to make a optimal.
   virtual double slack(double u, double y, double a) const = 0;
   virtual double second_derivative(double u, double y) const = 0;  ///< φ''(u) (generalised where φ is piecewise)
-  virtual double smoothness() const = 0;                  ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
-  virtual double lipschitz() const = 0;                   ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)
+  virtual double smoothness() const = 0;  ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
+  virtual double lipschitz() const = 0;   ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)
+  /// κ: |φ'''| ≤ κ φ''; +∞ where φ has kinks, or flat ends. A finite one is what lambda 0 asks of a loss.
+  virtual double self_concordance() const { return std::numeric_limits<double>::infinity(); }
   virtual bool has_probability() const { return false; }  ///< 1/(1+e^−u) estimates P(y = 1)
 };
 
@@ -47,6 +51,9 @@ const std::vector<std::string_view>& loss_names();
 
 /// True when `name` is a loss whose outcomes are numbers (false for unknown names too).
 bool is_regression_loss(std::string_view name);
+
+/// The losses that lambda 0 takes, for messages: "\"logistic\" and \"squared\"".
+std::string likelihood_losses();
 
 /// Whether the loss of this name reads an option.
 bool loss_reads(std::string_view name, std::string_view option);

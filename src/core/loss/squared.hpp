@@ -28,6 +28,7 @@ class Squared final : public Loss {
   double slack(double u, double y, double a) const override { return -std::fabs(y - u - a / 2); }
   double second_derivative(double, double) const override { return 2; }
   double smoothness() const override { return 0.5; }
+  double self_concordance() const override { return 0; }
   double lipschitz() const override { return std::numeric_limits<double>::infinity(); }
 };
 

@@ -13,6 +13,8 @@ std::string_view status_name(Status status) {
   switch (status) {
     case Status::optimal:
       return "optimal";
+    case Status::separable:
+      return "separable";
     case Status::not_separable:
       return "not_separable";
     case Status::iteration_limit:
@@ -24,10 +26,24 @@ std::string_view status_name(Status status) {
 }
 
 std::optional<Status> status_from(std::string_view name) {
-  for (const Status s : {Status::optimal, Status::not_separable, Status::iteration_limit, Status::time_limit})
+  for (const Status s :
+       {Status::optimal, Status::separable, Status::not_separable, Status::iteration_limit, Status::time_limit})
     if (name == status_name(s)) return s;
   return std::nullopt;
 }
+
+namespace {
+
+/// Why a model with lambda 0 cannot be; empty where it can.
+std::string refusal_of_likelihood(const Model& m) {
+  if (!m.likelihood()) return {};
+  if (!(make_loss(m.loss, Options{})->self_concordance() < std::numeric_limits<double>::infinity()))
+    return "must be above 0 in a model with the loss \"" + m.loss + "\"";
+  if (m.outputs() != 1) return "must be above 0 in a model of more than two classes";
+  return {};
+}
+
+}  // namespace
 
 std::optional<FieldConflict> conflict_of(const Model& m) {
   const std::string named = m.loss.empty() ? "is NULL" : "is \"" + m.loss + "\"";
@@ -41,6 +57,7 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
       return FieldConflict{"classes", "is missing: a model without classes is a regression, which has a lambda"};
     if (!is_regression_loss(m.loss))
       return FieldConflict{"loss", named + ", which is no loss of a regression, but the model has no classes"};
+    if (const std::string reason = refusal_of_likelihood(m); !reason.empty()) return FieldConflict{"lambda", reason};
     return m.norm == 2 ? std::nullopt : std::optional(FieldConflict{"norm", "must be 2 in a model with lambda"});
   }
   if (m.loss == "interpolate" || is_regression_loss(m.loss))
@@ -52,6 +69,7 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
   const auto& names = loss_names();
   if (std::find(names.begin(), names.end(), m.loss) == names.end())
     return FieldConflict{"loss", named + ", which is no loss of a model with lambda"};
+  if (const std::string reason = refusal_of_likelihood(m); !reason.empty()) return FieldConflict{"lambda", reason};
   if (m.norm != 2) return FieldConflict{"norm", "must be 2 in a model with lambda"};
   if (stumps_of(m.basis.get()) != nullptr) return FieldConflict{"lambda", "must be NULL in a model of stumps"};
   if (m.basis != nullptr && m.loss != "hinge")

@@ -51,6 +51,8 @@ struct Model {
 
   bool regression() const { return task == Task::regression; }
   bool hard_margin() const { return !lambda.has_value(); }
+  /// Least squares or maximum likelihood.
+  bool likelihood() const { return lambda == 0.0; }
   /// It meets its targets instead of trading errors.
   bool interpolates() const { return hard_margin() && loss == "interpolate"; }
   /// Its interval is that of a largest margin; else that of a smallest objective.

@@ -56,7 +56,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   margins.norm = 2;
   margins_ = make_check(margins, vectors, false);
   // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
-  if (!options.standardize && !std::isnan(model.certificate.gap))
+  if (!options.standardize && !model.likelihood() && !std::isnan(model.certificate.gap))
     certain_.emplace(objective(soft), vectors.weights, vectors.intercept,
                      distance_bound(model.certificate.gap, *model.lambda, options.l1_ratio));
 }
@@ -171,10 +171,12 @@ std::vector<double> Verification::state() const {
 
 bool Verification::merge(const std::vector<double>& s) {
   if (s.size() < 2 || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
-  std::size_t from = 2;
+  std::size_t from = 2, measured = 2;  // numbers of a state that was summed from measured rows
+  for (const Check* const check : {check_.get(), margins_.get()})
+    if (check != nullptr) measured += check->folds().size();
   for (Check* const check : {check_.get(), margins_.get()}) {
     if (check == nullptr) continue;
-    const std::size_t size = check->state().size();
+    const std::size_t size = s.size() == measured ? check->folds().size() : check->state().size();
     if (s.size() - from < size) return false;
     const auto at = s.begin() + static_cast<std::ptrdiff_t>(from);
     if (!check->merge(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(size)))) return false;
@@ -212,7 +214,8 @@ VerifiedModel Verification::result(const Progress& progress) const {
     out.margin_lower = c.lower;
     out.margin_upper = finite(dual);
   } else {
-    dual = dual_counts_ ? c.lower : unknown;
+    // At lambda 0 the rows prove a bound without dual weights; 0 is none.
+    dual = dual_counts_ || (model_.likelihood() && c.lower > 0) ? c.lower : unknown;
     gap = primal - dual;
     if (model_.basis != nullptr) {
       out.errors = c.errors;

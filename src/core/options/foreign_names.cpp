@@ -21,8 +21,7 @@ constexpr ForeignName options[] = {
     {" scoring ", "margin_cross_validate reads it, as \"metric\"."},
     {" penalty ",
      "'l2' is the penalty of every model with lambda; 'elasticnet' is \"l1_ratio\", above 0 and below 1; no penalty is "
-     "a "
-     "hard margin, without lambda."},
+     "\"lambda\" => 0."},
     {" reg_alpha ", "An l1 penalty is a share of lambda here: \"l1_ratio\"."},
     {" n_iter epochs n_epochs n_estimators num_boost_round n_rounds iterations ", "Here it is \"max_iterations\"."},
     {" eps stopping_tolerance ", "Here it is \"tolerance\", the relative width of the certified interval."},
@@ -60,7 +59,7 @@ constexpr ForeignName losses[] = {
 };
 
 constexpr ForeignName solvers[] = {
-    {" lbfgs liblinear newton-cg newton-cholesky saga sag tron irls cholesky svd lsqr sparse_cg ",
+    {" lbfgs liblinear newton-cg newton-cholesky saga sag tron cholesky svd lsqr sparse_cg ",
      "Leave solver out: 'auto' chooses; 'newton' and 'sdca' are the certified methods for soft margins."},
     {" adam sgdclassifier sgdregressor momentum_sgd ", "Stochastic gradient descent is \"sgd\"."},
     {" libsvm svm ", "Here it is \"smo\", for kernels; leave solver out and 'auto' chooses."},

@@ -145,11 +145,11 @@ const std::vector<OptionRecord>& option_records() {
           {
               {"norm", "\"any\"", "1 <= p <= 2: the p of the lp norm that measures the margin; 'sparse': 1 + 1/ln d",
                "2", ReadBy::every_training, "every hard margin, interpolation", set_norm},
-              {"lambda", "double precision", "1e-300 to 1e300", "none: hard margin", ReadBy::every_training,
+              {"lambda", "double precision", "0, or 1e-300 to 1e300", "none: hard margin", ReadBy::every_training,
                "every soft margin",
                [](Options& s, std::string_view k, const Value& v) {
-                 s.lambda =
-                     number(k, v, "a number from 1e-300 to 1e300", [](double x) { return x >= 1e-300 && x <= 1e300; });
+                 s.lambda = number(k, v, "0 or a number from 1e-300 to 1e300",
+                                   [](double x) { return x == 0 || (x >= 1e-300 && x <= 1e300); });
                }},
               {"loss", "text",
                "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or "

@@ -52,6 +52,24 @@ void check_hard_margin(const Dataset& data, const Options& s, const Method& meth
                     method.loss_followers + ".");
 }
 
+void check_likelihood(const Problem& p, const Options& s) {
+  if (!(p.loss->self_concordance() < std::numeric_limits<double>::infinity()))
+    throw Error(ErrorKind::unsupported,
+                s.loss.empty() ? "lambda => 0 needs a loss"
+                               : "loss \"" + s.loss + "\" needs a lambda above 0: without one it has no unique optimum",
+                "At lambda 0 " + likelihood_losses() +
+                    " are least squares and maximum likelihood; for a hard margin leave lambda out.");
+  if (p.task == Task::multiclass)
+    throw Error(ErrorKind::unsupported,
+                "lambda => 0 tells two classes apart, and the labels are " + std::to_string(p.classes) + " classes",
+                "Train each class against the rest, with label = 'name' as the label, or give a lambda above 0.");
+  if (s.l1_ratio > 0)
+    throw Error(ErrorKind::unsupported, "option \"l1_ratio\" is a share of lambda, which is 0", "Give lambda as well.");
+  if (s.calibration != Calibrate::none)
+    throw Error(ErrorKind::unsupported, "option \"calibration\" needs a lambda above 0",
+                "At lambda 0 the scores of loss \"logistic\" are log-odds as they are.");
+}
+
 void set_labels(Problem& p, const Progress& progress) {
   const ClassTable& table = p.data.classes();
   const std::vector<std::int32_t> rank = table.ranks();
@@ -252,6 +270,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.lambda = *options.lambda;
   p.loss_name = options.loss.empty() ? "hinge" : options.loss;
   p.loss = make_loss(p.loss_name, options);
+  if (p.likelihood()) check_likelihood(p, options);
   set_row_weights(p, options, progress);
   if (p.task == Task::regression) set_target_units(p, options, progress);
   return p;

@@ -45,6 +45,8 @@ struct Problem {
   double target_center = 0;    ///< the same with an intercept; its penalty is on the distance from here
   double target_scale = 1;     ///< the standard deviation of the targets, with `standardize`
 
+  /// Least squares or maximum likelihood: nothing but the rows bounds the weights.
+  bool likelihood() const { return !hard_margin && lambda == 0; }
   std::int64_t rows() const { return data.rows(); }
   std::int32_t dimensions() const { return data.dimensions(); }
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }

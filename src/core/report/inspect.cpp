@@ -145,7 +145,7 @@ std::optional<Interval> interval_of(const Model& m, const Options& options) {
   i.gap = std::max(0.0, i.upper - i.lower);
   const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
-  if (m.lambda.has_value()) {
+  if (m.lambda.has_value() && !m.likelihood()) {
     i.distance = distance_bound(i.gap, *m.lambda, options.l1_ratio);
   } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.

@@ -14,6 +14,10 @@ void require_plain(const Model& model, const Options& options) {
   if (model.basis != nullptr)
     throw Error(ErrorKind::unsupported, "a question has weights of features, and this model has others",
                 "margin_verify checks models of kernels and stumps.");
+  if (model.likelihood())
+    throw Error(ErrorKind::unsupported,
+                "a question at lambda 0 would need sums of squares of all rows for its interval",
+                "margin_verify(model, label, features) recomputes it.");
   if (options.standardize && !model.about_margin())
     throw Error(ErrorKind::unsupported,
                 "the model was trained with standardize: its objective is in units that only its training knew",

@@ -37,6 +37,8 @@ std::optional<Error> reason_against(const Options& o) {
   if (o.l1_ratio > 0) return refused("option \"l1_ratio\"", "Train with train_margin.");
   if (o.initial.has_value())
     return refused("option \"initial\"", "Leave it out: a sample of the rows gives the start.");
+  if (o.lambda == 0.0)
+    return refused("lambda => 0", "Train with train_margin, or give a small lambda, for example 1e-9.");
   return std::nullopt;
 }
 

@@ -34,6 +34,7 @@ extern const Solver& newton;
 extern const Solver& newton_cg;
 extern const Solver& smo;
 extern const Solver& sampling;
+extern const Solver& irls;
 extern const Solver& soft_auto;
 
 namespace {
@@ -249,12 +250,14 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
     throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
                 "Or give lambda for a soft margin, one class against the rest.");
   }
+  if (problem.likelihood()) return irls;
   return problem.hard_margin ? solver_of_hard_margin(problem.norm, options) : soft_auto;
 }
 
 const Solver& likely_solver_of_auto(const Options& options) {
   if (options.loss == "interpolate") return interpolation;
   if (!options.kernel.empty() && options.kernel != "linear") return smo;
+  if (options.lambda == 0.0) return irls;
   return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
 }
 

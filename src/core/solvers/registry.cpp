@@ -23,6 +23,7 @@ extern const Solver& mirror_descent;
 extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& sgd;
+extern const Solver& irls;
 extern const Solver& newton;
 extern const Solver& newton_cg;
 extern const Solver& soft_auto;
@@ -49,6 +50,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &sgd,
       &newton,
       &newton_cg,
+      &irls,
       &soft_auto,
       &smo,
       &sampling,
@@ -117,8 +119,9 @@ bool SolverRecord::reads(std::string_view option) const { return contains(option
 
 std::string SolverRecord::problem() const {
   std::string text;
-  for (const auto& [kind, words] : {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
-                                    std::pair(interpolation, "interpolation")})
+  for (const auto& [kind, words] :
+       {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
+        std::pair(interpolation, "interpolation"), std::pair(likelihood, "maximum likelihood")})
     if ((problems & kind) != 0) text += (text.empty() ? "" : " or ") + std::string(words);
   return text + (kernels ? ", kernel" : "");
 }
@@ -166,6 +169,8 @@ const Solver& choose_solver(const Problem& problem, const Options& options) {
   const SolverRecord& record = solver.record();
   const std::string reason = problem.interpolate && (record.problems & SolverRecord::interpolation) == 0
                                  ? "targets are met exactly by \"interpolation\" alone"
+                             : problem.likelihood() && (record.problems & SolverRecord::likelihood) == 0
+                                 ? "it needs a lambda above 0; at 0 there is \"irls\" alone"
                              : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
                                                                             : solver.unsupported_reason(problem);
   if (!reason.empty())

@@ -110,6 +110,9 @@ void settle(SelectionOptions& s) {
         "Compare such models on rows held out: train_margin(label, features, options) FILTER (WHERE id % 5 <> 0), "
         "then margin_evaluate(model, label, features) FILTER (WHERE id % 5 = 0). For sparse weights with a lambda "
         "give l1_ratio.");
+  if (s.settings.lambda == 0.0)
+    throw Error(ErrorKind::unsupported, "option \"lambda\" must be above 0 here: at 0 there is nothing to choose",
+                "Leave it out for the default, or train with train_margin.");
   if (s.settings.lambda.has_value()) s.lambdas = {*s.settings.lambda};
   if (s.losses.empty()) s.losses = {s.settings.loss.empty() ? "hinge" : s.settings.loss};
   for (const std::string& name : s.losses) {

@@ -52,7 +52,8 @@ bool useless(const Model& model, double tolerance) {
 void TrainingWarnings::give(const Model& model, const Options& options) {
   give_unless_optimal(model, options);
   // Where nothing separates the rows, that warning says it.
-  if (model.status == Status::not_separable || !useless(model, options.tolerance) || ++useless_ > most_warnings + 1)
+  if (model.status == Status::not_separable || model.status == Status::separable ||
+      !useless(model, options.tolerance) || ++useless_ > most_warnings + 1)
     return;
   if (useless_ == most_warnings + 1)
     warn("further models of this statement are worse than a constant", "margin_evaluate shows how good each is.");
@@ -91,6 +92,12 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
                   : ""),
          std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
              (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
+    return;
+  }
+  if (model.status == Status::separable) {
+    warn("the classes are separated: no weights are the most likely, longer ones always are more so",
+         "margin_weights shows by which features. Leave these out, give a lambda above 0, or leave lambda out for the "
+         "separator of largest margin.");
     return;
   }
   const bool time = model.status == Status::time_limit;

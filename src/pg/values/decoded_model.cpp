@@ -100,8 +100,8 @@ Model read_model(Datum composite) {
   read_dual_weights(reader, model);
   model.loss = reader.string("loss").value_or("");
   model.lambda = reader.float8("lambda");
-  if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda > 0))
-    reader.refuse("lambda", "must be NULL or a positive number");
+  if (model.lambda.has_value() && !(std::isfinite(*model.lambda) && *model.lambda >= 0))
+    reader.refuse("lambda", "must be NULL or a number of 0 or more");
   model.norm = reader.float8("norm").value_or(2);
   if (!(model.norm >= 1 && model.norm <= 2)) reader.refuse("norm", "must be NULL or from 1 to 2");
   if (const auto found = conflict_of(model)) reader.refuse(found->field, found->problem);

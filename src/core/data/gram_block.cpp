@@ -1,0 +1,71 @@
+#include "core/data/gram_block.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace margin {
+
+namespace {
+
+constexpr std::size_t width = SymmetricMatrix::panel_width;
+// Rows per packed block: a panel of it (32 kB) fits the first-level cache beside another.
+constexpr std::size_t block_rows = GramBlock::rows_per_block;
+// The kernel multiplies about this many times faster than a scattered sparse outer product.
+constexpr double dense_advantage = 40;
+
+}  // namespace
+
+GramBlock::GramBlock(std::size_t features, double constant)
+    : features_(features),
+      panels_(SymmetricMatrix::panels_of(features + (constant != 0 ? 1 : 0))),
+      constant_(constant),
+      packed_(panels_ * width * block_rows, 0.0) {}
+
+void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress) {
+  const std::size_t d = features_;
+  const double constant = constant_;
+  const auto count = static_cast<std::size_t>(x.count);
+  if (x.indices != nullptr && dense_advantage * static_cast<double>(count) * static_cast<double>(count) <
+                                  static_cast<double>(panels_ * width) * static_cast<double>(panels_ * width)) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const double s = factor * weight * x.value(static_cast<std::int32_t>(k));
+      double* to = sum.row(static_cast<std::size_t>(x.indices[k]));
+      for (std::size_t l = k; l < count; ++l) to[x.indices[l]] += s * x.value(static_cast<std::int32_t>(l));
+      if (constant != 0) to[d] += s * constant;
+    }
+    if (constant != 0) sum.row(d)[d] += factor * weight * constant * constant;
+    progress.work(2 * static_cast<double>(count) * static_cast<double>(count) + 8);
+    return;
+  }
+  const double root = std::sqrt(weight);
+  double* at = packed_.data() + filled_ * width;
+  const std::size_t panel = width * block_rows;
+  if (x.indices != nullptr) {
+    for (std::size_t p = 0; p < panels_; ++p) std::fill_n(at + p * panel, width, 0.0);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto j = static_cast<std::size_t>(x.indices[k]);
+      at[j / width * panel + j % width] = root * x.value(static_cast<std::int32_t>(k));
+    }
+  } else {
+    // The padding of the last panel stays the zeros it was made with; the intercept's column is written below.
+    if (x.wide)
+      simd().pack_d(x.doubles(), d, root, at, panel);
+    else
+      simd().pack_f(x.floats(), d, root, at, panel);
+  }
+  if (constant != 0) at[d / width * panel + d % width] = root * constant;
+  progress.work(static_cast<double>(panels_ * width) * 2);
+  if (++filled_ == block_rows) flush(factor, sum, progress);
+}
+
+void GramBlock::flush(double factor, SymmetricMatrix& sum, const Progress& progress) {
+  if (filled_ == 0) return;
+  for (std::size_t p = 0; p < panels_; ++p) {
+    simd().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
+    // The kernel does some 16 multiply-adds in the time that Run counts for one.
+    progress.work(static_cast<double>(filled_ * (panels_ - p) * width * width) / 16);
+  }
+  filled_ = 0;
+}
+
+}  // namespace margin

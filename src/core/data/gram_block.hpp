@@ -1,0 +1,31 @@
+// Weighted sums of outer products, row by row.
+#pragma once
+
+#include <vector>
+
+#include "core/base/progress.hpp"
+#include "core/data/row.hpp"
+#include "core/math/symmetric_matrix.hpp"
+
+namespace margin {
+
+/// Adds weight x xᵀ to a matrix, row by row; `x` has one more column of the value `constant` where that is not 0. Rows
+/// are packed, scaled by √weight, into column panels of some 256 rows, on which the kernel runs from cache; thin sparse
+/// rows are multiplied out one by one. The matrix has all rows after flush().
+class GramBlock {
+ public:
+  static constexpr std::size_t rows_per_block = 256;
+
+  GramBlock(std::size_t features, double constant);
+  /// weight ≥ 0, times a factor of any sign, the same for all rows between two calls of flush().
+  void add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress);
+  void flush(double factor, SymmetricMatrix& sum, const Progress& progress);
+
+ private:
+  std::size_t features_, panels_;
+  double constant_;
+  std::vector<double> packed_;
+  std::size_t filled_ = 0;
+};
+
+}  // namespace margin
