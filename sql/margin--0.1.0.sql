@@ -722,10 +722,10 @@ CREATE TYPE margin_coefficient AS (
 );
 COMMENT ON TYPE margin_coefficient IS 'a coefficient of a model with its standard error, test and interval';
 COMMENT ON COLUMN margin_coefficient.feature IS 'number of the feature, from 1; NULL: the intercept';
-COMMENT ON COLUMN margin_coefficient.estimate IS 'the weight of the feature in the model';
-COMMENT ON COLUMN margin_coefficient.std_error IS 'standard error of the estimate';
+COMMENT ON COLUMN margin_coefficient.estimate IS 'its weight in the model';
+COMMENT ON COLUMN margin_coefficient.std_error IS 'standard error of that';
 COMMENT ON COLUMN margin_coefficient.statistic IS 'estimate / std_error';
-COMMENT ON COLUMN margin_coefficient.p_value IS 'how likely a statistic as far from 0 is, either side, where the coefficient is 0';
+COMMENT ON COLUMN margin_coefficient.p_value IS 'probability of a statistic as far from 0, on either side, if the coefficient is 0';
 COMMENT ON COLUMN margin_coefficient.lower IS 'lower end of the confidence interval';
 COMMENT ON COLUMN margin_coefficient.upper IS 'upper end of the confidence interval';
 
