@@ -123,6 +123,7 @@ void Answer::reach_dimensions(const FeatureRow& x, const Progress& progress) {
 }
 
 void Answer::fold(std::size_t k, double value) {
+  if (value == 0 && folds_[k] == '+') return;
   if (folds_[k] == '+')
     sums_[k].add(value);
   else

@@ -27,7 +27,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double settled = 1e-4;
 constexpr double start_tolerance = 1e-4;
 constexpr double wanted_share = 0.05, gap_share = 1e-3;
-constexpr int most_idle = 6;
+constexpr int most_idle = 6;  // a step of the squared loss that gains nothing is the last: rounding is all that is left
 
 class SmoothScans {
  public:
@@ -126,7 +126,9 @@ ScanSolution SmoothScans::solve(Answer& first) {
     last = upper;
     gap = std::min(gap, upper - lower);
     const double wanted = options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
-    if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) || idle >= most_idle) break;
+    if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) ||
+        idle >= (constant ? 1 : most_idle))
+      break;
     const double share = std::max(wanted_share * wanted, gap_share * gap) / static_cast<double>(outputs_.size());
     for (const auto& output : outputs_) output->minimise(share, run_);
   }

@@ -76,8 +76,8 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
   if (constant_ != 0) gradient_.back() -= unit * answer.constant_sum(output_);
 }
 
-/// F(w) = ½‖w‖² + (proximal/2) Σ pull_j (w_j − c_j)² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over
-/// the rows in memory.
+/// F(w) = ½‖w‖² + (proximal/2) ‖w − c‖² + <linear, w − c> + ½ (w − c)ᵀ rest (w − c) + Σ cost φ(<x, w>) over the rows in
+/// memory.
 struct SmoothModel::Model {
   Model(const SmoothModel& of, ScanRun& run);
   /// F, its gradient, and the scores of the rows.
@@ -85,7 +85,7 @@ struct SmoothModel::Model {
 
   Problem problem;
   NewtonProblem rows;
-  const Vector &center, &pull;
+  const Vector& center;
   double proximal;
   Vector linear, scores, coefficient, sum;
   SymmetricMatrix rest;
@@ -95,7 +95,6 @@ SmoothModel::Model::Model(const SmoothModel& of, ScanRun& run)
     : problem(of.p_.over(of.rows_.rows())),
       rows(of.rows_.newton(problem, of.output_, NewtonProblem::Systems::cholesky, run.run())),
       center(of.best),
-      pull(of.pull_),
       proximal(of.proximal_),
       linear(of.w.size()),
       scores(rows.y.size()),
@@ -129,13 +128,9 @@ double SmoothModel::Model::evaluate(const Vector& w, Vector& gradient) {
     coefficient[i] = rows.cost[i] * rows.loss.derivative(scores[i], rows.y[i]);
   }
   rows.rows.combine(coefficient.data(), sum.data());
-  double pulled = 0;
-  for (std::size_t j = 0; j < w.size(); ++j) {
-    const double back = proximal * pull[j] * step[j];
-    gradient[j] = w[j] + linear[j] + moved[j] + sum[j] + back;
-    pulled += back * step[j];
-  }
-  return losses + 0.5 * inner(w, w) + inner(linear, step) + 0.5 * inner(step, moved) + 0.5 * pulled;
+  for (std::size_t j = 0; j < w.size(); ++j) gradient[j] = w[j] + linear[j] + moved[j] + sum[j] + proximal * step[j];
+  return losses + 0.5 * inner(w, w) + inner(linear, step) + 0.5 * inner(step, moved) +
+         0.5 * proximal * inner(step, step);
 }
 
 void SmoothModel::minimise(double wanted, ScanRun& run) {
@@ -161,7 +156,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
           model.rows.cost[i] * std::max(0.0, model.rows.loss.second_derivative(model.scores[i], model.rows.y[i]));
     SymmetricMatrix hessian = model.rest;
     GramSum(model.rows.rows).add(model.coefficient.data(), hessian);
-    for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal * model.pull[j];
+    for (std::size_t j = 0; j < w.size(); ++j) hessian.row(j)[j] += model.proximal;
     if (!factorise_with_identity(hessian, factor, progress)) return;
     Vector step = gradient;
     solve_factored(factor, step.data(), &progress);

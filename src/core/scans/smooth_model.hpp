@@ -36,7 +36,7 @@ class SmoothModel {
   std::int32_t output_;
   double constant_, proximal_ = 0;
   bool quadratic_;            // no row is needed in memory
-  std::vector<double> pull_;  // the weights of the proximal term
+  std::vector<double> pull_;  // what the proximal term of a Newton step weighs each column with
   bool fresh_ = false;        // the matrix is that of the best weights
   HeldRows rows_;
   std::vector<double> gradient_;  // of P/λ at the best weights
