@@ -5,7 +5,9 @@
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-pg_major=${PG_MAJOR:-15}
+# The distribution's own server: 15 on Debian 12, 17 on Debian 13.
+pg_major=${PG_MAJOR:-$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)}
+pg_major=${pg_major:-15}
 jobs=${MARGIN_JOBS:-2}
 python=/usr/bin/python3 # Debian's own: the one that has numpy, whatever else is on the PATH
 scratch=''     # the directory of this run; removed at the end
@@ -100,7 +102,7 @@ clean_up() {
 build_extension() {
   local files
   files=$(find "$built/src" -name '*.cpp' | wc -l)
-  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" | awk -v files="$files" '
+  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" WARNINGS='-Wall -Wextra -Werror' | awk -v files="$files" '
     / -c -o / {if (++done % 40 == 0) {print "  " done " of " files " files"; fflush()}}'
 }
 

@@ -66,7 +66,7 @@ stage() {
 }
 
 declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [assert]=own)
-declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [regress]='^ ?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
+declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
 count_tap() { printf '%d %d\n' "$(grep -cE '^ok [0-9]' "$1")" "$(grep -cE '^not ok [0-9]' "$1")"; }
@@ -75,7 +75,7 @@ count_ctest() {
     awk '{bad += $1; all += $2} END {print all - bad, bad + 0}'
 }
 count_regress() {
-  sed -nE 's/^ ?All ([0-9]+) tests passed\. *$/\1 0/p; s/^ ?([0-9]+) of ([0-9]+) tests failed\. *$/\2 -\1/p' "$1" |
+  sed -nE 's/^(# | )?All ([0-9]+) tests passed\. *$/\2 0/p; s/^(# | )?([0-9]+) of ([0-9]+) tests failed\. *$/\3 -\2/p' "$1" |
     awk '{if ($2 < 0) {ok += $1 + $2; bad -= $2} else ok += $1} END {print ok + 0, bad + 0}'
 }
 
@@ -255,7 +255,7 @@ stage_tap() {
   fi
   cp -r "$root/demo/data" "$area/demo-data"
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
-  (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" \
+  (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" TESTDATADIR="$area/tmp_check" TESTLOGDIR="$area/tmp_check/log" \
     PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
     MARGIN_DEMO_DATA="$area/demo-data" PG_SERVER_INCLUDE="$("$pg_config" --includedir-server)" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl) ||
     { # a script that died before its end left the reason in its log

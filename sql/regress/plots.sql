@@ -52,11 +52,11 @@ SELECT texts(margin_roc(m, class, x), '/s:svg/s:title/text()') AS title FROM poi
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET force_parallel_mode = on;
+SELECT count(set_config(name, 'on', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SELECT margin_roc(soft, y, x) = max(roc) AS roc, margin_reliability(soft, y, x) = max(reliability) AS reliability,
        margin_histogram(soft, y, x) = max(histogram) AS histogram
   FROM points, models, charts;
-RESET force_parallel_mode;
+SELECT count(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 
 -- what cannot be drawn
 SELECT margin_roc(several, class, x) FROM points, models;

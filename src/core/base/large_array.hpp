@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "core/base/huge_pages.hpp"
 
 namespace margin {
+
+static_assert(sizeof(void*) == 8,
+              "margin needs a 64-bit system: sums in x87 registers would not be what the certificates assume");
 
 constexpr std::size_t large_array_bytes = std::size_t{256} << 20;  ///< from here on huge pages are asked for
 
@@ -23,7 +27,7 @@ struct LargeAllocator {
   explicit LargeAllocator(const LargeAllocator<U>&) {}
 
   T* allocate(std::size_t n) {
-    if (n > (std::size_t{1} << 60) / sizeof(T)) throw std::bad_alloc();
+    if (n > std::numeric_limits<std::size_t>::max() / 16 / sizeof(T)) throw std::bad_alloc();
     const std::size_t bytes = (n * sizeof(T) + alignment - 1) / alignment * alignment;
     void* const p = std::aligned_alloc(alignment, bytes);
     if (p == nullptr) throw std::bad_alloc();

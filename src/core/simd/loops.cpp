@@ -53,8 +53,15 @@ KernelList available_kernels() {
   KernelList list{{&baseline_table, nullptr, nullptr}, 1};
 #ifdef MARGIN_X86_KERNELS
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v3")) list.items[list.count++] = &avx2_table;
-  if (__builtin_cpu_supports("x86-64-v4")) list.items[list.count++] = &avx512_table;
+  // Feature by feature: g++ 11 does not know the names of the levels here.
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                  __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
+                  __builtin_cpu_supports("movbe");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  if (v3) list.items[list.count++] = &avx2_table;
+  if (v4) list.items[list.count++] = &avx512_table;
 #endif
   return list;
 }

@@ -15,7 +15,6 @@ struct FourierCall {
     if (!known.has_value() || known->dimensions() != dimensions || known->seed() != seed) {
       constexpr double most = 256 << 20;
       const double limit = memory_limit();
-      known.reset();
       known.emplace(dimensions, seed, limit < 0 ? most : std::min(most, limit));
     }
     return *known;

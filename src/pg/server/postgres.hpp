@@ -68,6 +68,7 @@ extern "C" {
 #include <utils/resowner.h>
 #include <utils/syscache.h>
 #include <utils/timestamp.h>
+#include <utils/tuplestore.h>
 #include <utils/typcache.h>
 #include <utils/uuid.h>
 
