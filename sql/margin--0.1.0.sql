@@ -319,6 +319,10 @@ CREATE FUNCTION margin_hashed_features(width integer, VARIADIC columns "any") RE
 COMMENT ON FUNCTION margin_hashed_features(integer, VARIADIC "any")
   IS 'margin_features with text and enums hashed into width features';
 
+CREATE FUNCTION margin_fold(key "any", folds integer DEFAULT 5, seed bigint DEFAULT 0) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_fold("any", integer, bigint) IS 'the fold, from 1, of a row with this key: the same whatever other rows there are';
+
 CREATE FUNCTION margin_fourier(features "any", dimensions integer, gamma float8, seed bigint DEFAULT 0) RETURNS real[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_fourier("any", integer, float8, bigint)
@@ -855,9 +859,20 @@ COMMENT ON AGGREGATE margin_cross_validate("any", "any", jsonb) IS 'compares lam
 
 -- ------------------------------------------------------------------------------------------------------- inspecting
 
-CREATE FUNCTION margin_weights(model margin_model, OUT feature integer, OUT class text, OUT weight float8) RETURNS SETOF record
+CREATE FUNCTION margin_weights(model margin_model, OUT feature integer, OUT class text, OUT weight float8, OUT name text,
+  OUT standardized float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
 COMMENT ON FUNCTION margin_weights(margin_model) IS 'the weights of a model, the largest first';
+
+-- STABLE: the labels of an enum can be renamed.
+CREATE FUNCTION margin_explain(model margin_model, features "any", OUT feature text, OUT class text, OUT value float8,
+  OUT contribution float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
+COMMENT ON FUNCTION margin_explain(margin_model, "any") IS 'what each feature of a row, and the intercept, adds to its score, the largest first';
+
+CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT norm float8, OUT share float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
+COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by the norm of their weights, the largest first';
 
 CREATE FUNCTION margin_certificate(model margin_model, OUT problem text, OUT objective text, OUT status text, OUT lower float8,
   OUT upper float8, OUT gap float8, OUT relative_gap float8, OUT distance float8) RETURNS record

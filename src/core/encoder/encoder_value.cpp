@@ -55,8 +55,10 @@ std::vector<double> numbers(const Value::Object& object, const char* name, const
 Value values(const std::vector<double>& numbers) {
   Value::Array out;
   out.reserve(numbers.size());
-  for (const double v : numbers) out.push_back({v + 0.0});  // −0 is 0: jsonb has no other
-  return {std::move(out)};
+  for (const double v : numbers) out.emplace_back().data = v + 0.0;  // −0 is 0: jsonb has no other
+  Value value;
+  value.data = std::move(out);
+  return value;
 }
 
 ColumnKind kind_from(const std::string& name, const std::string& where) {
@@ -136,7 +138,7 @@ Value::Object Encoder::to_value() const {
     if (!unit_of(c.kind).empty()) column["unit"].data = std::string(unit_of(c.kind));
     if (c.kind == ColumnKind::category) {
       Value::Array names;
-      for (const std::string& name : c.categories) names.push_back({name});
+      for (const std::string& name : c.categories) names.emplace_back().data = name;
       column["categories"].data = std::move(names);
     } else if (block(c.kind)) {
       column["width"].data = static_cast<double>(c.width);
@@ -146,7 +148,7 @@ Value::Object Encoder::to_value() const {
       column["center"] = values(c.center);
       column["scale"] = values(c.scale);
     }
-    columns.push_back({std::move(column)});
+    columns.emplace_back().data = std::move(column);
   }
   Value::Object out;
   out["version"].data = version;

@@ -12,6 +12,7 @@
 #include "core/certificate/certain_predictions.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/report/explain.hpp"
 
 namespace margin {
 
@@ -95,8 +96,8 @@ std::string margin_name(const Model& m, const Options& options) {
 }
 
 /// What a weight weighs: a feature, or a stump.
-std::string term(const StumpBasis* stumps, std::int32_t index) {
-  if (stumps == nullptr) return "feature " + std::to_string(index + 1);
+std::string term(const Model& model, const StumpBasis* stumps, std::int32_t index) {
+  if (stumps == nullptr) return feature_name(model, index);
   const Stump& stump = stumps->stumps()[static_cast<std::size_t>(index)];
   return "(feature " + std::to_string(stump.feature + 1) + " > " + figure(stump.threshold) + ")";
 }
@@ -178,7 +179,10 @@ std::string summary(const Model& m, const Options& options) {
   if (m.task != Task::regression) text += line("classes", class_list(m.classes));
   text +=
       line("features", std::to_string(m.dimensions) +
-                           (m.columns.empty() ? std::string() : ", " + std::to_string(m.columns.size()) + " in use"));
+                           (m.columns.empty() ? std::string() : ", " + std::to_string(m.columns.size()) + " in use") +
+                           (m.encoder == nullptr
+                                ? ""
+                                : " of " + counted(static_cast<std::int64_t>(m.encoder->columns().size()), "column")));
   if (m.rows.has_value()) text += line("rows", row_line(m));
   if (!m.solver.empty()) text += line("solver", solver_line(m));
   if (m.status.has_value())
@@ -192,7 +196,7 @@ std::string summary(const Model& m, const Options& options) {
   const auto* basis = stumps_of(m.basis.get());
   const std::vector<WeightEntry> weights = weights_by_size(m, shown_weights + 1);
   for (std::size_t k = 0; k < std::min(weights.size(), shown_weights); ++k) {
-    largest += (k == 0 ? "" : ", ") + term(basis, weights[k].feature);
+    largest += (k == 0 ? "" : ", ") + term(m, basis, weights[k].feature);
     if (m.task == Task::multiclass) largest += " for " + m.classes[static_cast<std::size_t>(weights[k].output)];
     largest += " " + figure(weights[k].weight, "%.4g");
   }

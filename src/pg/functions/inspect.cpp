@@ -58,8 +58,13 @@ MARGIN_FUNCTION(margin_weights) {
   require_linear(model, "margin_weights");
   ResultSet rows(fcinfo);
   const auto names = class_of_outputs(model);
-  for (const margin::WeightEntry& w : margin::weights_by_size(model))
-    rows.add({Int32GetDatum(w.feature + 1), names[static_cast<std::size_t>(w.output)], Float8GetDatum(w.weight)});
+  const margin::Encoder* encoder = model.encoder.get();
+  for (const margin::WeightEntry& w : margin::weights_by_size(model)) {
+    const auto name = encoder != nullptr ? std::optional(text_datum(encoder->feature_name(w.feature))) : std::nullopt;
+    rows.add({Int32GetDatum(w.feature + 1), names[static_cast<std::size_t>(w.output)],
+              Float8GetDatum(encoder != nullptr ? w.weight / encoder->scale(w.feature) : w.weight), name,
+              encoder != nullptr ? std::optional(Float8GetDatum(w.weight)) : std::nullopt});
+  }
   return 0;
 }
 

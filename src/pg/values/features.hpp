@@ -39,6 +39,9 @@ class ModelRows {
     return rows_.read(*model.encoder, reader.open(value));
   }
 
+  /// Of the row that was read last, by a model with an encoder.
+  const Cells& cells() const { return rows_.cells(); }
+
  private:
   static void require_form(const Model& model, const FeatureReader& reader);
   EncodedRows rows_;

@@ -53,6 +53,7 @@ class RowBinding {
   /// Throws Error(wrong_type): a column is not there, or of a type of another kind.
   void bind(const std::vector<Column>& columns, const OpenRow& row);
   bool bound_to(const OpenRow& row) const { return layout_ == row.layout; }
+  const Cells& cells() const { return cells_; }
 
   /// The row by these columns; category(j, text) is the cell of a category. Blocks live in the Datum or the current
   /// memory context. Throws Error: invalid_value, null_value, wrong_dimensions.
@@ -99,6 +100,8 @@ class EncodedRows {
   /// Nothing for a row that the model skips. Valid until the next call, and as long as the Datum and the current memory
   /// context. Throws Error.
   std::optional<FeatureRow> read(const Encoder& encoder, const OpenRow& row);
+  /// Of the row that was read last.
+  const Cells& cells() const { return binding_.cells(); }
 
  private:
   RowBinding binding_;

@@ -1,0 +1,56 @@
+// margin_explain(model, features): why a row has its score. margin_importance(model): which columns matter.
+#include "core/report/explain.hpp"
+
+#include "pg/server/memory.hpp"
+#include "pg/values/composite.hpp"
+#include "pg/values/features.hpp"
+#include "pg/values/model_datum.hpp"
+#include "pg/values/result_set.hpp"
+
+namespace margin::pg {
+namespace {
+
+void require_weights(const Model& model, const char* function) {
+  if (model.basis == nullptr) return;
+  throw Error(ErrorKind::unsupported,
+              std::string(function) + " needs a model that is linear in its features, this one has " +
+                  (support_vectors_of(model.basis.get()) != nullptr ? "a kernel" : "stumps"),
+              "Train without kernel and without learners => 'stumps'.");
+}
+
+/// The class that a score of output `o` speaks for; nothing for a regression.
+std::optional<Datum> class_of(const Model& model, std::int32_t o) {
+  if (model.regression()) return std::nullopt;
+  return text_datum(model.classes[model.outputs() == 1 ? 1 : static_cast<std::size_t>(o)]);
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_explain) {
+  const margin::Model model = read_model(PG_GETARG_DATUM(0));
+  require_weights(model, "margin_explain");
+  FeatureReader reader(fcinfo, 1);
+  ModelRows rows;
+  ResultSet out(fcinfo);
+  const std::optional<margin::FeatureRow> read = rows.read(model, reader, PG_GETARG_DATUM(1));
+  if (!read.has_value()) return 0;
+  const margin::Row x = fitted(model, *read);
+  require_finite(x, "WHERE");
+  for (const margin::Contribution& c :
+       margin::contributions(model, x, model.encoder != nullptr ? &rows.cells() : nullptr))
+    out.add({text_datum(c.feature < 0 ? "(intercept)" : margin::feature_name(model, c.feature)),
+             class_of(model, c.output), Float8GetDatum(c.value), Float8GetDatum(c.contribution)});
+  return 0;
+}
+
+MARGIN_FUNCTION(margin_importance) {
+  const margin::Model model = read_model(PG_GETARG_DATUM(0));
+  require_weights(model, "margin_importance");
+  ResultSet out(fcinfo);
+  for (const margin::Importance& i : margin::importance(model))
+    out.add({text_datum(i.column), Float8GetDatum(i.norm), Float8GetDatum(i.share)});
+  return 0;
+}
