@@ -419,6 +419,31 @@ CREATE AGGREGATE train_margin(label "any", features "any", weight float8, option
 );
 COMMENT ON AGGREGATE train_margin("any", "any", float8, jsonb) IS 'trains a model on weighted rows';
 
+-- What the rows of a training say of their columns, alone.
+CREATE FUNCTION margin_encoder_final(internal) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION margin_encoder_final(internal) IS 'part of the aggregate margin_encoder';
+
+CREATE AGGREGATE margin_encoder(label "any", features "any", options jsonb) (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_encoder("any", "any", jsonb) IS 'the encoder that a training on these rows with named columns makes';
+
+CREATE AGGREGATE margin_encoder(label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_encoder("any", "any", float8, jsonb) IS 'the same with row weights';
+
+CREATE FUNCTION margin_encode(encoder jsonb, features "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_encode(jsonb, "any") IS 'a row with named columns as the numbers that a model is trained on';
+
+CREATE FUNCTION margin_encode_sparse(encoder jsonb, features "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_encode_sparse(jsonb, "any") IS 'the same, without the zeros';
+
 -- ------------------------------------------------------------------------------------------------------------- scans
 
 CREATE TYPE margin_question;

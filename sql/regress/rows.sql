@@ -39,7 +39,7 @@ UNION ALL
 SELECT 'scaled', train_margin(age, c, margin_options(exclude => '{id, age}', lambda => 1e-2, loss => 'squared', standardize => true)) FROM row_customers c
 UNION ALL
 SELECT 'plain', train_margin(churned, c, margin_options(exclude => '{id, churned, since, seen}', lambda => 1e-3, standardize => false)) FROM row_customers c;
-SELECT name, (m).status, (m).dimensions, (m).rows, (m).skipped, (m).target_scale IS NULL AS own_units FROM row_models;
+SELECT name, (m).status, (m).dimensions, (m).rows, (m).skipped, (m).target_scale IS NULL AS own_units FROM row_models ORDER BY name;
 
 -- The encoder: columns by name, categories sorted.
 SELECT c ->> 'name' AS name, c ->> 'type' AS type, c ->> 'kind' AS kind, c ->> 'unit' AS unit, c ->> 'missing' AS missing, c -> 'width' AS width,
@@ -164,4 +164,65 @@ SELECT DISTINCT substr(e, 1, 60) FROM (
       SELECT jsonb_set((m).encoder, path, value) FROM (VALUES ('{version}'::text[], '2'::jsonb), ('{missing}', '"some"'), ('{columns}', '{}'), ('{columns,0}', '7'), ('{columns,1,scale,0}', '0'), ('{columns,1,scale,0}', '"x"'),
         ('{columns,1,center,0}', '1e400'), ('{columns,1,name}', '"zzz"'), ('{columns,1,kind}', '"dense"'), ('{columns,1,missing}', '1'), ('{columns,5,width}', '-1'), ('{columns,5,width}', '1e9'),
         ('{columns,1,more}', '1'), ('{more}', '1')) v (path, value)) c WHERE name = 'hinge') t ORDER BY 1;
+-- Names: weights in both units, contributions that add up to the score, columns by importance.
+SELECT w.name, round(weight::numeric, 3) AS weight, round(standardized::numeric, 3) AS standardized FROM row_models r, margin_weights(m) w
+ WHERE r.name = 'hinge' AND w.name IN ('age', 'active', 'emb[2]', 'plan=gold', 'tags[3]') ORDER BY 1;
+SELECT count(*), bool_and(abs(w.weight * coalesce((c -> 'scale' ->> 0)::float8, 1) - w.standardized) < 1e-12) AS units
+  FROM row_models r, margin_weights(m) w LEFT JOIN LATERAL jsonb_array_elements((m).encoder -> 'columns') c ON c ->> 'name' = w.name WHERE r.name = 'hinge' AND w.name NOT LIKE 'emb%';
+SELECT name, count(DISTINCT id) AS rows, bool_and(same) AS adds_up FROM (
+  SELECT name, id, abs(sum(contribution) - (margin_scores(m, c))[coalesce(array_position((m).classes, class), 1) - CASE WHEN cardinality((m).classes) = 2 THEN 1 ELSE 0 END]) < 1e-9 AS same
+    FROM row_models, row_customers c, margin_explain(m, c) WHERE name <> 'kernel' AND id <= 40 GROUP BY name, id, class, m, c) t GROUP BY name ORDER BY name;
+SELECT feature, class, round(value::numeric, 4) AS value FROM row_models, row_customers c, margin_explain(m, c) WHERE name = 'hinge' AND id = 85 AND feature !~ '^tags' ORDER BY feature;
+SELECT feature, value FROM (SELECT train_margin(x > 10, ARRAY[x, 0], '{"lambda": 1}') AS m FROM row_small) t, margin_explain(m, ARRAY[2, 0]) ORDER BY 1;
+SELECT "column", norm > 0 AS weighs FROM row_models, margin_importance(m) WHERE name = 'hinge' ORDER BY 1;
+SELECT name, abs(sum(share) - 1) < 1e-12 AS whole FROM row_models, margin_importance(m) WHERE name <> 'kernel' GROUP BY name ORDER BY name;
+SELECT margin_summary(m) ~ 'features: +72 of 12 columns' AND margin_summary(m) ~ 'plan=' AS named FROM row_models WHERE name = 'hinge';
+SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
+  $$SELECT margin_explain(m, c) FROM row_models, row_customers c WHERE name = 'kernel'$$, $$SELECT margin_importance(m) FROM row_models WHERE name = 'kernel'$$,
+  $$SELECT margin_pmml(m) FROM row_models WHERE name = 'hinge'$$]) s;
+SELECT margin_pmml(m) ~ '<CategoricalPredictor name="c" value="a" ' AND margin_pmml(m) ~ '<DataField name="late" optype="categorical"' AND margin_pmml(m) ~ '<NumericPredictor name="x" ' AS pmml
+  FROM (SELECT train_margin(y, r, '{"lambda": 0.5, "exclude": ["y"]}') AS m FROM (SELECT y, c, x, x > 5 AS late FROM row_small) r) t;
+-- A label among the columns is told.
+SELECT (train_margin(x > 10, r, '{"lambda": 1}')).status FROM (SELECT x, x > 10 AS late FROM row_small) r;
+SELECT (train_margin(x, r, '{"lambda": 1, "loss": "squared"}')).status FROM row_small r;
+
+-- The encoder alone: the rows that it makes give the same model, and the scores.
+SELECT margin_encoder(churned, c, margin_options(exclude => '{id, churned}')) = (SELECT (m).encoder FROM row_models WHERE name = 'hinge') AS encoder FROM row_customers c;
+SELECT (n).weights = (m).weights AS weights, bool_and(abs(margin_score(n, margin_encode((m).encoder, c)) - margin_score(m, c)) < 1e-9) AS scores, bool_and(margin_encode_sparse((m).encoder, c)::float8[] = margin_encode((m).encoder, c)) AS sparse
+  FROM (SELECT (SELECT m FROM row_models WHERE name = 'plain') AS m, (SELECT train_margin(churned, margin_encode_sparse((m).encoder, c), margin_options(lambda => 1e-3)) FROM row_customers c, row_models WHERE name = 'plain') AS n OFFSET 0) t, row_customers c GROUP BY 1;
+SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
+  $$SELECT margin_encode((m).encoder, ARRAY[1]) FROM row_models WHERE name = 'hinge'$$, $$SELECT margin_encode('{}', c) FROM row_customers c$$,
+  $$SELECT margin_encoder(churned, ARRAY[1], '{}') FROM row_customers$$]) s;
+-- By scans.
+SELECT (n).encoder = (m).encoder AS encoder, abs((n).primal - (m).primal) <= 2e-3 * (m).primal AS objective, (n).rows, margin_score(n, c) IS NOT NULL AS scores
+  FROM row_models, row_customers c, (SELECT train_margin_from('SELECT churned AS label, c AS features FROM row_customers c', margin_options(exclude => '{id, churned}', lambda => 1e-3, sample_rows => 100)) AS n OFFSET 0) t WHERE name = 'hinge' AND c.id = 1;
+SELECT margin_scan_query('SELECT churned, c FROM row_customers c', '{"exclude": ["id"]}');
+SELECT train_margin_from('SELECT churned, c FROM row_customers c WHERE id < 0', '{"exclude": ["id"]}') IS NULL AS no_rows;
+SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
+  $$SELECT train_margin_from('SELECT churned, ARRAY[age] FROM row_customers c', '{"exclude": ["id"]}')$$,
+  $$SELECT train_margin_from('SELECT age, c FROM row_customers c', '{"exclude": ["id"], "lambda": 1, "loss": "squared", "standardize": true}')$$,
+  $$SELECT train_margin_from('SELECT churned, c FROM row_customers c', '{"exclude": ["ID"]}')$$]) s;
+
+-- Folds: the same for a key in any type, at any time.
+SELECT array_agg(margin_fold(i)) AS folds, bool_and(margin_fold(i) = margin_fold(i::bigint) AND margin_fold(i) = margin_fold(i::text)) AS same FROM generate_series(1, 12) i;
+SELECT min(n) > 1900 AND max(n) < 2100 AS even, count(*) FROM (SELECT count(*) AS n FROM generate_series(1, 10000) i GROUP BY margin_fold(i, 5, 7)) t;
+SELECT margin_fold('a'::text, 10, 1), margin_fold(md5('a')::uuid, 10), margin_fold(NULL::int) IS NULL AS none;
+SELECT pg_temp.error_of(s) FROM unnest(ARRAY[$$SELECT margin_fold(1, 0)$$, $$SELECT margin_fold(1.5)$$]) s;
+
+-- Served: a generated column, an index, a trigger, the best k.
+CREATE TABLE row_served (x integer, c text);
+SELECT format('ALTER TABLE row_served ADD score float8 GENERATED ALWAYS AS (margin_score(%L::margin_model, ROW(x, c)::row_pair)) STORED', m) AS statement FROM row_pairs WHERE options = '{}' \gset
+:statement;
+SELECT format('CREATE INDEX row_served_score ON row_served (margin_score(%L::margin_model, ROW(x, c)::row_pair))', m) AS statement FROM row_pairs WHERE options = '{}' \gset
+:statement;
+CREATE FUNCTION row_verdict() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN NEW.verdict := margin_predict((SELECT m FROM row_pairs WHERE options = '{}'), NEW); RETURN NEW; END $$;
+ALTER TABLE row_served ADD verdict text;
+CREATE TRIGGER verdict BEFORE INSERT ON row_served FOR EACH ROW EXECUTE FUNCTION row_verdict();
+INSERT INTO row_served (x, c) SELECT i, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END FROM generate_series(1, 30) i;
+SELECT bool_and(score = margin_score(m, s)) AS generated, bool_and(verdict = margin_predict(m, s)) AS triggered FROM row_served s, row_pairs WHERE options = '{}';
+SELECT array_agg(x) FROM (SELECT x FROM row_served s ORDER BY score DESC, x LIMIT 3) t;
+DROP TABLE row_served;
+DROP FUNCTION row_verdict;
+
 DROP TABLE row_customers, row_models, row_small, row_pairs, row_altered CASCADE;

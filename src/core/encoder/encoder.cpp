@@ -54,6 +54,14 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
   }
   width_ = static_cast<std::int32_t>(width);
   sparse_ = sparse_ || (width > always_dense && 3 * entries < width);
+  for (const Column& c : columns_) {
+    slots_.push_back({c.kind, c.missing, c.first, 0, 0, 1});
+    numbers_ = numbers_ && scalar(c.kind) && !sparse_;
+    if (!scalar(c.kind)) continue;
+    slots_.back().fill = c.fill[0];
+    slots_.back().center = c.center[0];
+    slots_.back().scale = c.scale[0];
+  }
   index_.resize(columns_.size());
   for (std::size_t j = 0; j < columns_.size(); ++j)
     for (std::size_t k = 0; k < columns_[j].categories.size(); ++k)
@@ -113,21 +121,47 @@ namespace {
 
 }  // namespace
 
+/// As encode(), where that is the larger part of a prediction.
+std::optional<FeatureRow> Encoder::encode_numbers(const Cells& cells, Scratch& scratch) const {
+  scratch.values.resize(static_cast<std::size_t>(width_));
+  double* out = scratch.values.data();
+  const double* value = cells.values.data();
+  for (std::size_t j = 0; j < slots_.size(); ++j) {
+    const Slot& s = slots_[j];
+    const bool missing = std::isnan(value[j]);
+    if (missing && missing_ != Missing::impute) {
+      if (missing_ == Missing::error) refuse_missing(columns_[j]);
+      return std::nullopt;
+    }
+    *out++ = ((missing ? s.fill : value[j]) - s.center) / s.scale;
+    if (s.missing) *out++ = missing ? 1 : 0;
+  }
+  return dense_row(scratch.values.data(), width_);
+}
+
 std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) const {
+  if (numbers_) return encode_numbers(cells, scratch);
   Writer out(scratch, width_, sparse_);
   for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const Column& c = columns_[j];
+    const Slot& s = slots_[j];
     const double v = cells.values[j];
     const bool missing = std::isnan(v);
     if (missing && missing_ != Missing::impute) {
-      if (missing_ == Missing::error) refuse_missing(c);
+      if (missing_ == Missing::error) refuse_missing(columns_[j]);
       return std::nullopt;
     }
-    if (scalar(c.kind)) {
-      out.put(c.first, ((missing ? c.fill[0] : v) - c.center[0]) / c.scale[0]);
-    } else if (c.kind == ColumnKind::category) {
-      if (missing && !c.missing) require_known(j, "NULL");
-      if (!missing && v >= 0) out.put(c.first + static_cast<std::int32_t>(v), 1);
+    if (scalar(s.kind)) {
+      out.put(s.first, ((missing ? s.fill : v) - s.center) / s.scale);
+      if (missing && s.missing) out.put(s.first + 1, 1);
+      continue;
+    }
+    if (s.kind == ColumnKind::category && !missing) {
+      if (v >= 0) out.put(s.first + static_cast<std::int32_t>(v), 1);
+      continue;
+    }
+    const Column& c = columns_[j];
+    if (c.kind == ColumnKind::category) {
+      if (!c.missing) require_known(j, "NULL");
     } else if (c.kind == ColumnKind::dense) {
       const FeatureRow& x = cells.blocks[j];
       if (!missing && (x.indices != nullptr || x.count != c.width))

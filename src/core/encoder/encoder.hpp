@@ -36,6 +36,8 @@ class Encoder {
   /// Sorted by name.
   const std::vector<Column>& columns() const { return columns_; }
   std::int32_t width() const { return width_; }
+  /// Rows are indices and values: few of their features are other than 0.
+  bool sparse() const { return sparse_; }
   Missing missing() const { return missing_; }
 
   /// The number of a category; −1 for one that is not known.
@@ -74,11 +76,22 @@ class Encoder {
 
  private:
   class Writer;
+  std::optional<FeatureRow> encode_numbers(const Cells& cells, Scratch& scratch) const;
+
+  /// What a row needs of a column of one number, side by side.
+  struct Slot {
+    ColumnKind kind;
+    bool missing;
+    std::int32_t first;
+    double fill, center, scale;
+  };
 
   std::vector<Column> columns_;
+  std::vector<Slot> slots_;  // of each column
   Missing missing_;
   bool unknown_is_error_;
   bool sparse_ = false;  // rows are written as indices and values
+  bool numbers_ = true;  // every column is one number
   std::int32_t width_ = 0;
   std::vector<std::unordered_map<std::string_view, std::int32_t>> index_;  // of the categories of each column
 };

@@ -47,10 +47,11 @@ std::vector<std::string> CategoryTable::sorted(std::vector<double>& rank) const 
 
 RowTable::RowTable(std::vector<Column> columns, const EncoderRules& rules, Dataset& rows,
                    std::pmr::memory_resource* memory)
-    : columns_(std::move(columns)), rules_(rules), rows_(rows), largest_(columns_.size(), 0.0) {
+    : columns_(std::move(columns)), rules_(rules), rows_(rows), largest_(columns_.size(), 0.0), told_(columns_.size()) {
   categories_.reserve(columns_.size());
   for (const Column& c : columns_) {
     categories_.emplace_back(memory);
+    if (!block(c.kind)) tellers_.push_back(categories_.size() - 1);
     blocks_.push_back(block(c.kind) ? std::make_unique<Dataset>(Dataset::Outcome::targets, memory) : nullptr);
   }
 }
@@ -67,6 +68,22 @@ double RowTable::category(std::size_t column, std::string_view name) {
       "column \"" + columns_[column].name + "\" has more than " + std::to_string(rules_.max_categories) + " categories",
       "Leave it out with the option exclude, merge rare values (CASE ... ELSE 'other' END), hash it "
       "(margin_features(column) AS column), or raise the option max_categories.");
+}
+
+bool RowTable::tells(std::size_t column, double cell, const Label& label) {
+  if (!label.is_class()) return cell == label.lower() && cell == label.upper();
+  constexpr std::size_t most_classes = 64;
+  const auto at = static_cast<std::size_t>(label.class_index());
+  std::vector<double>& told = told_[column];
+  if (at >= most_classes) return false;
+  while (told.size() <= at) told.push_back(std::numeric_limits<double>::quiet_NaN());
+  if (std::isnan(told[at]) && std::find(told.begin(), told.end(), cell) == told.end()) told[at] = cell;
+  return told[at] == cell;
+}
+
+std::string_view RowTable::label_column() const {
+  constexpr std::int64_t chance = 20;
+  return tellers_.empty() || rows_.rows() < chance ? std::string_view{} : columns_[tellers_.front()].name;
 }
 
 bool RowTable::append(const Cells& cells, const Label& label, double weight) {
@@ -107,6 +124,8 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
     blocks_[j]->append(x, 0.0);
   }
   largest_weight_ = std::max(largest_weight_, weight);
+  const auto silent = [&](std::size_t j) { return !tells(j, cells.values[j], label); };
+  tellers_.erase(std::remove_if(tellers_.begin(), tellers_.end(), silent), tellers_.end());
   return true;
 }
 
@@ -120,17 +139,18 @@ class RowTable::CellReader {
   /// The numbers of row `i`, 0 for missing ones; whether there are any of these.
   bool read(std::int64_t i) {
     const Row x = table_.rows_.row(i);
-    if (x.indices == nullptr) {
-      for (std::int32_t k = 0; k < x.count; ++k) all_[static_cast<std::size_t>(k)] = x.value(k);
+    if (x.indices == nullptr && x.wide) {
+      std::copy(x.doubles(), x.doubles() + x.count, all_.begin());
+    } else if (x.indices == nullptr) {
+      std::copy(x.floats(), x.floats() + x.count, all_.begin());
     } else {
       std::fill(all_.begin(), all_.end(), 0.0);
       for (std::int32_t k = 0; k < x.count; ++k) all_[static_cast<std::size_t>(x.indices[k])] = x.value(k);
     }
-    bool any = false;
-    for (std::size_t k = cells.values.size(); k < all_.size(); ++k) any = any || all_[k] != 0;
-    return any;
+    return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(cells.values.size()), all_.end(),
+                       [](double bits) { return bits != 0; });
   }
-  const double* numbers() const { return all_.data(); }
+  double* numbers() { return all_.data(); }
   bool missing(std::size_t j) const {
     const auto bits = static_cast<std::uint32_t>(all_[cells.values.size() + j / bits_per_number]);
     return (bits >> (j % bits_per_number) & 1U) != 0;
@@ -174,56 +194,62 @@ class RowTable::CellReader {
 
 namespace {
 
-/// Means and deviations of numbers by the weights of their rows; a missing one has its mean.
+/// Means and deviations of numbers by the weights of their rows; a missing one has its mean. First all rows are added to
+/// the means, then all to the deviations.
 class Moments {
  public:
-  Moments(std::size_t columns, double largest_weight, std::int64_t rows)
-      : weight_cuts_(largest_weight, rows),
-        rows_(rows),
+  Moments(const std::vector<double>& largest, double largest_weight, std::int64_t rows)
+      : mean(largest.size(), 0.0),
+        deviation(largest.size(), 1.0),
+        largest_(largest),
         largest_weight_(largest_weight),
-        cuts_(columns),
-        sums_(columns),
-        absent_(columns),
-        mean(columns, 0.0),
-        deviation(columns, 0.0) {}
-
-  void start_means(const std::vector<double>& largest) {
-    for (std::size_t j = 0; j < cuts_.size(); ++j) cuts_[j] = OrderFreeCuts(largest[j] * largest_weight_, rows_);
+        rows_(rows),
+        weight_cuts_(largest_weight, rows),
+        sums_(largest.size()),
+        absent_(largest.size()) {
+    for (std::size_t j = 0; j < largest.size(); ++j) sums_.start(j, {largest[j] * largest_weight, rows});
   }
-  void add_weight(double weight) { total_.add(weight, weight_cuts_); }
+
   void add_absent(std::size_t j, double weight) { absent_[j].add(weight, weight_cuts_); }
-  void add_to_mean(std::size_t j, double value, double weight) { sums_[j].add(weight * value, cuts_[j]); }
-  void finish_means(const std::vector<double>& largest) {
-    for (std::size_t j = 0; j < sums_.size(); ++j) {
+  /// values[j], where it is missing 0.
+  void add_to_means(const double* values, double weight) {
+    total_.add(weight, weight_cuts_);
+    sums_.add([=](std::size_t j) { return weight * values[j]; });
+  }
+  void finish_means() {
+    for (std::size_t j = 0; j < mean.size(); ++j) {
       const double present = total_.value() - absent_[j].value();
-      mean[j] = present > 0 ? sums_[j].value() / present + 0.0 : 0.0;
-      const double reach = largest[j] + std::fabs(mean[j]);
-      cuts_[j] = OrderFreeCuts(largest_weight_ * reach * reach, rows_);
-      sums_[j] = {};
+      mean[j] = present > 0 ? sums_.value(j) / present + 0.0 : 0.0;
+      const double reach = largest_[j] + std::fabs(mean[j]);
+      sums_.start(j, {largest_weight_ * reach * reach, rows_});
     }
   }
-  void add_to_deviation(std::size_t j, double value, double weight) {
-    const double d = value - mean[j];
-    sums_[j].add(weight * d * d, cuts_[j]);
+  /// values[j], where it is missing mean[j].
+  void add_to_deviations(const double* values, double weight) {
+    const double* centre = mean.data();
+    sums_.add([=](std::size_t j) {
+      const double d = values[j] - centre[j];
+      return weight * d * d;
+    });
   }
   void finish_deviations() {
-    for (std::size_t j = 0; j < sums_.size(); ++j) {
-      const double found = total_.value() > 0 ? std::sqrt(sums_[j].value() / total_.value()) : 0;
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      const double found = total_.value() > 0 ? std::sqrt(sums_.value(j) / total_.value()) : 0;
       // A column that is constant up to rounding carries nothing; dividing by its noise would make it the largest.
       deviation[j] = found > 1e-12 * std::fabs(mean[j]) && std::isfinite(found) ? found : 1.0;
     }
   }
 
+  std::vector<double> mean, deviation;
+
  private:
+  const std::vector<double>& largest_;
+  double largest_weight_;
+  std::int64_t rows_;
   OrderFreeCuts weight_cuts_;
   OrderFreeSum total_;
-  std::int64_t rows_;
-  double largest_weight_;
-  std::vector<OrderFreeCuts> cuts_;
-  std::vector<OrderFreeSum> sums_, absent_;
-
- public:
-  std::vector<double> mean, deviation;
+  OrderFreeSums sums_;
+  std::vector<OrderFreeSum> absent_;
 };
 
 void set_units(Column& c, const double* mean, const double* deviation, bool standardize) {
@@ -237,26 +263,23 @@ void set_units(Column& c, const double* mean, const double* deviation, bool stan
 
 void RowTable::fit_scalars(std::vector<Column>& columns, const Progress& progress) const {
   const std::size_t n = columns.size();
-  Moments moments(n, largest_weight_, rows_.rows());
-  moments.start_means(largest_);
+  Moments moments(largest_, largest_weight_, rows_.rows());
   CellReader reader(*this);
   for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-    progress.work(8.0 * static_cast<double>(n));
-    const double weight = rows_.weight(i);
+    progress.work(4.0 * static_cast<double>(n));
     const bool any = reader.read(i);
-    moments.add_weight(weight);
-    for (std::size_t j = 0; j < n; ++j) moments.add_to_mean(j, reader.numbers()[j], weight);  // missing ones are 0
+    moments.add_to_means(reader.numbers(), rows_.weight(i));
     if (!any) continue;
     for (std::size_t j = 0; j < n; ++j)
-      if (reader.missing(j)) moments.add_absent(j, weight);
+      if (reader.missing(j)) moments.add_absent(j, rows_.weight(i));
   }
-  moments.finish_means(largest_);
+  moments.finish_means();
   for (std::int64_t i = 0; i < rows_.rows() && rules_.standardize; ++i) {
-    progress.work(8.0 * static_cast<double>(n));
-    const double weight = rows_.weight(i);
-    const bool any = reader.read(i);
-    for (std::size_t j = 0; j < n; ++j)
-      if (!any || !reader.missing(j)) moments.add_to_deviation(j, reader.numbers()[j], weight);
+    progress.work(4.0 * static_cast<double>(n));
+    if (reader.read(i))
+      for (std::size_t j = 0; j < n; ++j)
+        if (reader.missing(j)) reader.numbers()[j] = moments.mean[j];
+    moments.add_to_deviations(reader.numbers(), rows_.weight(i));
   }
   moments.finish_deviations();
   for (std::size_t j = 0; j < n; ++j)
@@ -268,39 +291,34 @@ void RowTable::fit_scalars(std::vector<Column>& columns, const Progress& progres
 void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress) const {
   if (column.kind == ColumnKind::sparse) return;
   const auto d = static_cast<std::size_t>(column.width);
-  const Dataset& block = *blocks_[j];
   CellReader reader(*this);
+  std::vector<double> values(d);
+  // f(whether the elements in `values` are missing, the weight of their row)
   const auto for_each = [&](auto f) {
     for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-      progress.work(8.0 * static_cast<double>(d));
-      if (column.missing && reader.read(i) && reader.missing(j)) continue;
-      const Row x = block.row(i);
-      if (x.indices == nullptr) {
-        for (std::size_t k = 0; k < d; ++k) f(k, x.value(static_cast<std::int32_t>(k)), rows_.weight(i));
-        continue;
-      }
-      std::int32_t at = 0;  // stored without its zeros, which count as well
-      for (std::size_t k = 0; k < d; ++k) {
-        const bool stored = at < x.count && static_cast<std::size_t>(x.indices[at]) == k;
-        f(k, stored ? x.value(at) : 0.0, rows_.weight(i));
-        at += stored ? 1 : 0;
-      }
+      progress.work(4.0 * static_cast<double>(d));
+      const bool missing = column.missing && reader.read(i) && reader.missing(j);
+      std::fill(values.begin(), values.end(), 0.0);
+      const Row x = blocks_[j]->row(i);
+      for (std::int32_t k = 0; k < x.count; ++k)
+        values[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)] = x.value(k);
+      f(missing, rows_.weight(i));
     }
   };
   std::vector<double> largest(d, 0.0);
-  for_each([&](std::size_t k, double v, double) { largest[k] = std::max(largest[k], std::fabs(v)); });
-  Moments moments(d, largest_weight_, rows_.rows());
-  moments.start_means(largest);
-  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-    progress.work(8);
-    moments.add_weight(rows_.weight(i));
-    if (!(column.missing && reader.read(i) && reader.missing(j))) continue;
-    for (std::size_t k = 0; k < d; ++k) moments.add_absent(k, rows_.weight(i));
-  }
-  for_each([&](std::size_t k, double v, double weight) { moments.add_to_mean(k, v, weight); });
-  moments.finish_means(largest);
+  for_each([&](bool, double) {
+    for (std::size_t k = 0; k < d; ++k) largest[k] = std::max(largest[k], std::fabs(values[k]));
+  });
+  Moments moments(largest, largest_weight_, rows_.rows());
+  for_each([&](bool missing, double weight) {
+    moments.add_to_means(values.data(), weight);
+    for (std::size_t k = 0; k < d && missing; ++k) moments.add_absent(k, weight);
+  });
+  moments.finish_means();
   if (rules_.standardize)
-    for_each([&](std::size_t k, double v, double weight) { moments.add_to_deviation(k, v, weight); });
+    for_each([&](bool missing, double weight) {
+      moments.add_to_deviations(missing ? moments.mean.data() : values.data(), weight);
+    });
   moments.finish_deviations();
   set_units(column, moments.mean.data(), moments.deviation.data(), rules_.standardize);
 }

@@ -48,6 +48,9 @@ class RowTable {
   /// where they are to be errors; wrong_dimensions for a block of another length.
   bool append(const Cells& cells, const Label& label, double weight);
 
+  /// A column that tells the label of every row, one to one: most probably it is the label. Empty for none, or few rows.
+  std::string_view label_column() const;
+
   /// What all rows say of the columns, whatever order they came in.
   std::shared_ptr<const Encoder> fit(const Progress& progress) const;
   /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
@@ -57,6 +60,7 @@ class RowTable {
  private:
   class CellReader;
   std::int32_t cell_width() const;
+  bool tells(std::size_t column, double cell, const Label& label);
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
   void fit_block(Column& column, std::size_t j, const Progress& progress) const;
 
@@ -67,7 +71,9 @@ class RowTable {
   std::vector<std::unique_ptr<Dataset>> blocks_;  // of each column, null for others
   std::vector<double> largest_;                   // |cell| of each column
   double largest_weight_ = 0;
-  std::vector<double> written_;  // scratch of one row
+  std::vector<std::size_t> tellers_;       // columns that tell the labels of the rows so far
+  std::vector<std::vector<double>> told_;  // the cell of each class in each of them; NaN: not met
+  std::vector<double> written_;            // scratch of one row
 };
 
 }  // namespace margin

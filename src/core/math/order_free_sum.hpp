@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace margin {
 
@@ -36,6 +37,37 @@ class OrderFreeSum {
 
  private:
   double high_ = 0, low_ = 0;
+};
+
+/// Such sums of many numbers side by side.
+class OrderFreeSums {
+ public:
+  explicit OrderFreeSums(std::size_t n) : coarse_(n), fine_(n), high_(n), low_(n) {}
+
+  /// Sum j is 0.
+  void start(std::size_t j, const OrderFreeCuts& cuts) {
+    coarse_[j] = cuts.coarse;
+    fine_[j] = cuts.fine;
+    high_[j] = low_[j] = 0;
+  }
+  /// Sum j gets the term f(j), for all j.
+  template <class F>
+  void add(F f) {
+    const double *coarse = coarse_.data(), *fine = fine_.data();
+    double *high = high_.data(), *low = low_.data();
+    const std::size_t n = high_.size();
+#pragma omp simd
+    for (std::size_t j = 0; j < n; ++j) {
+      const double term = f(j);
+      const double top = (term + coarse[j]) - coarse[j];
+      high[j] += top;
+      low[j] += ((term - top) + fine[j]) - fine[j];
+    }
+  }
+  double value(std::size_t j) const { return high_[j] + low_[j]; }
+
+ private:
+  std::vector<double> coarse_, fine_, high_, low_;
 };
 
 }  // namespace margin

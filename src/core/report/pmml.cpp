@@ -76,6 +76,60 @@ std::vector<std::string> names_of(const Model& m, const std::vector<std::string>
   return names;
 }
 
+/// A field of the document that has features.
+struct Field {
+  std::string name;
+  const Column* column = nullptr;  ///< of a model with an encoder: categories and booleans are categorical
+};
+
+std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& names) {
+  std::vector<Field> fields;
+  if (m.encoder == nullptr) {
+    for (const std::string& name : names) fields.push_back({name});
+    return fields;
+  }
+  for (const Column& c : m.encoder->columns()) {
+    if (c.missing)
+      throw Error(ErrorKind::unsupported,
+                  "column \"" + c.name + "\" has a feature for missing values, which PMML has no predictor for",
+                  "Train with margin_options(missing => 'skip'), or on a column without NULL: coalesce(...).");
+    if (scalar(c.kind) || c.kind == ColumnKind::category)
+      fields.push_back({c.name, &c});
+    else
+      for (std::int32_t k = 0; k < c.values(); ++k) fields.push_back({m.encoder->feature_name(c.first + k)});
+  }
+  return fields;
+}
+
+/// Categories, and true and false, have values of their own; everything else is a number.
+bool categorical(const Field& f) {
+  return f.column != nullptr && (f.column->kind == ColumnKind::category || f.column->kind == ColumnKind::boolean);
+}
+
+std::string predictor(const Model& m, std::int32_t j, double w, const std::vector<std::string>& names) {
+  const Encoder* e = m.encoder.get();
+  const auto numeric = [](const std::string& name, double coefficient) {
+    return "      <NumericPredictor name=\"" + escaped(name) + "\" coefficient=\"" + number(coefficient) + "\"/>\n";
+  };
+  if (e == nullptr) return numeric(names[static_cast<std::size_t>(j)], w);
+  const std::int32_t feature = m.feature(j);
+  const Encoder::Place at = e->place(feature);
+  const Column& c = e->columns()[at.column];
+  if (c.kind != ColumnKind::category && c.kind != ColumnKind::boolean)
+    return numeric(e->feature_name(feature), w / e->scale(feature));
+  return "      <CategoricalPredictor name=\"" + escaped(c.name) + "\" value=\"" +
+         escaped(c.kind == ColumnKind::boolean ? "true" : c.categories[static_cast<std::size_t>(at.value)]) +
+         "\" coefficient=\"" + number(w) + "\"/>\n";
+}
+
+/// That of weights for columns that are not centred.
+double intercept(const Model& m, std::int32_t output) {
+  double b = m.intercept(output);
+  for (std::int32_t j = 0; m.encoder != nullptr && j < m.terms(); ++j)
+    b -= m.weights(output, j) / m.encoder->scale(m.feature(j)) * m.encoder->center(m.feature(j));
+  return b;
+}
+
 /// `wanted`, with underscores appended until no feature has that name.
 std::string unused(std::string wanted, const std::vector<std::string>& names) {
   const std::unordered_set<std::string> taken(names.begin(), names.end());
@@ -85,14 +139,12 @@ std::string unused(std::string wanted, const std::vector<std::string>& names) {
 
 std::string table(const Model& m, std::int32_t output, const std::string* category,
                   const std::vector<std::string>& names) {
-  std::string text = "    <RegressionTable intercept=\"" + number(m.intercept(output)) + "\"";
+  std::string text = "    <RegressionTable intercept=\"" + number(intercept(m, output)) + "\"";
   if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
   text += ">\n";
   for (std::int32_t j = 0; j < m.terms(); ++j) {
     const double w = m.weights(output, j);
-    if (w != 0)
-      text += "      <NumericPredictor name=\"" + escaped(names[static_cast<std::size_t>(j)]) + "\" coefficient=\"" +
-              number(w) + "\"/>\n";
+    if (w != 0) text += predictor(m, j, w, names);
   }
   return text + "    </RegressionTable>\n";
 }
@@ -107,10 +159,20 @@ std::string tables(const Model& m, const std::vector<std::string>& names) {
   return text;
 }
 
-std::string dictionary(const Model& m, const std::vector<std::string>& names, const std::string& target) {
-  std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(names.size() + 1) + "\">\n";
-  for (const std::string& name : names)
-    text += "    <DataField name=\"" + escaped(name) + "\" optype=\"continuous\" dataType=\"double\"/>\n";
+std::string dictionary(const Model& m, const std::vector<Field>& fields, const std::string& target) {
+  std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(fields.size() + 1) + "\">\n";
+  for (const Field& f : fields) {
+    text += "    <DataField name=\"" + escaped(f.name) + "\"";
+    if (!categorical(f)) {
+      text += " optype=\"continuous\" dataType=\"double\"/>\n";
+      continue;
+    }
+    text += " optype=\"categorical\" dataType=\"string\">\n";
+    const std::vector<std::string> flags = {"false", "true"};
+    for (const std::string& value : f.column->kind == ColumnKind::boolean ? flags : f.column->categories)
+      text += "      <Value value=\"" + escaped(value) + "\"/>\n";
+    text += "    </DataField>\n";
+  }
   text += "    <DataField name=\"" + escaped(target) + "\"";
   if (m.task == Task::regression) {
     text += " optype=\"continuous\" dataType=\"double\"/>\n";
@@ -122,9 +184,9 @@ std::string dictionary(const Model& m, const std::vector<std::string>& names, co
   return text + "  </DataDictionary>\n";
 }
 
-std::string schema(const std::vector<std::string>& names, const std::string& target) {
+std::string schema(const std::vector<Field>& fields, const std::string& target) {
   std::string text = "    <MiningSchema>\n";
-  for (const std::string& name : names) text += "      <MiningField name=\"" + escaped(name) + "\"/>\n";
+  for (const Field& f : fields) text += "      <MiningField name=\"" + escaped(f.name) + "\"/>\n";
   return text + "      <MiningField name=\"" + escaped(target) + "\" usageType=\"target\"/>\n    </MiningSchema>\n";
 }
 
@@ -143,16 +205,24 @@ std::string outputs(const Model& m, std::vector<std::string> names) {
 }  // namespace
 
 std::string pmml(const Model& m, const std::vector<std::string>& feature_names, const std::string& version) {
+  if (m.encoder != nullptr && !feature_names.empty())
+    throw Error(ErrorKind::unsupported, "the model has names for its features, and takes no others",
+                "Leave the argument feature_names out.");
   std::vector<std::string> names = names_of(m, feature_names);
+  const std::vector<Field> fields = fields_of(m, names);
+  if (m.encoder != nullptr) {
+    names.clear();
+    for (const Field& f : fields) names.push_back(f.name);
+  }
   const std::string target = unused("target", names);
   const bool regression = m.task == Task::regression;
   std::string text =
       "<?xml version=\"1.0\"?>\n<PMML version=\"4.4\" xmlns=\"http://www.dmg.org/PMML-4_4\">\n  <Header>\n";
   text += "    <Application name=\"margin\" version=\"" + escaped(version) + "\"/>\n  </Header>\n";
-  text += dictionary(m, names, target);
+  text += dictionary(m, fields, target);
   text += "  <RegressionModel functionName=\"" + std::string(regression ? "regression" : "classification") +
           "\" normalizationMethod=\"" + (regression ? "none" : "softmax") + "\">\n";
-  text += schema(names, target);
+  text += schema(fields, target);
   const std::string weights = tables(m, names);
   names.push_back(target);
   return text + outputs(m, std::move(names)) + weights + "  </RegressionModel>\n</PMML>\n";

@@ -1,6 +1,8 @@
 #include "pg/functions/scan_statement.hpp"
 
 #include "pg/values/composite.hpp"
+#include "pg/values/features.hpp"
+#include "pg/values/jsonb.hpp"
 #include "pg/values/scan_values.hpp"
 
 namespace margin::pg {
@@ -187,20 +189,37 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   if (c.of[weight] >= 0) require_number(a, c.of[weight]);
 
   const char* const space = backend([=] { return get_namespace_name(schema); });
-  const std::string prefix = quoted(space == nullptr ? "" : space) + ".";
+  prefix_ = quoted(space == nullptr ? "" : space) + ".";
   const char* const type = margin::pg::question_type;
   question_type_ = backend(
       [=] { return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(type), ObjectIdGetDatum(schema)); });
-  before_ = "SELECT " + prefix + "margin_sum(" + prefix + "margin_term(";
-  literal_type_ = "::" + prefix + type;
+  before_ = "SELECT " + prefix_ + "margin_sum(" + prefix_ + "margin_term(";
+  literal_type_ = "::" + prefix_ + type;
+  features_ = "r.features";
+  if (c.of[weight] >= 0) weight_ = ", r.weight";
   const auto begin = static_cast<std::size_t>(a.begin);
   // The line break ends a comment at the end of the query.
-  after_ = std::string(", r.label, r.features") + (c.of[weight] >= 0 ? ", r.weight" : "") + "))\nFROM (\n" +
-           query.substr(begin, a.length > 0 ? static_cast<std::size_t>(a.length) : std::string::npos) + "\n) AS r " +
-           alias_list(a, c) + (c.of[shard] >= 0 ? "\nGROUP BY r.shard" : "");
-  text_ = before_ + "$1" + after_;
+  from_ = "FROM (\n" + query.substr(begin, a.length > 0 ? static_cast<std::size_t>(a.length) : std::string::npos) +
+          "\n) AS r " + alias_list(a, c);
+  if (c.of[shard] >= 0) group_ = "\nGROUP BY r.shard";
+  text_ = text_of("$1");
+  of_rows_ = is_row(a.types[c.of[features]]);
   by_shard_ = c.of[shard] >= 0;
   servers_ = a.servers;
+}
+
+std::string ScanStatement::encoder_text() const {
+  return "SELECT " + prefix_ + "margin_encoder(r.label, r.features" + weight_ + ", $1)\n" + from_;
+}
+
+void ScanStatement::encode_with(Datum encoder) {
+  const bool sparse = Encoder::from_value(value_from(encoder))->sparse();
+  const char* const literal = backend([=] {
+    return quote_literal_cstr(
+        JsonbToCString(nullptr, &DatumGetJsonbP(encoder)->root, VARSIZE_ANY(DatumGetPointer(encoder))));
+  });
+  features_ = prefix_ + (sparse ? "margin_encode_sparse(" : "margin_encode(") + literal + "::jsonb, r.features)";
+  text_ = text_of("$1");
 }
 
 std::string ScanStatement::text_with(Datum question) const {
@@ -211,7 +230,7 @@ std::string ScanStatement::text_with(Datum question) const {
     getTypeOutputInfo(type, &output, &variable);
     return quote_literal_cstr(OidOutputFunctionCall(output, question));
   });
-  return before_ + literal + literal_type_ + after_;
+  return text_of(literal + literal_type_);
 }
 
 }  // namespace margin::pg

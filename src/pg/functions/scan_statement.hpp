@@ -12,6 +12,12 @@ class ScanStatement {
   /// Throws Error(invalid_option), and what the server says of the query.
   ScanStatement(const std::string& query, const std::string& shard, Oid schema);
 
+  /// The features are rows with named columns: encode_with() comes first then, with the encoder that the statement
+  /// encoder_text() returns; its parameter $1 are the options.
+  bool of_rows() const { return of_rows_; }
+  std::string encoder_text() const;
+  void encode_with(Datum encoder);
+
   /// With the question as parameter $1; its type is question_type(). One column; a row per shard, or one.
   const std::string& text() const { return text_; }
   Oid question_type() const { return question_type_; }
@@ -23,11 +29,16 @@ class ScanStatement {
   std::string text_with(Datum question) const;
 
  private:
-  std::string before_, after_, text_;  // text_: before_ + "$1" + after_
+  std::string before_, features_, weight_, from_, group_;  // parts of text_
+  std::string text_, prefix_;
   std::string servers_;
   std::string literal_type_;  // the cast of a literal
   Oid question_type_;
-  bool by_shard_;
+  bool by_shard_, of_rows_;
+
+  std::string text_of(const std::string& question) const {
+    return before_ + question + ", r.label, " + features_ + weight_ + "))\n" + from_ + group_;
+  }
 };
 
 }  // namespace margin::pg

@@ -67,6 +67,15 @@ States run(Scan scan) {
 
 }  // namespace
 
+std::optional<Datum> SqlSource::encoder(Datum options) {
+  const std::string text = statement_.encoder_text();
+  const Scan scan{text.c_str(), JSONBOID, options, false, 1, statement_.servers().c_str()};
+  const auto call = [=] { return run(scan); };
+  const States found = catch_row_errors_ ? in_subtransaction(call) : backend(call);
+  trace_others();
+  return found.count == 1 ? std::optional(found.values[0]) : std::nullopt;
+}
+
 Answer SqlSource::ask(const Question& question, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   progress.poll();

@@ -15,6 +15,10 @@ class SqlSource final : public RowSource {
   SqlSource(const ScanStatement& statement, const SessionProgress& session, bool catch_row_errors)
       : statement_(statement), session_(session), catch_row_errors_(catch_row_errors) {}
 
+  /// The encoder of the rows, a jsonb in the current memory context, by one run of the statement for it; nothing where
+  /// there are no rows. Such a run takes all rows into memory, or a file.
+  std::optional<Datum> encoder(Datum options);
+
   Answer ask(const Question& question, const Progress& progress) override;
 
   /// After the first scan: what a training returns nothing for.

@@ -173,16 +173,39 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
   notice_of_spill(state->data);
   Value::Object options;
   if (!state->options.empty()) options = options_from(jsonb_of_payload(state->options));
-  MemoryBudget memory(state->memory.left());
-  if (state->table == nullptr)
-    return CollectedRows{state->data,           nullptr, nullptr, std::move(options), state->skipped,
-                         state->null_for_error, memory};
+  CollectedRows rows{state->data,
+                     nullptr,
+                     nullptr,
+                     {},
+                     std::move(options),
+                     state->skipped,
+                     state->null_for_error,
+                     MemoryBudget(state->memory.left())};
+  if (state->table == nullptr) return rows;
   InterruptProgress progress;
   std::shared_ptr<const Encoder> encoder = state->table->fit(progress);
-  auto encoded = state->table->encode(*encoder, progress, memory);
-  const Dataset& rows = *encoded;
-  return CollectedRows{
-      rows, std::move(encoder), std::move(encoded), std::move(options), state->skipped, state->null_for_error, memory};
+  auto encoded = state->table->encode(*encoder, progress, rows.memory);
+  const Dataset& data = *encoded;
+  return CollectedRows{data,
+                       std::move(encoder),
+                       std::move(encoded),
+                       std::string(state->table->label_column()),
+                       std::move(rows.options),
+                       rows.skipped,
+                       rows.null_for_error,
+                       rows.memory};
+}
+
+std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {
+  aggregate_context(fcinfo);
+  if (PG_ARGISNULL(0)) return nullptr;
+  const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
+  if (state->data.rows() == 0) return nullptr;
+  if (state->table == nullptr)
+    throw Error(ErrorKind::wrong_type, "only rows with named columns have an encoder, not arrays",
+                "Give a row of the table: margin_encoder(label, t) FROM t.");
+  InterruptProgress progress;
+  return state->table->fit(progress);
 }
 
 RowRules row_rules(const Options& settings) {
@@ -212,7 +235,15 @@ struct FinalCall {
   SessionProgress::Clock::time_point last_line{};
   TrainingWarnings warnings;
   GroupWarnings groups;
+  int labels_among_columns = 0;
 };
+
+void warn_of_label(FinalCall& call, const std::string& column) {
+  constexpr int most = 5;
+  if (column.empty() || ++call.labels_among_columns > most) return;
+  warn("column \"" + column + "\" of the features tells the label of every row",
+       "If it is the label, or known only with it, leave it out: margin_options(exclude => '{" + column + "}').");
+}
 
 }  // namespace
 }  // namespace margin::pg
@@ -236,6 +267,7 @@ MARGIN_FUNCTION(margin_train_final) {
   if (!attempt(*rows, call.groups,
                [&] { model = margin::train_or_scan(rows->data, settings, progress, rows->memory); }))
     PG_RETURN_NULL();
+  warn_of_label(call, rows->label_column);
   call.warnings.give(model, settings);
   model.skipped = rows->skipped;
   model.encoder = rows->encoder;

@@ -27,6 +27,7 @@ struct CollectedRows {
   const Dataset& data;
   std::shared_ptr<const Encoder> encoder;  ///< of rows with named columns; null for arrays
   std::unique_ptr<const Dataset> encoded;  ///< such rows, which `data` refers to
+  std::string label_column;                ///< of such rows, that tells every label; empty for none
   Value::Object options;
   std::int64_t skipped;
   bool null_for_error;
@@ -35,6 +36,9 @@ struct CollectedRows {
 
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings);
+
+/// What the rows say of their columns; null when there is no row. Throws Error(wrong_type) for arrays.
+std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo);
 
 /// The settings for training on these rows: what the encoder has done is left to do no more.
 Options settings_for(const CollectedRows& rows, Options settings);

@@ -39,6 +39,24 @@ struct Request {
   Oid schema;
 };
 
+/// What the statement of the encoder reads of the options.
+Value::Object encoder_options(Value::Object options) {
+  for (const char* name : {"shard", "sample_rows", "initial", "on_error"}) options.erase(name);
+  return options;
+}
+
+void require_options_of_rows(const ScanStatement& statement, const Options& settings) {
+  const std::string_view option = option_of_rows(settings);
+  if (!statement.of_rows() && !option.empty())
+    throw Error(ErrorKind::unsupported,
+                "option \"" + std::string(option) + "\" is about columns, and the features are an array",
+                "Select a row with named columns as features: SELECT t.label, t AS features FROM t.");
+  if (statement.of_rows() && settings.standardize && outcome_of(settings) == Dataset::Outcome::targets)
+    throw Error(ErrorKind::unsupported,
+                "train_margin_from does not scale the labels of a regression on rows with named columns",
+                "Leave standardize out: the columns are standardised all the same.");
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -46,15 +64,29 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(train_margin_from) {
   Request request(fcinfo);
-  const margin::Options& settings = request.settings;
-  const ScanStatement statement(request.query, settings.shard, request.schema);
+  margin::Options& settings = request.settings;
+  ScanStatement statement(request.query, settings.shard, request.schema);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionProgress::Clock::time_point last_line{};
   SessionProgress progress(settings.log_level, about_margin, last_line);
   SqlSource source(statement, progress, settings.null_for_error);
   margin::Model model;
-  const auto error =
-      row_error([&] { model = margin::train_scans(source, settings, progress, margin::MemoryBudget(memory_limit())); });
+  require_options_of_rows(statement, settings);
+  bool without_rows = false;
+  const auto error = row_error([&] {
+    std::shared_ptr<const margin::Encoder> encoder;
+    if (statement.of_rows()) {
+      const std::optional<Datum> found = source.encoder(jsonb_from(encoder_options(request.options)));
+      without_rows = !found.has_value();
+      if (without_rows) return;
+      encoder = margin::Encoder::from_value(value_from(*found));
+      statement.encode_with(*found);
+      settings.standardize = false;
+    }
+    model = margin::train_scans(source, settings, progress, margin::MemoryBudget(memory_limit()));
+    model.encoder = std::move(encoder);
+  });
+  if (without_rows) PG_RETURN_NULL();
   if (error.has_value()) {
     if (source.without_rows() || (source.one_class() && settings.null_for_one_class)) PG_RETURN_NULL();
     if (!settings.null_for_error) throw margin::Error(*error);
@@ -68,6 +100,7 @@ MARGIN_FUNCTION(train_margin_from) {
 MARGIN_FUNCTION(margin_scan_query) {
   const Request request(fcinfo);
   const ScanStatement statement(request.query, request.settings.shard, request.schema);
+  if (statement.of_rows()) return text_datum(statement.encoder_text());
   const margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
   return text_datum(statement.text_with(scan_value(question.bytes(), question_type)));
 }

@@ -123,11 +123,8 @@ constexpr Reader readers[] = {
 };
 
 FeatureRow refuse_row(Datum) {
-  throw Error(ErrorKind::wrong_type, "features cannot be a row here", "Give an array: ARRAY[column, column, ...].");
-}
-
-bool is_row(Oid type) {
-  return backend([=] { return OidIsValid(type) && type_is_rowtype(getBaseType(type)); });
+  throw Error(ErrorKind::wrong_type, "features cannot be a row here",
+              "Give an array: ARRAY[column, column, ...], or margin_encode((model).encoder, row).");
 }
 
 FeatureRowReader reader_of(Oid declared) {
@@ -150,6 +147,10 @@ FeatureRowReader reader_of(Oid declared) {
 }
 
 }  // namespace
+
+bool is_row(Oid type) {
+  return backend([=] { return OidIsValid(type) && type_is_rowtype(getBaseType(type)); });
+}
 
 FeatureRowReader array_reader(Oid type) {
   for (const Reader& r : readers)

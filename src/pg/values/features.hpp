@@ -6,6 +6,9 @@
 
 namespace margin::pg {
 
+/// Values of the type are rows with named columns.
+bool is_row(Oid type);
+
 /// The reader of an array type; null for another type.
 FeatureRowReader array_reader(Oid type);
 
