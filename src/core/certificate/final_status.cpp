@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 
 namespace margin {
@@ -51,7 +52,10 @@ Status final_status(const Certificate& c, CertifiedProblem problem, double toler
     case CertifiedProblem::interpolation:
       return status_of_targets(c, tolerance, reached);
     case CertifiedProblem::likelihood:
-      return c.separates ? Status::separable : status_of_risk(c, tolerance, reached);
+      if (c.separates) return Status::separable;
+      return c.upper <= exact_fit * c.constant_failure && c.constant_failure < infinity
+                 ? Status::optimal
+                 : status_of_risk(c, tolerance, reached);
     case CertifiedProblem::soft_margin:
       return status_of_risk(c, tolerance, reached);
     case CertifiedProblem::kernel_hard_margin:

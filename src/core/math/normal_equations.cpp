@@ -76,7 +76,9 @@ std::string describe_dependent(const std::vector<std::size_t>& columns, std::int
     else
       constant = true;
   if (names.size() == 1)
-    return "feature " + names[0] + (constant ? " is constant, as the intercept is" : " is 0 in every row");
+    return "feature " + names[0] +
+           (constant ? " is constant, as the intercept is, or varies by less than 3e-7 of its mean"
+                     : " is 0 in every row");
   constexpr std::size_t most = 20;
   std::string list;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)

@@ -15,7 +15,7 @@ namespace {
 
 // Of a standard error: what the coefficients may be off the optimum of the rows.
 constexpr double negligible_distance = 1e-3;
-constexpr std::int32_t most_features = 4096;
+constexpr std::int32_t most_features = 2048;
 
 std::string figure(double v) {
   char text[32];

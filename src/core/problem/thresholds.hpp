@@ -18,6 +18,9 @@ constexpr double contradiction = 1e9;
 /// Interpolation: a share of the largest target by which a row that counts as met may be missed.
 constexpr double negligible_miss = 1e-6;
 
+/// Least squares: a mean square of this share of the best constant's is that of an exact fit, whose optimum is 0.
+constexpr double exact_fit = 1e-20;
+
 /// What a solver stops at: this share of the tolerance, and an upper bound of this share of the largest row norm.
 constexpr double certifiable = 0.999;
 constexpr double no_margin = 0.9 * negligible_margin;

@@ -25,9 +25,10 @@ namespace margin {
 
 namespace {
 
-constexpr std::int32_t largest_system = 4096;
-constexpr double negligible_step = 1e-20;  // ν², in standard errors
-constexpr double enough_fall = 1e-4;       // of what the slope promises (Armijo)
+constexpr std::int32_t largest_system = 2048;  // a block of rows is added between two polls
+constexpr double negligible_step = 1e-20;      // ν², in standard errors
+constexpr double no_residual = 1e-24;          // of the mean square of the targets: a fit that is exact to rounding
+constexpr double enough_fall = 1e-4;           // of what the slope promises (Armijo)
 
 class Irls final : public Solver {
  public:
@@ -50,7 +51,7 @@ class Irls final : public Solver {
   }
   double workspace(const Problem& p) const override {
     return 8.0 * 5 * static_cast<double>(p.rows()) +
-           6 * SymmetricMatrix::bytes(static_cast<std::size_t>(p.dimensions()) + 1);
+           9 * SymmetricMatrix::bytes(static_cast<std::size_t>(p.dimensions()) + 1);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
@@ -123,7 +124,8 @@ void Fit::require_regular() {
   }
   run_.work(static_cast<double>(n_));
   const auto columns = static_cast<std::int64_t>(rows_.columns());
-  const char* const advice = "Leave features out, or give a lambda above 0: it always has one optimum.";
+  const char* const advice =
+      "Leave features out, or give a lambda above 0: it always has one optimum; standardize => true centres columns.";
   if (rows < columns)
     throw Error(ErrorKind::invalid_value,
                 "lambda => 0 asks " + std::to_string(rows) + " rows for " + std::to_string(columns) +
@@ -219,14 +221,20 @@ Solution Irls::solve(const Problem& p, const Options& options, const Progress& p
     fit.w.back() = start / p.intercept_scale;
     fit.rows().scores(fit.w.data(), fit.u.data());
   }
-  double before = std::numeric_limits<double>::infinity();
+  double before = std::numeric_limits<double>::infinity(), first = 0;
   s.status = Status::iteration_limit;
   for (;; ++s.iterations) {
     fit.evaluate();
     const bool separated = classes && fit.least_margin() > 0;
     const bool steps = !separated && fit.step();
     const double mean = fit.value / total;
+    if (s.iterations == 0) first = mean;
     run.record(s.iterations, separated || !steps ? 0 : std::max(0.0, mean - fit.square / total), mean);
+    const bool exact = mean <= no_residual * first;
+    if (exact) {
+      s.status = Status::optimal;
+      break;
+    }
     if (separated) {
       s.status = Status::separable;
       break;

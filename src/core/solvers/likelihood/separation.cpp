@@ -21,7 +21,7 @@ bool rounded(std::vector<double>& v) {
       return std::fabs(x * denominator - std::nearbyint(x * denominator)) <= close * denominator;
     });
     if (!fits) continue;
-    for (double& x : v) x = std::nearbyint(x * denominator);
+    for (double& x : v) x = std::nearbyint(x * denominator) + 0.0;
     return true;
   }
   return false;
