@@ -189,6 +189,9 @@ std::vector<Training> all_trainings() {
     add(all, with(named, "norm", 1.0), 3, true);
     add(all, with(named, "lambda", 0.01), 3, false);
     add(all, with(with(named, "lambda", 0.1), "loss", std::string("absolute")), 0, false);
+    add(all, with(with(named, "lambda", 0.0), "loss", std::string("logistic")), 2, false);
+    add(all, with(with(named, "lambda", 0.0), "loss", std::string("logistic")), 2, true);
+    add(all, with(with(named, "lambda", 0.0), "loss", std::string("squared")), 0, false);
     add(all, with(named, "loss", std::string("interpolate")), 0, true);
     add(all, with(named, "kernel", std::string("rbf")), 2, true);
     add(all, with(with(named, "kernel", std::string("rbf")), "lambda", 0.01), 3, false);

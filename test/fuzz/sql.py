@@ -59,7 +59,8 @@ KINDS = [  # label, features, options of the models that are stored, and corrupt
     ("k", "x", '{"kernel": "ntk", "lambda": 0.1}'), ("y", "x", '{"kernel": "ntk_finite", "width": 7}'),
     ("y", "x", '{"lambda": 0.1, "calibration": "platt"}'), ("k", "x", '{"lambda": 0.1, "calibration": "isotonic"}'),
     ("t", "x", '{"lambda": 0.1, "loss": "epsilon_insensitive"}'), ("'c' || k", "r", '{"lambda": 1, "standardize": true}'),
-    ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}')]
+    ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}'), ("y", "x", '{"lambda": 0, "loss": "logistic"}'),
+    ("t", "x", '{"lambda": 0, "loss": "squared"}')]
 ATTEMPT = """
 CREATE FUNCTION attempt(statements text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE answers text[] := '{}'; position int;
@@ -85,6 +86,7 @@ SLOW = [
     "SELECT sum(margin_score(m, l.x[1:4])) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_verify(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_evaluate(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
+    "SELECT margin_inference(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_fourier(x, 4000, 0.1) FROM large",
     "SELECT count(margin_to_json(m)) FROM models, large",
     "SELECT train_margin_from('SELECT {label}, x FROM large', '{options}')",

@@ -145,7 +145,7 @@ class Statements:
     def sensible_options(self):
         options = {"max_iterations": self.pick([1, 5, 50]), "max_seconds": 0.5}
         if self.chance(0.6):
-            options["lambda"] = self.pick([0.1, 1e-3, 1, 1e-9])
+            options["lambda"] = self.pick([0.1, 1e-3, 1, 1e-9, 0])
             if self.chance(0.6):
                 options["loss"] = self.pick(["hinge", "logistic", "squared", "squared_hinge", "smoothed_hinge", "absolute",
                                              "huber", "epsilon_insensitive", "squared_epsilon_insensitive"])
