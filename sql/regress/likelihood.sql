@@ -31,6 +31,11 @@ SELECT bool_and(abs(a.std_error / b.std_error - 1) < 1e-9) AS sparse
 SELECT c.feature, c.std_error > 0 AS error FROM (SELECT train_margin(t, s, margin_options(lambda => 0, loss => 'squared')) AS m
     FROM d, LATERAL margin_sparse(ARRAY[5, 70000], ARRAY[x[1], x[2]], 100000) AS s) AS model,
   LATERAL (SELECT margin_inference(m, t, margin_sparse(ARRAY[5, 70000], ARRAY[x[1], x[2]], 100000)) AS list FROM d) AS i, unnest(i.list) AS c;
+-- Rows with named columns: of the encoded features.
+CREATE TEMP TABLE named AS SELECT x[1] AS a, x[2] AS b, x[3] > 3 AS c, y, t FROM d;
+SELECT c.feature, round(c.estimate::numeric, 6) AS estimate, round(c.std_error::numeric, 6) AS std_error
+  FROM (SELECT train_margin(t, r, margin_options(lambda => 0, loss => 'squared', exclude => '{y,t}')) AS model FROM named AS r) AS m,
+       LATERAL (SELECT margin_inference(model, t, r) AS list FROM named AS r) AS i, unnest(i.list) AS c;
 SELECT margin_inference(logit, y, x) IS NULL AS none FROM d, m WHERE false;
 SELECT margin_inference(NULL, y, x) IS NULL AS none FROM d;
 SELECT cardinality(margin_inference(logit, CASE WHEN i > 0 THEN y END, x)) FROM (TABLE d UNION ALL SELECT 0, 0, 0, NULL, true, 0) AS d, m;

@@ -70,7 +70,9 @@ Datum inference_step(FunctionCallInfo fcinfo, const Places& places) {
     if (options != state->options)
       throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group");
   }
-  if (PG_ARGISNULL(2) || PG_ARGISNULL(3)) {
+  const std::optional<FeatureRow> features =
+      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
+  if (!features.has_value()) {
     ++state->skipped;
     PG_RETURN_POINTER(state);
   }
@@ -82,7 +84,7 @@ Datum inference_step(FunctionCallInfo fcinfo, const Places& places) {
                   "Leave such rows out with FILTER (WHERE ...), from the training as well.");
     cluster = call.cluster->name(PG_GETARG_DATUM(places.cluster)).text;
   }
-  const Row x = fitted(*state->model, call.features.read(PG_GETARG_DATUM(3)));
+  const Row x = fitted(*state->model, *features);
   require_finite(x, "WHERE");
   state->inference.add(x, target_of(*state, call, PG_GETARG_DATUM(2)), weight, cluster, memory_limit());
   PG_RETURN_POINTER(state);
