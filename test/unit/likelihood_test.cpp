@@ -119,7 +119,9 @@ TEST(Likelihood, intervals_of_other_weights_hold_the_optimum) {
                                        << c.upper;
       bounded += c.lower > 0;
       // ½ν² is no estimate for the squared loss: it is the gap, to rounding.
-      if (!classes) EXPECT_GE(c.lower, optima[k] * (1 - 1e-6) - 1e-9) << "problem " << k << ", " << size;
+      if (!classes) {
+        EXPECT_GE(c.lower, optima[k] * (1 - 1e-6) - 1e-9) << "problem " << k << ", " << size;
+      }
     }
   }
   EXPECT_GT(bounded, 1500);
