@@ -16,7 +16,8 @@ CREATE TYPE margin_evaluation AS (
   log_loss         float8,
   mse              float8,
   mae              float8,
-  r2               float8
+  r2               float8,
+  pinball          float8
 );
 COMMENT ON TYPE margin_evaluation IS 'how good a model is on labelled rows';
 COMMENT ON COLUMN margin_evaluation.rows IS 'rows counted';
@@ -33,6 +34,7 @@ COMMENT ON COLUMN margin_evaluation.log_loss IS 'logistic and calibrated models:
 COMMENT ON COLUMN margin_evaluation.mse IS 'regression: mean squared error';
 COMMENT ON COLUMN margin_evaluation.mae IS 'regression: mean absolute error';
 COMMENT ON COLUMN margin_evaluation.r2 IS 'regression: 1 - sum(y - f)^2/sum(y - mean y)^2; NULL when all targets are equal';
+COMMENT ON COLUMN margin_evaluation.pinball IS 'loss quantile: its mean';
 
 CREATE TYPE margin_verification AS (
   rows         bigint,
@@ -338,7 +340,7 @@ CREATE FUNCTION margin_options(
   tolerance       float8       DEFAULT NULL,
   max_iterations  bigint       DEFAULT NULL,
   max_seconds     float8       DEFAULT NULL,
-  intercept       boolean      DEFAULT NULL,
+  intercept       "any"        DEFAULT NULL,
   intercept_scale float8       DEFAULT NULL,
   standardize     boolean      DEFAULT NULL,
   class_weight    "any"        DEFAULT NULL,
@@ -353,6 +355,7 @@ CREATE FUNCTION margin_options(
   l1_ratio        float8       DEFAULT NULL,
   epsilon         float8       DEFAULT NULL,
   smoothing       float8       DEFAULT NULL,
+  quantile        float8       DEFAULT NULL,
   calibration     text         DEFAULT NULL,
   unseen          text         DEFAULT NULL,
   one_class       text         DEFAULT NULL,
@@ -375,8 +378,8 @@ CREATE FUNCTION margin_options(
   sample_rows     bigint       DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text,
+COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, "any", float8, boolean, "any",
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, float8, text, text, text, float8, text, text,
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 

@@ -4,7 +4,7 @@ CREATE TEMP TABLE flowers AS
   SELECT i, i % 2 = 0 AS y, sin(i) AS t, ARRAY[sin(i) + 3 * (i % 2), cos(i), i % 3]::float8[] AS x FROM generate_series(1, 20) AS i;
 -- A problem that a solver takes.
 CREATE FUNCTION pg_temp.problem_of(solver text, problem text) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT jsonb_build_object('solver', solver, 'max_iterations', 50, 'intercept', false)
+  SELECT jsonb_build_object('solver', solver, 'max_iterations', 50, 'intercept', CASE WHEN problem = 'soft margin' THEN '"penalized"' ELSE 'false' END::jsonb)
          || CASE WHEN solver ~ '^(boosting|linear_program)' THEN '{"norm": 1}'
                  WHEN problem LIKE 'soft%' THEN '{"lambda": 0.1}'
                  WHEN problem = 'maximum likelihood' THEN '{"lambda": 0, "loss": "logistic"}'
@@ -27,7 +27,7 @@ END $$;
 -- A value that each option takes. An option that is missing here, or that takes none of its, is a row below.
 CREATE TEMP TABLE samples AS SELECT o.name, o.used_by, sample.value
   FROM margin_option_list() AS o LEFT JOIN jsonb_each('{"order": "cyclic", "output": "average", "start": "sgd", "shrinkage": 0.5,
-    "step": "quadratic", "learners": "features", "accelerated": false, "working_set": false, "epsilon": 0.5, "smoothing": 0.5, "gamma": 1,
+    "step": "quadratic", "learners": "features", "accelerated": false, "working_set": false, "epsilon": 0.5, "smoothing": 0.5, "quantile": 0.9, "gamma": 1,
     "degree": 2, "coef0": 1, "width": 8, "intercept_scale": 2, "initial": {"weights": [1, 0, 0], "intercept": [0]}}') AS sample (name, value)
     ON sample.name = o.name;
 SELECT s.name AS solver, s.problem,
@@ -42,7 +42,7 @@ SELECT s.name AS solver, s.problem,
 SELECT s.name AS solver, o.name AS option, r.outcome
   FROM margin_solvers() AS s, samples AS o,
        LATERAL pg_temp.outcome(pg_temp.problem_of(s.name, s.problem) || jsonb_build_object(o.name, o.value)) AS r (outcome)
- WHERE o.used_by !~ '^(losses|kernel|every)' AND o.value IS NOT NULL
+ WHERE o.used_by !~ '^(loss|kernel|every|soft margins)' AND o.value IS NOT NULL
    AND r.outcome <> '0A000' AND (r.outcome = 'trains') <> (o.name = ANY (string_to_array(s.options, ', ')));
 -- An option without a value here is one that every training reads.
 SELECT name, used_by FROM samples WHERE value IS NULL ORDER BY name;

@@ -118,6 +118,7 @@ void soft(Random& random, Case& c) {
   const double tube = among<double>(random, {0, 0.1, 1, 1e6, 0.5, power(random, -3, 8)});
   if (margin::loss_reads(loss, "epsilon")) set(c.options, "epsilon", tube);
   const double smoothing = among<double>(random, {1, 0.25, 1e-3, 10, 1e-8});
+  if (margin::loss_reads(loss, "quantile")) set(c.options, "quantile", among<double>(random, {0.5, 0.1, 0.999, 0.75}));
   if (margin::loss_reads(loss, "smoothing")) set(c.options, "smoothing", smoothing);
   if (!margin::is_regression_loss(loss)) {
     any_classes(random, c, classes);
@@ -227,7 +228,14 @@ Case make_case(std::uint64_t seed) {
   else
     kernel(random, c);
   set(c.options, "tolerance", among<double>(random, {1e-3, 1e-6, 0, 1e-10}));
-  set(c.options, "intercept", random.below(2) == 0);
+  const std::uint32_t form = random.below(3);
+  const auto named = c.options.find("solver");
+  const bool sgd = named != c.options.end() && std::get<std::string>(named->second.data) == "sgd";
+  if (family >= 11 || form == 0)
+    set(c.options, "intercept", form > 0);
+  else
+    set(c.options, "intercept",
+        std::string(form == 1 || sgd || c.options.count("intercept_scale") > 0 ? "penalized" : "free"));
   set(c.options, "max_iterations", among<double>(random, {300, 300, 100, 5, 1}));
   set(c.options, "seed", static_cast<double>(random.below(100)));
   set(c.options, "dual_weights", true);

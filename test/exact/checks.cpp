@@ -32,6 +32,7 @@ class Checker {
     make_scores();
   }
 
+  std::pair<Real, Real> shares_of_signs(const LossOf& loss, std::int64_t output) const;
   void soft(bool optimum);
   void hard(bool optimum);
   void one_against_rest();
@@ -133,15 +134,29 @@ Real Checker::square_of_weights(std::int64_t o) const {
   return sum;
 }
 
+/// What a free intercept leaves of dual weights above 0 and below: Σ c a = 0.
+std::pair<Real, Real> Checker::shares_of_signs(const LossOf& loss, std::int64_t o) const {
+  Real above, below;
+  for (std::size_t i = 0; p_.free_intercept && i < n_; ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    double given = dual(i, o);
+    if (std::isinf(given)) given = std::copysign(2.0, given);
+    const Real a = std::isnan(given) ? Real(0) : loss.project(given, p_.target(row, static_cast<std::int32_t>(o)));
+    (a > 0 ? above : below) += Real(p_.weight(row)) * abs(a);
+  }
+  if (above > below) return {below / above, 1};
+  return {1, below > above ? above / below : Real(1)};
+}
+
 void Checker::soft(bool optimum) {
-  const LossOf loss{p_.loss_name, settings_.epsilon, settings_.smoothing};
+  const LossOf loss{p_.loss_name, settings_.epsilon, settings_.smoothing, settings_.quantile};
   const Real lambda = p_.lambda, rho = p_.l1_ratio, one = 1, half = 0.5;
   Real total, primal, dual_sum;
   for (std::int64_t i = 0; i < p_.rows(); ++i) total += Real(p_.data.weight(i));
   for (Eigen::Index o = 0; o < outputs_; ++o) {
     Real square = square_of_weights(o), absolute, sum;
     for (Eigen::Index j = 0; j < v_.weights.cols(); ++j) absolute += abs(Real(v_.weights(o, j)));
-    if (p_.kernel == nullptr && p_.intercept) {
+    if (p_.kernel == nullptr && p_.intercept && !p_.free_intercept) {
       const Real b = Real(intercept(o)) / Real(p_.intercept_scale);
       square += b * b;
     }
@@ -153,13 +168,15 @@ void Checker::soft(bool optimum) {
     Vector v(at(p_.dimensions()));
     Real mean, constant;
     bool usable = true;
+    const auto [up, down] = shares_of_signs(loss, o);
     for (std::size_t i = 0; i < n_; ++i) {
       const auto row = static_cast<std::int64_t>(i);
       double given = dual(i, o);
       const Real y = p_.target(row, static_cast<std::int32_t>(o)), c = p_.weight(row);
       if (!(c > 0)) continue;
       if (std::isinf(given)) given = std::copysign(2.0, given);  // beyond the end of a bounded domain
-      const Real a = std::isnan(given) ? Real(0) : loss.project(given, y);
+      Real a = std::isnan(given) ? Real(0) : loss.project(given, y);
+      a = (a > 0 ? up : down) * a;
       if (std::isinf(dual(i, o)) && abs(a) > Real(1)) usable = false;  // a square of it is infinite: D(0) is left
       mean -= c * loss.conjugate(a, y) / total;
       constant += c * a / total;
@@ -171,7 +188,8 @@ void Checker::soft(bool optimum) {
       const Real beyond = max(0, abs(each) - lambda * rho);
       penalty += beyond * beyond;
     }
-    if (p_.intercept) penalty += constant * constant * Real(p_.intercept_scale) * Real(p_.intercept_scale);
+    if (p_.intercept && !p_.free_intercept)
+      penalty += constant * constant * Real(p_.intercept_scale) * Real(p_.intercept_scale);
     dual_sum += max(0, mean - penalty / (Real(2) * lambda * (one - rho)));
   }
   if (primal.number()) {
@@ -188,13 +206,14 @@ void Checker::soft(bool optimum) {
 
 void Checker::optimum_of_soft() {
   SoftProblem s;
-  s.loss = LossOf{p_.loss_name, settings_.epsilon, settings_.smoothing};
+  s.loss = LossOf{p_.loss_name, settings_.epsilon, settings_.smoothing, settings_.quantile};
   s.lambda = p_.lambda;
-  s.free_intercept = p_.kernel != nullptr && p_.intercept;
+  s.free_intercept = p_.intercept && (p_.kernel != nullptr || p_.free_intercept);
   for (std::int64_t i = 0; i < p_.rows(); ++i) s.total += Real(p_.data.weight(i));
   s.gram = gram_;
   if (p_.kernel == nullptr) {
-    const Real constant = p_.intercept ? Real(p_.intercept_scale) * Real(p_.intercept_scale) : Real(0);
+    const Real constant =
+        p_.intercept && !p_.free_intercept ? Real(p_.intercept_scale) * Real(p_.intercept_scale) : Real(0);
     s.gram.assign(n_, Vector(n_));
     for (std::size_t i = 0; i < n_; ++i)
       for (std::size_t j = 0; j < n_; ++j) s.gram[i][j] = dot(rows_[i], rows_[j]) + constant;

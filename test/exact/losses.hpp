@@ -7,7 +7,7 @@ namespace exact {
 
 struct LossOf {
   std::string name;
-  double epsilon = 0.1, smoothing = 1;
+  double epsilon = 0.1, smoothing = 1, quantile = 0.5;
 
   bool is(const char* other) const { return name == other; }
   bool classes() const { return name.find("hinge") != std::string::npos || is("logistic"); }
@@ -23,6 +23,7 @@ struct LossOf {
     }
     if (is("squared")) return miss * miss;
     if (is("absolute")) return miss;
+    if (is("quantile")) return y > u ? Real(quantile) * miss : (Real(1) - Real(quantile)) * miss;
     if (is("huber")) return smooth(miss, gamma);
     const Real over = max(0, miss - Real(epsilon));
     return is("epsilon_insensitive") ? over : over * over;
@@ -30,7 +31,7 @@ struct LossOf {
   /// φ*(−a) for an a of the domain.
   Real conjugate(const Real& a, const Real& y) const {
     const Real b = a * y, half = 0.5, quarter = 0.25;
-    if (is("hinge") || is("absolute")) return -b;
+    if (is("hinge") || is("absolute") || is("quantile")) return -b;
     if (is("squared_hinge") || is("squared")) return quarter * a * a - b;
     if (is("smoothed_hinge") || is("huber")) return half * Real(smoothing) * a * a - b;
     if (is("logistic")) {
@@ -47,6 +48,7 @@ struct LossOf {
   Real project(const Real& a, const Real& y) const {
     if (is("squared") || is("squared_epsilon_insensitive")) return a;
     if (is("squared_hinge")) return y * max(0, a * y);
+    if (is("quantile")) return clamp(a, Real(quantile) - Real(1), quantile);
     return classes() ? y * clamp(a * y, 0, 1) : clamp(a, -1, 1);
   }
 
@@ -62,6 +64,7 @@ struct LossOf {
     if (is("squared_hinge")) return {{false, 0, 0}, {true, half, y}};
     if (is("squared")) return {{true, half, y}};
     if (is("absolute")) return {{false, 0, -1}, {true, 0, y}, {false, 0, 1}};
+    if (is("quantile")) return {{false, 0, Real(quantile) - Real(1)}, {true, 0, y}, {false, 0, quantile}};
     if (is("huber")) return {{false, 0, -1}, {true, gamma, y}, {false, 0, 1}};
     if (is("squared_epsilon_insensitive")) return {{true, half, y + tube}, {false, 0, 0}, {true, half, y - tube}};
     if (is("epsilon_insensitive"))

@@ -46,7 +46,9 @@ Table any_table(Bytes& bytes) {
 margin::Value::Object any_options(Bytes& bytes) {
   margin::Value::Object options;
   options["tolerance"].data = bytes.among<double>({1e-3, 1e-6, 0.1, 0.0});
-  options["intercept"].data = bytes.below(2) == 1;
+  const int intercept = bytes.below(4);
+  options["intercept"].data = intercept > 0;
+  if (intercept == 2) options["intercept"].data = std::string("free");
   options["max_iterations"].data = bytes.among<double>({50, 1, 2, 200});
   options["dual_weights"].data = true;
   options["history"].data = bytes.below(2) == 1;

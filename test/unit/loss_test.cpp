@@ -21,6 +21,7 @@ class LossTest : public ::testing::TestWithParam<std::string> {
   LossTest() {
     settings_.epsilon = 0.3;
     settings_.smoothing = 0.7;
+    settings_.quantile = 0.75;
     loss_ = make_loss(GetParam(), settings_);
   }
   std::vector<double> outcomes() const {

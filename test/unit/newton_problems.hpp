@@ -41,6 +41,7 @@ inline Dataset store(Table& t, bool classes, Storage storage, int number_of_clas
   return data;
 }
 
+/// With a penalised intercept, whatever the loss.
 inline Options soft(const std::string& loss, double lambda, double tolerance) {
   Options s;
   s.loss = loss;
@@ -48,6 +49,8 @@ inline Options soft(const std::string& loss, double lambda, double tolerance) {
   s.tolerance = tolerance;
   s.epsilon = 0.2;
   s.smoothing = 0.6;
+  s.quantile = 0.8;
+  s.intercept_form = InterceptForm::penalized;
   return s;
 }
 

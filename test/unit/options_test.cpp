@@ -76,11 +76,18 @@ TEST(Options, numbers_out_of_their_ranges) {
 }
 
 TEST(Options, switches) {
-  for (const char* key : {"intercept", "standardize", "history", "dual_weights"}) {
+  for (const char* key : {"standardize", "history", "dual_weights"}) {
     EXPECT_EQ(unsupported_reason(key, value(1.0)), "option \"" + std::string(key) + "\" must be true or false, not 1");
     EXPECT_NE(unsupported_reason(key, value("true")), "accepted");
   }
   EXPECT_FALSE(parse("intercept", value(false)).intercept);
+  EXPECT_FALSE(parse("intercept", value("false")).intercept);
+  EXPECT_FALSE(parse("intercept", value(true)).free_intercept());
+  EXPECT_TRUE(parse("intercept", value("free")).free_intercept());
+  EXPECT_EQ(parse("intercept", value("penalized")).intercept_form, InterceptForm::penalized);
+  EXPECT_EQ(unsupported_reason("intercept", value("fixed")),
+            "option \"intercept\" must be true, false, 'free' or 'penalized', not \"fixed\"");
+  EXPECT_TRUE(parse("loss", value("quantile")).free_intercept());
   EXPECT_TRUE(parse("standardize", value(true)).standardize);
   EXPECT_TRUE(parse("history", value(true)).history);
   EXPECT_TRUE(parse("dual_weights", value(true)).dual_weights);

@@ -23,6 +23,8 @@ Options soft(const std::string& loss, double lambda) {
   s.lambda = lambda;
   s.epsilon = 0.2;
   s.smoothing = 0.6;
+  s.quantile = 0.8;
+  s.intercept_form = InterceptForm::penalized;
   return s;
 }
 

@@ -101,6 +101,7 @@ inline DualShape dual_shape(const std::string& loss, double y, const Options& s)
   if (loss == "epsilon_insensitive") return {s.epsilon, 0, -1, 1};
   if (loss == "squared_epsilon_insensitive") return {s.epsilon, 0.5, -inf, inf};
   if (loss == "huber") return {0, s.smoothing, -1, 1};
+  if (loss == "quantile") return {0, 0, s.quantile - 1, s.quantile};
   throw std::logic_error("no reference for the loss " + loss);
 }
 
@@ -134,6 +135,7 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
     if (loss == "logistic") return r < 1 ? std::log1p(std::exp(r - 1)) : std::log1p(std::exp(1 - r)) + r - 1;
     if (loss == "squared") return e * e;
     if (loss == "absolute") return e;
+    if (loss == "quantile") return u < target ? s.quantile * e : (1 - s.quantile) * e;
     if (loss == "epsilon_insensitive") return std::max(0.0, e - s.epsilon);
     if (loss == "squared_epsilon_insensitive") return std::max(0.0, e - s.epsilon) * std::max(0.0, e - s.epsilon);
     return e < g ? e * e / (2 * g) : e - g / 2;

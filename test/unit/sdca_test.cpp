@@ -29,6 +29,8 @@ Options soft(const std::string& loss, double lambda, double tolerance) {
   s.tolerance = tolerance;
   s.epsilon = 0.2;
   s.smoothing = 0.6;
+  s.quantile = 0.8;
+  s.intercept_form = InterceptForm::penalized;
   s.max_iterations = 1000000;
   return s;
 }

@@ -27,6 +27,7 @@ Objective objective_of(const Problem& p) {
   o.lambda = p.lambda;
   o.l1_ratio = p.l1_ratio;
   o.intercept = p.intercept;
+  o.free_intercept = p.free_intercept;
   o.intercept_scale = p.intercept_scale;
   return o;
 }

@@ -22,13 +22,14 @@ struct Objective {
   bool interpolate = false;
   const Loss* loss = nullptr;  ///< soft margin only
   double lambda = 0, l1_ratio = 0;
-  bool intercept = true;       ///< free; of linear soft margins the weight of a constant feature
-  double intercept_scale = 1;  ///< the value of that
+  bool intercept = true;
+  bool free_intercept = false;  ///< of linear soft margins; else it is the weight of a constant feature
+  double intercept_scale = 1;   ///< the value of that
 
   bool hard_margin() const { return loss == nullptr; }
   bool likelihood() const { return loss != nullptr && lambda == 0; }
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
-  double constant_feature() const { return intercept ? intercept_scale : 0; }
+  double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
   /// What an output should give on a row of a class: ±1.
   double target(std::int32_t label, std::int32_t output) const {
     return label == (task == Task::multiclass ? output : 1) ? 1.0 : -1.0;

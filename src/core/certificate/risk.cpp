@@ -37,6 +37,7 @@ void RiskCheck::Output::add(const double* n) {
   mass += n[5];
   unseen += n[6];
   intercept.add(n[7]);
+  absolute.add(n[8]);
 }
 
 void RiskCheck::Output::write(double* n) const {
@@ -48,6 +49,7 @@ void RiskCheck::Output::write(double* n) const {
   n[5] = mass;
   n[6] = unseen;
   n[7] = intercept.value();
+  n[8] = absolute.value();
 }
 
 /// What a dual value adds to the sums of an output, and the coefficient of the row in Σ c a x.
@@ -60,6 +62,7 @@ struct RiskCheck::DualPart {
     n[5] = mass;
     n[6] = unseen;
     n[7] = coefficient;
+    n[8] = std::fabs(coefficient);
   }
 };
 
@@ -172,6 +175,8 @@ void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double befor
   sum.unseen += now.unseen + old.unseen;
   sum.intercept.add(now.coefficient);
   sum.intercept.add(-old.coefficient);
+  sum.absolute.add(std::fabs(now.coefficient));
+  sum.absolute.add(-std::fabs(old.coefficient));
   // Two terms, not their difference: that would be rounded before it is bounded.
   for (const double c : {now.coefficient, -old.coefficient}) {
     if (c == 0) continue;
@@ -224,7 +229,7 @@ bool RiskCheck::sound(const std::vector<double>& s) const {
 
 std::string RiskCheck::folds() const {
   std::string all = with_dual_ ? "++>+++" : "++>++0";
-  for (std::size_t o = 0; o < outputs_.size(); ++o) all += with_dual_ ? "++++++++" : "+++00000";
+  for (std::size_t o = 0; o < outputs_.size(); ++o) all += with_dual_ ? "+++++++++" : "+++000000";
   return all;
 }
 
@@ -281,12 +286,20 @@ double RiskCheck::dual(std::int32_t o) const {
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
   const double vanished = tiny * sum.unseen;
   const double moved = epsilon * depth * sum.mass / weight + vanished / weight + objective_.dimensions * tiny + tiny;
-  const double norm = lp_norm(v.data(), v.size(), 2) * (1 + epsilon * (objective_.dimensions + 8.0)) + moved;
+  // The share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
+  double excess = 0;
+  if (objective_.free_intercept) {
+    const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
+    excess = 2 * off / all * (1 + 8 * epsilon);
+    if (!(excess <= 1)) return 0;
+  }
+  const double norm = lp_norm(v.data(), v.size(), 2) * (1 + epsilon * (objective_.dimensions + 8.0)) + moved +
+                      excess * (sum.mass / weight);
   // ‖v‖²/λ by two quotients: the square of a small ‖v‖ may vanish where the quotient does not.
   const double quotient =
       norm / (2 * objective_.lambda) / (1 - objective_.l1_ratio) + 2 * tiny / (1 - objective_.l1_ratio);
   const double penalty = norm * quotient * (1 + 8 * epsilon) + tiny;
-  const double mean = (sum.conjugate.value() - 8 * epsilon * sum.conjugate_size - vanished) / weight;
+  const double mean = (sum.conjugate.value() - (8 * epsilon + excess) * sum.conjugate_size - vanished) / weight;
   const double value = mean - 4 * epsilon * std::fabs(mean) - penalty - tiny;
   return value > 0 && value < infinity ? value : 0.0;
 }

@@ -5,11 +5,16 @@
 //   P(w, b) = (1/W) Σ_i c_i φ(<x_i, w> + b; y_i) + λ ( (1−ρ)/2 (‖w‖² + (b/B)²) + ρ ‖w‖₁ )
 // W = Σ row weights, c_i = row weight × class weight, ρ = l1_ratio, B = intercept_scale. The intercept is the weight of
 // a constant feature of value B: it is regularised by the squared norm (LIBLINEAR's -B), never by ‖·‖₁. So a row of
-// weight 2 is the same as the row given twice. The dual, for any a with every a_i in the domain of φ*(−·) (a per unit
+// weight 2 is the same as the row given twice. A free intercept has no penalty, and a no value but where Σ c a = 0
+// (below). The dual, for any a with every a_i in the domain of φ*(−·) (a per unit
 // of weight, see loss/loss.hpp):
 //   D(a) = (1/W) Σ_i c_i (−φ*(−a_i; y_i)) − ( ‖soft(v, λρ)‖² + v_b² ) / (2λ(1−ρ)),
 //   v = (1/W) Σ c_i a_i x_i,  v_b = (B/W) Σ c_i a_i,  soft(v, κ)_j = sign(v_j) max(0, |v_j| − κ);
-// with ρ = 0 this is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
+// without v_b where the intercept is free. Then a must have Σ c a = 0: as the domains contain 0, where φ* is 0, the
+// side of a that outweighs the other can be scaled down to it. Solvers hand in a that is balanced up to rounding, so
+// what little that takes is bounded instead of computed: with a share δ of the heavier side, at most δ of Σ c|φ*| and of
+// Σ c|a|‖x‖.
+// With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 #pragma once
 
 #include "core/base/progress.hpp"
@@ -65,7 +70,7 @@ class RiskCheck final : public Check {
   double dual() const;
 
  private:
-  static constexpr std::size_t head = 6, per_output = 8;  // numbers of state()
+  static constexpr std::size_t head = 6, per_output = 9;  // numbers of state()
   struct Output {
     ExactSum loss, conjugate;   // Σ c φ(u), Σ c (−φ*(−a))
     double loss_error = 0;      // bound on the rounding of Σ c φ(u)
@@ -75,6 +80,7 @@ class RiskCheck final : public Check {
     // the dual value.
     double vanished = 0, unseen = 0;
     ExactSum intercept;  // Σ c a
+    ExactSum absolute;   // Σ c |a|
 
     void add(const double* numbers);  // those of one row, or of a merged state
     void write(double* numbers) const;

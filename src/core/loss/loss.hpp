@@ -58,8 +58,8 @@ std::string likelihood_losses();
 /// Whether the loss of this name reads an option.
 bool loss_reads(std::string_view name, std::string_view option);
 
-/// The loss called `name`, with its parameter from the options: smoothing (smoothed_hinge, huber) or epsilon (the
-/// insensitive losses). Throws Error(invalid_option) for a name that a soft margin does not know.
+/// The loss called `name`, with its parameter from the options: smoothing (smoothed_hinge, huber), epsilon (the
+/// insensitive losses) or quantile. Throws Error(invalid_option) for a name that a soft margin does not know.
 std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options);
 
 }  // namespace margin

@@ -6,6 +6,7 @@
 #include "core/loss/hinge.hpp"
 #include "core/loss/huber.hpp"
 #include "core/loss/logistic.hpp"
+#include "core/loss/quantile.hpp"
 #include "core/loss/smoothed_hinge.hpp"
 #include "core/loss/squared.hpp"
 #include "core/loss/squared_epsilon_insensitive.hpp"
@@ -21,7 +22,7 @@ struct LossList {};
 
 /// In the order of docs/reference.md.
 using AllLosses = LossList<Hinge, SmoothedHinge, SquaredHinge, Logistic, Squared, Absolute, EpsilonInsensitive,
-                           SquaredEpsilonInsensitive, Huber>;
+                           SquaredEpsilonInsensitive, Huber, Quantile>;
 
 namespace detail {
 template <class Function, class... L>

@@ -230,6 +230,7 @@ void RegressionMetrics::add(double target, double prediction) {
   const double error = target - prediction;
   squares_ += error * error;
   absolutes_ += std::fabs(error);
+  errors_ += error;
   const double step = target - mean_;
   mean_ += step / static_cast<double>(rows_);
   spread_ += step * (target - mean_);
@@ -256,6 +257,7 @@ void RegressionMetrics::merge(const Sums& sums) {
   part.rows_ = sums.rows;
   part.squares_ = sums.squares;
   part.absolutes_ = sums.absolutes;
+  part.errors_ = sums.errors;
   part.mean_ = mean;
   part.spread_ = sums.smallest < sums.largest ? std::max(0.0, spread.value()) : 0.0;
   merge(part);
@@ -267,6 +269,7 @@ void RegressionMetrics::merge(const RegressionMetrics& other) {
   const double step = other.mean_ - mean_;
   squares_ += other.squares_;
   absolutes_ += other.absolutes_;
+  errors_ += other.errors_;
   spread_ += other.spread_ + step * step * mine * theirs / all;
   mean_ += step * theirs / all;
   rows_ += other.rows_;
@@ -275,6 +278,11 @@ void RegressionMetrics::merge(const RegressionMetrics& other) {
 double RegressionMetrics::mean_squared_error() const { return squares_ / static_cast<double>(rows_); }
 
 double RegressionMetrics::mean_absolute_error() const { return absolutes_ / static_cast<double>(rows_); }
+
+double RegressionMetrics::mean_pinball(double tau) const {
+  // A side's share of |y − f| is half of it, and half of y − f more or less.
+  return std::max(0.0, 0.5 * absolutes_ + (tau - 0.5) * errors_) / static_cast<double>(rows_);
+}
 
 std::optional<double> RegressionMetrics::r_squared() const {
   if (!(spread_ > 0)) return std::nullopt;

@@ -155,9 +155,9 @@ class RegressionMetrics {
   /// mean is the spread.
   struct Sums {
     std::int64_t rows = 0;
-    double squares = 0, absolutes = 0;  ///< Σ (y − f)², Σ |y − f|
-    ExactSum targets, target_squares;   ///< Σ y, Σ y²
-    double smallest = 0, largest = 0;   ///< of the targets
+    double squares = 0, absolutes = 0, errors = 0;  ///< Σ (y − f)², Σ |y − f|, Σ (y − f)
+    ExactSum targets, target_squares;               ///< Σ y, Σ y²
+    double smallest = 0, largest = 0;               ///< of the targets
   };
   void merge(const Sums& sums);
   void merge(const RegressionMetrics& other);
@@ -165,6 +165,8 @@ class RegressionMetrics {
   std::int64_t rows() const { return rows_; }
   double mean_squared_error() const;
   double mean_absolute_error() const;
+  /// The mean of the quantile loss of this τ: τ(y − f) for f ≤ y, (1 − τ)(f − y) beyond.
+  double mean_pinball(double tau) const;
   /// 1 − Σ(y − f)² / Σ(y − ȳ)²; nothing when all targets are equal.
   std::optional<double> r_squared() const;
 
@@ -173,6 +175,7 @@ class RegressionMetrics {
     archive(rows_);
     archive(squares_);
     archive(absolutes_);
+    archive(errors_);
     archive(mean_);
     archive(spread_);
     return rows_ >= 0;
@@ -180,7 +183,7 @@ class RegressionMetrics {
 
  private:
   std::int64_t rows_ = 0;
-  double squares_ = 0, absolutes_ = 0;
+  double squares_ = 0, absolutes_ = 0, errors_ = 0;
   double mean_ = 0, spread_ = 0;  // of the targets: Σ (y − mean)², by Welford's update
 };
 

@@ -93,6 +93,13 @@ std::optional<FieldConflict> conflict_of(const Model& m, const Options& s) {
   return std::nullopt;
 }
 
+std::optional<double> Model::quantile() const {
+  if (loss != "quantile") return std::nullopt;
+  const auto given = options.find("quantile");
+  const double* const tau = given == options.end() ? nullptr : std::get_if<double>(&given->second.data);
+  return tau == nullptr ? Options{}.quantile : *tau;
+}
+
 InitialModel start_from(const Model& m) {
   InitialModel start;
   start.weights.assign(m.weights.data(), m.weights.data() + m.weights.size());

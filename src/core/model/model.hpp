@@ -61,6 +61,8 @@ struct Model {
   bool logistic() const { return !hard_margin() && loss == "logistic"; }
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
   bool probabilistic() const { return !calibration.empty() || logistic(); }
+  /// Of a quantile regression, the share of labels that is to lie below its predictions.
+  std::optional<double> quantile() const;
   std::int32_t outputs() const { return static_cast<std::int32_t>(weights.rows()); }
   /// Weights per output: one per feature, per listed feature, or per function of the basis.
   std::int32_t terms() const { return static_cast<std::int32_t>(weights.cols()); }

@@ -28,6 +28,7 @@ Objective Verification::objective(bool soft) const {
   o.lambda = model_.lambda.value_or(0);
   o.l1_ratio = options_.l1_ratio;
   o.intercept = options_.intercept;
+  o.free_intercept = soft && options_.free_intercept();
   o.intercept_scale = options_.intercept_scale;
   return o;
 }
@@ -55,8 +56,9 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   Objective margins = objective(false);
   margins.norm = 2;
   margins_ = make_check(margins, vectors, false);
-  // The stored gap is about the training rows, with their weights; after standardising, in units that are gone.
-  if (!options.standardize && !model.likelihood() && !std::isnan(model.certificate.gap))
+  // The stored gap is about the training rows, with their weights; after standardising, in units that are gone. It
+  // bounds no free intercept.
+  if (!options.standardize && !options.free_intercept() && !model.likelihood() && !std::isnan(model.certificate.gap))
     certain_.emplace(objective(soft), vectors.weights, vectors.intercept,
                      distance_bound(model.certificate.gap, *model.lambda, options.l1_ratio));
 }

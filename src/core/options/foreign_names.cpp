@@ -54,7 +54,7 @@ constexpr ForeignName losses[] = {
     {" svr epsilon_insensitive_loss eps_insensitive ", "Here it is \"epsilon_insensitive\"."},
     {" squared_epsilon l2_epsilon_insensitive ", "Here it is \"squared_epsilon_insensitive\"."},
     {" huber_loss smooth_l1 pseudo_huber ", "Here it is \"huber\"."},
-    {" quantile pinball ", "Quantiles other than the median are not offered; \"absolute\" is the median."},
+    {" pinball quantile_loss check ", "Here it is \"quantile\"."},
     {" perceptron ", "It is a solver, of hard margins: solver => 'perceptron'."},
 };
 

@@ -27,6 +27,7 @@ enum class Calibrate { none, platt, isotonic };
 enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
 enum class Learners { features, stumps };
 enum class Missing { impute, skip, error };
+enum class InterceptForm { by_default, free, penalized };
 enum class Gamma { scale, automatic, number };
 
 /// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
@@ -43,12 +44,14 @@ struct Options {
   std::optional<double> lambda;  ///< absent: hard margin
   std::string loss;              ///< empty: exponential (hard margin) or hinge (lambda given)
   bool intercept = true;
+  InterceptForm intercept_form = InterceptForm::by_default;
   double intercept_scale = 1;
   bool standardize = false;
   bool class_weight_balanced = false;
   std::map<std::string, double> class_weight;  ///< label text -> weight; others 1
   double epsilon = 0.1;                        ///< width of the epsilon-insensitive tube
   double smoothing = 1.0;                      ///< gamma of the smoothed hinge
+  double quantile = 0.5;                       ///< tau of the quantile loss
   double l1_ratio = 0;
   Calibrate calibration = Calibrate::none;  ///< how scores become probabilities (soft margins with classes)
   Learners learners = Learners::features;   ///< what an l1 margin combines
@@ -98,6 +101,11 @@ struct Options {
   std::optional<double> target_scale;
 
   bool hard_margin() const { return !lambda.has_value(); }
+  /// Of a linear soft margin: the intercept is not regularised. That of a quantile is not unless asked for.
+  bool free_intercept() const {
+    return intercept && (intercept_form == InterceptForm::free ||
+                         (intercept_form == InterceptForm::by_default && loss == "quantile"));
+  }
 };
 
 /// Parse and validate. Throws Error(invalid_option) naming the key, what was found and what is expected; an unknown

@@ -86,6 +86,21 @@ void set_class_weight(Options& s, std::string_view key, const Value& v) {
     s.class_weight[label] = number(key, weight, expected, [](double x) { return x >= 0; });
 }
 
+void set_intercept(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "true, false, 'free' or 'penalized'";
+  s.intercept_form = InterceptForm::by_default;
+  if (const bool* x = std::get_if<bool>(&v.data)) {
+    s.intercept = *x;
+    return;
+  }
+  const auto* name = std::get_if<std::string>(&v.data);
+  if (name == nullptr || (*name != "free" && *name != "penalized" && *name != "true" && *name != "false"))
+    refuse(key, v, expected);
+  s.intercept = *name != "false";
+  if (*name == "free") s.intercept_form = InterceptForm::free;
+  if (*name == "penalized") s.intercept_form = InterceptForm::penalized;
+}
+
 bool absent(const Value& v) { return std::holds_alternative<std::monostate>(v.data); }
 
 /// Features from 1, ascending, as core counts them.
@@ -178,10 +193,16 @@ const std::vector<OptionRecord>& option_records() {
                [](Options& s, std::string_view k, const Value& v) {
                  s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
                }},
-              {"intercept", "boolean", "fit an intercept", "true", ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) { s.intercept = boolean(k, v); }},
+              {"intercept", "\"any\"",
+               "true or false: whether to fit an intercept; of linear soft margins 'penalized': the weight of a "
+               "constant "
+               "feature, or 'free': not regularised",
+               "true: 'penalized' for linear soft margins but those of the loss quantile, else 'free'",
+               ReadBy::every_training,
+               "every solver; 'penalized' soft margins alone, 'free' of these neither sgd nor train_margin_from",
+               set_intercept},
               {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
-               ReadBy::soft_margins, "every soft margin",
+               ReadBy::penalized_intercepts, "soft margins with a penalized intercept",
                [](Options& s, std::string_view k, const Value& v) {
                  s.intercept_scale =
                      number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
@@ -241,6 +262,11 @@ const std::vector<OptionRecord>& option_records() {
                [](Options& s, std::string_view k, const Value& v) {
                  s.smoothing =
                      number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
+               }},
+              {"quantile", "double precision", "0 < tau < 1: the share of labels that is to lie below the predictions",
+               "0.5", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.quantile = number(k, v, "a number between 0 and 1", [](double x) { return x > 0 && x < 1; });
                }},
               {"calibration", "text", "none, platt, isotonic: how scores become probabilities", "none",
                ReadBy::every_training, "soft margins with classes",

@@ -11,10 +11,10 @@ namespace margin {
 
 /// Which trainings read an option; the others refuse it (solvers/readers.hpp).
 enum class ReadBy {
-  every_training,  ///< it states the problem, or what is wanted of any method; values that do not fit are refused
-  soft_margins,
-  scans,    ///< trainings by scans
-  methods,  ///< the solvers, losses and kernels whose records name it
+  every_training,        ///< it states the problem, or what is wanted of any method; values that do not fit are refused
+  penalized_intercepts,  ///< linear soft margins whose intercept is regularised
+  scans,                 ///< trainings by scans
+  methods,               ///< the solvers, losses and kernels whose records name it
 };
 
 struct OptionRecord {

@@ -22,6 +22,9 @@ constexpr std::int32_t most_sparse_numbers = 256;
 constexpr std::int64_t rows_per_number = 10;
 
 void check_hard_margin(const Dataset& data, const Options& s, const Method& method, double norm) {
+  if (s.intercept_form == InterceptForm::penalized)
+    throw Error(ErrorKind::unsupported, "option \"intercept\" => 'penalized' needs a soft margin",
+                "The intercept of a hard margin is free: leave the option out, or give lambda.");
   if (data.outcome() == Dataset::Outcome::classes && norm == 2 && data.classes().size() > most_joint_classes)
     throw Error(ErrorKind::limit_exceeded,
                 "the labels are " + std::to_string(data.classes().size()) +
@@ -65,6 +68,9 @@ void check_likelihood(const Problem& p, const Options& s) {
                 "Train each class against the rest, with label = 'name' as the label, or give a lambda above 0.");
   if (s.l1_ratio > 0)
     throw Error(ErrorKind::unsupported, "option \"l1_ratio\" is a share of lambda, which is 0", "Give lambda as well.");
+  if (s.intercept_form == InterceptForm::penalized)
+    throw Error(ErrorKind::unsupported, "option \"intercept\" => 'penalized' needs a lambda above 0",
+                "At lambda 0 nothing is regularised: leave the option out.");
   if (s.calibration != Calibrate::none)
     throw Error(ErrorKind::unsupported, "option \"calibration\" needs a lambda above 0",
                 "At lambda 0 the scores of loss \"logistic\" are log-odds as they are.");
@@ -164,6 +170,8 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
   if (s.standardize) refuse("option \"standardize\"", "Scale the features in SQL, for training and for predicting.");
   if (s.intercept_scale != 1)
     refuse("option \"intercept_scale\"", "The intercept of a kernel model is free: it is not regularised.");
+  if (s.intercept_form == InterceptForm::penalized)
+    refuse("option \"intercept\" => 'penalized'", "The intercept of a kernel model is free: leave the option out.");
   if (s.initial) refuse("option \"initial\"", "Kernel models are trained from the start.");
   if (s.l1_ratio > 0 && !p.hard_margin)
     refuse("option \"l1_ratio\"", "It has no weights on features that could be made sparse.");
@@ -268,6 +276,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     throw Error(ErrorKind::unsupported, "option \"calibration\" means nothing to a regression",
                 "Leave it out, or choose a loss for classes.");
   p.lambda = *options.lambda;
+  p.free_intercept = options.free_intercept() && p.kernel == nullptr && p.lambda > 0;
   p.loss_name = options.loss.empty() ? "hinge" : options.loss;
   p.loss = make_loss(p.loss_name, options);
   if (p.likelihood()) check_likelihood(p, options);

@@ -36,7 +36,8 @@ struct Problem {
   std::shared_ptr<const Loss> loss;  ///< soft margin only
   std::string loss_name;
   bool intercept = true;
-  double intercept_scale = 1;
+  bool free_intercept = false;                   ///< of linear soft margins: not regularised
+  double intercept_scale = 1;                    ///< of those that are: the value of the constant feature
   std::shared_ptr<const KernelFunction> kernel;  ///< null: weights on features
   std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
   double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective

@@ -51,11 +51,11 @@ double value_of(std::uint64_t key) {
 }
 
 /// By the digits of the keys, from the top: a pass over the targets for each, and no copy of them.
-double median(const TargetRows& rows, const Progress& progress) {
+double quantile(const TargetRows& rows, double share, const Progress& progress) {
   constexpr int digit = 11, last_digit = 64 - 5 * digit;
   double half = 0;
   for_each_target(rows, progress, [&](double, double c) { half += c; });
-  half /= 2;
+  half *= share;
   std::uint64_t prefix = 0;
   double below = 0;  // weight of the keys that begin with less than the prefix
   bool exactly = false;
@@ -88,7 +88,10 @@ double median(const TargetRows& rows, const Progress& progress) {
 }  // namespace
 
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress) {
-  return loss.lipschitz() < infinity ? median(rows, progress) : mean(rows, progress);
+  if (!(loss.lipschitz() < infinity)) return mean(rows, progress);
+  // Where the loss falls with slope h and rises with slope l, h of h + l lie below the best constant.
+  const double high = loss.project(infinity, 0), low = loss.project(-infinity, 0);
+  return quantile(rows, high / (high - low), progress);
 }
 
 double target_deviation(const TargetRows& rows, const Progress& progress) {

@@ -23,8 +23,9 @@ struct TargetRows {
 };
 
 /// The constant that `loss` likes best as the prediction of every row, by row weights: the mean where the loss grows as
-/// a square, the median (of an even number of rows the middle of both) where it grows as the absolute error. The latter
-/// is best for the absolute error itself, and near enough for a loss that is flat or rounded at 0.
+/// a square, the median (of an even number of rows the middle of both) where it grows as the absolute error, another
+/// quantile where one side of it is steeper. The latter are best for the absolute error and the quantile loss, and near
+/// enough for a loss that is flat or rounded at 0.
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress);
 
 /// The standard deviation of the targets by row weights; 1 where they are constant up to rounding.

@@ -11,6 +11,7 @@ std::shared_ptr<const Loss> loss_of(const Question& q) {
   Options options;
   options.epsilon = q.epsilon;
   options.smoothing = q.smoothing;
+  options.quantile = q.quantile;
   return make_loss(q.loss, options);
 }
 

@@ -58,6 +58,7 @@ std::uint64_t identity(const Model& m, const Options& o) {
   out(m.certificate.gap);
   write_basis(out, m.basis.get());
   out(o.intercept);
+  out(o.free_intercept());
   out(o.intercept_scale);
   out(o.standardize);
   out(o.class_weight_balanced);
@@ -65,7 +66,7 @@ std::uint64_t identity(const Model& m, const Options& o) {
     out(name);
     out(weight);
   }
-  for (const double number : {o.epsilon, o.smoothing, o.l1_ratio}) out(number);
+  for (const double number : {o.epsilon, o.smoothing, o.quantile, o.l1_ratio}) out(number);
   return hash_bytes(out.bytes(), 1);
 }
 
@@ -87,7 +88,7 @@ ModelFigures::ModelFigures(const Model& model, const Options& options)
   scores_.resize(static_cast<std::size_t>(model.outputs()));
   odds_.resize(model.calibration.empty() ? 0 : scores_.size());
   if (model.regression()) {
-    folds_ += "++++++<>";
+    folds_ += "+++++++<>";
   } else {
     const auto k = static_cast<std::int32_t>(model.classes.size());
     classes_.emplace(k, lp_norm(model.weights.data(), model.weights.size(), 2), model.probabilistic());
@@ -153,6 +154,7 @@ const Term& ModelFigures::term(const Row& x, double target, double upper_target,
   n[points] = 1;
   n[squares] = error * error;
   n[absolutes] = std::fabs(error);
+  n[errors] = error;
   n[targets] = n[smallest] = n[largest] = target;
   n[high] = square;
   n[low] = std::isfinite(square) ? std::fma(target, target, -square) : 0.0;
@@ -219,6 +221,7 @@ RegressionMetrics ModelFigures::regression(const Answer& answer) const {
   sums.rows = answer.rows();
   sums.squares = number(squares);
   sums.absolutes = number(absolutes);
+  sums.errors = number(errors);
   sums.targets = answer.sum(first_ + targets);
   sums.target_squares = answer.sum(first_ + high);
   sums.target_squares.add(answer.sum(first_ + low));

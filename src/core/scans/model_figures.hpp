@@ -38,7 +38,18 @@ class ModelFigures {
 
  private:
   /// Numbers of a term behind those of the verification: of classes the log loss alone.
-  enum Number : std::size_t { log_loss = 0, points = 0, squares, absolutes, targets, high, low, smallest, largest };
+  enum Number : std::size_t {
+    log_loss = 0,
+    points = 0,
+    squares,
+    absolutes,
+    errors,
+    targets,
+    high,
+    low,
+    smallest,
+    largest
+  };
 
   void score(const Row& x);
   void take_verified();

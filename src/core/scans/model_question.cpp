@@ -42,10 +42,12 @@ Question model_question(const Model& model, const Options& options) {
   q.loss = model.hard_margin() ? "" : model.loss;
   q.epsilon = options.epsilon;
   q.smoothing = options.smoothing;
+  q.quantile = options.quantile;
   q.lambda = model.lambda.value_or(0);
   q.l1_ratio = options.l1_ratio;
   q.norm = model.norm;
   q.intercept = options.intercept;
+  q.free_intercept = !model.hard_margin() && options.free_intercept();
   q.intercept_scale = options.intercept_scale;
   q.target_center = model.target_center.value_or(0);
   if (!options.class_weight.empty())

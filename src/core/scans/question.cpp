@@ -21,10 +21,12 @@ void exchange(Archive& archive, Q& q) {
   archive(q.loss);
   archive(q.epsilon);
   archive(q.smoothing);
+  archive(q.quantile);
   archive(q.lambda);
   archive(q.l1_ratio);
   archive(q.norm);
   archive(q.intercept);
+  archive(q.free_intercept);
   archive(q.intercept_scale);
   archive(q.class_weight);
   archive(q.target_center);
@@ -63,6 +65,7 @@ void require_sound(const Question& q, const ByteReader& in) {
   for (const double v : {q.epsilon, q.smoothing, q.lambda, q.l1_ratio, q.norm, q.intercept_scale, q.target_center})
     in.require(std::isfinite(v), "a number is not finite");
   in.require(q.norm >= 1 && q.norm <= 2, "a bad norm");
+  in.require(q.quantile > 0 && q.quantile < 1, "a bad quantile");
   in.require(q.l1_ratio >= 0 && q.l1_ratio < 1 && q.intercept_scale > 0 && q.epsilon >= 0, "a bad option");
   in.require(q.target_scale > 0 && std::isfinite(q.target_scale), "a bad scale of targets");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
@@ -109,6 +112,7 @@ Objective Question::objective(const Loss* of) const {
   o.lambda = lambda;
   o.l1_ratio = l1_ratio;
   o.intercept = intercept;
+  o.free_intercept = free_intercept;
   o.intercept_scale = intercept_scale;
   return o;
 }

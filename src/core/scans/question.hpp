@@ -27,9 +27,9 @@ struct Question {
   Dataset::Outcome outcome = Dataset::Outcome::classes;
   std::vector<std::string> classes;  ///< sorted; not of a summary
   std::string loss;                  ///< of a soft margin
-  double epsilon = 0, smoothing = 0;
+  double epsilon = 0, smoothing = 0, quantile = 0.5;
   double lambda = 0, l1_ratio = 0, norm = 2;
-  bool intercept = true;
+  bool intercept = true, free_intercept = false;
   double intercept_scale = 1;
   std::vector<double> class_weight;            ///< per class; empty: 1
   double target_center = 0, target_scale = 1;  ///< losses see (target − center)/scale
@@ -57,7 +57,7 @@ struct Question {
   std::int32_t outputs() const {
     return outcome == Dataset::Outcome::classes && classes.size() > 2 ? static_cast<std::int32_t>(classes.size()) : 1;
   }
-  double constant_feature() const { return intercept ? intercept_scale : 0.0; }
+  double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0.0; }
   /// What a check of its iterate checks; `of` is the loss of this question, null for a hard margin.
   Objective objective(const Loss* of) const;
 

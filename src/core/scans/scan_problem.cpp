@@ -178,6 +178,7 @@ void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& ru
   base_.loss = p.hard_margin ? "" : p.loss_name;
   base_.epsilon = options.epsilon / p.target_scale;
   base_.smoothing = options.smoothing / p.target_scale;
+  base_.quantile = options.quantile;
   base_.lambda = p.lambda;
   base_.l1_ratio = p.l1_ratio;
   base_.norm = p.norm;

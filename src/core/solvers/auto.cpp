@@ -103,7 +103,7 @@ Plan make_plan(const Problem& p, double memory) {
   const std::int64_t stride = std::max<std::int64_t>(1, p.rows() / 1000);
   double size = 0, seen = 0;
   for (std::int64_t i = 0; i < p.rows(); i += stride) {
-    const double constant = p.intercept ? p.intercept_scale * p.intercept_scale : 0.0;
+    const double constant = p.intercept && !p.free_intercept ? p.intercept_scale * p.intercept_scale : 0.0;
     size += p.weight(i) * (squared_norm(p.data.row(i)) + constant);
     ++seen;
   }

@@ -30,7 +30,8 @@ std::vector<double> risk_of_constant(const Problem& problem, double score, Run& 
 void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run) {
   if (first == problem.outputs() || !problem.intercept || problem.task != Task::multiclass) return;
   const std::vector<double> zero = risk_of_constant(problem, 0, run), none = risk_of_constant(problem, -1, run);
-  const double penalty = 0.5 * problem.lambda / (problem.intercept_scale * problem.intercept_scale);
+  const double penalty =
+      problem.free_intercept ? 0.0 : 0.5 * problem.lambda / (problem.intercept_scale * problem.intercept_scale);
   for (std::int32_t o = first; o < problem.outputs(); ++o)
     if (none[static_cast<std::size_t>(o)] + penalty < zero[static_cast<std::size_t>(o)]) s.intercept[o] = -1;
 }

@@ -60,7 +60,10 @@ std::string quoted(std::string_view kind, std::string_view name) {
 std::string who_does_not(const OptionRecord& option, const Options& options, const Solver& solver,
                          const std::vector<std::string>& losses) {
   if (option.scope == ReadBy::scans) return "a training with its rows in memory";
-  if (option.scope == ReadBy::soft_margins) return "a hard margin";
+  if (option.scope == ReadBy::penalized_intercepts)
+    return options.hard_margin() ? "a hard margin"
+           : options.intercept   ? "a free intercept"
+                                 : "a model without intercept";
   if (!solvers_that_read(option.name).empty())
     return quoted("solver", solver.name()) + (options.solver == "auto" ? ", which auto chooses here" : "");
   if (losses_that_read(option.name).empty()) return quoted("kernel", kernel_of(options));
@@ -82,7 +85,8 @@ bool is_read(const OptionRecord& option, const Options& options, const Solver& s
              const std::vector<std::string>& losses) {
   if (option.scope == ReadBy::every_training) return true;
   if (option.scope == ReadBy::scans) return false;
-  if (option.scope == ReadBy::soft_margins) return !options.hard_margin();
+  if (option.scope == ReadBy::penalized_intercepts)
+    return !options.hard_margin() && options.intercept && !options.free_intercept();
   if (names(solver.record(), option.name) || kernel_reads(kernel_of(options), option.name)) return true;
   return std::any_of(losses.begin(), losses.end(),
                      [&](const std::string& loss) { return loss_reads(loss, option.name); });

@@ -30,7 +30,7 @@ std::vector<double> default_lambdas(const Dataset& data, const Options& settings
       progress.work(x.count);
     }
   }
-  if (settings.intercept) size += settings.intercept_scale * settings.intercept_scale;
+  if (settings.intercept && !settings.free_intercept()) size += settings.intercept_scale * settings.intercept_scale;
   const int power = size > 0 && std::isfinite(size) ? static_cast<int>(std::lround(std::log10(size))) : 0;
   std::vector<double> lambdas;
   for (int k = 1; k <= 5; ++k) lambdas.push_back(std::strtod(("1e" + std::to_string(power - k)).c_str(), nullptr));

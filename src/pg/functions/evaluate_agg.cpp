@@ -74,7 +74,7 @@ MARGIN_FUNCTION(margin_evaluate_final) {
   const auto* state = reinterpret_cast<const EvaluateState*>(PG_GETARG_POINTER(0));
   if (state->rows() == 0) PG_RETURN_NULL();
   return state->classes.has_value() ? evaluation_datum(fcinfo, *state->model, *state->classes, state->skipped)
-                                    : evaluation_datum(fcinfo, state->targets, state->skipped);
+                                    : evaluation_datum(fcinfo, *state->model, state->targets, state->skipped);
 }
 
 MARGIN_FUNCTION(margin_roc_final) { return draw(fcinfo, "margin_roc", margin::roc_plot); }

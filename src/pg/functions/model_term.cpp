@@ -101,7 +101,7 @@ MARGIN_FUNCTION(margin_evaluate_of_state) {
   if (judge.model->regression()) {
     const margin::RegressionMetrics metrics = judge.figures.regression(answer);
     if (metrics.rows() == 0) PG_RETURN_NULL();
-    return evaluation_datum(fcinfo, metrics, answer.skipped());
+    return evaluation_datum(fcinfo, *judge.model, metrics, answer.skipped());
   }
   const margin::ClassificationMetrics metrics = judge.figures.classification(answer);
   if (metrics.rows() == 0) PG_RETURN_NULL();

@@ -40,13 +40,15 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Classi
   return out.finish();
 }
 
-Datum evaluation_datum(FunctionCallInfo fcinfo, const RegressionMetrics& metrics, std::int64_t skipped) {
+Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
+                       std::int64_t skipped) {
   CompositeBuilder out(fcinfo);
   out.set_int8("rows", metrics.rows());
   out.set_int8("skipped", skipped);
   out.set_float8("mse", metrics.mean_squared_error());
   out.set_float8("mae", metrics.mean_absolute_error());
   out.set_float8("r2", metrics.r_squared());
+  if (const auto tau = model.quantile()) out.set_float8("pinball", metrics.mean_pinball(*tau));
   return out.finish();
 }
 

@@ -14,7 +14,8 @@ Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, st
 /// The margin_evaluation that the running function returns, of one row or more.
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const ClassificationMetrics& metrics,
                        std::int64_t skipped);
-Datum evaluation_datum(FunctionCallInfo fcinfo, const RegressionMetrics& metrics, std::int64_t skipped);
+Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
+                       std::int64_t skipped);
 
 /// A chart of metrics (report/charts.hpp).
 using Chart = Plot (*)(const ClassificationMetrics&, const std::vector<std::string>&);

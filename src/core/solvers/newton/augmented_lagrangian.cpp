@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solvers/free_intercept.hpp"
+
 namespace margin {
 
 namespace {
@@ -28,7 +30,7 @@ constexpr double refresh_share = 0.5;
 // Of the residual, what conjugate gradients leave.
 constexpr double cg_accuracy = 0.01;
 
-double inner_product(const std::vector<double>& v, const std::vector<double>& w) {
+double whole_product(const std::vector<double>& v, const std::vector<double>& w) {
   return simd().dot_dd(v.data(), w.data(), v.size());
 }
 
@@ -65,6 +67,10 @@ AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLos
     gradients_ = std::make_unique<ConjugateGradients>(p_.rows);
 }
 
+double AugmentedLagrangian::inner_product(const std::vector<double>& v, const std::vector<double>& w) const {
+  return simd().dot_dd(v.data(), w.data(), p_.rows.penalized());
+}
+
 double AugmentedLagrangian::norm_w() const { return inner_product(w, w); }
 
 BoxRows AugmentedLagrangian::rows(double proximal) const {
@@ -72,13 +78,55 @@ BoxRows AugmentedLagrangian::rows(double proximal) const {
           box_.low0, box_.low1, box_.high0, box_.high1,  box_.epsilon,   proximal};
 }
 
+// A free intercept to where L's derivative in it, −(fixed + Σ cost a), vanishes.
+void AugmentedLagrangian::centre() {
+  std::fill(du_.begin(), du_.end(), 1.0);
+  const BoxRows x = rows(kappa);
+  double mass = std::fabs(fixed_.back());
+  for (const double c : p_.cost) mass += c;
+  const double shift = balanced_shift(
+      [&](double t) {
+        SlopeAt at;
+        simd().box_line(x, t, &at.value, &at.curvature);
+        p_.rows.run().work(6.0 * static_cast<double>(x.count));
+        at.value = -fixed_.back() - at.value;
+        at.size = mass;
+        return at;
+      },
+      1 / kappa, 0);
+  if (shift == 0) return;
+  for (double& v : u) v += shift;
+  w.back() += shift;
+}
+
+// κ magnifies what the scores are rounded by, so that no intercept balances the maximisers to more digits than κ leaves:
+// those that move freely take up the rest.
+void AugmentedLagrangian::settle(std::vector<double>& next) {
+  double off = fixed_.back(), free = 0;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    off += p_.cost[i] * next[i];
+    free += free_[i];
+  }
+  if (off == 0 || !(free > 0)) return;
+  const double move = -off / free;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    if (free_[i] == 0) continue;
+    const double y = p_.y[i], moved = std::clamp(next[i] + move, box_.low(y), box_.high(y));
+    conjugate_ += p_.cost[i] * (box_.epsilon * (std::fabs(moved) - std::fabs(next[i])) - y * (moved - next[i]));
+    next[i] = moved;
+  }
+  p_.rows.run().work(8.0 * static_cast<double>(next.size()));
+}
+
 // The maximisers a at the current scores, v = fixed + Σ cost a x, and the two parts of the gap. v follows the rows
 // whose a has changed; `fresh` sums it anew, which also forgets the rounding of the steps before.
 void AugmentedLagrangian::evaluate(bool fresh) {
+  if (p_.rows.free_intercept()) centre();
   const std::size_t n = u.size();
   std::vector<double> next(n);
   simd().box_point(rows(kappa), next.data(), free_.data(), &loss_, &conjugate_);
   p_.rows.run().work(8.0 * static_cast<double>(n));
+  if (p_.rows.free_intercept()) settle(next);
   std::vector<std::int64_t> changed;
   std::vector<double> change;
   if (!fresh)
@@ -97,10 +145,11 @@ void AugmentedLagrangian::evaluate(bool fresh) {
   }
   residual_ = excess_ = norm_v_ = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
-    r_[j] = w[j] - v_[j];
+    excess_ += (v_[j] - fixed_[j]) * w[j];
+    r_[j] = (j < p_.rows.penalized() ? w[j] : 0.0) - v_[j];
+    if (j == p_.rows.penalized()) continue;
     residual_ += r_[j] * r_[j];
     norm_v_ += v_[j] * v_[j];
-    excess_ += (v_[j] - fixed_[j]) * w[j];
   }
   // Every row's share is ≥ 0; the sum may fall below by rounding.
   excess_ = std::max(0.0, excess_ + loss_ + conjugate_);
@@ -136,7 +185,7 @@ bool AugmentedLagrangian::factored() {
       const double* from = gram.row(j);
       double* to = factor.row(j);
       for (std::size_t k = j; k < w.size(); ++k) to[k] = kappa * from[k];
-      to[j] += 1 + damping * to[j];
+      to[j] += (j < p_.rows.penalized() || to[j] == 0 ? 1 : 0) + damping * to[j];
     }
     p_.rows.run().work(0.5 * static_cast<double>(w.size() * w.size()));
     if (!factorise(factor, p_.rows.run())) continue;
@@ -149,8 +198,8 @@ bool AugmentedLagrangian::factored() {
 
 // The root of L's slope along d, which is increasing and piecewise linear: Newton steps on it inside a bracket.
 void AugmentedLagrangian::line_search() {
-  const double wd = inner_product(w, d_) - inner_product(fixed_, d_), dd = inner_product(d_, d_);
-  const double start = inner_product(r_, d_);
+  const double wd = inner_product(w, d_) - whole_product(fixed_, d_), dd = inner_product(d_, d_);
+  const double start = whole_product(r_, d_);
   const BoxRows x = rows(kappa);
   double low = 0, high = -1, t = 1;
   for (int i = 0; i < 40; ++i) {

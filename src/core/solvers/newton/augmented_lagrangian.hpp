@@ -18,7 +18,8 @@ struct BoxLoss {
 };
 
 /// min ½‖w‖² − <fixed, w> + Σ cost_i φ(<x_i, w>): `fixed` is Σ cost a x of the rows held at their a. Keeps w, a, u
-/// consistent between calls of solve().
+/// consistent between calls of solve(). A free intercept is not part of ½‖w‖², and at its best whenever a is taken; the
+/// rows must be able to outweigh the fixed ones.
 class AugmentedLagrangian {
  public:
   AugmentedLagrangian(const NewtonProblem& part, const BoxLoss& box, std::vector<double> fixed);
@@ -39,6 +40,10 @@ class AugmentedLagrangian {
   const std::vector<double>& image() const { return v_; }
 
  private:
+  /// Of the columns that are penalised.
+  double inner_product(const std::vector<double>& v, const std::vector<double>& w) const;
+  void centre();
+  void settle(std::vector<double>& next);
   void evaluate(bool fresh);
   bool direction();
   bool factored();

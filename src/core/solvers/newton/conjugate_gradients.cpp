@@ -44,6 +44,7 @@ void ConjugateGradients::weigh(const double* weight, double factor) {
     rows_.run().work(2.0 * x.count + 8);
   }
   if (constant != 0) inverse_[rows_.features()] += mass * constant * constant;
+  if (rows_.free_intercept() && mass > 0) inverse_[rows_.features()] -= 1;
   for (double& v : inverse_) v = 1 / v;
   rows_.run().work(static_cast<double>(rows_.rows() + 4 * static_cast<std::int64_t>(inverse_.size())));
 }
@@ -59,6 +60,7 @@ void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<doub
     mass += t;
     rows_.run().work(2.0 * x.count + 8);
   }
+  if (rows_.free_intercept() && !weight_.empty()) q[rows_.features()] = 0;
   if (constant != 0) q[rows_.features()] += mass * constant;
 }
 

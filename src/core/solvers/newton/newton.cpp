@@ -1,7 +1,8 @@
 // newton: a second-order solver for regularised risks of few features (or few rows).
 //
 // Problem    min P(w) of certificate/risk.hpp, one output after the other (one against the rest), no elastic net. The
-//            intercept is one more column, of the constant intercept_scale.
+//            intercept is one more column, of the constant intercept_scale; a free one is of the constant 1, and no
+//            penalty is on its weight.
 // Update     smooth losses: Newton-Cholesky (solvers/newton/smooth.cpp); piecewise linear ones: an augmented Lagrangian
 //            with a semismooth Newton method inside (solvers/newton/augmented_lagrangian.cpp). Fewer rows than
 //            features: the same in the span of the rows (solvers/newton/row_span.cpp). newton_cg: the same methods in
@@ -15,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/solvers/free_intercept.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/row_span.hpp"
@@ -97,7 +99,8 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, New
                     std::to_string(k) + " x " + std::to_string(d),
                 "Start from a model trained on the same features and classes.");
   std::copy_n(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d), d, point.w.begin());
-  if (p.intercept && !model.intercept.empty()) point.w[d] = model.intercept[at] / p.intercept_scale;
+  if (p.intercept && !model.intercept.empty())
+    point.w[d] = model.intercept[at] / (p.free_intercept ? 1.0 : p.intercept_scale);
   point.known = NewtonPoint::Known::weights;
   if (model.dual_weights.size() != n * k) return;
   for (std::size_t i = 0; i < n; ++i) point.a[i] = model.dual_weights[i * k + at];
@@ -186,7 +189,8 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
     const Status status =
         p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
     for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
-    if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * p.intercept_scale;
+    if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * problem.rows.constant();
+    if (p.free_intercept) balance(problem.cost, point.a);
     for (std::size_t i = 0; i < n; ++i) s.dual(static_cast<std::int64_t>(i), o) = point.a[i];
     return status;
   };

@@ -10,7 +10,8 @@
 namespace margin {
 
 /// F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i) = P(w)/λ for one output, with cost_i = c_i/(λW): w = Σ cost_i a_i x_i at
-/// the optimum, a per unit of weight as in loss/loss.hpp. w includes the intercept's column.
+/// the optimum, a per unit of weight as in loss/loss.hpp. w includes the intercept's column, which ½‖w‖² leaves out where
+/// it is free; then Σ cost_i a_i = 0.
 struct NewtonProblem {
   /// How the linear systems are solved: with a matrix of columns × columns, or by products with the rows.
   enum class Systems { cholesky, conjugate_gradients };

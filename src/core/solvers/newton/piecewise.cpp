@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/solvers/free_intercept.hpp"
 #include "core/solvers/newton/augmented_lagrangian.hpp"
 
 namespace margin {
@@ -24,6 +25,8 @@ constexpr double row_share = 0.2, known_share = 0.05, undecided_share = 3, colum
 // Steps that a part may take before all rows are looked at again; what a round leaves of the gap.
 constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
 constexpr double gap_share = 0.02;
+// What a free intercept needs of the rows solved for beyond the weight of the held ones, as a share of their own.
+constexpr double balance_share = 0.02;
 // The width of the first smoothing, as a share of the distance to the nearest row that is held.
 constexpr double first_width = 0.2;
 
@@ -53,6 +56,7 @@ class Rounds {
   bool start();
   bool certified();
   double choose(bool grow_only);
+  bool outweighed() const;
   void soften();
   void open();
   void sharpen(double reach);
@@ -87,7 +91,7 @@ double Rounds::primal() const {
                                : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
   }
   p_.rows.run().work(8.0 * static_cast<double>(n_));
-  return 0.5 * simd().dot_dd(w_.data(), w_.data(), w_.size()) + sum;
+  return 0.5 * simd().dot_dd(w_.data(), w_.data(), p_.rows.penalized()) + sum;
 }
 
 // The size of a residual: 1 for margins, the mean absolute one for a regression.
@@ -147,13 +151,14 @@ void Rounds::sharpen(double reach) {
 bool Rounds::certified() {
   std::vector<double> coefficient(n_), v(w_.size());
   double dual = 0;
+  for (std::size_t i = 0; i < n_; ++i) a_[i] = std::clamp(a_[i], box_.low(p_.y[i]), box_.high(p_.y[i]));
+  if (p_.rows.free_intercept()) balance(p_.cost, a_);
   for (std::size_t i = 0; i < n_; ++i) {
-    a_[i] = std::clamp(a_[i], box_.low(p_.y[i]), box_.high(p_.y[i]));
     coefficient[i] = p_.cost[i] * a_[i];
     dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
   }
   p_.rows.combine(coefficient.data(), v.data());
-  dual -= 0.5 * simd().dot_dd(v.data(), v.data(), v.size());
+  dual -= 0.5 * simd().dot_dd(v.data(), v.data(), p_.rows.penalized());
   primal_ = primal();
   gap_ = primal_ - dual;
   progress_.record(primal_, dual);
@@ -199,8 +204,26 @@ double Rounds::choose(bool grow_only) {
   return *middle;
 }
 
+// Whether a free intercept finds its balance among the rows that are solved for, whatever the held ones weigh.
+bool Rounds::outweighed() const {
+  if (!p_.rows.free_intercept()) return true;
+  double held = 0, lowest = 0, highest = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    if (solved_[i] == 0) {
+      held += p_.cost[i] * a_[i];
+      continue;
+    }
+    lowest += p_.cost[i] * box_.low(p_.y[i]);
+    highest += p_.cost[i] * box_.high(p_.y[i]);
+  }
+  p_.rows.run().work(4.0 * static_cast<double>(n_));
+  const double spare = balance_share * (highest - lowest);
+  return held + lowest < -spare && held + highest > spare;
+}
+
 // One round: solve for the chosen rows with the others held, then look at all rows.
 Rounds::Ending Rounds::round(double wanted) {
+  if (!outweighed()) std::fill(solved_.begin(), solved_.end(), 1);
   std::vector<std::int64_t> which;
   std::vector<double> held(n_, 0.0), fixed(w_.size(), 0.0);
   double held_dual = 0;

@@ -57,7 +57,7 @@ void RowSpan::multiply_rows(SymmetricMatrix& k) const {
       }
     }
   }
-  const double constant = original_.intercept ? original_.intercept_scale : 0.0;
+  const double constant = original_.intercept && !original_.free_intercept ? original_.intercept_scale : 0.0;
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i; j < n; ++j) k.row(i)[j] += constant * constant;
 }
@@ -87,7 +87,7 @@ RowSpan::RowSpan(const Problem& problem, Run& run)
   reduced_.lambda = problem.lambda;
   reduced_.loss = problem.loss;
   reduced_.loss_name = problem.loss_name;
-  reduced_.intercept = false;
+  reduced_.intercept = reduced_.free_intercept = problem.free_intercept;
   reduced_.row_weight = problem.row_weight;
   reduced_.total_weight = problem.total_weight;
 }
@@ -98,6 +98,7 @@ std::optional<InitialModel> RowSpan::reduce(const InitialModel& model) const {
   const auto n = static_cast<std::size_t>(original_.rows()), k = static_cast<std::size_t>(original_.outputs());
   if (model.dual_weights.size() != n * k) return std::nullopt;
   InitialModel reduced{std::vector<double>(k * n), {}, model.dual_weights};
+  if (original_.free_intercept) reduced.intercept = model.intercept;
   std::vector<double> beta(n);
   for (std::size_t o = 0; o < k; ++o) {
     for (std::size_t i = 0; i < n; ++i) beta[i] = cost(static_cast<std::int64_t>(i)) * model.dual_weights[i * k + o];
@@ -134,7 +135,8 @@ void RowSpan::expand(Solution& s) const {
       mass += gamma;
       run_.work(x.count + 8);
     }
-    if (original_.intercept) s.intercept[o] = mass * original_.intercept_scale * original_.intercept_scale;
+    if (original_.intercept && !original_.free_intercept)
+      s.intercept[o] = mass * original_.intercept_scale * original_.intercept_scale;
   }
   s.weights = std::move(weights);
 }

@@ -10,12 +10,12 @@
 
 namespace margin {
 
-/// The same problem with n features: K = X Xᵀ = R Rᵀ (intercept's column included), row i of X becomes row i of R. The
+/// The same problem with n features: K = X Xᵀ = R Rᵀ (a penalised intercept's column included), row i of X becomes row i of R. The
 /// scores, the norm of w and the dual are the same in both, so are P and D.
 class RowSpan {
  public:
   RowSpan(const Problem& problem, Run& run);
-  /// Rows of R, no intercept.
+  /// Rows of R; no intercept but a free one.
   const Problem& problem() const { return reduced_; }
   /// A previous model in the coordinates of R, where it carries duals (z = Rᵀβ, β_i = cost_i a_i); otherwise none.
   std::optional<InitialModel> reduce(const InitialModel& model) const;

@@ -17,7 +17,10 @@ NewtonRows::NewtonRows(const Problem& problem, Run& run)
       run_(run),
       rows_(problem.rows()),
       features_(static_cast<std::size_t>(problem.dimensions())),
-      constant_(problem.intercept ? problem.intercept_scale : 0.0) {}
+      constant_(problem.free_intercept ? 1.0
+                : problem.intercept    ? problem.intercept_scale
+                                       : 0.0),
+      free_(problem.free_intercept) {}
 
 NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
     : data_(all.data_),
@@ -25,7 +28,8 @@ NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
       which_(std::move(which)),
       rows_(static_cast<std::int64_t>(which_.size())),
       features_(all.features_),
-      constant_(all.constant_) {
+      constant_(all.constant_),
+      free_(all.free_) {
   for (std::int64_t& i : which_) i = all.source(i);
 }
 

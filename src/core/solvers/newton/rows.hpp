@@ -21,6 +21,9 @@ class NewtonRows {
   std::size_t columns() const { return features_ + (constant_ != 0 ? 1 : 0); }
   std::size_t features() const { return features_; }
   double constant() const { return constant_; }  ///< value of the intercept's column, 0 without one
+  bool free_intercept() const { return free_; }  ///< the last column is not regularised
+  /// Columns that are: the first ones.
+  std::size_t penalized() const { return columns() - (free_ ? 1 : 0); }
   /// Index of row i in the data set.
   std::int64_t source(std::int64_t i) const { return which_.empty() ? i : which_[static_cast<std::size_t>(i)]; }
   Row row(std::int64_t i) const { return data_.row(source(i)); }
@@ -47,6 +50,7 @@ class NewtonRows {
   std::int64_t rows_;
   std::size_t features_;
   double constant_;
+  bool free_;
 };
 
 }  // namespace margin

@@ -3,7 +3,8 @@
 // Problem:  min F(w) = ½‖w‖² + Σ cost_i φ(<x_i, w>; y_i), with F = P/λ.
 // Update:   w += t d, (I + Σ cost_i φ''_i x_i x_iᵀ) d = −∇F(w), t = 1 unless the decrease along d asks for less.
 // Dual:     a_i = −φ'(u_i). Every Fenchel-Young gap vanishes, so P − D = λ(F − D_F) = (λ/2)‖∇F‖²: the certificate is
-//           a by-product of the gradient.
+//           a by-product of the gradient. A free intercept is first moved to where Σ cost_i φ has its minimum, so that
+//           Σ cost_i a_i = 0: the same holds of the other weights.
 // Stops:    gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
 // Systems:  a direct solve, or conjugate gradients until what is left of the gradient is small beside what the wanted
 //           gap allows (truncated Newton: Dembo, Steihaug 1983; Lin, Weng, Keerthi 2008 for these losses).
@@ -14,6 +15,7 @@
 #include <memory>
 
 #include "core/loss/registry.hpp"
+#include "core/solvers/free_intercept.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/newton.hpp"
@@ -25,7 +27,6 @@ namespace {
 // Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
 constexpr double end_share = 0.5, first_accuracy = 0.1;
 
-double squared(const std::vector<double>& v) { return simd().dot_dd(v.data(), v.data(), v.size()); }
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
   return simd().dot_dd(v.data(), w.data(), v.size());
 }
@@ -53,7 +54,7 @@ double curvature(const L& loss, double y, double u, double /*a*/) {
 }
 double curvature(const Logistic&, double y, double /*u*/, double a) { return a * y * (1 - a * y); }
 
-/// Calls f(chunk) with φ and φ' at u + t du (du null: at u), chunk by chunk with polls in between.
+/// Calls f(chunk) with φ and φ' at u + t du (du null: at u + t), chunk by chunk with polls in between.
 template <class Function>
 void in_chunks(const NewtonProblem& p, const double* u, const double* du, double t, Function&& f) {
   Chunk c;
@@ -62,7 +63,7 @@ void in_chunks(const NewtonProblem& p, const double* u, const double* du, double
     for (c.begin = 0; c.begin < n; c.begin += Chunk::size) {
       c.count = std::min(Chunk::size, n - c.begin);
       for (std::size_t k = 0; k < c.count; ++k)
-        c.score[k] = du == nullptr ? u[c.begin + k] : u[c.begin + k] + t * du[c.begin + k];
+        c.score[k] = du == nullptr ? u[c.begin + k] + t : u[c.begin + k] + t * du[c.begin + k];
       evaluate(loss, p.y.data() + c.begin, c);
       f(c);
       p.rows.run().work(50.0 * static_cast<double>(c.count));
@@ -92,6 +93,9 @@ class SmoothNewton {
   Status run();
 
  private:
+  /// ‖v‖² of the columns that are penalised.
+  double squared(const std::vector<double>& v) const { return simd().dot_dd(v.data(), v.data(), p_.rows.penalized()); }
+  void centre();
   void gradient();
   void direction();
   double wanted() const;
@@ -117,8 +121,32 @@ class SmoothNewton {
   double primal_ = 0, gap_ = 0;
 };
 
+// A free intercept to where its derivative vanishes.
+void SmoothNewton::centre() {
+  const double shift = balanced_shift(
+      [&](double t) {
+        SlopeAt at;
+        visit(p_.loss, [&](const auto& loss) {
+          in_chunks(p_, u_.data(), nullptr, t, [&](const Chunk& c) {
+            for (std::size_t k = 0; k < c.count; ++k) {
+              const double cost = p_.cost[c.begin + k], y = p_.y[c.begin + k], slope = cost * c.slope[k];
+              at.value += slope;
+              at.size += std::fabs(slope);
+              at.curvature += cost * curvature(loss, y, c.score[k], -c.slope[k]);
+            }
+          });
+        });
+        return at;
+      },
+      p_.loss.classification() ? 1.0 : 0.0, 0);
+  if (shift == 0) return;
+  for (double& u : u_) u += shift;
+  w_.back() += shift;
+}
+
 // r = ∇F = w − Σ cost a x, F and the gap at the current w.
 void SmoothNewton::gradient() {
+  if (p_.rows.free_intercept()) centre();
   double sum = 0;
   in_chunks(p_, u_.data(), nullptr, 0, [&](const Chunk& c) {
     for (std::size_t k = 0; k < c.count; ++k) {
@@ -129,7 +157,7 @@ void SmoothNewton::gradient() {
     }
   });
   p_.rows.combine(coefficient_.data(), r_.data());
-  for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = w_[j] - r_[j];
+  for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (j < p_.rows.penalized() ? w_[j] : 0.0) - r_[j];
   primal_ = 0.5 * squared(w_) + sum;
   gap_ = 0.5 * squared(r_);
 }
@@ -158,7 +186,7 @@ void SmoothNewton::direction() {
     gram.add(coefficient_.data(), hessian);
     for (std::size_t j = 0; j < w_.size(); ++j) {
       double& h = hessian.row(j)[j];
-      h += 1 + damping * h;
+      h += (j < p_.rows.penalized() || h == 0 ? 1 : 0) + damping * h;
     }
     if (factorise(hessian, p_.rows.run()) || damping > 1) break;
   }
@@ -179,7 +207,7 @@ SmoothNewton::Line SmoothNewton::along(double t) const {
       line.slope += p_.cost[i] * c.slope[k] * du_[i];
     }
   });
-  const double wd = inner(w_, d_), dd = squared(d_);
+  const double wd = simd().dot_dd(w_.data(), d_.data(), p_.rows.penalized()), dd = squared(d_);
   line.value += 0.5 * squared(w_) + t * wd + 0.5 * t * t * dd;
   line.slope += wd + t * dd;
   return line;

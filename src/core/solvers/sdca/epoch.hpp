@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/loss/registry.hpp"
+#include "core/solvers/free_intercept.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/sdca/shuffle.hpp"
 #include "core/solvers/sdca/state.hpp"
@@ -30,7 +31,7 @@ struct EpochResult {
 };
 
 struct GapResult {
-  double primal = 0, dual = 0;
+  double primal = 0, dual = 0, intercept = 0;
   double gap() const { return primal - dual; }
   double size() const { return std::max(std::abs(primal), std::abs(dual)); }
 };
@@ -108,11 +109,11 @@ EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>
     order[kept++] = i;
     if (slack < 0) {
       if constexpr (detail::settles<L>()) result.violation = std::max(result.violation, -slack);
-      const double delta = loss.dual_step(u, row.y, row.a, row.s) - row.a;
+      const double a = loss.dual_step(u, row.y, row.a, row.s), delta = a - row.a;
       result.estimate += row.scale * detail::fenchel_young(loss, u, row, delta);
       if (delta != 0) {
         if (history != nullptr) history->before_change(static_cast<std::size_t>(i), row.a);
-        state.move(row, delta);
+        state.move(row, a);
         result.moved = true;
       }
     }
@@ -126,6 +127,59 @@ EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>
   return result;
 }
 
+/// The same of a free intercept: P at the best intercept for the weights, D at duals that are scaled until Σ c a = 0.
+/// `u`: the scores.
+template <class L>
+GapResult free_gap(const L& loss, const SdcaState& state, Run& run, const std::vector<double>& u) {
+  const std::size_t n = state.rows.size();
+  double above = 0, below = 0, residual = 0, all = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Coordinate& row = state.rows[i];
+    (row.a > 0 ? above : below) += row.scale * std::abs(row.a);
+    residual += row.scale * std::abs(row.y - u[i]);
+    all += row.scale;
+  }
+  const Balance share = Balance::of(above, below);
+  // D at the scaled duals: ‖w‖² changes by what their scores say of it, but for the square of the change.
+  double losses = 0, conjugates = 0, along = 0, lost = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Coordinate& row = state.rows[i];
+    losses += row.scale * loss.value(u[i], row.y);
+    if (row.a == 0) continue;
+    const double a = share(row.a), change = row.scale * (row.a - a);
+    conjugates += row.scale * loss.conjugate(a, row.y);
+    if (change == 0) continue;
+    along += change * (u[i] - state.intercept);
+    lost += std::abs(change) * state.length(row);
+  }
+  run.work(24.0 * static_cast<double>(n));
+  GapResult gap;
+  gap.dual = -state.convexity * (conjugates - along + 0.5 * lost * lost) - state.conjugate_penalty();
+  // The best intercept, as far as the gap is worth it.
+  const double penalty = state.penalty(),
+               enough = 1e-3 * std::max(0.0, losses + (penalty - gap.dual) / state.convexity);
+  const double shift = balanced_shift(
+      [&](double t) {
+        SlopeAt at;
+        for (std::size_t i = 0; i < n; ++i) {
+          const Coordinate& row = state.rows[i];
+          const double slope = row.scale * loss.derivative(u[i] + t, row.y);
+          at.value += slope;
+          at.size += std::abs(slope);
+          if (loss.smoothness() > 0) at.curvature += row.scale * loss.second_derivative(u[i] + t, row.y);
+        }
+        run.work(16.0 * static_cast<double>(n));
+        return at;
+      },
+      loss.classification() ? 1.0 : residual / all, enough);
+  double best = 0;
+  for (std::size_t i = 0; i < n; ++i) best += state.rows[i].scale * loss.value(u[i] + shift, state.rows[i].y);
+  const bool better = best < losses;
+  gap.primal = state.convexity * (better ? best : losses) + penalty;
+  gap.intercept = state.intercept + (better ? shift : 0.0);
+  return gap;
+}
+
 /// Both values at the weights as they stand, over all rows; `order` becomes the rows whose slack is at most
 /// `threshold`.
 template <class L>
@@ -134,11 +188,16 @@ GapResult measure_gap(const L& loss, SdcaState& state, Run& run, double threshol
   if (order != nullptr) order->clear();
   const std::size_t n = state.rows.size();
   std::size_t next = 0;  // of state.movable
+  std::vector<double> scores(state.free_intercept() ? n : 0);
   for (std::size_t i = 0; i < n; ++i) {
     const Coordinate& row = state.rows[i];
     const double u = state.score(row.x);
-    losses += row.scale * loss.value(u, row.y);
-    if (row.a != 0) conjugates += row.scale * loss.conjugate(row.a, row.y);
+    if (state.free_intercept()) {
+      scores[i] = u;
+    } else {
+      losses += row.scale * loss.value(u, row.y);
+      if (row.a != 0) conjugates += row.scale * loss.conjugate(row.a, row.y);
+    }
     work += row.x.count + 16.0;
     if (work >= 262144.0) {
       run.work(work);
@@ -153,7 +212,9 @@ GapResult measure_gap(const L& loss, SdcaState& state, Run& run, double threshol
     ++next;
   }
   run.work(work);
-  return {state.convexity * losses + state.penalty(), -state.convexity * conjugates - state.conjugate_penalty()};
+  if (state.free_intercept()) return free_gap(loss, state, run, scores);
+  return {state.convexity * losses + state.penalty(), -state.convexity * conjugates - state.conjugate_penalty(),
+          state.intercept};
 }
 
 }  // namespace margin

@@ -85,6 +85,7 @@ std::string FoldAscent::unsupported_reason(const Options& s) {
   if (s.standardize) return "every fold has units of its own";
   if (!s.kernel.empty() && s.kernel != "linear") return "it has no kernels";
   if (s.l1_ratio > 0) return "it has no elastic net";
+  if (s.free_intercept()) return "its intercept is a penalised one";
   if (s.order != Order::permutation || s.output != margin::Output::last || s.start != Start::zero)
     return "an option of sdca is set";
   if (s.max_iterations.has_value() || s.max_seconds.has_value()) return "models have limits of their own";

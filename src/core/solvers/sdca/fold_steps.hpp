@@ -55,9 +55,9 @@ FoldSteps step_exactly(const L& loss, const PanelRow& x, double* a, double* t, d
     } else {
       out.wanted = true;
     }
-    const double step = loss.dual_step(x.u[f], x.y, a[f], x.scale[f] * x.size) - a[f];
+    const double next = loss.dual_step(x.u[f], x.y, a[f], x.scale[f] * x.size), step = next - a[f];
     estimate[f] += x.scale[f] * (loss.value(x.u[f], x.y) + loss.conjugate(a[f], x.y) + a[f] * x.u[f]);
-    a[f] += step;
+    a[f] = next;
     t[f] = x.scale[f] * step;
     out.moved |= t[f] != 0;
   }

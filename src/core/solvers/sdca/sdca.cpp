@@ -6,7 +6,9 @@
 //            fresh permutation every epoch (SDCA-Perm, the default; of rows in a file, a few megabytes at a time), with
 //            replacement (SDCA), or as they lie. With permutations, rows that sit at a bound of their dual domain with
 //            more slack than a share of the last epoch's largest violation are left out (shrinking); every gap pass
-//            looks at all rows and rebuilds the active set from their scores.
+//            looks at all rows and rebuilds the active set from their scores. A free intercept is the
+//            centre of a penalised one (solvers/sdca/state.hpp): the proximal point method (Rockafellar 1976), each of its
+//            problems solved until its gap is a share of what it was.
 // Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the
 //            way promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
 //            up. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
@@ -35,6 +37,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t default_epochs = 1000;
+// A free intercept is recentred when the gap that the epochs promise has fallen to this share since the last time: a
+// centre that moved faster than the weights follow would swing.
+constexpr double inner_share = 0.5;
 
 class Sdca final : public Solver {
  public:
@@ -56,7 +61,8 @@ class Sdca final : public Solver {
   }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows());
-    return n * (sizeof(Coordinate) + 8.0 + 8.0 * p.outputs() + 48.0) + p.dimensions() * 8.0 * (p.outputs() + 3.0);
+    return n * (sizeof(Coordinate) + 8.0 + 8.0 * p.outputs() + 48.0 + (p.free_intercept ? 8.0 : 0.0)) +
+           p.dimensions() * 8.0 * (p.outputs() + 3.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
@@ -92,6 +98,7 @@ class OutputAscent {
     const Status status = ascend();
     if (history_ != nullptr) {
       history_->enter();
+      if (state_.free_intercept()) state_.intercept = best_intercept_;
     } else {
       state_.weights = best_weights_;
       state_.intercept = best_intercept_;
@@ -141,11 +148,11 @@ class OutputAscent {
     state_.intercept = 0;
     if (state_.problem.intercept && !model.intercept.empty())
       state_.intercept = model.intercept[static_cast<std::size_t>(session_.output)];
-    const double primal = measure_gap(loss_, state_, session_.run, infinity, nullptr).primal;
-    if (primal < best_primal_) {
-      best_primal_ = primal;
+    const GapResult gap = measure_gap(loss_, state_, session_.run, infinity, nullptr);
+    if (gap.primal < best_primal_) {
+      best_primal_ = gap.primal;
       best_weights_ = state_.weights;
-      best_intercept_ = state_.intercept;
+      best_intercept_ = gap.intercept;
     }
     state_.weights = weights;
     state_.intercept = intercept;
@@ -156,11 +163,19 @@ class OutputAscent {
     if (order == Order::random)
       for (std::int32_t& i : order_) i = state_.movable[session_.random.below(state_.movable.size())];
     if (history_ != nullptr) history_->begin_epoch();
-    const EpochResult epoch = run_epoch(loss_, state_, order_, shrink_ ? violation_ : infinity,
-                                        order == Order::permutation, session_.random, session_.run, history_.get());
+    EpochResult epoch = run_epoch(loss_, state_, order_, shrink_ ? violation_ : infinity, order == Order::permutation,
+                                  session_.random, session_.run, history_.get());
     visits_ += epoch.visits;
     session_.epochs = visits_ / rows_;
     estimate_ = history_ == nullptr ? epoch.estimate : infinity;
+    if (state_.free_intercept()) {
+      inner_estimate_ = std::max(inner_estimate_, epoch.estimate);
+      if (!epoch.moved || epoch.estimate <= inner_share * inner_estimate_) {
+        inner_estimate_ = epoch.estimate;
+        const double moved = state_.recentre();
+        epoch.moved |= std::fabs(moved) > 1e-15 * std::fabs(state_.intercept);
+      }
+    }
     violation_ = epoch.violation > 0 ? shrink_share * epoch.violation : infinity;
     return epoch;
   }
@@ -173,10 +188,11 @@ class OutputAscent {
     overflowed_ = !(gap.size() < infinity);
     if (history_ != nullptr) {
       history_->leave();
+      best_intercept_ = gap.intercept;
     } else if (gap.primal <= best_primal_) {
       best_primal_ = gap.primal;
       best_weights_ = state_.weights;
-      best_intercept_ = state_.intercept;
+      best_intercept_ = gap.intercept;
     } else {
       gap.primal = best_primal_;  // P(w) is not monotone; any w may stand beside a
     }
@@ -215,6 +231,7 @@ class OutputAscent {
   std::vector<std::int32_t> order_;
   GapSchedule schedule_;
   double visits_ = 0, violation_ = infinity, estimate_ = 0, recorded_ = 0;
+  double inner_estimate_ = 0;  // the largest since a free intercept was recentred
   bool overflowed_ = false;
   double best_primal_;  // starts at w = 0
   std::vector<double> best_weights_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/polled.hpp"
+#include "core/solvers/free_intercept.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -13,22 +14,43 @@ SdcaState::SdcaState(const Problem& p, Run& run)
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
       stretches(p.data, run),
       run_(run),
-      kernels_(simd()),
-      scale_squared_(p.intercept ? p.intercept_scale * p.intercept_scale : 0.0) {
+      kernels_(simd()) {
   polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), run.progress());
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     Coordinate& row = rows[static_cast<std::size_t>(i)];
     row.x = p.data.row(i);
     row.scale = p.weight(i) / (convexity * p.total_weight);
-    row.s = row.scale * (squared_norm(row.x) + scale_squared_);
+    row.s = row.scale * squared_norm(row.x);
     run.work(row.x.count + 32.0);
   }
+  if (!p.intercept) return;
+  scale_squared_ = p.free_intercept ? own_scale_squared() : p.intercept_scale * p.intercept_scale;
+  for (Coordinate& row : rows) row.s += row.scale * scale_squared_;
+  run.work(8.0 * static_cast<double>(p.rows()));
+}
+
+// B² of a free intercept: the larger, the fewer proximal steps, and the smaller the steps of the coordinates. A share of
+// the rows' squares costs little of the latter, and so does what makes s a share of the distance that a score has to move
+// when a goes from one end of its domain to the other. Of 0.03 to 1, these took the fewest epochs on small problems of
+// all shapes, and on 20,000 rows about those of a penalised intercept.
+double SdcaState::own_scale_squared() const {
+  constexpr double share = 0.2, distance_share = 0.1;
+  double squares = 0, size = 0, all = 0;
+  for (std::int64_t i = 0; i < problem.rows(); ++i) {
+    squares += rows[static_cast<std::size_t>(i)].s;
+    all += rows[static_cast<std::size_t>(i)].scale;
+    size += rows[static_cast<std::size_t>(i)].scale * std::fabs(problem.target(i, 0));
+  }
+  run_.work(8.0 * static_cast<double>(problem.rows()));
+  const double smooth = problem.loss->smoothness();
+  const double distance = smooth > 0 ? smooth : size > 0 ? size / all : 1.0;
+  return share * squares / all + distance_share * distance * convexity * problem.total_weight;
 }
 
 void SdcaState::start_output(std::int32_t o) {
   weights.assign(static_cast<std::size_t>(problem.dimensions()), 0.0);
   z.assign(threshold > 0 ? weights.size() : 0, 0.0);
-  intercept = 0;
+  intercept = centre = 0;
   movable.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Coordinate& row = rows[i];
@@ -54,15 +76,21 @@ void SdcaState::set_duals(const std::vector<double>& a) {
 void SdcaState::store(std::int32_t o, Solution& solution) const {
   for (std::size_t j = 0; j < weights.size(); ++j) solution.weights(o, static_cast<Eigen::Index>(j)) = weights[j];
   solution.intercept[o] = intercept;
+  Balance share;
+  if (free_intercept()) {
+    double above = 0, below = 0;
+    for (const Coordinate& row : rows) (row.a > 0 ? above : below) += row.scale * std::fabs(row.a);
+    share = Balance::of(above, below);
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    solution.dual(static_cast<Eigen::Index>(i), o) = rows[i].a;
+    solution.dual(static_cast<Eigen::Index>(i), o) = share(rows[i].a);
     run_.work(problem.outputs() > 8 ? 32 : 4);  // a line of the cache each
   }
 }
 
 void SdcaState::refresh_weights() {
   weights.assign(weights.size(), 0.0);
-  intercept = 0;
+  intercept = centre;
   for (const Coordinate& row : rows) {
     if (row.a == 0) continue;
     add(row.scale * row.a, row.x, weights.data());
@@ -83,7 +111,7 @@ void SdcaState::add_thresholded(const Row& x, double t) {
 }
 
 double SdcaState::squares() const {
-  const double feature = scale_squared_ > 0 ? intercept * intercept / scale_squared_ : 0.0;
+  const double feature = scale_squared_ > 0 && !free_intercept() ? intercept * intercept / scale_squared_ : 0.0;
   return kernels_.dot_dd(weights.data(), weights.data(), weights.size()) + feature;
 }
 

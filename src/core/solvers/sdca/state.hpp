@@ -2,6 +2,7 @@
 // follows from them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct alignas(64) Coordinate {
 
 /// The state of Shalev-Shwartz & Zhang's procedure for P and D of certificate/risk.hpp. `z` = v/(λ(1−ρ)) is kept beside
 /// w = soft(z, ρ/(1−ρ)) only for an elastic net; otherwise w is z.
+///
+/// A free intercept moves in proximal steps: the problem that is ascended has the penalty λ(1−ρ)/2 ((b − centre)/B)² on
+/// it, with a B of the solver's own, and recentre() moves the centre to where b has come. At rest Σ c a = 0.
 class SdcaState {
  public:
   /// Keeps references to the problem and to `run`, which its passes over the rows poll.
@@ -48,10 +52,20 @@ class SdcaState {
     return intercept + (x.wide ? kernels_.sparse_dot_d(x.doubles(), x.indices, w, n)
                                : kernels_.sparse_dot_f(x.floats(), x.indices, w, n));
   }
-  /// a += delta, and the weights follow.
-  void move(Coordinate& row, double delta) {
-    row.a += delta;
-    const double t = row.scale * delta;
+  /// The centre of a free intercept moves to b, and b as far again: what Σ c a says about the next centre. Returns how far.
+  double recentre() {
+    const double moved = intercept - centre;
+    centre = intercept;
+    intercept += moved;
+    return moved;
+  }
+  bool free_intercept() const { return problem.free_intercept; }
+  /// ‖x‖ of a row of weight above 0.
+  double length(const Coordinate& row) const { return std::sqrt(std::max(0.0, row.s / row.scale - scale_squared_)); }
+  /// A new a, and the weights follow. To the bit: the sum of the old one and a step may lie beyond an end of the domain.
+  void move(Coordinate& row, double a) {
+    const double t = row.scale * (a - row.a);
+    row.a = a;
     intercept += t * scale_squared_;
     if (threshold > 0)
       add_thresholded(row.x, t);
@@ -70,15 +84,17 @@ class SdcaState {
   std::vector<std::int32_t> movable;  ///< rows whose a is not known in closed form
   std::vector<double> weights, z;
   double intercept = 0;
+  double centre = 0;          ///< of the proximal steps of a free intercept, else 0
   const Stretches stretches;  ///< of rows in a file
 
  private:
+  double own_scale_squared() const;
   void add_thresholded(const Row& x, double t);
   double squares() const;
 
   Run& run_;
   const SimdLoops& kernels_;
-  double scale_squared_;  // B², 0 without intercept
+  double scale_squared_ = 0;  // B², 0 without intercept
 };
 
 }  // namespace margin

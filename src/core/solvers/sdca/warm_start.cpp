@@ -78,6 +78,7 @@ void from_model(const InitialModel& model, std::int32_t o, SdcaState& state, Run
       run.work(row.x.count + 32.0);
     }
   }
+  if (state.free_intercept() && !model.intercept.empty()) state.centre = model.intercept[at];
   state.set_duals(a);
   state.refresh_weights();
   scale_duals(state);
