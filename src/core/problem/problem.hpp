@@ -36,7 +36,7 @@ struct Problem {
   std::shared_ptr<const Loss> loss;  ///< soft margin only
   std::string loss_name;
   bool intercept = true;
-  bool free_intercept = false;                   ///< of linear soft margins: not regularised
+  bool free_intercept = false;                   ///< of linear soft margins with a lambda above 0: not regularised
   double intercept_scale = 1;                    ///< of those that are: the value of the constant feature
   std::shared_ptr<const KernelFunction> kernel;  ///< null: weights on features
   std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1

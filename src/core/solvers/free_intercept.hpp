@@ -14,20 +14,21 @@ struct SlopeAt {
   double value = 0, size = 0, curvature = 0;
 };
 
+/// About the rounding of a sum, as a share of the size of its terms.
+constexpr double rounded_balance = 1e-15;
+
 /// Where the derivative `at(t)` (a SlopeAt), which does not fall, crosses 0: Newton's steps inside a bracket. From 0; as
-/// near as its rounding allows, or as soon as no other t is better by more than `enough` (0: no such end). `unit`: a
-/// first step where the slope knows of none; 0 where it does.
+/// near as `accuracy`, a share of the terms' size, or as soon as no other t is better by more than `enough` (0: no such
+/// end). `unit`: a first step where the slope knows of none; 0 where it does.
 template <class F>
-double balanced_shift(F&& at, double unit, double enough) {
+double balanced_shift(F&& at, double unit, double enough, double accuracy = rounded_balance) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr int most = 200;
-  // Of the terms' size: about the rounding of their sum.
-  constexpr double rounding = 1e-15;
   double low = -infinity, high = infinity, low_value = -infinity, high_value = infinity;
   double t = 0, reach = unit > 0 ? unit : 1, width = infinity;
   for (int k = 0; k < most; ++k) {
     const SlopeAt s = at(t);
-    if (!(std::fabs(s.value) > rounding * s.size)) return t;
+    if (!(std::fabs(s.value) > accuracy * s.size)) return t;
     (s.value > 0 ? high : low) = t;
     (s.value > 0 ? high_value : low_value) = s.value;
     double next = s.curvature > 0 ? t - s.value / s.curvature : s.value > 0 ? -infinity : infinity;

@@ -86,7 +86,7 @@ bool is_read(const OptionRecord& option, const Options& options, const Solver& s
   if (option.scope == ReadBy::every_training) return true;
   if (option.scope == ReadBy::scans) return false;
   if (option.scope == ReadBy::penalized_intercepts)
-    return !options.hard_margin() && options.intercept && !options.free_intercept();
+    return options.lambda.value_or(0) > 0 && options.intercept && !options.free_intercept();
   if (names(solver.record(), option.name) || kernel_reads(kernel_of(options), option.name)) return true;
   return std::any_of(losses.begin(), losses.end(),
                      [&](const std::string& loss) { return loss_reads(loss, option.name); });

@@ -95,7 +95,10 @@ class SmoothNewton {
  private:
   /// ‖v‖² of the columns that are penalised.
   double squared(const std::vector<double>& v) const { return simd().dot_dd(v.data(), v.data(), p_.rows.penalized()); }
-  void centre();
+  double allowed_imbalance() const;
+  void centre(const SlopeAt& here, double accuracy);
+  template <class L>
+  void add_slopes(const L& loss, const Chunk& c, SlopeAt& at) const;
   void gradient();
   void direction();
   double wanted() const;
@@ -121,45 +124,69 @@ class SmoothNewton {
   double primal_ = 0, gap_ = 0;
 };
 
-// A free intercept to where its derivative vanishes.
-void SmoothNewton::centre() {
+// What may be left of Σ cost a, as a share of Σ cost |a|, before a free intercept is moved: balancing costs D at most about
+// that share of P, where rows leave an end of the dual's domain for it.
+double SmoothNewton::allowed_imbalance() const {
+  constexpr double share = 0.02, first = 1e-3;
+  return primal_ > 0 ? std::max(rounded_balance, share * wanted() / primal_) : first;
+}
+
+// A free intercept to where its derivative, `here` at the scores as they are, vanishes.
+void SmoothNewton::centre(const SlopeAt& here, double accuracy) {
   const double shift = balanced_shift(
       [&](double t) {
+        if (t == 0) return here;
         SlopeAt at;
         visit(p_.loss, [&](const auto& loss) {
-          in_chunks(p_, u_.data(), nullptr, t, [&](const Chunk& c) {
-            for (std::size_t k = 0; k < c.count; ++k) {
-              const double cost = p_.cost[c.begin + k], y = p_.y[c.begin + k], slope = cost * c.slope[k];
-              at.value += slope;
-              at.size += std::fabs(slope);
-              at.curvature += cost * curvature(loss, y, c.score[k], -c.slope[k]);
-            }
-          });
+          in_chunks(p_, u_.data(), nullptr, t, [&](const Chunk& c) { add_slopes(loss, c, at); });
         });
         return at;
       },
-      p_.loss.classification() ? 1.0 : 0.0, 0);
-  if (shift == 0) return;
+      p_.loss.classification() ? 1.0 : 0.0, 0, accuracy);
   for (double& u : u_) u += shift;
   w_.back() += shift;
 }
 
-// r = ∇F = w − Σ cost a x, F and the gap at the current w.
+template <class L>
+void SmoothNewton::add_slopes(const L& loss, const Chunk& c, SlopeAt& at) const {
+  for (std::size_t k = 0; k < c.count; ++k) {
+    const double cost = p_.cost[c.begin + k], y = p_.y[c.begin + k], slope = cost * c.slope[k];
+    at.value += slope;
+    at.size += std::fabs(slope);
+    at.curvature += cost * curvature(loss, y, c.score[k], -c.slope[k]);
+  }
+}
+
+// r = ∇F = w − Σ cost a x, F and the gap at the current w, whose intercept is moved first where it is free.
 void SmoothNewton::gradient() {
-  if (p_.rows.free_intercept()) centre();
+  const bool free = p_.rows.free_intercept();
+  const double accuracy = allowed_imbalance();
   double sum = 0;
-  in_chunks(p_, u_.data(), nullptr, 0, [&](const Chunk& c) {
-    for (std::size_t k = 0; k < c.count; ++k) {
-      const std::size_t i = c.begin + k;
-      sum += p_.cost[i] * c.value[k];
-      a_[i] = -c.slope[k];
-      coefficient_[i] = p_.cost[i] * a_[i];
-    }
-  });
+  for (bool centred = !free;; centred = true) {
+    SlopeAt at;
+    sum = 0;
+    visit(p_.loss, [&](const auto& loss) {
+      in_chunks(p_, u_.data(), nullptr, 0, [&](const Chunk& c) {
+        if (!centred) add_slopes(loss, c, at);
+        for (std::size_t k = 0; k < c.count; ++k) {
+          const std::size_t i = c.begin + k;
+          sum += p_.cost[i] * c.value[k];
+          a_[i] = -c.slope[k];
+          coefficient_[i] = p_.cost[i] * a_[i];
+        }
+      });
+    });
+    if (centred || std::fabs(at.value) <= accuracy * at.size) break;
+    centre(at, accuracy);
+  }
   p_.rows.combine(coefficient_.data(), r_.data());
   for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (j < p_.rows.penalized() ? w_[j] : 0.0) - r_[j];
   primal_ = 0.5 * squared(w_) + sum;
   gap_ = 0.5 * squared(r_);
+  if (!free) return;
+  double size = 0;
+  for (const double c : coefficient_) size += std::fabs(c);
+  if (size > 0) gap_ += 2 * std::fabs(r_.back()) / size * primal_;
 }
 
 void SmoothNewton::direction() {

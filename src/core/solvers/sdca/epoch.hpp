@@ -157,7 +157,9 @@ GapResult free_gap(const L& loss, const SdcaState& state, Run& run, const std::v
   gap.dual = -state.convexity * (conjugates - along + 0.5 * lost * lost) - state.conjugate_penalty();
   // The best intercept, as far as the gap is worth it.
   const double penalty = state.penalty(),
-               enough = 1e-3 * std::max(0.0, losses + (penalty - gap.dual) / state.convexity);
+               enough = 1e-2 * std::max(0.0, losses + (penalty - gap.dual) / state.convexity);
+  // It lies about as far away as the centre will move.
+  const double unit = std::abs(state.intercept - state.centre);
   const double shift = balanced_shift(
       [&](double t) {
         SlopeAt at;
@@ -171,7 +173,10 @@ GapResult free_gap(const L& loss, const SdcaState& state, Run& run, const std::v
         run.work(16.0 * static_cast<double>(n));
         return at;
       },
-      loss.classification() ? 1.0 : residual / all, enough);
+      unit > 0                ? unit
+      : loss.classification() ? 1.0
+                              : residual / all,
+      enough);
   double best = 0;
   for (std::size_t i = 0; i < n; ++i) best += state.rows[i].scale * loss.value(u[i] + shift, state.rows[i].y);
   const bool better = best < losses;
