@@ -81,7 +81,6 @@ TEST(Options, switches) {
     EXPECT_NE(unsupported_reason(key, value("true")), "accepted");
   }
   EXPECT_FALSE(parse("intercept", value(false)).intercept);
-  EXPECT_FALSE(parse("intercept", value("false")).intercept);
   EXPECT_FALSE(parse("intercept", value(true)).free_intercept());
   EXPECT_TRUE(parse("intercept", value("free")).free_intercept());
   EXPECT_EQ(parse("intercept", value("penalized")).intercept_form, InterceptForm::penalized);

@@ -19,9 +19,9 @@ double number(std::string_view key, const Value& v, const std::string& expected,
   return *x;
 }
 
-bool boolean(std::string_view key, const Value& v) {
+bool boolean(std::string_view key, const Value& v, const char* expected = "true or false") {
   const bool* x = std::get_if<bool>(&v.data);
-  if (x == nullptr) refuse(key, v, "true or false");
+  if (x == nullptr) refuse(key, v, expected);
   return *x;
 }
 
@@ -87,18 +87,12 @@ void set_class_weight(Options& s, std::string_view key, const Value& v) {
 }
 
 void set_intercept(Options& s, std::string_view key, const Value& v) {
-  static const char* const expected = "true, false, 'free' or 'penalized'";
-  s.intercept_form = InterceptForm::by_default;
-  if (const bool* x = std::get_if<bool>(&v.data)) {
-    s.intercept = *x;
-    return;
-  }
-  const auto* name = std::get_if<std::string>(&v.data);
-  if (name == nullptr || (*name != "free" && *name != "penalized" && *name != "true" && *name != "false"))
-    refuse(key, v, expected);
-  s.intercept = *name != "false";
-  if (*name == "free") s.intercept_form = InterceptForm::free;
-  if (*name == "penalized") s.intercept_form = InterceptForm::penalized;
+  const auto* const name = std::get_if<std::string>(&v.data);
+  const auto is = [&](const char* word) { return name != nullptr && *name == word; };
+  s.intercept = is("free") || is("penalized") || boolean(key, v, "true, false, 'free' or 'penalized'");
+  s.intercept_form = is("free")        ? InterceptForm::free
+                     : is("penalized") ? InterceptForm::penalized
+                                       : InterceptForm::by_default;
 }
 
 bool absent(const Value& v) { return std::holds_alternative<std::monostate>(v.data); }
@@ -193,14 +187,8 @@ const std::vector<OptionRecord>& option_records() {
                [](Options& s, std::string_view k, const Value& v) {
                  s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
                }},
-              {"intercept", "\"any\"",
-               "true or false: whether to fit an intercept; of linear soft margins 'penalized': the weight of a "
-               "constant "
-               "feature, or 'free': not regularised",
-               "true: 'penalized' for linear soft margins but those of the loss quantile, else 'free'",
-               ReadBy::every_training,
-               "every solver; 'penalized' soft margins alone, 'free' of these neither sgd nor train_margin_from",
-               set_intercept},
+              {"intercept", "\"any\"", "true, false; of linear soft margins also 'penalized' (weight of a constant feature) or 'free'", "true: 'penalized' for linear soft margins but those of the loss quantile, else 'free'", ReadBy::every_training,
+ "every solver; 'penalized' soft margins alone, 'free' of these neither sgd nor train_margin_from", set_intercept},
               {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
                ReadBy::penalized_intercepts, "soft margins with a penalized intercept",
                [](Options& s, std::string_view k, const Value& v) {
