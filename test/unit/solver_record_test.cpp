@@ -106,7 +106,7 @@ std::vector<Value> samples(const OptionRecord& option) {
   };
   for (const Value& value : candidates) offer(value);
   for (const char* word : {"cyclic", "average", "sgd", "stumps", "quadratic", "adaboost", "balanced", "platt", "ignore",
-                           "null", "notice", "a name"})
+                           "null", "skip", "error", "notice", "a name"})
     offer({std::string(word)});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;
