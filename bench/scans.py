@@ -114,8 +114,13 @@ def anonymous(pid):
         return 0
 
 
-def children():
-    """All processes of the two servers that work on a query."""
+def parent(pid):
+    with open("/proc/%s/stat" % pid) as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def children(servers):
+    """All processes of the servers, told by their postmasters, that work on a query."""
     out = []
     for pid in os.listdir("/proc"):
         if not pid.isdigit():
@@ -123,23 +128,23 @@ def children():
         try:
             with open("/proc/%s/cmdline" % pid) as file:
                 title = file.read()
+            if re.match(r"postgres: (postgres postgres|parallel worker)", title) and parent(pid) in servers:
+                out.append(int(pid))
         except OSError:
             continue
-        if re.match(r"postgres: (postgres postgres|parallel worker)", title):
-            out.append(int(pid))
     return out
 
 
 class Peak(threading.Thread):
     """The most anonymous memory that all backends had together, and their CPU seconds."""
 
-    def __init__(self):
+    def __init__(self, servers):
         super().__init__(daemon=True)
-        self.most, self.ended, self.used = 0, False, {}
+        self.most, self.ended, self.used, self.servers = 0, False, {}, servers
 
     def run(self):
         while not self.ended:
-            pids = children()
+            pids = children(self.servers)
             self.most = max(self.most, sum(anonymous(p) for p in pids))
             for p in pids:
                 try:
@@ -155,8 +160,8 @@ class Peak(threading.Thread):
         return self.most, sum(v[-1] - v[0] for v in self.used.values())
 
 
-def observed(work):
-    peak = Peak()
+def observed(servers, work):
+    peak = Peak(servers)
     peak.start()
     start = time.perf_counter()
     answer = work()
@@ -182,6 +187,7 @@ def memory(here, there):
                   "10,000,000 rows of 30 `real[]` features, two workers. Ours: `train_margin_from`, peak anonymous memory of"
                   " all processes together, CPU seconds of all. Against: `train_margin`. The ratio is of CPU seconds.")
     generated(here, "big", 10_000_000, 30, 4)
+    servers = {parent(here.pid), parent(there.pid)}
     for loss in SOFT:
         for tolerance in (1e-3, 1e-6):
             named = options(loss=loss, tolerance=tolerance, **{"lambda": 1e-4})
@@ -189,12 +195,12 @@ def memory(here, there):
             fresh = Session()
             fresh.run("SET max_parallel_workers_per_gather = 2")
             ours, most, cpu, wall = observed(
-                lambda: train(fresh, "train_margin_from('SELECT y AS label, x AS features FROM big', %s)" % named))
+                servers, lambda: train(fresh, "train_margin_from('SELECT y AS label, x AS features FROM big', %s)" % named))
             fresh.close()
             fresh = Session()
             fresh.run("SET margin.memory_limit = '8GB'")
             theirs, most_all, cpu_all, wall_all = observed(
-                lambda: train(fresh, "train_margin(y, x, %s)" % named, "big"))
+                servers, lambda: train(fresh, "train_margin(y, x, %s)" % named, "big"))
             fresh.close()
             table.add("%s to %g" % (loss, tolerance), "%.0f MB, %.3g s CPU, %.3g s wall, %d scans" % (most / 1e6, cpu, wall, ours[2]),
                       "%.0f MB, %.3g s CPU, %.3g s wall" % (most_all / 1e6, cpu_all, wall_all), cpu / cpu_all, 1,
