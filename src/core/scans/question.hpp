@@ -48,9 +48,9 @@ struct Question {
   bool curvature = false;  ///< Σ c φ'' (x, B)(x, B)ᵀ of each output; of a summary Σ c (x, B)(x, B)ᵀ
   bool sums = false;       ///< of a summary: Σ c x, Σ c y x
 
-  // Rows that are kept. Summary: a sample. Risk: with a direction, first the rows for which the pieces of the loss at
-  // the weights + direction are most wrong at the weights, then those nearest to a kink at either. Otherwise: the worst rows of
-  // each class (of one output), or of all.
+  // Rows that are kept. Summary: a sample. Risk: those nearest to a kink of the loss, or of the largest curvature where
+  // it has none; with a direction, first the rows for which the expansion of the loss at the weights + direction is most
+  // wrong at the weights. Otherwise: the worst rows of each class (of one output), or of all.
   std::int64_t bag_rows = 0, bag_bytes = 0;
   std::uint64_t seed = 0;
 

@@ -28,6 +28,12 @@ double kink_distance(const Loss& loss, double u, double y) {
   return std::isnan(distance) ? infinity : distance;
 }
 
+/// Which rows a model should have as they are, the smallest first: those nearest to a kink; of a loss without kinks
+/// those of the largest curvature, which bounds how fast it changes.
+double straightness(const Loss& loss, double u, double y) {
+  return loss.self_concordance() < infinity ? -loss.second_derivative(u, y) : kink_distance(loss, u, y);
+}
+
 /// How wrong the second-order expansion of the loss at `there` is at `here`, as a negative number; where it is right, how
 /// far `there` is from a kink.
 double crossing(const Loss& loss, double here, double there, double y) {
@@ -194,11 +200,14 @@ void RowTerms::risk() {
                                      : (row_.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
     if (q_.curvature) curvatures_[o] = c * std::max(0.0, loss_->second_derivative(u, y));
     const bool kept = !keys_.empty() && c > 0;
-    if (!keys_.empty()) keys_[o] = kept ? kink_distance(*loss_, u, y) : infinity;
-    if (q_.direction.size() == 0) continue;
+    if (q_.direction.size() == 0) {
+      if (!keys_.empty()) keys_[o] = kept ? straightness(*loss_, u, y) : infinity;
+      continue;
+    }
     const auto at = static_cast<Eigen::Index>(o);
     const double du = dot(term_.x, q_.direction.row(at).data()) + (q_.intercept ? q_.intercept_direction(at) : 0.0);
-    if (kept) keys_[o] = std::min(keys_[o], crossing(*loss_, u, u + du, y));
+    if (!keys_.empty())
+      keys_[o] = kept ? std::min(kink_distance(*loss_, u, y), crossing(*loss_, u, u + du, y)) : infinity;
     for (std::size_t k = 0; k < q_.steps.size(); ++k)
       numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * loss_->value(u + q_.steps[k] * du, y) : 0.0;
   }

@@ -3,11 +3,11 @@
 // Problem    min P(w) of certificate/risk.hpp, no elastic net, the rows somewhere else; one output or k of them (one
 //            against the rest), which share every scan.
 // Update     a scan at w tells P, its gradient and, far from the minimum, its Hessian. The rows in memory (the sample,
-//            and those for which the last model was most wrong) are taken as they are, all others by their second-order
-//            expansion at the best weights: the minimum of this model, by Newton's method in memory, is the next w; with
-//            no row in memory that would be Newton's step. Where P rose, a proximal term keeps the next one nearer to
-//            the best. Start: the solution of the sample; of the squared loss the minimum itself, from the sums of the
-//            first scan.
+//            those of the largest curvature at the start, and those for which the last model was most wrong) are taken
+//            as they are, all others by their second-order expansion at the best weights: the minimum of this model, by
+//            Newton's method in memory, is the next w; with no row in memory that would be Newton's step. Where P rose, a
+//            proximal term keeps the next one nearer to the best. Start: the solution of the sample; of the squared loss
+//            the minimum itself, from the sums of the first scan.
 // Stop       P − D ≤ tolerance · max(|P|, |D|), D the dual value of −φ'(u): both from the rows of one scan.
 // Source     Boyd & Vandenberghe (2004), Section 9.5; the model is ours.
 #include <algorithm>
@@ -93,9 +93,11 @@ Question SmoothScans::question(bool curvature) const {
   }
   Question q = p_.question(weights, b);
   q.curvature = curvature;
-  if (!looks_back || q.loss == "squared") return q;
-  q.direction = direction;
-  q.intercept_direction = b_direction;
+  if (q.loss == "squared") return q;
+  if (looks_back) {
+    q.direction = direction;
+    q.intercept_direction = b_direction;
+  }
   q.bag_rows = p_.bag_rows;
   q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / k);
   return q;

@@ -61,10 +61,12 @@ void SmoothModel::take(const Question& asked, Answer& answer, double value, cons
     rows_.take(answer.bag(output_));
   }
   const bool rose = !best.empty() && value > primal * (1 + 1e-12);
-  if (rose) {
-    proximal_ = proximal_ == 0 ? 1 : 4 * proximal_;
+  if (rose) {  // again and again: by ever larger factors, as nobody knows the size of what is missing
+    proximal_ = proximal_ == 0 ? 1 : std::ldexp(proximal_, 2 * std::max(1, rises_));
+    ++rises_;
     return;
   }
+  rises_ = 0;
   proximal_ = proximal_ < 0.1 ? 0 : proximal_ / 4;
   primal = value;
   best = w;

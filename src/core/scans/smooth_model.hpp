@@ -36,6 +36,7 @@ class SmoothModel {
   std::int32_t output_;
   double constant_, proximal_ = 0;
   bool quadratic_;            // no row is needed in memory
+  int rises_ = 0;             // of P, one after the other
   std::vector<double> pull_;  // what the proximal term of a Newton step weighs each column with
   bool fresh_ = false;        // the matrix is that of the best weights
   HeldRows rows_;
