@@ -11,8 +11,7 @@ namespace margin {
 
 NormCheck::NormCheck(std::int32_t classes, std::int32_t dimensions, double norm, const double* weights,
                      const double* intercept, bool free_intercept, bool with_dual)
-    : classes_(classes),
-      dimensions_(dimensions),
+    : dimensions_(dimensions),
       outputs_(classes == 2 ? 1 : classes),
       norm_(norm),
       weights_(weights),

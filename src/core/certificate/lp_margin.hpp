@@ -52,7 +52,7 @@ class NormCheck final : public Check {
     return weights_ + static_cast<std::ptrdiff_t>(output) * dimensions_;
   }
 
-  std::int32_t classes_, dimensions_, outputs_;
+  std::int32_t dimensions_, outputs_;
   double norm_;
   const double* weights_;
   const double* intercept_;

@@ -384,7 +384,8 @@ Options parse_options(const Value::Object& options) {
   Options s;
   for (const auto& [key, value] : options) {
     const auto& records = option_records();
-    const auto record = std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.name == key; });
+    const std::string& name = key;  // clang 14 captures no structured binding
+    const auto record = std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.name == name; });
     if (record == records.end()) throw unknown_option(key, option_names());
     if (std::holds_alternative<std::monostate>(value.data)) continue;  // null: the default
     record->set(s, key, value);

@@ -17,7 +17,6 @@ constexpr std::size_t most_new_rows = 1024;
 SmoOutput::SmoOutput(const Problem& problem, std::int32_t output, const KernelRows& rows, KernelColumns& columns,
                      std::size_t largest_pool, Run& run)
     : problem_(problem),
-      rows_(rows),
       columns_(columns),
       largest_pool_(largest_pool),
       run_(run),

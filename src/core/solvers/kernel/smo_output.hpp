@@ -57,7 +57,6 @@ class SmoOutput {
   static std::vector<std::int64_t> worst(std::vector<Violation> found, std::size_t most);
 
   const Problem& problem_;
-  const KernelRows& rows_;
   KernelColumns& columns_;
   std::size_t largest_pool_;
   Run& run_;
