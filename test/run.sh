@@ -242,7 +242,7 @@ stage_regress() {
 stage_tap() {
   local area sets
   area=$(server_directory tap)
-  cp -r "$root/test/t" "$root/bench/datasets.py" "$root/sql" "$area/"
+  cp -r "$root/test/t" "$root/bench/datasets.py" "$root/sql" "$root/docs/checker.sql" "$area/"
   sets=''
   if [ -d "$shared" ]; then
     sets=$shared
