@@ -10,6 +10,7 @@ import datasets
 import kernel_machines as machines
 import l1
 import newcomers as first_steps
+import rows as named_columns
 import spill as beyond_memory
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
@@ -421,8 +422,18 @@ def spill(session):
     return beyond_memory.spill(session, train, REPETITIONS)
 
 
+def rows_pipeline(session):
+    """Rows with named columns: scikit-learn's pipeline on the same tables."""
+    return named_columns.pipelines(session)
+
+
+def rows_cost(session):
+    """Rows with named columns beside arrays."""
+    return named_columns.cost(session, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines, newcomers, spill)
+            growth, boosting, kernel_machines, newcomers, spill, rows_pipeline, rows_cost)
 
 
 def environment(session, names):

@@ -1,5 +1,5 @@
 \set ECHO none
-\echo '== 2. Breast cancer: train on three quarters, predict, verify and evaluate on the rest =========================='
+\echo '== 3. Breast cancer: train on three quarters, predict, verify and evaluate on the rest =========================='
 CREATE TABLE measurements (id int PRIMARY KEY, diagnosis text, x float8[]);
 CREATE TEMP TABLE file (line text);
 \copy file FROM 'data/breast_cancer.csv' CSV DELIMITER E'\x01' HEADER

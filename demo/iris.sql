@@ -1,8 +1,5 @@
 \set ECHO none
-\echo '== 1. Iris: one extension, one aggregate, one certificate =================================================='
-\set ECHO queries
-CREATE EXTENSION margin;
-\set ECHO none
+\echo '== 2. Iris: one extension, one aggregate, one certificate =================================================='
 CREATE TABLE iris (id int PRIMARY KEY, species text, sepal_length float8, sepal_width float8, petal_length float8, petal_width float8);
 \copy iris FROM 'data/iris.csv' CSV HEADER
 \echo

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows the main job from start to end on two small real data sets, in throw-away clusters: demo/run.sh
+# Shows the main job from start to end on three small real data sets, in throw-away clusters: demo/run.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
 need_packages "${packages_build[@]}"
@@ -17,6 +17,7 @@ show() { # show PART [PSQL-OPTION...]
   say ''
   psql_ours -q -d postgres -P footer=off -P linestyle=unicode -P border=1 "$@" -f "$part.sql"
 }
+show abalone
 show iris
 show breast_cancer
 north=$socket north_data=$data

@@ -1,5 +1,5 @@
 \set ECHO none
-\echo '== 3. Two servers: the rows stay where they are ================================================================'
+\echo '== 4. Two servers: the rows stay where they are ================================================================'
 \echo
 \echo '-- A second server is up. The patients are dealt out to both: one table, two foreign partitions.'
 \echo

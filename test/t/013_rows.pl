@@ -78,7 +78,7 @@ is($node->safe_psql('postgres', q{SELECT (m).rows, (m).dimensions > 1598, margin
 
 # The cells count against margin.memory_limit, and go to a file past a share of it.
 $node->safe_psql('postgres', 'CREATE TABLE many AS SELECT i % 2 = 0 AS y, random() AS a, random() AS b, random() AS c, i % 7 AS d FROM generate_series(1, 60000) AS i');
-is($node->safe_psql('postgres', q{SET margin.memory_limit = '6MB'; SELECT (train_margin(y, t, margin_options(lambda => 0.1, exclude => '{y}', solver => 'sdca'))).rows FROM many AS t}), '60000', 'rows in a file');
+is($node->safe_psql('postgres', q{SET margin.memory_limit = '12MB'; SELECT (train_margin(y, t, margin_options(lambda => 0.1, exclude => '{y}', loss => 'squared_hinge', solver => 'newton'))).rows FROM many AS t}), '60000', 'rows in a file');
 ($code, $out, $err) = $node->psql('postgres', q{SET margin.memory_limit = '1MB'; SELECT train_margin(y, t, margin_options(lambda => 0.1, exclude => '{y}')) FROM many AS t});
 like($err, qr/margin\.memory_limit/, 'too little memory is told');
 

@@ -38,7 +38,7 @@ struct Column {
   bool missing = false;
   std::vector<std::string> categories = {};  ///< sorted by bytes
   std::vector<double> fill = {}, center = {},
-                      scale = {};  ///< per number: what stands for a missing one, x' = (x − center)/scale
+                      scale = {};  ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
   std::int32_t width = 0;          ///< of a block
   std::int32_t first = 0;          ///< number of its first feature, from 0
 

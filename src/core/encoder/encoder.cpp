@@ -60,7 +60,7 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
     if (!scalar(c.kind)) continue;
     slots_.back().fill = c.fill[0];
     slots_.back().center = c.center[0];
-    slots_.back().scale = c.scale[0];
+    slots_.back().inverse = 1 / c.scale[0];
   }
   index_.resize(columns_.size());
   for (std::size_t j = 0; j < columns_.size(); ++j)
@@ -126,6 +126,12 @@ std::optional<FeatureRow> Encoder::encode_numbers(const Cells& cells, Scratch& s
   scratch.values.resize(static_cast<std::size_t>(width_));
   double* out = scratch.values.data();
   const double* value = cells.values.data();
+  bool whole = slots_.size() == scratch.values.size();
+  for (std::size_t j = 0; j < slots_.size(); ++j) whole &= !std::isnan(value[j]);
+  if (whole) {  // the usual case, without a branch for each number
+    for (std::size_t j = 0; j < slots_.size(); ++j) out[j] = (value[j] - slots_[j].center) * slots_[j].inverse;
+    return dense_row(out, width_);
+  }
   for (std::size_t j = 0; j < slots_.size(); ++j) {
     const Slot& s = slots_[j];
     const bool missing = std::isnan(value[j]);
@@ -133,7 +139,7 @@ std::optional<FeatureRow> Encoder::encode_numbers(const Cells& cells, Scratch& s
       if (missing_ == Missing::error) refuse_missing(columns_[j]);
       return std::nullopt;
     }
-    *out++ = ((missing ? s.fill : value[j]) - s.center) / s.scale;
+    *out++ = ((missing ? s.fill : value[j]) - s.center) * s.inverse;
     if (s.missing) *out++ = missing ? 1 : 0;
   }
   return dense_row(scratch.values.data(), width_);
@@ -151,7 +157,7 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
       return std::nullopt;
     }
     if (scalar(s.kind)) {
-      out.put(s.first, ((missing ? s.fill : v) - s.center) / s.scale);
+      out.put(s.first, ((missing ? s.fill : v) - s.center) * s.inverse);
       if (missing && s.missing) out.put(s.first + 1, 1);
       continue;
     }
