@@ -63,7 +63,7 @@ def plain(text):
     """Words of the reference as the catalogue functions show them: without markup, in ASCII."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r",? ?\[see below\]\([^)]*\)", "", text)).replace("`", "")
     for sign, words in {"≤": "<=", "¹⁵": "^15", "⁵³": "^53", "⁶": "^6", "²": "^2", "ρ": "rho", "γ": "gamma", "‖": "|", "π": "pi",
-                        "θ": "theta", "−": "-", "ν": "nu", "·": ".", "Σ": "sum", "×": "x", "ȳ": "mean y"}.items():
+                        "θ": "theta", "τ": "tau", "−": "-", "ν": "nu", "·": ".", "Σ": "sum", "×": "x", "ȳ": "mean y"}.items():
         text = text.replace(sign, words)
     return text
 
