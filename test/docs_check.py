@@ -62,13 +62,8 @@ def cells(text, columns):
 def plain(text):
     """Words of the reference as the catalogue functions show them: without markup, in ASCII."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r",? ?\[see below\]\([^)]*\)", "", text)).replace("`", "")
-<<<<<<< HEAD
     for sign, words in {"≤": "<=", "¹⁵": "^15", "⁵³": "^53", "⁶": "^6", "²": "^2", "ρ": "rho", "γ": "gamma", "‖": "|", "π": "pi",
                         "θ": "theta", "τ": "tau", "−": "-", "ν": "nu", "·": ".", "Σ": "sum", "×": "x", "ȳ": "mean y"}.items():
-=======
-    for sign, words in {"≤": "<=", "¹⁵": "^15", "⁵³": "^53", "⁶": "^6", "²": "^2", "ρ": "rho", "γ": "gamma", "τ": "tau", "‖": "|", "π": "pi",
-                        "θ": "theta", "−": "-", "ν": "nu", "·": ".", "Σ": "sum", "×": "x", "ȳ": "mean y"}.items():
->>>>>>> ae7f6ce (Show that a free intercept gives the models of others)
         text = text.replace(sign, words)
     return text
 
