@@ -174,7 +174,8 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
   if (unknown != "reference" && unknown != "error")
     refuse("has an \"unknown_features\" that is not reference or error");
   std::vector<Column> columns;
-  for (const Value& item : list(*object, "columns", "")) {
+  const std::string nowhere;
+  for (const Value& item : list(*object, "columns", nowhere)) {
     columns.push_back(column_from(item, columns.size() + 1));
     if (columns.size() > 1 && !(columns[columns.size() - 2].name < columns.back().name))
       refuse("has columns whose names do not ascend");
