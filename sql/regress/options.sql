@@ -120,7 +120,7 @@ SELECT (b).status, (b).options FROM
 SHOW margin.log_level;
 SHOW margin.memory_limit;
 SELECT pg_temp.error_of($$SET margin.log_level = 'loud'$$);
-SELECT pg_temp.error_of($$SET margin.memory_limit = -2$$);
+SELECT replace(pg_temp.error_of($$SET margin.memory_limit = -2$$), ' kB', '') AS error_of;
 SELECT pg_temp.error_of($$SET margin.no_such_setting = 1$$);
 -- Past the limit the features go to a temporary file; what else is kept of a row, and the solver, must fit.
 SET margin.memory_limit = '1MB';

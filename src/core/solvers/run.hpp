@@ -42,7 +42,7 @@ class Run {
   }
   /// Record the interval after an iteration (in user units).
   void record(std::int64_t iteration, double lower, double upper) {
-    const TracePoint point{iteration, seconds(), lower, upper};
+    const TracePoint point{iteration, seconds(), std::min(lower, upper), upper};  // rounding may cross them
     if (history_) trace_.push_back(point);
     last_ = point;
     progress_.poll();
