@@ -51,6 +51,7 @@ void expect_certified(const Dataset& data, Options options, std::int32_t folds, 
   Progress progress;
   const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
   options.lambda = lambdas.front();
+  options.intercept_form = InterceptForm::penalized;  // a free one is trained fold by fold
   const Problem all = make_problem(data, options);
   Run run(options, progress, "test", 1000);
   FoldAscent ascent(all, options, fold, 0, folds, run);
