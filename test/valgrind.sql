@@ -44,7 +44,7 @@ SELECT margin_verify(model, numrange(id - 9, id + 9), x ORDER BY id) FROM models
 
 SELECT margin_cross_validate(y, x, '{"lambdas": [1, 0.1], "folds": 3}' ORDER BY id), margin_path(y, x, '{"lambdas": [1, 0.1], "kernel": "rbf", "max_iterations": 5}') FROM points;
 
-SELECT margin_pmml(model), count(w) FROM models, margin_weights(model) AS w WHERE name = 'norm 1' GROUP BY model;
+SELECT margin_pmml(model), count(w) FROM models, margin_weights(model) AS w WHERE models.name = 'norm 1' GROUP BY model;
 
 /* refused */ SELECT margin_predict(jsonb_populate_record(model, '{"kernel_parameters": {}}'), '{1,2,3}'::int[]) FROM models WHERE name = 'kernel smo';
 

@@ -48,7 +48,7 @@ struct LossOf {
   Real project(const Real& a, const Real& y) const {
     if (is("squared") || is("squared_epsilon_insensitive")) return a;
     if (is("squared_hinge")) return y * max(0, a * y);
-    if (is("quantile")) return clamp(a, Real(quantile) - Real(1), quantile);
+    if (is("quantile")) return max(Real(quantile) - Real(1), min(a, Real(quantile)));
     return classes() ? y * clamp(a * y, 0, 1) : clamp(a, -1, 1);
   }
 

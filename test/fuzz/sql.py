@@ -50,6 +50,7 @@ SCANS = [("y", "x", 0), ("y", "x", 2), ("k", "x", 3), ("t", "x", 4), ("t", "x", 
          ("t", "x", '{"loss": "interpolate"}')]
 # The same of models: label and features of their terms, the model. They follow those in the table, without a question.
 JUDGED = [("y", "x", 0), ("k", "x", 3), ("t", "x", 4), ("t", "x", 5), ("k", "x", 7), ("y", "x", 8), ("y", "x", 9), ("y", "x", 13), ("k", "x", 14), ("mood", "s", 17)]
+FREE = "ARRAY[x[1], x[2], x[4], sin(id)]"  # four features that no intercept is a combination of
 KINDS = [  # label, features, options of the models that are stored, and corrupted
     ("y", "x", "{}"), ("k", "x", '{"dual_weights": true}'), ("y", "x", '{"lambda": 0.1, "dual_weights": true, "history": true}'),
     ("k", "x", '{"lambda": 0.01, "loss": "logistic"}'), ("t", "x", '{"lambda": 0.01, "loss": "squared", "dual_weights": true}'),
@@ -59,8 +60,8 @@ KINDS = [  # label, features, options of the models that are stored, and corrupt
     ("k", "x", '{"kernel": "ntk", "lambda": 0.1}'), ("y", "x", '{"kernel": "ntk_finite", "width": 7}'),
     ("y", "x", '{"lambda": 0.1, "calibration": "platt"}'), ("k", "x", '{"lambda": 0.1, "calibration": "isotonic"}'),
     ("t", "x", '{"lambda": 0.1, "loss": "epsilon_insensitive"}'), ("'c' || k", "r", '{"lambda": 1, "standardize": true}'),
-    ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}'), ("y", "x", '{"lambda": 0, "loss": "logistic"}'),
-    ("t", "x", '{"lambda": 0, "loss": "squared"}')]
+    ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}'), ("y", FREE, '{"lambda": 0, "loss": "logistic"}'),
+    ("t", FREE, '{"lambda": 0, "loss": "squared"}')]
 ATTEMPT = """
 CREATE FUNCTION attempt(statements text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE answers text[] := '{}'; position int;
