@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const margin::Options settings = margin::parse_options(options);
     fuzz::require(settings.tolerance >= 0 && settings.tolerance < 1, "a parsed tolerance is in [0, 1)");
-    fuzz::require(!settings.lambda || *settings.lambda > 0, "a parsed lambda is positive");
+    fuzz::require(!settings.lambda || *settings.lambda >= 0, "a parsed lambda is not negative");
     fuzz::require(!settings.max_iterations || *settings.max_iterations >= 1, "a parsed max_iterations is positive");
   } catch (const margin::Error& error) {
     fuzz::require(!error.message().empty(), "every refusal says why");

@@ -192,7 +192,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
     in(c.rows);
     c.weight = read_sum(in);
     c.first.read(in);
-    in.require(!std::isnan(c.key) && c.rows >= 0, "a bad class");
+    in.require(!std::isnan(c.key) && c.rows >= 0 && c.rows <= rows, "a bad class");
     in.require(a.classes_.emplace(std::move(name), std::move(c)).second, "a class occurs twice");
   }
   const std::size_t filled = in.count(24);
