@@ -138,6 +138,18 @@ is($node->safe_psql('postgres', "SELECT (m).rows = 10000 + (SELECT count(*) FROM
 	't|{false,true}', 'a shard of one class');
 is($node->safe_psql('postgres', qq{SELECT (m).classes FROM train_margin_from('SELECT CASE WHEN shard = ''two'' THEN ''only'' ELSE y::text END, x, shard FROM shards', $by_shard) AS m}),
 	'{false,only,true}', 'a label that one shard alone has');
+
+# Text labels whose columns sort otherwise on every server: classes are sorted by bytes.
+my %collation = (one => '"C"', two => $node->safe_psql('postgres', q{SELECT quote_ident(max(collname)) FROM pg_collation WHERE collname IN ('POSIX', 'und-x-icu')}));
+$node->safe_psql('postgres', 'CREATE TABLE named (shard text, label text, x real[]) PARTITION BY LIST (shard)');
+foreach my $name ('one', 'two')
+{
+	$node->safe_psql($name, "CREATE TABLE named AS SELECT '$name'::text AS shard, (ARRAY['b', 'A', U&'\\00e4', 'Z'])[1 + id % 4]::text COLLATE $collation{$name} AS label, x FROM part");
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE named_$name PARTITION OF named FOR VALUES IN ('$name') SERVER server_$name OPTIONS (table_name 'named')");
+}
+is($node->safe_psql('postgres', qq{
+	SELECT (m).classes = ARRAY['A', 'Z', 'b', U&'\\00e4'], (m).rows = (SELECT count(*) FROM named), (SELECT round((m).primal::numeric, 5) = round((t).primal::numeric, 5) FROM (SELECT train_margin(label, x, $options - 'sample_rows') AS t FROM named) s)
+	  FROM train_margin_from('SELECT label, x, shard FROM named', $by_shard) AS m}), 't|t|t', 'labels of different collations');
 $node->safe_psql('two', 'UPDATE part SET x = x || 1::real WHERE id = (SELECT min(id) FROM part)');
 ($out, $err) = ('', '');
 $node->psql('postgres', "SELECT train_margin_from('SELECT y, x, shard FROM shards', $by_shard)", stdout => \$out, stderr => \$err);
