@@ -28,6 +28,7 @@ enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
 enum class Learners { features, stumps };
 enum class Missing { impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };
+enum class Multiclass { one_vs_rest, joint };
 enum class Gamma { scale, automatic, number };
 
 /// A previous model to start from (option `initial`): weights and intercept per output, duals where it carries them.
@@ -53,6 +54,12 @@ struct Options {
   double smoothing = 1.0;                      ///< gamma of the smoothed hinge
   double quantile = 0.5;                       ///< tau of the quantile loss
   double l1_ratio = 0;
+  std::vector<double> penalty_factor;                  ///< of each feature's penalty; empty: 1 each
+  std::map<std::string, double> named_penalty_factor;  ///< the same by feature number or column; others 1
+  bool positive = false;                               ///< weights of 0 or more
+  Multiclass multiclass = Multiclass::one_vs_rest;     ///< how more than two classes are trained
+  double nu = 0.5;                          ///< of a one-class machine: the share of rows left outside, at most
+  std::string offset;                       ///< feature number or column whose weight is 1; empty: none
   Calibrate calibration = Calibrate::none;  ///< how scores become probabilities (soft margins with classes)
   Learners learners = Learners::features;   ///< what an l1 margin combines
   std::string kernel;                       ///< empty: linear, with weights on the features

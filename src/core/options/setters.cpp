@@ -1,0 +1,139 @@
+#include "core/options/setters.hpp"
+
+#include <cmath>
+#include <variant>
+
+namespace margin {
+
+void refuse(std::string_view key, const Value& found, const std::string& expected) {
+  throw Error(ErrorKind::invalid_option,
+              "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
+}
+
+double number(std::string_view key, const Value& v, const std::string& expected, bool (*valid)(double)) {
+  const double* x = std::get_if<double>(&v.data);
+  if (x == nullptr || !std::isfinite(*x) || !valid(*x)) refuse(key, v, expected);
+  return *x;
+}
+
+bool boolean(std::string_view key, const Value& v, const char* expected) {
+  const bool* x = std::get_if<bool>(&v.data);
+  if (x == nullptr) refuse(key, v, expected);
+  return *x;
+}
+
+std::string text(std::string_view key, const Value& v) {
+  const auto* x = std::get_if<std::string>(&v.data);
+  if (x == nullptr || x->empty()) refuse(key, v, "a name");
+  return *x;
+}
+
+/// Of an array of numbers, or of one array of them for each output.
+std::vector<double> numbers(std::string_view key, const Value& v) {
+  static const auto any = [](double) { return true; };
+  std::vector<double> out;
+  if (std::holds_alternative<std::monostate>(v.data)) return out;
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr) refuse(key, v, "an array of finite numbers");
+  for (const Value& item : *array) {
+    if (const auto* row = std::get_if<Value::Array>(&item.data))
+      for (const Value& cell : *row) out.push_back(number(key, cell, "an array of finite numbers", any));
+    else
+      out.push_back(number(key, item, "an array of finite numbers", any));
+  }
+  return out;
+}
+
+/// Names of columns: an array of them, or one.
+std::vector<std::string> names(std::string_view key, const Value& v) {
+  static const char* const expected = "an array of names of columns";
+  if (const auto* one = std::get_if<std::string>(&v.data)) return {*one};
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr) refuse(key, v, expected);
+  std::vector<std::string> out;
+  for (const Value& item : *array) {
+    const auto* name = std::get_if<std::string>(&item.data);
+    if (name == nullptr) refuse(key, v, expected);
+    out.push_back(*name);
+  }
+  return out;
+}
+
+void set_class_weight(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "'balanced' or an object of label: weight with weights of 0 or more";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (*name != "balanced") refuse(key, v, expected);
+    s.class_weight_balanced = true;
+    return;
+  }
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, expected);
+  for (const auto& [label, weight] : *object)
+    s.class_weight[label] = number(key, weight, expected, [](double x) { return x >= 0; });
+}
+
+void set_intercept(Options& s, std::string_view key, const Value& v) {
+  const auto* const name = std::get_if<std::string>(&v.data);
+  const auto is = [&](const char* word) { return name != nullptr && *name == word; };
+  s.intercept = is("free") || is("penalized") || boolean(key, v, "true, false, 'free' or 'penalized'");
+  s.intercept_form = is("free")        ? InterceptForm::free
+                     : is("penalized") ? InterceptForm::penalized
+                                       : InterceptForm::by_default;
+}
+
+namespace {
+
+bool absent(const Value& v) { return std::holds_alternative<std::monostate>(v.data); }
+
+/// Features from 1, ascending, as core counts them.
+std::vector<std::int32_t> initial_columns(std::string_view key, const Value& v) {
+  std::vector<std::int32_t> columns;
+  for (const double feature : numbers(key, v)) {
+    if (!(feature >= 1 && feature <= 2147483647.0) || feature != std::floor(feature) ||
+        (!columns.empty() && feature <= columns.back() + 1.0))
+      refuse(key, v, "a model whose columns are ascending features from 1");
+    columns.push_back(static_cast<std::int32_t>(feature) - 1);
+  }
+  return columns;
+}
+
+}  // namespace
+
+void set_initial(Options& s, std::string_view key, const Value& v) {
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, "a model (an object with weights and intercept)");
+  InitialModel model;
+  for (const auto& [field, item] : *object) {
+    if (field == "weights") model.weights = numbers(key, item);
+    if (field == "intercept") model.intercept = numbers(key, item);
+    if (field == "dual_weights") model.dual_weights = numbers(key, item);
+    if (field == "columns" && !absent(item)) model.columns = initial_columns(key, item);
+    if (field == "dimensions" && !absent(item))
+      model.dimensions =
+          static_cast<std::int32_t>(number(key, item, "a model of 1 to 2147483647 features",
+                                           [](double d) { return d >= 1 && d <= 2147483647.0 && d == std::floor(d); }));
+    if ((field == "stumps" || field == "kernel") && !absent(item)) refuse(key, v, "a model with weights of features");
+  }
+  if (model.weights.empty()) refuse(key, v, "a model with weights");
+  s.initial = std::move(model);
+}
+
+void set_norm(Options& s, std::string_view key, const Value& v) {
+  const auto* name = std::get_if<std::string>(&v.data);
+  s.sparse_norm = name != nullptr && *name == "sparse";
+  if (!s.sparse_norm)
+    s.norm = number(key, v, "a number from 1 to 2, or 'sparse'", [](double x) { return x >= 1 && x <= 2; });
+}
+
+void set_gamma(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "a positive number, 'scale' or 'auto'";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (*name != "scale" && *name != "auto") refuse(key, v, expected);
+    s.gamma = *name == "scale" ? Gamma::scale : Gamma::automatic;
+    return;
+  }
+  s.gamma_value = number(key, v, expected, [](double x) { return x > 0; });
+  s.gamma = Gamma::number;
+}
+
+}  // namespace margin
