@@ -8,6 +8,8 @@
 
 #include "core/certificate/certificate.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/standardize.hpp"
+#include "core/problem/target_units.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/path.hpp"
 #include "label_of.hpp"
@@ -51,7 +53,6 @@ void expect_certified(const Dataset& data, Options options, std::int32_t folds, 
   Progress progress;
   const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
   options.lambda = lambdas.front();
-  options.intercept_form = InterceptForm::penalized;  // a free one is trained fold by fold
   const Problem all = make_problem(data, options);
   Run run(options, progress, "test", 1000);
   FoldAscent ascent(all, options, fold, 0, folds, run);
@@ -95,6 +96,78 @@ TEST(FoldAscent, EveryModelIsCertifiedWithoutItsFold) {
       expect_certified(rows_of(1, {150, 7, classes}), soft(std::string(loss)), folds, {0.1, 1e-2});
     expect_certified(rows_of(2, {120, 40, classes, true}), soft(std::string(loss)), 5, {0.1, 1e-2});
     expect_certified(rows_of(3, {120, 9, classes, false, true, true}), soft(std::string(loss)), 3, {0.1});
+    for (const InterceptForm form : {InterceptForm::free, InterceptForm::penalized}) {
+      Options s = soft(std::string(loss));
+      s.intercept_form = form;
+      expect_certified(rows_of(1, {150, 7, classes}), s, 10, {0.1, 1e-2});
+      expect_certified(rows_of(2, {120, 40, classes, true}), s, 5, {0.1, 1e-2});
+      expect_certified(rows_of(3, {120, 9, classes, false, true, true}), s, 3, {0.1});
+    }
+  }
+}
+
+/// The models against those of the folds' rows alone, standardised by themselves: no worse than the tolerance says.
+void expect_best(const Dataset& data, Options options, std::int32_t folds, const std::vector<double>& lambdas) {
+  Progress progress;
+  MemoryBudget memory;
+  const std::vector<std::int32_t> fold = stratified_folds(data, folds, 1);
+  options.lambda = lambdas.front();
+  const StandardizedRows standardized(data, options, progress, memory);
+  Options settings = options;
+  settings.standardize = false;
+  if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, progress);
+  const Problem all = make_problem(standardized.rows(), settings);
+  Run run(settings, progress, "test", 1000);
+  FoldAscent ascent(all, settings, fold, 0, folds, run, &standardized.units());
+  for (const double lambda : lambdas) {
+    const std::vector<char> reached = ascent.solve(lambda, 3000);
+    for (std::int32_t f = 0; f < folds; ++f) {
+      EXPECT_TRUE(reached[static_cast<std::size_t>(f)]) << options.loss << " " << lambda << " fold " << f;
+      std::vector<std::int64_t> kept;
+      for (std::int64_t i = 0; i < data.rows(); ++i)
+        if (fold[static_cast<std::size_t>(i)] != f) kept.push_back(i);
+      const Dataset part = data.subset(kept);
+      options.lambda = lambda;
+      Options narrow = options;
+      narrow.tolerance = 1e-9;
+      const Model reference = train(part, narrow, progress);
+      const StandardizedRows own(part, options, progress, memory);
+      Options own_settings = options;
+      own_settings.standardize = false;
+      if (data.outcome() == Dataset::Outcome::targets) own_settings.target_scale = target_deviation({part}, progress);
+      const Problem p = make_problem(own.rows(), own_settings);
+      InitialModel m = ascent.model(f);
+      for (std::int64_t i = 0; i < data.rows(); ++i)
+        for (std::int32_t o = 0; o < p.outputs() && fold[static_cast<std::size_t>(i)] == f; ++o)
+          EXPECT_NEAR(ascent.held_out(i)[o],
+                      dot(data.row(i), &m.weights[static_cast<std::size_t>(o * p.dimensions())]) +
+                          m.intercept[static_cast<std::size_t>(o)],
+                      1e-9);
+      own.take(m);
+      const Weights weights = Eigen::Map<const Weights>(m.weights.data(), p.outputs(), p.dimensions()) / p.target_scale;
+      const Eigen::VectorXd intercept =
+          (Eigen::Map<const Eigen::VectorXd>(m.intercept.data(), p.outputs()).array() - p.target_center) /
+          p.target_scale;
+      const double primal = certify(p, weights, intercept, Weights::Zero(p.rows(), p.outputs())).upper;
+      EXPECT_LE(primal - reference.certificate.lower, options.tolerance * primal)
+          << options.loss << " " << lambda << " fold " << f << ": " << primal << " " << reference.certificate.lower;
+    }
+  }
+}
+
+TEST(FoldAscent, StandardisesEveryFoldByItsOwnRows) {
+  for (const std::string_view loss : loss_names()) {
+    const std::int32_t classes = is_regression_loss(loss) ? 0 : 2;
+    for (const InterceptForm form : {InterceptForm::free, InterceptForm::penalized}) {
+      Options s = soft(std::string(loss));
+      s.standardize = true;
+      s.intercept_form = form;
+      expect_best(rows_of(1, {150, 7, classes}), s, 10, {0.1, 1e-2});
+      expect_best(rows_of(2, {120, 40, classes, true}), s, 5, {0.1});
+      expect_best(rows_of(3, {120, 9, classes, false, true, true}), s, 3, {0.1});
+      s.intercept = false;
+      expect_best(rows_of(1, {60, 7, classes}), s, 10, {0.1});
+    }
   }
 }
 
@@ -118,10 +191,9 @@ TEST(FoldAscent, SaysWhatItCannotFollow) {
   EXPECT_EQ(FoldAscent::unsupported_reason(s), "");
   for (const auto& change : std::vector<void (*)(Options&)>{
            [](Options& t) { t.lambda.reset(); }, [](Options& t) { t.solver = "newton"; },
-           [](Options& t) { t.standardize = true; }, [](Options& t) { t.l1_ratio = 0.5; },
-           [](Options& t) { t.order = Order::cyclic; }, [](Options& t) { t.output = Output::average; },
-           [](Options& t) { t.start = Start::sgd; }, [](Options& t) { t.max_iterations = 3; },
-           [](Options& t) { t.max_seconds = 3; }}) {
+           [](Options& t) { t.l1_ratio = 0.5; }, [](Options& t) { t.order = Order::cyclic; },
+           [](Options& t) { t.output = Output::average; }, [](Options& t) { t.start = Start::sgd; },
+           [](Options& t) { t.max_iterations = 3; }, [](Options& t) { t.max_seconds = 3; }}) {
     Options other = s;
     change(other);
     EXPECT_NE(FoldAscent::unsupported_reason(other), "");

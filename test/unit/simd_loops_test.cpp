@@ -156,22 +156,29 @@ TEST_P(KernelSet, panels_of_weight_vectors) {
             k().panel_dot_d(x.data(), at, n, w.data(), width, u.data());
           else
             k().panel_dot_f(narrow.data(), at, n, w.data(), width, u.data());
-          std::vector<double> sum = w;
-          if (wide)
-            k().panel_add_d(c.data(), x.data(), at, n, width, sum.data());
-          else
-            k().panel_add_f(c.data(), narrow.data(), at, n, width, sum.data());
           for (std::size_t f = 0; f < width; ++f) {
             std::vector<double> weights(n);
             for (std::size_t k = 0; k < n; ++k) weights[k] = w[column(k) * width + f];
             expect_dot(u[f], x.data(), weights.data(), n);
-            for (std::size_t k = 0; k < n; ++k) {
-              double& changed = sum[column(k) * width + f];
-              EXPECT_NEAR(changed, weights[k] + c[f] * x[k], 1e-14 * (1 + std::fabs(changed)));
-              changed = weights[k];
-            }
           }
-          EXPECT_EQ(sum, w) << "other weights than those of the row changed";
+          std::vector<double> factors(w.size());
+          for (double& factor : factors) factor = random.uniform();
+          for (const bool scaled : {false, true}) {
+            const double* const by = scaled ? factors.data() : nullptr;
+            std::vector<double> sum = w;
+            if (wide)
+              k().panel_add_d(c.data(), by, x.data(), at, n, width, sum.data());
+            else
+              k().panel_add_f(c.data(), by, narrow.data(), at, n, width, sum.data());
+            for (std::size_t f = 0; f < width; ++f)
+              for (std::size_t k = 0; k < n; ++k) {
+                double& changed = sum[column(k) * width + f];
+                const double before = w[column(k) * width + f], factor = scaled ? factors[column(k) * width + f] : 1;
+                EXPECT_NEAR(changed, before + c[f] * x[k] * factor, 1e-14 * (1 + std::fabs(changed)));
+                changed = before;
+              }
+            EXPECT_EQ(sum, w) << "other weights than those of the row changed";
+          }
         }
     }
 }

@@ -133,11 +133,21 @@ void to_standard_units(const Standardization& s, InitialModel& model) {
     }
 }
 
+namespace {
+double copied_features(const Dataset& data) {
+  return 8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions();
+}
+}  // namespace
+
+bool StandardizedRows::fits(const Dataset& data, const MemoryBudget& memory) {
+  return !data.spilled() && memory.allows(copied_features(data));
+}
+
 StandardizedRows::StandardizedRows(const Dataset& data, const Options& options, const Progress& progress,
                                    MemoryBudget& memory)
     : data_(data) {
   if (!options.standardize) return;
-  const double features = 8.0 * data.density() * static_cast<double>(data.rows()) * data.dimensions();
+  const double features = copied_features(data);
   const bool to_store = data.store() != nullptr && (data.spilled() || !memory.allows(features));
   memory.require(to_store ? static_cast<double>(data.array_bytes()) : features, "the standardised copy of the rows");
   units_ = measure(data, options.intercept, progress);

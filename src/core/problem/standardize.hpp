@@ -50,7 +50,11 @@ class StandardizedRows {
   StandardizedRows(const StandardizedRows&) = delete;
   StandardizedRows& operator=(const StandardizedRows&) = delete;
 
+  /// Whether memory allows the copy of these rows.
+  static bool fits(const Dataset& data, const MemoryBudget& memory);
   const Dataset& rows() const { return copy_.has_value() ? *copy_ : data_; }
+  /// Of rows(); only with the option.
+  const Standardization& units() const { return *units_; }
   /// A model to start from, in the units of rows().
   void take(InitialModel& model) const {
     if (units_.has_value()) to_standard_units(*units_, model);

@@ -70,15 +70,15 @@ struct SimdLoops {
                          double* t, double* estimate);
   /// One row (`indices` null: dense) against `width` (4, 8, 12 or 16) weight vectors side by side, w[j · width + c].
   /// panel_dot: u[c] = Σ_k values[k] · w[j_k · width + c]. panel_add: w[j_k · width + c] += coefficients[c] ·
-  /// values[k].
+  /// values[k] · factors[j_k · width + c] (null: 1).
   void (*panel_dot_f)(const float* values, const std::int32_t* indices, std::size_t n, const double* w,
                       std::size_t width, double* u);
   void (*panel_dot_d)(const double* values, const std::int32_t* indices, std::size_t n, const double* w,
                       std::size_t width, double* u);
-  void (*panel_add_f)(const double* coefficients, const float* values, const std::int32_t* indices, std::size_t n,
-                      std::size_t width, double* w);
-  void (*panel_add_d)(const double* coefficients, const double* values, const std::int32_t* indices, std::size_t n,
-                      std::size_t width, double* w);
+  void (*panel_add_f)(const double* coefficients, const double* factors, const float* values,
+                      const std::int32_t* indices, std::size_t n, std::size_t width, double* w);
+  void (*panel_add_d)(const double* coefficients, const double* factors, const double* values,
+                      const std::int32_t* indices, std::size_t n, std::size_t width, double* w);
   /// out[p · tile_rows + r] = Σ_j tile[j · tile_rows + r] · x[p][j] over d features, for `points` points.
   void (*tile_dots_f)(const float* tile, const double* const* x, std::size_t points, std::size_t d, double* out);
   void (*tile_dots_d)(const double* tile, const double* const* x, std::size_t points, std::size_t d, double* out);

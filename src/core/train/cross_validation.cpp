@@ -8,6 +8,7 @@
 #include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
 #include "core/model/metrics.hpp"
+#include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/solvers/readers.hpp"
 #include "core/solvers/sdca/fold_ascent.hpp"
@@ -81,19 +82,7 @@ class Validation {
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
-    if (FoldAscent::unsupported_reason(settings_).empty()) {
-      Problem problem = make_problem(data_, settings_);
-      const std::int32_t groups = (options_.folds + FoldAscent::most - 1) / FoldAscent::most;
-      const double needed = FoldAscent::workspace(problem, std::min(options_.folds, FoldAscent::most));
-      if (memory_.allows(needed)) {
-        memory_.use(needed);
-        for (std::int32_t g = 0; g < groups; ++g) {
-          const std::int32_t begin = options_.folds * g / groups, end = options_.folds * (g + 1) / groups;
-          side_by_side(problem, begin, end - begin);
-        }
-        return unfinished_;
-      }
-    }
+    if (FoldAscent::unsupported_reason(settings_).empty() && side_by_side()) return unfinished_;
     for (std::int32_t f = 0; f < options_.folds; ++f) fold_by_fold(f);
     return unfinished_;
   }
@@ -112,9 +101,34 @@ class Validation {
                 [&](std::size_t k, Model&& model) { measure(f, k, model); });
   }
 
-  void side_by_side(const Problem& problem, std::int32_t first, std::int32_t count) {
+  /// False where memory does not allow it.
+  bool side_by_side() {
+    const std::int32_t groups = (options_.folds + FoldAscent::most - 1) / FoldAscent::most;
+    MemoryBudget memory = memory_;
+    std::optional<StandardizedRows> standardized;
+    Options settings = settings_;
+    if (settings.standardize) {
+      if (!StandardizedRows::fits(data_, memory)) return false;
+      standardized.emplace(data_, settings, progress_, memory);
+      settings.standardize = false;
+      if (data_.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data_}, progress_);
+    }
+    const Standardization* const units = standardized.has_value() ? &standardized->units() : nullptr;
+    const Problem problem = make_problem(standardized.has_value() ? standardized->rows() : data_, settings);
+    const double needed = FoldAscent::workspace(problem, std::min(options_.folds, FoldAscent::most), units != nullptr);
+    if (!memory.allows(needed)) return false;
+    memory.use(needed);
+    memory_ = memory;
+    for (std::int32_t g = 0; g < groups; ++g) {
+      const std::int32_t begin = options_.folds * g / groups, end = options_.folds * (g + 1) / groups;
+      side_by_side(problem, units, begin, end - begin);
+    }
+    return true;
+  }
+
+  void side_by_side(const Problem& problem, const Standardization* units, std::int32_t first, std::int32_t count) {
     Run run(settings_, progress_, "sdca", static_cast<std::int64_t>(most_epochs));
-    FoldAscent ascent(problem, settings_, fold_, first, count, run);
+    FoldAscent ascent(problem, settings_, fold_, first, count, run, units);
     const bool newton_can = newton_may_go_on(problem, settings_);
     for (const std::size_t k : falling_order(lambdas_)) {
       const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
