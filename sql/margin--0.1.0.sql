@@ -72,14 +72,17 @@ CREATE TYPE margin_selection AS (
   best_mean   float8,
   options     jsonb,
   unfinished  bigint,
-  seconds     float8
+  seconds     float8,
+  settings    jsonb,
+  one_standard_error         integer,
+  one_standard_error_options jsonb
 );
 COMMENT ON TYPE margin_selection IS 'settings compared by cross-validation, and the best of them';
 COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
 COMMENT ON COLUMN margin_selection.folds IS 'number of folds';
 COMMENT ON COLUMN margin_selection.rows IS 'rows used';
 COMMENT ON COLUMN margin_selection.skipped IS 'rows left out because label or features was NULL';
-COMMENT ON COLUMN margin_selection.lambdas IS 'lambda of each setting; the settings are losses x lambdas, in the order of the lists';
+COMMENT ON COLUMN margin_selection.lambdas IS 'lambda of each setting; the settings are grid x losses x lambdas, in the order of the lists';
 COMMENT ON COLUMN margin_selection.losses IS 'loss of each setting';
 COMMENT ON COLUMN margin_selection.means IS 'mean of the metric over the folds; NULL where no fold has a value';
 COMMENT ON COLUMN margin_selection.deviations IS 'its sample standard deviation over the folds (n - 1)';
@@ -89,6 +92,9 @@ COMMENT ON COLUMN margin_selection.best_mean IS 'its mean';
 COMMENT ON COLUMN margin_selection.options IS 'the options given, with the best setting''s lambda and loss in place of the lists: ready for train_margin';
 COMMENT ON COLUMN margin_selection.unfinished IS 'models that did not reach their tolerance';
 COMMENT ON COLUMN margin_selection.seconds IS 'time of all trainings and measurements, without reading the rows';
+COMMENT ON COLUMN margin_selection.settings IS 'each setting as an object of its lambda, its loss and its values from the grid';
+COMMENT ON COLUMN margin_selection.one_standard_error IS 'number of the setting of largest lambda, of those like the best but for lambda, whose mean is within one standard error of the best mean';
+COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, with that setting';
 
 -- ------------------------------------------------------------------------------------------------- sparse vectors
 
@@ -869,6 +875,14 @@ CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", jsonb) RETURN
   AS 'MODULE_PATHNAME', 'margin_cross_validate_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", jsonb) IS 'part of the aggregate margin_cross_validate';
 
+CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", float8, jsonb) IS 'part of the aggregate margin_cross_validate';
+
+CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_fold_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) IS 'part of the aggregate margin_cross_validate';
+
 CREATE FUNCTION margin_cross_validate_final(internal) RETURNS margin_selection
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000000;
 COMMENT ON FUNCTION margin_cross_validate_final(internal) IS 'part of the aggregate margin_cross_validate';
@@ -883,7 +897,19 @@ CREATE AGGREGATE margin_cross_validate(label "any", features "any", options json
   SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
   FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE margin_cross_validate("any", "any", jsonb) IS 'compares lambdas and losses on held-out rows, in one scan';
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", jsonb) IS 'compares lambdas, losses and a grid of options on held-out rows, in one scan';
+
+CREATE AGGREGATE margin_cross_validate(label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, jsonb) IS 'the same with row weights';
+
+CREATE AGGREGATE margin_cross_validate(label "any", features "any", weight float8, fold integer, options jsonb) (
+  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, integer, jsonb) IS 'the same with row weights, and rows of one fold held out together';
 
 -- ------------------------------------------------------------------------------------------------------- inspecting
 

@@ -42,6 +42,7 @@ SELECT name, margin_verify(model, y, x ORDER BY id) FROM models, points WHERE na
 
 SELECT margin_verify(model, numrange(id - 9, id + 9), x ORDER BY id) FROM models, points WHERE name = 'ranges 2';
 
+SELECT margin_cross_validate(y, x, 1, id % 3, '{"lambdas": [1, 0.1], "grid": {"standardize": [false, true], "intercept": ["free", "penalized"]}}' ORDER BY id) FROM points;
 SELECT margin_cross_validate(y, x, '{"lambdas": [1, 0.1], "folds": 3}' ORDER BY id), margin_path(y, x, '{"lambdas": [1, 0.1], "kernel": "rbf", "max_iterations": 5}') FROM points;
 
 SELECT margin_pmml(model), count(w) FROM models, margin_weights(model) AS w WHERE models.name = 'norm 1' GROUP BY model;

@@ -110,6 +110,9 @@ SELECT (train_margin(y, t, 0.5 + x % 3, '{"lambda": 1, "exclude": ["y"]}')).enco
 SELECT (p).encoder = (m).encoder AS encoder, (p).lambda FROM row_models, unnest((SELECT margin_path(churned, c, '{"exclude": ["id", "churned"], "lambdas": [0.1, 0.01]}') FROM row_customers c)) p WHERE name = 'hinge';
 SELECT (s).rows, (s).best_mean > 0.9 AS good, (train_margin(churned, c, (s).options)).status
   FROM row_customers c, (SELECT margin_cross_validate(churned, c, '{"exclude": ["id", "churned"]}') AS s FROM row_customers c) t GROUP BY s;
+-- Numeric labels are trained in units of their own, and measured in the labels'.
+SELECT (s).best_mean < 0.01 * variance AS in_units_of_the_label
+  FROM (SELECT margin_cross_validate(1000 + 30 * age, c, '{"exclude": ["id"], "loss": "squared"}') AS s, var_pop(30 * age) AS variance FROM row_customers c) t;
 SELECT (train_margin(churned, c, margin_options(exclude => '{id, churned}', lambda => 1e-3, initial => (SELECT m FROM row_models WHERE name = 'hinge')))).encoder = (SELECT (m).encoder FROM row_models WHERE name = 'hinge') AS started
   FROM row_customers c;
 

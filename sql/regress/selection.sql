@@ -73,6 +73,28 @@ SELECT (a).fold_values[1][1] IS NULL OR (a).fold_values[1][2] IS NULL AS undefin
 SELECT margin_cross_validate(y, x) IS NULL AS nothing FROM points WHERE i < 0;
 SELECT g, (a).rows, (a).skipped FROM (SELECT i % 2 AS g, margin_cross_validate(CASE WHEN i > 10 THEN y END, x, '{"lambda": 0.1}') AS a FROM points GROUP BY i % 2) s ORDER BY g;
 
+-- A grid: every combination of values with every loss and lambda. The best setting trains with its values.
+CREATE TEMP TABLE grid AS SELECT margin_cross_validate(y, x, '{"lambdas": [0.1, 0.001], "losses": ["hinge", "logistic"], "grid": {"standardize": [false, true], "intercept": ["free", "penalized"]}, "seed": 3}' ORDER BY i) AS s FROM points;
+SELECT jsonb_array_length((s).settings) AS settings, (s).settings -> 0 AS first, (s).settings -> 15 AS last, cardinality((s).means) AS means FROM grid;
+SELECT (s).options - 'seed' = (s).settings -> ((s).best - 1) AS best, (s).one_standard_error_options - 'seed' = (s).settings -> ((s).one_standard_error - 1) AS simple,
+       (s).lambdas[(s).one_standard_error] >= (s).lambdas[(s).best] AS larger,
+       (s).means[(s).one_standard_error] >= (s).best_mean - (s).deviations[(s).best] / sqrt(5) AS near FROM grid;
+SELECT (train_margin(y, x, s.options)).status FROM points, (SELECT (s).options FROM grid) s;
+-- Kernels and what they read; C of other programs is 1/(lambda times the rows).
+SELECT (s).settings FROM (SELECT margin_cross_validate(y, x, '{"Cs": [1, 10], "kernel": "rbf", "grid": {"gamma": [0.1, 1]}, "folds": 3}' ORDER BY i) AS s FROM points) t;
+SELECT (s).lambdas, array_agg((m).lambda ORDER BY n) AS path FROM (SELECT margin_cross_validate(y, x, '{"Cs": [1, 10]}') AS s, margin_path(y, x, '{"Cs": [1, 10]}') AS p FROM points) t,
+  generate_subscripts(p, 1) n, LATERAL (SELECT p[n] AS m) l GROUP BY 1;
+-- Folds by a column: here all rows of a week.
+SELECT (s).folds, cardinality((s).fold_values) AS values FROM (SELECT margin_cross_validate(y, x, 1, margin_fold(i / 7, 3), '{"lambda": 0.01}') AS s FROM points) t;
+SELECT (a).fold_values = (b).fold_values AS any_numbers FROM (SELECT margin_cross_validate(y, x, 1, i % 4, '{"lambda": 0.01}' ORDER BY i) AS a,
+  margin_cross_validate(y, x, 1, 10 * (i % 4) - 5, '{"lambda": 0.01}' ORDER BY i) AS b FROM points) t;
+-- Forward in time: each fold from those before it, in the order of the rows or of the numbers.
+SELECT (a).fold_values[1][1] IS NULL AS first, (a).fold_values = (b).fold_values AS same, (a).means[1] = (SELECT avg(v) FROM unnest((a).fold_values) v) AS mean
+  FROM (SELECT margin_cross_validate(y, x, '{"lambda": 0.01, "folds": 4, "split": "forward"}' ORDER BY i) AS a,
+               margin_cross_validate(y, x, 1, (i - 1) / 75, '{"lambda": 0.01, "split": "forward"}' ORDER BY i) AS b FROM points) t;
+-- Row weights: what weighs nothing trains nothing.
+SELECT (a).best_mean > 0.85 AS good FROM (SELECT margin_cross_validate(CASE WHEN i > 250 THEN 'up' ELSE y END, x, (i <= 250)::int, '{"lambda": 0.001}') AS a FROM points WHERE i <= 250 OR y = 'down') t;
+
 -- A limit that is met is one warning, and counted.
 SELECT (a).unfinished FROM (SELECT margin_cross_validate(y, x, '{"lambdas": [0.0001], "solver": "sdca", "max_iterations": 1, "tolerance": 0, "folds": 3}' ORDER BY i) AS a FROM points) t;
 
@@ -93,6 +115,21 @@ SELECT pg_temp.try('{"metric": "speed"}');
 SELECT pg_temp.try('{"metric": "mse"}');
 SELECT pg_temp.try('{"metric": "log_loss"}');
 SELECT pg_temp.try('{"lambads": [1]}');
+SELECT pg_temp.try('{"Cs": [1], "lambdas": [1]}');
+SELECT pg_temp.try('{"Cs": [0]}');
+SELECT pg_temp.try('{"split": "random"}');
+SELECT pg_temp.try('{"grid": [1]}');
+SELECT pg_temp.try('{"grid": {"gama": [1]}}');
+SELECT pg_temp.try('{"grid": {"lambda": [1]}}');
+SELECT pg_temp.try('{"grid": {"gamma": [1]}}');
+SELECT pg_temp.try('{"grid": {"gamma": 1}, "kernel": "rbf"}');
+SELECT pg_temp.try('{"grid": {"gamma": [-1]}, "kernel": "rbf"}');
+SELECT pg_temp.try('{"grid": {"gamma": [1]}, "gamma": 1, "kernel": "rbf"}');
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(y, x, 1, 3, '{}') FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(y, x, 1, i % 3, '{"folds": 3}') FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(y, x, 1, nullif(i % 3, 2), '{}' ORDER BY i) FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(y, x, 1, (y = 'up')::int, '{}') FROM points$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(y, x, -1, 1, '{}') FROM points$$);
 SELECT pg_temp.try('{"tolerance": 2}');
 SELECT pg_temp.try('{"initial": {"weights": [1, 2, 3, 4]}}');
 SELECT pg_temp.error_of($$SELECT margin_cross_validate(i % 3, x, '{"metric": "auc"}') FROM points$$);

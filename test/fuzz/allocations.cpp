@@ -221,6 +221,17 @@ std::vector<Training> all_trainings() {
     add(all, with(with(base, "class_weight", std::string("balanced")), "dual_weights", true), 3, false);
     OptionValues lambdas = base;
     lambdas.erase("lambda");
+    for (const bool standardize : {false, true}) {
+      OptionValues free = with(lambdas, "intercept", std::string("free"));
+      if (standardize) free = with(free, "standardize", true);
+      all.push_back({describe(free).append("; cross-validation"), [=] {
+                       std::pmr::monotonic_buffer_resource memory;
+                       const auto selection = margin::parse_cross_validation(free);
+                       margin::Dataset rows(margin::outcome_of(selection), &memory);
+                       fill(rows, 3, false);
+                       margin::cross_validate(rows, selection, margin::Progress());
+                     }});
+    }
     for (const bool path : {true, false})
       all.push_back({describe(base).append(path ? "; path" : "; cross-validation"), [=] {
                        std::pmr::monotonic_buffer_resource memory;

@@ -238,6 +238,7 @@ TEST(Compaction, paths_and_cross_validation_are_those_of_the_columns_in_use) {
   Progress progress;
   for (const bool standardize : {false, true}) {
     options.settings.standardize = standardize;
+    options.grid = {{{}, options.settings}};
     for (const auto& lambdas : {std::vector<double>{1e-1, 1e-3, 1e-2}, std::vector<double>{}}) {
       options.lambdas = lambdas;
       const auto a = train_path(t.wide, options, progress), b = train_path(t.narrow, options, progress);

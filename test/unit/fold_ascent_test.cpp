@@ -11,6 +11,7 @@
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/solvers/solver.hpp"
+#include "core/train/folds.hpp"
 #include "core/train/path.hpp"
 #include "label_of.hpp"
 #include "risk_problems.hpp"

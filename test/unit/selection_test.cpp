@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "core/loss/loss.hpp"
+#include "core/train/folds.hpp"
 #include "core/train/path.hpp"
 #include "label_of.hpp"
 
@@ -307,6 +308,16 @@ TEST(CrossValidation, ListsThatDoNotGoTogetherAreRefused) {
       {{"loss", {std::string("squared")}}, {"metric", {std::string("accuracy")}}},
       {{"initial", {Value::Object{{"weights", list({1})}}}}},
       {{"fold", {5.0}}},
+      {{"Cs", list({1})}, {"lambdas", list({1})}},
+      {{"Cs", list({1})}, {"lambda", {1.0}}},
+      {{"Cs", list({0})}},
+      {{"split", {std::string("backward")}}},
+      {{"grid", list({1})}},
+      {{"grid", {Value::Object{{"lambda", list({1})}}}}},
+      {{"grid", {Value::Object{{"l1_ratio", {0.5}}}}}},
+      {{"grid", {Value::Object{{"l1_ratio", list({})}}}}},
+      {{"grid", {Value::Object{{"l1_ratio", list({-1})}}}}},
+      {{"grid", {Value::Object{{"l1_ratio", list({0.5})}}}}, {"l1_ratio", {0.5}}},
   };
   for (std::size_t k = 0; k < bad.size(); ++k) EXPECT_THROW(parse_cross_validation(bad[k]), Error) << k;
   EXPECT_THROW(parse_path({{"folds", {5.0}}}), Error);
@@ -315,15 +326,125 @@ TEST(CrossValidation, ListsThatDoNotGoTogetherAreRefused) {
                Error);
 }
 
+Value names_of(const std::vector<std::string>& all) {
+  Value::Array array;
+  for (const std::string& name : all) array.push_back({name});
+  return {array};
+}
+
+TEST(CrossValidation, AGridIsItsPointsOneByOne) {
+  const Dataset data = rows_of(16, {160, 5, 2});
+  Progress progress;
+  const Value::Array truth = {{false}, {true}};
+  Value::Object given = {{"lambdas", list({0.1, 0.001})}, {"losses", names_of({"hinge", "smoothed_hinge"})}};
+  Value::Object with_grid = given;
+  with_grid["grid"] = {Value::Object{{"standardize", {truth}}, {"smoothing", list({0.5, 2})}}};
+  const SelectionOptions options = options_of(with_grid);
+  const Selection all = cross_validate(data, options, progress);
+  ASSERT_EQ(all.settings.size(), 16u);
+  ASSERT_EQ(options.grid.size(), 4u);
+  std::size_t k = 0;
+  for (const GridPoint& point : options.grid) {
+    Value::Object alone = given;
+    for (const auto& [key, value] : point.values) alone[key] = value;
+    const Selection one = cross_validate(data, options_of(alone), progress);
+    for (const SettingScore& s : one.settings) {
+      EXPECT_EQ(s.folds, all.settings[k].folds) << k;
+      EXPECT_EQ(s.lambda, all.settings[k].lambda);
+      EXPECT_EQ(s.loss, all.settings[k].loss);
+      ++k;
+    }
+  }
+  // What no point reads is refused; what one of them reads is not.
+  with_grid["losses"] = names_of({"hinge"});
+  EXPECT_THROW(cross_validate(data, options_of(with_grid), progress), Error);
+  const Value::Object kernels = {
+      {"grid", {Value::Object{{"kernel", names_of({"linear", "rbf"})}}}}, {"gamma", {0.5}}, {"lambdas", list({0.1})}};
+  EXPECT_EQ(cross_validate(data, options_of(kernels), progress).settings.size(), 2u);
+}
+
+TEST(CrossValidation, CostsAreLambdas) {
+  const Dataset data = rows_of(17, {100, 4, 2});
+  Progress progress;
+  const Selection costs = cross_validate(data, options_of({{"Cs", list({0.1, 10})}}), progress);
+  const Selection lambdas = cross_validate(data, options_of({{"lambdas", list({0.1, 0.001})}}), progress);
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_DOUBLE_EQ(costs.settings[k].lambda, lambdas.settings[k].lambda);
+    EXPECT_EQ(costs.settings[k].folds, lambdas.settings[k].folds);
+  }
+}
+
+TEST(CrossValidation, HoldsOutTheFoldsThatAreGiven) {
+  const Dataset data = rows_of(18, {120, 4, 2});
+  Progress progress;
+  const SelectionOptions options = options_of({{"lambdas", list({0.1, 0.001})}, {"folds", {4.0}}, {"seed", {9.0}}});
+  const Selection drawn = cross_validate(data, options, progress);
+  std::vector<std::int32_t> fold = stratified_folds(data, 4, 9);
+  for (std::int32_t& f : fold) f = 100 * f - 7;
+  SelectionOptions without = options;
+  EXPECT_THROW(cross_validate(data, options, progress, {}, fold.data()), Error);  // folds twice
+  without.folds.reset();
+  const Selection given = cross_validate(data, without, progress, {}, fold.data());
+  EXPECT_EQ(given.folds, 4);
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(given.settings[k].folds, drawn.settings[k].folds);
+  std::vector<std::int32_t> one(fold.size(), 3);
+  EXPECT_THROW(cross_validate(data, without, progress, {}, one.data()), Error);
+  for (std::int64_t i = 0; i < data.rows(); ++i) one[static_cast<std::size_t>(i)] = data.class_of(i);
+  EXPECT_THROW(cross_validate(data, without, progress, {}, one.data()), Error) << "a class that no other fold has";
+}
+
+TEST(CrossValidation, PredictsForwardInTime) {
+  const Dataset data = rows_of(19, {120, 4, 2});
+  Progress progress;
+  const SelectionOptions options = options_of(
+      {{"lambdas", list({0.01})}, {"folds", {4.0}}, {"split", {std::string("forward")}}, {"tolerance", {1e-9}}});
+  const Selection selection = cross_validate(data, options, progress);
+  const auto& values = selection.settings[0].folds;
+  ASSERT_EQ(values.size(), 4u);
+  EXPECT_FALSE(values[0].has_value());
+  double sum = 0;
+  for (std::int64_t f = 1; f < 4; ++f) {
+    std::vector<std::int64_t> before, held_out;
+    for (std::int64_t i = 0; i < 30 * f; ++i) before.push_back(i);
+    for (std::int64_t i = 30 * f; i < 30 * f + 30; ++i) held_out.push_back(i);
+    Options settings = options.settings;
+    settings.lambda = 0.01;
+    const double expected = accuracy_of(train(data.subset(before), settings, progress), data, held_out);
+    EXPECT_DOUBLE_EQ(*values[static_cast<std::size_t>(f)], expected);
+    sum += expected;
+  }
+  EXPECT_NEAR(*selection.settings[0].mean, sum / 3, 1e-12);
+}
+
+TEST(CrossValidation, OffersTheLargestLambdaWithinOneStandardError) {
+  const Dataset data = rows_of(20, {200, 6, 2});
+  Progress progress;
+  const Selection s = cross_validate(
+      data,
+      options_of({{"lambdas", list({1e-4, 100, 1, 0.1, 1e-2, 1e-3})}, {"losses", names_of({"logistic", "hinge"})}}),
+      progress);
+  const SettingScore &best = s.settings[*s.best], &near = s.settings[*s.one_standard_error];
+  EXPECT_EQ(best.loss, near.loss);
+  const double error = *best.deviation / std::sqrt(5.0);
+  EXPECT_GE(*near.mean, *best.mean - error);
+  EXPECT_GE(near.lambda, best.lambda);
+  for (const SettingScore& other : s.settings) {
+    if (other.loss == best.loss && other.lambda > near.lambda) {
+      EXPECT_LT(*other.mean, *best.mean - error);
+    }
+  }
+}
+
 TEST(CrossValidation, TheChoiceIsOptionsForOneTraining) {
   const Value::Object chosen = chosen_options(
       {{"lambdas", list({1, 2})}, {"folds", {3.0}}, {"tolerance", {0.01}}, {"metric", {std::string("auc")}}},
-      {0.5, "logistic", {}, {}, {}});
+      {0.5, "logistic", 0, {}, {}, {}}, {{"epsilon", {0.25}}});
   const Options settings = parse_options(chosen);
   EXPECT_EQ(*settings.lambda, 0.5);
   EXPECT_EQ(settings.loss, "logistic");
   EXPECT_EQ(settings.tolerance, 0.01);
-  EXPECT_EQ(chosen.size(), 3u);
+  EXPECT_EQ(settings.epsilon, 0.25);
+  EXPECT_EQ(chosen.size(), 4u);
 }
 
 TEST(CrossValidation, StaysWithinItsMemory) {

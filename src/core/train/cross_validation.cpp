@@ -5,15 +5,15 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/base/random.hpp"
-#include "core/loss/loss.hpp"
-#include "core/model/metrics.hpp"
+#include "core/model/model.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/solvers/readers.hpp"
 #include "core/solvers/sdca/fold_ascent.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/compaction.hpp"
+#include "core/train/folds.hpp"
+#include "core/train/held_out.hpp"
 #include "core/train/path.hpp"
 
 namespace margin {
@@ -23,58 +23,17 @@ namespace {
 /// Epochs side by side before newton takes over fold by fold, where it can; and where it cannot.
 constexpr double epochs_before_newton = 40, most_epochs = 1000;
 
-/// The metric of one model over rows that it has not seen.
-class HeldOut {
- public:
-  HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric)
-      : data_(data), rank_(rank), metric_(metric) {
-    if (data.outcome() == Dataset::Outcome::classes)
-      classes_.emplace(static_cast<std::int32_t>(rank.size()), 0, metric == Metric::log_loss);
-  }
-
-  /// Row i, with one score per output.
-  void add(std::int64_t i, const double* scores) {
-    if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0]);
-    const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
-    classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores);
-  }
-
-  std::optional<double> value() const {
-    switch (metric_) {
-      case Metric::accuracy:
-        return classes_->accuracy();
-      case Metric::log_loss:
-        return classes_->log_loss();
-      case Metric::auc:
-        return classes_->auc();
-      case Metric::mse:
-        return numbers_.mean_squared_error();
-      case Metric::mae:
-        return numbers_.mean_absolute_error();
-      default:
-        return numbers_.r_squared();
-    }
-  }
-
- private:
-  const Dataset& data_;
-  const std::vector<std::int32_t>& rank_;
-  Metric metric_;
-  std::optional<ClassificationMetrics> classes_;
-  RegressionMetrics numbers_;
-};
-
-/// One loss over all folds and lambdas; writes its options of the selection.
+/// One loss at one point of the grid, over all folds and lambdas; writes its settings of the selection.
 class Validation {
  public:
-  Validation(const Dataset& data, const SelectionOptions& options, const Options& settings,
-             const std::vector<double>& lambdas, const std::vector<std::int32_t>& fold, const Progress& progress,
-             MemoryBudget memory)
+  Validation(const Dataset& data, Metric metric, const Options& settings, const std::vector<double>& lambdas,
+             const FoldRows& rows, std::int32_t folds, const Progress& progress, MemoryBudget memory)
       : data_(data),
-        options_(options),
+        metric_(metric),
         settings_(settings),
         lambdas_(lambdas),
-        fold_(fold),
+        rows_(rows),
+        folds_(folds),
         memory_(memory),
         rank_(data.classes().ranks()),
         progress_(progress) {}
@@ -82,28 +41,21 @@ class Validation {
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
-    if (FoldAscent::unsupported_reason(settings_).empty() && side_by_side()) return unfinished_;
-    for (std::int32_t f = 0; f < options_.folds; ++f) fold_by_fold(f);
+    if (!rows_.forward && FoldAscent::unsupported_reason(settings_).empty() && side_by_side()) return unfinished_;
+    for (std::int32_t f = rows_.first(); f < folds_; ++f) fold_by_fold(f);
     return unfinished_;
   }
 
  private:
-  Dataset without(std::int32_t f) const {
-    std::vector<std::int64_t> kept;
-    for (std::int64_t i = 0; i < data_.rows(); ++i)
-      if (fold_[static_cast<std::size_t>(i)] != f) kept.push_back(i);
-    return data_.subset(kept);
-  }
-
   void fold_by_fold(std::int32_t f) {
-    const Dataset part = without(f);
+    const Dataset part = training_rows(data_, rows_, f);
     follow_path(part, settings_, lambdas_, progress_, memory_,
                 [&](std::size_t k, Model&& model) { measure(f, k, model); });
   }
 
   /// False where memory does not allow it.
   bool side_by_side() {
-    const std::int32_t groups = (options_.folds + FoldAscent::most - 1) / FoldAscent::most;
+    const std::int32_t groups = (folds_ + FoldAscent::most - 1) / FoldAscent::most;
     MemoryBudget memory = memory_;
     std::optional<StandardizedRows> standardized;
     Options settings = settings_;
@@ -115,12 +67,12 @@ class Validation {
     }
     const Standardization* const units = standardized.has_value() ? &standardized->units() : nullptr;
     const Problem problem = make_problem(standardized.has_value() ? standardized->rows() : data_, settings);
-    const double needed = FoldAscent::workspace(problem, std::min(options_.folds, FoldAscent::most), units != nullptr);
+    const double needed = FoldAscent::workspace(problem, std::min(folds_, FoldAscent::most), units != nullptr);
     if (!memory.allows(needed)) return false;
     memory.use(needed);
     memory_ = memory;
     for (std::int32_t g = 0; g < groups; ++g) {
-      const std::int32_t begin = options_.folds * g / groups, end = options_.folds * (g + 1) / groups;
+      const std::int32_t begin = folds_ * g / groups, end = folds_ * (g + 1) / groups;
       side_by_side(problem, units, begin, end - begin);
     }
     return true;
@@ -128,7 +80,7 @@ class Validation {
 
   void side_by_side(const Problem& problem, const Standardization* units, std::int32_t first, std::int32_t count) {
     Run run(settings_, progress_, "sdca", static_cast<std::int64_t>(most_epochs));
-    FoldAscent ascent(problem, settings_, fold_, first, count, run, units);
+    FoldAscent ascent(problem, settings_, rows_.fold, first, count, run, units);
     const bool newton_can = newton_may_go_on(problem, settings_);
     for (const std::size_t k : falling_order(lambdas_)) {
       const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
@@ -140,9 +92,9 @@ class Validation {
 
   /// The folds that are ready.
   void measure(const FoldAscent& ascent, const std::vector<char>& reached, std::int32_t first, std::size_t k) {
-    std::vector<HeldOut> held_out(reached.size(), HeldOut(data_, rank_, options_.metric));
+    std::vector<HeldOut> held_out(reached.size(), HeldOut(data_, rank_, metric_));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
-      const std::int32_t f = fold_[static_cast<std::size_t>(i)] - first;
+      const std::int32_t f = rows_.fold[static_cast<std::size_t>(i)] - first;
       if (f < 0 || f >= static_cast<std::int32_t>(reached.size()) || reached[static_cast<std::size_t>(f)] == 0)
         continue;
       held_out[static_cast<std::size_t>(f)].add(i, ascent.held_out(i));
@@ -157,17 +109,17 @@ class Validation {
     Options settings = settings_;
     settings.lambda = lambdas_[k];
     settings.initial = std::move(start);
-    const Dataset part = without(f);
+    const Dataset part = training_rows(data_, rows_, f);
     measure(f, k, train(part, settings, progress_, memory_));
   }
 
   void measure(std::int32_t f, std::size_t k, const Model& model) {
     unfinished_ += model.status != Status::optimal;
     const Scorer scorer = scorer_of(model);
-    HeldOut held_out(data_, rank_, options_.metric);
+    HeldOut held_out(data_, rank_, metric_);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
-      if (fold_[static_cast<std::size_t>(i)] != f) continue;
+      if (rows_.fold[static_cast<std::size_t>(i)] != f) continue;
       const Row x = data_.row(i);
       score(scorer, x, scorer.dimensions, scores.data());
       held_out.add(i, scores.data());
@@ -177,49 +129,17 @@ class Validation {
   }
 
   const Dataset& data_;
-  const SelectionOptions& options_;
+  const Metric metric_;
   const Options& settings_;
   const std::vector<double>& lambdas_;
-  const std::vector<std::int32_t>& fold_;
+  const FoldRows& rows_;
+  const std::int32_t folds_;
   MemoryBudget memory_;
   const std::vector<std::int32_t> rank_;
   const Progress& progress_;
   SettingScore* scores_ = nullptr;
   std::int64_t unfinished_ = 0;
 };
-
-/// The metric on the rows of a fold of the best constant prediction for the others.
-std::optional<double> constant_score(const Dataset& data, Metric metric, const std::vector<std::int32_t>& fold,
-                                     std::int32_t f, const Progress& progress) {
-  const std::vector<std::int32_t> rank = data.classes().ranks();
-  if (data.outcome() != Dataset::Outcome::classes) {
-    const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Options{});
-    const double constant = best_constant({data, &fold, f}, *loss, progress);
-    HeldOut held_out(data, rank, metric);
-    for (std::int64_t i = 0; i < data.rows(); ++i) {
-      progress.work(16);
-      if (fold[static_cast<std::size_t>(i)] == f) held_out.add(i, &constant);
-    }
-    return held_out.value();
-  }
-  if (metric == Metric::auc) return 0.5;
-  std::vector<double> inside(rank.size(), 0.0), outside(rank.size(), 0.0);
-  double held_out = 0;
-  for (std::int64_t i = 0; i < data.rows(); ++i) {
-    progress.work(8);
-    const bool in = fold[static_cast<std::size_t>(i)] == f;
-    ++(in ? inside : outside)[static_cast<std::size_t>(data.class_of(i))];
-    held_out += in;
-  }
-  if (held_out == 0) return std::nullopt;
-  if (metric == Metric::accuracy)
-    return inside[static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin())] /
-           held_out;
-  double sum = 0;
-  for (std::size_t c = 0; c < rank.size(); ++c)
-    if (inside[c] > 0) sum -= inside[c] * std::log(outside[c] / (static_cast<double>(data.rows()) - held_out));
-  return sum / held_out;
-}
 
 void summarize(SettingScore& s) {
   double sum = 0, squares = 0, n = 0;
@@ -249,6 +169,40 @@ std::optional<std::size_t> best_of(const Selection& selection) {
   return best;
 }
 
+/// The largest lambda, of the settings that differ from the best in nothing else, whose mean is no worse than the best
+/// one's by more than its standard error over the folds.
+std::optional<std::size_t> within_one_standard_error(const Selection& selection) {
+  if (!selection.best.has_value()) return std::nullopt;
+  const SettingScore& best = selection.settings[*selection.best];
+  const auto count = std::count_if(best.folds.begin(), best.folds.end(), [](const auto& v) { return v.has_value(); });
+  const double sign = larger_is_better(selection.metric) ? 1 : -1;
+  const double error = best.deviation.value_or(0) / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(1, count)));
+  std::size_t at = *selection.best;
+  for (std::size_t k = 0; k < selection.settings.size(); ++k) {
+    const SettingScore& s = selection.settings[k];
+    if (s.loss != best.loss || s.point != best.point || !s.mean.has_value()) continue;
+    if (sign * (*best.mean - *s.mean) <= error && s.lambda > selection.settings[at].lambda) at = k;
+  }
+  return at;
+}
+
+/// An option that was given must mean something at some point of the grid.
+void require_readers(const SelectionOptions& options) {
+  const std::string& name = options.settings.solver;
+  const Solver* const named = find_solver(name);
+  if (name != "auto" && named == nullptr) return;  // refused by the first training
+  std::optional<Error> refusal;
+  for (const GridPoint& point : options.grid) {
+    try {
+      require_readers(point.settings, name == "auto" ? likely_solver_of_auto(point.settings) : *named, options.losses);
+      return;
+    } catch (const Error& error) {
+      if (!refusal.has_value()) refusal = error;
+    }
+  }
+  if (refusal.has_value()) throw Error(*refusal);
+}
+
 }  // namespace
 
 bool useless(const Selection& s) {
@@ -257,47 +211,25 @@ bool useless(const Selection& s) {
   return larger_is_better(s.metric) ? best <= *s.constant : best >= *s.constant;
 }
 
-std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t folds, std::uint64_t seed) {
-  const std::int64_t n = data.rows();
-  if (n < folds)
-    throw Error(ErrorKind::invalid_value,
-                "cross-validation has " + std::to_string(n) + (n == 1 ? " row for " : " rows for ") +
-                    std::to_string(folds) + " folds",
-                "Give fewer folds, or more rows.");
-  const bool classes = data.outcome() == Dataset::Outcome::classes;
-  const std::vector<std::int32_t> rank = data.classes().ranks();
-  std::vector<std::vector<std::int64_t>> strata(classes ? rank.size() : 1);
-  for (std::int64_t i = 0; i < n; ++i)
-    strata[classes ? static_cast<std::size_t>(rank[static_cast<std::size_t>(data.class_of(i))]) : 0].push_back(i);
-  Random random(seed);
-  std::vector<std::int32_t> fold(static_cast<std::size_t>(n));
-  std::int32_t next = 0;
-  for (std::vector<std::int64_t>& rows : strata) {
-    if (classes && rows.size() < 2)
-      throw Error(ErrorKind::invalid_value,
-                  "class \"" + std::string(data.classes().name(data.class_of(rows.front()))) +
-                      "\" has one row, cross-validation needs two or more of every class",
-                  "Leave out rare classes with FILTER (WHERE ...).");
-    for (std::size_t k = rows.size(); k > 1; --k) std::swap(rows[k - 1], rows[random.below(k)]);
-    for (const std::int64_t i : rows) {
-      fold[static_cast<std::size_t>(i)] = next;
-      next = next + 1 == folds ? 0 : next + 1;
-    }
-  }
-  return fold;
-}
-
 Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
-                         MemoryBudget memory) {
+                         MemoryBudget memory, const std::int32_t* given_fold) {
   const auto start = std::chrono::steady_clock::now();
-  const Solver* const named = find_solver(options.settings.solver);
-  if (options.settings.solver == "auto")
-    require_readers(options.settings, likely_solver_of_auto(options.settings), options.losses);
-  else if (named != nullptr)  // an unknown name is refused by the first training
-    require_readers(options.settings, *named, options.losses);
+  require_readers(options);
   const Compaction compaction(given_rows, options.settings, progress, memory);
   const Dataset& data = compaction.rows();
-  const std::vector<std::int32_t> fold = stratified_folds(data, options.folds, options.settings.seed);
+  if (given_fold != nullptr && options.folds.has_value())
+    throw Error(ErrorKind::invalid_option, "option \"folds\" and the folds of the rows say the same twice",
+                "Leave out the option.");
+  constexpr std::int32_t default_folds = 5;
+  const std::vector<std::int32_t> fold =
+      given_fold != nullptr ? numbered_folds(given_fold, data.rows())
+      : options.forward     ? consecutive_folds(data.rows(), options.folds.value_or(default_folds))
+                            : stratified_folds(data, options.folds.value_or(default_folds), options.settings.seed);
+  const FoldRows rows{fold, options.forward};
+  Selection out;
+  out.metric = options.metric;
+  out.folds = 1 + *std::max_element(fold.begin(), fold.end());
+  if (given_fold != nullptr || options.forward) require_every_class(data, rows, out.folds);
   if (options.metric == Metric::auc && data.classes().size() != 2)
     throw Error(ErrorKind::unsupported,
                 "metric \"auc\" needs two classes, not " + std::to_string(data.classes().size()),
@@ -305,32 +237,34 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   const double lists = 40.0 * static_cast<double>(data.rows());  // row numbers, and a subset's addresses and labels
   memory.take(lists, "cross-validation");
 
-  Options settings = options.settings;
-  settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
-  if (settings.initial.has_value()) compaction.take(*settings.initial);
-  const std::vector<double> lambdas =
-      options.lambdas.empty() ? default_lambdas(data, settings, progress) : options.lambdas;
-  Selection out;
-  out.metric = options.metric;
-  for (const std::string& loss : options.losses)
-    for (const double lambda : lambdas)
-      out.settings.push_back(
-          {lambda, loss, std::vector<std::optional<double>>(static_cast<std::size_t>(options.folds)), {}, {}});
-  for (std::size_t l = 0; l < options.losses.size(); ++l) {
-    settings.loss = options.losses[l];
-    Validation validation(data, options, settings, lambdas, fold, progress, memory);
-    out.unfinished += validation.run(&out.settings[l * lambdas.size()]);
+  for (std::size_t point = 0; point < options.grid.size(); ++point) {
+    Options settings = options.grid[point].settings;
+    settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
+    std::vector<double> lambdas = options.lambdas;
+    for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
+    if (lambdas.empty()) lambdas = default_lambdas(data, settings, progress);
+    for (const std::string& loss : options.losses) {
+      const std::size_t first = out.settings.size();
+      for (const double lambda : lambdas)
+        out.settings.push_back(
+            {lambda, loss, point, std::vector<std::optional<double>>(static_cast<std::size_t>(out.folds)), {}, {}});
+      settings.loss = loss;
+      Validation validation(data, options.metric, settings, lambdas, rows, out.folds, progress, memory);
+      out.unfinished += validation.run(&out.settings[first]);
+    }
   }
   for (SettingScore& s : out.settings) summarize(s);
   SettingScore constant{};
-  for (std::int32_t f = 0; f < options.folds; ++f)
-    constant.folds.push_back(constant_score(data, options.metric, fold, f, progress));
+  for (std::int32_t f = rows.first(); f < out.folds; ++f)
+    constant.folds.push_back(constant_score(data, options.metric, rows, f, progress));
   summarize(constant);
   // Class weights ask for other errors than the accuracy counts.
-  const Options& s = options.settings;
-  if (options.metric != Metric::accuracy || (!s.class_weight_balanced && s.class_weight.empty()))
-    out.constant = constant.mean;
+  const bool weighted = std::any_of(options.grid.begin(), options.grid.end(), [](const GridPoint& point) {
+    return point.settings.class_weight_balanced || !point.settings.class_weight.empty();
+  });
+  if (options.metric != Metric::accuracy || !weighted) out.constant = constant.mean;
   out.best = best_of(out);
+  out.one_standard_error = within_one_standard_error(out);
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }

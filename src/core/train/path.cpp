@@ -72,8 +72,9 @@ std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions&
   const Compaction compaction(given_rows, settings, progress, memory);
   const Dataset& data = compaction.rows();
   if (settings.initial.has_value()) compaction.take(*settings.initial);
-  const std::vector<double> lambdas =
-      options.lambdas.empty() ? default_lambdas(data, settings, progress) : options.lambdas;
+  std::vector<double> lambdas = options.lambdas;
+  for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
+  if (lambdas.empty()) lambdas = default_lambdas(data, settings, progress);
   std::vector<Model> models(lambdas.size());
   follow_path(data, settings, lambdas, progress, memory, [&](std::size_t k, Model&& model) {
     compaction.give_back(model);

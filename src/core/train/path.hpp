@@ -20,17 +20,26 @@ std::string_view metric_name(Metric metric);
 /// True for accuracy, auc and r2.
 bool larger_is_better(Metric metric);
 
+/// One point of the option `grid`: values for some options, and all options with them.
+struct GridPoint {
+  Value::Object values;
+  Options settings;
+};
+
 struct SelectionOptions {
   Options settings;             ///< lambda and loss are set setting by setting
   std::vector<double> lambdas;  ///< empty: default_lambdas()
+  std::vector<double> costs;    ///< C of other programs, instead of lambdas: lambda = 1/(C · rows)
   std::vector<std::string> losses;
-  std::int32_t folds = 5;
+  std::vector<GridPoint> grid;  ///< of a cross-validation; never empty: one point without values stands for none
+  std::optional<std::int32_t> folds;
+  bool forward = false;  ///< a fold is predicted from those before it, and the first from none
   Metric metric = Metric::accuracy;
 };
 
 /// The options of train_margin, of which `lambda` may be given as a list `lambdas`. Throws Error(invalid_option).
 SelectionOptions parse_path(Value::Object options);
-/// The same and `losses`, `folds`, `metric`. Throws Error: invalid_option, unsupported (what does not go together).
+/// The same and `losses`, `grid`, `folds`, `split`, `metric`. Throws Error: invalid_option, unsupported (what does not go together).
 SelectionOptions parse_cross_validation(Value::Object options);
 Dataset::Outcome outcome_of(const SelectionOptions& options);
 
@@ -50,36 +59,36 @@ void follow_path(const Dataset& data, const Options& settings, const std::vector
 std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, const Progress& progress,
                               MemoryBudget memory = {});
 
-/// The fold of every row, 0 … folds − 1: each class (a regression: all rows) is shuffled by `seed` and dealt out in
-/// turn, so that folds differ by at most one row in every class and in all. Throws Error(invalid_value) for fewer rows
-/// than folds, or a class of one row.
-std::vector<std::int32_t> stratified_folds(const Dataset& data, std::int32_t folds, std::uint64_t seed);
-
-/// One pair of lambda and loss, measured; a fold in which the metric is not defined (0/0) has no value.
+/// One point of the grid with a loss and a lambda, measured; a fold in which the metric is not defined (0/0) has no value.
 struct SettingScore {
   double lambda;
   std::string loss;
+  std::size_t point;  ///< of the grid
   std::vector<std::optional<double>> folds;
   std::optional<double> mean, deviation;  ///< of the defined values; the deviation is the sample's (n − 1)
 };
 
 struct Selection {
   Metric metric;
-  std::vector<SettingScore> settings;  ///< losses × lambdas, in the order of the lists
+  std::int32_t folds = 0;
+  std::vector<SettingScore> settings;  ///< grid × losses × lambdas, in the order of the lists
   std::optional<std::size_t> best;     ///< of equals the one of largest lambda, then the first
-  std::optional<double> constant;      ///< mean of the metric for the best constant prediction
-  std::int64_t unfinished = 0;         ///< models that did not reach their tolerance
+  /// Of the settings like the best but for lambda, the largest lambda whose mean is within one standard error of its.
+  std::optional<std::size_t> one_standard_error;
+  std::optional<double> constant;  ///< mean of the metric for the best constant prediction
+  std::int64_t unfinished = 0;     ///< models that did not reach their tolerance
   double seconds = 0;
 };
 
-/// Throws Error; what the progress throws passes through.
+/// `fold`: of every row, any numbers, rows of one number together (and in the order of `forward`); null: drawn as
+/// stratified_folds, or consecutive_folds. Throws Error; what the progress throws passes through.
 Selection cross_validate(const Dataset& data, const SelectionOptions& options, const Progress& progress,
-                         MemoryBudget memory = {});
+                         MemoryBudget memory = {}, const std::int32_t* fold = nullptr);
 
 /// Whether the best setting does no better than predicting the same for every row.
 bool useless(const Selection& selection);
 
-/// `options` of a cross-validation with its choice in place of the lists: options for train_margin.
-Value::Object chosen_options(Value::Object options, const SettingScore& choice);
+/// `options` of a cross-validation with a setting in place of the lists: options for train_margin.
+Value::Object chosen_options(Value::Object options, const SettingScore& choice, const Value::Object& grid_values);
 
 }  // namespace margin

@@ -56,20 +56,66 @@ void refuse_both(const Value::Object& options, const char* one, const char* many
 
 constexpr std::size_t longest_list = 1000;
 
-std::vector<double> take_lambdas(Value::Object& options) {
+/// `lambdas`, or `Cs`.
+std::vector<double> take_numbers(Value::Object& options, const char* key) {
   static const char* const expected = "an array of 1 to 1000 numbers from 1e-300 to 1e300";
-  const std::optional<Value> value = take(options, "lambdas");
+  const std::optional<Value> value = take(options, key);
   if (!value.has_value()) return {};
-  refuse_both(options, "lambda", "lambdas");
+  refuse_both(options, "lambda", key);
   const auto* array = std::get_if<Value::Array>(&value->data);
-  if (array == nullptr || array->empty() || array->size() > longest_list) refuse("lambdas", *value, expected);
+  if (array == nullptr || array->empty() || array->size() > longest_list) refuse(key, *value, expected);
   std::vector<double> out;
   for (const Value& item : *array) {
     const double* number = std::get_if<double>(&item.data);
-    if (number == nullptr || !(*number >= 1e-300 && *number <= 1e300)) refuse("lambdas", item, expected);
+    if (number == nullptr || !(*number >= 1e-300 && *number <= 1e300)) refuse(key, item, expected);
     out.push_back(*number);
   }
   return out;
+}
+
+void take_strengths(Value::Object& options, SelectionOptions& s) {
+  s.costs = take_numbers(options, "Cs");
+  if (!s.costs.empty()) refuse_both(options, "lambdas", "Cs");
+  s.lambdas = take_numbers(options, "lambdas");
+}
+
+/// Options of the problem that is solved; lambda and loss have lists of their own.
+constexpr std::string_view grid_options[] = {"class_weight", "coef0",     "degree",      "epsilon",    "gamma",
+                                             "intercept",    "kernel",    "l1_ratio",    "multiclass", "penalty_factor",
+                                             "positive",     "smoothing", "standardize", "width"};
+
+/// Every combination of the values that the option `grid` lists.
+std::vector<Value::Object> take_grid(Value::Object& options) {
+  const std::optional<Value> value = take(options, "grid");
+  std::vector<Value::Object> points(1);
+  if (!value.has_value()) return points;
+  const auto* const lists = std::get_if<Value::Object>(&value->data);
+  if (lists == nullptr) refuse("grid", *value, "an object of option: array of values");
+  for (const auto& [key, list] : *lists) {
+    const std::string& name = key;
+    if (std::find(std::begin(grid_options), std::end(grid_options), name) == std::end(grid_options))
+      throw Error(ErrorKind::invalid_option, "option \"grid\" does not take \"" + name + "\"",
+                  name == "lambda" ? "Give lambdas."
+                  : name == "loss" ? "Give losses."
+                  : name == "C"    ? "Give Cs."
+                                   : name_hint(name, {std::begin(grid_options), std::end(grid_options)}));
+    refuse_both(options, name.c_str(), "grid");
+    const auto* const values = std::get_if<Value::Array>(&list.data);
+    if (values == nullptr || values->empty())
+      throw Error(ErrorKind::invalid_option,
+                  "option \"grid\" must have an array of values for \"" + name + "\", not " + describe(list));
+    if (points.size() * values->size() > longest_list)
+      throw Error(ErrorKind::invalid_option, "option \"grid\" has more than 1000 combinations of values",
+                  "Give fewer values of each option.");
+    std::vector<Value::Object> longer;
+    for (const Value::Object& point : points)
+      for (const Value& v : *values) {
+        longer.push_back(point);
+        longer.back()[name] = v;
+      }
+    points = std::move(longer);
+  }
+  return points;
 }
 
 std::vector<std::string> take_losses(Value::Object& options) {
@@ -101,6 +147,7 @@ Options parse_rest(const Value::Object& options, const std::vector<std::string_v
 
 /// The lists, whether they were given as such or as one lambda and one loss.
 void settle(SelectionOptions& s) {
+  const bool listed = !s.lambdas.empty() || !s.costs.empty();
   if (s.settings.norm != 2 || s.settings.sparse_norm || s.settings.learners != Learners::features)
     throw Error(
         ErrorKind::unsupported,
@@ -113,7 +160,7 @@ void settle(SelectionOptions& s) {
   if (s.settings.lambda == 0.0)
     throw Error(ErrorKind::unsupported, "option \"lambda\" must be above 0 here: at 0 there is nothing to choose",
                 "Leave it out for the default, or train with train_margin.");
-  if (s.settings.lambda.has_value()) s.lambdas = {*s.settings.lambda};
+  if (s.settings.lambda.has_value() && !listed) s.lambdas = {*s.settings.lambda};
   if (s.losses.empty()) s.losses = {s.settings.loss.empty() ? "hinge" : s.settings.loss};
   for (const std::string& name : s.losses) {
     if (name == "interpolate")
@@ -136,26 +183,33 @@ Dataset::Outcome outcome_of(const SelectionOptions& options) { return outcome_of
 
 SelectionOptions parse_path(Value::Object options) {
   SelectionOptions s;
-  s.lambdas = take_lambdas(options);
-  s.settings = parse_rest(options, {"lambdas"});
+  take_strengths(options, s);
+  s.settings = parse_rest(options, {"lambdas", "Cs"});
   settle(s);
   return s;
 }
 
 SelectionOptions parse_cross_validation(Value::Object options) {
   SelectionOptions s;
-  s.lambdas = take_lambdas(options);
+  take_strengths(options, s);
   s.losses = take_losses(options);
+  const std::vector<Value::Object> points = take_grid(options);
   if (const auto folds = take(options, "folds")) {
     const double* number = std::get_if<double>(&folds->data);
     if (number == nullptr || !(*number >= 2 && *number <= 1000 && *number == std::floor(*number)))
       refuse("folds", *folds, "a whole number from 2 to 1000");
     s.folds = static_cast<std::int32_t>(*number);
   }
+  if (const auto split = take(options, "split")) {
+    const auto* const name = std::get_if<std::string>(&split->data);
+    if (name == nullptr || (*name != "folds" && *name != "forward")) refuse("split", *split, "'folds' or 'forward'");
+    s.forward = *name == "forward";
+  }
   const std::optional<Value> metric = take(options, "metric");
   const auto given = options.find("tolerance");
   const bool default_tolerance = given == options.end() || std::holds_alternative<std::monostate>(given->second.data);
-  s.settings = parse_rest(options, {"lambdas", "losses", "folds", "metric"});
+  const std::vector<std::string_view> own = {"lambdas", "Cs", "losses", "grid", "folds", "split", "metric"};
+  s.settings = parse_rest(options, own);
   if (s.settings.initial.has_value())
     throw Error(ErrorKind::unsupported, "option \"initial\" means nothing to cross-validation",
                 "A model that has seen the held-out rows must not start the training without them.");
@@ -163,6 +217,17 @@ SelectionOptions parse_cross_validation(Value::Object options) {
   s.settings.history = s.settings.dual_weights = false;
   s.settings.calibration = Calibrate::none;  // no metric reads probabilities other than the model's own
   settle(s);
+  for (const Value::Object& point : points) {
+    Value::Object all = options;
+    for (const auto& [key, value] : point) all[key] = value;
+    Options settings = parse_options(all);
+    settings.tolerance = s.settings.tolerance;
+    settings.history = settings.dual_weights = false;
+    settings.calibration = Calibrate::none;
+    settings.lambda = s.settings.lambda;
+    settings.loss = s.settings.loss;
+    s.grid.push_back({point, std::move(settings)});
+  }
   const bool regression = is_regression_loss(s.losses.front());
   s.metric = regression ? Metric::mse : Metric::accuracy;
   if (!metric.has_value()) return s;
@@ -183,8 +248,9 @@ SelectionOptions parse_cross_validation(Value::Object options) {
   return s;
 }
 
-Value::Object chosen_options(Value::Object options, const SettingScore& choice) {
-  for (const char* key : {"lambdas", "losses", "folds", "metric"}) options.erase(key);
+Value::Object chosen_options(Value::Object options, const SettingScore& choice, const Value::Object& grid_values) {
+  for (const char* key : {"lambdas", "Cs", "losses", "grid", "folds", "split", "metric"}) options.erase(key);
+  for (const auto& [key, value] : grid_values) options[key] = value;
   options["lambda"] = {choice.lambda};
   options["loss"] = {choice.loss};
   return options;

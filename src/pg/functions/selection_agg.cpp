@@ -32,17 +32,28 @@ void warn_of_unfinished(std::int64_t unfinished, std::size_t models) {
        "Raise tolerance, max_iterations or max_seconds, leave out the smallest lambdas, or standardize the features.");
 }
 
-void set_settings(CompositeBuilder& out, const Selection& selection) {
+/// A setting in the options' own names.
+Value setting_of(const SettingScore& s, const SelectionOptions& options) {
+  Value::Object object = options.grid[s.point].values;
+  object["lambda"] = {s.lambda};
+  object["loss"] = {s.loss};
+  return {object};
+}
+
+void set_settings(CompositeBuilder& out, const Selection& selection, const SelectionOptions& options) {
+  Value::Array objects;
   std::vector<double> lambdas;
   std::vector<std::string> losses;
   std::vector<std::optional<double>> means, deviations, values;
   for (const SettingScore& s : selection.settings) {
+    objects.push_back(setting_of(s, options));
     lambdas.push_back(s.lambda);
     losses.push_back(s.loss);
     means.push_back(s.mean);
     deviations.push_back(s.deviation);
     values.insert(values.end(), s.folds.begin(), s.folds.end());
   }
+  out.set("settings", JSONBOID, jsonb_from(objects));
   out.set("lambdas", FLOAT8ARRAYOID, float8_array(lambdas.data(), lambdas.size()));
   out.set("losses", TEXTARRAYOID, text_array(losses));
   out.set("means", FLOAT8ARRAYOID, float8_array(means));
@@ -57,6 +68,8 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, 0, 0, rules_of_selection); }
 MARGIN_FUNCTION(margin_cross_validate_step_options) { return collect_row(fcinfo, 0, 3, rules_of_selection); }
+MARGIN_FUNCTION(margin_cross_validate_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_selection); }
+MARGIN_FUNCTION(margin_cross_validate_step_fold_options) { return collect_row(fcinfo, 3, 5, rules_of_selection, 4); }
 
 MARGIN_FUNCTION(margin_cross_validate_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
@@ -64,13 +77,22 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   if (!rows.has_value()) PG_RETURN_NULL();
   margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
   options.settings = settings_for(*rows, std::move(options.settings));
+  for (margin::GridPoint& point : options.grid) {
+    if (rows->encoder != nullptr && point.values.count("standardize") > 0)
+      throw margin::Error(
+          margin::ErrorKind::unsupported,
+          "option \"grid\" takes \"standardize\" for arrays only: rows with named columns are encoded once",
+          "Compare two calls, with standardize => true and false.");
+    point.settings = settings_for(*rows, std::move(point.settings));
+  }
   if (margin::without_model(rows->data, options.settings)) PG_RETURN_NULL();
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
   margin::Selection selection;
-  if (!attempt(*rows, groups, [&] { selection = margin::cross_validate(rows->data, options, progress, rows->memory); }))
+  if (!attempt(*rows, groups,
+               [&] { selection = margin::cross_validate(rows->data, options, progress, rows->memory, rows->folds); }))
     PG_RETURN_NULL();
-  warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(options.folds));
+  warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(selection.folds));
   if (useless(selection))
     warn("no setting is better than a constant: the best " + std::string(margin::metric_name(selection.metric)) +
              " is " + figure(*selection.settings[*selection.best].mean) +
@@ -78,15 +100,20 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
          "Other lambdas, losses or features may do better; try standardize => true.");
   CompositeBuilder out(fcinfo);
   out.set_text("metric", margin::metric_name(selection.metric));
-  out.set_int4("folds", options.folds);
+  out.set_int4("folds", selection.folds);
   out.set_int8("rows", rows->data.rows());
   out.set_int8("skipped", rows->skipped);
-  set_settings(out, selection);
+  set_settings(out, selection, options);
   if (selection.best.has_value()) {
     const margin::SettingScore& best = selection.settings[*selection.best];
     out.set_int4("best", static_cast<std::int32_t>(*selection.best) + 1);
     out.set_float8("best_mean", best.mean);
-    out.set("options", JSONBOID, jsonb_from(margin::chosen_options(rows->options, best)));
+    out.set("options", JSONBOID,
+            jsonb_from(margin::chosen_options(rows->options, best, options.grid[best.point].values)));
+    const margin::SettingScore& near = selection.settings[*selection.one_standard_error];
+    out.set_int4("one_standard_error", static_cast<std::int32_t>(*selection.one_standard_error) + 1);
+    out.set("one_standard_error_options", JSONBOID,
+            jsonb_from(margin::chosen_options(rows->options, near, options.grid[near.point].values)));
   }
   out.set_int8("unfinished", selection.unfinished);
   out.set_float8("seconds", selection.seconds);

@@ -24,14 +24,16 @@ struct TrainState {
         options(&memory),
         cause(&memory),
         where(&memory),
+        folds(&memory),
         store(context, std::max(0.0, memory_limit())),
         data(rules.outcome, &memory, memory_limit() < 0 ? nullptr : &store),
         null_for_error(rules.null_for_error) {}
 
   std::int64_t rows = 0, skipped = 0;
   ContextResource memory;
-  std::pmr::string options;       // payload of the jsonb, the same for every row; empty: none given
-  std::pmr::string cause, where;  // of the row that ruined the group; empty: none did
+  std::pmr::string options;              // payload of the jsonb, the same for every row; empty: none given
+  std::pmr::string cause, where;         // of the row that ruined the group; empty: none did
+  std::pmr::vector<std::int32_t> folds;  // of the rows in `data`, of calls that give them
   LabelCache labels;
   SpillStore store;
   Dataset data;
@@ -95,13 +97,22 @@ Label label_of(const LabelReader& reader, Datum value, TrainState& state) {
   });
 }
 
-void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
+/// The fold of this row, an argument of type integer.
+std::int32_t fold_of(FunctionCallInfo fcinfo, int number) {
+  if (PG_ARGISNULL(number))
+    throw Error(ErrorKind::null_value, "the fold is NULL, expected a whole number",
+                "Leave such rows out with FILTER (WHERE ...).");
+  return PG_GETARG_INT32(number);
+}
+
+/// False where the row is left out.
+bool add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
   const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
   const Datum features = PG_GETARG_DATUM(2);
   if (!call.features.of_rows()) {
     const FeatureRow x = call.features.read(features);
     state.data.append(x, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
-    return;
+    return true;
   }
   const OpenRow& row = call.features.open(features);
   RowTable& table = *state.table;
@@ -112,7 +123,7 @@ void add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int we
   }
   const Cells& cells = call.binding.read(table.columns(), row,
                                          [&](std::size_t j, std::string_view name) { return table.category(j, name); });
-  if (!table.append(cells, label_of(call.label, PG_GETARG_DATUM(1), state), weight)) ++state.skipped;
+  return table.append(cells, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
 }
 
 /// Which row of the group this is, as far as it can be read.
@@ -128,7 +139,7 @@ std::string where(FunctionCallInfo fcinfo, const TrainCall& call, const TrainSta
 
 }  // namespace
 
-Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of) {
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of, int fold_at) {
   MemoryContext context = aggregate_context(fcinfo);
   auto& call = query_state<TrainCall>(fcinfo);
   if (options_at != 0 && PG_ARGISNULL(options_at))
@@ -152,7 +163,14 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesO
   }
   if (!state->cause.empty()) PG_RETURN_POINTER(state);
   if (call.features.of_rows() && state->table == nullptr) call.start_table(*state, context, PG_GETARG_DATUM(2));
-  if (const auto error = row_error([&] { add_row(fcinfo, call, *state, weight_at); })) {
+  const auto collect = [&] {
+    const std::int32_t fold = fold_at == 0 ? 0 : fold_of(fcinfo, fold_at);
+    if (!add_row(fcinfo, call, *state, weight_at))
+      ++state->skipped;
+    else if (fold_at != 0)
+      state->folds.push_back(fold);
+  };
+  if (const auto error = row_error(collect)) {
     if (!state->null_for_error) throw located(*error, where(fcinfo, call, *state));
     state->cause = error->message();
     state->where = where(fcinfo, call, *state);
@@ -180,7 +198,8 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                      std::move(options),
                      state->skipped,
                      state->null_for_error,
-                     MemoryBudget(state->memory.left())};
+                     MemoryBudget(state->memory.left()),
+                     state->folds.empty() ? nullptr : state->folds.data()};
   if (state->table == nullptr) return rows;
   InterruptProgress progress;
   std::shared_ptr<const Encoder> encoder = state->table->fit(progress);
@@ -193,7 +212,8 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                        std::move(rows.options),
                        rows.skipped,
                        rows.null_for_error,
-                       rows.memory};
+                       rows.memory,
+                       rows.folds};
 }
 
 std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {

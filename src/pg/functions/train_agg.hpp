@@ -18,9 +18,9 @@ RowRules row_rules(const Options& settings);
 /// Throws Error for bad options.
 using RulesOf = RowRules (*)(Value::Object options);
 
-/// The transition function: (state, label, features [, weight] [, options]). `weight_at` and `options_at` are argument
-/// numbers, 0 for none.
-Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of);
+/// The transition function: (state, label, features [, weight] [, fold] [, options]). `weight_at`, `options_at` and
+/// `fold_at` are argument numbers, 0 for none.
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of, int fold_at = 0);
 
 /// What a final function works on.
 struct CollectedRows {
@@ -31,7 +31,8 @@ struct CollectedRows {
   Value::Object options;
   std::int64_t skipped;
   bool null_for_error;
-  MemoryBudget memory;  ///< what margin.memory_limit leaves
+  MemoryBudget memory;        ///< what margin.memory_limit leaves
+  const std::int32_t* folds;  ///< of every row; null where none were given
 };
 
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).

@@ -76,8 +76,10 @@ class Reader {
 /// Builds a jsonb step by step; texts live in the current memory context until the result is made.
 class Writer {
  public:
-  Datum finish(const Value::Object& object) {
-    JsonbValue* result = write(object);
+  /// Of an object or an array.
+  template <class T>
+  Datum finish(const T& all) {
+    JsonbValue* result = write(all);
     return backend([=] { return JsonbPGetDatum(JsonbValueToJsonb(result)); });
   }
 
@@ -98,6 +100,12 @@ class Writer {
     return push(WJB_END_OBJECT);
   }
 
+  JsonbValue* write(const Value::Array& array) {
+    push(WJB_BEGIN_ARRAY);
+    for (const Value& item : array) write(item, WJB_ELEM);
+    return push(WJB_END_ARRAY);
+  }
+
   void write(const Value& value, JsonbIteratorToken as) {
     backend([] { check_stack_depth(); });
     JsonbValue v;
@@ -107,9 +115,7 @@ class Writer {
       return;
     }
     if (const auto* array = std::get_if<Value::Array>(&value.data)) {
-      push(WJB_BEGIN_ARRAY);
-      for (const Value& item : *array) write(item, WJB_ELEM);
-      push(WJB_END_ARRAY);
+      write(*array);
       return;
     }
     if (const bool* flag = std::get_if<bool>(&value.data)) {
@@ -164,6 +170,7 @@ Value::Object options_from(Datum jsonb) {
 }
 
 Datum jsonb_from(const Value::Object& options) { return Writer().finish(options); }
+Datum jsonb_from(const Value::Array& values) { return Writer().finish(values); }
 
 std::string_view payload(Datum jsonb) {
   auto* raw = reinterpret_cast<varlena*>(DatumGetPointer(jsonb));

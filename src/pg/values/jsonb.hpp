@@ -13,6 +13,7 @@ Value value_from(Datum jsonb);
 
 /// A jsonb Datum in the current memory context. Numbers keep every bit.
 Datum jsonb_from(const Value::Object& options);
+Datum jsonb_from(const Value::Array& values);
 
 /// The bytes of a jsonb Datum, detoasted, for comparison and keeping: without the varlena header.
 std::string_view payload(Datum jsonb);

@@ -1,0 +1,76 @@
+#include "core/train/held_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/loss/loss.hpp"
+#include "core/model/model.hpp"
+#include "core/problem/target_units.hpp"
+
+namespace margin {
+
+HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric)
+    : data_(data), rank_(rank), metric_(metric) {
+  if (data.outcome() == Dataset::Outcome::classes)
+    classes_.emplace(static_cast<std::int32_t>(rank.size()), 0, metric == Metric::log_loss);
+}
+
+void HeldOut::add(std::int64_t i, const double* scores) {
+  if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0]);
+  const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
+  classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores);
+}
+
+std::optional<double> HeldOut::value() const {
+  switch (metric_) {
+    case Metric::accuracy:
+      return classes_->accuracy();
+    case Metric::log_loss:
+      return classes_->log_loss();
+    case Metric::auc:
+      return classes_->auc();
+    case Metric::mse:
+      return numbers_.mean_squared_error();
+    case Metric::mae:
+      return numbers_.mean_absolute_error();
+    default:
+      return numbers_.r_squared();
+  }
+}
+
+std::optional<double> constant_score(const Dataset& data, Metric metric, const FoldRows& rows, std::int32_t f,
+                                     const Progress& progress) {
+  const std::vector<std::int32_t> rank = data.classes().ranks();
+  const auto held = [&](std::int64_t i) { return rows.fold[static_cast<std::size_t>(i)] == f; };
+  if (data.outcome() != Dataset::Outcome::classes) {
+    std::vector<std::int32_t> left_out(rows.fold.size());
+    for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = rows.trains(i, f) ? 0 : 1;
+    const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Options{});
+    const double constant = best_constant({data, &left_out, 1}, *loss, progress);
+    HeldOut held_out(data, rank, metric);
+    for (std::int64_t i = 0; i < data.rows(); ++i) {
+      progress.work(16);
+      if (held(i)) held_out.add(i, &constant);
+    }
+    return held_out.value();
+  }
+  if (metric == Metric::auc) return 0.5;
+  std::vector<double> inside(rank.size(), 0.0), outside(rank.size(), 0.0);
+  double tested = 0, trained = 0;
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    progress.work(8);
+    const auto c = static_cast<std::size_t>(data.class_of(i));
+    if (held(i)) ++inside[c], ++tested;
+    if (rows.trains(static_cast<std::size_t>(i), f)) ++outside[c], ++trained;
+  }
+  if (tested == 0) return std::nullopt;
+  if (metric == Metric::accuracy)
+    return inside[static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin())] /
+           tested;
+  double sum = 0;
+  for (std::size_t c = 0; c < rank.size(); ++c)
+    if (inside[c] > 0) sum -= inside[c] * std::log(outside[c] / trained);
+  return sum / tested;
+}
+
+}  // namespace margin

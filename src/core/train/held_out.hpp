@@ -1,0 +1,37 @@
+// What cross-validation measures on the rows of a fold, of a model and of the best constant.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/model/metrics.hpp"
+#include "core/train/folds.hpp"
+#include "core/train/path.hpp"
+
+namespace margin {
+
+/// The metric of one model over rows that it has not seen.
+class HeldOut {
+ public:
+  /// `rank`: the classes' positions in the model's order. Both references are kept.
+  HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric);
+
+  /// Row i, with one score per output.
+  void add(std::int64_t i, const double* scores);
+  /// Nothing where the metric is not defined on these rows.
+  std::optional<double> value() const;
+
+ private:
+  const Dataset& data_;
+  const std::vector<std::int32_t>& rank_;
+  Metric metric_;
+  std::optional<ClassificationMetrics> classes_;
+  RegressionMetrics numbers_;
+};
+
+/// The metric on the rows of fold f of the best constant prediction for those that train for it.
+std::optional<double> constant_score(const Dataset& data, Metric metric, const FoldRows& rows, std::int32_t f,
+                                     const Progress& progress);
+
+}  // namespace margin
