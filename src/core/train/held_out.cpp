@@ -16,6 +16,7 @@ HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Met
 }
 
 void HeldOut::add(std::int64_t i, const double* scores) {
+  if (!(data_.weight(i) > 0)) return;
   if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0]);
   const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
   classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores);
@@ -60,6 +61,7 @@ std::optional<double> constant_score(const Dataset& data, Metric metric, const F
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     progress.work(8);
     const auto c = static_cast<std::size_t>(data.class_of(i));
+    if (!(data.weight(i) > 0)) continue;
     if (held(i)) ++inside[c], ++tested;
     if (rows.trains(static_cast<std::size_t>(i), f)) ++outside[c], ++trained;
   }

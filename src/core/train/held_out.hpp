@@ -11,7 +11,7 @@
 
 namespace margin {
 
-/// The metric of one model over rows that it has not seen.
+/// The metric of one model over rows that it has not seen. Counts those of a weight above 0.
 class HeldOut {
  public:
   /// `rank`: the classes' positions in the model's order. Both references are kept.
