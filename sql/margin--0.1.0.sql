@@ -756,16 +756,18 @@ CREATE TYPE margin_coefficient AS (
   statistic float8,
   p_value float8,
   lower float8,
-  upper float8
+  upper float8,
+  name      text
 );
 COMMENT ON TYPE margin_coefficient IS 'a coefficient of a model with its standard error, test and interval';
 COMMENT ON COLUMN margin_coefficient.feature IS 'number of the feature, from 1; NULL: the intercept';
-COMMENT ON COLUMN margin_coefficient.estimate IS 'its weight in the model';
+COMMENT ON COLUMN margin_coefficient.estimate IS 'its weight in the model, per unit of the column';
 COMMENT ON COLUMN margin_coefficient.std_error IS 'standard error of that';
 COMMENT ON COLUMN margin_coefficient.statistic IS 'estimate / std_error';
 COMMENT ON COLUMN margin_coefficient.p_value IS 'probability of a statistic as far from 0, on either side, if the coefficient is 0';
 COMMENT ON COLUMN margin_coefficient.lower IS 'lower end of the confidence interval';
 COMMENT ON COLUMN margin_coefficient.upper IS 'upper end of the confidence interval';
+COMMENT ON COLUMN margin_coefficient.name IS 'of rows with named columns, what the feature is called';
 
 CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any") RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;

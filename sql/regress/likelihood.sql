@@ -104,3 +104,27 @@ SET client_min_messages = error;
 SELECT pg_temp.error_of(format('SELECT margin_inference(a.model, y, x) FROM d, (SELECT train_margin(y, x, %L) AS model FROM d) AS a', options)) FROM (VALUES
   ('{"lambda": 0.1, "loss": "logistic"}'), ('{}'), ('{"lambda": 0, "loss": "logistic", "class_weight": "balanced"}'),
   ('{"lambda": 0, "loss": "logistic", "max_iterations": 1}'), ('{"lambda": 0.1, "kernel": "rbf"}')) AS v (options);
+
+-- Rows with named columns: the first category is the one that the others count against, and all is in the units of the columns.
+CREATE TABLE likelihood_rows AS SELECT i AS id, (i * 7) % 40 AS age, (ARRAY['basic', 'gold', 'pro'])[1 + i % 3] AS plan, i % 4 = 0 AS active,
+  3.5 * ((i * 7) % 40) + 10 * (i % 3) + sin(i * 1.7) * 20 AS spent, sin(i * 1.7) + ((i * 7) % 40) / 20.0 > 1 AS paid FROM generate_series(1, 400) i;
+CREATE TABLE likelihood_models AS SELECT
+  train_margin(spent, r, margin_options(exclude => '{id, spent, paid}', lambda => 0, loss => 'squared')) AS named,
+  train_margin(spent, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int], margin_options(lambda => 0, loss => 'squared')) AS numbers,
+  train_margin(paid, r, margin_options(exclude => '{id, spent, paid}', lambda => 0, loss => 'logistic')) AS named_logistic,
+  train_margin(paid, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int], margin_options(lambda => 0, loss => 'logistic')) AS numbers_logistic
+  FROM likelihood_rows r;
+SELECT kind, a.name, bool_and(abs(a.estimate - b.estimate) <= 1e-9 * (1 + abs(b.estimate))) AS estimate, bool_and(abs(a.std_error / b.std_error - 1) <= 1e-9) AS std_error,
+       bool_and(abs(a.p_value - b.p_value) <= 1e-9) AS p_value
+  FROM (SELECT 'squared' AS kind, margin_inference(named, spent, r, '{"covariance": "HC1"}') AS named, margin_inference(numbers, spent, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int], '{"covariance": "HC1"}') AS numbers FROM likelihood_rows r, likelihood_models
+        UNION ALL
+        SELECT 'logistic', margin_inference(named_logistic, paid, r), margin_inference(numbers_logistic, paid, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int]) FROM likelihood_rows r, likelihood_models) t,
+       generate_series(1, 5) k, LATERAL (SELECT (named[k]).*) a, LATERAL (SELECT (numbers[k]).*) b GROUP BY kind, k, a.name ORDER BY kind, k;
+SELECT w.name, round(w.weight::numeric, 3) AS weight FROM likelihood_models, margin_weights(named) w ORDER BY w.name;
+-- A stored model predicts as the one of numbers does, a row of the first category and one of an unknown category among them.
+SELECT bool_and(abs(margin_score(named, r) - margin_score(numbers, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int])) < 1e-8) AS same
+  FROM (SELECT * FROM likelihood_rows UNION ALL SELECT 0, 30, 'new', true, 0, false) r, likelihood_models;
+SELECT (margin_from_json(margin_to_json(named))).encoder = (named).encoder AS same, (named).encoder -> 'columns' -> 2 AS plan FROM likelihood_models;
+-- Errors call columns by their names.
+SELECT pg_temp.error_of($$SELECT train_margin(spent, r, margin_options(exclude => '{id, spent, paid}', lambda => 0, loss => 'squared')) FROM (SELECT *, 2 * age AS twice FROM likelihood_rows) r$$);
+DROP TABLE likelihood_rows, likelihood_models;

@@ -29,13 +29,14 @@ std::string_view unit_of(ColumnKind kind);
 inline bool scalar(ColumnKind kind) { return kind < ColumnKind::category; }
 inline bool block(ColumnKind kind) { return kind >= ColumnKind::dense; }
 
-/// Features of a column, in this order: its number, its elements, or one per category; then, where `missing`, an
+/// Features of a column, in this order: its number, its elements, or one per category that has one; then, where `missing`, an
 /// indicator of rows without a value.
 struct Column {
   std::string name;
   std::string type;  ///< the SQL type at the training, for messages
   ColumnKind kind = ColumnKind::number;
   bool missing = false;
+  bool reference = false;                    ///< of categories: the first has no indicator, the others count against it
   std::vector<std::string> categories = {};  ///< sorted by bytes
   std::vector<double> fill = {}, center = {},
                       scale = {};  ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
@@ -43,7 +44,13 @@ struct Column {
   std::int32_t first = 0;          ///< number of its first feature, from 0
 
   std::int32_t values() const {
-    return scalar(kind) ? 1 : kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) : width;
+    if (scalar(kind)) return 1;
+    return kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) - without_indicator() : width;
+  }
+  std::int32_t without_indicator() const { return reference && !categories.empty() ? 1 : 0; }
+  /// The category of its `value`-th indicator.
+  const std::string& category(std::int32_t value) const {
+    return categories[static_cast<std::size_t>(value + without_indicator())];
   }
   std::int32_t features() const { return values() + (missing ? 1 : 0); }
 };
@@ -53,6 +60,7 @@ struct EncoderRules {
   Missing missing = Missing::impute;
   bool standardize = true;
   bool unknown_is_error = false;  ///< a category that the training did not have; else it counts as none of them
+  bool reference = false;         ///< beside an intercept without a penalty, one indicator of a column says nothing
   std::int32_t max_categories = 1000;
   std::vector<std::string> exclude = {};
 };

@@ -22,8 +22,9 @@ std::string_view unit_of(ColumnKind kind) {
 
 EncoderRules encoder_rules(const Options& options) {
   const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
-  return {options.missing, options.standardize || !given, options.unknown_is_error, options.max_categories,
-          options.exclude};
+  return {options.missing,          options.standardize || !given,
+          options.unknown_is_error, options.lambda == 0.0 && options.intercept,
+          options.max_categories,   options.exclude};
 }
 
 std::string_view option_of_rows(const Options& options) {
@@ -162,7 +163,8 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
       continue;
     }
     if (s.kind == ColumnKind::category && !missing) {
-      if (v >= 0) out.put(s.first + static_cast<std::int32_t>(v), 1);
+      const std::int32_t at = static_cast<std::int32_t>(v) - columns_[j].without_indicator();
+      if (at >= 0) out.put(s.first + at, 1);
       continue;
     }
     const Column& c = columns_[j];
@@ -208,7 +210,7 @@ std::string Encoder::feature_name(std::int32_t feature) const {
   const Place at = place(feature);
   const Column& c = columns_[at.column];
   if (at.value == c.values()) return c.name + " IS NULL";
-  if (c.kind == ColumnKind::category) return c.name + "=" + c.categories[static_cast<std::size_t>(at.value)];
+  if (c.kind == ColumnKind::category) return c.name + "=" + c.category(at.value);
   return scalar(c.kind) ? c.name : c.name + "[" + std::to_string(at.value + 1) + "]";
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/data/row.hpp"
 #include "core/encoder/column.hpp"
+#include "core/math/normal_equations.hpp"
 #include "core/options/options.hpp"
 
 namespace margin {
@@ -95,5 +96,12 @@ class Encoder {
   std::int32_t width_ = 0;
   std::vector<std::unordered_map<std::string_view, std::int32_t>> index_;  // of the categories of each column
 };
+
+/// Runs f; an error about features calls them as `encoder` (null: by number) does.
+template <class F>
+void named_features(const Encoder* encoder, F&& f) {
+  if (encoder == nullptr) return f();
+  naming_features([=](std::int32_t feature) { return encoder->feature_name(feature); }, std::forward<F>(f));
+}
 
 }  // namespace margin

@@ -96,8 +96,10 @@ Column column_from(const Value& value, std::size_t number) {
   std::string where = " in column " + std::to_string(number);
   const auto* object = std::get_if<Value::Object>(&value.data);
   if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is no object");
-  require_keys(*object, {"name", "type", "kind", "missing", "unit", "categories", "width", "fill", "center", "scale"},
-               where);
+  require_keys(
+      *object,
+      {"name", "type", "kind", "missing", "unit", "categories", "reference", "width", "fill", "center", "scale"},
+      where);
   Column c;
   c.name = text(*object, "name", where);
   where = " of column \"" + c.name + "\"";
@@ -108,8 +110,10 @@ Column column_from(const Value& value, std::size_t number) {
   if (unit_of(c.kind).empty() ? unit != object->end() : text(*object, "unit", where) != unit_of(c.kind))
     refuse("has another \"unit\"" + where + " than that of its kind");
   const bool numbered = scalar(c.kind) || c.kind == ColumnKind::dense, listed = c.kind == ColumnKind::category;
-  const std::size_t parts =
-      4 + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) + (block(c.kind) ? 1 : 0) + (numbered ? 3 : 0);
+  const bool reference = object->find("reference") != object->end();
+  if (reference) c.reference = flag(*object, "reference", where);
+  const std::size_t parts = 4 + (reference && listed ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) +
+                            (block(c.kind) ? 1 : 0) + (numbered ? 3 : 0);
   if (listed) read_categories(c, *object, where);
   if (block(c.kind)) read_width(c, *object, where);
   if (object->size() > parts) refuse("has parts" + where + " that its kind has not");
@@ -140,6 +144,7 @@ Value::Object Encoder::to_value() const {
       Value::Array names;
       for (const std::string& name : c.categories) names.emplace_back().data = name;
       column["categories"].data = std::move(names);
+      if (c.reference) column["reference"].data = true;
     } else if (block(c.kind)) {
       column["width"].data = static_cast<double>(c.width);
     }

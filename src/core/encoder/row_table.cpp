@@ -328,7 +328,10 @@ std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress) const {
   fit_scalars(columns, progress);
   std::vector<double> rank;
   for (std::size_t j = 0; j < columns.size(); ++j) {
-    if (columns[j].kind == ColumnKind::category) columns[j].categories = categories_[j].sorted(rank);
+    if (columns[j].kind == ColumnKind::category) {
+      columns[j].categories = categories_[j].sorted(rank);
+      columns[j].reference = rules_.reference;
+    }
     if (block(columns[j].kind)) fit_block(columns[j], j, progress);
   }
   return std::make_shared<const Encoder>(std::move(columns), rules_.missing, rules_.unknown_is_error);

@@ -67,14 +67,19 @@ void NormalEquations::solve(double* b, const Progress& progress) const {
   for (std::size_t j = 0; j < size_; ++j) b[j] = right_[order_[j]] * scale_[order_[j]];
 }
 
-std::string describe_dependent(const std::vector<std::size_t>& columns, std::int32_t features) {
+namespace {
+
+std::string describe_dependent(const std::vector<std::size_t>& columns, std::int32_t features,
+                               const FeatureName& name) {
   std::vector<std::string> names;
   bool constant = false;
   for (const std::size_t column : columns)
-    if (column < static_cast<std::size_t>(features))
-      names.push_back(std::to_string(column + 1));
-    else
+    if (column >= static_cast<std::size_t>(features))
       constant = true;
+    else if (name)
+      names.push_back("\"" + name(static_cast<std::int32_t>(column)) + "\"");
+    else
+      names.push_back(std::to_string(column + 1));
   if (names.size() == 1)
     return "feature " + names[0] +
            (constant ? " is constant, as the intercept is, or varies by less than 3e-7 of its mean"
@@ -86,6 +91,15 @@ std::string describe_dependent(const std::vector<std::size_t>& columns, std::int
   if (names.size() > most) list += " and " + std::to_string(names.size() - most) + " more";
   return "the features " + list + " are collinear" + (constant ? ", together with the intercept" : "");
 }
+
+}  // namespace
+
+DependentFeatures::DependentFeatures(const std::string& beginning, const std::vector<std::size_t>& columns,
+                                     std::int32_t features, const std::string& hint, const FeatureName& name)
+    : Error(ErrorKind::invalid_value, beginning + describe_dependent(columns, features, name), hint),
+      beginning_(beginning),
+      columns_(columns),
+      features_(features) {}
 
 void move_gram(SymmetricMatrix& gram, const std::vector<double>& delta) {
   const std::size_t d = delta.size();

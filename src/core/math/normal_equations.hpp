@@ -1,9 +1,11 @@
 // The normal equations of a regression: a sum of outer products as a system to solve, or the columns that spoil it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
@@ -35,8 +37,35 @@ class NormalEquations {
   mutable std::vector<double> right_;
 };
 
-/// "the features 2 and 5 are collinear", or what else such columns are; `features` of them, then a constant one.
-std::string describe_dependent(const std::vector<std::size_t>& columns, std::int32_t features);
+/// What a feature is called; null: its number.
+using FeatureName = std::function<std::string(std::int32_t feature)>;
+
+/// The error for such columns, "the features 2 and 5 are collinear" or what else they are: `features` of them, then a
+/// constant one.
+class DependentFeatures : public Error {
+ public:
+  DependentFeatures(const std::string& beginning, const std::vector<std::size_t>& columns, std::int32_t features,
+                    const std::string& hint, const FeatureName& name = {});
+  /// The same, who knows what the features are called.
+  DependentFeatures with_names(const FeatureName& name) const {
+    return DependentFeatures(beginning_, columns_, features_, hint(), name);
+  }
+
+ private:
+  std::string beginning_;
+  std::vector<std::size_t> columns_;
+  std::int32_t features_;
+};
+
+/// Runs f; an error about features calls them by these names.
+template <class F>
+void naming_features(const FeatureName& name, F&& f) {
+  try {
+    f();
+  } catch (const DependentFeatures& error) {
+    throw error.with_names(name);
+  }
+}
 
 /// The sum of outer products of x + delta, (delta, 0) added to every row, from that of x; the last column is a constant
 /// 1.

@@ -239,9 +239,10 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
         j = static_cast<std::size_t>(model_.feature(static_cast<std::int32_t>(j)));
       else
         j = static_cast<std::size_t>(model_.dimensions);
-    throw Error(ErrorKind::invalid_value,
-                "the coefficients have no standard errors: " + describe_dependent(columns, model_.dimensions),
-                "Train without these features, or without one of them.");
+    FeatureName name;
+    if (model_.encoder != nullptr) name = [&](std::int32_t feature) { return model_.encoder->feature_name(feature); };
+    throw DependentFeatures("the coefficients have no standard errors: ", columns, model_.dimensions,
+                            "Train without these features, or without one of them.", name);
   }
   const double variance = squared_ ? squares_.value() / (n - p) : 1.0;
   std::vector<double> step = gradient_;
@@ -265,13 +266,19 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
                tail = (1 - options_.level) / 2;
   const double reach = squared_ ? student_quantile(tail, degrees) : normal_quantile(tail);
   std::vector<Coefficient> out;
-  std::vector<double> unit(columns_), h(columns_);
+  std::vector<double> unit(columns_), h(columns_), scale(features_, 1.0), centre(features_, 0.0);
+  for (std::size_t k = 0; k < features_ && model_.encoder != nullptr; ++k) {
+    const std::int32_t feature = model_.feature(static_cast<std::int32_t>(k));
+    scale[k] = model_.encoder->scale(feature);
+    centre[k] = model_.encoder->center(feature);
+  }
   for (std::size_t j = 0; j < columns_; ++j) {
     std::fill(unit.begin(), unit.end(), 0.0);
-    unit[j] = 1;
-    // The intercept of rows that are measured from an origin: b = b' − <origin, w>.
+    unit[j] = j < features_ ? 1 / scale[j] : 1;
+    // The intercept of rows that are measured from an origin, and of columns in the units of the table.
     if (j == features_)
-      for (std::size_t k = 0; k < shifted_.origin().size(); ++k) unit[k] = -shifted_.origin()[k];
+      for (std::size_t k = 0; k < features_; ++k)
+        unit[k] = -(k < shifted_.origin().size() ? shifted_.origin()[k] : 0.0) - centre[k] / scale[k];
     h = unit;
     equations.solve(h.data(), progress);
     double square = 0;
@@ -293,7 +300,9 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
     }
     Coefficient c;
     c.feature = j == features_ ? -1 : model_.feature(static_cast<std::int32_t>(j));
-    c.estimate = j == features_ ? model_.intercept[0] : model_.weights(0, static_cast<Eigen::Index>(j));
+    c.estimate = j == features_ ? model_.intercept[0] : model_.weights(0, static_cast<Eigen::Index>(j)) / scale[j];
+    for (std::size_t k = 0; k < features_ && j == features_; ++k)
+      c.estimate -= model_.weights(0, static_cast<Eigen::Index>(k)) * centre[k] / scale[k];
     c.std_error = std::sqrt(std::max(0.0, factor * square));
     c.statistic = c.estimate / c.std_error;
     const double away = std::fabs(c.statistic);

@@ -32,6 +32,7 @@ struct InferenceOptions {
 /// Throws Error(invalid_option). `clustered`: rows have clusters, which then are the default.
 InferenceOptions parse_inference(const Value::Object& options, bool clustered);
 
+/// Of rows with named columns in the units of these.
 struct Coefficient {
   std::int32_t feature = 0;  ///< 0-based; −1: the intercept
   double estimate = 0, std_error = 0;

@@ -118,8 +118,8 @@ std::string predictor(const Model& m, std::int32_t j, double w, const std::vecto
   if (c.kind != ColumnKind::category && c.kind != ColumnKind::boolean)
     return numeric(e->feature_name(feature), w / e->scale(feature));
   return "      <CategoricalPredictor name=\"" + escaped(c.name) + "\" value=\"" +
-         escaped(c.kind == ColumnKind::boolean ? "true" : c.categories[static_cast<std::size_t>(at.value)]) +
-         "\" coefficient=\"" + number(w) + "\"/>\n";
+         escaped(c.kind == ColumnKind::boolean ? "true" : c.category(at.value)) + "\" coefficient=\"" + number(w) +
+         "\"/>\n";
 }
 
 /// That of weights for columns that are not centred.

@@ -172,6 +172,8 @@ MARGIN_FUNCTION(margin_inference_final) {
   for (const margin::Coefficient& c : state->inference.result(progress)) {
     CompositeBuilder out(fcinfo);
     if (c.feature >= 0) out.set_int4("feature", c.feature + 1);
+    if (c.feature >= 0 && state->model->encoder != nullptr)
+      out.set_text("name", state->model->encoder->feature_name(c.feature));
     out.set_float8("estimate", c.estimate);
     out.set_float8("std_error", c.std_error);
     out.set_float8("statistic", c.statistic);

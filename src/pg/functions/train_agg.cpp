@@ -284,8 +284,10 @@ MARGIN_FUNCTION(margin_train_final) {
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionProgress progress(settings.log_level, about_margin, call.last_line);
   margin::Model model;
-  if (!attempt(*rows, call.groups,
-               [&] { model = margin::train_or_scan(rows->data, settings, progress, rows->memory); }))
+  if (!attempt(*rows, call.groups, [&] {
+        margin::named_features(rows->encoder.get(),
+                               [&] { model = margin::train_or_scan(rows->data, settings, progress, rows->memory); });
+      }))
     PG_RETURN_NULL();
   warn_of_label(call, rows->label_column);
   call.warnings.give(model, settings);

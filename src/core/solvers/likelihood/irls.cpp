@@ -135,9 +135,7 @@ void Fit::require_regular() {
   gram_.add(weight_.data(), hessian_);
   const NormalEquations equations(hessian_, p_.intercept, run_);
   if (equations.regular()) return;
-  throw Error(ErrorKind::invalid_value,
-              "lambda => 0 has no unique optimum: " + describe_dependent(equations.dependent(), p_.dimensions()),
-              advice);
+  throw DependentFeatures("lambda => 0 has no unique optimum: ", equations.dependent(), p_.dimensions(), advice);
 }
 
 void Fit::evaluate() {
