@@ -8,7 +8,9 @@ from measure import Peer, Session, Table, interleave, write
 
 # Data set, loss.
 SETS = [("german.numer", "logistic"), ("heart_scale", "logistic"), ("diabetes_scale", "logistic"), ("breast-cancer-wisconsin", "logistic"),
-        ("california-housing", "squared"), ("protein-casp", "squared")]
+        ("california-housing", "squared"), ("protein-casp", "squared"), ("abalone", "poisson"), ("winequality-red", "poisson"),
+        ("winequality-white", "poisson"), ("boston-housing", "poisson"), ("concrete", "poisson"), ("diabetes442", "poisson")]
+MODELS = {"logistic": "Logit", "squared": "OLS", "poisson": "Poisson"}
 COVARIANCES = {"classical": "nonrobust", "HC0": "HC0", "HC1": "HC1", "cluster": "cluster"}
 
 
@@ -25,7 +27,7 @@ def statement(table, label, loss, covariance):
 
 def same(session):
     table = Table("inference-same", "Standard errors: the same figures",
-                  "`margin_inference` of models of lambda 0 against statsmodels 0.13.5 (`Logit`, whose HC1 is HC0 and is multiplied by n/(n - p) here, and `OLS`) on standardised columns. Ratio: the"
+                  "`margin_inference` of models of lambda 0 against statsmodels 0.13.5 (`Logit` and `Poisson`, whose HC1 is HC0 and is multiplied by n/(n - p) here, and `OLS`) on standardised columns. Ratio: the"
                   " largest relative difference of a slope's standard error. Remarks: the largest difference of an estimate, in its"
                   " standard errors, and the largest relative difference of a p-value above 1e-200.")
     for name, loss in SETS:
@@ -35,7 +37,7 @@ def same(session):
         peer = Peer("regression.py", name)
         for covariance, theirs in COVARIANCES.items():
             rows = [[float(v) for v in r] for r in session.run(statement(source, label, loss, covariance))["rows"]][:-1]
-            answer = peer.ask(json.dumps({"model": "Logit" if loss == "logistic" else "OLS", "covariance": theirs, "standardize": True,
+            answer = peer.ask(json.dumps({"model": MODELS[loss], "covariance": theirs, "standardize": True,
                                           "tolerance": 1e-13}))
             error = max(abs(r[1] / e - 1) for r, e in zip(rows, answer["errors"]))
             slope = max(abs(r[0] - s) / r[1] for r, s in zip(rows, answer["slopes"]))
@@ -56,9 +58,9 @@ def speed(session):
     session.run("CREATE TABLE IF NOT EXISTS tall AS SELECT id, y, x[1:10] || x[12:14] || x[16:54] AS x FROM all_columns")
     session.run("VACUUM (ANALYZE) tall")
     peer = Peer("regression.py", name)
-    for loss, model in (("logistic", "Logit"), ("squared", "OLS")):
+    for loss, model in MODELS.items():
         for covariance in ("classical", "HC1", "cluster"):
-            call = statement("tall", "y = 1" if loss == "logistic" else "y", loss, covariance)
+            call = statement("tall", {"logistic": "y = 1", "squared": "y", "poisson": "(y = 1)::int"}[loss], loss, covariance)
             asked = json.dumps({"model": model, "covariance": COVARIANCES[covariance], "standardize": False, "tolerance": 1e-8,
                                 "without": [10, 14]})
             got = interleave({"ours": lambda: session.run(call), "theirs": lambda: peer.ask(asked)}, 3)

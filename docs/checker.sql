@@ -43,6 +43,7 @@ CREATE FUNCTION margin_checker.loss(name text, u numeric, y numeric, epsilon num
     WHEN 'squared' THEN (u - y) ^ 2
     WHEN 'absolute' THEN abs(u - y)
     WHEN 'quantile' THEN greatest(smoothing * (y - u), (smoothing - 1) * (y - u))
+    WHEN 'poisson' THEN exp(round(u, 60)) - y + CASE WHEN y > 0 THEN y * (ln(y) - u) ELSE 0 END
     WHEN 'epsilon_insensitive' THEN greatest(0, abs(u - y) - epsilon)
     WHEN 'squared_epsilon_insensitive' THEN greatest(0, abs(u - y) - epsilon) ^ 2
     WHEN 'huber' THEN CASE WHEN abs(u - y) < smoothing THEN (u - y) ^ 2 / (2 * smoothing) ELSE abs(u - y) - smoothing / 2 END
@@ -54,6 +55,7 @@ CREATE FUNCTION margin_checker.feasible(name text, a numeric, y numeric, smoothi
     WHEN name IN ('hinge', 'smoothed_hinge', 'logistic') THEN y * least(1, greatest(0, a * y))
     WHEN name = 'squared_hinge' THEN y * greatest(0, a * y)
     WHEN name = 'quantile' THEN least(smoothing, greatest(smoothing - 1, a))
+    WHEN name = 'poisson' THEN least(a, y)
     WHEN name IN ('absolute', 'epsilon_insensitive', 'huber') THEN least(1, greatest(-1, a))
     ELSE a END $$;
 
@@ -67,6 +69,7 @@ CREATE FUNCTION margin_checker.conjugate(name text, a numeric, y numeric, epsilo
     WHEN 'squared' THEN -a * y + a ^ 2 / 4
     WHEN 'absolute' THEN -a * y
     WHEN 'quantile' THEN -a * y
+    WHEN 'poisson' THEN a + CASE WHEN y - a > 0 THEN (y - a) * ln(y - a) ELSE 0 END - CASE WHEN y > 0 THEN y * ln(y) ELSE 0 END
     WHEN 'epsilon_insensitive' THEN -a * y + epsilon * abs(a)
     WHEN 'squared_epsilon_insensitive' THEN -a * y + epsilon * abs(a) + a ^ 2 / 4
     WHEN 'huber' THEN -a * y + smoothing * a ^ 2 / 2
@@ -143,7 +146,7 @@ END $$;
 -- where a division or a logarithm ends after some 40 to 80 decimals.
 CREATE FUNCTION margin_checker.interval(query text, m margin_model, OUT lower numeric, OUT upper numeric) LANGUAGE plpgsql AS $$
 DECLARE
-  form text := coalesce(m.options->>'intercept', CASE m.loss WHEN 'quantile' THEN 'free' ELSE 'penalized' END);
+  form text := coalesce(m.options->>'intercept', CASE WHEN m.loss IN ('quantile', 'poisson') THEN 'free' ELSE 'penalized' END);
 BEGIN
   IF m.lambda IS NULL THEN
     SELECT i.lower, i.upper INTO lower, upper FROM margin_checker.margin(query, m, form <> 'false') i;

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""statsmodels with the rows of a packed file in memory (see peers.hpp). A line is a JSON object: model (Logit or OLS),
+"""statsmodels with the rows of a packed file in memory (see peers.hpp). A line is a JSON object: model (Logit, OLS or Poisson, of labels
+that are -1 and 1 too: as 0 and 1),
 covariance (nonrobust, HC0, HC1 or cluster, row number modulo 50), whether to standardize the columns, which spares the
 peer digits, and columns to leave out (without, from 0); slopes and their standard errors are given back for the columns as they came. The answer has the seconds of
 fit() alone."""
@@ -30,11 +31,17 @@ def main(path):
         wall, cpu = time.perf_counter(), time.process_time()
         if request["model"] == "Logit":
             fit = sm.Logit((y == y.max()).astype(float), rows).fit(disp=0, tol=request["tolerance"], **named)
+        elif request["model"] == "Poisson":
+            # Newton's steps from the best constant: from 0, where fit() starts, large means overflow.
+            counts = (y == y.max()).astype(float) if y.min() < 0 else y
+            start = np.zeros(rows.shape[1])
+            start[0] = np.log(counts.mean())
+            fit = sm.Poisson(counts, rows).fit(disp=0, start_params=start, tol=request["tolerance"], maxiter=100, **named)
         else:
             fit = sm.OLS(y, rows).fit(use_t=True, **named)
         errors, p = fit.bse[1:] / scale, fit.pvalues[1:]
         answer = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "slopes": list(fit.params[1:] / scale)}
-        if request["model"] == "Logit" and request["covariance"] == "HC1":  # it gives HC0 by that name
+        if request["model"] != "OLS" and request["covariance"] == "HC1":  # it gives HC0 by that name
             errors = errors * np.sqrt(len(y) / (len(y) - rows.shape[1]))
             p = 2 * norm.sf(np.abs(answer["slopes"] / errors))
         print(json.dumps({**answer, "errors": list(errors), "p": list(p)}), flush=True)

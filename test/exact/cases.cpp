@@ -129,6 +129,8 @@ void soft(Random& random, Case& c) {
     for (std::size_t i = 0; i < c.x.size(); ++i)
       c.y.push_back(ties ? moved(tube, static_cast<int>(random.below(9)) + 1) * (random.below(2) == 0 ? -1 : 1)
                          : any_value(random, style));
+    if (loss == "poisson")
+      for (double& y : c.y) y = std::fabs(y);
     if (ties)
       for (auto& x : c.x)
         for (double& v : x) v = 1;

@@ -22,6 +22,7 @@ struct LossOf {
       return m > 0 ? log1p(exp(-m)) : log1p(exp(m)) - m;
     }
     if (is("squared")) return miss * miss;
+    if (is("poisson")) return exp(u) - y * u + entropy(y);
     if (is("absolute")) return miss;
     if (is("quantile")) return y > u ? Real(quantile) * miss : (Real(1) - Real(quantile)) * miss;
     if (is("huber")) return smooth(miss, gamma);
@@ -41,6 +42,7 @@ struct LossOf {
       if (rest > 0) sum += rest * log(rest);
       return sum;
     }
+    if (is("poisson")) return entropy(y - a) - entropy(y);
     const Real tube = Real(epsilon) * abs(a) - b;
     return is("epsilon_insensitive") ? tube : tube + quarter * a * a;
   }
@@ -48,6 +50,7 @@ struct LossOf {
   Real project(const Real& a, const Real& y) const {
     if (is("squared") || is("squared_epsilon_insensitive")) return a;
     if (is("squared_hinge")) return y * max(0, a * y);
+    if (is("poisson")) return min(a, y);
     if (is("quantile")) return max(Real(quantile) - Real(1), min(a, Real(quantile)));
     return classes() ? y * clamp(a * y, 0, 1) : clamp(a, -1, 1);
   }
@@ -69,10 +72,11 @@ struct LossOf {
     if (is("squared_epsilon_insensitive")) return {{true, half, y + tube}, {false, 0, 0}, {true, half, y - tube}};
     if (is("epsilon_insensitive"))
       return {{false, 0, -1}, {true, 0, y + tube}, {false, 0, 0}, {true, 0, y - tube}, {false, 0, 1}};
-    return {};  // logistic: no pieces
+    return {};  // logistic, poisson: no pieces
   }
 
  private:
+  static Real entropy(const Real& b) { return b > 0 ? b * log(b) - b : Real(0); }
   static Real smooth(const Real& r, const Real& gamma) {
     return r < gamma ? r * r / (Real(2) * gamma) : r - gamma / Real(2);
   }

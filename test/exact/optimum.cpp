@@ -128,6 +128,26 @@ class Soft {
     }
   }
 
+  /// In the logarithms l of the means b = y − a: l = u(a).
+  std::optional<Real> newton_of_means(const Vector& start) const {
+    Vector a(n_), l(n_);
+    for (std::size_t i = 0; i < n_; ++i) l[i] = log(max(p_.y[i] - start[i], 1e-30));
+    for (int step = 0; step < 80; ++step) {
+      Matrix m(n_, Vector(n_));
+      Vector right(n_);
+      for (std::size_t i = 0; i < n_; ++i) a[i] = p_.y[i] - exp(l[i]);
+      if (auto found = proven(a, 0)) return found;
+      for (std::size_t i = 0; i < n_; ++i) {
+        right[i] = score(a, i) - l[i];
+        for (std::size_t j = 0; j < n_; ++j) m[i][j] = p_.gram[i][j] * p_.c[j] * exp(l[j]) / (p_.lambda * p_.total);
+        m[i][i] += Real(1);
+      }
+      if (!solve(m, right)) return std::nullopt;
+      for (std::size_t i = 0; i < n_; ++i) l[i] += clamp(right[i], -3, 3);
+    }
+    return std::nullopt;
+  }
+
   std::optional<Real> newton(const Vector& start) const {
     Vector a(n_);
     for (std::size_t i = 0; i < n_; ++i) a[i] = p_.y[i] * clamp(start[i] * p_.y[i], 1e-9, 1 - 1e-9);
@@ -190,6 +210,7 @@ std::optional<Real> soft_optimum(const SoftProblem& given, const Vector& start) 
   }
   if (p.y.empty()) return std::nullopt;
   const Soft soft(p);
+  if (p.loss.is("poisson")) return soft.newton_of_means(begin);
   return p.loss.is("logistic") ? soft.newton(begin) : soft.enumerate(begin);
 }
 

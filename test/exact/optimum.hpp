@@ -1,5 +1,5 @@
 // Optima of small problems from their Gram matrix, each proven by its own gap: enumeration of the pieces that the rows
-// of an optimum can lie on, Newton's method for the logistic loss, enumeration of the faces of a hull for hard margins.
+// of an optimum can lie on, Newton's method for the logistic loss and for means, enumeration of the faces of a hull for hard margins.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@ my $node = new_node('checker');
 my $checker = "$ENV{TESTDIR}/checker.sql";
 $node->safe_psql('postgres', "\\i $checker");
 $node->safe_psql('postgres', q{
-	CREATE TABLE noisy AS SELECT i, sin(i * 1.7) + cos(i * 2.3) * 0.5 > 0.1 * sin(i * i) AS class, sin(i * 0.37) * 3 + cos(i * 2.3) AS target,
+	CREATE TABLE noisy AS SELECT i, sin(i * 1.7) + cos(i * 2.3) * 0.5 > 0.1 * sin(i * i) AS class, sin(i * 0.37) * 3 + cos(i * 2.3) AS target, i * i % 7 AS count,
 		ARRAY[sin(i * 1.7), cos(i * 2.3), sin(i * 0.37) * 3]::float8[] AS x, (1 + i % 3)::float8 AS weight FROM generate_series(1, 60) i;
 	CREATE TABLE clean AS SELECT i, x[1] + x[2] * 0.5 > 0 AS class, x FROM noisy WHERE abs(x[1] + x[2] * 0.5) > 0.05;
 	CREATE TABLE models (name text, query text, m margin_model, v margin_verification);});
@@ -36,13 +36,15 @@ foreach my $loss (qw(squared absolute epsilon_insensitive squared_epsilon_insens
 trained("$_, free intercept", 'noisy', 'class', 'weight', qq{margin_options(loss => '$_', lambda => 0.01, dual_weights => true, "intercept" => 'free')}) foreach qw(hinge logistic);
 trained('squared, free intercept', 'noisy', 'target', '1', q{margin_options(loss => 'squared', lambda => 0.01, dual_weights => true, "intercept" => 'free')});
 trained('quantile', 'noisy', 'target', '1', q{margin_options(loss => 'quantile', quantile => 0.8, lambda => 0.01, dual_weights => true)});
+trained('poisson', 'noisy', 'count', '1', q{margin_options(loss => 'poisson', lambda => 0.01, dual_weights => true)});
+trained('poisson, no intercept', 'noisy', 'count', 'weight', q{margin_options(loss => 'poisson', lambda => 0.1, dual_weights => true, "intercept" => false)});
 foreach my $norm (1, 2)
 {
 	trained("hard, norm $norm", 'clean', 'class', '1', "margin_options(norm => $norm, dual_weights => true)");
 	trained("hard, norm $norm, no intercept", 'clean', 'class', '1', qq{margin_options(norm => $norm, dual_weights => true, "intercept" => false)});
 }
 my $count = $node->safe_psql('postgres', 'SELECT count(*) FROM models');
-is($count, 26, 'models of every loss and two norms');
+is($count, 28, 'models of every loss and two norms');
 # margin_verify knows no row weights: there what the training said
 is($node->safe_psql('postgres', q{
 	SELECT string_agg(name, '; ') FROM models, margin_checker.interval(query, m) i,
@@ -63,7 +65,7 @@ my $lies = $node->safe_psql('postgres', q{
 	  ('weights', jsonb_build_object('weights', (SELECT array_agg(-w ORDER BY k) FROM unnest((m).weights) WITH ORDINALITY u(w, k)))),
 	  ('dual weights', jsonb_build_object('dual_weights', (SELECT array_agg(CASE WHEN k <= 30 THEN 0 ELSE a END ORDER BY k) FROM unnest((m).dual_weights) WITH ORDINALITY u(a, k))))) l(kind, lie);
 	SELECT count(*) FROM forged;});
-is($lies, 104, 'forgeries');
+is($lies, 112, 'forgeries');
 is($node->safe_psql('postgres', 'SELECT string_agg(name || $$: $$ || kind, $$; $$) FROM forged WHERE margin_checker.proven(query, m)'), '', 'none is proven');
 
 my $err = '';

@@ -100,14 +100,14 @@ Enclosed enclose(const Problem& p, int sweeps) {
     for (std::int64_t i = 0; i < n; ++i) {
       double u = b;
       for (std::size_t k = 0; k < v.size(); ++k) u += soft(v[k]) / smooth * x[static_cast<std::size_t>(i)][k];
-      sum += share(i) * p.loss->value(u, p.target(i, 0));
+      if (share(i) > 0) sum += share(i) * p.loss->value(u, p.target(i, 0));
     }
     for (const double z : v)
       sum +=
           p.lambda * ((1 - p.l1_ratio) / 2 * std::pow(soft(z) / smooth, 2) + p.l1_ratio * std::fabs(soft(z) / smooth));
     return sum;
   };
-  double low = -1e4, high = 1e4;
+  double low = p.loss->log_link() ? -100 : -1e4, high = -low;
   for (int k = 0; k < 120; ++k) {
     const double s = low + 0.382 * (high - low), t = low + 0.618 * (high - low);
     (primal(s) < primal(t) ? high : low) = primal(s) < primal(t) ? t : s;
@@ -118,6 +118,8 @@ Enclosed enclose(const Problem& p, int sweeps) {
 class FreeIntercept : public ::testing::TestWithParam<std::string> {
  protected:
   bool classes() const { return !is_regression_loss(GetParam()); }
+  /// The mean of labels is e^u: far ones are no problem of their own, but one beyond coordinate ascent.
+  bool counts() const { return GetParam() == "poisson"; }
 };
 
 TEST_P(FreeIntercept, EverySolverHoldsTheOptimum) {
@@ -126,8 +128,8 @@ TEST_P(FreeIntercept, EverySolverHoldsTheOptimum) {
   for (int trial = 0; trial < 48; ++trial) {
     const int shape = trial % 8;
     Options s = free_soft(GetParam(), std::pow(10.0, 3 * random.uniform() - 2), trial % 3 == 0 ? 1e-7 : 1e-4);
-    Table t = make_table(random, shape, classes());
-    if (!classes() && trial % 4 == 1)
+    Table t = testing::labels_for(GetParam(), make_table(random, shape, classes()));
+    if (!classes() && !counts() && trial % 4 == 1)
       for (double& y : t.y) y += 1e6;
     if (trial % 5 == 0)
       for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 2 * random.uniform());
@@ -159,7 +161,7 @@ TEST_P(FreeIntercept, ElasticNet) {
     Options s = free_soft(GetParam(), std::pow(10.0, 3 * random.uniform() - 3), 1e-5);
     s.l1_ratio = 0.4;
     s.max_iterations = 50000;
-    const Table t = make_table(random, trial % 5, classes());
+    const Table t = testing::labels_for(GetParam(), make_table(random, trial % 5, classes()));
     const Dataset data = make_dataset(t, classes());
     const Enclosed e = enclose(make_problem(data, s), 12);
     const Solved r = solve_with(sdca, data, s);
@@ -171,7 +173,7 @@ TEST_P(FreeIntercept, ElasticNet) {
 }
 
 TEST_P(FreeIntercept, ManyRowsRareClassesAndFarTargets) {
-  Table t = sample(3, 40000, 10, classes());
+  Table t = testing::labels_for(GetParam(), sample(3, 40000, 10, classes()));
   for (std::size_t i = 0; i < t.y.size(); ++i)
     if (classes())
       t.y[i] = i % 1000 == 0 || (i % 500 == 0 && t.y[i] > 0) ? 1 : 0;
@@ -183,7 +185,7 @@ TEST_P(FreeIntercept, ManyRowsRareClassesAndFarTargets) {
     s.history = true;
     double upper = 0;
     for (const Solver* solver : {&newton, &newton_cg, &sdca}) {
-      if (solver == &sdca && lambda < 1e-3) continue;
+      if (solver == &sdca && (lambda < 1e-3 || counts())) continue;
       const Solved r = solve_with(*solver, data, s);
       EXPECT_EQ(r.solution.status, Status::optimal) << solver->name() << " " << lambda;
       if (upper > 0) {
@@ -200,7 +202,7 @@ TEST_P(FreeIntercept, ManyRowsRareClassesAndFarTargets) {
 
 TEST_P(FreeIntercept, ShiftedRowsAreTheSameProblem) {
   // A constant added to every value of a column moves the intercept, nothing else.
-  Table t = sample(5, 400, 5, classes());
+  Table t = testing::labels_for(GetParam(), sample(5, 400, 5, classes()));
   const Options s = free_soft(GetParam(), 0.01, 1e-9);
   const Solved a = solve_with(newton, store(t, classes(), Storage::doubles), s);
   for (auto& x : t.x) x[0] += 8;
@@ -211,7 +213,7 @@ TEST_P(FreeIntercept, ShiftedRowsAreTheSameProblem) {
 }
 
 TEST_P(FreeIntercept, StartsFromAModel) {
-  Table t = sample(23, 3000, 6, classes());
+  Table t = testing::labels_for(GetParam(), sample(23, 3000, 6, classes()));
   const Dataset data = store(t, classes(), Storage::doubles);
   const Options s = free_soft(GetParam(), 1e-3, 1e-6);
   for (const Solver* solver : {&newton, &newton_cg, &sdca}) {
@@ -233,7 +235,7 @@ TEST_P(FreeIntercept, CertificateIsSoundForAnyDuals) {
   Random random(31);
   for (int trial = 0; trial < 40; ++trial) {
     const Options s = free_soft(GetParam(), std::pow(10.0, 3 * random.uniform() - 2), 1e-6);
-    const Table t = make_table(random, trial % 4, classes());
+    const Table t = testing::labels_for(GetParam(), make_table(random, trial % 4, classes()));
     const Dataset data = make_dataset(t, classes());
     const Problem p = make_problem(data, s);
     const Solved r = solve_with(newton, data, s);

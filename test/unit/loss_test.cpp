@@ -26,6 +26,7 @@ class LossTest : public ::testing::TestWithParam<std::string> {
   }
   std::vector<double> outcomes() const {
     if (loss_->classification()) return {-1, 1};
+    if (loss_->log_link()) return {0, 1e-3, 0.2, 1, 7, 150};
     return {-3.5, -0.2, 0, 1, 7};
   }
   /// Scores on both sides of every kink, and far away.
@@ -101,6 +102,7 @@ TEST_P(LossTest, SecondDerivativeIsTheSlopeOfTheSlope) {
       const double right = (loss_->derivative(u + h, y) - loss_->derivative(u, y)) / h;
       if (std::fabs(left - right) > 1e-2) continue;  // a kink of the derivative
       EXPECT_NEAR(loss_->second_derivative(u, y), (left + right) / 2, 1e-3) << u << " " << y;
+      EXPECT_EQ(loss_->smooth(), loss_->smoothness() > 0 || loss_->log_link());
       if (loss_->smoothness() > 0) {
         EXPECT_LE(loss_->second_derivative(u, y), 1 / loss_->smoothness() * (1 + 1e-12));
       }
@@ -156,7 +158,8 @@ TEST_P(LossTest, StepMaximises) {
 TEST_P(LossTest, StepOfRandomPoints) {
   Random random(5);
   for (int trial = 0; trial < 20000; ++trial) {
-    const double y = loss_->classification() ? (random.below(2) == 0 ? -1.0 : 1.0) : 4 * random.uniform() - 2;
+    double y = loss_->classification() ? (random.below(2) == 0 ? -1.0 : 1.0) : 4 * random.uniform() - 2;
+    if (loss_->log_link()) y = std::fabs(y);
     const double a_old = loss_->project(4 * random.uniform() - 2, y);
     const double s = std::pow(10.0, 30 * random.uniform() - 15), u = 20 * random.uniform() - 10;
     const double a = loss_->dual_step(u, y, a_old, s);
@@ -216,7 +219,8 @@ TEST_P(LossTest, SlackIsHowFarTheScoreMayMove) {
 TEST_P(LossTest, StaysFiniteFarAway) {
   for (const double y : outcomes())
     for (const double u : {-1e8, 1e8}) {
-      EXPECT_TRUE(std::isfinite(loss_->value(u, y)));
+      // A mean of e^(1e8) is none: a bound must not be finite there.
+      EXPECT_EQ(std::isfinite(loss_->value(u, y)), !(loss_->log_link() && u > 0));
       EXPECT_TRUE(std::isfinite(loss_->derivative(u, y)));
       EXPECT_TRUE(std::isfinite(loss_->second_derivative(u, y)));
       EXPECT_TRUE(std::isfinite(loss_->conjugate(loss_->project(-loss_->derivative(u, y), y), y)));
@@ -226,6 +230,51 @@ TEST_P(LossTest, StaysFiniteFarAway) {
 INSTANTIATE_TEST_SUITE_P(All, LossTest,
                          ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
                          [](const auto& info) { return info.param; });
+
+TEST_P(LossTest, SlopesNearbyAreBounded) {
+  for (const double y : outcomes())
+    for (const double u : scores())
+      for (const double error : {1e-12, 1e-3, 0.5}) {
+        const double bound = loss_->steepest(u, y, error);
+        for (const double move : {-error, 0.0, error})
+          EXPECT_LE(std::fabs(loss_->derivative(u + move, y)), bound * (1 + 1e-12)) << u << " " << y << " " << error;
+      }
+}
+
+// What certificates rest on: the evaluations against the same in more digits.
+TEST(Poisson, EvaluationsErrByNoMoreThanTheySay) {
+  const auto loss = make_loss("poisson", Options{});
+  const double ulp = std::numeric_limits<double>::epsilon();
+  Random random(11);
+  for (int trial = 0; trial < 200000; ++trial) {
+    const double y = random.below(8) == 0 ? 0.0 : std::pow(10.0, 16 * random.uniform() - 6);
+    const double near = std::pow(10.0, 10 * random.uniform() - 9), sign = random.below(2) == 0 ? -1 : 1;
+    const double u = random.below(2) == 0 || y == 0 ? 60 * random.uniform() - 30 : std::log(y) + sign * near;
+    const long double exact = y > 0 ? expl(static_cast<long double>(u)) - y - y * (u - logl(y)) : expl(u);
+    const long double noise = 1e-18L * (expl(u) + y * (2 + std::fabs(u) + std::fabs(std::log(y + (y == 0)))));
+    const double error = ulp * loss->argument_size(u, y), value = loss->value(u, y);
+    EXPECT_LE(std::fabs(static_cast<double>(value - exact)),
+              error * loss->steepest(u, y, error) + 8 * ulp * value + static_cast<double>(noise))
+        << u << " " << y;
+    const double a = random.below(2) == 0 ? y - std::exp(u) : sign * y * near;
+    if (!(a <= y)) continue;
+    const long double b = static_cast<long double>(y) - a;
+    const auto entropy = [](long double v) { return v > 0 ? v * logl(v) - v : 0.0L; };
+    const long double star = entropy(b) - entropy(y);
+    const long double star_noise = 1e-18L * (std::fabs(entropy(b)) + std::fabs(entropy(y)) + b + y);
+    const double conjugate = loss->conjugate(a, y);
+    EXPECT_LE(std::fabs(static_cast<double>(conjugate - star)),
+              4 * ulp * loss->conjugate_size(a, y, conjugate) + static_cast<double>(star_noise))
+        << a << " " << y;
+  }
+}
+
+TEST(Poisson, RefusesNegativeLabels) {
+  const auto loss = make_loss("poisson", Options{});
+  EXPECT_NO_THROW(require_target(*loss, 0, 1));
+  EXPECT_THROW(require_target(*loss, -1e-9, 1), Error);
+  EXPECT_NO_THROW(require_target(*make_loss("squared", Options{}), -1, 1));
+}
 
 TEST(LossRegistry, RefusesUnknownNames) {
   EXPECT_THROW(make_loss("hinges", Options{}), Error);

@@ -67,7 +67,7 @@ TEST_P(NewtonCgLoss, FindsTheOptimumOfNewton) {
     Options s = soft(GetParam(), std::pow(10.0, 4 * random.uniform() - 3), tolerances[trial / 8 % 3]);
     s.intercept = trial % 4 < 2;
     s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
-    Table t = make_table(random, trial % 8, classes());
+    Table t = testing::labels_for(GetParam(), make_table(random, trial % 8, classes()));
     if (trial % 5 == 0)
       for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 2 * random.uniform());
     if (!t.weight.empty()) t.weight[0] = t.weight[1] = 1;

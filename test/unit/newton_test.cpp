@@ -44,7 +44,7 @@ TEST_P(NewtonLoss, ReachesTheToleranceOnRandomProblems) {
     Options s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), tolerances[trial / 8 % 3]);
     s.intercept = trial % 4 < 2;
     s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
-    Table t = make_table(random, trial % 8, classes());
+    Table t = testing::labels_for(GetParam(), make_table(random, trial % 8, classes()));
     if (trial % 5 == 0)
       for (int i = 0; i < t.rows(); ++i) t.weight.push_back(random.below(4) == 0 ? 0.0 : 2 * random.uniform());
     if (!t.weight.empty()) t.weight[0] = t.weight[1] = 1;
@@ -69,7 +69,7 @@ TEST_P(NewtonLoss, ReachesTheToleranceOnRandomProblems) {
 }
 
 TEST_P(NewtonLoss, ManyRowsGoThroughSamplesAndRounds) {
-  Table t = sample(11, 40000, 12, classes());
+  Table t = testing::labels_for(GetParam(), sample(11, 40000, 12, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   for (const double lambda : {1e-2, 1e-5, 1e-8})
     for (const double tolerance : {1e-3, 1e-9}) {
@@ -87,7 +87,7 @@ TEST_P(NewtonLoss, ManyRowsGoThroughSamplesAndRounds) {
 }
 
 TEST_P(NewtonLoss, AgreesWithCoordinateAscent) {
-  Table t = sample(13, 600, 6, classes());
+  Table t = testing::labels_for(GetParam(), sample(13, 600, 6, classes()));
   const Dataset data = store(t, classes(), Storage::doubles);
   const Options s = soft(GetParam(), 0.01, 1e-6);
   const Solved a = solve(data, s), b = solve(data, s, sdca);
@@ -98,7 +98,7 @@ TEST_P(NewtonLoss, AgreesWithCoordinateAscent) {
 }
 
 TEST_P(NewtonLoss, StorageDoesNotMatter) {
-  Table t = sample(17, 300, 10, classes());
+  Table t = testing::labels_for(GetParam(), sample(17, 300, 10, classes()));
   const Dataset narrow = store(t, classes(), Storage::floats), thin = store(t, classes(), Storage::sparse);
   const Options s = soft(GetParam(), 1e-3, 1e-9);
   const Solved a = solve(narrow, s), b = solve(thin, s);
@@ -109,7 +109,7 @@ TEST_P(NewtonLoss, StorageDoesNotMatter) {
 TEST_P(NewtonLoss, FewerRowsThanFeatures) {
   for (const Storage storage : {Storage::floats, Storage::doubles, Storage::sparse})
     for (const bool twins : {false, true}) {
-      Table t = sample(19, 40, 300, classes());
+      Table t = testing::labels_for(GetParam(), sample(19, 40, 300, classes()));
       if (twins)
         for (std::size_t i = 2; i < 40; i += 3) t.x[i] = t.x[i - 1];  // K is singular
       const Dataset data = store(t, classes(), storage);
@@ -136,6 +136,7 @@ TEST_P(NewtonLoss, ThinRowsOfManyFeatures) {
     t.x.push_back(x);
     t.y.push_back(classes() ? i % 2 : normal(random));
   }
+  t = testing::labels_for(GetParam(), std::move(t));
   const Dataset data = store(t, classes(), Storage::sparse);
   const Options s = soft(GetParam(), 0.1, 1e-6);
   EXPECT_LE(newton.workspace(make_problem(data, s)), 1e6);
@@ -145,7 +146,7 @@ TEST_P(NewtonLoss, ThinRowsOfManyFeatures) {
 }
 
 TEST_P(NewtonLoss, HugeAndTinyLambda) {
-  Table t = sample(5, 200, 3, classes());
+  Table t = testing::labels_for(GetParam(), sample(5, 200, 3, classes()));
   const Dataset data = store(t, classes(), Storage::doubles);
   for (const double lambda : {1e6, 1e12}) {
     const Solved r = solve(data, soft(GetParam(), lambda, 1e-9));
@@ -160,7 +161,7 @@ TEST_P(NewtonLoss, HugeAndTinyLambda) {
 }
 
 TEST_P(NewtonLoss, UnscaledColumns) {
-  Table t = sample(29, 3000, 6, classes());
+  Table t = testing::labels_for(GetParam(), sample(29, 3000, 6, classes()));
   for (auto& x : t.x) {
     x[0] *= 1e4;
     x[1] *= 1e-3;
@@ -175,7 +176,7 @@ TEST_P(NewtonLoss, UnscaledColumns) {
 TEST_P(NewtonLoss, ExtremeUnits) {
   // Rows × 1e±60: λ × 1e±120 is the same problem.
   for (const double unit : {1e-60, 1e60}) {
-    Table t = sample(31, 100, 3, classes());
+    Table t = testing::labels_for(GetParam(), sample(31, 100, 3, classes()));
     for (auto& x : t.x)
       for (double& v : x) v *= unit;
     Options s = soft(GetParam(), 0.01 * unit * unit, 1e-6);
@@ -203,7 +204,8 @@ TEST_P(NewtonLoss, RareClassOfThinBinaryRows) {
       }
     const std::vector<double> ones(columns.size(), 1.0);
     data.append(sparse_row(columns.data(), ones.data(), static_cast<std::int32_t>(columns.size()), 200),
-                testing::label_of(data, !classes() ? score : (score > 0 || i == 0 ? 1.0 : 0.0)));
+                testing::label_of(data, !classes() ? (GetParam() == "poisson" ? std::fabs(score) : score)
+                                                   : (score > 0 || i == 0 ? 1.0 : 0.0)));
   }
   for (const double lambda : {1.0 / 40000, 0.01 / 40000, 1e-4 / 40000}) {
     const Solved r = solve(data, soft(GetParam(), lambda, 1e-6));
@@ -214,7 +216,7 @@ TEST_P(NewtonLoss, RareClassOfThinBinaryRows) {
 }
 
 TEST_P(NewtonLoss, SameRowsSameBits) {
-  Table t = sample(37, 5000, 5, classes());
+  Table t = testing::labels_for(GetParam(), sample(37, 5000, 5, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   const Options s = soft(GetParam(), 1e-4, 1e-6);
   const Solved a = solve(data, s), b = solve(data, s);
@@ -224,7 +226,7 @@ TEST_P(NewtonLoss, SameRowsSameBits) {
 }
 
 TEST_P(NewtonLoss, StartsFromAModel) {
-  Table t = sample(41, 4000, 6, classes());
+  Table t = testing::labels_for(GetParam(), sample(41, 4000, 6, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   Options s = soft(GetParam(), 1e-4, 1e-6);
   const Solved cold = solve(data, s);
@@ -244,7 +246,7 @@ TEST_P(NewtonLoss, StartsFromAModel) {
 }
 
 TEST_P(NewtonLoss, LimitsLeaveAnHonestModel) {
-  Table t = sample(43, 40000, 8, classes());
+  Table t = testing::labels_for(GetParam(), sample(43, 40000, 8, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   const double optimum = solve(data, soft(GetParam(), 1e-6, 1e-9)).certificate.upper;
   for (const std::int64_t limit : {1, 2, 5}) {
@@ -268,7 +270,7 @@ TEST_P(NewtonLoss, PollsAllTheTime) {
       if (++calls >= limit) throw Cancelled();
     }
   };
-  Table t = sample(47, 20000, 150, classes());
+  Table t = testing::labels_for(GetParam(), sample(47, 20000, 150, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   const Options s = soft(GetParam(), 1e-4, 1e-6);
   const Problem p = make_problem(data, s);

@@ -69,6 +69,13 @@ inline Table make_table(Random& random, int shape, bool classes, int number_of_c
   return t;
 }
 
+/// The table with labels that the loss takes: amounts of 0 and more, some of them not whole, where e^u is their mean.
+inline Table labels_for(const std::string& loss, Table t) {
+  if (!make_loss(loss, {})->log_link()) return t;
+  for (double& y : t.y) y = std::floor(2 * std::fabs(y)) / 2;
+  return t;
+}
+
 inline Dataset make_dataset(const Table& t, bool classes, int number_of_classes = 2) {
   Dataset data(classes ? Dataset::Outcome::classes : Dataset::Outcome::targets);
   for (int c = 0; classes && c < number_of_classes; ++c) data.classes().intern(std::to_string(c), c);
@@ -85,7 +92,7 @@ struct Reference {
   double b = 0;
 };
 
-/// −φ*(−a) = a y − ε|a| − (q/2) a² on [low, high], for every loss but the logistic.
+/// −φ*(−a) = a y − ε|a| − (q/2) a² on [low, high], for every loss but the logistic and Poisson's.
 struct DualShape {
   double epsilon = 0, q = 0, low = 0, high = 0;
 };
@@ -124,6 +131,10 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
       const double p = a[at(i)] * y[at(i)];
       return -(p > 0 ? p * std::log(p) : 0.0) - (p < 1 ? (1 - p) * std::log1p(-p) : 0.0);
     }
+    if (loss == "poisson") {
+      const double b = y[at(i)] - a[at(i)];
+      return b - y[at(i)] - (b > 0 ? b * std::log(b) : 0.0) + (y[at(i)] > 0 ? y[at(i)] * std::log(y[at(i)]) : 0.0);
+    }
     const DualShape f = dual_shape(loss, y[at(i)], s);
     return a[at(i)] * y[at(i)] - f.epsilon * std::fabs(a[at(i)]) - f.q / 2 * a[at(i)] * a[at(i)];
   };
@@ -134,6 +145,7 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
     if (loss == "squared_hinge") return std::max(0.0, r) * std::max(0.0, r);
     if (loss == "logistic") return r < 1 ? std::log1p(std::exp(r - 1)) : std::log1p(std::exp(1 - r)) + r - 1;
     if (loss == "squared") return e * e;
+    if (loss == "poisson") return std::exp(u) - target - (target > 0 ? target * (u - std::log(target)) : 0.0);
     if (loss == "absolute") return e;
     if (loss == "quantile") return u < target ? s.quantile * e : (1 - s.quantile) * e;
     if (loss == "epsilon_insensitive") return std::max(0.0, e - s.epsilon);
@@ -156,6 +168,13 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
           (-logit - y[at(i)] * u - q * (p - old * y[at(i)]) > 0 ? low : high) = logit;
         }
         a[at(i)] = y[at(i)] / (1 + std::exp(-low));
+      } else if (loss == "poisson") {  // ln b + q (b − b_old) = u, in ln b
+        double low = -700, high = 700;
+        for (int step = 0; step < 100; ++step) {
+          const double middle = (low + high) / 2;
+          (middle + q * (std::exp(middle) - (y[at(i)] - old)) > u ? high : low) = middle;
+        }
+        a[at(i)] = y[at(i)] - std::exp(low);
       } else {
         const DualShape f = dual_shape(loss, y[at(i)], s);
         const double r = y[at(i)] - u + q * old;

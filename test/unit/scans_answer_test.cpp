@@ -87,7 +87,7 @@ TEST_P(Answers, MergeInAnyOrderAndSplit) {
   for (int shape = 0; shape < 8; ++shape)
     for (const int k : {2, 3}) {
       if (!classes && k == 3) continue;
-      const Table t = make_table(random, shape, classes, k);
+      const Table t = testing::labels_for(GetParam(), make_table(random, shape, classes, k));
       const Dataset data = make_dataset(t, classes, k);
       Options options;
       options.loss = GetParam();
@@ -129,7 +129,7 @@ TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
   const bool classes = !is_regression_loss(GetParam());
   for (const int k : {2, 3}) {
     if (!classes && k == 3) continue;
-    const Table t = make_table(random, 0, classes, k);
+    const Table t = testing::labels_for(GetParam(), make_table(random, 0, classes, k));
     const Dataset data = make_dataset(t, classes, k);
     Options options;
     options.loss = GetParam();

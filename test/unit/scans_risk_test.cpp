@@ -75,7 +75,7 @@ TEST_P(ScansOfLoss, FindTheOptimumFromASmallSample) {
   for (const int k : {2, 3}) {
     if (!classes() && k == 3) continue;
     for (const Storage storage : {Storage::floats, Storage::doubles, Storage::sparse}) {
-      Table t = sample(41, 3000, 12, classes(), k);
+      Table t = testing::labels_for(GetParam(), sample(41, 3000, 12, classes(), k));
       const Dataset data = store(t, classes(), storage, k);
       Options options = soft(GetParam(), 1e-3, 1e-6);
       options.sample_rows = 300;
@@ -92,7 +92,7 @@ TEST_P(ScansOfLoss, TakeProblemsOfAnyShape) {
   Random random(43);
   for (int shape = 0; shape < 8; ++shape)
     for (int trial = 0; trial < 6; ++trial) {
-      const Table t = make_table(random, shape, classes());
+      const Table t = testing::labels_for(GetParam(), make_table(random, shape, classes()));
       const Dataset data = make_dataset(t, classes());
       Options options = soft(GetParam(), trial % 2 == 0 ? 1e-2 : 1.0, 1e-5);
       options.intercept = trial % 3 != 2;
@@ -104,7 +104,7 @@ TEST_P(ScansOfLoss, TakeProblemsOfAnyShape) {
 }
 
 TEST_P(ScansOfLoss, CountWeights) {
-  Table t = sample(47, 1500, 8, classes());
+  Table t = testing::labels_for(GetParam(), sample(47, 1500, 8, classes()));
   Random random(48);
   for (int i = 0; i < t.rows(); ++i) t.weight.push_back(0.5 * random.below(4));
   const Dataset data = store(t, classes(), Storage::doubles);
@@ -116,7 +116,7 @@ TEST_P(ScansOfLoss, CountWeights) {
 }
 
 TEST_P(ScansOfLoss, Standardize) {
-  Table t = sample(53, 1500, 8, classes());
+  Table t = testing::labels_for(GetParam(), sample(53, 1500, 8, classes()));
   for (std::vector<double>& x : t.x) {
     x[0] = 1e4 + 100 * x[0];
     x[1] *= 1e-3;
@@ -146,7 +146,7 @@ TEST_P(ScansOfLoss, Standardize) {
 }
 
 TEST_P(ScansOfLoss, KeepAllRowsWhereTheyFit) {
-  Table t = sample(59, 500, 6, classes());
+  Table t = testing::labels_for(GetParam(), sample(59, 500, 6, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   const Options options = soft(GetParam(), 1e-2, 1e-6);
   ThreeParts source(data);
@@ -155,7 +155,7 @@ TEST_P(ScansOfLoss, KeepAllRowsWhereTheyFit) {
 }
 
 TEST_P(ScansOfLoss, LimitsLeaveAnHonestModel) {
-  Table t = sample(61, 3000, 12, classes());
+  Table t = testing::labels_for(GetParam(), sample(61, 3000, 12, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   Options options = soft(GetParam(), 1e-4, 1e-9);
   options.sample_rows = 100;
@@ -177,7 +177,7 @@ TEST_P(ScansOfLoss, PollAllTheTime) {
     void poll() const override { ++polls; }
     mutable int polls = 0;
   };
-  Table t = sample(67, 20000, 30, classes());
+  Table t = testing::labels_for(GetParam(), sample(67, 20000, 30, classes()));
   const Dataset data = store(t, classes(), Storage::floats);
   Options options = soft(GetParam(), 1e-4, 1e-6);
   options.sample_rows = 2000;
@@ -187,9 +187,24 @@ TEST_P(ScansOfLoss, PollAllTheTime) {
   EXPECT_GE(progress.polls, 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss,
-                         ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
+std::vector<std::string> losses_of_scans() {
+  std::vector<std::string> names;
+  for (const std::string_view loss : loss_names())
+    if (!make_loss(loss, {})->log_link()) names.emplace_back(loss);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScansOfLoss, ::testing::ValuesIn(losses_of_scans()),
                          [](const auto& info) { return info.param; });
+
+TEST(Scans, MeansOfCountsAreTrainedInMemory) {
+  const Table t = testing::labels_for("poisson", sample(3, 400, 3, false));
+  const Dataset data = make_dataset(t, false);
+  Options options = soft("poisson", 1e-2, 1e-3);
+  options.sample_rows = 20;
+  MemorySource source(data);
+  EXPECT_THROW(train_scans(source, options, {}), Error);
+}
 
 TEST(Scans, ManyThinFeatures) {
   // More features than a matrix of them has room for.

@@ -187,6 +187,7 @@ TEST(Sdca, RowsOfZerosAreSolvedAtOnce) {
     Table t;
     t.x.assign(5, {0, 0});
     t.y = classes ? std::vector<double>{0, 1, 1, 0, 1} : std::vector<double>{0, 3, -1, 0.01, 2};
+    t = testing::labels_for(loss, std::move(t));
     Options s = soft(loss, 0.1, 1e-12);
     s.intercept = false;
     const Solved r = solve(make_dataset(t, classes), s);

@@ -30,6 +30,8 @@ struct Certificate {
   double least_norm = 0;      ///< ‖w‖_p of any weights that meet the rows is at least this
   double largest_target = 0;  ///< the largest finite |end| of a row's interval
 
+  double negligible = 0;  ///< counts: a mean loss of this size is that of an exact fit
+
   /// Not proven but counted, for a warning. `failure`: the mean loss of a regression, the weight of the rows that are
   /// predicted wrongly otherwise. train() adds the same of the best constant prediction.
   double failure = 0, constant_failure = std::numeric_limits<double>::infinity();

@@ -24,7 +24,7 @@ Status status_of_margin(const Certificate& c, double negligible, double toleranc
 }
 
 Status status_of_risk(const Certificate& c, double tolerance, Status reached) {
-  return c.relative_gap <= tolerance ? Status::optimal : unproven(reached);
+  return c.relative_gap <= tolerance || c.upper <= c.negligible ? Status::optimal : unproven(reached);
 }
 
 Status status_of_targets(const Certificate& c, double tolerance, Status reached) {

@@ -62,14 +62,29 @@ void LikelihoodCheck::add(const CheckedRow& row) {
   const bool regression = objective_.task == Task::regression;
   const double y = regression ? row.target : objective_.target(row.label, 0);
   // As in RiskCheck.
-  const double error =
-      epsilon * ((row.x.count + 4.0) * (norm(row.x) * weight_norm_) + 2 * std::fabs(b) + std::fabs(u) + std::fabs(y)) +
-      tiny * (row.x.count + 8.0);
-  if (!regression && !wrong_) look_for_separation(row, y * u, error);
+  const double error = epsilon * ((row.x.count + 4.0) * (norm(row.x) * weight_norm_) + 2 * std::fabs(b) +
+                                  objective_.loss->argument_size(u, y)) +
+                       tiny * (row.x.count + 8.0);
+  if (objective_.loss->log_link())
+    look_for_recession(row, u, error);
+  else if (!regression)
+    look_for_separation(row, y * u, error);
   add_sums(row, u, y, error);
 }
 
+/// Weights along which no row's loss rises, and some row's falls for ever.
+void LikelihoodCheck::look_for_recession(const CheckedRow& row, double u, double error) {
+  if (wrong_) return;
+  int sign = u > error ? 1 : u < -error ? -1 : 0;
+  if (sign == 0) sign = exact_sign(row.x, weights_, intercept_ != nullptr ? *intercept_ : 0.0);
+  if (row.target > 0 ? sign != 0 : sign > 0)
+    wrong_ = true;
+  else if (sign < 0)
+    right_ = true;
+}
+
 void LikelihoodCheck::look_for_separation(const CheckedRow& row, double margin, double error) {
+  if (wrong_) return;
   if (margin > error) {
     right_ = true;
   } else if (margin < -error) {
@@ -318,7 +333,7 @@ double LikelihoodCheck::gap_bound(const Progress& progress) const {
 
 Certificate LikelihoodCheck::certificate(const Progress& progress) const {
   Certificate c = risk_.certificate(progress);
-  c.separates = within_ && right_ && !wrong_ && objective_.task == Task::binary;
+  c.separates = within_ && right_ && !wrong_ && (objective_.task == Task::binary || objective_.loss->log_link());
   const double bound = gap_bound(progress);
   if (bound < infinity && !c.separates) {
     const double least = risk_.least_primal();

@@ -45,6 +45,7 @@ class LikelihoodCheck final : public Check {
  private:
   struct Bound;
   void add_sums(const CheckedRow& row, double u, double y, double error);
+  void look_for_recession(const CheckedRow& row, double u, double error);
   void look_for_separation(const CheckedRow& row, double margin, double error);
   void flush() const;
   double gap_bound(const Progress& progress) const;
@@ -68,7 +69,7 @@ class LikelihoodCheck final : public Check {
   double slope_mass_ = 0;               // Σ c |φ'|
   double score_error_ = 0;              // the largest of a score
   bool within_ = true;                  // all rows are of the model's features
-  bool wrong_ = false, right_ = false;  // rows against, and for, a separation
+  bool wrong_ = false, right_ = false;  // rows against, and for, a separation or recession
 };
 
 }  // namespace margin

@@ -71,7 +71,7 @@ RiskCheck::DualPart RiskCheck::dual_part(const CheckedRow& row, double norm, dou
   const double c = row.loss_weight, projected = loss.project(std::isnan(a) ? 0.0 : a, y);
   if (projected == 0) return {};
   const double conjugate = loss.conjugate(projected, y);
-  return {-c * conjugate, c * (std::fabs(conjugate) + std::fabs(projected * y)),
+  return {-c * conjugate, c * loss.conjugate_size(projected, y, conjugate),
           c * std::fabs(projected) * (norm + objective_.constant_feature()),
           norm + objective_.constant_feature() + row.x.count + c + 4, c * projected};
 }
@@ -81,7 +81,6 @@ void RiskCheck::measure(const CheckedRow& row, double* numbers, double* coeffici
   const double c = row.loss_weight;
   const double norm = margin::norm(x);
   const Loss& loss = *objective_.loss;
-  const double slope = loss.lipschitz();
   std::int32_t best = 0;
   bool supports = false;
   for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
@@ -100,9 +99,8 @@ void RiskCheck::measure(const CheckedRow& row, double* numbers, double* coeffici
     // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|, u − y by an ulp of its own (which is all that is left
     // of it where |u − y| is nearly ε); a loss carries that on with its slope.
     double error = epsilon * ((x.count + 4.0) * (norm * norms_[at]) + 2 * std::fabs(b));
-    if (objective_.task == Task::regression) error += epsilon * (std::fabs(u) + std::fabs(y));
-    const double steepest =
-        slope < infinity ? slope : std::fabs(loss.derivative(u, y)) * (1 + 4 * epsilon) + error / loss.smoothness();
+    if (objective_.task == Task::regression) error += epsilon * loss.argument_size(u, y);
+    const double steepest = loss.steepest(u, y, error);
     out[0] = c * value;
     out[1] = c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
     if (value > 0 || norms_[at] > 0 || b != 0) out[2] = c * (x.count + 8.0) * (steepest + 1) + 4;

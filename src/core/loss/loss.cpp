@@ -43,8 +43,28 @@ const Entry* find(std::string_view name) {
 
 }  // namespace
 
+double Loss::argument_size(double u, double y) const { return std::fabs(u) + std::fabs(y); }
+
+double Loss::conjugate_size(double a, double y, double conjugate) const {
+  return std::fabs(conjugate) + std::fabs(a * y);
+}
+
+double Loss::steepest(double u, double y, double error) const {
+  const double slope = lipschitz();
+  if (slope < std::numeric_limits<double>::infinity()) return slope;
+  return std::fabs(derivative(u, y)) * (1 + 4 * std::numeric_limits<double>::epsilon()) + error / smoothness();
+}
+
+void require_target(const Loss& loss, double y, std::int64_t row) {
+  if (!loss.log_link() || y >= 0) return;
+  throw Error(ErrorKind::invalid_value,
+              "the label " + (row > 0 ? "of row " + std::to_string(row) + " " : std::string()) + "is " +
+                  describe(Value{y}) + ", and loss \"" + std::string(loss.name()) + "\" expects 0 or more",
+              "It predicts the mean of counts or amounts. For numbers of either sign there is loss => 'squared'.");
+}
+
 double settled_dual(const Loss& loss, double u, double y) {
-  if (loss.smoothness() > 0) return -loss.derivative(u, y);
+  if (loss.smooth()) return -loss.derivative(u, y);
   const double width = kink_width * (1 + std::fabs(u) + std::fabs(y));
   const double above = -loss.derivative(u + width, y), below = -loss.derivative(u - width, y);
   return above > 0 ? above : below < 0 ? below : 0.0;

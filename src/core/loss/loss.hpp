@@ -34,12 +34,24 @@ class Loss {
   /// settled); negative: minus the distance that u would have to move to make a optimal.
   virtual double slack(double u, double y, double a) const = 0;
   virtual double second_derivative(double u, double y) const = 0;  ///< φ''(u) (generalised where φ is piecewise)
-  virtual double smoothness() const = 0;  ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
-  virtual double lipschitz() const = 0;   ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)
+  virtual double smoothness() const = 0;                    ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
+  virtual double lipschitz() const = 0;                     ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)
+  virtual bool smooth() const { return smoothness() > 0; }  ///< φ' is continuous, if not Lipschitz
+  /// e^u is the mean of y, which is 0 or more: targets have no other unit and no other origin.
+  virtual bool log_link() const { return false; }
   /// κ: |φ'''| ≤ κ φ''; +∞ where φ has kinks, or flat ends. A finite one is what lambda 0 asks of a loss.
   virtual double self_concordance() const { return std::numeric_limits<double>::infinity(); }
   virtual bool has_probability() const { return false; }  ///< 1/(1+e^−u) estimates P(y = 1)
+
+  // What certificates allow for: an evaluation errs by a few roundings of its result, of an argument of this size, and,
+  // for φ*, of this sum of terms.
+  virtual double argument_size(double u, double y) const;
+  virtual double conjugate_size(double a, double y, double conjugate) const;
+  virtual double steepest(double u, double y, double error) const;  ///< the largest |φ'| within `error` of u
 };
+
+/// Throws Error(invalid_value) for a target below 0 where e^u is its mean. `row` (1-based; 0: not told) is named.
+void require_target(const Loss& loss, double y, std::int64_t row);
 
 /// −φ'(u), a dual value of the row for any u; 0 within `kink_width` (of the size of u and y) of a kink of a piecewise
 /// linear loss: there a rounding error of u must not decide, because two processes may differ in it.

@@ -6,6 +6,7 @@
 #include "core/loss/hinge.hpp"
 #include "core/loss/huber.hpp"
 #include "core/loss/logistic.hpp"
+#include "core/loss/poisson.hpp"
 #include "core/loss/quantile.hpp"
 #include "core/loss/smoothed_hinge.hpp"
 #include "core/loss/squared.hpp"
@@ -22,7 +23,7 @@ struct LossList {};
 
 /// In the order of docs/reference.md.
 using AllLosses = LossList<Hinge, SmoothedHinge, SquaredHinge, Logistic, Squared, Absolute, EpsilonInsensitive,
-                           SquaredEpsilonInsensitive, Huber, Quantile>;
+                           SquaredEpsilonInsensitive, Huber, Quantile, Poisson>;
 
 namespace detail {
 template <class Function, class... L>

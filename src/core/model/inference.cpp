@@ -34,10 +34,11 @@ void require_likelihood(const Model& m, std::optional<Status> status, const Opti
                ": its weights are drawn to 0, or rest on a few rows, and have no such distribution",
            how);
   if (status == Status::separable)
-    refuse(
-        "the model has no finite maximum of the likelihood: its classes are separated, and no weights have a standard "
-        "error",
-        "margin_weights shows by which features; leave these out.");
+    refuse("the model has no finite maximum of the likelihood: " +
+               std::string(m.regression() ? "some weights lower the means of rows with the label 0 alone"
+                                          : "its classes are separated") +
+               ", and no weights have a standard error",
+           "margin_weights shows by which features; leave these out.");
   if (status.has_value() && *status != Status::optimal)
     refuse("the model is not optimal: its training stopped at " + std::string(status_name(*status)),
            "Train it with more max_iterations or max_seconds, or scale the features.");
@@ -132,6 +133,7 @@ void Inference::add(const Row& given, double y, double c, std::string_view clust
       throw Error(ErrorKind::invalid_value, "a row has features that no row of the training had",
                   "Give the rows that the model was trained on.");
   }
+  require_target(*loss_, y, 0);
   ++rows_;
   if (!(c > 0)) return;
   const double u = dot(row, model_.weights.data()) + model_.intercept[0];

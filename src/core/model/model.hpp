@@ -2,6 +2,7 @@
 // Training fills one from a solution, pg/values/model_datum.cpp from a stored value.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -59,6 +60,10 @@ struct Model {
   bool about_margin() const { return hard_margin() && !interpolates(); }
   /// Scores are log-odds.
   bool logistic() const { return !hard_margin() && loss == "logistic"; }
+  /// Scores are logarithms of what is predicted.
+  bool log_link() const { return !hard_margin() && loss == "poisson"; }
+  /// Of a regression: what a score predicts.
+  double prediction(double score) const { return log_link() ? std::exp(score) : score; }
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
   bool probabilistic() const { return !calibration.empty() || logistic(); }
   /// Of a quantile regression, the share of labels that is to lie below its predictions.

@@ -110,6 +110,7 @@ CheckedRow Verification::checked(const Row& x, std::int32_t label) const {
 
 CheckedRow Verification::checked(const Row& x, double target, double upper_target) const {
   CheckedRow row{x};
+  if (loss_ != nullptr) require_target(*loss_, target, 0);
   row.target = target - model_.target_center.value_or(0);
   row.upper_target = upper_target;
   return row;

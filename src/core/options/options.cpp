@@ -11,6 +11,11 @@
 
 namespace margin {
 
+bool Options::free_intercept() const {
+  return intercept && (intercept_form == InterceptForm::free ||
+                       (intercept_form == InterceptForm::by_default && (loss == "quantile" || loss == "poisson")));
+}
+
 std::string describe(const Value& v) {
   if (std::holds_alternative<bool>(v.data)) return std::get<bool>(v.data) ? "true" : "false";
   if (const auto* number = std::get_if<double>(&v.data)) {

@@ -108,11 +108,8 @@ struct Options {
   std::optional<double> target_scale;
 
   bool hard_margin() const { return !lambda.has_value(); }
-  /// Of a linear soft margin: the intercept is not regularised. That of a quantile is not unless asked for.
-  bool free_intercept() const {
-    return intercept && (intercept_form == InterceptForm::free ||
-                         (intercept_form == InterceptForm::by_default && loss == "quantile"));
-  }
+  /// Of a linear soft margin: the intercept is not regularised. Those of quantiles and counts are not unless asked for.
+  bool free_intercept() const;
 };
 
 /// Parse and validate. Throws Error(invalid_option) naming the key, what was found and what is expected; an unknown

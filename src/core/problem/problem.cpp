@@ -131,10 +131,27 @@ void set_row_weights(Problem& p, const Options& s, const Progress& progress) {
   require_weight_range(p.row_weight);
 }
 
+/// Targets that e^u is the mean of stay as they are.
+void set_counts(Problem& p, const Progress& progress) {
+  bool some = false;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    progress.work(8);
+    require_target(*p.loss, p.data.target(i), i + 1);
+    some = some || (p.data.target(i) > 0 && p.data.weight(i) > 0);
+  }
+  if (some || !p.free_intercept) return;
+  throw Error(ErrorKind::invalid_value, "all labels are 0: the lower the intercept, the better, and none is the best",
+              "Include rows with other labels, or give intercept => 'penalized'.");
+}
+
 /// Sets the units of the targets, and the loss in them: its epsilon or smoothing is a length in the label's units.
 void set_target_units(Problem& p, const Options& s, const Progress& progress) {
   const TargetRows rows{p.data};
   p.target_constant = best_constant(rows, *p.loss, progress);
+  if (p.loss->log_link()) {
+    set_counts(p, progress);
+    return;
+  }
   if (p.intercept) p.target_center = p.target_constant;
   p.target_scale = s.target_scale.has_value() ? *s.target_scale
                    : s.standardize            ? target_deviation(rows, progress)
@@ -183,6 +200,8 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
 }
 
 }  // namespace
+
+double Problem::smoothness() const { return loss->log_link() ? std::exp(-target_constant) : loss->smoothness(); }
 
 std::vector<double> class_weights(const Options& s, const std::vector<std::string>& class_names,
                                   const std::vector<double>& mass) {

@@ -42,7 +42,7 @@ struct Problem {
   std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
   double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective
   // Of soft regressions: losses see (target − target_center)/target_scale (problem/target_units.hpp).
-  double target_constant = 0;  ///< the best constant prediction
+  double target_constant = 0;  ///< the best constant score
   double target_center = 0;    ///< the same with an intercept; its penalty is on the distance from here
   double target_scale = 1;     ///< the standard deviation of the targets, with `standardize`
 
@@ -61,6 +61,8 @@ struct Problem {
   }
   /// Hard margins in other norms than l2 tell more than two classes apart one against the rest.
   bool one_vs_rest() const { return task == Task::multiclass && (!hard_margin || norm != 2); }
+  /// γ of the loss, 0 where it has none; of a log link that of scores near the best constant.
+  double smoothness() const;
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };
 

@@ -88,6 +88,7 @@ double quantile(const TargetRows& rows, double share, const Progress& progress) 
 }  // namespace
 
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress) {
+  if (loss.log_link()) return std::log(std::max(mean(rows, progress), std::numeric_limits<double>::min()));
   if (!(loss.lipschitz() < infinity)) return mean(rows, progress);
   // Where the loss falls with slope h and rises with slope l, h of h + l lie below the best constant.
   const double high = loss.project(infinity, 0), low = loss.project(-infinity, 0);

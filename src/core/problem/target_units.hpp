@@ -22,8 +22,8 @@ struct TargetRows {
   }
 };
 
-/// The constant that `loss` likes best as the prediction of every row, by row weights: the mean where the loss grows as
-/// a square, the median (of an even number of rows the middle of both) where it grows as the absolute error, another
+/// The constant that `loss` likes best as the score of every row, by row weights: the mean where the loss grows as a square
+/// (its logarithm where e^u is the mean), the median (of an even number of rows the middle of both) where it grows as the absolute error, another
 /// quantile where one side of it is steeper. The latter are best for the absolute error and the quantile loss, and near
 /// enough for a loss that is flat or rounded at 0.
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress);

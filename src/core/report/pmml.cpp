@@ -221,7 +221,11 @@ std::string pmml(const Model& m, const std::vector<std::string>& feature_names, 
   text += "    <Application name=\"margin\" version=\"" + escaped(version) + "\"/>\n  </Header>\n";
   text += dictionary(m, fields, target);
   text += "  <RegressionModel functionName=\"" + std::string(regression ? "regression" : "classification") +
-          "\" normalizationMethod=\"" + (regression ? "none" : "softmax") + "\">\n";
+          "\" normalizationMethod=\"" +
+          (m.log_link() ? "exp"
+           : regression ? "none"
+                        : "softmax") +
+          "\">\n";
   text += schema(fields, target);
   const std::string weights = tables(m, names);
   names.push_back(target);

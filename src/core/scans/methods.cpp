@@ -40,12 +40,15 @@ ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Opt
     throw Error(ErrorKind::unsupported,
                 "a training of a soft margin by scans has no solver \"" + options.solver + "\" to choose",
                 "Leave solver out: the loss and the number of features decide.");
+  if (problem.loss()->log_link())
+    throw Error(ErrorKind::unsupported, "loss \"" + options.loss + "\" is not trained by scans",
+                "Train it on rows in memory: train_margin(label, features, options).");
   require_readers(options, *find_solver("newton"), losses_of(options));
   // The largest matrices where there are second derivatives: an answer's and the model's of each output, and four that
   // come and go.
   const double columns = problem.dimensions + 1.0, matrices = 2.0 * problem.outputs() + 4;
   const double needed = 8 * matrices * columns * columns;
-  if (problem.loss()->smoothness() > 0)
+  if (problem.loss()->smooth())
     return problem.dimensions < Answer::most_matrix_columns && memory.allows(needed)
                ? solve_smooth_scans(problem, first, options, run)
                : solve_smooth_wide(problem, options, run);

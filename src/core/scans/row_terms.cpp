@@ -142,6 +142,7 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
   term_.lower = label.lower;
   term_.upper = label.upper;
   term_.weight = weight;
+  if (loss_ != nullptr && q_.outcome == Dataset::Outcome::targets) require_target(*loss_, label.lower, 0);
   row_.x = term_.x;
   row_.label = label_class;
   row_.target = (label.lower - q_.target_center) / q_.target_scale;

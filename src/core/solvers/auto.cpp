@@ -63,10 +63,13 @@ struct Shape {
 };
 
 Shape shape_of(const Problem& p) {
-  // The logistic step is the root of a transcendental equation, several exponentials a row.
-  return {static_cast<double>(p.rows()),     p.dimensions() + (p.intercept ? 1.0 : 0.0),
-          p.data.density() * p.dimensions(), p.loss->has_probability() ? 200.0 : 0.0,
-          p.loss->smoothness() > 0,          p.data.density() < 0.5};
+  // The steps of some losses are roots of transcendental equations, several exponentials a row.
+  return {static_cast<double>(p.rows()),
+          p.dimensions() + (p.intercept ? 1.0 : 0.0),
+          p.data.density() * p.dimensions(),
+          p.loss->has_probability() || p.loss->log_link() ? 200.0 : 0.0,
+          p.loss->smooth(),
+          p.data.density() < 0.5};
 }
 
 /// Nanoseconds of newton, for one output.
@@ -107,7 +110,7 @@ Plan make_plan(const Problem& p, double memory) {
     size += p.weight(i) * (squared_norm(p.data.row(i)) + constant);
     ++seen;
   }
-  const double s = size / seen / p.lambda / p.total_weight / (x.smooth ? p.loss->smoothness() : 1.0);
+  const double s = size / seen / p.lambda / p.total_weight / (x.smooth ? p.smoothness() : 1.0);
   const double epoch = x.rows * (40 + x.step + x.stored * (x.sparse ? 2.5 : 0.3));
   Plan plan;
   plan.expected_epochs = 6 + 5 * s;

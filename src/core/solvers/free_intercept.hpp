@@ -31,7 +31,9 @@ double balanced_shift(F&& at, double unit, double enough, double accuracy = roun
     if (!(std::fabs(s.value) > accuracy * s.size)) return t;
     (s.value > 0 ? high : low) = t;
     (s.value > 0 ? high_value : low_value) = s.value;
-    double next = s.curvature > 0 ? t - s.value / s.curvature : s.value > 0 ? -infinity : infinity;
+    double next = s.curvature > 0 && s.curvature < infinity ? t - s.value / s.curvature
+                  : s.value > 0                             ? -infinity
+                                                            : infinity;
     if (!(high - low < infinity)) {
       // No bracket yet: as far as Newton says, within steps that grow.
       if (unit > 0 || !std::isfinite(next)) next = std::clamp(next, t - reach, t + reach);

@@ -122,6 +122,7 @@ class Validation {
       if (rows_.fold[static_cast<std::size_t>(i)] != f) continue;
       const Row x = data_.row(i);
       score(scorer, x, scorer.dimensions, scores.data());
+      if (model.regression()) scores[0] = model.prediction(scores[0]);
       held_out.add(i, scores.data());
       progress_.work(static_cast<double>(x.count) * scorer.outputs + 32);
     }

@@ -64,6 +64,7 @@ void from_label_units(const Problem& problem, InitialModel& model) {
 double constant_failure(const Problem& p, const Progress& progress) {
   if (p.interpolate) return std::numeric_limits<double>::infinity();
   if (p.task == Task::regression) {
+    if (p.loss->log_link() && !(p.target_constant > -700)) return std::numeric_limits<double>::infinity();  // no counts
     const double u = (p.target_constant - p.target_center) / p.target_scale;
     double sum = 0;
     for (std::int64_t i = 0; i < p.rows(); ++i) {
@@ -152,12 +153,15 @@ Model train(const Dataset& given_rows, const Options& given, const Progress& pro
         certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(), progress);
   }
   model.certificate.constant_failure = constant_failure(problem, progress);
+  // Predictions that agree with their labels, whose unit is that of their mean, to 10 digits.
+  if (problem.loss != nullptr && problem.loss->log_link())
+    model.certificate.negligible = exact_fit * std::exp(problem.target_constant);
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   if (problem.task == Task::regression && !problem.interpolate) {
     to_label_units(problem, solution.weights, solution.intercept);
-    model.constant = problem.target_constant;
+    model.constant = model.prediction(problem.target_constant);
     if (given.intercept) model.target_center = problem.target_center;
     if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
   }

@@ -158,7 +158,7 @@ MARGIN_FUNCTION(margin_predict) {
   Predictor* const scored = call.score(fcinfo);
   if (scored == nullptr) PG_RETURN_NULL();
   Predictor& p = *scored;
-  if (p->regression()) return text_datum(number_text(p.scores[0]));
+  if (p->regression()) return text_datum(number_text(p->prediction(p.scores[0])));
   return text_datum(p->classes[static_cast<std::size_t>(margin::decide(p->outputs(), p.scores.data()))]);
 }
 
@@ -171,8 +171,8 @@ MARGIN_FUNCTION(margin_predict_as) {
   if (scored == nullptr) PG_RETURN_NULL();
   Predictor& p = *scored;
   if (!p->regression()) return typed_class(call, p, margin::decide(p->outputs(), p.scores.data()));
-  if (call.result_type == FLOAT8OID) PG_RETURN_FLOAT8(p.scores[0]);
-  return from_text(call, number_text(p.scores[0]).c_str());
+  if (call.result_type == FLOAT8OID) PG_RETURN_FLOAT8(p->prediction(p.scores[0]));
+  return from_text(call, number_text(p->prediction(p.scores[0])).c_str());
 }
 
 MARGIN_FUNCTION(margin_probability) {

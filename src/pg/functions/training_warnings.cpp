@@ -46,7 +46,7 @@ std::string useless_hint(const Model& model, const Options& options) {
 /// Solvers come as near to the optimum, which is no worse than a constant, as the tolerance asks.
 bool useless(const Model& model, double tolerance) {
   const Certificate& c = model.certificate;
-  return c.failure > c.constant_failure * (1 + std::max(tolerance, 1e-9));
+  return c.failure > c.negligible && c.failure > c.constant_failure * (1 + std::max(tolerance, 1e-9));
 }
 
 void TrainingWarnings::give(const Model& model, const Options& options) {
@@ -92,6 +92,13 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
                   : ""),
          std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
              (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
+    return;
+  }
+  if (model.status == Status::separable && model.regression()) {
+    warn(
+        "no weights are the most likely: longer ones always are more so, as they lower the means of rows whose labels "
+        "are 0 alone",
+        "margin_weights shows by which features. Leave these out, or give a lambda above 0.");
     return;
   }
   if (model.status == Status::separable) {

@@ -212,10 +212,10 @@ Solution Irls::solve(const Problem& p, const Options& options, const Progress& p
   Solution s = zero_solution(p, name(), run);
   Fit fit(p, run);
   fit.require_regular();
-  const bool classes = p.task == Task::binary;
+  const bool classes = p.task == Task::binary, counts = p.loss->log_link();
   const double total = p.total_weight;
   const double start = (p.target_constant - p.target_center) / p.target_scale;  // 0 for classes
-  if (p.intercept && start != 0) {
+  if (p.intercept && start != 0 && !(counts && start < -runaway_score)) {
     fit.w.back() = start / p.intercept_scale;
     fit.rows().scores(fit.w.data(), fit.u.data());
   }
@@ -242,7 +242,7 @@ Solution Irls::solve(const Problem& p, const Options& options, const Progress& p
     const bool arrived =
         steps && (fit.square <= negligible_step * unit || (fit.square <= 1e-12 * unit && fit.square > 0.25 * before));
     // Scores this large say that weights grow along some direction for ever; it is the step, to many digits.
-    const bool runaway = classes && (!steps || fit.largest_score() > runaway_score);
+    const bool runaway = (classes || counts) && (!steps || fit.largest_score() > runaway_score);
     if (runaway && separating_direction(p, fit.rows(), fit.direction, fit.w, run)) {
       s.status = Status::separable;
       break;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/loss/loss.hpp"
+
 namespace margin {
 
 namespace {
@@ -41,7 +43,8 @@ bool separating_direction(const Problem& problem, const NewtonRows& rows, const 
   bool some = false;
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
     if (!(problem.weight(i) > 0)) continue;
-    const double margin = problem.target(i, 0) * u[static_cast<std::size_t>(i)];
+    const double y = problem.target(i, 0), score = u[static_cast<std::size_t>(i)];
+    const double margin = !problem.loss->log_link() ? y * score : y > 0 ? -std::fabs(score) : -score;
     if (margin < 0) return false;
     some = some || margin > 0;
   }

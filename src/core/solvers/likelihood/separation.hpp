@@ -1,5 +1,7 @@
 // Classes that some weights separate, or separate but for rows on the boundary: the likelihood grows along them without
-// end, and no weights are the best (Albert, Anderson 1984, Biometrika 71).
+// end, and no weights are the best (Albert, Anderson 1984, Biometrika 71). So it does where weights lower the means of
+// rows with the count 0 alone, and leave those of all others as they are (Santos Silva, Tenreyro 2010, Economics Letters
+// 107).
 #pragma once
 
 #include <vector>

@@ -87,6 +87,9 @@ std::string refusal_of_second_order(const Problem& p) {
   return {};
 }
 
+/// The constant that the intercept is the weight of.
+double constant_of(const Problem& p) { return p.free_intercept ? 1.0 : p.intercept_scale; }
+
 std::int64_t columns_of(const Problem& p) { return p.dimensions() + (p.intercept ? 1 : 0); }
 
 /// The part of a previous model that belongs to output `o`. Throws Error(wrong_dimensions).
@@ -99,8 +102,7 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, New
                     std::to_string(k) + " x " + std::to_string(d),
                 "Start from a model trained on the same features and classes.");
   std::copy_n(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d), d, point.w.begin());
-  if (p.intercept && !model.intercept.empty())
-    point.w[d] = model.intercept[at] / (p.free_intercept ? 1.0 : p.intercept_scale);
+  if (p.intercept && !model.intercept.empty()) point.w[d] = model.intercept[at] / constant_of(p);
   point.known = NewtonPoint::Known::weights;
   if (model.dual_weights.size() != n * k) return;
   for (std::size_t i = 0; i < n; ++i) point.a[i] = model.dual_weights[i * k + at];
@@ -160,7 +162,7 @@ double Newton::workspace(const Problem& p) const {
   const auto n = static_cast<double>(p.rows());
   const auto system = std::min<std::int64_t>(p.rows(), columns_of(p));
   const double span = columns_of(p) > p.rows() ? 2 : 0;
-  const double per_row = p.loss->smoothness() > 0 ? 8 : 24;  // numbers of 8 bytes, beside the returned duals
+  const double per_row = p.loss->smooth() ? 8 : 24;  // numbers of 8 bytes, beside the returned duals
   return 8 * n * (per_row + p.outputs()) + 8.0 * 256 * static_cast<double>(system) +
          (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
 }
@@ -184,10 +186,12 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
   const auto solve_output = [&](std::int32_t o) {
     progress.begin(o);
     NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
+    // Far below its place, an exponential says nothing of where that is.
+    if (p.loss->log_link() && p.intercept) point.w[static_cast<std::size_t>(d)] = p.target_constant / constant_of(p);
     if (options.initial.has_value()) start_from(*options.initial, p, o, point);
     const NewtonProblem problem(p, o, systems, run);
     const Status status =
-        p.loss->smoothness() > 0 ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
+        p.loss->smooth() ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
     for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
     if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * problem.rows.constant();
     if (p.free_intercept) balance(problem.cost, point.a);
@@ -214,7 +218,7 @@ Solution Newton::solve(const Problem& p, const Options& options, const Progress&
 
 double NewtonCg::workspace(const Problem& p) const {
   const double n = static_cast<double>(p.rows()), columns = static_cast<double>(columns_of(p));
-  const double per_row = p.loss->smoothness() > 0 ? 10 : 26;
+  const double per_row = p.loss->smooth() ? 10 : 26;
   return 8 * n * (per_row + p.outputs()) + 8 * columns * (16.0 + p.outputs());
 }
 

@@ -45,6 +45,13 @@ void evaluate(const L& loss, const double* y, Chunk& c) {
     c.slope[k] = loss.derivative(c.score[k], y[k]);
   }
 }
+/// With one exponential; and finite, as rows of no weight count with 0 times theirs.
+void evaluate(const Poisson& loss, const double* y, Chunk& c) {
+  for (std::size_t k = 0; k < c.count; ++k) {
+    c.slope[k] = loss.derivative(c.score[k], y[k]);
+    c.value[k] = std::min(loss.value(c.score[k], y[k]), 1e300);
+  }
+}
 void evaluate(const Logistic&, const double* y, Chunk& c) { simd().logistic(c.score, y, c.count, c.value, c.slope); }
 
 /// The curvature at a chunk's scores; the logistic one follows from the slope.
@@ -142,7 +149,7 @@ void SmoothNewton::centre(const SlopeAt& here, double accuracy) {
         });
         return at;
       },
-      p_.loss.classification() ? 1.0 : 0.0, 0, accuracy);
+      p_.loss.classification() || p_.loss.log_link() ? 1.0 : 0.0, 0, accuracy);
   for (double& u : u_) u += shift;
   w_.back() += shift;
 }

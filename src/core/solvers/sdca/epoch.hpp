@@ -168,14 +168,14 @@ GapResult free_gap(const L& loss, const SdcaState& state, Run& run, const std::v
           const double slope = row.scale * loss.derivative(u[i] + t, row.y);
           at.value += slope;
           at.size += std::abs(slope);
-          if (loss.smoothness() > 0) at.curvature += row.scale * loss.second_derivative(u[i] + t, row.y);
+          if (loss.smooth()) at.curvature += row.scale * loss.second_derivative(u[i] + t, row.y);
         }
         run.work(16.0 * static_cast<double>(n));
         return at;
       },
-      unit > 0                ? unit
-      : loss.classification() ? 1.0
-                              : residual / all,
+      unit > 0                                   ? unit
+      : loss.classification() || loss.log_link() ? 1.0
+                                                 : residual / all,
       enough);
   double best = 0;
   for (std::size_t i = 0; i < n; ++i) best += state.rows[i].scale * loss.value(u[i] + shift, state.rows[i].y);

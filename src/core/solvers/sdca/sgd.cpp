@@ -43,6 +43,7 @@ class Sgd final : public Solver {
   std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
     if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
+    if (p.loss->log_link()) return "no step is short enough for the loss \"" + p.loss_name + "\" (use newton or sdca)";
     if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca)";
     if (p.free_intercept) return "its intercept is a penalized one (use sdca)";
     return {};

@@ -42,7 +42,7 @@ double SdcaState::own_scale_squared() const {
     size += rows[static_cast<std::size_t>(i)].scale * std::fabs(problem.target(i, 0));
   }
   run_.work(8.0 * static_cast<double>(problem.rows()));
-  const double smooth = problem.loss->smoothness();
+  const double smooth = problem.smoothness();
   const double distance = smooth > 0 ? smooth : size > 0 ? size / all : 1.0;
   return share * squares / all + distance_share * distance * convexity * problem.total_weight;
 }
