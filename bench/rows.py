@@ -1,5 +1,8 @@
 """The sections about rows with named columns: scikit-learn's pipeline on the same tables, and what rows cost beside
 arrays. Registered in run.py."""
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -112,7 +115,22 @@ def pipelines(session):
             out.add("%s, %s, design" % (name, loss), "%d x %d" % ours.shape, "%d x %d" % design.shape, difference, 1e-12, "largest difference")
             out.add("%s, %s, objective" % (name, loss), "%.10g" % mine, "%.10g" % best, abs(mine - best) / best, 1e-6, "relative difference")
     session.run("DROP TABLE mixed, mixed_model")
+    lines_of_code(session, out)
     return out
+
+
+def lines_of_code(session, out):
+    """The same job in both languages, from a file to a stored model and its accuracy."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    run = lambda command: subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split()[-1]
+    ours = run(session.command + ["-At", "-f", "bench/peers/pipeline.sql"])
+    theirs = run([sys.executable, "bench/peers/pipeline.py"])
+    counts = []
+    for name in ("pipeline.sql", "pipeline.py"):
+        with open(os.path.join(root, "bench", "peers", name), encoding="utf-8") as file:
+            counts.append(sum(1 for line in file if line.strip() and not line.startswith(("--", "#"))))
+    out.add("abalone, from CSV to a stored model", "%d lines" % counts[0], "%d lines" % counts[1], counts[0] / counts[1], 1,
+            "bench/peers/pipeline.sql and .py; accuracy %.5f and %.5f" % (float(ours), float(theirs)))
 
 
 def cost(session, repetitions):
