@@ -61,7 +61,9 @@ KINDS = [  # label, features, options of the models that are stored, and corrupt
     ("y", "x", '{"lambda": 0.1, "calibration": "platt"}'), ("k", "x", '{"lambda": 0.1, "calibration": "isotonic"}'),
     ("t", "x", '{"lambda": 0.1, "loss": "epsilon_insensitive"}'), ("'c' || k", "r", '{"lambda": 1, "standardize": true}'),
     ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}'), ("y", FREE, '{"lambda": 0, "loss": "logistic"}'),
-    ("t", FREE, '{"lambda": 0, "loss": "squared"}')]
+    ("t", FREE, '{"lambda": 0, "loss": "squared"}'),
+    ("y", "points", '{"lambda": 0.1, "exclude": ["y", "i"], "dual_weights": true}'), ("t", "points", '{"exclude": ["t"], "loss": "interpolate"}'),
+    ("t", "(SELECT f FROM (SELECT x[4] AS a, mood) AS f)", '{"lambda": 0, "loss": "squared"}')]
 ATTEMPT = """
 CREATE FUNCTION attempt(statements text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE answers text[] := '{}'; position int;
