@@ -331,6 +331,19 @@ CREATE FUNCTION margin_fold(key "any", folds integer DEFAULT 5, seed bigint DEFA
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 COMMENT ON FUNCTION margin_fold("any", integer, bigint) IS 'the fold, from 1, of a row with this key: the same whatever other rows there are';
 
+CREATE FUNCTION margin_cyclic(moment timestamp, period text) RETURNS float8[]
+  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN (SELECT ARRAY[sin(a), cos(a)] FROM (SELECT 2 * pi() * extract(epoch FROM moment - start)::float8 / extract(epoch FROM start
+    + CASE period WHEN 'quarter' THEN interval '3 months' ELSE ('1 ' || period)::interval END - start)::float8
+    FROM (SELECT date_trunc(period, moment)) AS s (start)) AS t (a));
+COMMENT ON FUNCTION margin_cyclic(timestamp, text)
+  IS 'the sine and cosine of where in its hour, day, week, month, quarter or year a time lies: the end is next to the start';
+
+CREATE FUNCTION margin_cyclic(moment timestamptz, period text) RETURNS float8[]
+  LANGUAGE sql STABLE STRICT PARALLEL SAFE
+  RETURN margin_cyclic(moment::timestamp, period);
+COMMENT ON FUNCTION margin_cyclic(timestamptz, text) IS 'the same in the session''s time zone';
+
 CREATE FUNCTION margin_fourier(features "any", dimensions integer, gamma float8, seed bigint DEFAULT 0) RETURNS real[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_fourier("any", integer, float8, bigint)

@@ -210,6 +210,14 @@ SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
 SELECT array_agg(margin_fold(i)) AS folds, bool_and(margin_fold(i) = margin_fold(i::bigint) AND margin_fold(i) = margin_fold(i::text)) AS same FROM generate_series(1, 12) i;
 SELECT min(n) > 1900 AND max(n) < 2100 AS even, count(*) FROM (SELECT count(*) AS n FROM generate_series(1, 10000) i GROUP BY margin_fold(i, 5, 7)) t;
 SELECT margin_fold('a'::text, 10, 1), margin_fold(md5('a')::uuid, 10), margin_fold(NULL::int) IS NULL AS none;
+SELECT p, round(v[1]::numeric, 4) AS sine, round(v[2]::numeric, 4) AS cosine FROM unnest(ARRAY['hour', 'day', 'week', 'month', 'quarter', 'year']) p, LATERAL (SELECT margin_cyclic(timestamp '2024-02-29 18:15', p) AS v) l;
+SET TimeZone = 'UTC';
+SELECT margin_cyclic(timestamptz '2024-02-29 18:15+00', 'day') = margin_cyclic(timestamp '2024-02-29 18:15', 'day') AS same, margin_cyclic(date '2024-02-29', 'day') AS midnight, margin_cyclic(NULL::timestamp, 'day') IS NULL AS none;
+RESET TimeZone;
+SELECT pg_temp.error_of($$SELECT margin_cyclic(timestamp '2024-02-29', 'moon')$$);
+SELECT (train_margin(y, r, margin_options(lambda => 1e-3))).status, (margin_evaluate(m, y, r)).accuracy > 0.95 AS learnt
+  FROM (SELECT extract(hour FROM at) NOT BETWEEN 6 AND 20 AS y, r FROM generate_series(timestamp '2024-01-01', '2024-01-20', '37 minutes') at, LATERAL (SELECT margin_cyclic(at, 'day') AS hour) r) t,
+       (SELECT train_margin(extract(hour FROM at) NOT BETWEEN 6 AND 20, r, margin_options(lambda => 1e-3)) AS m FROM generate_series(timestamp '2024-01-01', '2024-01-20', '37 minutes') at, LATERAL (SELECT margin_cyclic(at, 'day') AS hour) r) u GROUP BY m;
 SELECT pg_temp.error_of(s) FROM unnest(ARRAY[$$SELECT margin_fold(1, 0)$$, $$SELECT margin_fold(1.5)$$]) s;
 
 -- Served: a generated column, an index, a trigger, the best k.
