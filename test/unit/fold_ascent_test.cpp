@@ -162,6 +162,7 @@ void expect_best(const Dataset& data, Options options, std::int32_t folds, const
 
 TEST(FoldAscent, StandardisesEveryFoldByItsOwnRows) {
   for (const std::string_view loss : loss_names()) {
+    if (make_loss(loss, {})->log_link()) continue;  // fold by fold
     const std::int32_t classes = is_regression_loss(loss) ? 0 : 2;
     for (const InterceptForm form : {InterceptForm::free, InterceptForm::penalized}) {
       Options s = soft(std::string(loss));
@@ -202,6 +203,26 @@ TEST(FoldAscent, SaysWhatItCannotFollow) {
     Options other = s;
     change(other);
     EXPECT_NE(FoldAscent::unsupported_reason(other), "");
+  }
+}
+
+/// A column whose values other than 0 are all in one fold is constant to the model of that fold, up to rounding.
+TEST(FoldAscent, LeavesColumnsThatAFoldDoesNotVaryAsTheyAre) {
+  Dataset data(Dataset::Outcome::classes);
+  for (const char* name : {"a", "b"}) data.classes().intern(name, 0);
+  Random random(21);
+  const std::vector<std::int32_t> fold = stratified_folds(rows_of(21, {120, 3, 2}), 4, 1);
+  const Dataset plain = rows_of(21, {120, 3, 2});
+  for (std::int64_t i = 0; i < plain.rows(); ++i) {
+    const double x[] = {plain.row(i).value(0), plain.row(i).value(1),
+                        fold[static_cast<std::size_t>(i)] == 2 ? 0.1 : 0.0};
+    data.append(dense_row(x, 3), plain.class_of(i));
+  }
+  for (const InterceptForm form : {InterceptForm::free, InterceptForm::penalized}) {
+    Options s = soft("hinge");
+    s.standardize = true;
+    s.intercept_form = form;
+    expect_best(data, s, 4, {0.1, 1e-2});
   }
 }
 

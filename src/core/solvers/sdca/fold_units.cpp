@@ -85,8 +85,9 @@ FoldUnits::FoldUnits(const Problem& p, const Standardization& all, const std::ve
         const double off = m.mean[j * sets + s] - middle;
         if (s != f) squares += m.squares[j * sets + s] + m.mass[s] * off * off;
       }
-      // As problem/standardize.cpp decides which column is constant, in the units of the features.
-      const double own = std::sqrt(squares / mass), constant = 1e-12 * std::fabs(centre / deviation + middle);
+      // As problem/standardize.cpp decides which column is constant; here both parts of its mean bring rounding errors.
+      const double own = std::sqrt(squares / mass);
+      const double constant = 1e-12 * (std::fabs(centre / deviation) + std::fabs(middle));
       const double unit = own > constant && std::isfinite(own) ? own : 1 / deviation;
       shrink[j * width + f] = 1 / (unit * unit);
       if (shift.empty()) continue;
