@@ -208,6 +208,7 @@ WIDTHS = {
     "german.numer": 24, "heart_scale": 13, "diabetes_scale": 8, "ionosphere_scale": 34, "splice": 60, "svmguide1": 4,
     "madelon": 500, "spambase": 57, "banknote": 4, "breast-cancer-wisconsin": 9, "covtype.20k": 54, "iris": 4,
     "wine": 13, "digits8x8": 64, "protein-casp": 9, "khan-srbct": 2308, "segment.scale": 19, "abalone": 8, "california-housing": 8,
+    "winequality-red": 11, "winequality-white": 11, "boston-housing": 13, "concrete": 8, "diabetes442": 10,
 }
 for _name, _width in WIDTHS.items():
     SETS[_name] = (lambda n=_name, w=_width: read_libsvm(n, w), "shared/data, %d features" % _width)

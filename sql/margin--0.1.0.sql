@@ -17,7 +17,11 @@ CREATE TYPE margin_evaluation AS (
   mse              float8,
   mae              float8,
   r2               float8,
-  pinball          float8
+  pinball          float8,
+  average_precision float8,
+  mcc              float8,
+  brier            float8,
+  deviance         float8
 );
 COMMENT ON TYPE margin_evaluation IS 'how good a model is on labelled rows';
 COMMENT ON COLUMN margin_evaluation.rows IS 'rows counted';
@@ -35,6 +39,10 @@ COMMENT ON COLUMN margin_evaluation.mse IS 'regression: mean squared error';
 COMMENT ON COLUMN margin_evaluation.mae IS 'regression: mean absolute error';
 COMMENT ON COLUMN margin_evaluation.r2 IS 'regression: 1 - sum(y - f)^2/sum(y - mean y)^2; NULL when all targets are equal';
 COMMENT ON COLUMN margin_evaluation.pinball IS 'loss quantile: its mean';
+COMMENT ON COLUMN margin_evaluation.average_precision IS 'two classes, both present: area under the curve of precision against recall, in steps';
+COMMENT ON COLUMN margin_evaluation.mcc IS 'Matthews'' correlation of the predicted and the true class; NULL when either is always the same';
+COMMENT ON COLUMN margin_evaluation.brier IS 'two classes, logistic and calibrated models: mean of (P(second class) - 1 where it is that)^2';
+COMMENT ON COLUMN margin_evaluation.deviance IS 'loss poisson: mean deviance';
 
 CREATE TYPE margin_verification AS (
   rows         bigint,

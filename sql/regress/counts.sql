@@ -63,4 +63,5 @@ SELECT (s).metric, (s).losses, cardinality((s).fold_values) AS folds FROM (SELEC
 SELECT (margin_from_json(margin_to_json(soft))).weights = (soft).weights AS json, margin_pmml(soft) ~ 'functionName="regression" normalizationMethod="exp"' AS pmml FROM fits;
 SELECT round(sum(e.contribution)::numeric, 9) = round(margin_score(soft, x)::numeric, 9) AS score FROM fits, visits, LATERAL margin_explain(soft, x) AS e WHERE i = 5 GROUP BY soft, x;
 SELECT (train_margin(n, v, margin_options(loss => 'poisson', lambda => 0.01, exclude => '{i, n, w}'))).status FROM visits v;
+SELECT (train_margin(n, x, '{"loss": "poisson", "lambda": 0.1, "intercept": "true"}')).intercept[1] <> 0 AS spelled, (train_margin(n, x, '{"loss": "poisson", "lambda": 0.1, "intercept": "false"}')).intercept[1] = 0 AS without FROM visits;
 DROP TABLE fits, visits;

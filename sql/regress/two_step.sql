@@ -44,7 +44,7 @@ END $$;
 -- All figures of both forms, of rows of each group and of all.
 CREATE FUNCTION pg_temp.compare(which text) RETURNS TABLE (groups bigint, verify boolean, verify_bits boolean, evaluate boolean, evaluate_bits boolean, charts boolean)
 LANGUAGE plpgsql AS $$
-DECLARE label text; model text; regression boolean; three boolean; lost text[] := '{primal,margin_upper,dual,gap}'; sums text[] := '{log_loss,mse,mae,r2}';
+DECLARE label text; model text; regression boolean; three boolean; lost text[] := '{primal,margin_upper,dual,gap}'; sums text[] := '{log_loss,brier,mse,mae,r2,deviance}';
 BEGIN
   SELECT s.label, format('(SELECT m FROM step_models WHERE name = %L)', which), (s.m).classes IS NULL, cardinality((s.m).classes) = 3 INTO label, model, regression, three
     FROM step_models s WHERE name = which;

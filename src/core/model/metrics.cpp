@@ -33,6 +33,7 @@ void ClassificationMetrics::add(std::int32_t label, std::int32_t predicted, cons
   ++confusion_[row.cell];
   if (reliability_.has_value()) {
     log_loss_ += row.log_loss;
+    brier_ += row.brier;
     reliability_->add(row.probability, row.hit);
   }
   sketches_[row.sketch].add(row.score);
@@ -50,6 +51,8 @@ RowMetrics ClassificationMetrics::measure(std::int32_t label, std::int32_t predi
     const double p = std::exp(log_probability(odds, outputs, claimed));
     row.probability = p >= 0 ? std::min(p, 1.0) : 0.0;  // NaN, of overflown scores, counts as 0
     row.hit = label == claimed;
+    const double off = row.probability - (row.hit ? 1.0 : 0.0);
+    if (outputs == 1) row.brier = off * off;
   }
   if (outputs == 1) {
     row.sketch = label;
@@ -84,6 +87,7 @@ bool ClassificationMetrics::merge(const Sums& sums) {
   }
   rows_ += sums.rows;
   log_loss_ += sums.log_loss;
+  brier_ += sums.brier;
   for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += sums.confusion[i];
   for (int s = 0; s < 2; ++s) sketches_[s].merge(sums.sketches[s]);
   return true;
@@ -92,6 +96,7 @@ bool ClassificationMetrics::merge(const Sums& sums) {
 void ClassificationMetrics::merge(const ClassificationMetrics& other) {
   rows_ += other.rows_;
   log_loss_ += other.log_loss_;
+  brier_ += other.brier_;
   if (reliability_.has_value()) reliability_->merge(*other.reliability_);
   for (std::size_t i = 0; i < confusion_.size(); ++i) confusion_[i] += other.confusion_[i];
   for (int s = 0; s < 2; ++s) sketches_[s].merge(other.sketches_[s]);
@@ -155,6 +160,40 @@ std::optional<double> ClassificationMetrics::auc() const {
 std::optional<double> ClassificationMetrics::log_loss() const {
   if (!reliability_.has_value()) return std::nullopt;
   return log_loss_ / static_cast<double>(rows_);
+}
+
+std::optional<double> ClassificationMetrics::brier() const {
+  if (!reliability_.has_value() || classes_ != 2) return std::nullopt;
+  return brier_ / static_cast<double>(rows_);
+}
+
+std::optional<double> ClassificationMetrics::average_precision() const {
+  const std::vector<RocPoint> curve = roc();
+  if (curve.empty()) return std::nullopt;
+  const double negatives = static_cast<double>(sketches_[0].count()),
+               positives = static_cast<double>(sketches_[1].count());
+  double sum = 0;
+  for (std::size_t k = 1; k < curve.size(); ++k) {
+    const double hits = curve[k].true_positives * positives;
+    if (hits > 0)
+      sum += (curve[k].true_positives - curve[k - 1].true_positives) * hits /
+             (hits + curve[k].false_positives * negatives);
+  }
+  return sum;
+}
+
+std::optional<double> ClassificationMetrics::matthews() const {
+  const double all = static_cast<double>(rows_);
+  double right = 0, both = 0, truths = 0, claims = 0;
+  for (std::int32_t c = 0; c < classes_; ++c) {
+    const double truth = static_cast<double>(actual(c)) / all, claim = static_cast<double>(claimed(c)) / all;
+    right += static_cast<double>(cell(c, c)) / all;
+    both += truth * claim;
+    truths += truth * (1 - truth);
+    claims += claim * (1 - claim);
+  }
+  if (!(truths > 0) || !(claims > 0)) return std::nullopt;
+  return (right - both) / std::sqrt(truths * claims);
 }
 
 std::vector<RocPoint> ClassificationMetrics::roc() const {
@@ -225,8 +264,9 @@ std::vector<Reliability::Bin> Reliability::result() const {
   return out;
 }
 
-void RegressionMetrics::add(double target, double prediction) {
+void RegressionMetrics::add(double target, double prediction, double deviance) {
   ++rows_;
+  deviances_ += deviance;
   const double error = target - prediction;
   squares_ += error * error;
   absolutes_ += std::fabs(error);
@@ -258,6 +298,7 @@ void RegressionMetrics::merge(const Sums& sums) {
   part.squares_ = sums.squares;
   part.absolutes_ = sums.absolutes;
   part.errors_ = sums.errors;
+  part.deviances_ = sums.deviances;
   part.mean_ = mean;
   part.spread_ = sums.smallest < sums.largest ? std::max(0.0, spread.value()) : 0.0;
   merge(part);
@@ -270,6 +311,7 @@ void RegressionMetrics::merge(const RegressionMetrics& other) {
   squares_ += other.squares_;
   absolutes_ += other.absolutes_;
   errors_ += other.errors_;
+  deviances_ += other.deviances_;
   spread_ += other.spread_ + step * step * mine * theirs / all;
   mean_ += step * theirs / all;
   rows_ += other.rows_;
@@ -278,6 +320,8 @@ void RegressionMetrics::merge(const RegressionMetrics& other) {
 double RegressionMetrics::mean_squared_error() const { return squares_ / static_cast<double>(rows_); }
 
 double RegressionMetrics::mean_absolute_error() const { return absolutes_ / static_cast<double>(rows_); }
+
+double RegressionMetrics::mean_deviance() const { return deviances_ / static_cast<double>(rows_); }
 
 double RegressionMetrics::mean_pinball(double tau) const {
   // A side's share of |y − f| is half of it, and half of y − f more or less.

@@ -61,6 +61,7 @@ struct RocPoint {
 struct RowMetrics {
   std::size_t cell = 0;                  ///< of the confusion matrix
   double log_loss = 0, probability = 0;  ///< of models that give probabilities; the latter from 0 to 1
+  double brier = 0;                      ///< (P − 1[y])² of the second of two classes
   bool hit = false;                      ///< what that probability is of came true
   std::int32_t sketch = 0;               ///< 0 or 1, and the number for it
   double score = 0;
@@ -88,7 +89,7 @@ class ClassificationMetrics {
   /// made of them, when they do not fit each other.
   struct Sums {
     std::int64_t rows = 0;
-    double log_loss = 0;
+    double log_loss = 0, brier = 0;
     std::vector<std::int64_t> confusion;
     struct Bin {
       std::int64_t rows = 0, hits = 0;
@@ -111,6 +112,13 @@ class ClassificationMetrics {
   std::vector<double> margin_quantiles(const std::vector<double>& q) const;
   /// Two classes, both present.
   std::optional<double> auc() const;
+  /// The same: Σ (R_k − R_{k−1}) P_k over the distinct scores from the largest on, of recall R and precision P.
+  std::optional<double> average_precision() const;
+  /// Matthews' correlation of the predicted and the true class (Gorodkin 2004 for more than two); nothing where either is
+  /// always the same.
+  std::optional<double> matthews() const;
+  /// Mean of (P(second class) − 1[it is that])², of two classes.
+  std::optional<double> brier() const;
   /// Mean of −ln P(true class), for models that give probabilities.
   std::optional<double> log_loss() const;
   /// Two classes, both present: from (0, 0) to (1, 1), one step for each distinct score. Otherwise empty.
@@ -127,6 +135,7 @@ class ClassificationMetrics {
     const std::size_t cells = confusion_.size();
     archive(rows_);
     archive(log_loss_);
+    archive(brier_);
     archive(confusion_);
     if (reliability_.has_value() && !reliability_->exchange(archive)) return false;
     return sketches_[0].exchange(archive) && sketches_[1].exchange(archive) && confusion_.size() == cells && rows_ >= 0;
@@ -142,7 +151,7 @@ class ClassificationMetrics {
   double scale_;
   std::optional<Reliability> reliability_;  // of models that give probabilities
   std::int64_t rows_ = 0;
-  double log_loss_ = 0;
+  double log_loss_ = 0, brier_ = 0;
   std::vector<std::int64_t> confusion_;
   Sketch sketches_[2];  // two classes: the scores of each class; otherwise [0] holds the margins
 };
@@ -150,14 +159,15 @@ class ClassificationMetrics {
 /// Counters of a regression model.
 class RegressionMetrics {
  public:
-  void add(double target, double prediction);
+  /// `deviance`: twice the loss, where that is half a deviance.
+  void add(double target, double prediction, double deviance = 0);
   /// Adds rows of which only sums are known. Σ y² has to hold more digits than a double: what is left of it without the
   /// mean is the spread.
   struct Sums {
     std::int64_t rows = 0;
-    double squares = 0, absolutes = 0, errors = 0;  ///< Σ (y − f)², Σ |y − f|, Σ (y − f)
-    ExactSum targets, target_squares;               ///< Σ y, Σ y²
-    double smallest = 0, largest = 0;               ///< of the targets
+    double squares = 0, absolutes = 0, errors = 0, deviances = 0;  ///< Σ (y − f)², Σ |y − f|, Σ (y − f)
+    ExactSum targets, target_squares;                              ///< Σ y, Σ y²
+    double smallest = 0, largest = 0;                              ///< of the targets
   };
   void merge(const Sums& sums);
   void merge(const RegressionMetrics& other);
@@ -165,6 +175,7 @@ class RegressionMetrics {
   std::int64_t rows() const { return rows_; }
   double mean_squared_error() const;
   double mean_absolute_error() const;
+  double mean_deviance() const;
   /// The mean of the quantile loss of this τ: τ(y − f) for f ≤ y, (1 − τ)(f − y) beyond.
   double mean_pinball(double tau) const;
   /// 1 − Σ(y − f)² / Σ(y − ȳ)²; nothing when all targets are equal.
@@ -176,6 +187,7 @@ class RegressionMetrics {
     archive(squares_);
     archive(absolutes_);
     archive(errors_);
+    archive(deviances_);
     archive(mean_);
     archive(spread_);
     return rows_ >= 0;
@@ -183,7 +195,7 @@ class RegressionMetrics {
 
  private:
   std::int64_t rows_ = 0;
-  double squares_ = 0, absolutes_ = 0, errors_ = 0;
+  double squares_ = 0, absolutes_ = 0, errors_ = 0, deviances_ = 0;
   double mean_ = 0, spread_ = 0;  // of the targets: Σ (y − mean)², by Welford's update
 };
 

@@ -100,6 +100,13 @@ std::optional<double> Model::quantile() const {
   return tau == nullptr ? Options{}.quantile : *tau;
 }
 
+double Model::deviance(double score, double target) const {
+  if (!log_link()) return 0;
+  static const auto loss = make_loss("poisson", Options{});
+  require_target(*loss, target, 0);
+  return 2 * loss->value(score, target);
+}
+
 InitialModel start_from(const Model& m) {
   InitialModel start;
   start.weights.assign(m.weights.data(), m.weights.data() + m.weights.size());

@@ -64,6 +64,8 @@ struct Model {
   bool log_link() const { return !hard_margin() && loss == "poisson"; }
   /// Of a regression: what a score predicts.
   double prediction(double score) const { return log_link() ? std::exp(score) : score; }
+  /// Of a score for a target ≥ 0, twice the loss; 0 where the loss is no half of a deviance.
+  double deviance(double score, double target) const;
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
   bool probabilistic() const { return !calibration.empty() || logistic(); }
   /// Of a quantile regression, the share of labels that is to lie below its predictions.

@@ -47,7 +47,7 @@ const std::vector<OptionRecord>& option_records() {
                [](Options& s, std::string_view k, const Value& v) {
                  s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
                }},
-              {"intercept", "\"any\"", "true, false; of linear soft margins also 'penalized' (weight of a constant feature) or 'free'", "true: 'penalized' for linear soft margins but those of the loss quantile, else 'free'", ReadBy::every_training,
+              {"intercept", "\"any\"", "true, false; of linear soft margins also 'penalized' (weight of a constant feature) or 'free'", "true: 'penalized' for linear soft margins but those of the losses quantile and poisson, else 'free'", ReadBy::every_training,
  "every solver; 'penalized' soft margins alone, 'free' of these neither sgd nor train_margin_from", set_intercept},
               {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
                ReadBy::penalized_intercepts, "soft margins with a penalized intercept",

@@ -75,7 +75,9 @@ void set_class_weight(Options& s, std::string_view key, const Value& v) {
 void set_intercept(Options& s, std::string_view key, const Value& v) {
   const auto* const name = std::get_if<std::string>(&v.data);
   const auto is = [&](const char* word) { return name != nullptr && *name == word; };
-  s.intercept = is("free") || is("penalized") || boolean(key, v, "true, false, 'free' or 'penalized'");
+  // The literal true of an argument of any type is text.
+  s.intercept = is("free") || is("penalized") || is("true") ||
+                (!is("false") && boolean(key, v, "true, false, 'free' or 'penalized'"));
   s.intercept_form = is("free")        ? InterceptForm::free
                      : is("penalized") ? InterceptForm::penalized
                                        : InterceptForm::by_default;

@@ -88,11 +88,11 @@ ModelFigures::ModelFigures(const Model& model, const Options& options)
   scores_.resize(static_cast<std::size_t>(model.outputs()));
   odds_.resize(model.calibration.empty() ? 0 : scores_.size());
   if (model.regression()) {
-    folds_ += "+++++++<>";
+    folds_ += "++++++++<>";
   } else {
     const auto k = static_cast<std::int32_t>(model.classes.size());
     classes_.emplace(k, lp_norm(model.weights.data(), model.weights.size(), 2), model.probabilistic());
-    if (model.probabilistic()) folds_ += '+';
+    if (model.probabilistic()) folds_ += "++";
     // The confusion matrix; then, per bin of the reliability, rows, hits and the sum of probabilities.
     form.cells = k * k + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
     form.sketches = 2;
@@ -129,6 +129,7 @@ const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_l
   term_.cell_count = 1;
   if (model_.probabilistic()) {
     numbers_[first_ + log_loss] = row.log_loss;
+    numbers_[first_ + brier] = row.brier;
     const auto k = static_cast<std::int64_t>(model_.classes.size());
     const std::int64_t bin = k * k + 3 * static_cast<std::int64_t>(Reliability::bin_of(row.probability));
     cells_[1] = {bin, 1};
@@ -150,11 +151,12 @@ const Term& ModelFigures::term(const Row& x, double target, double upper_target,
   n[largest] = -infinity;
   if (target != upper_target) return term_;
   score(x);
-  const double error = target - scores_[0], square = target * target;
+  const double error = target - model_.prediction(scores_[0]), square = target * target;
   n[points] = 1;
   n[squares] = error * error;
   n[absolutes] = std::fabs(error);
   n[errors] = error;
+  n[deviances] = model_.deviance(scores_[0], target);
   n[targets] = n[smallest] = n[largest] = target;
   n[high] = square;
   n[low] = std::isfinite(square) ? std::fma(target, target, -square) : 0.0;
@@ -184,7 +186,10 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
   require_own(answer);
   ClassificationMetrics::Sums sums;
   sums.rows = answer.rows();
-  if (model_.probabilistic()) sums.log_loss = answer.number(first_ + log_loss);
+  if (model_.probabilistic()) {
+    sums.log_loss = answer.number(first_ + log_loss);
+    sums.brier = answer.number(first_ + brier);
+  }
   const std::size_t k = model_.classes.size();
   const auto matrix = static_cast<std::int64_t>(k * k);
   sums.confusion.assign(k * k, 0);
@@ -222,6 +227,7 @@ RegressionMetrics ModelFigures::regression(const Answer& answer) const {
   sums.squares = number(squares);
   sums.absolutes = number(absolutes);
   sums.errors = number(errors);
+  sums.deviances = number(deviances);
   sums.targets = answer.sum(first_ + targets);
   sums.target_squares = answer.sum(first_ + high);
   sums.target_squares.add(answer.sum(first_ + low));

@@ -37,13 +37,15 @@ class ModelFigures {
   RegressionMetrics regression(const Answer& answer) const;
 
  private:
-  /// Numbers of a term behind those of the verification: of classes the log loss alone.
+  /// Numbers of a term behind those of the verification: of classes the log loss and Brier's score alone.
   enum Number : std::size_t {
     log_loss = 0,
+    brier = 1,
     points = 0,
     squares,
     absolutes,
     errors,
+    deviances,
     targets,
     high,
     low,

@@ -20,7 +20,8 @@ struct EvaluateState {
   void add(PassCall& call, Datum label, const Row& x) {
     checked_scores(*model, model.scorer(), x, scores.data());
     if (!classes.has_value()) {
-      targets.add(call.label.number(label), scores[0]);
+      const double target = call.label.number(label);
+      targets.add(target, model->prediction(scores[0]), model->deviance(scores[0], target));
       return;
     }
     const std::int32_t truth = labels.find(

@@ -37,6 +37,9 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Classi
   out.set("margin_quantiles", FLOAT8ARRAYOID, float8_array(quantiles.data(), quantiles.size()));
   out.set_float8("auc", metrics.auc());
   out.set_float8("log_loss", metrics.log_loss());
+  out.set_float8("average_precision", metrics.average_precision());
+  out.set_float8("mcc", metrics.matthews());
+  out.set_float8("brier", metrics.brier());
   return out.finish();
 }
 
@@ -49,6 +52,7 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Regres
   out.set_float8("mae", metrics.mean_absolute_error());
   out.set_float8("r2", metrics.r_squared());
   if (const auto tau = model.quantile()) out.set_float8("pinball", metrics.mean_pinball(*tau));
+  if (model.log_link()) out.set_float8("deviance", metrics.mean_deviance());
   return out.finish();
 }
 
