@@ -79,7 +79,7 @@ CREATE FUNCTION margin_checker.conjugate(name text, a numeric, y numeric, epsilo
 CREATE FUNCTION margin_checker.rows_of(query text, m margin_model) RETURNS TABLE (i bigint, y numeric, x numeric[], c numeric, a numeric) LANGUAGE plpgsql AS $$
 BEGIN
   IF (m.options->>'l1_ratio')::numeric > 0 OR (m.options->>'standardize')::boolean OR m.options ? 'class_weight' OR m.kernel IS NOT NULL
-     OR m.stumps IS NOT NULL OR m.norm NOT IN (1, 2) OR cardinality(m.classes) > 2 OR m.encoder IS NOT NULL OR m.columns IS NOT NULL THEN
+     OR m.stumps IS NOT NULL OR m.norm NOT IN (1, 2) OR cardinality(m.classes) > 2 OR m.options->>'multiclass' = 'joint' OR m.encoder IS NOT NULL OR m.columns IS NOT NULL THEN
     RAISE 'the checker does not take this model';
   END IF;
   RETURN QUERY EXECUTE format($q$

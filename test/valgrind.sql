@@ -24,6 +24,8 @@ INSERT INTO models SELECT 'three curved', train_margin(k, x, margin_options(kern
 
 INSERT INTO models SELECT 'ranges ' || p, train_margin(numrange(id - 9, id + 9), x, margin_options(loss => 'interpolate', norm => p, history => true, dual_weights => true) ORDER BY id) FROM points, unnest('{2,1.5}'::float8[]) AS p GROUP BY p;
 
+INSERT INTO models SELECT 'joint ' || loss || form, train_margin(k, x, margin_options(lambda => 0.01, loss => loss, multiclass => 'joint', intercept => form, history => true, dual_weights => true) ORDER BY id) FROM points, unnest('{logistic,hinge}'::text[]) AS loss, unnest('{free,penalized}'::text[]) AS form GROUP BY loss, form;
+
 INSERT INTO models SELECT 'fourier', train_margin(y, margin_fourier(x, 20, 0.01), margin_options(lambda => 0.01)) FROM points;
 
 SELECT count(margin_predict(model, x)), count(margin_plot(model)) FROM models, points WHERE (model).history IS NOT NULL AND id <= 10;

@@ -7,6 +7,7 @@ CREATE FUNCTION pg_temp.problem_of(solver text, problem text) RETURNS jsonb LANG
   SELECT jsonb_build_object('solver', solver, 'max_iterations', 50, 'intercept', CASE WHEN problem = 'soft margin' THEN '"penalized"' ELSE 'false' END::jsonb)
          || CASE WHEN solver ~ '^(boosting|linear_program)' THEN '{"norm": 1}'
                  WHEN problem LIKE 'soft%' THEN '{"lambda": 0.1}'
+                 WHEN problem = 'classes jointly' THEN '{"lambda": 0.1, "multiclass": "joint"}'
                  WHEN problem = 'maximum likelihood' THEN '{"lambda": 0, "loss": "logistic"}'
                  WHEN problem = 'interpolation' THEN '{"loss": "interpolate"}' ELSE '{}' END::jsonb
          || CASE WHEN problem LIKE '%kernel' THEN '{"kernel": "rbf"}' ELSE '{}' END::jsonb $$;
@@ -16,6 +17,11 @@ DECLARE hint text; m margin_model;
 BEGIN
   IF options->>'loss' = 'interpolate' THEN
     m := train_margin(t, x, options ORDER BY i) FROM flowers;
+  ELSIF options->>'multiclass' = 'joint' THEN
+    IF options ? 'initial' THEN
+      options := options || '{"initial": {"weights": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "intercept": [0, 0, 0]}}';
+    END IF;
+    m := train_margin(i % 3, x, options ORDER BY i) FROM flowers;
   ELSE
     m := train_margin(y, x, options ORDER BY i) FROM flowers;
   END IF;

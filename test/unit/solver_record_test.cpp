@@ -29,6 +29,19 @@ Dataset classes(bool separable) {
   return data;
 }
 
+/// Three classes on the same rows.
+Dataset three_classes() {
+  Dataset data(Dataset::Outcome::classes);
+  const Dataset two = classes(false);
+  for (const char* name : {"a", "b", "c"}) data.classes().intern(name, name[0] - 'a');
+  for (std::int64_t i = 0; i < two.rows(); ++i) {
+    double x[3] = {0, 0, 0};
+    add(1.0, two.row(i), x);
+    data.append(dense_row(x, 3), static_cast<std::int32_t>(i % 3));
+  }
+  return data;
+}
+
 Dataset numbers(Dataset::Outcome outcome) {
   Dataset data(outcome);
   const double x[][3] = {{1, 0.5, -0.2}, {-0.4, 1.2, 0.7}, {0.3, -0.9, 1.1}};
@@ -65,6 +78,14 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
       out.push_back(o);
     }
   }
+  if ((record.problems & Record::joint) != 0)
+    for (const char* loss : {"logistic", "hinge"}) {
+      Value::Object o = base;
+      o["lambda"].data = 0.01;
+      o["loss"].data = std::string(loss);
+      o["multiclass"].data = std::string("joint");
+      out.push_back(o);
+    }
   if ((record.problems & Record::likelihood) != 0) {
     Value::Object o = base;
     o["lambda"].data = 0.0;
@@ -82,7 +103,7 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
 Model solve(const Options& options, bool separable = true) {
   Progress progress;
   if (options.loss == "interpolate") return train(numbers(Dataset::Outcome::intervals), options, progress);
-  return train(classes(separable), options, progress);
+  return train(options.multiclass == Multiclass::joint ? three_classes() : classes(separable), options, progress);
 }
 
 Model solve(const Value::Object& options) { return solve(parse_options(options)); }
@@ -106,7 +127,7 @@ std::vector<Value> samples(const OptionRecord& option) {
   };
   for (const Value& value : candidates) offer(value);
   for (const char* word : {"cyclic", "average", "sgd", "stumps", "quadratic", "adaboost", "balanced", "platt", "ignore",
-                           "null", "skip", "error", "notice", "a name"})
+                           "null", "skip", "one_vs_rest", "error", "notice", "a name"})
     offer({std::string(word)});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;

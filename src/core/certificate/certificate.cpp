@@ -5,6 +5,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/certificate/interpolation.hpp"
+#include "core/certificate/joint.hpp"
 #include "core/certificate/kernel.hpp"
 #include "core/certificate/kernel_check.hpp"
 #include "core/certificate/l2_margin.hpp"
@@ -41,6 +42,8 @@ std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors
                                                 v.intercept != nullptr ? *v.intercept : 0.0, objective.intercept,
                                                 with_dual);
   if (objective.likelihood()) return std::make_unique<LikelihoodCheck>(objective, v.weights, v.intercept);
+  if (joint_of(objective.loss) != nullptr)
+    return std::make_unique<JointCheck>(objective, v.weights, v.intercept, with_dual);
   if (!objective.hard_margin()) return std::make_unique<RiskCheck>(objective, v.weights, v.intercept, with_dual);
   if (objective.norm != 2)
     return std::make_unique<NormCheck>(objective.classes, objective.dimensions, objective.norm, v.weights, v.intercept,

@@ -5,7 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
-#include "core/loss/loss.hpp"
+#include "core/loss/joint.hpp"
 
 namespace margin {
 
@@ -88,9 +88,33 @@ std::optional<FieldConflict> conflict_of(const Model& m, const Options& s) {
   const bool told = s.sparse_norm || s.norm != 2;
   if (told && !(s.sparse_norm ? m.norm > 1 && m.norm <= 2 : m.norm == s.norm))
     return FieldConflict{"norm", "is not that of the options"};
+  if (s.multiclass == Multiclass::joint) {
+    if (m.regression() || !m.lambda || m.lambda == 0.0 || !has_joint_form(m.loss) || m.basis != nullptr ||
+        s.l1_ratio > 0)
+      return FieldConflict{
+          "options",
+          "say that classes were trained jointly, which no training does with this model's loss, lambda or kernel"};
+  }
   if (s.learners == Learners::stumps && stumps_of(m.basis.get()) == nullptr)
     return FieldConflict{"stumps", "is NULL, but the options ask for them"};
   return std::nullopt;
+}
+
+bool Model::joint() const {
+  const auto given = options.find("multiclass");
+  const auto* const name = given == options.end() ? nullptr : std::get_if<std::string>(&given->second.data);
+  return name != nullptr && *name == "joint";
+}
+
+bool Model::converts_scores() const { return !calibration.empty() || (logistic() && joint() && outputs() > 1); }
+
+void Model::log_odds(const double* scores, double* out) const {
+  if (!calibration.empty())
+    calibration.log_odds(scores, out);
+  else if (converts_scores())
+    softmax_log_odds(scores, outputs(), out);
+  else if (out != scores)
+    std::copy_n(scores, outputs(), out);
 }
 
 std::optional<double> Model::quantile() const {

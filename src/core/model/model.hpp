@@ -66,8 +66,15 @@ struct Model {
   double prediction(double score) const { return log_link() ? std::exp(score) : score; }
   /// Of a score for a target ≥ 0, twice the loss; 0 where the loss is no half of a deviance.
   double deviance(double score, double target) const;
+  /// Its classes were trained jointly (option multiclass); of two that is known from the options alone.
+  bool joint() const;
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.
   bool probabilistic() const { return !calibration.empty() || logistic(); }
+  /// ln(p/(1 − p)) of every output's probability, from the scores: theirs, those of their softmax where the classes were
+  /// trained jointly, or calibrated ones. `out` may be `scores`.
+  void log_odds(const double* scores, double* out) const;
+  /// Scores are not log-odds as they are.
+  bool converts_scores() const;
   /// Of a quantile regression, the share of labels that is to lie below its predictions.
   std::optional<double> quantile() const;
   std::int32_t outputs() const { return static_cast<std::int32_t>(weights.rows()); }

@@ -6,6 +6,7 @@
 #include "core/base/memory_limit.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/loss/joint.hpp"
 #include "core/math/norm.hpp"
 
 namespace margin {
@@ -17,6 +18,17 @@ bool Verification::objective_is_known() const {
   return !options_.standardize && !options_.class_weight_balanced;
 }
 
+/// Lambda, or what of it is on the one vector of a joint model of two classes (problem/problem.cpp).
+double Verification::penalty() const {
+  return model_.lambda.value_or(0) * (options_.multiclass == Multiclass::joint && model_.outputs() == 1 ? 0.5 : 1.0);
+}
+
+/// The scores of a row are dual weights of it: any row proves something.
+bool Verification::dual_of_scores() const {
+  const JointLoss* const joint = joint_of(loss_.get());
+  return joint != nullptr && joint->form() == JointLoss::Form::multinomial;
+}
+
 Objective Verification::objective(bool soft) const {
   Objective o;
   o.task = model_.task;
@@ -25,7 +37,7 @@ Objective Verification::objective(bool soft) const {
   o.norm = model_.norm;
   o.interpolate = model_.interpolates();
   o.loss = soft ? loss_.get() : nullptr;
-  o.lambda = model_.lambda.value_or(0);
+  o.lambda = penalty();
   o.l1_ratio = options_.l1_ratio;
   o.intercept = options_.intercept;
   o.free_intercept = soft && options_.free_intercept();
@@ -46,7 +58,8 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   vectors.basis = model.basis.get();
   // Kernel models and interpolations say more than the objective: margins, and how far targets are met.
   if (!soft || kernel || objective_is_known()) {
-    if (soft) loss_ = make_loss(model.loss, options);
+    const bool joint = options.multiclass == Multiclass::joint && model.outputs() > 1;
+    if (soft) loss_ = joint ? make_joint_loss(model.loss, options) : make_loss(model.loss, options);
     check_ = make_check(objective(soft), vectors, dual_counts_ && (kernel || objective_is_known()));
     check_size_ = check_->folds().size();
   }
@@ -60,7 +73,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   // bounds no free intercept.
   if (!options.standardize && !options.free_intercept() && !model.likelihood() && !std::isnan(model.certificate.gap))
     certain_.emplace(objective(soft), vectors.weights, vectors.intercept,
-                     distance_bound(model.certificate.gap, *model.lambda, options.l1_ratio));
+                     distance_bound(model.certificate.gap, penalty(), options.l1_ratio));
 }
 
 /// Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest from
@@ -217,8 +230,9 @@ VerifiedModel Verification::result(const Progress& progress) const {
     out.margin_lower = c.lower;
     out.margin_upper = finite(dual);
   } else {
-    // At lambda 0 the rows prove a bound without dual weights; 0 is none.
-    dual = dual_counts_ || (model_.likelihood() && c.lower > 0) ? c.lower : unknown;
+    // At lambda 0, and of a softmax, the rows prove a bound without dual weights; 0 is none.
+    const bool by_rows = (model_.likelihood() || dual_of_scores()) && c.lower > 0;
+    dual = dual_counts_ || by_rows ? c.lower : unknown;
     gap = primal - dual;
     if (model_.basis != nullptr) {
       out.errors = c.errors;

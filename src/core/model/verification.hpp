@@ -47,6 +47,8 @@ class Verification {
 
  private:
   Objective objective(bool soft) const;
+  double penalty() const;
+  bool dual_of_scores() const;
   bool objective_is_known() const;
   double class_weight(std::int32_t label) const;
   void start_dual_weights();

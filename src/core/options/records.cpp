@@ -122,6 +122,14 @@ const std::vector<OptionRecord>& option_records() {
                  s.calibration = choice<Calibrate>(
                      k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
                }},
+              {"multiclass", "text",
+               "one_vs_rest, joint: how linear soft margins tell more than two classes apart; joint: softmax regression "
+               "(loss logistic) or Crammer and Singer's machine (hinge)",
+               "one_vs_rest", ReadBy::every_training, "soft margins with classes",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.multiclass = choice<Multiclass>(
+                     k, v, {{"one_vs_rest", Multiclass::one_vs_rest}, {"joint", Multiclass::joint}});
+               }},
               {"unseen", "text",
                "error, ignore: what becomes of features of a sparse row that the training did not have", "error",
                ReadBy::every_training, "who uses the model",

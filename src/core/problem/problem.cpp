@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/progress.hpp"
 #include "core/kernel/kernel.hpp"
-#include "core/loss/loss.hpp"
+#include "core/loss/joint.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
 
@@ -171,6 +171,25 @@ void set_target_units(Problem& p, const Options& s, const Progress& progress) {
   p.loss = make_loss(p.loss_name, scaled);
 }
 
+/// All classes at once. Of two, the weights of one are those of the other with the sign changed: w and −w for their
+/// difference 2w, whose penalty is that of 2w at half of lambda.
+void set_joint(Problem& p, const Options& s) {
+  if (p.task == Task::regression)
+    throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' means nothing to a regression",
+                "Leave it out, or choose the loss logistic or hinge.");
+  if (p.lambda == 0)
+    throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' needs a lambda above 0",
+                "At lambda 0 the weights of all classes could move alike; give a small lambda, for example 1e-8.");
+  if (p.l1_ratio > 0)
+    throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' has no elastic net",
+                "Leave l1_ratio out, or multiclass, which trains one class against the rest.");
+  std::shared_ptr<const Loss> joint = make_joint_loss(p.loss_name, s);
+  if (p.task == Task::multiclass)
+    p.loss = std::move(joint);
+  else
+    p.lambda *= 0.5;
+}
+
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.
 void set_kernel(Problem& p, const Options& s, const Method& method, const Progress& progress) {
   const bool linear = s.kernel.empty() || s.kernel == "linear";
@@ -189,6 +208,8 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
     refuse("option \"intercept_scale\"", "The intercept of a kernel model is free: it is not regularised.");
   if (s.intercept_form == InterceptForm::penalized)
     refuse("option \"intercept\" => 'penalized'", "The intercept of a kernel model is free: leave the option out.");
+  if (s.multiclass == Multiclass::joint)
+    refuse("option \"multiclass\" => 'joint'", "It tells more than two classes apart one against the rest.");
   if (s.initial) refuse("option \"initial\"", "Kernel models are trained from the start.");
   if (s.l1_ratio > 0 && !p.hard_margin)
     refuse("option \"l1_ratio\"", "It has no weights on features that could be made sparse.");
@@ -276,6 +297,9 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     throw Error(ErrorKind::unsupported, "option \"norm\" below 2 needs a hard margin",
                 "Leave lambda out, or give l1_ratio for a soft margin with sparse weights.");
   set_kernel(p, options, method, progress);
+  if (options.multiclass == Multiclass::joint && p.hard_margin)
+    throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' needs lambda",
+                "Without lambda the margin is hard; in the l2 norm it separates all classes at once anyway.");
   if (options.learners != Learners::features && (!p.hard_margin || p.norm != 1))
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");
@@ -298,6 +322,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.free_intercept = options.free_intercept() && p.kernel == nullptr && p.lambda > 0;
   p.loss_name = options.loss.empty() ? "hinge" : options.loss;
   p.loss = make_loss(p.loss_name, options);
+  if (options.multiclass == Multiclass::joint) set_joint(p, options);
   if (p.likelihood()) check_likelihood(p, options);
   set_row_weights(p, options, progress);
   if (p.task == Task::regression) set_target_units(p, options, progress);

@@ -62,6 +62,7 @@ std::uint64_t identity(const Model& m, const Options& o) {
   out(o.intercept_scale);
   out(o.standardize);
   out(o.class_weight_balanced);
+  out(o.multiclass == Multiclass::joint);
   for (const auto& [name, weight] : o.class_weight) {
     out(name);
     out(weight);
@@ -86,7 +87,7 @@ ModelFigures::ModelFigures(const Model& model, const Options& options)
   first_ = folds_.size();
   row_.resize(verified_.size());
   scores_.resize(static_cast<std::size_t>(model.outputs()));
-  odds_.resize(model.calibration.empty() ? 0 : scores_.size());
+  odds_.resize(model.converts_scores() ? scores_.size() : 0);
   if (model.regression()) {
     folds_ += "++++++++<>";
   } else {
@@ -122,7 +123,7 @@ const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_l
   verification_.measure(x, label, memory_limit, row_.data());
   take_verified();
   score(x);
-  if (!odds_.empty()) model_.calibration.log_odds(scores_.data(), odds_.data());
+  if (!odds_.empty()) model_.log_odds(scores_.data(), odds_.data());
   const RowMetrics row = classes_->measure(label, decide(model_.outputs(), scores_.data()), scores_.data(),
                                            odds_.empty() ? nullptr : odds_.data());
   cells_[0] = {static_cast<std::int64_t>(row.cell), 1};

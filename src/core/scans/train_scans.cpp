@@ -39,6 +39,9 @@ std::optional<Error> reason_against(const Options& o) {
     return refused("a free intercept", "Train with train_margin, or give intercept => 'penalized'.");
   if (o.initial.has_value())
     return refused("option \"initial\"", "Leave it out: a sample of the rows gives the start.");
+  if (o.multiclass == Multiclass::joint)
+    return refused("option \"multiclass\" => 'joint'",
+                   "Train with train_margin, or leave it out: scans train one class against the rest.");
   if (o.lambda == 0.0)
     return refused("lambda => 0", "Train with train_margin, or give a small lambda, for example 1e-9.");
   return std::nullopt;

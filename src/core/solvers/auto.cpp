@@ -17,7 +17,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/loss/loss.hpp"
+#include "core/loss/joint.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -35,6 +35,7 @@ extern const Solver& newton_cg;
 extern const Solver& smo;
 extern const Solver& sampling;
 extern const Solver& irls;
+extern const Solver& joint;
 extern const Solver& soft_auto;
 
 namespace {
@@ -254,6 +255,7 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
                 "Or give lambda for a soft margin, one class against the rest.");
   }
   if (problem.likelihood()) return irls;
+  if (joint_of(problem.loss.get()) != nullptr) return joint;
   return problem.hard_margin ? solver_of_hard_margin(problem.norm, options) : soft_auto;
 }
 
@@ -261,6 +263,7 @@ const Solver& likely_solver_of_auto(const Options& options) {
   if (options.loss == "interpolate") return interpolation;
   if (!options.kernel.empty() && options.kernel != "linear") return smo;
   if (options.lambda == 0.0) return irls;
+  if (options.multiclass == Multiclass::joint && !options.hard_margin()) return joint;
   return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
 }
 

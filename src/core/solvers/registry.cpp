@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/loss/joint.hpp"
 #include "core/options/foreign_names.hpp"
 #include "core/options/options.hpp"
 #include "core/solvers/solver.hpp"
@@ -24,6 +25,7 @@ extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& sgd;
 extern const Solver& irls;
+extern const Solver& joint;
 extern const Solver& newton;
 extern const Solver& newton_cg;
 extern const Solver& soft_auto;
@@ -51,6 +53,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &newton,
       &newton_cg,
       &irls,
+      &joint,
       &soft_auto,
       &smo,
       &sampling,
@@ -119,9 +122,9 @@ bool SolverRecord::reads(std::string_view option) const { return contains(option
 
 std::string SolverRecord::problem() const {
   std::string text;
-  for (const auto& [kind, words] :
-       {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
-        std::pair(interpolation, "interpolation"), std::pair(likelihood, "maximum likelihood")})
+  for (const auto& [kind, words] : {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
+                                    std::pair(interpolation, "interpolation"),
+                                    std::pair(likelihood, "maximum likelihood"), std::pair(joint, "classes jointly")})
     if ((problems & kind) != 0) text += (text.empty() ? "" : " or ") + std::string(words);
   return text + (kernels ? ", kernel" : "");
 }
@@ -171,6 +174,8 @@ const Solver& choose_solver(const Problem& problem, const Options& options) {
                                  ? "targets are met exactly by \"interpolation\" alone"
                              : problem.likelihood() && (record.problems & SolverRecord::likelihood) == 0
                                  ? "it needs a lambda above 0; at 0 there is \"irls\" alone"
+                             : joint_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::joint) == 0
+                                 ? "it trains one class against the rest; all at once there is \"joint\" alone"
                              : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
                                                                             : solver.unsupported_reason(problem);
   if (!reason.empty())

@@ -116,7 +116,7 @@ class Validation {
   void measure(std::int32_t f, std::size_t k, const Model& model) {
     unfinished_ += model.status != Status::optimal;
     const Scorer scorer = scorer_of(model);
-    HeldOut held_out(data_, rank_, metric_);
+    HeldOut held_out(data_, rank_, metric_, settings_.multiclass == Multiclass::joint);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
       if (rows_.fold[static_cast<std::size_t>(i)] != f) continue;

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/loss/loss.hpp"
+#include "core/loss/joint.hpp"
 #include "core/model/model.hpp"
 #include "core/problem/target_units.hpp"
 
 namespace margin {
 
-HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric)
+HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, bool softmax)
     : data_(data), rank_(rank), metric_(metric) {
+  if (softmax && metric == Metric::log_loss && rank.size() > 2) odds_.resize(rank.size());
   if (data.outcome() == Dataset::Outcome::classes)
     classes_.emplace(static_cast<std::int32_t>(rank.size()), 0, metric == Metric::log_loss);
 }
@@ -19,7 +20,9 @@ void HeldOut::add(std::int64_t i, const double* scores) {
   if (!(data_.weight(i) > 0)) return;
   if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0]);
   const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
-  classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores);
+  if (!odds_.empty()) softmax_log_odds(scores, outputs, odds_.data());
+  classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores,
+                odds_.empty() ? nullptr : odds_.data());
 }
 
 std::optional<double> HeldOut::value() const {

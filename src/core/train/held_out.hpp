@@ -14,8 +14,9 @@ namespace margin {
 /// The metric of one model over rows that it has not seen. Counts those of a weight above 0.
 class HeldOut {
  public:
-  /// `rank`: the classes' positions in the model's order. Both references are kept.
-  HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric);
+  /// `rank`: the classes' positions in the model's order. Both references are kept. `softmax`: the scores of more than two
+  /// classes are those of a joint model.
+  HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, bool softmax = false);
 
   /// Row i, with one score per output.
   void add(std::int64_t i, const double* scores);
@@ -28,6 +29,7 @@ class HeldOut {
   Metric metric_;
   std::optional<ClassificationMetrics> classes_;
   RegressionMetrics numbers_;
+  std::vector<double> odds_;
 };
 
 /// The metric on the rows of fold f of the best constant prediction for those that train for it.

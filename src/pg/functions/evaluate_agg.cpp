@@ -11,7 +11,7 @@ namespace {
 struct EvaluateState {
   EvaluateState(std::string flat, bool) : model(std::move(flat)) {
     scores.resize(static_cast<std::size_t>(model->outputs()));
-    odds.resize(model->calibration.empty() ? 0 : scores.size());
+    odds.resize(model->converts_scores() ? scores.size() : 0);
     if (!model->regression())
       classes.emplace(static_cast<std::int32_t>(model->classes.size()),
                       lp_norm(model->weights.data(), model->weights.size(), 2), model->probabilistic());
@@ -26,7 +26,7 @@ struct EvaluateState {
     }
     const std::int32_t truth = labels.find(
         call.label, label, [&](const LabelReader::ClassName& name) { return model.class_index(name.text); });
-    if (!odds.empty()) model->calibration.log_odds(scores.data(), odds.data());
+    if (!odds.empty()) model->log_odds(scores.data(), odds.data());
     classes->add(truth, decide(model->outputs(), scores.data()), scores.data(), odds.empty() ? nullptr : odds.data());
   }
   void merge(const EvaluateState& other) {
@@ -46,7 +46,7 @@ struct EvaluateState {
   std::optional<ClassificationMetrics> classes;
   RegressionMetrics targets;
   LabelCache labels;
-  std::vector<double> scores, odds;  // odds: of calibrated models
+  std::vector<double> scores, odds;  // odds: of models whose scores are none
 };
 
 /// The SVG of a state; NULL without rows.

@@ -113,9 +113,9 @@ Datum typed_class(PredictCall& call, Predictor& p, std::int32_t index) {
 
 /// The log-odds of the row that was scored last.
 const double* log_odds(Predictor& p) {
-  if (p->calibration.empty()) return p.scores.data();
+  if (!p->converts_scores()) return p.scores.data();
   p.odds.resize(p.scores.size());
-  p->calibration.log_odds(p.scores.data(), p.odds.data());
+  p->log_odds(p.scores.data(), p.odds.data());
   return p.odds.data();
 }
 

@@ -1,0 +1,312 @@
+#include "core/certificate/joint.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/certificate/balanced_flows.hpp"
+#include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+JointCheck::JointCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
+    : objective_(objective),
+      loss_(*joint_of(objective.loss)),
+      weights_(weights),
+      intercept_(intercept),
+      with_dual_(with_dual || loss_.form() == JointLoss::Form::multinomial),
+      classes_(static_cast<std::size_t>(objective.classes)),
+      numbers_(head + own),
+      scores_(classes_),
+      p_(classes_),
+      coefficients_(classes_),
+      balance_(classes_) {
+  norm_ = lp_norm(weights, static_cast<std::int64_t>(classes_) * objective.dimensions, 2);
+  if (!with_dual_) return;
+  total_ = Weights::Zero(objective.classes, objective.dimensions);
+  block_ = total_;
+  if (!objective.free_intercept) return;
+  flow_.resize(classes_ * classes_);
+  entropy_.assign(classes_ * classes_, 0.0);
+  reach_ = entropy_;
+}
+
+void JointCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
+  const Row& x = row.x;
+  const double c = row.loss_weight, norm = margin::norm(x);
+  const auto k = static_cast<double>(classes_);
+  std::size_t best = 0;
+  double largest = 0, offset = 0;
+  for (std::size_t o = 0; o < classes_; ++o) {
+    const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
+    const double u = dot(x, weights_ + o * static_cast<std::size_t>(objective_.dimensions)) + b;
+    scores_[o] = u;
+    if (u > scores_[best]) best = o;
+    largest = std::max(largest, std::fabs(u));
+    offset = std::max(offset, std::fabs(b));
+  }
+  std::fill_n(numbers, head + own, 0.0);
+  std::fill_n(coefficients, classes_, 0.0);
+  const bool wrong = static_cast<std::int32_t>(best) != row.label;
+  numbers[0] = 1;
+  numbers[1] = wrong ? 1 : 0;
+  numbers[2] = norm;
+  numbers[3] = row.sample_weight;
+  numbers[4] = wrong ? c : 0;
+  if (!(c > 0)) return;
+  const double value = loss_.value(scores_.data(), objective_.classes, row.label);
+  // Every score errs by as much as one of RiskCheck, and φ by twice that. Its own evaluation: differences of scores,
+  // exponentials e^(−t) that err by t + 4 ulps (t e^(−t) < 1) and their sum.
+  const double error = epsilon * ((x.count + 4.0) * (norm * norm_) + 2 * offset) + tiny * (x.count + 8.0);
+  const double own_error = epsilon * (8 * value + 4 * largest);
+  const double rest = loss_.form() == JointLoss::Form::multinomial
+                          ? epsilon * (k + 8) * std::min(value, k) + 8 * epsilon * k * std::min(1.0, value)
+                          : 4 * epsilon;
+  numbers[6] = c * value;
+  numbers[7] = c * (2 * error + own_error + rest);
+  if (value > 0 || norm_ > 0 || offset > 0) numbers[8] = c * (x.count + k + 8.0) + 4;
+}
+
+void JointCheck::take(const double* n) {
+  rows_ += static_cast<std::int64_t>(n[0]);
+  errors_ += static_cast<std::int64_t>(n[1]);
+  radius_ = std::max(radius_, n[2]);
+  total_weight_.add(n[3]);
+  error_weight_.add(n[4]);
+  support_ += static_cast<std::int64_t>(n[5]);
+  value_.add(n[6]);
+  value_error_ += n[7];
+  vanished_ += n[8];
+  dual_value_.add(n[9]);
+  dual_size_ += n[10];
+  mass_ += n[11];
+  unseen_ += n[12];
+}
+
+/// What the row's p adds to `numbers`, to the sums by class and pairs of classes, and its coefficients a c; false: nothing.
+bool JointCheck::take_dual(const CheckedRow& row, double norm, double* numbers) {
+  const auto y = static_cast<std::size_t>(row.label);
+  const double c = row.loss_weight;
+  const auto k = static_cast<double>(classes_);
+  if (row.dual == nullptr) {
+    if (loss_.form() != JointLoss::Form::multinomial) return false;
+    loss_.maximiser(scores_.data(), objective_.classes, row.label, p_.data());
+  } else {
+    for (std::size_t o = 0; o < classes_; ++o) p_[o] = row.dual[o] < 0 ? -row.dual[o] : 0.0;  // NaN counts as 0
+  }
+  p_[y] = 0;
+  double others = 0;
+  for (const double p : p_) others += p;
+  if (!(others < infinity)) return false;
+  if (others > 1) {  // the nearest end of a ray from the row's own class
+    for (double& p : p_) p = p / others * (1 - 4 * k * epsilon);
+    others = 0;
+    for (const double p : p_) others += p;
+  }
+  if (!(others > 0)) return false;
+  const bool entropic = loss_.form() == JointLoss::Form::multinomial;
+  double value = entropic ? 0.0 : others, size = others;
+  if (entropic) {
+    // 1 − Σ p errs by k ulps of Σ p, which the logarithm in front of it multiplies.
+    const double last = others < 1 ? -std::log1p(-others) : 0.0;
+    value = (1 - others) * last;
+    size += others * (1 + last);
+  }
+  for (std::size_t o = 0; o < classes_; ++o) {
+    const double p = p_[o];
+    coefficients_[o] = -c * p;
+    if (o == y) coefficients_[o] = c * others;
+    if (p == 0) continue;
+    const double h = entropic ? -p * std::log(p) : 0.0;
+    value += h;
+    size += std::fabs(h);
+    if (flow_.empty()) continue;
+    flow_[y * classes_ + o].add(c * p);
+    entropy_[y * classes_ + o] += c * h;
+    reach_[y * classes_ + o] += c * p * norm;
+  }
+  for (std::size_t o = 0; o < classes_; ++o) balance_[o].add(coefficients_[o]);
+  moved_.add(c * others);
+  numbers[5] = 1;
+  numbers[9] = c * value;
+  numbers[10] = c * size;
+  numbers[11] = 2 * c * others * (norm + objective_.constant_feature());
+  numbers[12] = (norm + objective_.constant_feature() + row.x.count + c + 4) * (k + 1);
+  return true;
+}
+
+void JointCheck::add(const CheckedRow& row) {
+  measure(row, numbers_.data(), coefficients_.data());
+  const bool supports = with_dual_ && row.loss_weight > 0 && take_dual(row, numbers_[2], numbers_.data());
+  take(numbers_.data());
+  if (!supports) return;
+  for (Eigen::Index o = 0; o < block_.rows(); ++o)
+    if (coefficients_[static_cast<std::size_t>(o)] != 0)
+      margin::add(coefficients_[static_cast<std::size_t>(o)], row.x, block_.row(o).data());
+  // A block reads more numbers than its sums are.
+  if (++block_rows_ >= 512 &&
+      static_cast<double>(block_rows_) * row.x.count >= 8.0 * static_cast<double>(block_.cols()))
+    flush();
+}
+
+void JointCheck::flush() const {
+  if (block_rows_ == 0) return;
+  total_ += block_;
+  block_.setZero();
+  ++blocks_;
+  longest_block_ = std::max(longest_block_, block_rows_);
+  block_rows_ = 0;
+}
+
+void JointCheck::widen(std::int32_t dimensions, const double* weights) {
+  objective_.dimensions = dimensions;
+  weights_ = weights;
+  widened_ = true;
+  if (!with_dual_) return;
+  margin::widen(total_, dimensions);
+  margin::widen(block_, dimensions);
+}
+
+std::string JointCheck::folds() const { return "++>++0+++0000"; }
+
+bool JointCheck::tells_sums() const {
+  return with_dual_ && !widened_ && !lost_ && pairs() + static_cast<std::size_t>(total_.size()) <= largest_state;
+}
+
+std::vector<double> JointCheck::state() const {
+  const bool sums = tells_sums();
+  std::vector<double> s = {static_cast<double>(rows_),
+                           static_cast<double>(errors_),
+                           radius_,
+                           total_weight_.value(),
+                           error_weight_.value(),
+                           sums ? static_cast<double>(support_) : 0.0,
+                           value_.value(),
+                           value_error_,
+                           vanished_,
+                           0,
+                           0,
+                           0,
+                           0};
+  if (!sums) return s;
+  flush();
+  s[9] = dual_value_.value();
+  s[10] = dual_size_;
+  s[11] = mass_;
+  s[12] = unseen_;
+  s.insert(s.end(), {moved_.value(), static_cast<double>(longest_block_), static_cast<double>(blocks_)});
+  for (const ExactSum& b : balance_) s.push_back(b.value());
+  for (const ExactSum& f : flow_) s.push_back(f.value());
+  s.insert(s.end(), entropy_.begin(), entropy_.end());
+  s.insert(s.end(), reach_.begin(), reach_.end());
+  s.insert(s.end(), total_.data(), total_.data() + total_.size());
+  return s;
+}
+
+bool JointCheck::merge(const std::vector<double>& s) {
+  const std::size_t short_size = head + own;
+  const bool sums = s.size() != short_size;
+  if (sums && (!with_dual_ || widened_ ||
+               s.size() != short_size + 3 + classes_ + pairs() + static_cast<std::size_t>(total_.size())))
+    return false;
+  if (!(s[0] >= 0 && s[0] <= 0x1p53 && s[1] >= 0 && s[1] <= s[0] && s[5] >= 0 && s[5] <= s[0])) return false;
+  if (sums && !(s[10] >= 0 && s[11] >= 0 && s[12] >= 0 && s[13] >= 0 && s[14] >= 0 && s[14] <= 0x1p53 && s[15] >= 0 &&
+                s[15] <= 0x1p53))
+    return false;
+  take(s.data());
+  if (!sums) {
+    lost_ = lost_ || s[0] > 0;
+    return true;
+  }
+  const double* at = s.data() + short_size;
+  moved_.add(*at++);
+  longest_block_ = std::max(longest_block_, static_cast<std::int64_t>(*at++));
+  blocks_ += static_cast<std::int64_t>(*at++) + 1;
+  for (ExactSum& b : balance_) b.add(*at++);
+  for (ExactSum& f : flow_) f.add(*at++);
+  for (double& e : entropy_) e += *at++;
+  for (double& m : reach_) m += *at++;
+  for (Eigen::Index i = 0; i < total_.size(); ++i) total_.data()[i] += *at++;
+  return true;
+}
+
+double JointCheck::primal() const {
+  double size = norm_;
+  if (intercept_ != nullptr && objective_.constant_feature() > 0)
+    for (std::size_t o = 0; o < classes_; ++o) size = std::hypot(size, intercept_[o] / objective_.constant_feature());
+  const double weight = total_weight_.value();
+  if (!(weight < infinity)) return infinity;
+  const double penalty = 0.5 * ((objective_.lambda * size) * size);
+  const double loss = value_.value() + (value_error_ + tiny * vanished_);
+  const double mean = weight > 0 ? loss / weight + (loss > 0 ? tiny : 0.0) : 0.0;
+  const double factors = static_cast<double>(classes_) * (objective_.dimensions + 4.0);
+  const double upper =
+      mean * (1 + 8 * epsilon) + penalty * (1 + epsilon * (2 * factors + 40.0)) + (size > 0 ? tiny * (size + 8) : 0.0);
+  return std::isnan(upper) ? infinity : upper;
+}
+
+/// What balancing a free intercept's flows takes: of Σ c g, and of ‖Σ c a x‖.
+struct JointCheck::Balanced {
+  double value = 0, reach = 0;
+};
+
+JointCheck::Balanced JointCheck::balanced(const Progress& progress) const {
+  if (!objective_.free_intercept) return {};
+  std::vector<double> flow, excess;
+  for (const ExactSum& f : flow_) flow.push_back(f.value());
+  for (const ExactSum& b : balance_) excess.push_back(b.value());
+  // A coefficient c Σ p errs by k ulps, a sum of n of them by as many ulps of itself as it was merged from.
+  const double error = 4 * (static_cast<double>(classes_) + 8) * epsilon * moved_.value() + tiny * unseen_;
+  const auto shares = balancing_shares(flow, excess, error, progress);
+  if (!shares.has_value()) return {infinity, infinity};
+  Balanced out;
+  for (std::size_t e = 0; e < flow.size(); ++e) {
+    out.value += (*shares)[e] * (flow[e] + entropy_[e]);
+    out.reach += (*shares)[e] * reach_[e];
+  }
+  const double rounding = 1 + epsilon * (static_cast<double>(rows_) + static_cast<double>(flow.size()) + 16);
+  out.value *= rounding;
+  out.reach *= 1.4142135623730952 * rounding;
+  return out;
+}
+
+double JointCheck::dual(const Progress& progress) const {
+  const double weight = total_weight_.value();
+  if (!with_dual_ || lost_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;
+  flush();
+  if (!total_.allFinite()) return 0;
+  Eigen::VectorXd by_class(objective_.classes + 1);
+  for (std::int32_t o = 0; o < objective_.classes; ++o)
+    by_class(o) = lp_norm(total_.row(o).data(), objective_.dimensions, 2) / weight;
+  double constant = 0;
+  for (const ExactSum& b : balance_)
+    constant = std::hypot(constant, objective_.constant_feature() * b.value() / weight);
+  by_class(objective_.classes) = constant;
+  const Balanced lost = balanced(progress);
+  if (!(lost.value < infinity && lost.reach < infinity)) return 0;
+  const double k = static_cast<double>(classes_), columns = objective_.dimensions;
+  // Every sum of a block errs by as many ulps as it has terms; a class's own coefficient by k more.
+  const double depth = static_cast<double>(longest_block_ + blocks_) + k + 16.0;
+  const double moved =
+      epsilon * depth * mass_ / weight + tiny * unseen_ / weight + (columns + 1) * k * tiny + lost.reach / weight;
+  const double norm = lp_norm(by_class.data(), by_class.size(), 2) * (1 + epsilon * (columns + 4 * k + 16.0)) + moved;
+  const double penalty = norm * (norm / (2 * objective_.lambda) + tiny) * (1 + 8 * epsilon) + tiny;
+  const double mean = (dual_value_.value() - (k + 16) * epsilon * dual_size_ - lost.value - tiny * unseen_) / weight;
+  const double value = mean - 4 * epsilon * std::fabs(mean) - penalty - tiny;
+  return value > 0 && value < infinity ? value : 0.0;
+}
+
+Certificate JointCheck::certificate(const Progress& progress) const {
+  Certificate c;
+  c.upper = primal();
+  c.lower = std::min(dual(progress), c.upper);
+  c.gap = c.upper - c.lower;
+  c.relative_gap = c.gap > 0 ? c.gap / c.upper : 0.0;
+  if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
+  c.support = support_;
+  c.radius = radius_;
+  c.failure = error_weight_.value();
+  return c;
+}
+
+}  // namespace margin

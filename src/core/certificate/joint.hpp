@@ -1,0 +1,82 @@
+// The certificate of classes that are trained jointly (option multiclass => 'joint'): primal value, dual value and their
+// gap, for any vectors, moved outward by a bound on the rounding of this very computation. It knows no solver.
+//
+//   P(w, b) = (1/W) Σ_i c_i φ(s_i; y_i) + (λ/2) (‖w‖² + ‖b‖²/B²), s_i = (<x_i, w_c> + b_c)_c, φ of loss/joint.hpp
+//   D(p)    = (1/W) Σ_i c_i g(p_i; y_i) − (λ/2) (‖V‖² + ‖V_b‖²)   for any p_i in the simplex of the classes
+//   V_c     = (1/λW) Σ_i c_i a_ic x_i,  V_bc = (B/λW) Σ_i c_i a_ic,  a_ic = 1[y_i = c] − p_ic
+// W, c and B as in certificate/risk.hpp. A free intercept has neither penalty nor V_b, and Σ_i c_i a_ic = 0 for every c.
+//
+// Such a balance is made, not found: p_ic may be scaled by a factor 1 − θ_yc for all rows of class y (what it loses goes
+// to p_iy). Let F_yc = Σ c_i p_ic over the rows of class y ≠ c: then Σ_i c_i a_ic is what flows out of c less what flows
+// into it, and the θ turn F into a circulation. Parts of the classes that no flow returns from are cut off (θ = 1); the
+// rest is routed along the flows (certificate/balanced_flows.hpp). What that takes is bounded, not computed again: with
+// F, E_yc = Σ c_i (−p_ic ln p_ic) and M_yc = Σ c_i p_ic ‖x_i‖, the mean of g falls by at most Σ θ (E + F) for the
+// logistic loss (−q ln q ≥ (1 − θ)(−p ln p) for q = (1 − θ)p, and −q ln q has a slope of −1 or more in q ≤ 1), by Σ θ F for
+// the hinge, and ‖V‖ moves by at most √2 Σ θ M / λW.
+#pragma once
+
+#include <vector>
+
+#include "core/certificate/check.hpp"
+#include "core/loss/joint.hpp"
+#include "core/math/exact_sum.hpp"
+
+namespace margin {
+
+/// O(classes × d) memory, and classes² with a free intercept.
+class JointCheck final : public Check {
+ public:
+  /// `weights` (classes × d) and `intercept` (per class; null: zeros) are kept by pointer. A row's dual weights are its
+  /// a_i; of the logistic loss those of the row's scores stand for it where it brings none.
+  JointCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual);
+
+  void add(const CheckedRow& row) override;
+  void widen(std::int32_t dimensions, const double* weights) override;
+  /// With the sums of the dual weights, where they are not too many for a message and all rows are of the model's
+  /// features; a check that merges a state without them has no dual value.
+  std::vector<double> state() const override;
+  bool merge(const std::vector<double>& state) override;
+  /// Of the primal value alone.
+  std::string folds() const override;
+  void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  Certificate certificate(const Progress& progress) const override;
+  double bytes() const override { return 0; }
+
+  double primal() const;                             ///< rounded up; +∞ when it overflows
+  double dual(const Progress& progress = {}) const;  ///< rounded down; at least 0, which bounds every loss
+
+ private:
+  static constexpr std::size_t head = 6, own = 7;  // numbers of state(): common ones, of the loss and of the dual value
+  static constexpr std::size_t largest_state = std::size_t{1} << 20;
+  struct Balanced;
+
+  void take(const double* numbers);
+  bool take_dual(const CheckedRow& row, double norm, double* numbers);
+  std::size_t pairs() const { return objective_.free_intercept ? 3 * classes_ * classes_ : 0; }
+  void flush() const;
+  bool tells_sums() const;
+  Balanced balanced(const Progress& progress) const;
+
+  Objective objective_;
+  const JointLoss& loss_;
+  const double* weights_;
+  const double* intercept_;
+  bool with_dual_, widened_ = false, lost_ = false;  // lost_: sums of some rows are not known
+  std::size_t classes_;
+  std::int64_t rows_ = 0, errors_ = 0, support_ = 0;
+  double radius_ = 0, norm_;  // of all weights
+  ExactSum total_weight_, error_weight_;
+  ExactSum value_, dual_value_;                   // Σ c φ, Σ c g(p)
+  double value_error_ = 0, vanished_ = 0;         // bound on its rounding, and on what underflowed of it
+  double dual_size_ = 0, mass_ = 0, unseen_ = 0;  // of the errors of Σ c g(p), Σ c Σ|a| (‖x‖ + B), both underflows
+  ExactSum moved_;                                // Σ c (1 − p_y)
+  std::vector<double> numbers_, scores_, p_, coefficients_;
+  std::vector<ExactSum> balance_;        // Σ c a, per class
+  std::vector<ExactSum> flow_;           // F, classes × classes; of free intercepts
+  std::vector<double> entropy_, reach_;  // E and M of the same
+  // Σ c a x in blocks, as in RiskCheck.
+  mutable Weights total_, block_;
+  mutable std::int64_t block_rows_ = 0, longest_block_ = 0, blocks_ = 0;
+};
+
+}  // namespace margin

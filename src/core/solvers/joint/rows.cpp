@@ -1,0 +1,135 @@
+#include "core/solvers/joint/rows.hpp"
+
+#include <algorithm>
+
+namespace margin {
+
+namespace {
+
+constexpr std::int64_t block = 1024;
+constexpr std::size_t together = 8;  // listed classes
+
+}  // namespace
+
+JointRows::JointRows(const Problem& problem, Run& run)
+    : problem_(problem),
+      run_(run),
+      constant_(problem.free_intercept ? 1.0
+                : problem.intercept    ? problem.intercept_scale
+                                       : 0.0),
+      stride_((static_cast<std::size_t>(problem.classes) + 3) / 4 * 4) {
+  for (std::int64_t i = 0; i < rows(); ++i) {
+    cost_.push_back(problem.weight(i) / problem.lambda / problem.total_weight);
+    size_.push_back(squared_norm(row(i)) + constant_ * constant_);
+    run.work(row(i).count + 8.0);
+  }
+}
+
+void JointRows::scores(std::int64_t i, const double* w, double* u) const {
+  const Row x = row(i);
+  const SimdLoops& loops = simd();
+  const auto n = static_cast<std::size_t>(x.count);
+  for (std::size_t p = 0; p < panels(); ++p) {
+    const std::size_t lanes = width(p);
+    const double* const panel = w + p * widest * columns();
+    double* const out = u + p * widest;
+    if (x.wide)
+      loops.panel_dot_d(x.doubles(), x.indices, n, panel, lanes, out);
+    else
+      loops.panel_dot_f(x.floats(), x.indices, n, panel, lanes, out);
+    if (constant_ == 0) continue;
+    const double* const last = panel + features() * lanes;
+#pragma omp simd
+    for (std::size_t c = 0; c < lanes; ++c) out[c] += constant_ * last[c];
+  }
+}
+
+void JointRows::add(std::int64_t i, const double* g, double* v) const {
+  const Row x = row(i);
+  const SimdLoops& loops = simd();
+  const auto n = static_cast<std::size_t>(x.count);
+  for (std::size_t p = 0; p < panels(); ++p) {
+    const std::size_t lanes = width(p);
+    double* const panel = v + p * widest * columns();
+    const double* const from = g + p * widest;
+    if (x.wide)
+      loops.panel_add_d(from, nullptr, x.doubles(), x.indices, n, lanes, panel);
+    else
+      loops.panel_add_f(from, nullptr, x.floats(), x.indices, n, lanes, panel);
+    if (constant_ == 0) continue;
+    double* const last = panel + features() * lanes;
+#pragma omp simd
+    for (std::size_t c = 0; c < lanes; ++c) last[c] += constant_ * from[c];
+  }
+}
+
+// Eight classes at a time, value by value: their sums do not wait for one another.
+void JointRows::scores(std::int64_t i, const double* w, const std::int32_t* classes, std::size_t count,
+                       double* out) const {
+  const Row x = row(i);
+  for (std::size_t first = 0; first < count; first += together) {
+    const std::size_t n = std::min(together, count - first);
+    const double* base[together];
+    std::size_t lanes[together];
+    double sum[together] = {};
+    for (std::size_t t = 0; t < n; ++t) {
+      lanes[t] = width(static_cast<std::size_t>(classes[first + t]) / widest);
+      base[t] = w + at(0, static_cast<std::size_t>(classes[first + t]));
+      if (constant_ != 0) sum[t] = constant_ * base[t][features() * lanes[t]];
+    }
+    for (std::int32_t m = 0; m < x.count; ++m) {
+      const double v = x.value(m);
+      if (v == 0) continue;
+      const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[m] : m);
+      for (std::size_t t = 0; t < n; ++t) sum[t] += v * base[t][j * lanes[t]];
+    }
+    for (std::size_t t = 0; t < n; ++t) out[first + t] = sum[t];
+  }
+}
+
+void JointRows::add(std::int64_t i, const double* g, const std::int32_t* classes, std::size_t count, double* v) const {
+  const Row x = row(i);
+  for (std::size_t first = 0; first < count; first += together) {
+    const std::size_t n = std::min(together, count - first);
+    double* base[together];
+    std::size_t lanes[together];
+    for (std::size_t t = 0; t < n; ++t) {
+      lanes[t] = width(static_cast<std::size_t>(classes[first + t]) / widest);
+      base[t] = v + at(0, static_cast<std::size_t>(classes[first + t]));
+      if (constant_ != 0) base[t][features() * lanes[t]] += constant_ * g[first + t];
+    }
+    for (std::int32_t m = 0; m < x.count; ++m) {
+      const double value = x.value(m);
+      if (value == 0) continue;
+      const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[m] : m);
+      for (std::size_t t = 0; t < n; ++t) base[t][j * lanes[t]] += value * g[first + t];
+    }
+  }
+}
+
+void JointRows::all_scores(const double* w, double* s) const {
+  for (std::int64_t i = 0; i < rows(); ++i) {
+    scores(i, w, s + static_cast<std::size_t>(i) * stride_);
+    run_.work(operations(i));
+  }
+}
+
+void JointRows::combine(const double* g, LargeArray& v) const {
+  std::fill(v.begin(), v.end(), 0.0);
+  LargeArray part(size());
+  const double stored = std::max(1.0, problem_.data.density() * static_cast<double>(features()));
+  const std::int64_t length = std::max(block, static_cast<std::int64_t>(4 * static_cast<double>(columns()) / stored));
+  for (std::int64_t begin = 0; begin < rows(); begin += length) {
+    std::fill(part.begin(), part.end(), 0.0);
+    const std::int64_t end = std::min(rows(), begin + length);
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (cost(i) == 0) continue;
+      add(i, g + static_cast<std::size_t>(i) * stride_, part.data());
+      run_.work(operations(i));
+    }
+    for (std::size_t j = 0; j < v.size(); ++j) v[j] += part[j];
+    run_.work(static_cast<double>(2 * v.size()));
+  }
+}
+
+}  // namespace margin
