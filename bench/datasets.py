@@ -183,6 +183,7 @@ SETS = {
     "mnist_3v5": (lambda: read_mnist("train", (3, 5)), "MNIST train, 3 against 5, pixels/255 (not separable)"),
     "mnist_3v5_test": (lambda: read_mnist("t10k", (3, 5)), "MNIST test, 3 against 5, pixels/255"),
     "mnist_10k": (lambda: read_mnist("t10k"), "MNIST test, ten digits, pixels/255"),
+    "mnist_train_10k": (lambda: first_rows(read_mnist("train"), 10000), "MNIST train, ten digits, its first 10,000, pixels/255"),
     "mnist_10k_halves": (lambda: (lambda x, y: (x, np.where(y < 5, 1.0, -1.0)))(*read_mnist("t10k")),
                          "MNIST test, digits 0-4 against 5-9, pixels/255"),
     "covtype_like": (covtype_like, "generated, 500,000 x 54"),
@@ -209,6 +210,7 @@ WIDTHS = {
     "madelon": 500, "spambase": 57, "banknote": 4, "breast-cancer-wisconsin": 9, "covtype.20k": 54, "iris": 4,
     "wine": 13, "digits8x8": 64, "protein-casp": 9, "khan-srbct": 2308, "segment.scale": 19, "abalone": 8, "california-housing": 8,
     "winequality-red": 11, "winequality-white": 11, "boston-housing": 13, "concrete": 8, "diabetes442": 10,
+    "satimage.scale": 36, "letter.scale": 16, "letter.scale.t": 16, "sector.scale": 55197, "sector.t.scale": 55197,
 }
 for _name, _width in WIDTHS.items():
     SETS[_name] = (lambda n=_name, w=_width: read_libsvm(n, w), "shared/data, %d features" % _width)

@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
@@ -33,6 +34,10 @@ def unpack(path):
 
 def value(model, x, y, estimator, c):
     """What the returned vectors are worth; computed here, outside of the time."""
+    if len(model.classes_) > 2:  # multinomial
+        scores = x @ model.coef_.T + model.intercept_
+        own = scores[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+        return {"primal": (logsumexp(scores, axis=1) - own).mean() + (model.coef_ ** 2).sum() / (2 * c * len(y))}
     w, b = model.coef_.ravel().astype(float), float(np.ravel(model.intercept_)[0])
     sign = np.where(y == np.max(y), 1.0, -1.0)
     margins = sign * (x @ w + b)

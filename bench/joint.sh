@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Measures classes trained jointly against scikit-learn and LIBLINEAR and writes the tables into docs/benchmarks.md:
+# bench/joint.sh [NAME...], by default softmax, crammer_singer and unseen. Starts a throw-away server. Needs ../shared/data.
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
+
+need_packages "${packages_build[@]}" cmake liblinear-dev libsvm-dev python3 python3-numpy python3-scipy python3-sklearn xz-utils
+find_postgres
+make_scratch
+MARGIN_COMMIT=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
+git -C "$root" diff --quiet HEAD -- . ':!docs/benchmarks.md' ':!docs/benchmarks' || MARGIN_COMMIT+=-dirty
+export MARGIN_COMMIT OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MARGIN_BENCH_BUILD=$scratch
+g++ -O3 -std=c++17 -o "$scratch/peer_liblinear" "$root/bench/peers/liblinear.cpp" -llinear
+build_extension
+install_privately
+start_cluster 'shared_buffers = 128MB' 'max_wal_size = 8GB' 'autovacuum = off' 'max_parallel_workers_per_gather = 0' 'jit = off'
+psql_ours -q -d postgres -c 'CREATE EXTENSION margin' >/dev/null
+MARGIN_BIN=$bin MARGIN_SOCKET=$socket "$python" "$root/bench/joint.py" "$@"
