@@ -140,7 +140,9 @@ std::pair<Real, Real> Checker::shares_of_signs(const LossOf& loss, std::int64_t 
   for (std::size_t i = 0; p_.free_intercept && i < n_; ++i) {
     const auto row = static_cast<std::int64_t>(i);
     double given = dual(i, o);
-    if (std::isinf(given)) given = std::copysign(2.0, given);
+    if (std::isinf(given))
+      given =
+          loss.is("poisson") && given > 0 ? p_.target(row, static_cast<std::int32_t>(o)) : std::copysign(2.0, given);
     const Real a = std::isnan(given) ? Real(0) : loss.project(given, p_.target(row, static_cast<std::int32_t>(o)));
     (a > 0 ? above : below) += Real(p_.weight(row)) * abs(a);
   }
@@ -174,10 +176,12 @@ void Checker::soft(bool optimum) {
       double given = dual(i, o);
       const Real y = p_.target(row, static_cast<std::int32_t>(o)), c = p_.weight(row);
       if (!(c > 0)) continue;
-      if (std::isinf(given)) given = std::copysign(2.0, given);  // beyond the end of a bounded domain
+      const double end = loss.is("poisson") && given > 0 ? p_.target(row, static_cast<std::int32_t>(o)) : 2.0;
+      if (std::isinf(given)) given = std::copysign(end, given);  // beyond the end of a bounded domain
       Real a = std::isnan(given) ? Real(0) : loss.project(given, y);
       a = (a > 0 ? up : down) * a;
-      if (std::isinf(dual(i, o)) && abs(a) > Real(1)) usable = false;  // a square of it is infinite: D(0) is left
+      if (std::isinf(dual(i, o)) && abs(a) > Real(1) && !(loss.is("poisson") && given > 0))
+        usable = false;  // a square of it is infinite: D(0) is left
       mean -= c * loss.conjugate(a, y) / total;
       constant += c * a / total;
       for (std::size_t j = 0; j < v.size(); ++j) v[j] += c * a * rows_[i][j] / total;

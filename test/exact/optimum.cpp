@@ -57,7 +57,7 @@ class Soft {
     primal += square / Real(2);
     dual -= square / Real(2);
     if (p_.free_intercept && abs(rest) > size * Real(1e-150)) return std::nullopt;
-    if (abs(primal - dual) > abs(primal) * Real(1e-30)) return std::nullopt;
+    if (!(abs(primal - dual) <= abs(primal) * Real(1e-30)) || !(primal < Real(1e300))) return std::nullopt;
     return primal;
   }
   /// The a of these pieces.

@@ -20,7 +20,7 @@ $node->safe_psql('postgres', q{
 my @names = split /\n/, $node->safe_psql('postgres',
 	"SELECT DISTINCT unnest(proargnames) FROM pg_proc WHERE proname = 'margin_options'");
 my @texts = split /\n/, $node->safe_psql('postgres', 'SELECT name FROM margin_solvers()');
-push @texts, qw(hinge logistic squared squared_hinge smoothed_hinge absolute huber quantile joint one_vs_rest free penalized epsilon_insensitive exponential balanced auto
+push @texts, qw(hinge logistic squared squared_hinge smoothed_hinge absolute huber quantile joint one_vs_rest poisson free penalized epsilon_insensitive exponential balanced auto
   random cyclic permutation average last sgd zero notice off), '', 'x' x 300, "\x{e9}";
 my @fields = split /\n/, $node->safe_psql('postgres',
 	"SELECT attname || ' ' || format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'margin_model'::regclass AND attnum > 0");
