@@ -231,8 +231,25 @@ def halves(rows, width, density, seed=1):
     return Sparse(np.arange(rows + 1) * stored, columns.ravel(), values.ravel(), width), y
 
 
+def of_paths(name, numbers):
+    """Two classes (the largest label and the others) or the same as numbers of mean 0 and deviation 1; features as floats."""
+    x, y = load(name)
+    if not (isinstance(x, Sparse) and name in ("a9a", "reuters-acq")):
+        x = x.dense() if isinstance(x, Sparse) else x
+    if name == "spambase":
+        x = x / np.abs(x).max(axis=0)
+    if isinstance(x, Sparse):
+        x = Sparse(x.starts, x.columns, x.values.astype(np.float32), x.shape[1])
+    else:
+        x = x.astype(np.float32)
+    y = np.where(y == y.max(), 1.0, -1.0)
+    return x, (y - y.mean()) / y.std() if numbers else y
+
+
 def load(name):
-    """A set of the list, or halves:ROWS:WIDTH:DENSITY."""
+    """A set of the list, halves:ROWS:WIDTH:DENSITY, path:NAME or path:NAME:numbers."""
+    if name.startswith("path:"):
+        return of_paths(name.split(":")[1], name.endswith(":numbers"))
     if name.startswith("halves:"):
         rows, width, density = name.split(":")[1:]
         return halves(int(rows), int(width), float(density))

@@ -29,6 +29,9 @@ SELECT (margin_options(lambda => 0.1::float8 + 0.2::float8)->>'lambda')::float8 
 SELECT margin_options(class_weight => 'balanced');
 SELECT margin_options(class_weight => '{"true": 2, "false": 0.5}');
 SELECT margin_options(class_weight => '{"a": 2}'::jsonb), margin_options(class_weight => 'balanced'::text);
+-- Penalty factors: an array, an object, text or jsonb.
+SELECT margin_options(penalty_factor => ARRAY[1, 0.5]), margin_options(penalty_factor => '{1,0.5}'::real[]), margin_options(penalty_factor => '[1, 0.5]'),
+       margin_options(penalty_factor => '{"2": 0.5}'), margin_options(penalty_factor => '{"age": 2}'::jsonb, positive => true, l1_ratio => 1);
 -- Folded into the plan: a constant, checked before any row is read.
 EXPLAIN (VERBOSE, COSTS OFF) SELECT margin_options(lambda => 0.5);
 
@@ -61,7 +64,10 @@ SELECT pg_temp.error_of($$SELECT margin_options(log_level => 'loud')$$);
 SELECT pg_temp.error_of($$SELECT margin_options("order" => 'sorted')$$);
 SELECT pg_temp.error_of($$SELECT margin_options(output => 'best')$$);
 SELECT pg_temp.error_of($$SELECT margin_options(start => 'warm')$$);
-SELECT pg_temp.error_of($$SELECT margin_options(l1_ratio => 1)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(l1_ratio => 1.5)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(penalty_factor => ARRAY[1, 0])$$);
+SELECT pg_temp.error_of($$SELECT margin_options(penalty_factor => 2)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(penalty_factor => ARRAY['NaN'::float8])$$);
 SELECT pg_temp.error_of($$SELECT margin_options(epsilon => -0.1)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(smoothing => 0)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(calibration => 'sigmoid')$$);

@@ -49,7 +49,7 @@ TEST(Options, numbers_out_of_their_ranges) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::pair<const char*, std::vector<double>> bad[] = {
       {"norm", {0, 3}},         {"lambda", {1e-301, -1}}, {"tolerance", {-1e-9, 1}}, {"max_iterations", {0, 1.5, 1e16}},
-      {"max_seconds", {0, -1}}, {"intercept_scale", {0}}, {"seed", {-1, 0.5, 1e17}}, {"l1_ratio", {-0.1, 1}},
+      {"max_seconds", {0, -1}}, {"intercept_scale", {0}}, {"seed", {-1, 0.5, 1e17}}, {"l1_ratio", {-0.1, 1.1}},
       {"epsilon", {-0.1}},      {"smoothing", {0, -1}},
   };
   for (const auto& [key, values] : bad) {

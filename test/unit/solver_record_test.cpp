@@ -72,6 +72,10 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
   if ((record.problems & Record::soft_margin) != 0) {
     Value::Object o = base;
     o["lambda"].data = 0.01;
+    if (record.losses == Record::Losses::smooth) {
+      o["loss"].data = std::string("logistic");
+      o["l1_ratio"].data = 0.5;
+    }
     out.push_back(o);
     if (record.reads("order")) {  // auto, on so few rows, takes sdca only if one of its options asks for it
       o["order"].data = std::string("random");
@@ -129,6 +133,7 @@ std::vector<Value> samples(const OptionRecord& option) {
   for (const char* word : {"cyclic", "average", "sgd", "stumps", "quadratic", "adaboost", "balanced", "platt", "ignore",
                            "null", "skip", "one_vs_rest", "error", "notice", "a name"})
     offer({std::string(word)});
+  if (out.empty()) offer({Value::Array{{0.5}, {2.0}, {1.0}}});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;
 }
@@ -185,11 +190,15 @@ TEST(Records, problems_norms_and_losses_are_those_that_the_solver_takes) {
       Options o;
       o.lambda = 0.1;
       o.loss = loss;
-      const bool known =
-          record.losses == Record::Losses::all || (record.losses == Record::Losses::hinge && loss == "hinge");
+      const bool sparse = record.losses == Record::Losses::smooth;
+      if (sparse) o.l1_ratio = 0.5;
+      const bool known = record.losses == Record::Losses::all ||
+                         (record.losses == Record::Losses::hinge && loss == "hinge") ||
+                         (sparse && make_loss(loss, o)->smoothness() > 0);
       EXPECT_EQ(takes(rows, o), known && (record.problems & Record::soft_margin) != 0) << loss;
       if (record.kernels || loss != "logistic") continue;
       o.lambda = 0;
+      o.l1_ratio = 0;
       o.solver = record.name;
       bool chosen = true;
       try {

@@ -49,6 +49,7 @@ bool CertainPredictions::operator()(const Row& x) {
 }
 
 double distance_bound(double gap, double lambda, double l1_ratio) {
+  if (!(l1_ratio < 1)) return infinity;
   return std::sqrt(gap / lambda * 2 / (1 - l1_ratio) + (gap > 0 ? 2 * tiny / (1 - l1_ratio) : 0.0)) * (1 + 8 * epsilon);
 }
 

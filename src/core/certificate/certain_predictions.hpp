@@ -7,7 +7,7 @@
 namespace margin {
 
 /// ≥ the Frobenius norm of (w − w*, (b − b*)/B): √(2·gap/(λ(1−ρ))), rounded up, as the objective is λ(1−ρ)-strongly
-/// convex.
+/// convex; +∞ with ρ = 1. `lambda`: times the smallest penalty factor, where that is below 1.
 double distance_bound(double gap, double lambda, double l1_ratio);
 
 /// Which rows keep their predicted class under any move of the weights as far as the optimum can be.

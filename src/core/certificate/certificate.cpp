@@ -27,6 +27,8 @@ Objective objective_of(const Problem& p) {
   o.loss = p.hard_margin ? nullptr : p.loss.get();
   o.lambda = p.lambda;
   o.l1_ratio = p.l1_ratio;
+  o.penalty_factor = p.penalty_factor;
+  o.positive = p.positive;
   o.intercept = p.intercept;
   o.free_intercept = p.free_intercept;
   o.intercept_scale = p.intercept_scale;

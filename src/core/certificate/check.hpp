@@ -22,6 +22,9 @@ struct Objective {
   bool interpolate = false;
   const Loss* loss = nullptr;  ///< soft margin only
   double lambda = 0, l1_ratio = 0;
+  std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
+  double least_factor = 1;             ///< of the features beyond its end
+  bool positive = false;               ///< weights of 0 or more
   bool intercept = true;
   bool free_intercept = false;  ///< of linear soft margins; else it is the weight of a constant feature
   double intercept_scale = 1;   ///< the value of that
@@ -29,6 +32,10 @@ struct Objective {
   bool hard_margin() const { return loss == nullptr; }
   bool likelihood() const { return loss != nullptr && lambda == 0; }
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
+  double factor(std::int32_t j) const {
+    const auto at = static_cast<std::size_t>(j);
+    return penalty_factor.empty() ? 1.0 : at < penalty_factor.size() ? penalty_factor[at] : least_factor;
+  }
   double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
   /// What an output should give on a row of a class: ±1.
   double target(std::int32_t label, std::int32_t output) const {

@@ -246,11 +246,20 @@ double RiskCheck::primal(std::int32_t o) const {
   const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
   const double rho = objective_.l1_ratio;
   double absolute = 0;
-  for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j) absolute += std::fabs(w[j]);
+  for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j)
+    absolute += objective_.factor(j) * std::fabs(w[j]);
+  for (std::int32_t j = 0; objective_.positive && j < objective_.dimensions; ++j)
+    if (w[j] < 0) return infinity;
+  double weights_size = norms_[at];
+  if (!objective_.penalty_factor.empty() && rho < 1) {
+    Eigen::VectorXd scaled(objective_.dimensions);
+    for (std::int32_t j = 0; j < objective_.dimensions; ++j) scaled(j) = std::sqrt(objective_.factor(j)) * w[j];
+    weights_size = lp_norm(scaled.data(), scaled.size(), 2);
+  }
   const double b =
       intercept_ != nullptr && objective_.constant_feature() > 0 ? intercept_[o] / objective_.constant_feature() : 0.0;
   // λ‖w‖² in an order in which nothing overflows that is not large itself; what vanishes is less than `tiny` a factor.
-  const double size = std::hypot(norms_[at], b);
+  const double size = std::hypot(weights_size, b);
   const double penalty = (1 - rho) / 2 * ((objective_.lambda * size) * size) + rho * (objective_.lambda * absolute);
   const bool moves = size > 0 || (intercept_ != nullptr && intercept_[o] != 0);
   const double lost = moves ? tiny * (size + 8) : 0.0;
@@ -272,34 +281,64 @@ double RiskCheck::dual(std::int32_t o) const {
   const double weight = total_weight();
   if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
-  const double kappa = objective_.lambda * objective_.l1_ratio;
-  Eigen::VectorXd v(objective_.dimensions + 1);
-  for (std::int32_t j = 0; j < objective_.dimensions; ++j)
-    v(j) = std::max(0.0, std::fabs(total_(o, j) + block_(o, j)) / weight - kappa);
-  v(objective_.dimensions) = objective_.constant_feature() * sum.intercept.value() / weight;
-  for (std::int32_t j = 0; j < objective_.dimensions; ++j)
-    if (!std::isfinite(total_(o, j) + block_(o, j))) return 0;
-  if (!std::isfinite(v(objective_.dimensions))) return 0;
+  const std::int32_t d = objective_.dimensions;
+  Eigen::VectorXd v(d);  // what the weights' penalty must hold
+  for (std::int32_t j = 0; j < d; ++j) {
+    v(j) = (total_(o, j) + block_(o, j)) / weight;
+    if (!std::isfinite(v(j))) return 0;
+    v(j) = objective_.positive ? std::max(0.0, v(j)) : std::fabs(v(j));
+  }
+  const double of_intercept = objective_.constant_feature() * sum.intercept.value() / weight;
+  if (!std::isfinite(of_intercept)) return 0;
   // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
   const double vanished = tiny * sum.unseen;
-  const double moved = epsilon * depth * sum.mass / weight + vanished / weight + objective_.dimensions * tiny + tiny;
+  double moved = epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
   // The share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
   double excess = 0;
   if (objective_.free_intercept) {
     const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
     excess = 2 * off / all * (1 + 8 * epsilon);
     if (!(excess <= 1)) return 0;
+    moved += excess * (sum.mass / weight);
   }
-  const double norm = lp_norm(v.data(), v.size(), 2) * (1 + epsilon * (objective_.dimensions + 8.0)) + moved +
-                      excess * (sum.mass / weight);
+  const double mean = (sum.conjugate.value() - (8 * epsilon + excess) * sum.conjugate_size - vanished) / weight;
+  const double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
+  const double value = objective_.l1_ratio < 1 ? least - dual_penalty(v, of_intercept, moved) : least * held(v, moved);
+  return value > 0 && value < infinity ? value : 0.0;
+}
+
+/// At least Σ_j max(0, v_j − κ_j)²/(2 λ (1 − ρ) f_j) and the same of the intercept, for v that errs by `moved`.
+double RiskCheck::dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const {
+  const double kappa = objective_.lambda * objective_.l1_ratio;
+  double largest_share = 1;  // of the error, by the factors
+  if (objective_.penalty_factor.empty()) {
+    for (double& x : v) x = std::max(0.0, x - kappa);
+  } else {
+    for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
+      const double f = objective_.factor(j), root = std::sqrt(f);
+      v(j) = std::max(0.0, v(j) - kappa * f * (1 - 4 * epsilon)) / root;
+      largest_share = std::max(largest_share, 1 / root);
+    }
+  }
+  const double norm =
+      std::hypot(lp_norm(v.data(), v.size(), 2), of_intercept) * (1 + epsilon * (objective_.dimensions + 16.0)) +
+      moved * largest_share * (1 + 8 * epsilon);
   // ‖v‖²/λ by two quotients: the square of a small ‖v‖ may vanish where the quotient does not.
   const double quotient =
       norm / (2 * objective_.lambda) / (1 - objective_.l1_ratio) + 2 * tiny / (1 - objective_.l1_ratio);
-  const double penalty = norm * quotient * (1 + 8 * epsilon) + tiny;
-  const double mean = (sum.conjugate.value() - (8 * epsilon + excess) * sum.conjugate_size - vanished) / weight;
-  const double value = mean - 4 * epsilon * std::fabs(mean) - penalty - tiny;
-  return value > 0 && value < infinity ? value : 0.0;
+  return norm * quotient * (1 + 8 * epsilon) + tiny;
+}
+
+/// The lasso: by what a must be multiplied for |v_j| ≤ λ f_j to hold of all features; rounded down. As φ*(0) = 0, no dual
+/// value falls by more than that share.
+double RiskCheck::held(const Eigen::VectorXd& v, double moved) const {
+  double share = 1;
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
+    const double bound = objective_.lambda * objective_.factor(j) * (1 - 4 * epsilon), size = v(j) + moved;
+    if (size > bound) share = std::min(share, bound / size);
+  }
+  return share * (1 - 8 * epsilon);
 }
 
 double RiskCheck::primal() const {

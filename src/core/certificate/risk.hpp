@@ -2,7 +2,7 @@
 // with a bound on the rounding of this very computation added outward. It knows no solver.
 //
 // The objective, for one output (several outputs, one against the rest, add up):
-//   P(w, b) = (1/W) Σ_i c_i φ(<x_i, w> + b; y_i) + λ ( (1−ρ)/2 (‖w‖² + (b/B)²) + ρ ‖w‖₁ )
+//   P(w, b) = (1/W) Σ_i c_i φ(<x_i, w> + b; y_i) + λ ( (1−ρ)/2 (Σ_j f_j w_j² + (b/B)²) + ρ Σ_j f_j |w_j| )
 // W = Σ row weights, c_i = row weight × class weight, ρ = l1_ratio, B = intercept_scale. The intercept is the weight of
 // a constant feature of value B: it is regularised by the squared norm (LIBLINEAR's -B), never by ‖·‖₁. So a row of
 // weight 2 is the same as the row given twice. A free intercept has no penalty, and a no value but where Σ c a = 0
@@ -14,6 +14,10 @@
 // side of a that outweighs the other can be scaled down to it. Solvers hand in a that is balanced up to rounding, so
 // what little that takes is bounded instead of computed: with a share δ of the heavier side, at most δ of Σ c|φ*| and of
 // Σ c|a|‖x‖.
+// f_j, the penalty factors, are 1 unless given: feature j has λ f_j in place of λ in every term. Weights that must not
+// be negative (P is +∞ where one is) leave v_j below: max(0, v_j) in place of |v_j|. With ρ = 1, the lasso, the second
+// term is the constraint |v_j| ≤ λ f_j, and the intercept is free. Solvers hand in a that meets it up to rounding; what is
+// left is scaled away, which costs at most that share of D(a), as φ*(0) = 0.
 // With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 #pragma once
 
@@ -92,6 +96,8 @@ class RiskCheck final : public Check {
   void take(const double* numbers);
   void take_sums(const Row& x, const double* coefficients);
   void flush();
+  double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;
+  double held(const Eigen::VectorXd& v, double moved) const;
 
   Objective objective_;
   const double* weights_;

@@ -8,6 +8,7 @@
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/penalty.hpp"
 
 namespace margin {
 
@@ -39,6 +40,9 @@ Objective Verification::objective(bool soft) const {
   o.loss = soft ? loss_.get() : nullptr;
   o.lambda = penalty();
   o.l1_ratio = options_.l1_ratio;
+  o.penalty_factor = penalty_factors_;
+  o.least_factor = std::min(1.0, least_penalty_factor(options_));
+  o.positive = options_.positive;
   o.intercept = options_.intercept;
   o.free_intercept = soft && options_.free_intercept();
   o.intercept_scale = options_.intercept_scale;
@@ -48,6 +52,12 @@ Objective Verification::objective(bool soft) const {
 Verification::Verification(const Model& model, const Options& options, bool all_rows)
     : model_(model), options_(options) {
   const bool soft = !model.hard_margin(), kernel = support_vectors_of(model.basis.get()) != nullptr;
+  if (soft && !kernel) {
+    Options own = options;
+    if (model.encoder != nullptr) name_penalties(own, *model.encoder);
+    penalty_factors_ = penalty_factors(own, model.columns.empty() ? model.terms() : model.dimensions,
+                                       model.columns.empty() ? nullptr : &model.columns);
+  }
   if (all_rows && model.dual_weights.has_value()) start_dual_weights();
   dual_counts_ = columns_ > 0 && stumps_of(model.basis.get()) == nullptr;
   for (const double b : model.intercept) intercept_.push_back(b - model.target_center.value_or(0));
@@ -71,9 +81,11 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   margins_ = make_check(margins, vectors, false);
   // The stored gap is about the training rows, with their weights; after standardising, in units that are gone. It
   // bounds no free intercept.
-  if (!options.standardize && !options.free_intercept() && !model.likelihood() && !std::isnan(model.certificate.gap))
+  if (!options.standardize && !options.free_intercept() && !model.likelihood() && options.l1_ratio < 1 &&
+      !std::isnan(model.certificate.gap))
     certain_.emplace(objective(soft), vectors.weights, vectors.intercept,
-                     distance_bound(model.certificate.gap, penalty(), options.l1_ratio));
+                     distance_bound(model.certificate.gap, penalty() * std::min(1.0, least_penalty_factor(options)),
+                                    options.l1_ratio));
 }
 
 /// Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest from

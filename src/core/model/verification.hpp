@@ -64,6 +64,7 @@ class Verification {
   std::int64_t rows_ = 0, certain_rows_ = 0;
   std::optional<ColumnSpace> space_;  // of a model with columns
   std::shared_ptr<const Loss> loss_;
+  std::vector<double> penalty_factors_;        // of the model's weights
   std::vector<double> intercept_;              // of regressions: from the center of the targets, as these are
   std::unique_ptr<Check> check_;               // of the model's objective; null: that is not known
   std::unique_ptr<Check> margins_;             // of linear soft margins with classes: their margins as well

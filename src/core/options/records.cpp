@@ -96,12 +96,15 @@ const std::vector<OptionRecord>& option_records() {
                [](Options& s, std::string_view k, const Value& v) {
                  s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
                }},
-              {"l1_ratio", "double precision", "0 <= rho < 1: share of the l1 norm in the regulariser (elastic net)",
-               "0", ReadBy::every_training, "every soft margin, above 0 sdca",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.l1_ratio =
-                     number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
-               }},
+              {"l1_ratio", "double precision",
+               "0 <= rho <= 1: share of the l1 norm in the regulariser; 1: the lasso, whose intercept is free", "0",
+               ReadBy::every_training, "every soft margin, above 0 sdca and prox_newton", set_l1_ratio},
+              {"penalty_factor", "\"any\"",
+               "factors of the features' penalties, above 0: an array of one per feature, or an object of feature "
+               "number or column: factor as jsonb; not rescaled",
+               "every feature 1", ReadBy::every_training, "soft margins with l1_ratio above 0 and a smooth loss", set_penalty_factor},
+              {"positive", "boolean", "only weights of 0 or more, the intercept aside", "false", ReadBy::every_training, "soft margins with l1_ratio above 0 and a smooth loss",
+               [](Options& s, std::string_view k, const Value& v) { s.positive = boolean(k, v); }},
               {"epsilon", "double precision", "0 to 1e150: half-width of the tube", "0.1", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });

@@ -127,6 +127,27 @@ void set_norm(Options& s, std::string_view key, const Value& v) {
     s.norm = number(key, v, "a number from 1 to 2, or 'sparse'", [](double x) { return x >= 1 && x <= 2; });
 }
 
+void set_l1_ratio(Options& s, std::string_view key, const Value& v) {
+  s.l1_ratio = number(key, v, "a number from 0 to 1", [](double x) { return x >= 0 && x <= 1; });
+  // Options are set in the order of their names. The l1 norm leaves intercepts alone.
+  if (s.l1_ratio == 1 && s.intercept && s.intercept_form == InterceptForm::by_default)
+    s.intercept_form = InterceptForm::free;
+}
+
+void set_penalty_factor(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "an array of factors, one per feature, or an object of feature or column: factor";
+  static const char* const range = "of factors from 1e-100 to 1e100";
+  const auto valid = [](double x) { return x >= 1e-100 && x <= 1e100; };
+  if (const auto* array = std::get_if<Value::Array>(&v.data)) {
+    if (array->empty()) refuse(key, v, expected);
+    for (const Value& item : *array) s.penalty_factor.push_back(number(key, item, range, valid));
+    return;
+  }
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, expected);
+  for (const auto& [feature, factor] : *object) s.named_penalty_factor[feature] = number(key, factor, range, valid);
+}
+
 void set_gamma(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "a positive number, 'scale' or 'auto'";
   if (const auto* name = std::get_if<std::string>(&v.data)) {

@@ -42,6 +42,8 @@ void set_class_weight(Options& s, std::string_view key, const Value& v);
 void set_intercept(Options& s, std::string_view key, const Value& v);
 void set_initial(Options& s, std::string_view key, const Value& v);
 void set_norm(Options& s, std::string_view key, const Value& v);
+void set_l1_ratio(Options& s, std::string_view key, const Value& v);
+void set_penalty_factor(Options& s, std::string_view key, const Value& v);
 void set_gamma(Options& s, std::string_view key, const Value& v);
 
 }  // namespace margin

@@ -7,6 +7,8 @@
 #include "core/base/progress.hpp"
 #include "core/kernel/kernel.hpp"
 #include "core/loss/joint.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/penalty.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
 
@@ -74,6 +76,19 @@ void check_likelihood(const Problem& p, const Options& s) {
   if (s.calibration != Calibrate::none)
     throw Error(ErrorKind::unsupported, "option \"calibration\" needs a lambda above 0",
                 "At lambda 0 the scores of loss \"logistic\" are log-odds as they are.");
+}
+
+/// The squared norm that would regularise an intercept is gone.
+void check_lasso(Problem& p, const Options& s) {
+  if (s.intercept_form == InterceptForm::penalized)
+    throw Error(ErrorKind::unsupported, "option \"intercept\" => 'penalized' needs an l1_ratio below 1",
+                "The l1 norm never regularises an intercept, and at 1 nothing else would: leave the option out.");
+  if (!(p.loss->smoothness() > 0))
+    throw Error(ErrorKind::unsupported,
+                "option \"l1_ratio\" => 1 needs a smooth loss, which \"" + p.loss_name + "\" is not",
+                "Give loss => 'smoothed_hinge' or 'squared_hinge' for classes, 'huber' for a regression; or an "
+                "l1_ratio below 1, such as 0.99.");
+  p.free_intercept = p.intercept;
 }
 
 void set_labels(Problem& p, const Progress& progress) {
@@ -283,6 +298,13 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.intercept = options.intercept;
   p.intercept_scale = options.intercept_scale;
   p.l1_ratio = options.l1_ratio;
+  p.penalty_factor = penalty_factors(options, data.dimensions());
+  p.positive = options.positive;
+  if ((p.positive || !p.penalty_factor.empty()) && (p.hard_margin || !(p.l1_ratio > 0)))
+    throw Error(ErrorKind::unsupported,
+                std::string("option \"") + (p.positive ? "positive" : "penalty_factor") +
+                    "\" needs a soft margin with l1_ratio",
+                "Give lambda and an l1_ratio above 0; 1e-3 is nearly none.");
   p.interpolate = options.loss == interpolate;
   if (p.interpolate && options.lambda)
     throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, and lambda trades errors",
@@ -324,6 +346,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.loss = make_loss(p.loss_name, options);
   if (options.multiclass == Multiclass::joint) set_joint(p, options);
   if (p.likelihood()) check_likelihood(p, options);
+  if (p.l1_ratio == 1) check_lasso(p, options);
   set_row_weights(p, options, progress);
   if (p.task == Task::regression) set_target_units(p, options, progress);
   return p;

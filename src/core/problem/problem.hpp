@@ -33,7 +33,9 @@ struct Problem {
   bool interpolate = false;                ///< targets instead of a margin
   double lambda = 0;                       ///< soft margin only
   double l1_ratio = 0;
-  std::shared_ptr<const Loss> loss;  ///< soft margin only
+  std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
+  bool positive = false;               ///< weights of 0 or more
+  std::shared_ptr<const Loss> loss;    ///< soft margin only
   std::string loss_name;
   bool intercept = true;
   bool free_intercept = false;                   ///< of linear soft margins with a lambda above 0: not regularised
@@ -63,6 +65,7 @@ struct Problem {
   bool one_vs_rest() const { return task == Task::multiclass && (!hard_margin || norm != 2); }
   /// γ of the loss, 0 where it has none; of a log link that of scores near the best constant.
   double smoothness() const;
+  double factor(std::size_t j) const { return penalty_factor.empty() ? 1.0 : penalty_factor[j]; }
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };
 

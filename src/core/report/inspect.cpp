@@ -12,6 +12,7 @@
 #include "core/certificate/certain_predictions.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/problem/penalty.hpp"
 #include "core/report/explain.hpp"
 
 namespace margin {
@@ -147,7 +148,8 @@ std::optional<Interval> interval_of(const Model& m, const Options& options) {
   const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
   if (m.lambda.has_value() && !m.likelihood()) {
-    i.distance = distance_bound(i.gap, *m.lambda, options.l1_ratio);
+    if (options.l1_ratio < 1)
+      i.distance = distance_bound(i.gap, *m.lambda * std::min(1.0, least_penalty_factor(options)), options.l1_ratio);
   } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
     const double below = i.gap / (2 * i.upper);

@@ -61,6 +61,8 @@ struct SimdLoops {
   void (*pack_d)(const double* x, std::size_t n, double scale, double* to, std::size_t panel_stride);
   /// The logistic loss ln(1 + exp(−y u)) of n rows, y = ±1, and its slope in u.
   void (*logistic)(const double* u, const double* y, std::size_t n, double* value, double* slope);
+  /// out = −b ln b − (1 − b) ln(1 − b), b = |a| ≤ 1 (what exceeds 1 by rounding counts as 1), to a few 1e-16.
+  void (*entropy)(const double* a, std::size_t n, double* out);
   /// out = |scale · x|^exponent, 0 for x = 0; scale · x below 2^1000 in size, exponent > 0.
   void (*power)(const double* x, std::size_t n, double scale, double exponent, double* out);
   /// A coordinate step of one row, y = ±1, in n models whose duals are a: with b = y·a the step in b towards

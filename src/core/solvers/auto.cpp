@@ -1,6 +1,7 @@
 // What `auto` means: for each kind of problem a solver (below: solver_of_auto), for a soft margin coordinate ascent,
 // second order, or the first handing over to the second.
 //
+// Sparse: prox_newton where there is an l1 norm and the loss is smooth.
 // Newton: newton or newton_cg, whichever is predicted to cost less.
 // Rule:   newton when its predicted cost is below that of the epochs that sdca is expected to need; otherwise sdca for
 //         as many epochs as newton would have cost, so that a wrong expectation costs at most a factor of two, and
@@ -32,6 +33,7 @@ extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& newton_cg;
+extern const Solver& prox_newton;
 extern const Solver& smo;
 extern const Solver& sampling;
 extern const Solver& irls;
@@ -231,6 +233,16 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
 
 const SoftAuto instance;
 
+/// Elastic nets of smooth losses: where coordinate ascent is wanted or the columns do not fit, prox_newton only if it
+/// is the one that can.
+bool is_sparse(const Problem& p, const Options& options) {
+  if (!prox_newton.unsupported_reason(p).empty()) return false;
+  const bool alone = p.l1_ratio == 1 || p.positive || !p.penalty_factor.empty();
+  return alone || (!asks_for_sdca(options) && prox_newton.workspace(p) <= options.workspace_limit);
+}
+
+std::string losses_or_hinge(const Options& options) { return options.loss.empty() ? "hinge" : options.loss; }
+
 const Solver& solver_of_hard_margin(double norm, const Options& options) {
   if (norm == 2) return cutting_plane;
   // On a working set of rows unless the options ask for the method's own steps; stumps have no other way.
@@ -256,6 +268,7 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   }
   if (problem.likelihood()) return irls;
   if (joint_of(problem.loss.get()) != nullptr) return joint;
+  if (!problem.hard_margin && is_sparse(problem, options)) return prox_newton;
   return problem.hard_margin ? solver_of_hard_margin(problem.norm, options) : soft_auto;
 }
 
@@ -264,6 +277,9 @@ const Solver& likely_solver_of_auto(const Options& options) {
   if (!options.kernel.empty() && options.kernel != "linear") return smo;
   if (options.lambda == 0.0) return irls;
   if (options.multiclass == Multiclass::joint && !options.hard_margin()) return joint;
+  if (!options.hard_margin() && options.l1_ratio > 0 && !asks_for_sdca(options) &&
+      make_loss(losses_or_hinge(options), options)->smoothness() > 0)
+    return prox_newton;
   return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
 }
 

@@ -24,6 +24,7 @@ extern const Solver& mirror_descent;
 extern const Solver& interpolation;
 extern const Solver& sdca;
 extern const Solver& sgd;
+extern const Solver& prox_newton;
 extern const Solver& irls;
 extern const Solver& joint;
 extern const Solver& newton;
@@ -52,6 +53,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &sgd,
       &newton,
       &newton_cg,
+      &prox_newton,
       &irls,
       &joint,
       &soft_auto,
@@ -170,14 +172,17 @@ const Solver& choose_solver(const Problem& problem, const Options& options) {
   if (named == nullptr) refuse_unknown(options.solver);
   const Solver& solver = automatic ? *named : variant_of(*named, options);
   const SolverRecord& record = solver.record();
-  const std::string reason = problem.interpolate && (record.problems & SolverRecord::interpolation) == 0
-                                 ? "targets are met exactly by \"interpolation\" alone"
-                             : problem.likelihood() && (record.problems & SolverRecord::likelihood) == 0
-                                 ? "it needs a lambda above 0; at 0 there is \"irls\" alone"
-                             : joint_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::joint) == 0
-                                 ? "it trains one class against the rest; all at once there is \"joint\" alone"
-                             : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
-                                                                            : solver.unsupported_reason(problem);
+  const std::string reason =
+      problem.interpolate && (record.problems & SolverRecord::interpolation) == 0
+          ? "targets are met exactly by \"interpolation\" alone"
+      : problem.likelihood() && (record.problems & SolverRecord::likelihood) == 0
+          ? "it needs a lambda above 0; at 0 there is \"irls\" alone"
+      : joint_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::joint) == 0
+          ? "it trains one class against the rest; all at once there is \"joint\" alone"
+      : (problem.positive || !problem.penalty_factor.empty()) && &solver != &prox_newton
+          ? "options \"penalty_factor\" and \"positive\" are for \"prox_newton\" alone, with a smooth loss"
+      : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
+                                                     : solver.unsupported_reason(problem);
   if (!reason.empty())
     throw Error(ErrorKind::unsupported,
                 "solver \"" + (automatic ? std::string(solver.name()) : options.solver) +

@@ -35,7 +35,7 @@ struct Solution {
 struct SolverRecord {
   enum Problems : unsigned { hard_margin = 1, soft_margin = 2, interpolation = 4, likelihood = 8, joint = 16 };
   enum Norms : unsigned { l1 = 1, between = 2, l2 = 4 };  ///< of the norm p: 1, 1 < p < 2, 2
-  enum class Losses { none, exponential_or_logistic, hinge, likelihoods, joint_forms, all };
+  enum class Losses { none, exponential_or_logistic, hinge, likelihoods, joint_forms, smooth, all };
 
   std::string_view name;
   std::string_view summary;  ///< one line, shown by margin_solvers()

@@ -6,6 +6,7 @@
 #include "core/base/progress.hpp"
 #include "core/data/column_map.hpp"
 #include "core/data/stump_basis.hpp"
+#include "core/problem/penalty.hpp"
 #include "core/solvers/solver.hpp"
 
 namespace margin {
@@ -98,6 +99,11 @@ void Compaction::take(InitialModel& model) const {
   model.weights = std::move(weights);
   model.columns.clear();
   model.dimensions = 0;
+}
+
+void Compaction::take(Options& options) const {
+  options.penalty_factor = penalty_factors(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
+  options.named_penalty_factor.clear();
 }
 
 void Compaction::give_back(Model& model) const {

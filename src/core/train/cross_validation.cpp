@@ -241,6 +241,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   for (std::size_t point = 0; point < options.grid.size(); ++point) {
     Options settings = options.grid[point].settings;
     settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
+    compaction.take(settings);
     std::vector<double> lambdas = options.lambdas;
     for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
     if (lambdas.empty()) lambdas = default_lambdas(data, settings, progress);

@@ -9,6 +9,7 @@
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/train/compaction.hpp"
+#include "core/train/sparse_path.hpp"
 
 namespace margin {
 
@@ -37,9 +38,9 @@ std::vector<double> default_lambdas(const Dataset& data, const Options& settings
   return lambdas;
 }
 
-void follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas,
-                 const Progress& progress, MemoryBudget memory,
-                 const std::function<void(std::size_t, Model&&)>& visit) {
+std::vector<double> follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas,
+                                const Progress& progress, MemoryBudget memory,
+                                const std::function<void(std::size_t, Model&&)>& visit) {
   // Here, and not in each training: they start from each other in these columns and units.
   const Compaction compaction(given_rows, given, progress, memory);
   const Dataset& data = compaction.rows();
@@ -49,13 +50,27 @@ void follow_path(const Dataset& given_rows, const Options& given, const std::vec
     compaction.take(*settings.initial);
     standardized.take(*settings.initial);
   }
+  compaction.take(settings);
   if (given.standardize) {
     settings.standardize = false;
     if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, progress);
   }
+  settings.lambda = 1;
+  if (is_sparse_path(settings)) {
+    const auto give_back = [&](std::size_t k, Model&& model) {
+      standardized.give_back(model.weights, model.intercept);
+      compaction.give_back(model);
+      visit(k, std::move(model));
+    };
+    std::vector<double> done = follow_sparse_path(standardized.rows(), settings, lambdas, progress, memory, give_back);
+    if (!done.empty()) return done;
+  }
+  std::vector<double> list = lambdas;
+  if (list.empty() && settings.l1_ratio > 0) list = sparse_lambdas(standardized.rows(), settings, progress, memory);
+  if (list.empty()) list = default_lambdas(data, given, progress);
   settings.dual_weights = true;
-  for (const std::size_t k : falling_order(lambdas)) {
-    settings.lambda = lambdas[k];
+  for (const std::size_t k : falling_order(list)) {
+    settings.lambda = list[k];
     Model model = train(standardized.rows(), settings, progress, memory);
     if (model.basis == nullptr) settings.initial = start_from(model);
     if (!given.dual_weights) model.dual_weights.reset();
@@ -63,21 +78,18 @@ void follow_path(const Dataset& given_rows, const Options& given, const std::vec
     compaction.give_back(model);
     visit(k, std::move(model));
   }
+  return list;
 }
 
 std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
                               MemoryBudget memory) {
   Options settings = options.settings;
   settings.loss = options.losses.front();
-  const Compaction compaction(given_rows, settings, progress, memory);
-  const Dataset& data = compaction.rows();
-  if (settings.initial.has_value()) compaction.take(*settings.initial);
   std::vector<double> lambdas = options.lambdas;
-  for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
-  if (lambdas.empty()) lambdas = default_lambdas(data, settings, progress);
-  std::vector<Model> models(lambdas.size());
-  follow_path(data, settings, lambdas, progress, memory, [&](std::size_t k, Model&& model) {
-    compaction.give_back(model);
+  for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(given_rows.rows())));
+  std::vector<Model> models;
+  follow_path(given_rows, settings, lambdas, progress, memory, [&](std::size_t k, Model&& model) {
+    if (models.size() <= k) models.resize(k + 1);
     models[k] = std::move(model);
   });
   return models;

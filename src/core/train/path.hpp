@@ -52,8 +52,10 @@ std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
 
 /// Train one model per lambda, the largest lambda first, each from the weights and dual vector of the one before;
 /// `visit(index, model)` gets them in that order, with the index in `lambdas`. Every model has its own certificate.
-void follow_path(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
-                 const Progress& progress, MemoryBudget memory, const std::function<void(std::size_t, Model&&)>& visit);
+/// Without lambdas the list is follow_sparse_path()'s own, or default_lambdas(). Returns the list.
+std::vector<double> follow_path(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
+                                const Progress& progress, MemoryBudget memory,
+                                const std::function<void(std::size_t, Model&&)>& visit);
 
 /// The models of a path, in the order of the list (default_lambdas for none).
 std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, const Progress& progress,

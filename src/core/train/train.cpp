@@ -17,6 +17,7 @@
 #include "core/solvers/readers.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/cross_fit.hpp"
+#include "core/train/model_parts.hpp"
 
 namespace margin {
 
@@ -38,49 +39,6 @@ void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& interc
     w /= norm;
     b /= norm;
   }
-}
-
-/// The intercept as the model will have it: its sum with the center of the targets is rounded, so the certificate must
-/// not be about the one before.
-void round_intercept(const Problem& problem, Solution& s) {
-  if (problem.target_center == 0 || problem.target_scale != 1) return;
-  // Once where the center is the larger; where the intercept is, again until both roundings agree.
-  for (double& b : s.intercept)
-    for (int k = 0; k < 8; ++k) b = (b + problem.target_center) - problem.target_center;
-}
-
-/// From the units of Problem::target() to those of the label, and back.
-void to_label_units(const Problem& problem, Weights& weights, Eigen::VectorXd& intercept) {
-  weights *= problem.target_scale;
-  intercept = (intercept * problem.target_scale).array() + problem.target_center;
-}
-void from_label_units(const Problem& problem, InitialModel& model) {
-  for (double& w : model.weights) w /= problem.target_scale;
-  if (model.intercept.empty() && problem.target_center != 0) model.intercept.assign(1, 0.0);
-  for (double& b : model.intercept) b = (b - problem.target_center) / problem.target_scale;
-}
-
-/// What the best constant prediction would have for `failure`, from outcomes and weights alone.
-double constant_failure(const Problem& p, const Progress& progress) {
-  if (p.interpolate) return std::numeric_limits<double>::infinity();
-  if (p.task == Task::regression) {
-    if (p.loss->log_link() && !(p.target_constant > -700)) return std::numeric_limits<double>::infinity();  // no counts
-    const double u = (p.target_constant - p.target_center) / p.target_scale;
-    double sum = 0;
-    for (std::int64_t i = 0; i < p.rows(); ++i) {
-      progress.work(32);
-      sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
-    }
-    return sum / p.total_weight;
-  }
-  std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
-  double total = 0;
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    progress.work(8);
-    mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.weight(i);
-    total += p.weight(i);
-  }
-  return total - *std::max_element(mass.begin(), mass.end());
 }
 
 /// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
@@ -106,9 +64,11 @@ bool keep_finite(Solution& s, const Progress& progress) {
 
 }  // namespace
 
-Model train(const Dataset& given_rows, const Options& given, const Progress& progress, MemoryBudget memory) {
+Model train(const Dataset& given_rows, const Options& as_given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
-  const Compaction compaction(given_rows, given, progress, memory);
+  const Compaction compaction(given_rows, as_given, progress, memory);
+  Options given = as_given;
+  compaction.take(given);
   const Dataset& data = compaction.rows();
   // Before sums of squares are taken; those of the copy are checked with its problem.
   if (given.standardize) require_range(data, progress);
@@ -119,30 +79,25 @@ Model train(const Dataset& given_rows, const Options& given, const Progress& pro
     require_calibration(problem);
     memory.take(calibration_workspace(problem), "calibration");
   }
+  given.workspace_limit = memory.left_or(given.workspace_limit);
   const Solver& solver = choose_solver(problem, given);
   require_readers(given, solver, losses_of(given));
   memory.require(solver.workspace(problem), "solver \"" + std::string(solver.name()) + "\"");
-  Options options = given;
+  Options options = std::move(given);
   if (options.initial.has_value()) {
     compaction.take(*options.initial);
     standardized.take(*options.initial);
-    if (problem.task == Task::regression) from_label_units(problem, *options.initial);
+    from_label_units(problem, *options.initial);
   }
-  options.workspace_limit = memory.left_or(options.workspace_limit);
 
   Solution solution = solver.solve(problem, options, progress);
   if (keep_finite(solution, progress)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
-  round_intercept(problem, solution);
+  for (double& b : solution.intercept) b = rounded_intercept(problem, b);
 
-  Model model;
-  model.task = problem.task;
+  Model model = begin_model(problem, options);
   model.solver = solution.solver;
-  model.loss = problem.loss_name;
-  model.norm = problem.norm;
-  model.lambda = given.lambda;
-  model.classes = problem.class_names;
   model.certificate =
       certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(), progress);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
@@ -159,21 +114,13 @@ Model train(const Dataset& given_rows, const Options& given, const Progress& pro
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
-  if (problem.task == Task::regression && !problem.interpolate) {
-    to_label_units(problem, solution.weights, solution.intercept);
-    model.constant = model.prediction(problem.target_constant);
-    if (given.intercept) model.target_center = problem.target_center;
-    if (given.standardize || given.target_scale.has_value()) model.target_scale = problem.target_scale;
-  }
+  to_label_units(problem, options, model, solution.weights, solution.intercept);
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, progress);
   standardized.give_back(solution.weights, solution.intercept);
-  model.dimensions = data.dimensions();
-  model.ignore_unseen = given.ignore_unseen;
   model.weights = std::move(solution.weights);
   model.basis = std::move(solution.basis);
   model.intercept = std::move(solution.intercept);
   model.iterations = solution.iterations;
-  model.rows = data.rows();
   model.history = std::move(solution.trace);
   compaction.give_back(model);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -61,8 +61,8 @@ struct OptionsCall {
 };
 
 Value text_value(const char* text, std::size_t size) {
-  // An object written as text, for the options that take a name or an object.
-  if (size > 0 && text[0] == '{') {
+  // An object or an array written as text, for the options that take a name or one of these.
+  if (size > 0 && (text[0] == '{' || text[0] == '[')) {
     const std::string copy(text, size);
     const char* json = copy.c_str();
     return value_from(backend([=] { return DirectFunctionCall1(jsonb_in, CStringGetDatum(json)); }));
@@ -89,6 +89,14 @@ Value argument(Datum datum, Oid type, Oid declared) {
       return {DatumGetFloat8(datum)};
     case JSONBOID:
       return value_from(datum);
+    case FLOAT4ARRAYOID:
+    case FLOAT8ARRAYOID:
+    case INT4ARRAYOID:
+    case NUMERICARRAYOID:
+      return value_from(backend([=] {
+        const Datum json = DirectFunctionCall1(array_to_json, datum);
+        return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
+      }));
     case TEXTARRAYOID: {
       const Texts texts = text_elements(datum);
       Value::Array names;

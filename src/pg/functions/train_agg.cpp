@@ -2,6 +2,7 @@
 // margin.memory_limit in a temporary file; the final function trains.
 #include "pg/functions/train_agg.hpp"
 
+#include "core/problem/penalty.hpp"
 #include "core/scans/train_scans.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -233,6 +234,7 @@ RowRules row_rules(const Options& settings) {
 }
 
 Options settings_for(const CollectedRows& rows, Options settings) {
+  if (rows.encoder != nullptr) name_penalties(settings, *rows.encoder);
   if (rows.encoder == nullptr || !settings.standardize) return settings;
   settings.standardize = false;
   if (rows.data.outcome() != Dataset::Outcome::targets || settings.hard_margin()) return settings;

@@ -57,6 +57,7 @@ class Sdca final : public Solver {
   std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
     if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
+    if (p.l1_ratio == 1) return "it needs an l1_ratio below 1 (use prox_newton)";
     return {};
   }
   double workspace(const Problem& p) const override {

@@ -1,0 +1,100 @@
+// One output of a soft margin at one point, by columns: scores, losses, the dual vector and what it sums the columns to.
+// For weights that are mostly 0: scores cost the columns of the others, and only the sums cost all of them.
+//
+// With r = l1_ratio, f the penalty factors and B the constant feature of a penalised intercept (certificate/risk.hpp):
+//   P = (1/W) Σ c φ(u_i) + λ Σ f_j (r |w_j| + (1−r)/2 w_j²) + λ (1−r)/2 (b/B)²
+//   D = (1/W) Σ c (−φ*(−t a_i)) − Σ_j max(0, |t v_j| − λ r f_j)² / (2 λ (1−r) f_j),   v = (1/W) Σ c a x,  a = −φ'(u).
+// With r = 1 the last term is a constraint, |t v_j| ≤ λ f_j, and t scales a down until it is met. Weights that must not
+// be negative leave v_j below: max(0, v_j) in place of |v_j|.
+#pragma once
+
+#include <vector>
+
+#include "core/base/progress.hpp"
+#include "core/data/columns.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+class ColumnRisk {
+ public:
+  /// Lays the rows of a smooth loss out by columns; `problem` is kept by reference.
+  ColumnRisk(const Problem& problem, const Progress& progress);
+  static double bytes(const Problem& problem);
+
+  /// The targets of another output; there is no point until move().
+  void select(std::int32_t output);
+  /// Scores, losses and dual weights at weights w (a number per feature) and intercept b.
+  void move(const std::vector<double>& w, double b);
+  /// The same at another intercept: b + t.
+  void shift(double t);
+  /// The derivative of the mean loss in the intercept at b + t, the sizes of its terms, its slope.
+  struct Slope {
+    double value = 0, size = 0, curvature = 0;
+  };
+  Slope slope_at(double t);
+  /// v of the point.
+  void combine();
+
+  /// P and D at the point, for this lambda; without bounds on their rounding. `scale`: t of the better dual vector.
+  struct Interval {
+    double primal = 0, dual = 0, scale = 1;
+  };
+  Interval interval(double lambda);
+  double primal(double lambda) const;
+  /// Σ c (−φ*(−t a)) at the point, and the sizes of its terms.
+  struct Conjugate {
+    double value = 0, size = 0;
+  };
+  Conjugate conjugate(double scale);
+
+  const Problem& problem() const { return problem_; }
+  const Columns& columns() const { return columns_; }
+  const Progress& progress() const { return progress_; }
+  std::size_t rows() const { return u_.size(); }
+  std::size_t features() const { return w_.size(); }
+  /// The value of the intercept's column: 1 where it is free, 0 without one.
+  double constant() const { return constant_; }
+  double l1(double lambda, std::size_t j) const { return lambda * problem_.l1_ratio * factor(j); }
+  double l2(double lambda, std::size_t j) const { return lambda * (1 - problem_.l1_ratio) * factor(j); }
+  /// Of the weight of the intercept's column.
+  double l2_of_constant(double lambda) const { return problem_.free_intercept ? 0 : lambda * (1 - problem_.l1_ratio); }
+  double factor(std::size_t j) const { return problem_.factor(j); }
+
+  const std::vector<double>& w() const { return w_; }
+  double b() const { return b_; }
+  const std::vector<double>& scores() const { return u_; }
+  const std::vector<double>& y() const { return y_; }
+  const std::vector<double>& cost() const { return cost_; }                                ///< c
+  const std::vector<double>& slopes() const { return slope_; }                             ///< φ'(u) = −a
+  const std::vector<double>& coefficients() const { return coefficient_; }                 ///< c a
+  const std::vector<double>& sums() const { return v_; }                                   ///< v, after combine()
+  double sum_of_constant() const { return constant_ * balance_ / problem_.total_weight; }  ///< v of the intercept
+  double loss() const { return loss_; }                                                    ///< (1/W) Σ c φ(u)
+  double balance() const { return balance_; }                                              ///< Σ c a
+  double size() const { return size_; }                                                    ///< Σ c |a|
+  /// At least |b| and every number that was added to make it: what the rounding of scores goes by.
+  double reach() const { return reach_; }
+  /// Sums over rows are made in chunks of so many.
+  static constexpr std::size_t chunk = 1024;
+  double imbalance() const { return size_ > 0 ? std::abs(balance_) / size_ : 0; }  ///< of Σ c |a|
+  /// c φ''(u)/W of all rows, at least `floor` of the largest that the loss can have.
+  void curvatures(double floor, std::vector<double>& out) const;
+
+ private:
+  void losses();
+
+  const Problem& problem_;
+  const Progress& progress_;
+  Columns columns_;
+  double constant_;
+  std::vector<double> cost_, y_;
+  std::vector<double> w_, u_, slope_, coefficient_, v_;
+  double b_ = 0, loss_ = 0, balance_ = 0, size_ = 0;
+  double reach_ = 0;         // how large b was on the way
+  double known_scale_ = -1;  // what conjugate() was asked last, and said
+  Conjugate known_conjugate_;
+};
+
+}  // namespace margin

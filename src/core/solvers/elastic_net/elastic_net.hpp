@@ -1,0 +1,51 @@
+// Soft margins with an l1 norm, one output at one lambda after another: proximal Newton's method on a working set of
+// features.
+#pragma once
+
+#include <vector>
+
+#include "core/base/progress.hpp"
+#include "core/problem/column_risk.hpp"
+#include "core/solvers/elastic_net/l1_quadratic.hpp"
+
+namespace margin {
+
+/// Goes on from the point of `risk`, whose output was selected, to the minimum for one lambda, and to that for the
+/// next: the point, its sums and the curvature serve both.
+class ElasticNet {
+ public:
+  explicit ElasticNet(ColumnRisk& risk);
+
+  /// Another output was selected and a point set.
+  void restart();
+  /// One step of Newton's method for this lambda from an interval of the point; false where it finds no further progress.
+  bool step(double lambda, const ColumnRisk::Interval& at, double wanted);
+  /// The interval of the point: sums and, where it is free, the intercept are brought up to date.
+  ColumnRisk::Interval interval(double lambda);
+  /// Where all weights are 0: the smallest lambda for which they stay so. Moves the point there.
+  double largest_lambda();
+
+  static double bytes(const Problem& problem);
+
+ private:
+  void choose_features(double lambda);
+  void balance_intercept(double lambda, double accuracy);
+  bool narrow() const { return risk_.features() <= narrow_features_; }
+  bool by_columns() const;
+  bool pays(double gap, double wanted, bool first) const;
+  void fill_matrix();
+
+  static constexpr std::size_t narrow_features_ = 320;
+
+  ColumnRisk& risk_;
+  bool summed_ = false;           // the sums are of the point
+  std::vector<std::size_t> set_;  // the working set, ascending
+  std::vector<double> h_;         // curvatures of the rows that the matrix is made of
+  std::vector<double> matrix_;    // of the working set and the intercept
+  std::size_t stride_ = 0;
+  bool fresh_ = false, known_ = false;  // the matrix is that of the point; there is one
+  double last_gap_ = 0;
+  double last_lambda_ = 0;
+};
+
+}  // namespace margin

@@ -1,0 +1,180 @@
+// Coordinate descent: Friedman, Hastie, Tibshirani (2010), "covariance updates" with a matrix and "naive updates"
+// without. Newton's step on a face: the quadratic is exact there, so that it ends at the minimum of the face or at its
+// border.
+#include "core/solvers/elastic_net/l1_quadratic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/math/symmetric_matrix.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr int most_rounds = 2000;
+
+/// Where the coordinate has its minimum, for the curvature `h` of the quadratic and its gradient `g` at z.
+double minimum(const L1Coordinates& at, std::size_t j, double h, double g) {
+  const double curvature = h + at.l2[j], pull = h * at.z[j] - g;
+  if (!(curvature > 0)) return at.z[j];
+  if (at.l1[j] == 0) return pull / curvature;
+  if (pull > at.l1[j]) return (pull - at.l1[j]) / curvature;
+  return pull < -at.l1[j] && !at.positive ? (pull + at.l1[j]) / curvature : 0.0;
+}
+
+/// The coordinates of a face, its Newton direction.
+class Face {
+ public:
+  /// False where it is no end: nothing moves, or the matrix says too little.
+  bool step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
+    members_.clear();
+    for (std::size_t j = 0; j < at.size(); ++j)
+      if (at.z[j] != 0 || at.l1[j] == 0) members_.push_back(j);
+    const std::size_t s = members_.size();
+    if (s == 0) return false;
+    double top = 0;
+    for (const std::size_t j : members_) top = std::max(top, h[j * stride + j] + at.l2[j]);
+    bool solved = false;
+    for (double damping = 0; !solved && damping < 1e-3; damping = damping == 0 ? 1e-14 : 1e4 * damping) {
+      matrix_.reset(s, progress);
+      for (std::size_t p = 0; p < s; ++p) {
+        const double* const from = h + members_[p] * stride;
+        double* const to = matrix_.row(p);
+        for (std::size_t q = p; q < s; ++q) to[q] = from[members_[q]];
+        to[p] += at.l2[members_[p]] + damping * (to[p] + top);
+      }
+      progress.work(static_cast<double>(s * s));
+      solved = factorise(matrix_, progress);
+    }
+    if (!solved) return false;
+    direction_.resize(s);
+    for (std::size_t p = 0; p < s; ++p) {
+      const std::size_t j = members_[p];
+      direction_[p] = -(at.g[j] + at.l2[j] * at.z[j] + (at.l1[j] == 0 ? 0 : std::copysign(at.l1[j], at.z[j])));
+    }
+    solve_factored(matrix_, direction_.data(), &progress);
+    double t = 1;
+    std::size_t stopped = s;
+    for (std::size_t p = 0; p < s; ++p) {
+      const std::size_t j = members_[p];
+      if (!std::isfinite(direction_[p])) return false;
+      if (at.l1[j] == 0 || !(at.z[j] * direction_[p] < 0)) continue;
+      const double border = -at.z[j] / direction_[p];
+      if (border < t) {
+        t = border;
+        stopped = p;
+      }
+    }
+    for (std::size_t p = 0; p < s; ++p) {
+      const std::size_t j = members_[p];
+      const double to = p == stopped ? 0.0 : at.z[j] + t * direction_[p], change = to - at.z[j];
+      at.z[j] = to;
+      if (change != 0) simd().axpy_d(change, h + j * stride, at.g.data(), at.size());
+    }
+    progress.work(static_cast<double>(s * at.size()) / 4);
+    return stopped < s;
+  }
+
+ private:
+  std::vector<std::size_t> members_;
+  std::vector<double> direction_;
+  SymmetricMatrix matrix_{0};
+};
+
+}  // namespace
+
+void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough,
+                       const Progress& progress) {
+  const std::size_t m = at.size();
+  Face face;
+  // A step on a face costs as much as that many rounds, about. Descent alone may crawl, so that a small decrease proves
+  // nothing unless it follows one.
+  const std::size_t wait = 2 + m / 24;
+  std::size_t since = 0;
+  bool faced = false;
+  for (int round = 0; round < most_rounds; ++round) {
+    double decrease = 0;
+    std::size_t moved = 0;
+    for (std::size_t j = 0; j < m; ++j) {
+      const double curvature = h[j * stride + j], to = minimum(at, j, curvature, at.g[j]), change = to - at.z[j];
+      if (change == 0) continue;
+      decrease += change * change * (curvature + at.l2[j]);
+      at.z[j] = to;
+      simd().axpy_d(change, h + j * stride, at.g.data(), m);
+      ++moved;
+    }
+    progress.work(static_cast<double>(moved * m) / 4 + 4.0 * static_cast<double>(m));
+    if (!(decrease > enough) && faced) return;
+    faced = false;
+    if (decrease > enough && ++since < wait) continue;
+    since = 0;
+    for (int k = 0; k < 20 && face.step(at, h, stride, progress); ++k) {
+    }
+    faced = true;
+  }
+}
+
+void solve_with_columns(L1Coordinates& at, const std::vector<Row>& columns, const std::vector<double>& h,
+                        double constant, double enough, const Progress& progress) {
+  const std::size_t m = at.size(), n = h.size();
+  std::vector<double> curvature(m), s(n, 0.0);  // s_i = h_i <x_i, z − w>
+  double all = 0;
+  for (const double v : h) all += v;
+  const auto of_constant = [&](std::size_t j) { return columns[j].values == nullptr; };
+  for (std::size_t j = 0; j < m; ++j) {
+    const Row& x = columns[j];
+    if (of_constant(j)) {
+      curvature[j] = constant * constant * all;
+      continue;
+    }
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const double v = x.value(k);
+      curvature[j] += v * v * h[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)];
+    }
+    progress.work(2.0 * x.count);
+  }
+  // Rounds over all coordinates now and then, over those that are not 0 in between.
+  bool whole = true;
+  for (int round = 0; round < most_rounds; ++round) {
+    double decrease = 0;
+    for (std::size_t j = 0; j < m; ++j) {
+      if (!whole && at.z[j] == 0 && at.l1[j] > 0) continue;
+      const Row& x = columns[j];
+      double g = at.g[j];
+      if (of_constant(j)) {
+        double sum = 0;
+        for (const double v : s) sum += v;
+        g += constant * sum;
+      } else {
+        g += dot(x, s.data());
+      }
+      const double to = minimum(at, j, curvature[j], g), change = to - at.z[j];
+      progress.work(x.count);
+      if (change == 0) continue;
+      decrease += change * change * (curvature[j] + at.l2[j]);
+      at.z[j] = to;
+      if (of_constant(j)) {
+        for (std::size_t i = 0; i < n; ++i) s[i] += change * constant * h[i];
+        progress.work(2.0 * static_cast<double>(n));
+      } else if (x.indices != nullptr) {
+        for (std::int32_t k = 0; k < x.count; ++k) {
+          const auto i = static_cast<std::size_t>(x.indices[k]);
+          s[i] += change * x.value(k) * h[i];
+        }
+        progress.work(x.count);
+      } else {
+        for (std::size_t i = 0; i < n; ++i) s[i] += change * x.value(static_cast<std::int32_t>(i)) * h[i];
+        progress.work(2.0 * x.count);
+      }
+    }
+    if (decrease > enough) {
+      whole = false;
+      continue;
+    }
+    if (whole) return;
+    whole = true;
+  }
+}
+
+}  // namespace margin

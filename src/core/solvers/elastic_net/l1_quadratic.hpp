@@ -1,0 +1,31 @@
+// A quadratic function with an l1 norm, as proximal Newton's method has one for each step:
+//   min over z of  <g, z − w> + ½ (z − w)ᵀH (z − w) + Σ_j l1_j |z_j| + l2_j/2 z_j²,  z_j ≥ 0 where asked for.
+#pragma once
+
+#include <vector>
+
+#include "core/base/progress.hpp"
+#include "core/data/row.hpp"
+
+namespace margin {
+
+/// One coordinate: its weight, the gradient of the quadratic part at the start, its penalty.
+struct L1Coordinates {
+  std::vector<double> z;  ///< start and result
+  std::vector<double> g;  ///< at the start; with a matrix, at the result
+  std::vector<double> l1, l2;
+  bool positive = false;  ///< but for coordinates with l1 = 0
+  std::size_t size() const { return z.size(); }
+};
+
+/// Coordinate descent on a matrix (row-major, both triangles, `stride` numbers a row), and from time to time Newton's
+/// step on the coordinates that are not 0, as far as none changes its sign: where columns are nearly dependent, descent
+/// alone would take thousands of rounds. Until the decrease left is about `enough`.
+void solve_with_matrix(L1Coordinates& at, const double* h, std::size_t stride, double enough, const Progress& progress);
+
+/// The same by columns, without a matrix: H = Σ_i h_i x_i x_iᵀ. `columns`: of the coordinates; one without values is all
+/// `constant`.
+void solve_with_columns(L1Coordinates& at, const std::vector<Row>& columns, const std::vector<double>& h,
+                        double constant, double enough, const Progress& progress);
+
+}  // namespace margin

@@ -1,0 +1,140 @@
+// The solver "prox_newton": elastic net and lasso for smooth losses, one output after another
+// (solvers/elastic_net/elastic_net.hpp has the method). Without a model to start from, a few lambdas between the largest,
+// where all weights are 0, and the one asked for are solved loosely on the way: the working set then grows by what it
+// needs, and Newton's method stays near its solution.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/solvers/elastic_net/elastic_net.hpp"
+#include "core/solvers/free_intercept.hpp"
+#include "core/solvers/idle_outputs.hpp"
+#include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/run.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double stride_of_lambdas = 0.2, loose = 0.03;
+constexpr int most_idle = 3;  // steps that narrow nothing
+
+class ProxNewton final : public Solver {
+ public:
+  const SolverRecord& record() const override {
+    static const SolverRecord record = {
+        "prox_newton",
+        "proximal Newton with coordinate descent on a working set of features: elastic net and lasso, smooth losses",
+        SolverRecord::soft_margin,
+        SolverRecord::l2,
+        SolverRecord::Losses::smooth,
+        false,
+        {"initial"}};
+    return record;
+  }
+  std::string unsupported_reason(const Problem& p) const override {
+    if (p.hard_margin) return "it needs lambda (a soft margin)";
+    if (!(p.l1_ratio > 0)) return "it is for sparse weights (l1_ratio must be above 0)";
+    if (!(p.loss->smoothness() > 0)) return "it needs a smooth loss, which \"" + p.loss_name + "\" is not";
+    return {};
+  }
+  double workspace(const Problem& p) const override {
+    return ElasticNet::bytes(p) + 8.0 * static_cast<double>(p.rows()) * p.outputs();
+  }
+  Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+};
+
+/// The intervals of the outputs, for the history.
+struct Intervals {
+  std::vector<double> lower, upper;
+
+  void record(Run& run, std::int64_t iteration, std::size_t o, const ColumnRisk::Interval& at) {
+    upper[o] = std::min(upper[o], at.primal);
+    lower[o] = std::max(lower[o], std::min(at.dual, upper[o]));
+    double low = 0, high = 0;
+    for (std::size_t k = 0; k < lower.size(); ++k) {
+      low += lower[k];
+      high += upper[k];
+    }
+    run.record(iteration, low, high);
+  }
+};
+
+/// Throws Error(wrong_dimensions).
+void start_from(const InitialModel& model, const Problem& p, std::int32_t o, ColumnRisk& risk) {
+  const auto d = static_cast<std::size_t>(p.dimensions()), k = static_cast<std::size_t>(p.outputs());
+  const auto at = static_cast<std::size_t>(o);
+  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
+    throw Error(ErrorKind::wrong_dimensions,
+                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
+                    std::to_string(k) + " x " + std::to_string(d),
+                "Start from a model trained on the same features and classes.");
+  std::vector<double> w(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d),
+                        model.weights.begin() + static_cast<std::ptrdiff_t>((at + 1) * d));
+  for (double& v : w)
+    if (p.positive) v = std::max(0.0, v);
+  risk.move(w, model.intercept.empty() ? 0.0 : model.intercept[at]);
+}
+
+Solution ProxNewton::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  Run run(options, progress, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
+  Solution s = zero_solution(p, name(), progress);
+  ColumnRisk risk(p, progress);
+  ElasticNet net(risk);
+  const auto k = static_cast<std::size_t>(p.outputs());
+  Intervals intervals{std::vector<double>(k, 0.0), risk_of_constant(p, 0, run)};
+  const double tolerance = 0.9 * options.tolerance;
+  Status why = Status::iteration_limit;
+
+  const auto minimise = [&](std::size_t o, double lambda, bool last) {
+    double best = -1;
+    int idle = 0;
+    for (;;) {
+      const double accuracy = last ? tolerance : std::max(tolerance, loose);
+      const ColumnRisk::Interval at = net.interval(lambda);
+      const double gap = at.primal - at.dual, wanted = accuracy * std::max(std::fabs(at.primal), std::fabs(at.dual));
+      if (last) intervals.record(run, s.iterations, o, at);
+      if (gap <= wanted) return Status::optimal;
+      idle = best < 0 || gap < 0.9 * best ? 0 : idle + 1;
+      if (best < 0 || gap < best) best = gap;
+      if (!std::isfinite(gap) || run.exhausted(s.iterations, why)) return why;
+      ++s.iterations;
+      if (!net.step(lambda, at, wanted) || idle > most_idle + 20 * (gap > 1e-9 * at.primal))
+        return Status::iteration_limit;
+    }
+  };
+  const auto solve_output = [&](std::int32_t o) {
+    const auto at = static_cast<std::size_t>(o);
+    risk.select(o);
+    net.restart();
+    if (options.initial.has_value()) {
+      start_from(*options.initial, p, o, risk);
+    } else {
+      risk.move(std::vector<double>(risk.features(), 0.0), 0);
+      for (double lambda = stride_of_lambdas * net.largest_lambda(); lambda > p.lambda; lambda *= stride_of_lambdas)
+        if (minimise(at, lambda, false) != Status::optimal) break;
+    }
+    const Status status = minimise(at, p.lambda, true);
+    const ColumnRisk::Interval end = net.interval(p.lambda);
+    std::vector<double> a(risk.rows());
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = -end.scale * risk.slopes()[i];
+    if (p.free_intercept) balance(risk.cost(), a);
+    for (std::size_t i = 0; i < a.size(); ++i) s.dual(static_cast<std::int64_t>(i), o) = a[i];
+    run.work(8.0 * static_cast<double>(a.size()));
+    for (std::size_t j = 0; j < risk.features(); ++j) s.weights(o, static_cast<std::int32_t>(j)) = risk.w()[j];
+    if (p.intercept) s.intercept[o] = risk.b();
+    return status;
+  };
+  leave_idle(p, solve_outputs(p, s.status, solve_output, time_is_up(run)), s, run);
+  s.trace = run.take_trace();
+  return s;
+}
+
+const ProxNewton instance;
+
+}  // namespace
+
+extern const Solver& prox_newton;
+const Solver& prox_newton = instance;
+
+}  // namespace margin

@@ -1,0 +1,443 @@
+// Sparse models: the solver prox_newton, the certificate of lassos, penalty factors and signs, paths by columns.
+#include "core/solvers/elastic_net/elastic_net.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/certificate/column_check.hpp"
+#include "core/model/verification.hpp"
+#include "core/train/path.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+std::vector<std::string> smooth_losses() {
+  std::vector<std::string> out;
+  Options s;
+  for (const std::string_view name : loss_names())
+    if (make_loss(name, s)->smoothness() > 0) out.emplace_back(name);
+  return out;
+}
+
+Options sparse(const std::string& loss, double rho, double lambda) {
+  Options s;
+  s.loss = loss;
+  s.lambda = lambda;
+  s.l1_ratio = rho;
+  s.epsilon = 0.2;
+  s.smoothing = 0.6;
+  s.tolerance = 1e-7;
+  s.intercept_form = rho == 1 ? InterceptForm::free : InterceptForm::by_default;
+  return s;
+}
+
+/// The optimum in long double, by cyclic coordinate descent with steps that no curvature of the loss forbids.
+struct Optimum {
+  std::vector<long double> w;
+  long double b = 0, value = 0;
+};
+
+long double value_at(const Problem& p, const std::vector<long double>& w, long double b) {
+  long double loss = 0, penalty = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const Row x = p.data.row(i);
+    long double u = b;
+    for (std::int32_t k = 0; k < x.count; ++k)
+      u += static_cast<long double>(x.value(k)) * w[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)];
+    loss += p.weight(i) * static_cast<long double>(p.loss->value(static_cast<double>(u), p.target(i, 0)));
+  }
+  for (std::size_t j = 0; j < w.size(); ++j)
+    penalty += p.factor(j) * (p.l1_ratio * std::fabs(w[j]) + (1 - p.l1_ratio) / 2 * w[j] * w[j]);
+  if (!p.free_intercept && p.intercept)
+    penalty += (1 - p.l1_ratio) / 2 * (b / p.intercept_scale) * (b / p.intercept_scale);
+  return loss / p.total_weight + p.lambda * penalty;
+}
+
+Optimum optimum_of(const Problem& p, int rounds = 20000) {
+  const auto d = static_cast<std::size_t>(p.dimensions()), n = static_cast<std::size_t>(p.rows());
+  std::vector<std::vector<double>> x(n, std::vector<double>(d + 1, 0.0));
+  for (std::size_t i = 0; i < n; ++i) {
+    const Row row = p.data.row(static_cast<std::int64_t>(i));
+    for (std::int32_t k = 0; k < row.count; ++k)
+      x[i][static_cast<std::size_t>(row.indices != nullptr ? row.indices[k] : k)] = row.value(k);
+    x[i][d] = p.intercept ? (p.free_intercept ? 1 : p.intercept_scale) : 0;
+  }
+  std::vector<long double> w(d + 1, 0.0L), u(n, 0.0L), steep(d + 1, 0.0L);
+  for (std::size_t j = 0; j <= d; ++j)
+    for (std::size_t i = 0; i < n; ++i)
+      steep[j] += p.weight(static_cast<std::int64_t>(i)) * x[i][j] * x[i][j] / p.loss->smoothness() / p.total_weight;
+  for (int round = 0; round < rounds; ++round) {
+    long double largest = 0;
+    for (std::size_t j = 0; j <= d; ++j) {
+      const bool constant = j == d;
+      const long double l1 = constant ? 0 : p.lambda * p.l1_ratio * p.factor(j);
+      const long double l2 =
+          constant ? (p.free_intercept ? 0 : p.lambda * (1 - p.l1_ratio)) : p.lambda * (1 - p.l1_ratio) * p.factor(j);
+      if (!(steep[j] + l2 > 0)) continue;
+      long double g = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        if (x[i][j] != 0)
+          g += p.weight(static_cast<std::int64_t>(i)) * x[i][j] / p.total_weight *
+               static_cast<long double>(
+                   p.loss->derivative(static_cast<double>(u[i]), p.target(static_cast<std::int64_t>(i), 0)));
+      const long double pull = steep[j] * w[j] - g;
+      long double to = pull > l1 ? pull - l1 : pull < -l1 ? pull + l1 : 0;
+      to /= steep[j] + l2;
+      if (p.positive && !constant) to = std::max(0.0L, to);
+      const long double change = to - w[j];
+      w[j] = to;
+      largest = std::max(largest, std::fabs(change) / (1 + std::fabs(to)));
+      for (std::size_t i = 0; i < n && change != 0; ++i) u[i] += change * x[i][j];
+    }
+    if (largest < 1e-17L) break;
+  }
+  Optimum o;
+  o.b = p.intercept ? w[d] * (p.free_intercept ? 1 : p.intercept_scale) : 0;
+  w.pop_back();
+  o.w = w;
+  o.value = value_at(p, o.w, o.b);
+  return o;
+}
+
+struct Case {
+  Table table;
+  Options options;
+};
+
+Case random_case(Random& random, const std::string& loss, int trial) {
+  const bool classes = !is_regression_loss(loss);
+  Case c;
+  c.table = make_table(random, trial % 8, classes);
+  if (trial % 4 == 1)
+    for (int i = 0; i < c.table.rows(); ++i) c.table.weight.push_back(i == 0 ? 1.0 : 3 * random.uniform());
+  const double rho = trial % 2 == 0 ? 1.0 : trial % 3 == 0 ? 0.5 : 0.05;
+  c.options = sparse(loss, rho, std::pow(10.0, -3 * random.uniform()));
+  if (trial % 5 == 4) c.options.intercept = false;
+  if (rho < 1 && trial % 4 == 3) c.options.intercept_form = InterceptForm::free;
+  c.options.positive = trial % 3 == 2;
+  if (trial % 3 == 1)
+    for (int j = 0; j < c.table.dimensions(); ++j) c.options.penalty_factor.push_back(0.1 + 2 * random.uniform());
+  return c;
+}
+
+class ElasticNets : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Losses, ElasticNets, ::testing::ValuesIn(smooth_losses()));
+
+TEST_P(ElasticNets, FindTheOptimumOfAnIndependentSolver) {
+  Random random(5);
+  const bool classes = !is_regression_loss(GetParam());
+  for (int trial = 0; trial < 24; ++trial) {
+    const Case c = random_case(random, GetParam(), trial);
+    const Dataset data = make_dataset(c.table, classes);
+    const Problem p = make_problem(data, c.options);
+    const Optimum best = optimum_of(p, 4000);
+    const Model model = train(data, c.options, Progress());
+    EXPECT_EQ(model.solver, "prox_newton");
+    EXPECT_EQ(model.status, Status::optimal) << trial << " gap " << model.certificate.relative_gap;
+    const double value = static_cast<double>(best.value);
+    EXPECT_LE(model.certificate.lower, value * (1 + 1e-14)) << trial;
+    EXPECT_LE(model.certificate.upper, value * (1 + 1e-6) + 1e-12) << trial;
+    for (std::int32_t j = 0; j < model.terms(); ++j)
+      if (c.options.positive) EXPECT_GE(model.weights(0, j), 0) << trial;
+  }
+}
+
+TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
+  Random random(6);
+  const bool classes = !is_regression_loss(GetParam());
+  int proven = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    const Case c = random_case(random, GetParam(), trial);
+    const Dataset data = make_dataset(c.table, classes);
+    const Problem p = make_problem(data, c.options);
+    const Optimum best = optimum_of(p, 2000);
+    for (int move = 0; move < 4; ++move) {
+      const double reach = move == 0 ? 0 : std::pow(10.0, -2.0 * move);
+      Weights w(1, p.dimensions()), a(p.rows(), 1);
+      Eigen::VectorXd b(1);
+      b[0] = p.intercept ? static_cast<double>(best.b) + reach * normal(random) : 0;
+      std::vector<long double> at;
+      for (std::int32_t j = 0; j < p.dimensions(); ++j) {
+        w(0, j) = static_cast<double>(best.w[static_cast<std::size_t>(j)]) + reach * normal(random);
+        if (p.positive) w(0, j) = std::max(0.0, w(0, j));
+        at.push_back(w(0, j));
+      }
+      for (std::int64_t i = 0; i < p.rows(); ++i) {
+        const double u = dot(p.data.row(i), w.data()) + b[0], y = p.target(i, 0);
+        a(i, 0) = p.loss->project(-p.loss->derivative(u, y) + reach * normal(random), y);
+      }
+      const Certificate by_rows = certify(p, w, b, a);
+      EXPECT_GE(static_cast<long double>(by_rows.upper), value_at(p, at, b[0])) << trial;
+      EXPECT_LE(static_cast<long double>(by_rows.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
+      proven += by_rows.lower > 0;
+
+      ColumnRisk risk(p, Progress());
+      risk.select(0);
+      risk.move(std::vector<double>(w.data(), w.data() + w.size()), b[0]);
+      risk.combine();
+      const Certificate by_columns = ColumnCheck(p).certificate(risk, p.lambda, b[0], risk.interval(p.lambda).scale);
+      EXPECT_GE(static_cast<long double>(by_columns.upper), value_at(p, at, b[0])) << trial;
+      EXPECT_LE(static_cast<long double>(by_columns.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
+      EXPECT_NEAR(by_columns.upper, by_rows.upper, 1e-9 * by_rows.upper) << trial;
+    }
+  }
+  EXPECT_GT(proven, 60) << "or nothing was tested";
+}
+
+TEST_P(ElasticNets, PathsGiveTheModelsOfSingleTrainings) {
+  Random random(7);
+  const bool classes = !is_regression_loss(GetParam());
+  for (int trial = 0; trial < 6; ++trial) {
+    Case c = random_case(random, GetParam(), trial);
+    c.options.tolerance = 1e-6;
+    c.options.standardize = trial % 2 == 1;
+    const Dataset data = make_dataset(c.table, classes);
+    SelectionOptions path;
+    path.settings = c.options;
+    path.losses = {GetParam()};
+    path.lambdas = {0.003, 0.3, 0.03};
+    const std::vector<Model> models = train_path(data, path, Progress());
+    ASSERT_EQ(models.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+      Options alone = c.options;
+      alone.lambda = path.lambdas[k];
+      const Model one = train(data, alone, Progress());
+      EXPECT_EQ(models[k].lambda, alone.lambda);
+      EXPECT_EQ(models[k].status, Status::optimal) << trial << " " << models[k].certificate.relative_gap;
+      EXPECT_EQ(models[k].rows, data.rows());
+      const double upper = one.certificate.upper;
+      EXPECT_LE(models[k].certificate.lower, upper);
+      EXPECT_LE(one.certificate.lower, models[k].certificate.upper);
+      EXPECT_NEAR(models[k].certificate.constant_failure, one.certificate.constant_failure, 1e-12);
+      EXPECT_EQ(models[k].target_center, one.target_center);
+      EXPECT_NEAR(models[k].certificate.failure, one.certificate.failure, classes ? 2.0 : 1e-3 * (1 + upper));
+    }
+  }
+}
+
+/// Two classes in `d` features of which the first few say something.
+Table wide_table(int n, int d, bool classes) {
+  Random random(8);
+  Table t;
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(static_cast<std::size_t>(d));
+    for (double& v : x) v = normal(random);
+    const double score = 2 * x[0] - x[1] + 0.5 * x[2] + 0.3 * normal(random);
+    t.y.push_back(classes ? (score > 0 ? 1 : 0) : score);
+    t.x.push_back(std::move(x));
+  }
+  if (classes) t.y[0] = 0, t.y[1] = 1;
+  return t;
+}
+
+TEST(ElasticNet, TheWorkingSetLosesNoFeatureThatTheOptimumHas) {
+  for (const bool classes : {true, false}) {
+    const Dataset data = make_dataset(wide_table(40, 700, classes), classes);
+    SelectionOptions path;
+    path.settings = sparse(classes ? "logistic" : "squared", 1, 1);
+    path.settings.tolerance = 1e-9;
+    path.losses = {path.settings.loss};
+    const std::vector<Model> models = train_path(data, path, Progress());
+    ASSERT_EQ(models.size(), 100U);
+    EXPECT_EQ(models[0].weights.cwiseAbs().maxCoeff(), 0) << "at the largest lambda";
+    EXPECT_GT(models[1].weights.cwiseAbs().maxCoeff(), 0) << "and not below it";
+    EXPECT_NEAR(*models[99].lambda / *models[0].lambda, 1e-2, 1e-12) << "more features than rows";
+    for (const std::size_t k : {5U, 40U, 80U, 99U}) {
+      EXPECT_EQ(models[k].status, Status::optimal) << k;
+      // Every feature, in the working set or not: the optimum's conditions.
+      Options s = path.settings;
+      s.lambda = models[k].lambda;
+      const Problem p = make_problem(data, s);
+      ColumnRisk risk(p, Progress());
+      risk.select(0);
+      const std::vector<double> w(models[k].weights.data(), models[k].weights.data() + models[k].weights.size());
+      risk.move(w, models[k].intercept[0] - p.target_center);
+      risk.combine();
+      std::size_t active = 0;
+      for (std::size_t j = 0; j < w.size(); ++j) {
+        EXPECT_LE(std::fabs(risk.sums()[j]), p.lambda * (1 + 1e-3)) << k << " " << j;
+        if (w[j] == 0) continue;
+        ++active;
+        EXPECT_NEAR(risk.sums()[j], std::copysign(p.lambda, w[j]), 1e-3 * p.lambda) << k << " " << j;
+      }
+      EXPECT_GT(active, 0U);
+      EXPECT_LE(active, 41U);
+    }
+  }
+}
+
+TEST(ElasticNet, ColumnsAndTheMatrixGiveTheSameMinimum) {
+  Random random(9);
+  for (int trial = 0; trial < 40; ++trial) {
+    const std::size_t n = 12, m = 6;
+    std::vector<std::vector<double>> x(m, std::vector<double>(n));
+    std::vector<double> h(n);
+    for (auto& column : x)
+      for (double& v : column) v = normal(random);
+    if (trial % 4 == 0) x[1] = x[0];
+    for (double& v : h) v = random.uniform();
+    std::vector<Row> columns;
+    for (const auto& column : x) columns.push_back(dense_row(column.data(), static_cast<std::int32_t>(n)));
+    columns.push_back({nullptr, nullptr, 0, false});
+    x.emplace_back(n, 2.0);
+    std::vector<double> matrix((m + 1) * 8, 0.0);
+    for (std::size_t j = 0; j <= m; ++j)
+      for (std::size_t k = 0; k <= m; ++k)
+        for (std::size_t i = 0; i < n; ++i) matrix[j * 8 + k] += h[i] * x[j][i] * x[k][i];
+    L1Coordinates q;
+    for (std::size_t j = 0; j <= m; ++j) {
+      q.z.push_back(trial % 2 == 0 ? 0 : std::max(0.0, normal(random)));
+      q.g.push_back(3 * normal(random));
+      q.l1.push_back(j < m ? 0.5 + random.uniform() : 0);
+      q.l2.push_back(j < m && trial % 3 == 0 ? 0.1 : 0);
+    }
+    if (trial % 4 == 0) q.g[1] = q.g[0];  // else nothing would hold them
+    q.positive = trial % 5 == 0;
+    L1Coordinates by_matrix = q, by_columns = q;
+    solve_with_matrix(by_matrix, matrix.data(), 8, 1e-16, Progress());
+    solve_with_columns(by_columns, columns, h, 2.0, 1e-22, Progress());
+    const auto value = [&](const L1Coordinates& at) {
+      double sum = 0;
+      for (std::size_t j = 0; j <= m; ++j) {
+        sum += q.g[j] * (at.z[j] - q.z[j]) + q.l1[j] * std::fabs(at.z[j]) + q.l2[j] / 2 * at.z[j] * at.z[j];
+        for (std::size_t k = 0; k <= m; ++k) sum += matrix[j * 8 + k] / 2 * (at.z[j] - q.z[j]) * (at.z[k] - q.z[k]);
+        if (q.positive && j < m) EXPECT_GE(at.z[j], 0);
+      }
+      return sum;
+    };
+    EXPECT_NEAR(value(by_matrix), value(by_columns), 1e-9 * (1 + std::fabs(value(by_matrix)))) << trial;
+  }
+}
+
+TEST(ElasticNet, SeveralClassesSparseRowsAndAStart) {
+  Random random(10);
+  const Table t = make_table(random, 0, true, 3);
+  const Dataset dense = make_dataset(t, true, 3);
+  Dataset thin(Dataset::Outcome::classes);
+  for (int c = 0; c < 3; ++c) thin.classes().intern(std::to_string(c), c);
+  std::vector<std::int32_t> columns(static_cast<std::size_t>(t.dimensions()));
+  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = 40 * static_cast<std::int32_t>(j);
+  for (std::size_t i = 0; i < t.x.size(); ++i)
+    thin.append(sparse_row(columns.data(), t.x[i].data(), t.dimensions(), 2000), testing::label_of(thin, t.y[i]), 1.0);
+  const Options s = sparse("logistic", 1, 0.01);
+  const Model a = train(dense, s, Progress()), b = train(thin, s, Progress());
+  EXPECT_EQ(a.status, Status::optimal);
+  EXPECT_EQ(b.status, Status::optimal);
+  EXPECT_EQ(a.outputs(), 3);
+  EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 1e-6 * a.certificate.upper);
+  Options again = s;
+  again.initial = InitialModel{};
+  again.initial->weights.assign(a.weights.data(), a.weights.data() + a.weights.size());
+  again.initial->intercept.assign(a.intercept.data(), a.intercept.data() + a.intercept.size());
+  const Model warm = train(dense, again, Progress());
+  EXPECT_EQ(warm.iterations, 0);
+  EXPECT_EQ(warm.status, Status::optimal);
+  again.initial->weights.pop_back();
+  EXPECT_THROW(train(dense, again, Progress()), Error);
+  // Penalties by the number of a feature, also where columns without a value are left out.
+  Options named = s, listed = s;
+  named.named_penalty_factor["1"] = 5;
+  listed.penalty_factor.assign(static_cast<std::size_t>(t.dimensions()), 1.0);
+  listed.penalty_factor[0] = 5;
+  EXPECT_NEAR(train(thin, named, Progress()).certificate.upper, train(dense, listed, Progress()).certificate.upper,
+              1e-6 * a.certificate.upper);
+}
+
+TEST(ElasticNet, StoredModelsAreVerified) {
+  Random random(11);
+  for (int trial = 0; trial < 6; ++trial) {
+    Case c = random_case(random, trial % 2 == 0 ? "logistic" : "huber", trial);
+    c.table.weight.clear();
+    c.options.dual_weights = true;
+    const bool classes = trial % 2 == 0;
+    const Dataset data = make_dataset(c.table, classes);
+    const Model model = train(data, c.options, Progress());
+    Verification verification(model, c.options, true);
+    for (std::int64_t i = 0; i < data.rows(); ++i)
+      if (classes)
+        verification.add(data.row(i), data.class_of(i), -1);
+      else
+        verification.add(data.row(i), data.target(i), data.target(i), -1);
+    const VerifiedModel found = verification.result(Progress());
+    EXPECT_NEAR(*found.primal, model.certificate.upper, 1e-12 * model.certificate.upper) << trial;
+    EXPECT_NEAR(*found.dual, model.certificate.lower, 1e-9 * model.certificate.upper) << trial;
+    EXPECT_EQ(found.certain.has_value(), classes && c.options.l1_ratio < 1 && !c.options.free_intercept()) << trial;
+  }
+}
+
+TEST(ElasticNet, RefusesWhatItCannotSolve) {
+  Random random(12);
+  const Dataset data = make_dataset(make_table(random, 0, true), true);
+  const auto message = [&](Options s) {
+    try {
+      train(data, s, Progress());
+    } catch (const Error& e) {
+      return e.message() + " " + e.hint();
+    }
+    return std::string();
+  };
+  Options hinge = sparse("hinge", 1, 0.1);
+  EXPECT_NE(message(hinge).find("needs a smooth loss"), std::string::npos);
+  hinge.l1_ratio = 0.5;
+  EXPECT_EQ(message(hinge), "");
+  Options penalised = sparse("logistic", 1, 0.1);
+  penalised.intercept_form = InterceptForm::penalized;
+  EXPECT_NE(message(penalised).find("l1_ratio below 1"), std::string::npos);
+  Options ridge = sparse("logistic", 0, 0.1);
+  ridge.solver = "prox_newton";
+  EXPECT_NE(message(ridge).find("l1_ratio must be above 0"), std::string::npos);
+  Options ascent = sparse("logistic", 1, 0.1);
+  ascent.solver = "sdca";
+  EXPECT_NE(message(ascent).find("prox_newton"), std::string::npos) << message(ascent);
+  Options factors = sparse("logistic", 1, 0.1);
+  factors.penalty_factor = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_NE(message(factors).find("has 9 factors"), std::string::npos);
+  factors.penalty_factor.clear();
+  factors.named_penalty_factor["77"] = 2;
+  EXPECT_NE(message(factors).find("names feature 77"), std::string::npos);
+  factors.named_penalty_factor = {{"age", 2}};
+  EXPECT_NE(message(factors).find("have numbers only"), std::string::npos);
+}
+
+TEST(ElasticNet, PathsWithoutAnythingToFind) {
+  Table t;
+  for (int i = 0; i < 6; ++i) {
+    t.x.push_back({0.0, 0.0});
+    t.y.push_back(i % 2);
+  }
+  SelectionOptions path;
+  path.settings = sparse("logistic", 1, 1);
+  path.losses = {"logistic"};
+  const std::vector<Model> models = train_path(make_dataset(t, true), path, Progress());
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models[0].status, Status::optimal);
+}
+
+class Cancelled final : public Progress {
+ public:
+  void poll() const override {
+    if (++polls_ > 3) throw std::runtime_error("cancelled");
+  }
+
+ private:
+  mutable int polls_ = 0;
+};
+
+TEST(ElasticNet, HearsACancel) {
+  const Dataset data = make_dataset(wide_table(300, 900, true), true);
+  SelectionOptions path;
+  path.settings = sparse("logistic", 1, 1);
+  path.losses = {"logistic"};
+  EXPECT_THROW(train_path(data, path, Cancelled()), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace margin
