@@ -58,7 +58,12 @@ margin::Value::Object any_options(Bytes& bytes) {
     options["loss"].data = std::string(losses[static_cast<std::size_t>(bytes.byte()) % losses.size()]);
     if (bytes.below(4) == 1) options["standardize"].data = true;
     if (bytes.below(4) == 1) options["class_weight"].data = std::string("balanced");
-    if (bytes.below(6) == 1) options["l1_ratio"].data = 0.5;
+    if (bytes.below(6) == 1) {
+      options["l1_ratio"].data = bytes.among<double>({0.5, 1, 1e-3});
+      if (bytes.below(3) == 1) options["positive"].data = true;
+      if (bytes.below(3) == 1)
+        options["penalty_factor"].data = margin::Value::Object{{"1", {bytes.among<double>({0.1, 1e6, 1e-90})}}};
+    }
   } else {
     options["norm"].data = bytes.among<double>({2, 2, 1.5, 1.02, 1.15, 1.99, 1});
     if (bytes.below(3) == 1) options["loss"].data = std::string("interpolate");

@@ -20,7 +20,7 @@ constexpr ForeignName options[] = {
     {" cv n_splits k_folds ", "margin_cross_validate reads it, as \"folds\"."},
     {" scoring ", "margin_cross_validate reads it, as \"metric\"."},
     {" penalty ",
-     "'l2' is the penalty of every model with lambda; 'elasticnet' is \"l1_ratio\", above 0 and below 1; no penalty is "
+     "'l2' is the penalty of every model with lambda; 'l1' is \"l1_ratio\" 1, 'elasticnet' less; no penalty is "
      "\"lambda\" => 0."},
     {" reg_alpha ", "An l1 penalty is a share of lambda here: \"l1_ratio\"."},
     {" n_iter epochs n_epochs n_estimators num_boost_round n_rounds iterations ", "Here it is \"max_iterations\"."},
