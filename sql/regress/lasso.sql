@@ -15,15 +15,15 @@ CREATE TEMP TABLE flats AS
 
 -- Every smooth loss; the certificate is recomputed from rows and stored vectors, and from a model that was JSON.
 CREATE TEMP TABLE fitted AS
-  SELECT loss, rho, train_margin(price, x, w, margin_options(loss => loss, lambda => 2, l1_ratio => rho, tolerance => 1e-6, dual_weights => true) ORDER BY i) AS m
+  SELECT loss, rho, train_margin(price, x, margin_options(loss => loss, lambda => 2, l1_ratio => rho, tolerance => 1e-6, dual_weights => true) ORDER BY i) AS m
     FROM flats, unnest('{squared,squared_epsilon_insensitive,huber}'::text[]) AS loss, unnest('{0.5,1}'::float8[]) AS rho GROUP BY loss, rho
   UNION ALL
-  SELECT loss, rho, train_margin(dear, x, w, margin_options(loss => loss, lambda => 0.05, l1_ratio => rho, tolerance => 1e-6, dual_weights => true) ORDER BY i)
+  SELECT loss, rho, train_margin(dear, x, margin_options(loss => loss, lambda => 0.05, l1_ratio => rho, tolerance => 1e-6, dual_weights => true) ORDER BY i)
     FROM flats, unnest('{smoothed_hinge,squared_hinge,logistic}'::text[]) AS loss, unnest('{0.5,1}'::float8[]) AS rho GROUP BY loss, rho;
 SELECT loss, rho, (m).status, (m).solver, (SELECT count(*) FROM unnest((m).weights) AS v WHERE v = 0) AS zeros FROM fitted ORDER BY loss, rho;
 SELECT loss, bool_and(abs((v).primal - (m).primal) <= 1e-9 * (m).primal AND (m).primal - (v).dual <= 1e-6 * (m).primal AND (v).dual <= (v).primal) AS verified
-  FROM (SELECT loss, margin_from_json(margin_to_json(m)) AS m, margin_verify(margin_from_json(margin_to_json(m)), price, x, w::float8 ORDER BY i) AS v FROM fitted, flats WHERE (m).classes IS NULL GROUP BY loss, m
-        UNION ALL SELECT loss, m, margin_verify(m, dear, x, w::float8 ORDER BY i) FROM fitted, flats WHERE (m).classes IS NOT NULL GROUP BY loss, m) AS s
+  FROM (SELECT loss, margin_from_json(margin_to_json(m)) AS m, margin_verify(margin_from_json(margin_to_json(m)), price, x ORDER BY i) AS v FROM fitted, flats WHERE (m).classes IS NULL GROUP BY loss, m
+        UNION ALL SELECT loss, m, margin_verify(m, dear, x ORDER BY i) FROM fitted, flats WHERE (m).classes IS NOT NULL GROUP BY loss, m) AS s
  GROUP BY loss ORDER BY loss;
 
 -- An intercept of a lasso is free; the others as ever.
@@ -48,7 +48,7 @@ SELECT (factor).weights[2] AS second, (positive).weights[2] AS sign, abs((factor
 SELECT (v).gap <= 1e-7 * (v).primal AS verified FROM (SELECT margin_verify(factor, price, x ORDER BY i) AS v FROM held, flats GROUP BY factor
                                                       UNION ALL SELECT margin_verify(positive, price, x ORDER BY i) FROM held, flats GROUP BY positive) AS s;
 CREATE TEMP TABLE homes AS SELECT i, price, side, w FROM flats;
-SELECT (m).weights[1:3] AS sides, (m).weights[4] <> 0 AS w FROM (SELECT train_margin(price, h, '{"loss": "squared", "lambda": 0.1, "l1_ratio": 1, "exclude": ["i", "price"], "penalty_factor": {"side": 1e6}}' ORDER BY i) AS m FROM homes h) AS s;
+SELECT (m).weights[1:3] AS sides FROM (SELECT train_margin(price, h, '{"loss": "squared", "lambda": 0.1, "l1_ratio": 1, "exclude": ["i", "price"], "penalty_factor": {"side": 1e6}}' ORDER BY i) AS m FROM homes h) AS s;
 SELECT pg_temp.error_of($$SELECT train_margin(price, h, '{"loss": "squared", "lambda": 0.1, "l1_ratio": 1, "exclude": ["i", "price"], "penalty_factor": {"sides": 1e6}}') FROM homes h$$);
 
 -- Paths: their own list, a given one, three classes; groups; sparse rows.

@@ -136,7 +136,7 @@ void set_l1_ratio(Options& s, std::string_view key, const Value& v) {
 
 void set_penalty_factor(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "an array of factors, one per feature, or an object of feature or column: factor";
-  static const char* const range = "of factors from 1e-100 to 1e100";
+  static const char* const range = "factors from 1e-100 to 1e100";
   const auto valid = [](double x) { return x >= 1e-100 && x <= 1e100; };
   if (const auto* array = std::get_if<Value::Array>(&v.data)) {
     if (array->empty()) refuse(key, v, expected);
