@@ -1,11 +1,11 @@
 // The solver "prox_newton": elastic net and lasso for smooth losses, one output after another.
 //
-// Problem:  min P(w, b) of certificate/risk.hpp with l1_ratio above 0.
-// Update:   a step of solvers/elastic_net/elastic_net.hpp. Without a model to start from, a few lambdas between the
-//           largest, where all weights are 0, and the one asked for are solved loosely on the way: the working set then
-//           grows by what it needs, and Newton's method stays near its solution.
-// Stops:    gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
-// Source:   Friedman, Hastie, Tibshirani (2010), glmnet; Massias, Gramfort, Salmon (2018), celer.
+// Problem    min P(w, b) of certificate/risk.hpp with l1_ratio above 0.
+// Update     a step of solvers/elastic_net/elastic_net.hpp. Without a model to start from, a few lambdas between the
+//            largest, where all weights are 0, and the one asked for are solved loosely on the way: the working set then
+//            grows by what it needs, and Newton's method stays near its solution.
+// Stop       gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
+// Source     Friedman, Hastie, Tibshirani (2010), glmnet; Massias, Gramfort, Salmon (2018), celer.
 #include <algorithm>
 #include <cmath>
 
