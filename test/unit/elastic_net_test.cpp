@@ -146,7 +146,9 @@ TEST_P(ElasticNets, FindTheOptimumOfAnIndependentSolver) {
     EXPECT_LE(model.certificate.lower, value * (1 + 1e-14)) << trial;
     EXPECT_LE(model.certificate.upper, value * (1 + 1e-6) + 1e-12) << trial;
     for (std::int32_t j = 0; j < model.terms(); ++j)
-      if (c.options.positive) EXPECT_GE(model.weights(0, j), 0) << trial;
+      if (c.options.positive) {
+        EXPECT_GE(model.weights(0, j), 0) << trial;
+      }
   }
 }
 
@@ -309,7 +311,9 @@ TEST(ElasticNet, ColumnsAndTheMatrixGiveTheSameMinimum) {
       for (std::size_t j = 0; j <= m; ++j) {
         sum += q.g[j] * (at.z[j] - q.z[j]) + q.l1[j] * std::fabs(at.z[j]) + q.l2[j] / 2 * at.z[j] * at.z[j];
         for (std::size_t k = 0; k <= m; ++k) sum += matrix[j * 8 + k] / 2 * (at.z[j] - q.z[j]) * (at.z[k] - q.z[k]);
-        if (q.positive && j < m) EXPECT_GE(at.z[j], 0);
+        if (q.positive && j < m) {
+          EXPECT_GE(at.z[j], 0);
+        }
       }
       return sum;
     };
