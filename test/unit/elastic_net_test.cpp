@@ -425,6 +425,21 @@ TEST(ElasticNet, PathsWithoutAnythingToFind) {
   EXPECT_EQ(models[0].status, Status::optimal);
 }
 
+/// Where the penalty hardly has an l1 part, no lambda makes all weights 0.
+TEST(ElasticNet, AnL1RatioNearNothingEnds) {
+  const Dataset data = make_dataset(wide_table(60, 8, true), true);
+  for (const double ratio : {5e-324, 1e-300, 1e-12}) {
+    Options s = sparse("squared_hinge", ratio, 0.1);
+    s.solver = "prox_newton";
+    EXPECT_EQ(train(data, s, Progress()).status, Status::optimal) << ratio;
+    SelectionOptions path;
+    path.settings = s;
+    path.settings.max_iterations = 3;
+    path.losses = {s.loss};
+    EXPECT_EQ(train_path(data, path, Progress()).size(), 100U) << ratio;
+  }
+}
+
 class Cancelled final : public Progress {
  public:
   void poll() const override {

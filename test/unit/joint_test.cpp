@@ -396,6 +396,15 @@ TEST(Joint, limits_are_kept) {
   }
 }
 
+TEST(Joint, no_tolerance_ends_all_the_same) {
+  for (const char* loss : {"logistic", "hinge"})
+    for (const char* intercept : {"free", "penalized"}) {
+      const Model model =
+          train(make_dataset(sample(22, 40, 3, true, 4), true, 4), joint_options(loss, 0.1, 0, intercept), Progress());
+      EXPECT_LE(model.certificate.relative_gap, 1e-5) << loss << " " << intercept;
+    }
+}
+
 TEST(Joint, what_it_does_not_do_is_refused_with_a_reason) {
   const Dataset data = make_dataset(sample(22, 60, 3, true, 3), true, 3);
   const auto refusal = [&](Options o) {

@@ -21,7 +21,8 @@ namespace margin {
 namespace {
 
 constexpr double stride_of_lambdas = 0.2, loose = 0.03;
-constexpr int most_idle = 3;  // steps that narrow nothing
+constexpr double farthest_lambda = 1e8;  // on the way, over the one asked for
+constexpr int most_idle = 3;             // steps that narrow nothing
 
 class ProxNewton final : public Solver {
  public:
@@ -115,7 +116,9 @@ Solution ProxNewton::solve(const Problem& p, const Options& options, const Progr
       start_from(*options.initial, p, o, risk);
     } else {
       risk.move(std::vector<double>(risk.features(), 0.0), 0);
-      for (double lambda = stride_of_lambdas * net.largest_lambda(); lambda > p.lambda; lambda *= stride_of_lambdas)
+      // A tiny l1_ratio has a largest lambda without an end.
+      const double first = std::min(stride_of_lambdas * net.largest_lambda(), farthest_lambda * p.lambda);
+      for (double lambda = first; lambda > p.lambda; lambda *= stride_of_lambdas)
         if (minimise(at, lambda, false) != Status::optimal) break;
     }
     const Status status = minimise(at, p.lambda, true);

@@ -10,7 +10,7 @@ namespace {
 constexpr double forcing = 0.1;       // of the gradient, what conjugate gradients leave of it
 constexpr double enough_fall = 1e-4;  // of what the slope promises (Armijo)
 constexpr double first_kappa = 1, last_kappa = 1e-6, kappa_fall = 0.2;
-constexpr int most_balancing = 60;
+constexpr int most_balancing = 60, most_idle = 20;
 
 }  // namespace
 
@@ -246,6 +246,7 @@ Status JointNewton::crammer_singer(JointPoint& point) {
   LargeArray start = point.p, best_w = point.w, best_p = point.p;
   double kappa = first_kappa, lower = -1e300, upper = 1e300;
   Status why = Status::iteration_limit;
+  int idle = 0;  // centres in a row from which no step was taken
   JointSums sums = terms_.at(point.s.data(), start.data(), kappa, point.p.data());
   const auto settle = [&](Status status) {
     point.w.swap(best_w);
@@ -300,7 +301,8 @@ Status JointNewton::crammer_singer(JointPoint& point) {
       moved = descend(point, std::max(std::min(forcing * std::sqrt(length), wanted), 1e-12 * std::sqrt(length)), &start,
                       kappa, sums);
     }
-    if (!moved && kappa <= last_kappa) return settle(why);
+    idle = steps == 0 ? idle + 1 : 0;
+    if ((!moved || idle > most_idle) && kappa <= last_kappa) return settle(why);
     std::copy(point.p.begin(), point.p.end(), start.begin());
     if (steps <= 12) kappa = std::max(last_kappa, kappa * kappa_fall);
     sums = terms_.at(point.s.data(), start.data(), kappa, point.p.data());
