@@ -110,7 +110,7 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
   Random random(23);
   const bool classes = !is_regression_loss(GetParam());
   int converged = 0;
-  const int trials = 80;
+  const int trials = make_loss(GetParam(), {})->log_link() ? 16 : 80;  // where the independent solver is slow
   for (int trial = 0; trial < trials; ++trial) {
     Options s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 4));
     s.intercept = trial % 2 == 0;

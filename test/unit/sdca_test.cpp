@@ -77,10 +77,12 @@ class SdcaLoss : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(SdcaLoss, ReachesTheToleranceOnRandomProblems) {
-  // 80 problems a loss, all shapes; the interval must hold the optimum that the test's own solver encloses.
+  // 80 problems a loss (16 where the test's own solver is slow), all shapes; the interval must hold the optimum that
+  // this encloses.
   Random random(71);
   int enclosed = 0;
-  for (int trial = 0; trial < 80; ++trial) {
+  const int trials = make_loss(GetParam(), {})->log_link() ? 16 : 80;
+  for (int trial = 0; trial < trials; ++trial) {
     Options s = soft(GetParam(), std::pow(10.0, 5 * random.uniform() - 3.5), trial % 2 == 0 ? 1e-3 : 1e-6);
     s.intercept = trial % 4 < 2;
     s.intercept_scale = trial % 8 < 4 ? 1 : 2.5;
@@ -109,7 +111,7 @@ TEST_P(SdcaLoss, ReachesTheToleranceOnRandomProblems) {
     EXPECT_GE(r.certificate.upper, reference.dual) << trial;
     enclosed += reference.primal - reference.dual <= 1e-6 * reference.primal;
   }
-  EXPECT_GE(enclosed, 70);
+  EXPECT_GE(enclosed, trials * 7 / 8);
 }
 
 TEST_P(SdcaLoss, HugeAndTinyLambda) {
