@@ -181,7 +181,8 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
       EXPECT_LE(static_cast<long double>(by_rows.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
       proven += by_rows.lower > 0;
 
-      ColumnRisk risk(p, Progress());
+      const Progress progress;
+      ColumnRisk risk(p, progress);
       risk.select(0);
       risk.move(std::vector<double>(w.data(), w.data() + w.size()), b[0]);
       risk.combine();
@@ -258,7 +259,8 @@ TEST(ElasticNet, TheWorkingSetLosesNoFeatureThatTheOptimumHas) {
       Options s = path.settings;
       s.lambda = models[k].lambda;
       const Problem p = make_problem(data, s);
-      ColumnRisk risk(p, Progress());
+      const Progress progress;
+      ColumnRisk risk(p, progress);
       risk.select(0);
       const std::vector<double> w(models[k].weights.data(), models[k].weights.data() + models[k].weights.size());
       risk.move(w, models[k].intercept[0] - p.target_center);

@@ -121,7 +121,8 @@ TEST(Poisson, WithoutAnOptimumTheWeightsProveIt) {
     else
       EXPECT_LE(u, 0) << i;
   }
-  Verification verification(model, counts(), true);
+  const Options settings = counts();
+  Verification verification(model, settings, true);
   for (int i = 0; i < 6; ++i) verification.add(dense_row(x[i], 3), y[i], y[i], -1);
   EXPECT_FALSE(verification.result(Progress()).dual.has_value());
   const double other[] = {0.1, 0.1, 1};
