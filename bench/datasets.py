@@ -169,6 +169,12 @@ def first_rows(rows, count):
     return (x.dense() if isinstance(x, Sparse) else x)[:count], y[:count]
 
 
+def scaled_columns(rows):
+    x, y = rows
+    x = x.dense() if isinstance(x, Sparse) else x
+    return (x - x.mean(axis=0)) / x.std(axis=0), y
+
+
 def one_against_rest(rows, label):
     x, y = rows
     return x, np.where(y == label, 1.0, -1.0)
@@ -196,6 +202,9 @@ SETS = {
     "raj_bach_sparse": (lambda: raj_bach(True, "train"), "generated, 1,000 x 2,000, Raj and Bach's sparse problem"),
     "raj_bach_sparse_test": (lambda: raj_bach(True, "test"), "as raj_bach_sparse, test part"),
     "ijcnn1_10k": (lambda: first_rows(read_libsvm("ijcnn1", 22), 10000), "ijcnn1, the first 10,000 rows"),
+    "mnist_6": (lambda: read_mnist("train", (6,)), "MNIST train, the digit 6, pixels/255"),
+    "california_10k": (lambda: first_rows(scaled_columns(read_libsvm("california-housing", 8)), 10000), "california-housing, the first 10,000 rows, columns of unit variance"),
+    "casp_10k": (lambda: first_rows(scaled_columns(read_libsvm("protein-casp", 9)), 10000), "protein-casp, the first 10,000 rows, columns of unit variance"),
     "satimage_4": (lambda: one_against_rest(read_libsvm("satimage.scale", 36), 4), "satimage.scale, 4 against the rest"),
     "digits_8": (lambda: one_against_rest(read_libsvm("digits8x8", 64), 8), "digits8x8, 8 against the rest"),
     "leu_all": (lambda: read_several(("leu", "leu.t"), 7129), "leu and leu.t"),

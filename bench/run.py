@@ -394,6 +394,11 @@ def scaling(session):
     return out
 
 
+def kernel_losses(session):
+    """Kernel regression and one-class machines against LIBSVM."""
+    return machines.kernel_losses(session, REPETITIONS)
+
+
 def kernel_machines(session):
     """rbf kernel machines against LIBSVM."""
     return machines.kernel_machines(session, train, REPETITIONS)
@@ -435,7 +440,7 @@ def rows_cost(session):
 
 
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines, newcomers, spill, rows_pipeline, rows_cost)
+            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost)
 
 
 def environment(session, names):

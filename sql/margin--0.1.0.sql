@@ -58,7 +58,7 @@ CREATE TYPE margin_verification AS (
 COMMENT ON TYPE margin_verification IS 'the certificate of a model, recomputed over a table';
 COMMENT ON COLUMN margin_verification.rows IS 'rows counted';
 COMMENT ON COLUMN margin_verification.skipped IS 'rows with a NULL';
-COMMENT ON COLUMN margin_verification.errors IS 'rows whose margin is not positive; NULL for a regression';
+COMMENT ON COLUMN margin_verification.errors IS 'rows whose margin is not positive, of a one-class machine rows with a score of 0 or less; NULL for a regression';
 COMMENT ON COLUMN margin_verification.margin_lower IS 'smallest margin of the model on these rows, divided by the norm of the weights; also for soft margins with classes';
 COMMENT ON COLUMN margin_verification.margin_upper IS 'hard margin with dual weights, not of stumps: no separator of these rows has a larger margin; else NULL';
 COMMENT ON COLUMN margin_verification.primal IS 'soft margin: P over these rows. Hard margin: margin_lower';
@@ -385,6 +385,7 @@ CREATE FUNCTION margin_options(
   epsilon         float8       DEFAULT NULL,
   smoothing       float8       DEFAULT NULL,
   quantile        float8       DEFAULT NULL,
+  nu              float8       DEFAULT NULL,
   calibration     text         DEFAULT NULL,
   multiclass      text         DEFAULT NULL,
   unseen          text         DEFAULT NULL,
@@ -409,7 +410,7 @@ CREATE FUNCTION margin_options(
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, "any", float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, text, float8, "any", boolean, float8, float8, float8, text, text, text, text, float8, text, text,
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, "any", boolean, float8, float8, float8, float8, text, text, text, text, float8, text, text,
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
@@ -451,6 +452,40 @@ CREATE AGGREGATE train_margin(label "any", features "any", weight float8, option
   FINALFUNC = margin_train_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE train_margin("any", "any", float8, jsonb) IS 'trains a model on weighted rows';
+
+CREATE FUNCTION margin_one_class_step(internal, "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_one_class_step(internal, "any") IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION margin_one_class_step(internal, "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_one_class_step(internal, "any", jsonb) IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION margin_one_class_step(internal, "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_one_class_step(internal, "any", float8, jsonb) IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION margin_one_class_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION margin_one_class_final(internal) IS 'part of the aggregate train_one_class';
+
+CREATE AGGREGATE train_one_class(features "any") (
+  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_one_class("any") IS 'trains a one-class machine, which tells rows like these from others';
+
+CREATE AGGREGATE train_one_class(features "any", options jsonb) (
+  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_one_class("any", jsonb) IS 'trains a one-class machine with the options of margin_options';
+
+CREATE AGGREGATE train_one_class(features "any", weight float8, options jsonb) (
+  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_one_class("any", float8, jsonb) IS 'trains a one-class machine on weighted rows';
 
 -- What the rows of a training say of their columns, alone.
 CREATE FUNCTION margin_encoder_final(internal) RETURNS jsonb
@@ -765,6 +800,18 @@ CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") 
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
+
+CREATE FUNCTION margin_verify_step(internal, margin_model, "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_verify_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_verify_step(internal, margin_model, "any") IS 'part of the aggregate margin_verify';
+
+CREATE AGGREGATE margin_verify(model margin_model, features "any") (
+  SFUNC = margin_verify_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_verify_combine, SERIALFUNC = margin_verify_serialize, DESERIALFUNC = margin_verify_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_verify(margin_model, "any") IS 'the same of a one-class model, whose rows have no label';
 
 CREATE FUNCTION margin_verify(model margin_model, state margin_state) RETURNS margin_verification
   AS 'MODULE_PATHNAME', 'margin_verify_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;

@@ -20,6 +20,16 @@ INSERT INTO models SELECT 'kernel ' || s, train_margin(y, x, margin_options(kern
 
 INSERT INTO models SELECT 'kernel ' || kind, train_margin(y, x::margin_sparse, margin_options(kernel => kind, lambda => 0.1, max_iterations => 20) || own) FROM points, (VALUES ('polynomial', '{"degree": 2}'::jsonb), ('ntk', '{}'), ('ntk_finite', '{"width": 8}')) AS k (kind, own) GROUP BY kind, own;
 
+INSERT INTO models SELECT 'kernel logistic', train_margin(y, x, margin_options(kernel => 'rbf', gamma => 0.01, lambda => 0.1, loss => 'logistic', dual_weights => true, history => true, max_iterations => 5)) FROM points;
+
+INSERT INTO models SELECT 'curve ' || l, train_margin(id, x, margin_options(kernel => 'rbf', gamma => 0.01, lambda => 0.1, loss => l, dual_weights => true, max_iterations => 5)) FROM points, unnest('{squared,epsilon_insensitive}'::text[]) AS l GROUP BY l;
+
+INSERT INTO models SELECT 'one class ' || kind, train_one_class(x, 1.0 + id % 2, margin_options(kernel => kind, nu => 0.2, dual_weights => true, history => true) ORDER BY id) FROM points, unnest('{linear,rbf}'::text[]) AS kind GROUP BY kind;
+
+SELECT name, margin_verify(model, x ORDER BY id), count(margin_predict(model, x)) FROM models, points WHERE name LIKE 'one class %' GROUP BY name;
+
+/* refused */ SELECT train_one_class(x, margin_options(lambda => 1)) FROM points;
+
 INSERT INTO models SELECT 'three curved', train_margin(k, x, margin_options(kernel => 'rbf', lambda => 0.1, calibration => 'platt', history => true, max_iterations => 3)) FROM points WHERE id <= 30;
 
 INSERT INTO models SELECT 'ranges ' || p, train_margin(numrange(id - 9, id + 9), x, margin_options(loss => 'interpolate', norm => p, history => true, dual_weights => true) ORDER BY id) FROM points, unnest('{2,1.5}'::float8[]) AS p GROUP BY p;

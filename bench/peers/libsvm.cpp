@@ -1,6 +1,7 @@
 // LIBSVM's svm_train() (C-SVC) with the rows in memory. Input lines: C EPS, for the linear kernel, answered with CPU
 // and wall seconds of svm_train() alone and both bounds of the max-margin interval that its solution proves; or
-// C EPS GAMMA, for the Gaussian kernel, answered with the times and the value of its dual, sum of alpha - Q/2.
+// C EPS GAMMA, for the Gaussian kernel, answered with the times and the value of its dual, sum of alpha - Q/2; or
+// svr C EPS GAMMA P, the same of EPSILON_SVR; or one_class NU EPS GAMMA, of ONE_CLASS with the weights' sum scaled to 1.
 #include <libsvm/svm.h>
 
 #include "peers.hpp"
@@ -21,15 +22,18 @@ double rbf(const svm_node* x, const svm_node* y, double gamma) {
 }
 
 /// The value of the dual at the model's alphas, from kernel values of its own.
-double dual_value(const svm_model& model, double gamma) {
-  double linear = 0, square = 0;
+double dual_value(const svm_model& model, const svm_problem& problem, double gamma) {
+  double linear = 0, square = 0, sum = 0;
+  const svm_parameter& p = model.param;
   for (int i = 0; i < model.l; ++i) {
     const double a = model.sv_coef[0][i];
-    linear += std::fabs(a);
+    sum += a;
+    if (p.svm_type == C_SVC) linear += std::fabs(a);
+    if (p.svm_type == EPSILON_SVR) linear += a * problem.y[model.sv_indices[i] - 1] - p.p * std::fabs(a);
     square += a * a;
     for (int j = 0; j < i; ++j) square += 2 * a * model.sv_coef[0][j] * rbf(model.SV[i], model.SV[j], gamma);
   }
-  return linear - square / 2;
+  return p.svm_type == ONE_CLASS ? -square / 2 / (sum * sum) : linear - square / 2;
 }
 
 }  // namespace
@@ -44,7 +48,7 @@ int main(int argc, char** argv) {
 
   std::vector<svm_node> nodes;
   std::vector<std::size_t> first;
-  std::vector<double> labels;
+  std::vector<double> labels, targets = data.y;
   for (std::int64_t i = 0; i < data.rows; ++i) {
     first.push_back(nodes.size());
     data.each(i, [&](std::int32_t j, double v) { nodes.push_back({j + 1, v}); });
@@ -66,8 +70,15 @@ int main(int argc, char** argv) {
     p.cache_size = 2000;
     p.shrinking = 1;
     std::istringstream words(line);
-    words >> p.C >> p.eps;
+    std::string first_word;
+    if (line[0] == 's' || line[0] == 'o') {
+      words >> first_word;
+      p.svm_type = first_word == "svr" ? EPSILON_SVR : ONE_CLASS;
+    }
+    words >> (p.svm_type == ONE_CLASS ? p.nu : p.C) >> p.eps;
     if (words >> p.gamma) p.kernel_type = RBF;
+    if (p.svm_type == EPSILON_SVR) words >> p.p;
+    problem.y = p.svm_type == EPSILON_SVR ? targets.data() : labels.data();
 
     const bench::Stopwatch watch;
     svm_model* model = svm_train(&problem, &p);
@@ -77,7 +88,7 @@ int main(int argc, char** argv) {
       bench::Answer()
           .number("cpu", cpu)
           .number("wall", wall)
-          .number("dual", dual_value(*model, p.gamma))
+          .number("dual", dual_value(*model, problem, p.gamma))
           .number("support", model->l)
           .number("version", libsvm_version)
           .send();

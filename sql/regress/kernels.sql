@@ -130,7 +130,7 @@ RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_s
 -- Rows that do not fit, classes that the model does not know, and limits.
 SELECT s AS statement, pg_temp.try(format('SELECT margin_verify(model, %s ORDER BY id) FROM rings, proven WHERE name = ''hard''', s)) AS result
   FROM (VALUES ('y, x || 1::real'), ('y, x[1:1]'), ('''third''::text, x'), ('y, ARRAY[x[1], ''NaN'']'), ('y, ARRAY[x[1]::float8, 1e80]'), ('y, ''9:1''::margin_sparse')) v (s);
-SELECT pg_temp.try($$SELECT margin_verify(jsonb_populate_record(model, '{"loss": "logistic"}'), y, x) FROM rings, proven WHERE name = 'soft'$$);
+SELECT pg_temp.try($$SELECT margin_verify(jsonb_populate_record(model, '{"loss": "squared"}'), y, x) FROM rings, proven WHERE name = 'soft'$$);
 SET margin.memory_limit = '2kB';
 SELECT pg_temp.try($$SELECT margin_verify(model, y, x ORDER BY id) FROM rings, proven WHERE name = 'sampled'$$);
 SELECT (v).margin_lower > 0 AS lower, (v).margin_upper FROM (SELECT margin_verify(model, y, x ORDER BY id) AS v FROM rings, proven WHERE name = 'without duals') s;

@@ -56,7 +56,7 @@ SELECT pg_temp.try('binary', '{"classes": null, "loss": "interpolate"}');
 SELECT pg_temp.try('binary', '{"classes": null, "loss": "huber", "lambda": 1}');
 SELECT pg_temp.try('binary', '{"classes": null, "lambda": 1, "loss": "huber", "calibration": [[1, 0]]}');
 SELECT pg_temp.try('binary', '{"lambda": 1, "loss": "hinge", "stumps": [[1, 0], [2, 0]]}');
-SELECT pg_temp.try('binary', '{"lambda": 1, "loss": "logistic", "kernel": "linear", "support_vectors": [[1, 0], [2, 0]]}');
+SELECT pg_temp.try('binary', '{"lambda": 0, "loss": "logistic", "kernel": "linear", "support_vectors": [[1, 0], [2, 0]]}');
 SELECT pg_temp.try('binary', '{"dual_weights": [[1, 2], [3, 4]]}');
 SELECT pg_temp.try('binary', '{"dual_weights": ["NaN"]}');
 SELECT pg_temp.try('binary', '{"lambda": 1, "loss": "hinge", "gap": -1}');

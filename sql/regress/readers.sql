@@ -4,8 +4,9 @@ CREATE TEMP TABLE flowers AS
   SELECT i, i % 2 = 0 AS y, sin(i) AS t, ARRAY[sin(i) + 3 * (i % 2), cos(i), i % 3]::float8[] AS x FROM generate_series(1, 20) AS i;
 -- A problem that a solver takes.
 CREATE FUNCTION pg_temp.problem_of(solver text, problem text) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT jsonb_build_object('solver', solver, 'max_iterations', 50, 'intercept', CASE WHEN problem = 'soft margin' THEN '"penalized"' ELSE 'false' END::jsonb)
+  SELECT jsonb_build_object('solver', solver, 'max_iterations', 50, 'intercept', CASE WHEN problem = 'soft margin' THEN '"penalized"' WHEN problem = 'one class' THEN 'true' ELSE 'false' END::jsonb)
          || CASE WHEN solver ~ '^(boosting|linear_program)' THEN '{"norm": 1}'
+                 WHEN solver = 'kernel_newton' THEN '{"lambda": 0.1, "loss": "logistic"}'
                  WHEN problem LIKE 'soft%' THEN '{"lambda": 0.1}'
                  WHEN problem = 'classes jointly' THEN '{"lambda": 0.1, "multiclass": "joint"}'
                  WHEN problem = 'maximum likelihood' THEN '{"lambda": 0, "loss": "logistic"}'
@@ -22,6 +23,8 @@ BEGIN
       options := options || '{"initial": {"weights": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "intercept": [0, 0, 0]}}';
     END IF;
     m := train_margin(i % 3, x, options ORDER BY i) FROM flowers;
+  ELSIF options->>'solver' = 'one_class' THEN
+    m := train_one_class(x, options ORDER BY i) FROM flowers;
   ELSE
     m := train_margin(y, x, options ORDER BY i) FROM flowers;
   END IF;

@@ -63,7 +63,9 @@ KINDS = [  # label, features, options of the models that are stored, and corrupt
     ("mood", "s", '{"lambda": 1, "loss": "squared_hinge"}'), ("y", FREE, '{"lambda": 0, "loss": "logistic"}'),
     ("t", FREE, '{"lambda": 0, "loss": "squared"}'),
     ("y", "points", '{"lambda": 0.1, "exclude": ["y", "i"], "dual_weights": true}'), ("t", "points", '{"exclude": ["t"], "loss": "interpolate"}'),
-    ("t", "(SELECT f FROM (SELECT x[4] AS a, mood) AS f)", '{"lambda": 0, "loss": "squared"}')]
+    ("t", "(SELECT f FROM (SELECT x[4] AS a, mood) AS f)", '{"lambda": 0, "loss": "squared"}'),
+    ("t", "x", '{"lambda": 0.1, "loss": "epsilon_insensitive", "kernel": "rbf"}'), ("y", "s", '{"lambda": 0.1, "loss": "logistic", "kernel": "rbf"}'),
+    (None, "x", '{"nu": 0.2}'), (None, "x", '{"nu": 0.2, "kernel": "rbf"}')]
 ATTEMPT = """
 CREATE FUNCTION attempt(statements text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE answers text[] := '{}'; position int;
@@ -82,6 +84,7 @@ END $$
 # Long ones, for the timeout: each runs for seconds if nobody stops it.
 SLOW = [
     "SELECT train_margin({label}, x, '{options}') FROM large",
+    "SELECT train_one_class(x, '{{\"kernel\": \"rbf\", \"tolerance\": 0}}') FROM large",
     "SELECT margin_path({label}, x, '{options}') FROM large",
     "SELECT margin_cross_validate({label}, x, '{options}') FROM large",
     "SELECT train_margin(k, x, '{options}') FROM large WHERE id <= 4000 GROUP BY id % 3",
@@ -183,7 +186,8 @@ class Fuzzer:
         for statement in SETUP.strip().split(";\n"):
             run(statement.strip().rstrip(";"))
         for number, (label, features, options) in enumerate(KINDS):
-            run("INSERT INTO models SELECT %d, train_margin(%s, %s, '%s') FROM points" % (number, label, features, options))
+            rows = "train_one_class(%s" % features if label is None else "train_margin(%s, %s" % (label, features)
+            run("INSERT INTO models SELECT %d, %s, '%s') FROM points" % (number, rows, options))
         for number, (label, features, asks) in enumerate(SCANS):
             question = "(SELECT margin_question('{\"sample_rows\": 3}', m) FROM models WHERE id = %d)" % asks if isinstance(asks, int) else \
                 "(SELECT margin_question('%s'::jsonb))" % asks

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "core/base/error.hpp"
 #include "core/kernel/kernel.hpp"
 #include "core/loss/loss.hpp"
 #include "core/options/records.hpp"
+#include "core/problem/one_class.hpp"
 #include "core/solvers/readers.hpp"
 #include "core/train/path.hpp"
 #include "core/train/train.hpp"
@@ -74,7 +76,7 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
     o["lambda"].data = 0.01;
     if (record.losses == Record::Losses::smooth) {
       o["loss"].data = std::string("logistic");
-      o["l1_ratio"].data = 0.5;
+      if (!record.kernels) o["l1_ratio"].data = 0.5;
     }
     out.push_back(o);
     if (record.reads("order")) {  // auto, on so few rows, takes sdca only if one of its options asks for it
@@ -96,6 +98,11 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
     o["loss"].data = std::string("logistic");
     out.push_back(o);
   }
+  if (record.problems == Record::one_class) {
+    Value::Object o = base;
+    o["intercept"].data = true;
+    out.push_back(o);
+  }
   if ((record.problems & Record::interpolation) != 0) {
     Value::Object o = base;
     o["loss"].data = std::string("interpolate");
@@ -104,8 +111,22 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
   return out;
 }
 
+/// The options as the training of their solver takes them.
+Options settings_of(const Options& options) {
+  return options.solver == "one_class" ? one_class_options(options) : options;
+}
+
 Model solve(const Options& options, bool separable = true) {
   Progress progress;
+  if (options.solver == "one_class") {
+    Dataset rows(Dataset::Outcome::classes);
+    const Label label = one_class_label(rows);
+    for (int i = 0; i < 12; ++i) {
+      const double x[] = {2 + std::sin(i), 1 + std::cos(3 * i), 0.25 * i};
+      rows.append(dense_row(x, 3), label);
+    }
+    return train(rows, settings_of(options), progress);
+  }
   if (options.loss == "interpolate") return train(numbers(Dataset::Outcome::intervals), options, progress);
   return train(options.multiclass == Multiclass::joint ? three_classes() : classes(separable), options, progress);
 }
@@ -186,15 +207,14 @@ TEST(Records, problems_norms_and_losses_are_those_that_the_solver_takes) {
       EXPECT_EQ(chosen, known && (record.problems & Record::interpolation) != 0) << "interpolation " << norm;
     }
     for (const std::string_view loss : loss_names()) {
-      if (is_regression_loss(loss) || (record.kernels && loss != "hinge")) continue;
+      if (is_regression_loss(loss)) continue;
       Options o;
       o.lambda = 0.1;
       o.loss = loss;
-      const bool sparse = record.losses == Record::Losses::smooth;
-      if (sparse) o.l1_ratio = 0.5;
-      const bool known = record.losses == Record::Losses::all ||
-                         (record.losses == Record::Losses::hinge && loss == "hinge") ||
-                         (sparse && make_loss(loss, o)->smoothness() > 0);
+      if (record.losses == Record::Losses::smooth && !record.kernels) o.l1_ratio = 0.5;
+      const bool known =
+          record.losses == Record::Losses::all ||
+          record.losses == (make_loss(loss, o)->smooth() ? Record::Losses::smooth : Record::Losses::piecewise);
       EXPECT_EQ(takes(rows, o), known && (record.problems & Record::soft_margin) != 0) << loss;
       if (record.kernels || loss != "logistic") continue;
       o.lambda = 0;
@@ -219,6 +239,7 @@ bool changes_with(const Value::Object& problem, bool separable, const OptionReco
   with.given.clear();
   option.set(with, option.name, value);
   try {
+    settings_of(with);
     make_problem(plain.loss == "interpolate" ? numbers(Dataset::Outcome::intervals) : classes(separable), with);
   } catch (const Error&) {
     return false;  // the problem refuses it, whoever the solver is
@@ -295,7 +316,9 @@ TEST(Records, options_that_nobody_reads_are_refused) {
       const Options base = parse_options(problem);
       EXPECT_NO_THROW(solve(base)) << solver->name();
       for (const OptionRecord& option : option_records()) {
-        if (problem.count(std::string(option.name)) != 0 || is_read(option, base, *solver, losses_of(base))) continue;
+        if (problem.count(std::string(option.name)) != 0 ||
+            is_read(option, settings_of(base), *solver, losses_of(base)))
+          continue;
         Value::Object with = problem;
         with[std::string(option.name)] = sample(option);
         try {

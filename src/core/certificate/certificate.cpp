@@ -11,6 +11,7 @@
 #include "core/certificate/l2_margin.hpp"
 #include "core/certificate/likelihood.hpp"
 #include "core/certificate/lp_margin.hpp"
+#include "core/certificate/one_class.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/certificate/stumps.hpp"
 #include "core/math/rounding.hpp"
@@ -43,6 +44,7 @@ std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors
     return std::make_unique<InterpolationCheck>(objective.dimensions, objective.norm, v.weights,
                                                 v.intercept != nullptr ? *v.intercept : 0.0, objective.intercept,
                                                 with_dual);
+  if (objective.one_class()) return std::make_unique<OneClassCheck>(objective, v.weights, v.intercept, with_dual);
   if (objective.likelihood()) return std::make_unique<LikelihoodCheck>(objective, v.weights, v.intercept);
   if (joint_of(objective.loss) != nullptr)
     return std::make_unique<JointCheck>(objective, v.weights, v.intercept, with_dual);

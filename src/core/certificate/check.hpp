@@ -9,7 +9,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
-#include "core/loss/loss.hpp"
+#include "core/loss/one_class.hpp"
 
 namespace margin {
 
@@ -30,6 +30,7 @@ struct Objective {
   double intercept_scale = 1;   ///< the value of that
 
   bool hard_margin() const { return loss == nullptr; }
+  bool one_class() const { return one_class_of(loss) != nullptr; }
   bool likelihood() const { return loss != nullptr && lambda == 0; }
   std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
   double factor(std::int32_t j) const {

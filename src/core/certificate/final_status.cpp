@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/loss/one_class.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 
@@ -27,6 +28,13 @@ Status status_of_risk(const Certificate& c, double tolerance, Status reached) {
   return c.relative_gap <= tolerance || c.upper <= c.negligible ? Status::optimal : unproven(reached);
 }
 
+/// A one-class machine is not apart from the origin where no w has a value that counts as below 0.
+Status status_of_one_class(const Certificate& c, double tolerance, Status reached) {
+  const double negligible = negligible_kernel_margin * c.radius;
+  if (-2 * c.lower <= negligible * negligible) return Status::not_separable;
+  return c.relative_gap <= tolerance ? Status::optimal : unproven(reached);
+}
+
 Status status_of_targets(const Certificate& c, double tolerance, Status reached) {
   // Rows of zeros: no weights move them, and only targets that contradict each other have a least norm above 0.
   if (c.largest_target > 0 &&
@@ -42,6 +50,7 @@ Status status_of_targets(const Certificate& c, double tolerance, Status reached)
 
 CertifiedProblem certified_problem(const Problem& p) {
   if (p.interpolate) return CertifiedProblem::interpolation;
+  if (one_class_of(p.loss.get()) != nullptr) return CertifiedProblem::one_class;
   if (p.likelihood()) return CertifiedProblem::likelihood;
   if (!p.hard_margin) return CertifiedProblem::soft_margin;
   return p.kernel != nullptr ? CertifiedProblem::kernel_hard_margin : CertifiedProblem::hard_margin;
@@ -56,6 +65,8 @@ Status final_status(const Certificate& c, CertifiedProblem problem, double toler
       return c.upper <= exact_fit * c.constant_failure && c.constant_failure < infinity
                  ? Status::optimal
                  : status_of_risk(c, tolerance, reached);
+    case CertifiedProblem::one_class:
+      return status_of_one_class(c, tolerance, reached);
     case CertifiedProblem::soft_margin:
       return status_of_risk(c, tolerance, reached);
     case CertifiedProblem::kernel_hard_margin:

@@ -8,7 +8,7 @@
 namespace margin {
 
 /// What an interval is about.
-enum class CertifiedProblem { hard_margin, kernel_hard_margin, soft_margin, likelihood, interpolation };
+enum class CertifiedProblem { one_class, hard_margin, kernel_hard_margin, soft_margin, likelihood, interpolation };
 CertifiedProblem certified_problem(const Problem& problem);
 
 /// optimal: the interval is within the tolerance (interpolation: and every row is met).

@@ -62,7 +62,7 @@ void Expansion::add_terms(const Weights& q) {
   std::vector<std::int64_t> others;
   double values = 0;
   for (std::int64_t i = 0; i < problem_.rows(); ++i) {
-    if (!dual_.add(problem_.label[static_cast<std::size_t>(i)], problem_.weight(i), q.row(i).data())) continue;
+    if (!dual_.add(checked_row(problem_, i), q.row(i).data())) continue;
     std::int64_t& at = position_[static_cast<std::size_t>(i)];
     if (at < 0) {
       at = static_cast<std::int64_t>(basis_.rows().size() + others.size());
@@ -164,8 +164,7 @@ void Pass::add(std::int64_t row, double diagonal, double* values, double* errors
     primal_.add_to_norm(primal_norm[output], o, at, scores_[output]);
     dual_.add_to_norm(dual_norm[output], o, at, dual_(o, values, errors, length));
   }
-  tally.add(scores_, length, problem_.label[static_cast<std::size_t>(row)], problem_.data.weight(row),
-            problem_.weight(row));
+  tally.add(scores_, length, checked_row(problem_, row));
 }
 
 void Pass::run(const Progress& progress) {

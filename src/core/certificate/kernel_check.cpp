@@ -44,7 +44,7 @@ void KernelCheck::tell(const CheckedRow& row, KernelTally& tally) {
   const double length = std::sqrt(rows.kernel().diagonal(point_.summary.data()));
   for (std::int32_t o = 0; o < objective_.outputs(); ++o)
     scores_[static_cast<std::size_t>(o)] = sum_(o, values, errors, length);
-  tally.add(scores_, length, row.label, row.sample_weight, row.loss_weight);
+  tally.add(scores_, length, row);
 }
 
 void KernelCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
@@ -57,7 +57,7 @@ void KernelCheck::measure(const CheckedRow& row, double* numbers, double* coeffi
 
 void KernelCheck::add(const CheckedRow& row) {
   tell(row, tally_);
-  if (with_dual_ && row.dual != nullptr && dual_.add(row.label, row.loss_weight, row.dual)) terms_.append(row.x);
+  if (with_dual_ && row.dual != nullptr && dual_.add(row, row.dual)) terms_.append(row.x);
 }
 
 double KernelCheck::bytes() const { return terms_.bytes() + dual_.bytes(); }

@@ -79,10 +79,11 @@ KernelTally::KernelTally(const Objective& objective, const double* intercept)
       smallest_(infinity),
       loss_(static_cast<std::size_t>(objective.outputs()), 0.0) {}
 
-void KernelTally::add(std::vector<Enclosure>& scores, double length, std::int32_t label, double row_weight,
-                      double weight) {
+void KernelTally::add(std::vector<Enclosure>& scores, double length, const CheckedRow& row) {
+  const double weight = row.loss_weight;
+  const bool regression = objective_.task == Task::regression;
   ++rows_;
-  total_weight_.add(row_weight);
+  total_weight_.add(row.sample_weight);
   radius_ = std::max(radius_, or_infinity(length));
   for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
     Enclosure& f = scores[static_cast<std::size_t>(o)];
@@ -91,16 +92,24 @@ void KernelTally::add(std::vector<Enclosure>& scores, double length, std::int32_
       f.error += epsilon * (std::fabs(f.value) + std::fabs(intercept_[o]));
     }
     if (objective_.hard_margin() || !(weight > 0)) continue;
+    const double y = regression ? row.target : objective_.target(row.label, o);
+    // u − y has an ulp of its own, which is all that is left of it where |u − y| is nearly a tube's width.
+    const double error = regression ? f.error + 2 * epsilon * (std::fabs(f.value) + std::fabs(y)) : f.error;
     // A convex loss is largest at an end of the interval that holds the score.
-    const double y = objective_.target(label, o);
-    const double value = std::max(or_infinity(objective_.loss->value(f.value - f.error, y)),
-                                  or_infinity(objective_.loss->value(f.value + f.error, y)));
+    const double value = std::max(or_infinity(objective_.loss->value(f.value - error, y)),
+                                  or_infinity(objective_.loss->value(f.value + error, y)));
     loss_[static_cast<std::size_t>(o)] += weight * value * (1 + 8 * epsilon) + (value > 0 ? tiny : 0.0);
   }
-  const double m = margin(scores, label);
+  if (regression) return;
+  const double m = margin(scores, row.label);
   smallest_ = std::min(smallest_, std::isnan(m) ? -infinity : m);
   errors_ += !(m > 0);
-  if (predicted(scores) != label) error_weight_ += weight;
+  if (predicted(scores) != row.label) error_weight_ += weight;
+}
+
+double KernelTally::failure() const {
+  if (objective_.one_class()) return 0;
+  return objective_.task == Task::regression ? loss_[0] / total_weight() : error_weight_;
 }
 
 /// As decide().
@@ -160,12 +169,13 @@ bool KernelTally::merge(const std::vector<double>& s) {
   return true;
 }
 
-bool KernelDual::add(std::int32_t label, double weight, const double* q) {
+bool KernelDual::add(const CheckedRow& row, const double* q) {
   bool any = false;
   for (std::int32_t o = 0; o < objective_.outputs(); ++o) any |= std::fabs(q[o]) > 0;
   if (!any) return false;
-  label_.push_back(label);
-  weight_.push_back(weight);
+  label_.push_back(row.label);
+  if (objective_.task == Task::regression) target_.push_back(row.target);
+  weight_.push_back(row.loss_weight);
   q_.insert(q_.end(), q, q + objective_.outputs());
   return true;
 }
@@ -174,7 +184,7 @@ KernelDual::Scaled KernelDual::scaled(double total_weight) const {
   Scaled out;
   out.coefficients = Weights::Zero(objective_.outputs(), terms());
   out.linear.assign(static_cast<std::size_t>(objective_.outputs()), 0.0);
-  out.left = out.linear;
+  out.left = out.mass = out.size = out.linear;
   out.scale.assign(out.linear.size(), 1.0);
   if (terms() == 0)
     out.imbalance = infinity;
@@ -228,13 +238,15 @@ void KernelDual::scale_hard_multiclass(Scaled& out) const {
 
 void KernelDual::scale_soft(Scaled& out, double total_weight) const {
   const Loss& loss = *objective_.loss;
+  const bool one_class = objective_.one_class();
   for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
-    auto target = [&](std::int64_t t) { return objective_.target(label(t), o); };
     auto weight = [&](std::int64_t t) { return weight_[static_cast<std::size_t>(t)]; };
-    auto a = [&](std::int64_t t) { return loss.project(std::isnan(q(t, o)) ? 0.0 : q(t, o), target(t)); };
+    auto a = [&](std::int64_t t) { return loss.project(std::isnan(q(t, o)) ? 0.0 : q(t, o), target(t, o)); };
     double mass[2] = {0, 0}, factor[2] = {1, 1};
     for (std::int64_t t = 0; t < terms(); ++t) mass[a(t) > 0 ? 1 : 0] += weight(t) * std::fabs(a(t));
-    if (objective_.intercept)
+    if (one_class)
+      factor[1] = mass[1] > total_weight ? total_weight / mass[1] : 1.0;
+    else if (objective_.intercept)
       for (int c = 0; c < 2; ++c)
         if (mass[c] > 0) factor[c] = std::min(1.0, mass[1 - c] / mass[c]);
     // The square of a small v would vanish: it is taken of v times a power of two.
@@ -244,20 +256,26 @@ void KernelDual::scale_soft(Scaled& out, double total_weight) const {
     const auto at = static_cast<std::size_t>(o);
     out.scale[at] = std::isfinite(largest) ? unit_scale(largest) : 1.0;
     ExactSum sum, rest;
-    double size = 0, vanished = 0;
+    double size = 0, vanished = 0, absolute = 0;
     for (std::int64_t t = 0; t < terms(); ++t) {
       const double v = a(t) * factor[a(t) > 0 ? 1 : 0], c = weight(t);
       if (v == 0 || !(c > 0)) continue;
       // The scaled value is the dual vector now, as it stands.
-      const double conjugate = loss.conjugate(v, target(t));
+      const double conjugate = loss.conjugate(v, target(t, o));
       sum.add(-c * conjugate);
       rest.add(c * v);
-      size += c * (std::fabs(conjugate) + std::fabs(v));
+      rest.add(std::fma(c, v, -(c * v)));
+      size += c * (std::fabs(conjugate) + std::fabs(v) * (1 + std::fabs(target(t, o))));
+      absolute += c * std::fabs(v);
       vanished += tiny * (c + 4);
       out.coefficients(o, t) = c / total_weight * (v * out.scale[at]);
     }
+    if (one_class) rest.add(-total_weight);
     out.linear[at] = (sum.value() - 8 * epsilon * size - vanished) / total_weight;
-    out.left[at] = (std::fabs(rest.value()) + 8 * epsilon * size * epsilon + vanished) / total_weight;
+    const double unseen = 8 * epsilon * (one_class ? total_weight : absolute * epsilon) + vanished;
+    out.left[at] = (std::fabs(rest.value()) + unseen) / total_weight;
+    out.mass[at] = absolute / total_weight;
+    out.size[at] = size / total_weight;
   }
 }
 
@@ -299,40 +317,70 @@ Certificate hard_certificate(const Objective& p, const KernelTally& tally, const
                        std::sqrt(dual.above()) * (1 + 4 * epsilon) + moved + std::sqrt(0.5) * c.radius * v.imbalance);
   }
   c.errors = tally.errors();
-  c.failure = tally.error_weight();
+  c.failure = tally.failure();
   c.gap = c.upper - c.lower;
   c.relative_gap = c.upper > 0 ? c.gap / c.upper : 0;
   return c;
+}
+
+/// What the value of the dual vector of an output loses to the sum that the free intercept wants it to have.
+struct Imbalance {
+  double off_norm = 0, off_value = 0;  // of ‖v‖, of the dual value
+};
+
+Imbalance imbalance_of(const Objective& p, double radius, const KernelDual::Scaled& v, std::size_t o) {
+  if (!p.intercept || v.left[o] == 0) return {};
+  // An optimal ρ is w(x) of some row, and an optimal w is a mean of rows: ρ ≤ R².
+  if (p.one_class()) return {0, v.left[o] * radius * radius * (1 + 16 * epsilon)};
+  // The share that the heavier side, at least half of all, would have to give up. |φ*(−θa)| ≤ |φ*(−a)| + |a y| for any
+  // θ ≤ 1, as the losses' φ* are.
+  const double share = v.mass[o] > 0 ? 2 * v.left[o] / v.mass[o] * (1 + 16 * epsilon) : 0.0;
+  if (!(share <= 1)) return {infinity, infinity};
+  return {share * v.mass[o] * radius * (1 + 16 * epsilon), share * v.size[o] * (1 + 16 * epsilon)};
+}
+
+/// A lower bound of the optimal value of an output. `square`: of scale × v.
+double soft_dual(const Objective& p, double radius, const KernelDual::Scaled& v, std::size_t o,
+                 const Enclosure& square) {
+  const Imbalance off = imbalance_of(p, radius, v, o);
+  const double scale = v.scale[o];
+  double penalty;
+  if (off.off_norm > 0) {
+    const double norm = std::sqrt(square.above()) * (1 + 2 * epsilon) / scale + tiny + off.off_norm;
+    penalty = norm / (2 * p.lambda) * norm * (1 + 8 * epsilon) + tiny;
+  } else {
+    const double over_once = square.above() / scale + tiny;
+    penalty = (over_once / (2 * p.lambda) + tiny) / scale * (1 + 8 * epsilon) + tiny;
+  }
+  return (v.linear[o] - penalty - off.off_value) - 8 * epsilon * std::fabs(v.linear[o]) - 2 * tiny;
 }
 
 Certificate soft_certificate(const Objective& p, const KernelTally& tally, const KernelPrimal& w,
                              const KernelDual::Scaled& v, const std::vector<Enclosure>& dual_norm) {
   Certificate c;
   c.radius = tally.radius();
+  // Any w has P ≥ 0; of a one-class machine the best one is a mean of rows.
+  const double known = p.one_class() ? -0.5 * c.radius * c.radius * (1 + 8 * epsilon) - tiny : 0;
   for (std::int32_t o = 0; o < p.outputs(); ++o) {
     const auto at = static_cast<std::size_t>(o);
     const double size = w.norm[at].above();
-    const double primal =
+    double primal =
         or_infinity((0.5 * p.lambda * size + tally.mean_loss(o)) * (1 + 8 * epsilon) + (size > 0 ? tiny : 0.0));
-    // An optimal w has λ/2 ‖w‖² ≤ P, and an optimal b is where some row has y (w(x) + b) = 1.
-    const double reach = p.intercept ? 1 + c.radius * std::sqrt(2 * primal / p.lambda) : 0;
-    const double square = dual_norm[at].above() / v.scale[at] + tiny;  // of scale × v, over the scale once
-    const double penalty = (square / (2 * p.lambda) + tiny) / v.scale[at] * (1 + 8 * epsilon) + tiny;
-    const double dual = (v.linear[at] - penalty - v.left[at] * reach * (1 + 8 * epsilon)) -
-                        8 * epsilon * std::fabs(v.linear[at]) - 2 * tiny;
+    if (p.one_class()) primal += tally.intercept() + 2 * epsilon * (primal + std::fabs(tally.intercept()));
+    const double dual = soft_dual(p, c.radius, v, at, dual_norm[at]);
     c.upper += primal;
-    c.lower += std::isfinite(dual) ? std::max(dual, 0.0) : 0.0;  // P ≥ 0 needs no proof
+    c.lower += std::isfinite(dual) ? std::max(dual, known) : known;
   }
-  c.upper *= 1 + epsilon * p.outputs();
-  c.lower = std::min(c.lower * (1 - epsilon * p.outputs()), c.upper);
+  c.upper += epsilon * p.outputs() * std::fabs(c.upper);
+  c.lower = std::min(c.lower - epsilon * p.outputs() * std::fabs(c.lower), c.upper);
   c.gap = c.upper - c.lower;
-  c.relative_gap = c.gap > 0 ? c.gap / c.upper : 0.0;
+  c.relative_gap = c.gap > 0 ? c.gap / std::max(std::fabs(c.upper), std::fabs(c.lower)) : 0.0;
   if (!(c.upper < infinity)) {
     c.upper = infinity;
     c.gap = c.relative_gap = infinity;
   }
   c.errors = tally.errors();
-  c.failure = tally.error_weight();
+  c.failure = tally.failure();
   return c;
 }
 
@@ -343,7 +391,7 @@ Certificate kernel_certificate(const Objective& objective, const KernelTally& ta
                                const std::vector<Enclosure>& dual_norm) {
   Certificate c = objective.hard_margin() ? hard_certificate(objective, tally, primal, dual, terms, dual_norm)
                                           : soft_certificate(objective, tally, primal, dual, dual_norm);
-  c.smallest_margin = kernel_margin_lower(objective, tally, primal);
+  if (objective.task != Task::regression) c.smallest_margin = kernel_margin_lower(objective, tally, primal);
   c.support = terms;
   return c;
 }

@@ -50,17 +50,18 @@ class KernelTally {
  public:
   /// `intercept` (per output; null: none) is kept by pointer.
   KernelTally(const Objective& objective, const double* intercept);
-  /// `scores`: of each output, without the intercept. `row_weight` counts in W, `weight` weighs the loss.
-  void add(std::vector<Enclosure>& scores, double length, std::int32_t label, double row_weight, double weight);
+  /// `scores`: of each output, without the intercept; of the row what it is labelled with, and its weights.
+  void add(std::vector<Enclosure>& scores, double length, const CheckedRow& row);
 
   double smallest() const { return smallest_; }  ///< margin, not divided by ‖w‖, rounded down; ∞: no rows
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }                ///< rows whose margin is not certainly above 0
-  double error_weight() const { return error_weight_; }          ///< of the rows predicted wrongly
+  double failure() const;                                        ///< as in Certificate
   double radius() const;                                         ///< max sqrt(k(x, x)), rounded up
   double total_weight() const { return total_weight_.value(); }  ///< W
   bool has_intercept() const;                                    ///< one that is not 0
   double mean_loss(std::int32_t output) const;                   ///< (1/W) Σ c φ, rounded up
+  double intercept() const { return intercept_ != nullptr ? *intercept_ : 0.0; }
   /// As plain numbers, for parallel workers, and how those of more rows join them (Check::folds). merge() is false when
   /// they are not of this shape.
   std::vector<double> state() const;
@@ -84,17 +85,21 @@ class KernelDual {
  public:
   explicit KernelDual(const Objective& objective) : objective_(objective) {}
   /// One row's dual weights, as in Solution. False when they are all 0: then it is no term.
-  bool add(std::int32_t label, double weight, const double* q);
+  bool add(const CheckedRow& row, const double* q);
   std::int64_t terms() const { return static_cast<std::int64_t>(label_.size()); }
-  double bytes() const { return 8.0 * static_cast<double>(q_.capacity() + weight_.capacity()); }
+  double bytes() const {
+    return 8.0 * static_cast<double>(q_.capacity() + weight_.capacity() + target_.capacity() + label_.capacity() / 2);
+  }
 
   struct Scaled {
     Weights coefficients;  ///< outputs × terms
     /// What is left of the condition Σ v = 0 of a free intercept, relative to the mass of v; ∞: a class has no weight.
     double imbalance = 0;
     std::vector<double> linear;  ///< soft margins: a lower bound of (1/W) Σ c (−φ*(−a)) per output
-    std::vector<double> left;    ///< soft margins: |Σ v| per output
-    std::vector<double> scale;   ///< soft margins: what the coefficients of an output are multiplied by, a power of two
+    /// Soft margins, of Σ v, which a free intercept wants to be 0 and a one-class machine's to be 1: how far it is
+    /// from there, the sum of |v|, and a bound of Σ (1/W) c (|φ*| + |a|).
+    std::vector<double> left, mass, size;
+    std::vector<double> scale;  ///< soft margins: what the coefficients of an output are multiplied by, a power of two
   };
   /// Scaled so that it satisfies the constraints. `total_weight`: W.
   Scaled scaled(double total_weight) const;
@@ -104,13 +109,18 @@ class KernelDual {
     return q_[static_cast<std::size_t>(t * objective_.outputs() + output)];
   }
   std::int32_t label(std::int64_t t) const { return label_[static_cast<std::size_t>(t)]; }
+  /// What the loss sees as the outcome.
+  double target(std::int64_t t, std::int32_t output) const {
+    return objective_.task == Task::regression ? target_[static_cast<std::size_t>(t)]
+                                               : objective_.target(label(t), output);
+  }
   void scale_hard_binary(Scaled& out) const;
   void scale_hard_multiclass(Scaled& out) const;
   void scale_soft(Scaled& out, double total_weight) const;
 
   Objective objective_;
   std::vector<std::int32_t> label_;
-  std::vector<double> weight_, q_;
+  std::vector<double> target_, weight_, q_;  // target_: of regressions
 };
 
 /// w, whose scores the tally has seen.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/loss/one_class.hpp"
 #include "core/loss/registry.hpp"
 #include "core/options/foreign_names.hpp"
 
@@ -102,6 +103,7 @@ bool loss_reads(std::string_view name, std::string_view option) {
 std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options) {
   const Entry* const entry = find(name);
   if (entry != nullptr) return entry->make(options);
+  if (name == OneClass::id) return std::make_shared<const OneClass>(options);
   if (name == "exponential")
     throw Error(ErrorKind::unsupported, "the exponential loss belongs to the hard margin, not to a given lambda",
                 "Leave lambda out, or choose loss logistic or hinge.");

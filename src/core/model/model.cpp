@@ -6,6 +6,8 @@
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
+#include "core/loss/one_class.hpp"
+#include "core/problem/one_class.hpp"
 
 namespace margin {
 
@@ -37,10 +39,20 @@ namespace {
 /// Why a model with lambda 0 cannot be; empty where it can.
 std::string refusal_of_likelihood(const Model& m) {
   if (!m.likelihood()) return {};
+  if (m.basis != nullptr) return "must be above 0 in a model with a kernel";
   if (!(make_loss(m.loss, Options{})->self_concordance() < std::numeric_limits<double>::infinity()))
     return "must be above 0 in a model with the loss \"" + m.loss + "\"";
   if (m.outputs() != 1) return "must be above 0 in a model of more than two classes";
   return {};
+}
+
+std::optional<FieldConflict> conflict_of_one_class(const Model& m) {
+  if (m.lambda != 1.0) return FieldConflict{"lambda", "must be 1 in a one-class model"};
+  if (m.classes != std::vector<std::string>{outlier, inlier})
+    return FieldConflict{"classes", "must be \"outlier\" and \"inlier\" in a one-class model"};
+  if (m.norm != 2) return FieldConflict{"norm", "must be 2 in a model with lambda"};
+  if (stumps_of(m.basis.get()) != nullptr) return FieldConflict{"lambda", "must be NULL in a model of stumps"};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -48,8 +60,11 @@ std::string refusal_of_likelihood(const Model& m) {
 std::optional<FieldConflict> conflict_of(const Model& m) {
   const std::string named = m.loss.empty() ? "is NULL" : "is \"" + m.loss + "\"";
   if (m.regression()) {
-    if (m.basis != nullptr)
-      return FieldConflict{"classes", "is missing: a model with a kernel or stumps tells classes apart"};
+    if (stumps_of(m.basis.get()) != nullptr)
+      return FieldConflict{"classes", "is missing: a model of stumps tells classes apart"};
+    const bool known = std::find(loss_names().begin(), loss_names().end(), m.loss) != loss_names().end();
+    if (m.basis != nullptr && (m.loss == "interpolate" || (known && make_loss(m.loss, Options{})->log_link())))
+      return FieldConflict{"loss", named + ", which takes no kernel"};
     if (m.loss == "interpolate")
       return m.lambda ? std::optional(FieldConflict{"lambda", "must be NULL where targets are interpolated"})
                       : std::nullopt;
@@ -66,14 +81,13 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
     if (m.loss.empty() || m.loss == "exponential" || m.loss == "logistic") return std::nullopt;
     return FieldConflict{"lambda", "is NULL, but the loss " + named + ", which needs one"};
   }
+  if (m.loss == OneClass::id) return conflict_of_one_class(m);
   const auto& names = loss_names();
   if (std::find(names.begin(), names.end(), m.loss) == names.end())
     return FieldConflict{"loss", named + ", which is no loss of a model with lambda"};
   if (const std::string reason = refusal_of_likelihood(m); !reason.empty()) return FieldConflict{"lambda", reason};
   if (m.norm != 2) return FieldConflict{"norm", "must be 2 in a model with lambda"};
   if (stumps_of(m.basis.get()) != nullptr) return FieldConflict{"lambda", "must be NULL in a model of stumps"};
-  if (m.basis != nullptr && m.loss != "hinge")
-    return FieldConflict{"loss", named + ", expected \"hinge\" for a kernel and lambda"};
   return std::nullopt;
 }
 
@@ -83,7 +97,7 @@ std::optional<FieldConflict> conflict_of(const Model& m, const Options& s) {
   if (s.lambda.has_value() && s.lambda != m.lambda) return FieldConflict{"lambda", "is not that of the options"};
   if (!s.loss.empty() && s.loss != m.loss) return FieldConflict{"loss", "is not that of the options"};
   const KernelBasis* vectors = support_vectors_of(m.basis.get());
-  const std::string_view kernel = vectors == nullptr ? "" : vectors->rows().kernel().name();
+  const std::string_view kernel = vectors == nullptr ? "linear" : vectors->rows().kernel().name();
   if (!s.kernel.empty() && s.kernel != kernel) return FieldConflict{"kernel", "is not that of the options"};
   const bool told = s.sparse_norm || s.norm != 2;
   if (told && !(s.sparse_norm ? m.norm > 1 && m.norm <= 2 : m.norm == s.norm))

@@ -58,6 +58,8 @@ struct Model {
   bool interpolates() const { return hard_margin() && loss == "interpolate"; }
   /// Its interval is that of a largest margin; else that of a smallest objective.
   bool about_margin() const { return hard_margin() && !interpolates(); }
+  /// It tells inliers from outliers.
+  bool one_class() const { return loss == "one_class"; }
   /// Scores are log-odds.
   bool logistic() const { return !hard_margin() && loss == "logistic"; }
   /// Scores are logarithms of what is predicted.

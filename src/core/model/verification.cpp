@@ -74,7 +74,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
     check_size_ = check_->folds().size();
   }
   coefficients_.resize(static_cast<std::size_t>(model.outputs()));
-  if (!soft || kernel || model.regression()) return;
+  if (!soft || kernel || model.regression() || model.one_class()) return;
 
   Objective margins = objective(false);
   margins.norm = 2;
@@ -246,7 +246,9 @@ VerifiedModel Verification::result(const Progress& progress) const {
     const bool by_rows = (model_.likelihood() || dual_of_scores()) && c.lower > 0;
     dual = dual_counts_ || by_rows ? c.lower : unknown;
     gap = primal - dual;
-    if (model_.basis != nullptr) {
+    if (model_.one_class()) {
+      out.errors = c.errors;
+    } else if (model_.basis != nullptr && !model_.regression()) {
       out.errors = c.errors;
       out.margin_lower = c.smallest_margin;
     }

@@ -55,6 +55,7 @@ constexpr ForeignName losses[] = {
     {" squared_epsilon l2_epsilon_insensitive ", "Here it is \"squared_epsilon_insensitive\"."},
     {" huber_loss smooth_l1 pseudo_huber ", "Here it is \"huber\"."},
     {" pinball quantile_loss check ", "Here it is \"quantile\"."},
+    {" oneclass one_class_svm ocsvm oneclasssvm ", "One-class machines are trained by train_one_class."},
     {" perceptron ", "It is a solver, of hard margins: solver => 'perceptron'."},
 };
 

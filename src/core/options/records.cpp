@@ -24,7 +24,7 @@ const std::vector<OptionRecord>& option_records() {
                "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or "
                "interpolate",
                "hinge with lambda, else exponential", ReadBy::every_training, "every soft margin, interpolation",
-               [](Options& s, std::string_view k, const Value& v) { s.loss = text(k, v); }},
+               set_loss},
               {"solver", "text", "auto or a solver", "auto", ReadBy::every_training, "",
                [](Options& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
               {"tolerance", "double precision",
@@ -118,6 +118,11 @@ const std::vector<OptionRecord>& option_records() {
                "0.5", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.quantile = number(k, v, "a number between 0 and 1", [](double x) { return x > 0 && x < 1; });
+               }},
+              {"nu", "double precision", "0 < nu <= 1: the share of rows that may be left outside, at most", "0.5",
+               ReadBy::one_class, "train_one_class",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.nu = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
                }},
               {"calibration", "text", "none, platt, isotonic: how scores become probabilities", "none",
                ReadBy::every_training, "soft margins with classes",

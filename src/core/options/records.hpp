@@ -14,6 +14,7 @@ enum class ReadBy {
   every_training,        ///< it states the problem, or what is wanted of any method; values that do not fit are refused
   penalized_intercepts,  ///< linear soft margins whose intercept is regularised
   scans,                 ///< trainings by scans
+  one_class,             ///< one-class machines
   methods,               ///< the solvers, losses and kernels whose records name it
 };
 

@@ -120,6 +120,13 @@ void set_initial(Options& s, std::string_view key, const Value& v) {
   s.initial = std::move(model);
 }
 
+void set_loss(Options& s, std::string_view key, const Value& v) {
+  s.loss = text(key, v);
+  if (s.loss == "one_class")
+    throw Error(ErrorKind::invalid_option, "loss \"one_class\" is that of rows without labels",
+                "Train with train_one_class(features, options), and leave loss out.");
+}
+
 void set_norm(Options& s, std::string_view key, const Value& v) {
   const auto* name = std::get_if<std::string>(&v.data);
   s.sparse_norm = name != nullptr && *name == "sparse";

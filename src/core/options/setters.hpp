@@ -41,6 +41,7 @@ std::vector<double> numbers(std::string_view key, const Value& v);
 void set_class_weight(Options& s, std::string_view key, const Value& v);
 void set_intercept(Options& s, std::string_view key, const Value& v);
 void set_initial(Options& s, std::string_view key, const Value& v);
+void set_loss(Options& s, std::string_view key, const Value& v);
 void set_norm(Options& s, std::string_view key, const Value& v);
 void set_l1_ratio(Options& s, std::string_view key, const Value& v);
 void set_penalty_factor(Options& s, std::string_view key, const Value& v);

@@ -8,6 +8,7 @@
 #include "core/kernel/kernel.hpp"
 #include "core/loss/joint.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/target_units.hpp"
@@ -213,10 +214,11 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
   auto refuse = [](const std::string& what, const std::string& hint) {
     throw Error(ErrorKind::unsupported, what + " means nothing to a kernel model", hint);
   };
-  if (p.task == Task::regression)
-    throw Error(ErrorKind::unsupported,
-                "kernel models tell classes apart, and loss \"" + s.loss + "\" is a regression's",
-                "For regression on non-linear features see margin_fourier.");
+  if (p.interpolate)
+    throw Error(ErrorKind::unsupported, "loss \"interpolate\" takes no kernel",
+                "Give another loss of a regression, such as squared, with a small lambda.");
+  if (!s.loss.empty() && !p.hard_margin && !is_one_class(s) && make_loss(s.loss, s)->log_link())
+    refuse("loss \"" + s.loss + "\"", "Train a linear model on margin_fourier's features instead.");
   if (s.norm != 2 || s.sparse_norm) refuse("option \"norm\"", "Its margin is that of the kernel's own norm.");
   if (s.standardize) refuse("option \"standardize\"", "Scale the features in SQL, for training and for predicting.");
   if (s.intercept_scale != 1)
@@ -228,11 +230,9 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
   if (s.initial) refuse("option \"initial\"", "Kernel models are trained from the start.");
   if (s.l1_ratio > 0 && !p.hard_margin)
     refuse("option \"l1_ratio\"", "It has no weights on features that could be made sparse.");
-  if (s.loss.empty() || s.loss == "hinge" || p.hard_margin) return;
-  make_loss(s.loss, s);  // throws for a name that is none
-  throw Error(
-      ErrorKind::unsupported, "kernel models are trained with the loss \"hinge\", not \"" + s.loss + "\"",
-      "Leave loss out; calibration => 'platt' gives probabilities. Other losses take margin_fourier's features.");
+  if (s.lambda == 0.0)
+    throw Error(ErrorKind::unsupported, "a kernel needs a lambda above 0",
+                "Without one nothing bounds a kernel model, which can meet almost any labels: try lambda => 1e-4.");
 }
 
 }  // namespace
@@ -309,7 +309,9 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (p.interpolate && options.lambda)
     throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, and lambda trades errors",
                 "Leave lambda out, or choose a regression loss such as squared.");
-  if (data.outcome() != Dataset::Outcome::classes)
+  if (is_one_class(options))
+    set_one_class(p, options);
+  else if (data.outcome() != Dataset::Outcome::classes)
     p.task = Task::regression;
   else
     set_labels(p, progress);
@@ -340,6 +342,11 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (options.calibration != Calibrate::none && p.task == Task::regression)
     throw Error(ErrorKind::unsupported, "option \"calibration\" means nothing to a regression",
                 "Leave it out, or choose a loss for classes.");
+  if (is_one_class(options)) {
+    p.free_intercept = p.kernel == nullptr;
+    set_row_weights(p, options, progress);
+    return p;
+  }
   p.lambda = *options.lambda;
   p.free_intercept = options.free_intercept() && p.kernel == nullptr && p.lambda > 0;
   p.loss_name = options.loss.empty() ? "hinge" : options.loss;

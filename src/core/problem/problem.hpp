@@ -44,9 +44,10 @@ struct Problem {
   std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
   double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective
   // Of soft regressions: losses see (target − target_center)/target_scale (problem/target_units.hpp).
-  double target_constant = 0;  ///< the best constant score
-  double target_center = 0;    ///< the same with an intercept; its penalty is on the distance from here
-  double target_scale = 1;     ///< the standard deviation of the targets, with `standardize`
+  double target_constant = 0;      ///< the best constant score
+  double target_center = 0;        ///< the same with an intercept; its penalty is on the distance from here
+  double target_scale = 1;         ///< the standard deviation of the targets, with `standardize`
+  std::vector<double> own_target;  ///< of a regression that stands for another problem: in place of the rows' targets
 
   /// Least squares or maximum likelihood: nothing but the rows bounds the weights.
   bool likelihood() const { return !hard_margin && lambda == 0; }
@@ -57,6 +58,7 @@ struct Problem {
   double sign(std::int64_t i) const { return label[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0; }
   /// What output `o` should give on row i: ±1 (one against the rest) or the target, in the units above.
   double target(std::int64_t i, std::int32_t o) const {
+    if (!own_target.empty()) return own_target[static_cast<std::size_t>(i)];
     if (task == Task::regression) return (data.target(i) - target_center) / target_scale;
     if (task == Task::binary) return sign(i);
     return label[static_cast<std::size_t>(i)] == o ? 1.0 : -1.0;

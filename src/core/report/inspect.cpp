@@ -34,6 +34,7 @@ std::string line(std::string label, const std::string& content) {
 std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 std::string kind_line(const Model& m, const Options& options) {
+  if (m.one_class()) return "one-class machine, nu " + figure(options.nu);
   std::string kind = m.interpolates() ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
   if (m.norm != 2) kind += ", norm " + figure(m.norm);
   if (!m.loss.empty()) kind += ", loss " + m.loss;

@@ -208,6 +208,9 @@ std::string pmml(const Model& m, const std::vector<std::string>& feature_names, 
   if (m.encoder != nullptr && !feature_names.empty())
     throw Error(ErrorKind::unsupported, "the model has names for its features, and takes no others",
                 "Leave the argument feature_names out.");
+  if (m.one_class())
+    throw Error(ErrorKind::unsupported, "PMML knows no one-class machine",
+                "Its score is a sum, margin_weights and intercept say of what: w.x + b is above 0 for an inlier.");
   std::vector<std::string> names = names_of(m, feature_names);
   const std::vector<Field> fields = fields_of(m, names);
   if (m.encoder != nullptr) {

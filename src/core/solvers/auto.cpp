@@ -19,6 +19,8 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/joint.hpp"
+#include "core/loss/one_class.hpp"
+#include "core/problem/one_class.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -35,10 +37,12 @@ extern const Solver& newton;
 extern const Solver& newton_cg;
 extern const Solver& prox_newton;
 extern const Solver& smo;
+extern const Solver& kernel_newton;
 extern const Solver& sampling;
 extern const Solver& irls;
 extern const Solver& joint;
 extern const Solver& soft_auto;
+extern const Solver& one_class;
 
 namespace {
 
@@ -259,6 +263,7 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   if (problem.kernel != nullptr) {
     const std::string reason = smo.unsupported_reason(problem);
     if (reason.empty()) return smo;
+    if (kernel_newton.unsupported_reason(problem).empty()) return kernel_newton;
     if (!problem.hard_margin)
       throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
     const std::string other = sampling.unsupported_reason(problem);
@@ -266,6 +271,7 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
     throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
                 "Or give lambda for a soft margin, one class against the rest.");
   }
+  if (one_class_of(problem.loss.get()) != nullptr) return one_class;
   if (problem.likelihood()) return irls;
   if (joint_of(problem.loss.get()) != nullptr) return joint;
   if (!problem.hard_margin && is_sparse(problem, options)) return prox_newton;
@@ -275,6 +281,7 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
 const Solver& likely_solver_of_auto(const Options& options) {
   if (options.loss == "interpolate") return interpolation;
   if (!options.kernel.empty() && options.kernel != "linear") return smo;
+  if (is_one_class(options)) return one_class;
   if (options.lambda == 0.0) return irls;
   if (options.multiclass == Multiclass::joint && !options.hard_margin()) return joint;
   if (!options.hard_margin() && options.l1_ratio > 0 && !asks_for_sdca(options) &&

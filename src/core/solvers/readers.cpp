@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/kernel/kernel.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/one_class.hpp"
 
 namespace margin {
 
@@ -60,6 +61,7 @@ std::string quoted(std::string_view kind, std::string_view name) {
 std::string who_does_not(const OptionRecord& option, const Options& options, const Solver& solver,
                          const std::vector<std::string>& losses) {
   if (option.scope == ReadBy::scans) return "a training with its rows in memory";
+  if (option.scope == ReadBy::one_class) return "a training with labels";
   if (option.scope == ReadBy::penalized_intercepts)
     return options.hard_margin() ? "a hard margin"
            : options.intercept   ? "a free intercept"
@@ -85,8 +87,9 @@ bool is_read(const OptionRecord& option, const Options& options, const Solver& s
              const std::vector<std::string>& losses) {
   if (option.scope == ReadBy::every_training) return true;
   if (option.scope == ReadBy::scans) return false;
+  if (option.scope == ReadBy::one_class) return is_one_class(options);
   if (option.scope == ReadBy::penalized_intercepts)
-    return options.lambda.value_or(0) > 0 && options.intercept && !options.free_intercept();
+    return options.lambda.value_or(0) > 0 && !is_one_class(options) && options.intercept && !options.free_intercept();
   if (names(solver.record(), option.name) || kernel_reads(kernel_of(options), option.name)) return true;
   return std::any_of(losses.begin(), losses.end(),
                      [&](const std::string& loss) { return loss_reads(loss, option.name); });

@@ -3,6 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/joint.hpp"
+#include "core/loss/one_class.hpp"
 #include "core/options/foreign_names.hpp"
 #include "core/options/options.hpp"
 #include "core/solvers/solver.hpp"
@@ -30,7 +31,9 @@ extern const Solver& joint;
 extern const Solver& newton;
 extern const Solver& newton_cg;
 extern const Solver& soft_auto;
+extern const Solver& one_class;
 extern const Solver& smo;
+extern const Solver& kernel_newton;
 extern const Solver& sampling;
 extern const Solver& kernel_batch_perceptron;
 
@@ -57,7 +60,9 @@ const std::vector<const Solver*>& registered_solvers() {
       &irls,
       &joint,
       &soft_auto,
+      &one_class,
       &smo,
+      &kernel_newton,
       &sampling,
       &kernel_batch_perceptron,
   };
@@ -124,9 +129,10 @@ bool SolverRecord::reads(std::string_view option) const { return contains(option
 
 std::string SolverRecord::problem() const {
   std::string text;
-  for (const auto& [kind, words] : {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
-                                    std::pair(interpolation, "interpolation"),
-                                    std::pair(likelihood, "maximum likelihood"), std::pair(joint, "classes jointly")})
+  for (const auto& [kind, words] :
+       {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
+        std::pair(interpolation, "interpolation"), std::pair(likelihood, "maximum likelihood"),
+        std::pair(joint, "classes jointly"), std::pair(one_class, "one class")})
     if ((problems & kind) != 0) text += (text.empty() ? "" : " or ") + std::string(words);
   return text + (kernels ? ", kernel" : "");
 }
@@ -181,6 +187,8 @@ const Solver& choose_solver(const Problem& problem, const Options& options) {
           ? "it trains one class against the rest; all at once there is \"joint\" alone"
       : (problem.positive || !problem.penalty_factor.empty()) && &solver != &prox_newton
           ? "options \"penalty_factor\" and \"positive\" are for \"prox_newton\" alone, with a smooth loss"
+      : one_class_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::one_class) == 0
+          ? "one-class machines are trained by \"one_class\", with a kernel by \"smo\""
       : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
                                                      : solver.unsupported_reason(problem);
   if (!reason.empty())

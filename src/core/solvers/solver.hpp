@@ -33,9 +33,16 @@ struct Solution {
 /// What a solver is for, stated beside its code. margin_solvers(), the choice of a solver and the check of options that
 /// nobody reads are made from it; test/unit/solver_record_test.cpp compares it with what the solver does.
 struct SolverRecord {
-  enum Problems : unsigned { hard_margin = 1, soft_margin = 2, interpolation = 4, likelihood = 8, joint = 16 };
+  enum Problems : unsigned {
+    hard_margin = 1,
+    soft_margin = 2,
+    interpolation = 4,
+    likelihood = 8,
+    joint = 16,
+    one_class = 32
+  };
   enum Norms : unsigned { l1 = 1, between = 2, l2 = 4 };  ///< of the norm p: 1, 1 < p < 2, 2
-  enum class Losses { none, exponential_or_logistic, hinge, likelihoods, joint_forms, smooth, all };
+  enum class Losses { none, exponential_or_logistic, piecewise, smooth, likelihoods, joint_forms, all };
 
   std::string_view name;
   std::string_view summary;  ///< one line, shown by margin_solvers()

@@ -1,11 +1,10 @@
-// The aggregate train_margin: rows are collected in the aggregate's memory context, past a share of
-// margin.memory_limit in a temporary file; the final function trains.
+// The aggregates train_margin and train_one_class, up to their final functions (train_final.cpp): rows are collected in
+// the aggregate's memory context, past a share of margin.memory_limit in a temporary file.
 #include "pg/functions/train_agg.hpp"
 
+#include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
-#include "core/scans/train_scans.hpp"
 #include "pg/functions/group_errors.hpp"
-#include "pg/functions/training_warnings.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/server/spill.hpp"
@@ -44,7 +43,11 @@ struct TrainState {
 
 /// What a call site of the transition function keeps for the query.
 struct TrainCall {
-  explicit TrainCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 1)), features(fcinfo, 2) {}
+  /// Argument numbers of the label (0: the rows have none) and the features.
+  TrainCall(FunctionCallInfo fcinfo, int label_argument, int features_argument)
+      : label_at(label_argument), features_at(features_argument), features(fcinfo, features_argument) {
+    if (label_at != 0) label.emplace(get_fn_expr_argtype(fcinfo->flinfo, label_at));
+  }
 
   /// What the options ask for; parsed again only when they change.
   const RowRules& rules_of_options(Datum jsonb, RulesOf rules_of) {
@@ -64,7 +67,8 @@ struct TrainCall {
     table = nullptr;
   }
 
-  LabelReader label;
+  int label_at, features_at;
+  std::optional<LabelReader> label;
   FeatureReader features;
   RowBinding binding;               // to the columns of `table`
   const RowTable* table = nullptr;  // only compared
@@ -73,21 +77,35 @@ struct TrainCall {
   bool known = false;
 };
 
+struct LabelledCall final : TrainCall {
+  explicit LabelledCall(FunctionCallInfo fcinfo) : TrainCall(fcinfo, 1, 2) {}
+};
+
+struct UnlabelledCall final : TrainCall {
+  explicit UnlabelledCall(FunctionCallInfo fcinfo) : TrainCall(fcinfo, 0, 1) {}
+};
+
 TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf rules_of) {
   const RowRules& rules = call.rules_of_options(options, rules_of);
   if (!rules.option_of_rows.empty() && !call.features.of_rows())
     throw Error(ErrorKind::unsupported,
                 "option \"" + std::string(rules.option_of_rows) + "\" is about columns, and the features are an array",
-                "Give a row with named columns, such as the table's own: train_margin(label, t, ...) FROM t.");
+                call.label_at != 0
+                    ? "Give a row with named columns, such as the table's own: train_margin(label, t, ...) FROM t."
+                    : "Give a row with named columns, such as the table's own: train_one_class(t, ...) FROM t.");
   auto* state = new (allocate_in(context, sizeof(TrainState))) TrainState(context, rules);
-  state->data.classes().set_numbers(call.label.numbers());
+  state->data.classes().set_numbers(call.label.has_value() && call.label->numbers());
   if (options != 0) state->options = payload(options);
   return state;
 }
 
 RowRules rules_of_training(Value::Object options) { return row_rules(parse_options(options)); }
+RowRules rules_of_one_class(Value::Object options) { return row_rules(one_class_options(parse_options(options))); }
 
-Label label_of(const LabelReader& reader, Datum value, TrainState& state) {
+Label label_of(FunctionCallInfo fcinfo, const TrainCall& call, TrainState& state) {
+  if (call.label_at == 0) return one_class_label(state.data);
+  const LabelReader& reader = *call.label;
+  const Datum value = PG_GETARG_DATUM(call.label_at);
   if (state.data.outcome() == Dataset::Outcome::intervals) {
     const LabelReader::Interval target = reader.interval(value);
     return {target.lower, target.upper};
@@ -109,10 +127,10 @@ std::int32_t fold_of(FunctionCallInfo fcinfo, int number) {
 /// False where the row is left out.
 bool add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
   const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
-  const Datum features = PG_GETARG_DATUM(2);
+  const Datum features = PG_GETARG_DATUM(call.features_at);
   if (!call.features.of_rows()) {
     const FeatureRow x = call.features.read(features);
-    state.data.append(x, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
+    state.data.append(x, label_of(fcinfo, call, state), weight);
     return true;
   }
   const OpenRow& row = call.features.open(features);
@@ -124,25 +142,23 @@ bool add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int we
   }
   const Cells& cells = call.binding.read(table.columns(), row,
                                          [&](std::size_t j, std::string_view name) { return table.category(j, name); });
-  return table.append(cells, label_of(call.label, PG_GETARG_DATUM(1), state), weight);
+  return table.append(cells, label_of(fcinfo, call, state), weight);
 }
 
 /// Which row of the group this is, as far as it can be read.
 std::string where(FunctionCallInfo fcinfo, const TrainCall& call, const TrainState& state) {
   std::string label;
   std::optional<FeatureRow> x;
-  if (state.data.outcome() != Dataset::Outcome::intervals)
-    row_error([&] { label = std::string(call.label.name(PG_GETARG_DATUM(1)).text); });
-  if (!call.features.of_rows()) row_error([&] { x = call.features.read(PG_GETARG_DATUM(2)); });
+  if (call.label_at != 0 && state.data.outcome() != Dataset::Outcome::intervals)
+    row_error([&] { label = std::string(call.label->name(PG_GETARG_DATUM(call.label_at)).text); });
+  if (!call.features.of_rows()) row_error([&] { x = call.features.read(PG_GETARG_DATUM(call.features_at)); });
   const std::string text = row_text(label, x.has_value() ? &*x : nullptr);
   return "It is row " + std::to_string(state.rows) + " of its group" + (text.empty() ? "." : ", with " + text + ".");
 }
 
-}  // namespace
-
-Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of, int fold_at) {
+Datum collect(FunctionCallInfo fcinfo, TrainCall& call, int weight_at, int options_at, RulesOf rules_of,
+              int fold_at = 0) {
   MemoryContext context = aggregate_context(fcinfo);
-  auto& call = query_state<TrainCall>(fcinfo);
   if (options_at != 0 && PG_ARGISNULL(options_at))
     throw Error(
         ErrorKind::null_value, "the options are NULL, expected a jsonb object",
@@ -158,25 +174,32 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesO
                   "For one model per choice of options, add them to GROUP BY.");
   }
   ++state->rows;
-  if (PG_ARGISNULL(1) || PG_ARGISNULL(2)) {
+  if ((call.label_at != 0 && PG_ARGISNULL(call.label_at)) || PG_ARGISNULL(call.features_at)) {
     ++state->skipped;
     PG_RETURN_POINTER(state);
   }
   if (!state->cause.empty()) PG_RETURN_POINTER(state);
-  if (call.features.of_rows() && state->table == nullptr) call.start_table(*state, context, PG_GETARG_DATUM(2));
-  const auto collect = [&] {
+  if (call.features.of_rows() && state->table == nullptr)
+    call.start_table(*state, context, PG_GETARG_DATUM(call.features_at));
+  const auto collect_one = [&] {
     const std::int32_t fold = fold_at == 0 ? 0 : fold_of(fcinfo, fold_at);
     if (!add_row(fcinfo, call, *state, weight_at))
       ++state->skipped;
     else if (fold_at != 0)
       state->folds.push_back(fold);
   };
-  if (const auto error = row_error(collect)) {
+  if (const auto error = row_error(collect_one)) {
     if (!state->null_for_error) throw located(*error, where(fcinfo, call, *state));
     state->cause = error->message();
     state->where = where(fcinfo, call, *state);
   }
   PG_RETURN_POINTER(state);
+}
+
+}  // namespace
+
+Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of, int fold_at) {
+  return collect(fcinfo, query_state<LabelledCall>(fcinfo), weight_at, options_at, rules_of, fold_at);
 }
 
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings) {
@@ -249,25 +272,6 @@ Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options
   return model_datum(fcinfo, model);
 }
 
-namespace {
-
-/// What all groups of a query share: the last progress line, and how many warnings were given.
-struct FinalCall {
-  explicit FinalCall(FunctionCallInfo) {}
-  SessionProgress::Clock::time_point last_line{};
-  TrainingWarnings warnings;
-  GroupWarnings groups;
-  int labels_among_columns = 0;
-};
-
-void warn_of_label(FinalCall& call, const std::string& column) {
-  constexpr int most = 5;
-  if (column.empty() || ++call.labels_among_columns > most) return;
-  warn("column \"" + column + "\" of the features tells the label of every row",
-       "If it is the label, or known only with it, leave it out: margin_options(exclude => '{" + column + "}').");
-}
-
-}  // namespace
 }  // namespace margin::pg
 
 using namespace margin::pg;
@@ -276,24 +280,12 @@ MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, 0, 0, rules_of_t
 MARGIN_FUNCTION(margin_train_step_options) { return collect_row(fcinfo, 0, 3, rules_of_training); }
 MARGIN_FUNCTION(margin_train_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_training); }
 
-MARGIN_FUNCTION(margin_train_final) {
-  auto& call = query_state<FinalCall>(fcinfo);
-  std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups);
-  if (!rows.has_value()) PG_RETURN_NULL();
-  const margin::Options settings = settings_for(*rows, margin::parse_options(rows->options));
-  if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
-  require_storable(rows->data, settings);
-  const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
-  SessionProgress progress(settings.log_level, about_margin, call.last_line);
-  margin::Model model;
-  if (!attempt(*rows, call.groups, [&] {
-        margin::named_features(rows->encoder.get(),
-                               [&] { model = margin::train_or_scan(rows->data, settings, progress, rows->memory); });
-      }))
-    PG_RETURN_NULL();
-  warn_of_label(call, rows->label_column);
-  call.warnings.give(model, settings);
-  model.skipped = rows->skipped;
-  model.encoder = rows->encoder;
-  return trained_model(fcinfo, model, std::move(rows->options));
+MARGIN_FUNCTION(margin_one_class_step) {
+  return collect(fcinfo, query_state<UnlabelledCall>(fcinfo), 0, 0, rules_of_one_class);
+}
+MARGIN_FUNCTION(margin_one_class_step_options) {
+  return collect(fcinfo, query_state<UnlabelledCall>(fcinfo), 0, 2, rules_of_one_class);
+}
+MARGIN_FUNCTION(margin_one_class_step_weight_options) {
+  return collect(fcinfo, query_state<UnlabelledCall>(fcinfo), 2, 3, rules_of_one_class);
 }

@@ -82,6 +82,12 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");
     return;
   }
+  if (model.status == Status::not_separable && model.one_class()) {
+    warn("nothing parts the rows from the origin, so that the machine has no inside: " + reached,
+         "A one-class machine wants rows on one side of the origin: give a kernel such as rbf, a smaller nu, or "
+         "features that are not centred.");
+    return;
+  }
   if (model.status == Status::not_separable) {
     const bool softened = model.solver.find("cutting_plane+newton") != std::string::npos ||
                           model.solver.find("cutting_plane+sdca") != std::string::npos;

@@ -1,13 +1,17 @@
-// smo: kernel machines solved exactly, hard margins and the hinge loss.
+// smo: kernel machines solved exactly: hard margins, losses of straight pieces, one-class machines.
 //
 // Problem    two classes, hard:  the w of least norm with y_i (w(x_i) + b) ≥ 1: its direction has the largest margin.
-//            soft:               λ/2 ‖w‖² + (1/W) Σ c_i max(0, 1 − y_i (w(x_i) + b)),
-//            w = Σ β_i k(x_i, ·), b free and not regularised. One dual serves both,
-//              max Σ y_i β_i − ½ βᵀKβ   with 0 ≤ y_i β_i ≤ C_i, C_i = c_i/(λW) or ∞, and Σ β_i = 0 with an intercept.
+//            soft:               λ/2 ‖w‖² + (1/W) Σ c_i φ(w(x_i) + b; y_i), φ the hinge, the absolute, the
+//                                ε-insensitive or the quantile loss,
+//            one class:          ½ ‖w‖² + b + (1/νW) Σ c_i max(0, −w(x_i) − b),
+//            w = Σ β_i k(x_i, ·), b free and not regularised. One dual serves all,
+//              max Σ t_v β_v − ½ βᵀKβ   with low_v ≤ β_v ≤ high_v, and Σ β_v = 0 with an intercept (one class: 1).
+//            The hinge: t = y, 0 ≤ y β ≤ C_i = c_i/(λW), without a bound for a hard margin. A tube has two variables
+//            for a row, t = y ∓ ε, as C.-C. Chang and C.-J. Lin's LIBSVM has them (ACM TIST 2, 2011).
 //            More than two classes: soft margins one against the rest; hard margins are left to sampling.
 // Update     keep a working set of rows with their kernel values among each other; solve the dual on the working set
 // (solvers/kernel/smo_working_set.hpp);
-//            bring the errors y_i − w(x_i) of all rows up to date from the columns of the weights that moved; let in
+//            bring the errors t_v − w(x_i) of all rows up to date from the columns of the weights that moved; let in
 //            the rows that violate the conditions of optimality most; repeat. Rows outside of the working set are not
 //            touched in between: this is shrinking whose every round ends with a full reconstruction. Columns are
 //            computed several at a time and kept as long as memory allows.
@@ -22,6 +26,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/loss/loss.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/kernel/smo_output.hpp"
 #include "core/solvers/margin_scan.hpp"
@@ -41,11 +46,11 @@ class Smo final : public Solver {
   const SolverRecord& record() const override {
     static const SolverRecord record = {
         "smo",
-        "exact kernel machine (maximum margin, or hinge loss): second-order SMO and Newton's method on "
-        "a working set of rows",
-        SolverRecord::hard_margin | SolverRecord::soft_margin,
+        "exact kernel machine (maximum margin, losses of straight pieces, one class): second-order SMO and Newton's "
+        "method on a working set of rows",
+        SolverRecord::hard_margin | SolverRecord::soft_margin | SolverRecord::one_class,
         SolverRecord::l2,
-        SolverRecord::Losses::hinge,
+        SolverRecord::Losses::piecewise,
         true,
         {}};
     return record;
@@ -53,7 +58,7 @@ class Smo final : public Solver {
   std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), first = std::min(n, static_cast<double>(SmoOutput::first_pool));
-    return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (16 + first) + 32 * first * first + 2 * dual_bytes(p);
+    return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (24 + first) + 32 * first * first + 2 * dual_bytes(p);
   }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 };
@@ -61,16 +66,17 @@ class Smo final : public Solver {
 std::string Smo::unsupported_reason(const Problem& p) const {
   if (p.hard_margin)
     return p.task == Task::multiclass ? "it separates two classes; sampling takes more, with intercept => false" : "";
-  if (p.loss_name != "hinge") return "its loss is the hinge";
+  if (p.loss->smooth()) return "its losses are of straight pieces; smooth ones are kernel_newton's";
   if (p.l1_ratio > 0) return "a kernel machine has no weights on features for l1_ratio to make sparse";
   return "";
 }
 
-/// Σ c_i: the loss of weights of 0, times the sum of the row weights.
-double weight_sum(const Problem& problem) {
+/// The value of weights of 0 against several classes: that of outputs to come.
+double untrained_value(const Problem& problem) {
+  if (problem.task != Task::multiclass || problem.hard_margin) return 0;
   double sum = 0;
   for (std::int64_t i = 0; i < problem.rows(); ++i) sum += problem.weight(i);
-  return sum;
+  return sum / problem.total_weight;
 }
 
 /// Rounds until the interval of this output is within `target`; if not, what stopped it.
@@ -90,8 +96,9 @@ void store(const Problem& problem, const SmoOutput& output, std::int32_t o, Weig
   const double norm = std::sqrt(output.squared_norm());
   const double scale = problem.hard_margin && norm > 0 ? 1 / norm : output.scale();
   s.intercept(o) = scale * output.intercept();
+  const std::vector<double> weights = output.weights();
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    const double w = output.weights()[static_cast<std::size_t>(i)];
+    const double w = weights[static_cast<std::size_t>(i)];
     coefficients(i, o) = scale * w;
     if (problem.hard_margin)
       s.dual(i, o) = std::fabs(w);
@@ -106,8 +113,8 @@ Solution Smo::solve(const Problem& problem, const Options& options, const Progre
   const KernelRows rows = kernel_rows(problem.data, problem.kernel, progress);
   const double n = static_cast<double>(problem.rows());
   const double left = std::max(
-      options.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 128 * n - 2 * dual_bytes(problem),
-      8 * n * 16);
+      options.workspace_limit - KernelRows::bytes(problem.data, *problem.kernel) - 192 * n - 2 * dual_bytes(problem),
+      8 * n * 24);
   // A quarter for the working set's kernel matrix and the copy that it grows into, a quarter for Newton's factor, half
   // for columns.
   const auto largest_pool = static_cast<std::size_t>(std::clamp(std::sqrt(left / 4 / 8 / 2.6), 16.0, useful_pool));
@@ -120,7 +127,7 @@ Solution Smo::solve(const Problem& problem, const Options& options, const Progre
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), progress);
   // The interval of all outputs: those that are done by their own, those to come by weights of 0.
-  const double untrained = problem.hard_margin ? 0 : weight_sum(problem) / problem.total_weight;
+  const double untrained = untrained_value(problem);
   double lower = 0, upper = untrained * problem.outputs();
   const auto solve_one = [&](std::int32_t o) {
     SmoOutput output(problem, o, rows, columns, largest_pool, run);

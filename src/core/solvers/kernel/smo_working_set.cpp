@@ -102,8 +102,8 @@ void SmoWorkingSet::set_weight(std::size_t p, double weight) {
 
 void SmoWorkingSet::add(const Member& m) {
   reserve(size() + 1);
+  variables_.push_back(m.variable);
   rows_.push_back(m.row);
-  target_.push_back(m.target);
   low_.push_back(m.low);
   high_.push_back(m.high);
   error_.push_back(m.error);
@@ -140,8 +140,9 @@ void SmoWorkingSet::keep(const std::vector<std::size_t>& members) {
     values.resize(count);
     for (std::size_t p = 0; p < count; ++p) values[p] = old[members[p]];
   };
+  select(variables_);
   select(rows_);
-  for (auto* v : {&target_, &low_, &high_, &weight_, &error_, &diagonal_, &up_, &down_, &gain_}) select(*v);
+  for (auto* v : {&low_, &high_, &weight_, &error_, &diagonal_, &up_, &down_, &gain_}) select(*v);
 }
 
 double SmoWorkingSet::violation() const {

@@ -1,9 +1,9 @@
 // The quadratic program of a kernel machine on a working set of rows whose kernel matrix is at hand:
 //
-//   max over β   Σ y_p β_p − ½ βᵀKβ    with low_p ≤ β_p ≤ high_p, and Σ β_p = constant where the intercept is free.
+//   max over β   Σ t_p β_p − ½ βᵀKβ    with low_p ≤ β_p ≤ high_p, and Σ β_p = constant where the intercept is free.
 //
-// β is the signed dual weight (β = y α); rows outside of the working set keep theirs and show only in the errors
-// e_p = y_p − Σ_q K_pq β_q. Two methods take turns. Sequential minimal optimisation moves the pair of rows (without an
+// β is the signed dual weight; the variables outside of the working set keep theirs and show only in the errors
+// e_p = t_p − Σ_q K_pq β_q. Two methods take turns. Sequential minimal optimisation moves the pair of rows (without an
 // intercept: the row) that promises the largest gain to second order, which finds the rows that matter quickly and
 // their weights slowly. Newton's method then solves for all rows between their bounds at once, and walks towards that
 // solution until a weight meets its bound; the row is held there and the solution corrected, until nothing is in the
@@ -29,12 +29,14 @@ class SmoWorkingSet {
   SmoWorkingSet(bool intercept, double least, std::size_t most, Run& run)
       : intercept_(intercept), least_(least), most_(most), run_(run) {}
 
+  /// A variable of the whole problem; a row may have two.
   struct Member {
-    std::int64_t row;
-    double target, low, high, weight, error;
+    std::int64_t variable, row;
+    double low, high, weight, error;
   };
 
   std::size_t size() const { return rows_.size(); }
+  std::int64_t variable(std::size_t p) const { return variables_[p]; }
   std::int64_t row(std::size_t p) const { return rows_[p]; }
   double weight(std::size_t p) const { return weight_[p]; }
   double error(std::size_t p) const { return error_[p]; }
@@ -93,8 +95,8 @@ class SmoWorkingSet {
   double least_;
   std::size_t most_;
   Run& run_;
-  std::vector<std::int64_t> rows_;
-  std::vector<double> target_, low_, high_, weight_, error_, diagonal_;
+  std::vector<std::int64_t> variables_, rows_;
+  std::vector<double> low_, high_, weight_, error_, diagonal_;
   std::vector<double> up_, down_;  // 0 where the weight may rise (fall), else ∓∞: masks of the errors
   std::vector<double> gain_;
   SymmetricMatrix factor_{0};

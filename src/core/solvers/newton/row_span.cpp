@@ -66,7 +66,7 @@ RowSpan::RowSpan(const Problem& problem, Run& run)
     : original_(problem),
       run_(run),
       factor_(static_cast<std::size_t>(problem.rows())),
-      rows_(problem.data.outcome(), &memory_),
+      rows_(problem.task == Task::regression ? Dataset::Outcome::targets : Dataset::Outcome::classes, &memory_),
       reduced_(rows_) {
   multiply_rows(factor_);
   factorise(factor_, run, true);
