@@ -179,6 +179,24 @@ bound_early() {
        END { exit bad }' "$@"
 }
 
+released_changed() { # install scripts that are no longer as they were released
+  sha256sum --quiet -c test/fixtures/released.sha256 ||
+    say "a released script stays as it is: change sql/margin--$(sed -n "s/^default_version = '\(.*\)'/\1/p" margin.control).sql, then the upgrade scripts (next rule)"
+}
+upgrades_differ() { # upgrade scripts that are not what their install scripts say; released versions without one
+  local script old new current
+  current=$(sed -n "s/^default_version = '\(.*\)'/\1/p" margin.control)
+  for script in sql/margin--*--*.sql; do
+    old=${script#sql/margin--} old=${old%%--*} new=${script##*--} new=${new%.sql}
+    "$python" -B test/upgrade_script.py "sql/margin--$old.sql" "sql/margin--$new.sql" -c "$script" 2>&1
+  done
+  for script in sql/margin--*.sql; do
+    old=${script#sql/margin--} old=${old%.sql}
+    case $old in *--* | "$current") continue ;; esac
+    ls sql/margin--"$old"--*.sql >/dev/null || say "no upgrade script leads on from $old"
+  done
+}
+
 stage_rules() {
   cd "$root"
   check 'src/core includes no PostgreSQL header' \
@@ -206,6 +224,10 @@ stage_rules() {
   check 'no unsafe arithmetic flags' nothing_matches '^[^/#]*-(ffast-math|march=native)' Makefile CMakeLists.txt src
   check '.ci/run is a script that runs this one' bash -c 'test -x .ci/run && head -n 1 .ci/run | grep -q "^#!" && grep -q "/test/run\.sh" .ci/run && bash -n .ci/run'
   check 'no function of an install script looks names up when it runs' bound_early sql/margin--*.sql
+  check 'released install scripts are as they were released' released_changed
+  check 'each upgrade script makes of one install script the other' upgrades_differ
+  check 'the scripts of a trusted extension make objects, replace none, and call nothing by a name that others could take' "$python" -B test/script_review.py sql/margin--*.sql
+  check 'META.json is as the meta spec of PGXN says, and true' "$python" -B test/meta_check.py
   end_checks
 }
 
@@ -249,7 +271,7 @@ stage_regress() {
 stage_tap() {
   local area sets
   area=$(server_directory tap)
-  cp -r "$root/test/t" "$root/bench/datasets.py" "$root/sql" "$root/docs/checker.sql" "$area/"
+  cp -r "$root/test/t" "$root/test/fixtures" "$root/bench/datasets.py" "$root/sql" "$root/docs/checker.sql" "$area/"
   sets=''
   if [ -d "$shared" ]; then
     sets=$shared

@@ -1,0 +1,575 @@
+\echo Use "ALTER EXTENSION margin UPDATE TO '0.2.0'" to load this file. \quit
+
+-- Made of the two install scripts by test/upgrade_script.py, which test/run.sh rules holds it against; see docs/extending.md.
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer);
+  ALTER FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer) RENAME TO margin_options_0_1_0;
+  RAISE WARNING 'objects depend on margin_options of version 0.1.0, which is called margin_options_0_1_0 now'
+    USING HINT = 'Create them again with margin_options as it is, then drop margin_options_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_weights(margin_model);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_weights(margin_model);
+  ALTER FUNCTION margin_weights(margin_model) RENAME TO margin_weights_0_1_0;
+  RAISE WARNING 'objects depend on margin_weights of version 0.1.0, which is called margin_weights_0_1_0 now'
+    USING HINT = 'Create them again with margin_weights as it is, then drop margin_weights_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_solvers();
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_solvers();
+  ALTER FUNCTION margin_solvers() RENAME TO margin_solvers_0_1_0;
+  RAISE WARNING 'objects depend on margin_solvers of version 0.1.0, which is called margin_solvers_0_1_0 now'
+    USING HINT = 'Create them again with margin_solvers as it is, then drop margin_solvers_0_1_0.';
+END $retire$;
+
+ALTER TYPE margin_evaluation
+  ADD ATTRIBUTE pinball float8,
+  ADD ATTRIBUTE average_precision float8,
+  ADD ATTRIBUTE mcc float8,
+  ADD ATTRIBUTE brier float8,
+  ADD ATTRIBUTE deviance float8;
+COMMENT ON COLUMN margin_evaluation.rows IS 'rows counted';
+COMMENT ON COLUMN margin_evaluation.skipped IS 'rows with a NULL';
+COMMENT ON COLUMN margin_evaluation.accuracy IS 'share of rows predicted right';
+COMMENT ON COLUMN margin_evaluation.classes IS 'the model''s classes';
+COMMENT ON COLUMN margin_evaluation.confusion IS 'k x k counts: row = true class, column = predicted class';
+COMMENT ON COLUMN margin_evaluation.precision IS 'per class: right among those predicted so; NULL for none';
+COMMENT ON COLUMN margin_evaluation.recall IS 'per class: right among those that are so; NULL for none';
+COMMENT ON COLUMN margin_evaluation.f1 IS 'per class: harmonic mean of the two';
+COMMENT ON COLUMN margin_evaluation.margin_quantiles IS 'of the rows'' margins divided by the norm of the weights: at 0, 0.05, 0.25, 0.5, 0.75, 0.95, 1';
+COMMENT ON COLUMN margin_evaluation.auc IS 'two classes, both present: area under the ROC curve';
+COMMENT ON COLUMN margin_evaluation.log_loss IS 'logistic and calibrated models: mean of -ln P(true class)';
+COMMENT ON COLUMN margin_evaluation.mse IS 'regression: mean squared error';
+COMMENT ON COLUMN margin_evaluation.mae IS 'regression: mean absolute error';
+COMMENT ON COLUMN margin_evaluation.r2 IS 'regression: 1 - sum(y - f)^2/sum(y - mean y)^2; NULL when all targets are equal';
+COMMENT ON COLUMN margin_evaluation.pinball IS 'loss quantile: its mean';
+COMMENT ON COLUMN margin_evaluation.average_precision IS 'two classes, both present: area under the curve of precision against recall, in steps';
+COMMENT ON COLUMN margin_evaluation.mcc IS 'Matthews'' correlation of the predicted and the true class; NULL when either is always the same';
+COMMENT ON COLUMN margin_evaluation.brier IS 'two classes, logistic and calibrated models: mean of (P(second class) - 1 where it is that)^2';
+COMMENT ON COLUMN margin_evaluation.deviance IS 'loss poisson: mean deviance';
+COMMENT ON COLUMN margin_verification.rows IS 'rows counted';
+COMMENT ON COLUMN margin_verification.skipped IS 'rows with a NULL';
+COMMENT ON COLUMN margin_verification.errors IS 'rows whose margin is not positive, of a one-class machine rows with a score of 0 or less; NULL for a regression';
+COMMENT ON COLUMN margin_verification.margin_lower IS 'smallest margin of the model on these rows, divided by the norm of the weights; also for soft margins with classes';
+COMMENT ON COLUMN margin_verification.margin_upper IS 'hard margin with dual weights, not of stumps: no separator of these rows has a larger margin; else NULL';
+COMMENT ON COLUMN margin_verification.primal IS 'soft margin: P over these rows. Hard margin: margin_lower';
+COMMENT ON COLUMN margin_verification.dual IS 'soft margin with dual weights: D over these rows. Hard margin: margin_upper';
+COMMENT ON COLUMN margin_verification.gap IS 'width of the interval, where both bounds are known';
+COMMENT ON COLUMN margin_verification.certain IS 'soft margin with classes: rows whose predicted class is certainly the one that the optimum of the training predicts; else NULL';
+
+ALTER TYPE margin_selection
+  ADD ATTRIBUTE settings jsonb,
+  ADD ATTRIBUTE one_standard_error integer,
+  ADD ATTRIBUTE one_standard_error_options jsonb;
+COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
+COMMENT ON COLUMN margin_selection.folds IS 'number of folds';
+COMMENT ON COLUMN margin_selection.rows IS 'rows used';
+COMMENT ON COLUMN margin_selection.skipped IS 'rows left out because label or features was NULL';
+COMMENT ON COLUMN margin_selection.lambdas IS 'lambda of each setting; the settings are grid x losses x lambdas, in the order of the lists';
+COMMENT ON COLUMN margin_selection.losses IS 'loss of each setting';
+COMMENT ON COLUMN margin_selection.means IS 'mean of the metric over the folds; NULL where no fold has a value';
+COMMENT ON COLUMN margin_selection.deviations IS 'its sample standard deviation over the folds (n - 1)';
+COMMENT ON COLUMN margin_selection.fold_values IS 'settings x folds; NULL where the metric is not defined on a fold (auc of one class, r2 of equal targets)';
+COMMENT ON COLUMN margin_selection.best IS 'number of the best setting from 1: the largest mean (accuracy, auc, r2) or the smallest (the others); of equals the one of largest lambda, then the first. NULL when no setting has a mean';
+COMMENT ON COLUMN margin_selection.best_mean IS 'its mean';
+COMMENT ON COLUMN margin_selection.options IS 'the options given, with the best setting''s lambda and loss in place of the lists: ready for train_margin';
+COMMENT ON COLUMN margin_selection.unfinished IS 'models that did not reach their tolerance';
+COMMENT ON COLUMN margin_selection.seconds IS 'time of all trainings and measurements, without reading the rows';
+COMMENT ON COLUMN margin_selection.settings IS 'each setting as an object of its lambda, its loss and its values from the grid';
+COMMENT ON COLUMN margin_selection.one_standard_error IS 'number of the setting of largest lambda, of those like the best but for lambda, whose mean is within one standard error of the best mean';
+COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, with that setting';
+
+ALTER TYPE margin_model
+  ADD ATTRIBUTE columns integer[],
+  ADD ATTRIBUTE target_center float8,
+  ADD ATTRIBUTE target_scale float8,
+  ADD ATTRIBUTE encoder jsonb;
+COMMENT ON COLUMN margin_model.solver IS 'what ran';
+COMMENT ON COLUMN margin_model.loss IS 'the loss; NULL for a hard margin whose solver follows none';
+COMMENT ON COLUMN margin_model.norm IS 'p of the norm of the margin: 2, or below as the option says';
+COMMENT ON COLUMN margin_model.lambda IS 'as given; NULL: hard margin';
+COMMENT ON COLUMN margin_model.status IS 'see Status';
+COMMENT ON COLUMN margin_model.classes IS 'the labels as text, in order; NULL for a regression';
+COMMENT ON COLUMN margin_model.weights IS 'two classes and regression: one weight per feature (per listed feature where there are columns), or per stump. More: one row per class. A hard margin''s have (lp, or Frobenius) norm 1, so that scores are distances (not with standardize)';
+COMMENT ON COLUMN margin_model.intercept IS 'one per row of weights; 0 without intercept';
+COMMENT ON COLUMN margin_model.margin_lower IS 'hard margin: the smallest margin of this model, rounded down, in the units of the features (of stumps, for weights of sum 1; with a kernel, in its space); interpolation: the smallest slack; else NULL';
+COMMENT ON COLUMN margin_model.margin_upper IS 'hard margin: no separator has a margin above it; else NULL';
+COMMENT ON COLUMN margin_model.primal IS 'soft margin: P of this model, an upper bound of the optimum. Hard margin: margin_lower. Interpolation: half the squared norm';
+COMMENT ON COLUMN margin_model.dual IS 'soft margin, interpolation: a lower bound of the optimum. Hard margin: margin_upper';
+COMMENT ON COLUMN margin_model.gap IS 'the width of the interval: primal - dual, or margin_upper - margin_lower';
+COMMENT ON COLUMN margin_model.iterations IS 'scans, passes, rounds, epochs or steps, see Solvers, of all outputs together (sdca, sgd: epochs of the output that took most); summed over +';
+COMMENT ON COLUMN margin_model.rows IS 'rows trained on';
+COMMENT ON COLUMN margin_model.skipped IS 'rows left out because label or features was NULL';
+COMMENT ON COLUMN margin_model.dimensions IS 'number of features';
+COMMENT ON COLUMN margin_model.support IS 'rows with a dual weight other than 0';
+COMMENT ON COLUMN margin_model.seconds IS 'time of training, without reading the rows: standardising, solving, certifying';
+COMMENT ON COLUMN margin_model.options IS 'the options as given, without initial';
+COMMENT ON COLUMN margin_model.history IS 'with the option: one row of (iteration, seconds, lower, upper) per iteration or epoch, as the solver saw it; for a soft margin lower is the dual and upper the primal value. Ends may be infinite at first, and the measuring takes time that a training without history does not need';
+COMMENT ON COLUMN margin_model.dual_weights IS 'with the option: one value per trained row, in input order; more than two classes: one row of k values per trained row';
+COMMENT ON COLUMN margin_model.calibration IS 'with the option: platt: one row (a, b) per output. isotonic: rows of (output from 1, score, probability), rising in score and probability for each output';
+COMMENT ON COLUMN margin_model.stumps IS 'with learners => ''stumps'': one row (feature from 1, threshold) for each weight of an output. The stump is +1 where the feature is above the threshold, else -1';
+COMMENT ON COLUMN margin_model.kernel IS 'of a kernel model: its kernel; weights then has one weight for each support vector (more than two classes: one row of weights per class)';
+COMMENT ON COLUMN margin_model.kernel_parameters IS 'what the kernel was made with: gamma as a number, degree, coef0, width, seed, where the kernel has them';
+COMMENT ON COLUMN margin_model.support_vectors IS 'the rows with a weight that is not 0, one after another; NULL where they are sparse';
+COMMENT ON COLUMN margin_model.sparse_support_vectors IS 'the same for a training on sparse rows, or on rows with few non-zeros';
+COMMENT ON COLUMN margin_model.columns IS 'of a training on wide sparse rows: the features from 1 that weights belongs to, ascending, weight by weight; all others have the weight 0. NULL: weights has all of 1 to dimensions';
+COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an intercept: where the intercept''s penalty is 0, see Centred targets';
+COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
+COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
+
+CREATE FUNCTION margin_finite(features "any") RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION margin_finite("any") IS 'whether the features are finite numbers, none of them NULL: for WHERE, FILTER and CASE';
+
+CREATE OR REPLACE FUNCTION margin_features(VARIADIC columns "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+
+CREATE OR REPLACE FUNCTION margin_hashed_features(width integer, VARIADIC columns "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+
+CREATE FUNCTION margin_fold(key "any", folds integer DEFAULT 5, seed bigint DEFAULT 0) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+COMMENT ON FUNCTION margin_fold("any", integer, bigint) IS 'the fold, from 1, of a row with this key: the same whatever other rows there are';
+
+CREATE FUNCTION margin_cyclic(moment timestamp, period text) RETURNS float8[]
+  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN (SELECT ARRAY[pg_catalog.sin(a), pg_catalog.cos(a)] FROM (SELECT 2::float8 OPERATOR(pg_catalog.*) pg_catalog.pi()
+    OPERATOR(pg_catalog.*) extract(epoch FROM moment OPERATOR(pg_catalog.-) start)::float8 OPERATOR(pg_catalog./) extract(epoch FROM start
+    OPERATOR(pg_catalog.+) CASE WHEN period OPERATOR(pg_catalog.=) 'quarter' THEN interval '3 months' ELSE ('1 ' OPERATOR(pg_catalog.||) period)::interval END
+    OPERATOR(pg_catalog.-) start)::float8 FROM (SELECT pg_catalog.date_trunc(period, moment)) AS s (start)) AS t (a));
+COMMENT ON FUNCTION margin_cyclic(timestamp, text)
+  IS 'the sine and cosine of where in its hour, day, week, month, quarter or year a time lies: the end is next to the start';
+
+CREATE FUNCTION margin_cyclic(moment timestamptz, period text) RETURNS float8[]
+  LANGUAGE sql STABLE STRICT PARALLEL SAFE
+  RETURN margin_cyclic(moment::timestamp, period);
+COMMENT ON FUNCTION margin_cyclic(timestamptz, text) IS 'the same in the session''s time zone';
+
+CREATE FUNCTION margin_options(
+  norm            "any"        DEFAULT NULL,
+  lambda          float8       DEFAULT NULL,
+  loss            text         DEFAULT NULL,
+  solver          text         DEFAULT NULL,
+  tolerance       float8       DEFAULT NULL,
+  max_iterations  bigint       DEFAULT NULL,
+  max_seconds     float8       DEFAULT NULL,
+  intercept       "any"        DEFAULT NULL,
+  intercept_scale float8       DEFAULT NULL,
+  standardize     boolean      DEFAULT NULL,
+  class_weight    "any"        DEFAULT NULL,
+  seed            bigint       DEFAULT NULL,
+  history         boolean      DEFAULT NULL,
+  dual_weights    boolean      DEFAULT NULL,
+  initial         margin_model DEFAULT NULL,
+  log_level       text         DEFAULT NULL,
+  "order"         text         DEFAULT NULL,
+  output          text         DEFAULT NULL,
+  start           text         DEFAULT NULL,
+  l1_ratio        float8       DEFAULT NULL,
+  penalty_factor  "any"        DEFAULT NULL,
+  positive        boolean      DEFAULT NULL,
+  epsilon         float8       DEFAULT NULL,
+  smoothing       float8       DEFAULT NULL,
+  quantile        float8       DEFAULT NULL,
+  nu              float8       DEFAULT NULL,
+  calibration     text         DEFAULT NULL,
+  multiclass      text         DEFAULT NULL,
+  unseen          text         DEFAULT NULL,
+  one_class       text         DEFAULT NULL,
+  shrinkage       float8       DEFAULT NULL,
+  step            text         DEFAULT NULL,
+  learners        text         DEFAULT NULL,
+  accelerated     boolean      DEFAULT NULL,
+  working_set     boolean      DEFAULT NULL,
+  kernel          text         DEFAULT NULL,
+  gamma           "any"        DEFAULT NULL,
+  degree          integer      DEFAULT NULL,
+  coef0           float8       DEFAULT NULL,
+  width           integer      DEFAULT NULL,
+  on_error        text         DEFAULT NULL,
+  exclude         text[]       DEFAULT NULL,
+  missing         text         DEFAULT NULL,
+  unknown_features text        DEFAULT NULL,
+  max_categories  integer      DEFAULT NULL,
+  shard           text         DEFAULT NULL,
+  sample_rows     bigint       DEFAULT NULL
+) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, "any", float8, boolean, "any",
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, "any", boolean, float8, float8, float8, float8, text, text, text, text, float8, text, text,
+  boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
+  IS 'options of train_margin, checked: only the given ones, as jsonb';
+
+CREATE FUNCTION margin_one_class_step(internal, "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_one_class_step(internal, "any") IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION margin_one_class_step(internal, "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_one_class_step(internal, "any", jsonb) IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION margin_one_class_step(internal, "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_one_class_step(internal, "any", float8, jsonb) IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION margin_one_class_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION margin_one_class_final(internal) IS 'part of the aggregate train_one_class';
+
+CREATE AGGREGATE train_one_class(features "any") (
+  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_one_class("any") IS 'trains a one-class machine, which tells rows like these from others';
+
+CREATE AGGREGATE train_one_class(features "any", options jsonb) (
+  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_one_class("any", jsonb) IS 'trains a one-class machine with the options of margin_options';
+
+CREATE AGGREGATE train_one_class(features "any", weight float8, options jsonb) (
+  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE train_one_class("any", float8, jsonb) IS 'trains a one-class machine on weighted rows';
+
+CREATE FUNCTION margin_encoder_final(internal) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION margin_encoder_final(internal) IS 'part of the aggregate margin_encoder';
+
+CREATE AGGREGATE margin_encoder(label "any", features "any", options jsonb) (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_encoder("any", "any", jsonb) IS 'the encoder that a training on these rows with named columns makes';
+
+CREATE AGGREGATE margin_encoder(label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_encoder("any", "any", float8, jsonb) IS 'the same with row weights';
+
+CREATE FUNCTION margin_encode(encoder jsonb, features "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_encode(jsonb, "any") IS 'a row with named columns as the numbers that a model is trained on';
+
+CREATE FUNCTION margin_encode_sparse(encoder jsonb, features "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_encode_sparse(jsonb, "any") IS 'the same, without the zeros';
+
+CREATE TYPE margin_question;
+COMMENT ON TYPE margin_question IS 'what is asked of all rows: an iterate, and which sums and rows are wanted at it';
+
+CREATE FUNCTION margin_question_in(cstring) RETURNS margin_question
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_in(cstring) IS 'part of the type margin_question: input';
+
+CREATE FUNCTION margin_question_out(margin_question) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_out(margin_question) IS 'part of the type margin_question: output';
+
+CREATE FUNCTION margin_question_recv(internal) RETURNS margin_question
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_recv(internal) IS 'part of the type margin_question: binary input';
+
+CREATE FUNCTION margin_question_send(margin_question) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_question_send(margin_question) IS 'part of the type margin_question: binary output';
+
+CREATE TYPE margin_question (
+  INPUT = margin_question_in, OUTPUT = margin_question_out, RECEIVE = margin_question_recv, SEND = margin_question_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE TYPE margin_term;
+COMMENT ON TYPE margin_term IS 'what one row adds to the answer of a question';
+
+CREATE FUNCTION margin_term_in(cstring) RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_in(cstring) IS 'part of the type margin_term: input';
+
+CREATE FUNCTION margin_term_out(margin_term) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_out(margin_term) IS 'part of the type margin_term: output';
+
+CREATE FUNCTION margin_term_recv(internal) RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_recv(internal) IS 'part of the type margin_term: binary input';
+
+CREATE FUNCTION margin_term_send(margin_term) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_term_send(margin_term) IS 'part of the type margin_term: binary output';
+
+CREATE TYPE margin_term (
+  INPUT = margin_term_in, OUTPUT = margin_term_out, RECEIVE = margin_term_recv, SEND = margin_term_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE TYPE margin_state;
+COMMENT ON TYPE margin_state IS 'what some rows answer to a question; the states of parts merge into that of all';
+
+CREATE FUNCTION margin_state_in(cstring) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_in(cstring) IS 'part of the type margin_state: input';
+
+CREATE FUNCTION margin_state_out(margin_state) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_out(margin_state) IS 'part of the type margin_state: output';
+
+CREATE FUNCTION margin_state_recv(internal) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_recv(internal) IS 'part of the type margin_state: binary input';
+
+CREATE FUNCTION margin_state_send(margin_state) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_state_send(margin_state) IS 'part of the type margin_state: binary output';
+
+CREATE TYPE margin_state (
+  INPUT = margin_state_in, OUTPUT = margin_state_out, RECEIVE = margin_state_recv, SEND = margin_state_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE FUNCTION margin_term(question margin_question, label "any", features "any") RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_term(margin_question, "any", "any") IS 'what a row adds to the answer of a question';
+
+CREATE FUNCTION margin_term(question margin_question, label "any", features "any", weight float8) RETURNS margin_term
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_term(margin_question, "any", "any", float8) IS 'what a weighted row adds to the answer of a question';
+
+CREATE FUNCTION margin_term(model margin_model, label "any", features "any") RETURNS margin_term
+  AS 'MODULE_PATHNAME', 'margin_term_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_term(margin_model, "any", "any")
+  IS 'what a row adds to the figures of a model: for margin_verify, margin_evaluate and the charts of the sum';
+
+CREATE FUNCTION margin_sum_step(margin_state, margin_term) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';
+
+CREATE FUNCTION margin_merge(margin_state, margin_state) RETURNS margin_state
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_merge(margin_state, margin_state) IS 'the state of the rows of two states; NULL counts as no rows';
+
+CREATE AGGREGATE margin_sum(term margin_term) (
+  SFUNC = margin_sum_step, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_sum(margin_term) IS 'the answer of all rows to a question, of their terms';
+
+CREATE AGGREGATE margin_sum(state margin_state) (
+  SFUNC = margin_merge, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_sum(margin_state) IS 'the answer of all rows to a question, of states of parts of them';
+
+CREATE FUNCTION margin_question(options jsonb) RETURNS margin_question
+  AS 'MODULE_PATHNAME', 'margin_question_of_options' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_question(jsonb) IS 'the question of the first scan of a training with these options';
+
+CREATE FUNCTION margin_question(options jsonb, model margin_model) RETURNS margin_question
+  AS 'MODULE_PATHNAME', 'margin_question_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_question(jsonb, margin_model) IS 'the question what all rows say of the weights of a model; options take the place of the model''s';
+
+CREATE FUNCTION margin_certificate(question margin_question, state margin_state, OUT objective text, OUT rows bigint,
+  OUT lower float8, OUT upper float8, OUT gap float8, OUT slack float8) RETURNS record
+  AS 'MODULE_PATHNAME', 'margin_certificate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_certificate(margin_question, margin_state)
+  IS 'what the answer of all rows proves of the weights of its question';
+
+CREATE FUNCTION margin_state_info(state margin_state) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_state_info(margin_state) IS 'what is in a state, for a person to read: rows, classes, numbers, kept rows';
+
+CREATE FUNCTION train_margin_from(query text) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION train_margin_from(text) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
+
+CREATE FUNCTION train_margin_from(query text, options jsonb) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'the same with the options of margin_options';
+
+CREATE FUNCTION margin_scan_query(query text) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION margin_scan_query(text) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';
+
+CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
+
+CREATE FUNCTION margin_evaluate(model margin_model, state margin_state) RETURNS margin_evaluation
+  AS 'MODULE_PATHNAME', 'margin_evaluate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate(margin_model, margin_state) IS 'margin_evaluate of the rows whose terms were summed up';
+
+CREATE FUNCTION margin_roc(model margin_model, state margin_state) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_roc_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_roc(margin_model, margin_state) IS 'margin_roc of the rows whose terms were summed up';
+
+CREATE FUNCTION margin_reliability(model margin_model, state margin_state) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_reliability_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_reliability(margin_model, margin_state) IS 'margin_reliability of the rows whose terms were summed up';
+
+CREATE FUNCTION margin_histogram(model margin_model, state margin_state) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_histogram_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_histogram(margin_model, margin_state) IS 'margin_histogram of the rows whose terms were summed up';
+COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
+
+CREATE FUNCTION margin_verify_step(internal, margin_model, "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_verify_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_verify_step(internal, margin_model, "any") IS 'part of the aggregate margin_verify';
+
+CREATE AGGREGATE margin_verify(model margin_model, features "any") (
+  SFUNC = margin_verify_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_verify_combine, SERIALFUNC = margin_verify_serialize, DESERIALFUNC = margin_verify_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_verify(margin_model, "any") IS 'the same of a one-class model, whose rows have no label';
+
+CREATE FUNCTION margin_verify(model margin_model, state margin_state) RETURNS margin_verification
+  AS 'MODULE_PATHNAME', 'margin_verify_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_verify(margin_model, margin_state)
+  IS 'margin_verify of the rows whose terms were summed up; without the bound of dual weights, which belong to an order of rows';
+
+CREATE TYPE margin_coefficient AS (
+  feature integer,
+  estimate float8,
+  std_error float8,
+  statistic float8,
+  p_value float8,
+  lower float8,
+  upper float8,
+  name      text
+);
+COMMENT ON TYPE margin_coefficient IS 'a coefficient of a model with its standard error, test and interval';
+COMMENT ON COLUMN margin_coefficient.feature IS 'number of the feature, from 1; NULL: the intercept';
+COMMENT ON COLUMN margin_coefficient.estimate IS 'its weight in the model, per unit of the column';
+COMMENT ON COLUMN margin_coefficient.std_error IS 'standard error of that';
+COMMENT ON COLUMN margin_coefficient.statistic IS 'estimate / std_error';
+COMMENT ON COLUMN margin_coefficient.p_value IS 'probability of a statistic as far from 0, on either side, if the coefficient is 0';
+COMMENT ON COLUMN margin_coefficient.lower IS 'lower end of the confidence interval';
+COMMENT ON COLUMN margin_coefficient.upper IS 'upper end of the confidence interval';
+COMMENT ON COLUMN margin_coefficient.name IS 'of rows with named columns, what the feature is called';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step_cluster_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_inference_combine(internal, internal) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_inference_serialize(internal) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_inference_deserialize(bytea, internal) IS 'part of the aggregate margin_inference';
+
+CREATE FUNCTION margin_inference_final(internal) RETURNS margin_coefficient[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_inference_final(internal) IS 'part of the aggregate margin_inference';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any") (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any") IS 'standard errors, tests and confidence intervals of the coefficients of a model of lambda 0, from the rows that it was trained on';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", options jsonb) (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", jsonb) IS 'the same with options: covariance and level';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
+
+CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, cluster "any", options jsonb) (
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, "any", jsonb) IS 'the same of rows in clusters, which depend on each other';
+
+CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", float8, jsonb) IS 'part of the aggregate margin_cross_validate';
+
+CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_fold_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) IS 'part of the aggregate margin_cross_validate';
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", jsonb) IS 'compares lambdas, losses and a grid of options on held-out rows, in one scan';
+
+CREATE AGGREGATE margin_cross_validate(label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, jsonb) IS 'the same with row weights';
+
+CREATE AGGREGATE margin_cross_validate(label "any", features "any", weight float8, fold integer, options jsonb) (
+  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, integer, jsonb) IS 'the same with row weights, and rows of one fold held out together';
+
+CREATE FUNCTION margin_weights(model margin_model, OUT feature integer, OUT class text, OUT weight float8, OUT name text,
+  OUT standardized float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
+COMMENT ON FUNCTION margin_weights(margin_model) IS 'the weights of a model, the largest first';
+
+CREATE FUNCTION margin_explain(model margin_model, features "any", OUT feature text, OUT class text, OUT value float8,
+  OUT contribution float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
+COMMENT ON FUNCTION margin_explain(margin_model, "any") IS 'what each feature of a row, and the intercept, adds to its score, the largest first';
+
+CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT norm float8, OUT share float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
+COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by the norm of their weights, the largest first';
+
+CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_compact(margin_model) IS 'the model without history and dual_weights, to store or to bake into a definition';
+
+CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text, OUT options text, OUT reports text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
+COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name, the options that not all of them read, and the names that their models report';
+
+CREATE FUNCTION margin_kernels(OUT name text, OUT formula text, OUT options text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 5;
+COMMENT ON FUNCTION margin_kernels() IS 'the kernels that the option kernel can name';
+
+CREATE FUNCTION margin_option_list(OUT name text, OUT type text, OUT meaning text, OUT default_value text, OUT used_by text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 39;
+COMMENT ON FUNCTION margin_option_list() IS 'the options of margin_options, with type, values and meaning, default, and who reads them';
