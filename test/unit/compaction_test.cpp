@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "core/certificate/certain_predictions.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/certificate/interpolation.hpp"
 #include "core/certificate/l2_margin.hpp"
 #include "core/certificate/lp_margin.hpp"
@@ -400,8 +400,9 @@ TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
   NormCheck norm_all(3, width, 1.5, all.data(), m.intercept.data(), false, true);
   InterpolationCheck target(space.width(), 2, space.weights(), 0, false, true),
       target_all(width, 2, all.data(), 0, false, true);
-  CertainPredictions certain(narrow, space.weights(), m.intercept.data(), 0.01);
-  CertainPredictions certain_all(wide, all.data(), m.intercept.data(), 0.01);
+  narrow.lambda = wide.lambda = 1;
+  Ball ball(narrow, space.weights(), m.intercept.data(), 0.0002, nullptr);
+  Ball ball_all(wide, all.data(), m.intercept.data(), 0.0002, nullptr);
   for (std::int64_t i = 0; i < 90; ++i) {
     const Row x = now.wide.row(i);
     std::vector<double> values(width);
@@ -413,7 +414,7 @@ TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
       hard.widen(space.width(), space.weights());
       norm.widen(space.width(), space.weights());
       target.widen(space.width(), space.weights());
-      certain.widen(space.width(), space.weights());
+      ball.widen(space.width());
     }
     const std::int32_t y = p.label[static_cast<std::size_t>(i)];
     const double* q = dual.row(i).data();
@@ -429,7 +430,7 @@ TEST(ColumnSpace, checks_of_other_rows_are_those_with_all_weights_written_out) {
     norm_all.add(x, y, q);
     target.add(own, y, y + 1, 0.5);
     target_all.add(x, y, y + 1, 0.5);
-    EXPECT_EQ(certain(own), certain_all(x));
+    EXPECT_EQ(ball.certain(own), ball_all.certain(x));
   }
   EXPECT_LE(space.width(), 45);
   const auto near = [](double a, double b) { EXPECT_NEAR(a, b, 1e-10 * std::fabs(b)); };

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/certificate/certain_predictions.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/certificate/risk.hpp"
 #include "risk_problems.hpp"
 
@@ -137,7 +137,9 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
         a(i, 0) = p.loss->project(-p.loss->derivative(u, y[static_cast<std::size_t>(i)]) + reach * normal(random),
                                   y[static_cast<std::size_t>(i)]);
       }
-      const Certificate c = certify(p, w, b, a);
+      std::shared_ptr<const DualPoint> point;
+      const Certificate c = certify(p, w, b, a, nullptr, {}, &point);
+      ASSERT_NE(point, nullptr);
       EXPECT_GE(c.upper, reference.dual) << trial << " " << move;
       EXPECT_LE(c.lower, reference.primal) << trial << " " << move;
       EXPECT_GE(c.upper - c.lower, c.upper - reference.primal);
@@ -150,16 +152,16 @@ TEST_P(RiskCertificate, GapIsSoundOnRandomProblems) {
       square += (b[0] - reference.b) * (b[0] - reference.b) / (s.intercept_scale * s.intercept_scale);
       const double off =
           std::sqrt(2 * std::max(0.0, reference.primal - reference.dual) / (*s.lambda * (1 - s.l1_ratio)));
-      EXPECT_LE(std::sqrt(square), distance_bound(c.gap, p.lambda, p.l1_ratio) + off + 1e-9) << trial << " " << move;
-      CertainPredictions certain(objective_of(p), w.data(), s.intercept ? b.data() : nullptr,
-                                 distance_bound(c.gap, p.lambda, p.l1_ratio));
+      Ball ball(objective_of(p), w.data(), s.intercept ? b.data() : nullptr, c.gap,
+                move % 2 == 0 ? point.get() : nullptr);
+      EXPECT_LE(std::sqrt(square), ball.distance() + off + 1e-9) << trial << " " << move;
       std::int64_t same = 0, certain_rows = 0;
       for (std::int64_t i = 0; i < p.rows(); ++i) {
         double u = reference.b;
         for (std::int32_t j = 0; j < p.dimensions(); ++j)
           u += reference.w[static_cast<std::size_t>(j)] * t.x[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
         same += (u > 0) == (dot(p.data.row(i), w.data()) + b[0] > 0);
-        certain_rows += certain(p.data.row(i));
+        certain_rows += ball.certain(p.data.row(i));
       }
       if (classes && off < 1e-6) {
         EXPECT_LE(certain_rows, same) << trial << " " << move;

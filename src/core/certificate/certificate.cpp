@@ -95,7 +95,8 @@ void widen(Weights& matrix, Eigen::Index columns) {
 }
 
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                    const Weights& dual, const Basis* basis, const Progress& progress) {
+                    const Weights& dual, const Basis* basis, const Progress& progress,
+                    std::shared_ptr<const DualPoint>* point) {
   // Of these two the dual weights prove something only of all rows together.
   if (const KernelBasis* const vectors = support_vectors_of(basis))
     return certify_kernel(problem, weights, *vectors, intercept, dual, progress);
@@ -107,6 +108,7 @@ Certificate certify(const Problem& problem, const Weights& weights, const Eigen:
                                 has_dual_weights(problem, dual));
   add_rows(*check, problem, dual, nullptr, progress);
   Certificate c = check->certificate(progress);
+  if (point != nullptr) *point = check->dual_point(progress);
   if (objective.hard_margin() && !objective.interpolate && objective.norm == 2) {
     // No margin exceeds the radius: the bound that holds without any dual weights (times √2 for score differences).
     c.upper = std::min(c.upper, c.radius * (problem.task == Task::multiclass ? std::sqrt(2.0) : 1.0));

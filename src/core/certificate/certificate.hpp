@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 
 #include "core/base/progress.hpp"
 #include "core/data/basis.hpp"
@@ -37,10 +38,14 @@ struct Certificate {
   double failure = 0, constant_failure = std::numeric_limits<double>::infinity();
 };
 
+struct DualPoint;  // certificate/ball.hpp
+
 /// The certificate of returned vectors, by passes over the rows of its own. `weights`: outputs × d, or × the size of
 /// `basis` (null: linear in the features); `intercept` per output; `dual` as in Solution, without rows: none, and the
-/// bound that it would prove is the one that holds for any vectors.
+/// bound that it would prove is the one that holds for any vectors. `point` (null: not wanted) becomes what
+/// Check::dual_point() gives.
 Certificate certify(const Problem& problem, const Weights& weights, const Eigen::VectorXd& intercept,
-                    const Weights& dual, const Basis* basis = nullptr, const Progress& progress = {});
+                    const Weights& dual, const Basis* basis = nullptr, const Progress& progress = {},
+                    std::shared_ptr<const DualPoint>* point = nullptr);
 
 }  // namespace margin

@@ -13,6 +13,8 @@
 
 namespace margin {
 
+struct DualPoint;  // certificate/ball.hpp
+
 /// What is certified, besides rows; `loss` is kept by pointer.
 struct Objective {
   Task task = Task::binary;
@@ -84,6 +86,8 @@ class Check {
   /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
   /// one that needs none.
   virtual Certificate certificate(const Progress& progress) const = 0;
+  /// What of the dual weights the ball around the optimum needs, with the model's vectors; null: there is no such ball.
+  virtual std::shared_ptr<const DualPoint> dual_point(const Progress& /*progress*/) const { return nullptr; }
   /// Of the rows that are kept.
   virtual double bytes() const { return 0; }
 };

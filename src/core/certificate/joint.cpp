@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/certificate/balanced_flows.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -270,6 +271,14 @@ JointCheck::Balanced JointCheck::balanced(const Progress& progress) const {
   return out;
 }
 
+double JointCheck::moved(double reach) const {
+  const double weight = total_weight_.value(), k = static_cast<double>(classes_);
+  // Every sum of a block errs by as many ulps as it has terms; a class's own coefficient by k more.
+  const double depth = static_cast<double>(longest_block_ + blocks_) + k + 16.0;
+  return epsilon * depth * mass_ / weight + tiny * unseen_ / weight + (objective_.dimensions + 1.0) * k * tiny +
+         reach / weight;
+}
+
 double JointCheck::dual(const Progress& progress) const {
   const double weight = total_weight_.value();
   if (!with_dual_ || lost_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;
@@ -285,15 +294,40 @@ double JointCheck::dual(const Progress& progress) const {
   const Balanced lost = balanced(progress);
   if (!(lost.value < infinity && lost.reach < infinity)) return 0;
   const double k = static_cast<double>(classes_), columns = objective_.dimensions;
-  // Every sum of a block errs by as many ulps as it has terms; a class's own coefficient by k more.
-  const double depth = static_cast<double>(longest_block_ + blocks_) + k + 16.0;
-  const double moved =
-      epsilon * depth * mass_ / weight + tiny * unseen_ / weight + (columns + 1) * k * tiny + lost.reach / weight;
-  const double norm = lp_norm(by_class.data(), by_class.size(), 2) * (1 + epsilon * (columns + 4 * k + 16.0)) + moved;
+  const double norm =
+      lp_norm(by_class.data(), by_class.size(), 2) * (1 + epsilon * (columns + 4 * k + 16.0)) + moved(lost.reach);
   const double penalty = norm * (norm / (2 * objective_.lambda) + tiny) * (1 + 8 * epsilon) + tiny;
   const double mean = (dual_value_.value() - (k + 16) * epsilon * dual_size_ - lost.value - tiny * unseen_) / weight;
   const double value = mean - 4 * epsilon * std::fabs(mean) - penalty - tiny;
   return value > 0 && value < infinity ? value : 0.0;
+}
+
+std::shared_ptr<const DualPoint> JointCheck::dual_point(const Progress& progress) const {
+  const Certificate c = certificate(progress);
+  const auto k = static_cast<Eigen::Index>(classes_);
+  const double constant = objective_.constant_feature(), scale = objective_.lambda * total_weight_.value();
+  DualPoint point;
+  point.total_weight = total_weight_.value();
+  point.gap = {c.gap};
+  point.error = {0};
+  point.offset = -Eigen::Map<const Weights>(weights_, k, objective_.dimensions);
+  point.intercept = Eigen::VectorXd::Zero(k);
+  if (constant > 0 && intercept_ != nullptr) point.intercept = -Eigen::Map<const Eigen::VectorXd>(intercept_, k);
+  // A lower end of 0 is proven by the dual weights 0, whose point is 0.
+  if (c.lower > 0) {
+    double size = norm_ + (constant > 0 ? point.intercept.norm() / constant : 0.0);
+    const Weights v = total_ / scale;
+    point.offset += v;
+    size += v.norm();
+    for (Eigen::Index o = 0; o < k && constant > 0; ++o) {
+      const double b = constant * balance_[static_cast<std::size_t>(o)].value() / scale;
+      point.intercept(o) += constant * b;
+      size += std::fabs(b);
+    }
+    point.error[0] = moved(balanced(progress).reach) / objective_.lambda * (1 + 8 * epsilon) + 8 * epsilon * size +
+                     tiny * static_cast<double>(v.size() + 1);
+  }
+  return stored_dual_point(objective_, std::move(point));
 }
 
 Certificate JointCheck::certificate(const Progress& progress) const {

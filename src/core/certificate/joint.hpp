@@ -40,12 +40,16 @@ class JointCheck final : public Check {
   std::string folds() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
+  std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
   double bytes() const override { return 0; }
 
   double primal() const;                             ///< rounded up; +∞ when it overflows
   double dual(const Progress& progress = {}) const;  ///< rounded down; at least 0, which bounds every loss
 
  private:
+  /// How far Σ c a (x, B)/W is from what its rounded sums say.
+  double moved(double reach) const;
+
   static constexpr std::size_t head = 6, own = 7;  // numbers of state(): common ones, of the loss and of the dual value
   static constexpr std::size_t largest_state = std::size_t{1} << 20;
   struct Balanced;

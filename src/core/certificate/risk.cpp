@@ -277,34 +277,38 @@ double RiskCheck::least_primal() const {
   return loss > 0 ? loss / weight * (1 - 8 * epsilon) : 0.0;
 }
 
-double RiskCheck::dual(std::int32_t o) const {
+bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   const double weight = total_weight();
-  if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;
+  if (!with_dual_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return false;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
   const std::int32_t d = objective_.dimensions;
-  Eigen::VectorXd v(d);  // what the weights' penalty must hold
-  for (std::int32_t j = 0; j < d; ++j) {
-    v(j) = (total_(o, j) + block_(o, j)) / weight;
-    if (!std::isfinite(v(j))) return 0;
-    v(j) = objective_.positive ? std::max(0.0, v(j)) : std::fabs(v(j));
-  }
-  const double of_intercept = objective_.constant_feature() * sum.intercept.value() / weight;
-  if (!std::isfinite(of_intercept)) return 0;
+  out.v.resize(d);
+  for (std::int32_t j = 0; j < d; ++j) out.v(j) = (total_(o, j) + block_(o, j)) / weight;
+  out.of_intercept = objective_.constant_feature() * sum.intercept.value() / weight;
+  if (!out.v.allFinite() || !std::isfinite(out.of_intercept)) return false;
   // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
   const double vanished = tiny * sum.unseen;
-  double moved = epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
+  out.moved = epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
+  out.excess = 0;
+  if (!objective_.free_intercept) return true;
   // The share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
-  double excess = 0;
-  if (objective_.free_intercept) {
-    const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
-    excess = 2 * off / all * (1 + 8 * epsilon);
-    if (!(excess <= 1)) return 0;
-    moved += excess * (sum.mass / weight);
-  }
-  const double mean = (sum.conjugate.value() - (8 * epsilon + excess) * sum.conjugate_size - vanished) / weight;
+  const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
+  out.excess = 2 * off / all * (1 + 8 * epsilon);
+  out.moved += out.excess * (sum.mass / weight);
+  return out.excess <= 1;
+}
+
+double RiskCheck::dual(std::int32_t o) const {
+  DualSum of;
+  if (!dual_sum(o, of)) return 0;
+  const Output& sum = outputs_[static_cast<std::size_t>(o)];
+  for (double& x : of.v) x = held_part(x);  // what the weights' penalty must hold
+  const double mean =
+      (sum.conjugate.value() - (8 * epsilon + of.excess) * sum.conjugate_size - tiny * sum.unseen) / total_weight();
   const double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
-  const double value = objective_.l1_ratio < 1 ? least - dual_penalty(v, of_intercept, moved) : least * held(v, moved);
+  const double value =
+      objective_.l1_ratio < 1 ? least - dual_penalty(of.v, of.of_intercept, of.moved) : least * held(of.v, of.moved);
   return value > 0 && value < infinity ? value : 0.0;
 }
 

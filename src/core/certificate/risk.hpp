@@ -21,6 +21,9 @@
 // With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/certificate/check.hpp"
@@ -51,6 +54,8 @@ class RiskCheck final : public Check {
   /// A row that was added with the dual value `before` in this output has `after` instead.
   void replace_dual(const CheckedRow& row, std::int32_t output, double before, double after);
   Certificate certificate(const Progress& progress) const override;
+  /// None with an l1_ratio of 1.
+  std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
 
   /// Rows without a dual weight of their own get settled_dual(), which is one for any weights.
   void use_slopes() { slopes_ = true; }
@@ -96,6 +101,13 @@ class RiskCheck final : public Check {
   void take(const double* numbers);
   void take_sums(const Row& x, const double* coefficients);
   void flush();
+  /// Σ c a (x, B)/W of one output, signed, with its error; `excess` is the share that a free intercept takes from a.
+  struct DualSum {
+    Eigen::VectorXd v;
+    double of_intercept = 0, moved = 0, excess = 0;
+  };
+  bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
+  double held_part(double v) const { return objective_.positive ? std::max(0.0, v) : std::fabs(v); }
   double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;
   double held(const Eigen::VectorXd& v, double moved) const;
 

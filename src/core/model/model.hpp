@@ -42,7 +42,8 @@ struct Model {
   // The proof. What a stored model does not tell is NaN, and −1 for `support`.
   Certificate certificate;
   std::optional<Status> status;
-  std::optional<Weights> dual_weights;  ///< rows × outputs, input order
+  std::optional<Weights> dual_weights;          ///< rows × outputs, input order
+  std::shared_ptr<const DualPoint> dual_point;  ///< of soft margins that are linear in features of known units; or null
   std::vector<TracePoint> history;
 
   // The training. What a stored model does not tell is absent.

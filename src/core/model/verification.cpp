@@ -83,9 +83,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   // bounds no free intercept.
   if (!options.standardize && !options.free_intercept() && !model.likelihood() && options.l1_ratio < 1 &&
       !std::isnan(model.certificate.gap))
-    certain_.emplace(objective(soft), vectors.weights, vectors.intercept,
-                     distance_bound(model.certificate.gap, penalty() * std::min(1.0, least_penalty_factor(options)),
-                                    options.l1_ratio));
+    ball_.emplace(objective(soft), vectors.weights, vectors.intercept, model.certificate.gap, model.dual_point.get());
 }
 
 /// Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest from
@@ -116,7 +114,7 @@ Row Verification::placed(const Row& x, double memory_limit) {
   if (space_->width() == before) return own;
   if (check_ != nullptr) check_->widen(space_->width(), space_->weights());
   if (margins_ != nullptr) margins_->widen(space_->width(), space_->weights());
-  if (certain_.has_value()) certain_->widen(space_->width(), space_->weights());
+  if (ball_.has_value()) ball_->widen(space_->width());
   return own;
 }
 
@@ -165,7 +163,7 @@ std::string Verification::folds() const {
 void Verification::measure(CheckedRow row, double memory_limit, double* numbers) {
   row.x = placed(row.x, memory_limit);
   numbers[0] = 1;
-  numbers[1] = certain_.has_value() && (*certain_)(row.x) ? 1 : 0;
+  numbers[1] = ball_.has_value() && ball_->certain(row.x) ? 1 : 0;
   if (check_ != nullptr) check_->measure(row, numbers + 2, coefficients_.data());
   if (margins_ != nullptr) margins_->measure(row, numbers + 2 + check_size_, coefficients_.data());
 }
@@ -175,7 +173,7 @@ void Verification::add(CheckedRow row, double memory_limit) {
   row.dual = next_dual();
   if (check_ != nullptr) check_->add(row);
   if (margins_ != nullptr) margins_->add(row);
-  if (certain_.has_value()) certain_rows_ += (*certain_)(row.x);
+  if (ball_.has_value()) certain_rows_ += ball_->certain(row.x);
   ++rows_;
   // What is kept grows by copies of twice the size.
   if (memory_limit < 0 || check_ == nullptr || 1.5 * check_->bytes() <= memory_limit) return;
@@ -219,7 +217,7 @@ VerifiedModel Verification::result(const Progress& progress) const {
   const auto finite = [](double v) { return std::isfinite(v) ? std::optional<double>(v) : std::nullopt; };
   VerifiedModel out;
   out.rows = rows_;
-  if (certain_.has_value()) out.certain = certain_rows_;
+  if (ball_.has_value()) out.certain = certain_rows_;
   if (margins_ != nullptr) {
     const Certificate c = margins_->certificate(progress);
     out.errors = c.errors;

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/certificate/certain_predictions.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/certificate/check.hpp"
 #include "core/model/column_space.hpp"
 #include "core/model/model.hpp"
@@ -64,14 +64,14 @@ class Verification {
   std::int64_t rows_ = 0, certain_rows_ = 0;
   std::optional<ColumnSpace> space_;  // of a model with columns
   std::shared_ptr<const Loss> loss_;
-  std::vector<double> penalty_factors_;        // of the model's weights
-  std::vector<double> intercept_;              // of regressions: from the center of the targets, as these are
-  std::unique_ptr<Check> check_;               // of the model's objective; null: that is not known
-  std::unique_ptr<Check> margins_;             // of linear soft margins with classes: their margins as well
-  std::optional<CertainPredictions> certain_;  // of the same
-  std::size_t columns_ = 0;                    // dual weights per row, 0: none to check
-  bool dual_counts_ = false;                   // they prove a bound here
-  double dual_scale_ = 1;                      // of a hard margin's
+  std::vector<double> penalty_factors_;  // of the model's weights
+  std::vector<double> intercept_;        // of regressions: from the center of the targets, as these are
+  std::unique_ptr<Check> check_;         // of the model's objective; null: that is not known
+  std::unique_ptr<Check> margins_;       // of linear soft margins with classes: their margins as well
+  std::optional<Ball> ball_;             // of the same
+  std::size_t columns_ = 0;              // dual weights per row, 0: none to check
+  bool dual_counts_ = false;             // they prove a bound here
+  double dual_scale_ = 1;                // of a hard margin's
   std::vector<double> scaled_;
   std::size_t check_size_ = 0;        // numbers of check_
   std::vector<double> coefficients_;  // of a measured row: 0 without dual weights

@@ -1,6 +1,6 @@
 // The distance of two separators. A hard margin: let w and w* have norm 1, margins at least l and exactly g, l ≤ g ≤ u.
 // The smallest margin is concave in (w, b), so (w + w*)/2, of norm cos(θ/2), has at least (l + g)/2; as no direction
-// has more than g, cos(θ/2) ≥ (l + g)/2g ≥ (1 + l/u)/2, and ‖w − w*‖ = 2 sin(θ/2). A soft margin: certificate/risk.hpp.
+// has more than g, cos(θ/2) ≥ (l + g)/2g ≥ (1 + l/u)/2, and ‖w − w*‖ = 2 sin(θ/2). A soft margin: certificate/ball.hpp.
 #include "core/report/inspect.hpp"
 
 #include <algorithm>
@@ -9,10 +9,9 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/certificate/certain_predictions.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
-#include "core/problem/penalty.hpp"
+#include "core/model/model_ball.hpp"
 #include "core/report/explain.hpp"
 
 namespace margin {
@@ -149,8 +148,7 @@ std::optional<Interval> interval_of(const Model& m, const Options& options) {
   const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
   if (m.lambda.has_value() && !m.likelihood()) {
-    if (options.l1_ratio < 1)
-      i.distance = distance_bound(i.gap, *m.lambda * std::min(1.0, least_penalty_factor(options)), options.l1_ratio);
+    if (options.l1_ratio < 1) i.distance = distance_to_optimum(m, options, i.gap);
   } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
     const double below = i.gap / (2 * i.upper);

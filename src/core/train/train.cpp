@@ -98,15 +98,17 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
 
   Model model = begin_model(problem, options);
   model.solver = solution.solver;
-  model.certificate =
-      certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(), progress);
+  model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
+                              progress, &model.dual_point);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
     solution.weights.setZero();  // their value is no number: that of 0 is
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
-    model.certificate =
-        certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(), progress);
+    model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
+                                progress, &model.dual_point);
   }
+  // Weights in other units than those of the certificate are no centre of a ball.
+  if (options.standardize || problem.target_scale != 1) model.dual_point = nullptr;
   model.certificate.constant_failure = constant_failure(problem, progress);
   // Predictions that agree with their labels, whose unit is that of their mean, to 10 digits.
   if (problem.loss != nullptr && problem.loss->log_link())

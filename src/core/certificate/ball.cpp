@@ -1,0 +1,134 @@
+#include "core/certificate/ball.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+namespace {
+
+/// Offsets below this share of the radius are left out of stored models: the ball grows by half of it.
+constexpr double negligible_offset = 1.0 / 1024;
+
+double norm_of(const Eigen::VectorXd& v) { return lp_norm(v.data(), v.size(), 2); }
+
+/// ‖(v − w, (v_b − b)/B)‖ of an output, or of all where they share a ball; up to a few ulps for each column.
+double apart(const DualPoint& point, std::size_t output, double constant) {
+  const bool shared = point.gap.size() == 1;
+  Eigen::VectorXd parts(2 * point.intercept.size());
+  parts.setZero();
+  for (Eigen::Index o = 0; o < point.intercept.size(); ++o) {
+    if (!shared && o != static_cast<Eigen::Index>(output)) continue;
+    if (point.offset.size() > 0) parts(2 * o) = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
+    if (constant > 0) parts(2 * o + 1) = point.intercept(o) / constant;
+  }
+  return norm_of(parts);
+}
+
+}  // namespace
+
+double convexity(const Objective& o) {
+  double least = std::min(1.0, o.least_factor);
+  for (const double f : o.penalty_factor) least = std::min(least, f);
+  return o.lambda * (1 - o.l1_ratio) * least * (1 - 4 * epsilon);
+}
+
+double ball_radius(double gap, double convexity, double apart) {
+  if (!(convexity > 0)) return infinity;
+  const double square = gap / convexity + (gap > 0 ? 2 * tiny / convexity + 2 * tiny : 0.0);
+  // The share that rounding may take from a difference is one of what it is taken from.
+  const double left = square - (apart / 2) * (apart / 2) + 8 * epsilon * square;
+  return left > 0 ? std::sqrt(left) * (1 + 8 * epsilon) : std::isnan(left) ? infinity : 0.0;
+}
+
+std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point) {
+  const double constant = objective.constant_feature(), mu = convexity(objective);
+  const double columns = 1 + epsilon * (static_cast<double>(point.offset.size()) + 16);
+  bool matters = false;
+  for (std::size_t p = 0; p < point.gap.size(); ++p)
+    matters = matters || !(apart(point, p, constant) <= negligible_offset * ball_radius(point.gap[p], mu, 0));
+  const bool shared = point.gap.size() == 1;
+  for (Eigen::Index o = 0; o < point.intercept.size(); ++o) {
+    double lost = 0;
+    for (Eigen::Index j = 0; j < point.offset.cols(); ++j) {
+      double& x = point.offset(o, j);
+      const double kept = matters ? static_cast<double>(static_cast<float>(x)) : 0.0;
+      if (!std::isfinite(kept)) return nullptr;
+      lost = std::hypot(lost, x - kept);
+      x = kept;
+    }
+    double& error = point.error[shared ? 0 : static_cast<std::size_t>(o)];
+    error = (error + lost * columns) * (1 + 4 * epsilon);
+    if (!std::isfinite(error) || !std::isfinite(point.intercept(o))) return nullptr;
+  }
+  for (const double gap : point.gap)
+    if (!std::isfinite(gap)) return nullptr;
+  if (!matters) point.offset.resize(0, 0);
+  return std::make_shared<const DualPoint>(std::move(point));
+}
+
+Ball::Ball(const Objective& objective, const double* weights, const double* intercept, double gap,
+           const DualPoint* point)
+    : constant_(objective.constant_feature()) {
+  const std::int32_t k = objective.outputs(), d = objective.dimensions;
+  const double mu = convexity(objective);
+  centre_ = Eigen::Map<const Weights>(weights, k, d);
+  scores_.resize(static_cast<std::size_t>(k));
+  for (std::int32_t o = 0; o < k; ++o) intercept_.push_back(intercept != nullptr ? intercept[o] : 0.0);
+  if (point == nullptr) {
+    radius_ = {ball_radius(2 * gap, mu, 0)};
+    distance_ = radius_[0];
+  } else {
+    const double columns = epsilon * (static_cast<double>(k) * (d + 1.0) + 16);
+    double far = 0;
+    for (std::size_t p = 0; p < point->gap.size(); ++p) {
+      const double error = point->error[p], between = apart(*point, p, constant_);
+      radius_.push_back(ball_radius(point->gap[p], mu, std::max(0.0, between * (1 - columns) - error)) + error / 2);
+      const double most = (between * (1 + columns) + error) / 2 + radius_.back();
+      far = std::hypot(far, std::min(most, ball_radius(2 * point->gap[p], mu, 0)));
+    }
+    distance_ = far * (1 + columns);
+    if (point->offset.size() > 0) centre_.leftCols(point->offset.cols()) += 0.5 * point->offset;
+    for (std::int32_t o = 0; o < k; ++o) intercept_[static_cast<std::size_t>(o)] += 0.5 * point->intercept(o);
+  }
+  largest_ = 0;
+  for (std::int32_t o = 0; o < k; ++o) largest_ = std::max(largest_, lp_norm(centre_.row(o).data(), d, 2));
+}
+
+/// Scores of the centre; what they may be off by rounding.
+double Ball::place(const Row& x) {
+  const double norm = margin::norm(x);
+  length_ = std::hypot(norm, constant_) * (1 + epsilon * (x.count + 8.0));
+  double top = 0;
+  for (std::size_t o = 0; o < scores_.size(); ++o) {
+    scores_[o] = dot(x, centre_.row(static_cast<Eigen::Index>(o)).data()) + intercept_[o];
+    top = std::max({top, std::fabs(scores_[o]), std::fabs(intercept_[o])});
+  }
+  return epsilon * ((x.count + 8.0) * (norm * largest_) + 8 * top) + (x.count + 8.0) * tiny;
+}
+
+void Ball::scores(const Row& x, double* lower, double* upper) {
+  const double rounding = place(x);
+  for (std::size_t o = 0; o < scores_.size(); ++o) {
+    const double reach = length_ > 0 ? length_ * radius(o) : 0.0;
+    lower[o] = scores_[o] - (reach * (1 + 4 * epsilon) + 2 * rounding);
+    upper[o] = scores_[o] + (reach * (1 + 4 * epsilon) + 2 * rounding);
+  }
+}
+
+bool Ball::certain(const Row& x) {
+  const double rounding = place(x);
+  if (scores_.size() == 1) return std::fabs(scores_[0]) > length_ * radius(0) + rounding;
+  const auto best = static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) - scores_.begin());
+  // Of one ball for all outputs: two that are off by r and s with r² + s² ≤ R² are off by r + s ≤ √2·R together.
+  const double share = radius_.size() == 1 ? 0.7071067811865476 : 1;
+  bool certain = true;
+  for (std::size_t o = 0; o < scores_.size(); ++o)
+    if (o != best) certain &= scores_[best] - scores_[o] > share * length_ * (radius(best) + radius(o)) + 2 * rounding;
+  return certain;
+}
+
+}  // namespace margin

@@ -1,0 +1,244 @@
+// Where a certificate proves the optimum to be, and which predictions that makes certain: nothing may be otherwise there.
+#include "core/certificate/ball.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/model/model_ball.hpp"
+#include "core/train/train.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+Table blobs(Random& random, int n, int classes) {
+  Table t;
+  for (int i = 0; i < n; ++i) {
+    const int y = i % classes;
+    std::vector<double> x(4);
+    for (double& v : x) v = normal(random);
+    x[static_cast<std::size_t>(y)] += 1.5;
+    t.x.push_back(x);
+    t.y.push_back(y);
+  }
+  return t;
+}
+
+std::vector<bool> certain_rows(const Model& m, const Dataset& data, const Options& s) {
+  Ball ball(penalty_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, m.dual_point.get());
+  std::vector<bool> out;
+  for (std::int64_t i = 0; i < data.rows(); ++i) out.push_back(ball.certain(data.row(i)));
+  return out;
+}
+
+std::vector<int> predictions(const Model& m, const Dataset& data) {
+  const Scorer scorer = scorer_of(m);
+  std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
+  std::vector<int> out;
+  for (std::int64_t i = 0; i < data.rows(); ++i) {
+    score(scorer, data.row(i), scorer.dimensions, scores.data());
+    out.push_back(decide(scorer.outputs, scores.data()));
+  }
+  return out;
+}
+
+TEST(Ball, CertainPredictionsAgreeWithTheOptimumAndGrowWithPrecision) {
+  Random random(31);
+  Progress progress;
+  int loose_rows = 0, tight_rows = 0, rows = 0, uncertain_changes = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const int classes = trial % 3 == 0 ? 3 : 2;
+    const Table t = trial % 4 == 3 ? make_table(random, trial % 8, true, classes) : blobs(random, 120, classes);
+    const Dataset data = make_dataset(t, true, classes);
+    Options s;
+    s.loss = trial % 2 == 0 ? "hinge" : "logistic";
+    s.lambda = std::pow(10.0, -2.5 * random.uniform() - 0.5);
+    s.intercept = trial % 5 != 0;
+    s.intercept_scale = 1 + random.uniform();
+    s.l1_ratio = trial % 7 == 0 ? 0.3 : 0.0;
+    s.solver = "sdca";
+    s.tolerance = 0.05;
+    const Model loose = train(data, s, progress);
+    s.tolerance = 1e-10;
+    s.max_iterations = 200000;
+    const Model tight = train(data, s, progress);
+    const std::vector<bool> a = certain_rows(loose, data, s), b = certain_rows(tight, data, s);
+    const std::vector<int> at_loose = predictions(loose, data), at_optimum = predictions(tight, data);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_TRUE(!(a[i] && b[i]) || at_loose[i] == at_optimum[i]) << trial << " " << i;
+      uncertain_changes += at_loose[i] != at_optimum[i];
+      loose_rows += a[i];
+      tight_rows += b[i];
+      ++rows;
+    }
+  }
+  EXPECT_LT(loose_rows, tight_rows);
+  EXPECT_GT(loose_rows, rows / 20) << "a bound that says nothing";
+  EXPECT_GT(tight_rows, 9 * rows / 10);
+  EXPECT_GT(uncertain_changes, 0) << "some predictions do change";
+}
+
+/// √(2·gap) = r: a ball of this radius around the weights, for lambda 1.
+double gap_of(double radius) { return radius * radius / 2; }
+
+TEST(Ball, AdmitsTheWorstMove) {
+  // Weights (3, 4), no intercept: a move of length r changes the score of x by at most r‖x‖, reached along x.
+  const double w[] = {3, 4}, none[] = {0};
+  Objective o;
+  o.dimensions = 2;
+  o.lambda = 1;
+  o.intercept = false;
+  const float x[] = {1, 0};  // score 3
+  const Row row{x, nullptr, 2, false};
+  EXPECT_TRUE(Ball(o, w, none, gap_of(2.999), nullptr).certain(row));
+  EXPECT_FALSE(Ball(o, w, none, gap_of(3), nullptr).certain(row));
+  double lower = 0, upper = 0;
+  Ball(o, w, none, gap_of(1), nullptr).scores(row, &lower, &upper);
+  EXPECT_LE(lower, 2);
+  EXPECT_NEAR(lower, 2, 1e-12);
+  EXPECT_GE(upper, 4);
+  EXPECT_NEAR(upper, 4, 1e-12);
+  o.intercept = true;
+  o.intercept_scale = 2;  // the constant feature counts: ‖(x, B)‖ = √5
+  EXPECT_TRUE(Ball(o, w, none, gap_of(2.999 / std::sqrt(5)), nullptr).certain(row));
+  EXPECT_FALSE(Ball(o, w, none, gap_of(3.001 / std::sqrt(5)), nullptr).certain(row));
+  // Two outputs share one distance: the lead of 3 falls by √2·r‖x‖ at most.
+  const double pair[] = {3, 4, 0, 0}, zeros[] = {0, 0};
+  o.intercept_scale = 0;
+  o.task = Task::multiclass;
+  o.classes = 2;
+  EXPECT_TRUE(Ball(o, pair, zeros, gap_of(2.999 / std::sqrt(2)), nullptr).certain(row));
+  EXPECT_FALSE(Ball(o, pair, zeros, gap_of(3.001 / std::sqrt(2)), nullptr).certain(row));
+  EXPECT_FALSE(Ball(o, pair, zeros, std::numeric_limits<double>::infinity(), nullptr).certain(row));
+}
+
+TEST(Ball, LiesBetweenTheWeightsAndTheDualPoint) {
+  // P = (w − 1)² / 2 + w²/2 over one feature: w* = 1/2. At w = 0 and a = 1: v = 1, gap = P − D = 1/2 + 0 = 1/2.
+  Objective o;
+  o.dimensions = 1;
+  o.lambda = 1;
+  o.intercept = false;
+  const double w[] = {0};
+  DualPoint point;
+  point.offset = Weights::Constant(1, 1, 1.0);
+  point.intercept = Eigen::VectorXd::Zero(1);
+  point.gap = {0.5};
+  point.error = {0};
+  Ball ball(o, w, nullptr, 0.5, &point);
+  EXPECT_NEAR(ball.radius(0), 0.5, 1e-12);
+  const float x[] = {1};
+  double lower = 0, upper = 0;
+  ball.scores({x, nullptr, 1, false}, &lower, &upper);
+  EXPECT_NEAR(lower, 0, 1e-12);
+  EXPECT_NEAR(upper, 1, 1e-12);
+  EXPECT_NEAR(ball.distance(), 1, 1e-12);
+  point.error = {0.25};  // v is within 3/4 and 5/4: the ball grows
+  EXPECT_GT(Ball(o, w, nullptr, 0.5, &point).radius(0), 0.62);
+}
+
+TEST(Ball, DistancesDoNotVanish) {
+  EXPECT_GT(ball_radius(1e-200, 1e200, 0), 0);
+  EXPECT_EQ(ball_radius(0, 1e200, 0), 0);
+  EXPECT_NEAR(ball_radius(2e-200, 0.5e-300, 0) / 2e50, 1, 1e-9);
+  EXPECT_EQ(ball_radius(1, 0, 0), std::numeric_limits<double>::infinity());
+}
+
+/// What a random problem is trained with, early stopped or not; `far`: its optimum, as good as it gets.
+struct Trained {
+  Table table;
+  Dataset data;
+  Options options;
+  Model model, far;
+};
+
+std::optional<Trained> random_training(Random& random, int trial) {
+  const std::string loss(loss_names()[static_cast<std::size_t>(trial) % loss_names().size()]);
+  const bool regression = is_regression_loss(loss);
+  const int classes = regression ? 0 : trial % 4 == 0 ? 3 : 2;
+  Table t = testing::labels_for(loss, make_table(random, trial / 3 % 8, !regression, classes));
+  if (trial % 3 == 1)
+    for (int i = 0; i < t.rows(); ++i) t.weight.push_back(0.25 + 2 * random.uniform());
+  Options s;
+  s.loss = loss;
+  s.lambda = std::pow(10.0, -2.5 * random.uniform());
+  s.intercept = trial % 5 != 0;
+  s.intercept_scale = 0.5 + random.uniform();
+  if (s.intercept && trial % 13 != 5) s.intercept_form = InterceptForm::penalized;
+  const bool elastic = !regression && trial % 7 == 0;
+  if (elastic) s.l1_ratio = 0.3;
+  if (!elastic && trial % 11 == 3 && classes > 0 && (loss == "hinge" || loss == "logistic"))
+    s.multiclass = Multiclass::joint;
+  if (classes == 2 && trial % 6 == 5) s.class_weight["1"] = 3;
+  const bool newton = trial % 2 == 0 && !elastic && s.multiclass != Multiclass::joint;
+  s.solver = s.multiclass == Multiclass::joint ? "auto" : newton ? "newton" : "sdca";
+  s.max_iterations = 1 + static_cast<std::int64_t>(random.below(newton ? 4 : 30));
+  s.tolerance = 1e-9;
+  Progress progress;
+  Trained out{t, make_dataset(t, !regression, classes), s, {}, {}};
+  out.model = train(out.data, s, progress);
+  s.tolerance = 1e-13;
+  s.max_iterations = elastic ? 20000 : 2000;
+  if (!elastic) s.solver = "auto";
+  out.far = train(out.data, s, progress);
+  if (!(out.far.certificate.relative_gap < 1e-9)) return std::nullopt;
+  return out;
+}
+
+TEST(Ball, HoldsTheOptimumOfEveryLoss) {
+  Random random(77);
+  int checked = 0, with_point = 0;
+  std::vector<double> shares;
+  for (int trial = 0; trial < 396; ++trial) {
+    const auto trained = random_training(random, trial);
+    if (!trained.has_value()) continue;
+    const Model &m = trained->model, &best = trained->far;
+    const Options& s = trained->options;
+    Ball ball(penalty_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, m.dual_point.get());
+    Ball around(penalty_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, nullptr);
+    // The reference is the optimum up to the radius of its own ball.
+    Ball own(penalty_of(best, s), best.weights.data(), best.intercept.data(), best.certificate.gap, nullptr);
+    const double slip = own.distance();
+    with_point += m.dual_point != nullptr;
+    EXPECT_LE(ball.distance(), around.distance() * (1 + 1e-9)) << trial;
+    std::vector<double> lower(3), upper(3), at(3);
+    if (around.distance() > 0) shares.push_back(ball.radius(0) / around.distance());
+    for (int i = 0; i < trained->table.rows() && !s.free_intercept(); ++i) {
+      const Row x = trained->data.row(i);
+      ball.scores(x, lower.data(), upper.data());
+      score(scorer_of(best), x, best.dimensions, at.data());
+      double square = s.intercept ? s.intercept_scale * s.intercept_scale : 0.0;
+      for (const double v : trained->table.x[static_cast<std::size_t>(i)]) square += v * v;
+      const double off = slip * std::sqrt(square) * (1 + 1e-9) + 1e-300;
+      for (std::int32_t o = 0; o < m.outputs(); ++o) {
+        const auto p = static_cast<std::size_t>(o);
+        EXPECT_GE(at[p], lower[p] - off) << trial << " " << m.loss << " row " << i;
+        EXPECT_LE(at[p], upper[p] + off) << trial << " " << m.loss << " row " << i;
+        ++checked;
+      }
+    }
+    // The weights themselves.
+    double square = 0;
+    for (Eigen::Index o = 0; o < m.weights.rows(); ++o) {
+      square += (m.weights.row(o) - best.weights.row(o)).squaredNorm();
+      if (s.intercept && !s.free_intercept())
+        square += std::pow((m.intercept(o) - best.intercept(o)) / s.intercept_scale, 2);
+    }
+    EXPECT_LE(std::sqrt(square), ball.distance() + slip + 1e-12 * best.weights.norm()) << trial << " " << m.loss;
+  }
+  EXPECT_GT(checked, 5000);
+  EXPECT_GT(with_point, 300);
+  std::nth_element(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2), shares.end());
+  EXPECT_LT(shares[shares.size() / 2], 0.75);
+  RecordProperty("median_share_of_radius", std::to_string(shares[shares.size() / 2]));
+}
+
+}  // namespace
+}  // namespace margin
