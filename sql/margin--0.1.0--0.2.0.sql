@@ -37,7 +37,10 @@ ALTER TYPE margin_evaluation
   ADD ATTRIBUTE average_precision float8,
   ADD ATTRIBUTE mcc float8,
   ADD ATTRIBUTE brier float8,
-  ADD ATTRIBUTE deviance float8;
+  ADD ATTRIBUTE deviance float8,
+  ADD ATTRIBUTE weight float8,
+  ADD ATTRIBUTE weighted_confusion float8[],
+  ADD ATTRIBUTE top_k float8[];
 COMMENT ON COLUMN margin_evaluation.rows IS 'rows counted';
 COMMENT ON COLUMN margin_evaluation.skipped IS 'rows with a NULL';
 COMMENT ON COLUMN margin_evaluation.accuracy IS 'share of rows predicted right';
@@ -57,6 +60,33 @@ COMMENT ON COLUMN margin_evaluation.average_precision IS 'two classes, both pres
 COMMENT ON COLUMN margin_evaluation.mcc IS 'Matthews'' correlation of the predicted and the true class; NULL when either is always the same';
 COMMENT ON COLUMN margin_evaluation.brier IS 'two classes, logistic and calibrated models: mean of (P(second class) - 1 where it is that)^2';
 COMMENT ON COLUMN margin_evaluation.deviance IS 'loss poisson: mean deviance';
+COMMENT ON COLUMN margin_evaluation.weight IS 'sum of the weights of the rows; without weights their number';
+COMMENT ON COLUMN margin_evaluation.weighted_confusion IS 'rows with weights: sums of weights in place of counts';
+COMMENT ON COLUMN margin_evaluation.top_k IS 'more than two classes: share of rows whose class is among the k with the best scores, for k = 1 and on';
+
+CREATE TYPE margin_operating_point AS (
+  rows      bigint,
+  skipped   bigint,
+  threshold float8,
+  precision float8,
+  recall    float8,
+  f1        float8,
+  accuracy  float8,
+  mcc       float8,
+  cost      float8,
+  confusion float8[]
+);
+COMMENT ON TYPE margin_operating_point IS 'a threshold of the scores of two classes, and what it does on labelled rows';
+COMMENT ON COLUMN margin_operating_point.rows IS 'rows counted';
+COMMENT ON COLUMN margin_operating_point.skipped IS 'rows with a NULL';
+COMMENT ON COLUMN margin_operating_point.threshold IS 'rows with at least this score are called the second class; Infinity: none is';
+COMMENT ON COLUMN margin_operating_point.precision IS 'of the second class; NULL where none is called so';
+COMMENT ON COLUMN margin_operating_point.recall IS 'of the second class';
+COMMENT ON COLUMN margin_operating_point.f1 IS 'of the second class';
+COMMENT ON COLUMN margin_operating_point.accuracy IS 'share of rows called right';
+COMMENT ON COLUMN margin_operating_point.mcc IS 'Matthews'' correlation; 0 where all rows are called one class';
+COMMENT ON COLUMN margin_operating_point.cost IS 'goal costs: mean cost of a row';
+COMMENT ON COLUMN margin_operating_point.confusion IS '2 x 2 rows or weights: row = true class, column = called class';
 COMMENT ON COLUMN margin_verification.rows IS 'rows counted';
 COMMENT ON COLUMN margin_verification.skipped IS 'rows with a NULL';
 COMMENT ON COLUMN margin_verification.errors IS 'rows whose margin is not positive, of a one-class machine rows with a score of 0 or less; NULL for a regression';
@@ -405,6 +435,34 @@ CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
 
+CREATE FUNCTION margin_evaluate_weighted_step(internal, margin_model, "any", "any", float8) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_evaluate_weighted_step(internal, margin_model, "any", "any", float8) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_weighted_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_weighted_combine(internal, internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_weighted_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_weighted_serialize(internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_weighted_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_weighted_deserialize(bytea, internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE FUNCTION margin_evaluate_weighted_final(internal) RETURNS margin_evaluation
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_evaluate_weighted_final(internal) IS 'part of the aggregate margin_evaluate';
+
+CREATE AGGREGATE margin_evaluate(model margin_model, label "any", features "any", weight float8) (
+  SFUNC = margin_evaluate_weighted_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_evaluate_weighted_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_evaluate_weighted_combine, SERIALFUNC = margin_evaluate_weighted_serialize,
+  DESERIALFUNC = margin_evaluate_weighted_deserialize, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_evaluate(margin_model, "any", "any", float8) IS 'the same of rows with weights';
+
 CREATE FUNCTION margin_evaluate(model margin_model, state margin_state) RETURNS margin_evaluation
   AS 'MODULE_PATHNAME', 'margin_evaluate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_evaluate(margin_model, margin_state) IS 'margin_evaluate of the rows whose terms were summed up';
@@ -420,6 +478,46 @@ COMMENT ON FUNCTION margin_reliability(margin_model, margin_state) IS 'margin_re
 CREATE FUNCTION margin_histogram(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_histogram_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_histogram(margin_model, margin_state) IS 'margin_histogram of the rows whose terms were summed up';
+
+CREATE FUNCTION margin_threshold_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_threshold_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_threshold';
+
+CREATE FUNCTION margin_threshold_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_threshold_weighted_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_threshold_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_threshold';
+
+CREATE FUNCTION margin_threshold_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_threshold_combine(internal, internal) IS 'part of the aggregate margin_threshold';
+
+CREATE FUNCTION margin_threshold_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_threshold_serialize(internal) IS 'part of the aggregate margin_threshold';
+
+CREATE FUNCTION margin_threshold_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_threshold_deserialize(bytea, internal) IS 'part of the aggregate margin_threshold';
+
+CREATE FUNCTION margin_threshold_final(internal) RETURNS margin_operating_point
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_threshold_final(internal) IS 'part of the aggregate margin_threshold';
+
+CREATE AGGREGATE margin_threshold(model margin_model, label "any", features "any", options jsonb) (
+  SFUNC = margin_threshold_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_threshold_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_threshold_combine, SERIALFUNC = margin_threshold_serialize, DESERIALFUNC = margin_threshold_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_threshold(margin_model, "any", "any", jsonb) IS 'the threshold of the scores of two classes that serves a goal best';
+
+CREATE AGGREGATE margin_threshold(model margin_model, label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_threshold_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = margin_threshold_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_threshold_combine, SERIALFUNC = margin_threshold_serialize, DESERIALFUNC = margin_threshold_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_threshold(margin_model, "any", "any", float8, jsonb) IS 'the same of rows with weights';
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
 
 CREATE FUNCTION margin_verify_step(internal, margin_model, "any") RETURNS internal

@@ -89,6 +89,40 @@ SELECT (e).r2 FROM (SELECT margin_evaluate(m, 1, x) AS e FROM mr, (VALUES ('{1}'
 SELECT margin_predict(m, '{2.5}'::real[]), margin_predict(m, '{2.5}'::real[], NULL::float8), margin_predict(m, '{2.5}'::real[], NULL::numeric),
        margin_score(m, '{2.5}'::real[]) FROM mr;
 
+-- Weights: a row of weight 2 is two rows; counts are then sums of weights. Weight 0 is no row.
+SELECT (w).rows, (w).weight, (w).weighted_confusion, (w).confusion IS NULL AS no_counts,
+       (w).precision = (e).precision AND (w).recall = (e).recall AND (w).auc = (e).auc AND (w).margin_quantiles = (e).margin_quantiles AS same
+  FROM (SELECT margin_evaluate(m, y, x, CASE y WHEN 'no' THEN 3 ELSE 2 END) AS w FROM t, m) a,
+       (SELECT margin_evaluate(m, y, x) AS e FROM t, m, generate_series(1, CASE y WHEN 'no' THEN 3 ELSE 2 END)) b;
+SELECT (margin_evaluate(m, y, x, CASE y WHEN 'no' THEN 0 ELSE 0.5 END)).weighted_confusion AS confusion, margin_evaluate(m, y, x, 0) IS NULL AS nothing FROM t, m;
+SELECT (e).weight, round((e).mse::numeric, 6) AS mse, round((e).mae::numeric, 6) AS mae, round((e).r2::numeric, 6) AS r2
+  FROM (SELECT margin_evaluate(m, y, x, w) AS e FROM mr, (VALUES (1, '{1}'::real[], 2), (2, '{2}', 1), (3, '{5}', 0.5)) v (y, x, w)) s;
+-- In parallel workers, beyond 4096 rows: weights of 2 move no share and no quantile.
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+SELECT (w).rows, (w).weight, (w).accuracy = (e).accuracy AS accuracy, (w).auc = (e).auc AS auc, (w).margin_quantiles = (e).margin_quantiles AS quantiles
+  FROM (SELECT margin_evaluate((SELECT m FROM parallel_model), y, x, 2) AS w, margin_evaluate((SELECT m FROM parallel_model), y, x) AS e FROM evaluated) s;
+-- Thresholds: what is claimed of one is what a count says, also beyond 4096 rows and by groups of them.
+SELECT g, goal, (p).rows = n AS rows, (p).confusion[2][2] = hits AND (p).confusion[1][2] = alarms AS counted,
+       round((p).precision::numeric, 4) AS precision, round((p).recall::numeric, 4) AS recall, round((p).cost::numeric, 4) AS cost
+  FROM (SELECT goal, g, margin_threshold((SELECT m FROM parallel_model), y, x, goal) AS p, count(*) AS n
+          FROM evaluated, (VALUES ('{"precision": 0.9}'::jsonb), ('{"recall": 0.9}'), ('{"costs": {"false_positive": 1, "false_negative": 20}}'), ('{"maximize": "f1"}')) v (goal)
+         GROUP BY goal, GROUPING SETS ((g), ())) f,
+       LATERAL (SELECT count(*) FILTER (WHERE e.y = 'yes') AS hits, count(*) FILTER (WHERE e.y = 'no') AS alarms
+                  FROM evaluated e WHERE (e.g = f.g OR f.g IS NULL) AND margin_score((SELECT m FROM parallel_model), e.x) >= (p).threshold) c
+ WHERE g IS NULL OR g = 1 ORDER BY goal, g;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+SELECT (margin_threshold(m, y, x, '{"precision": 0.9}')).* FROM t, m;
+SELECT (p).rows, (p).threshold, round((p).accuracy::numeric, 6) AS accuracy, round((p).mcc::numeric, 6) AS mcc, (p).confusion
+  FROM (SELECT margin_threshold(m, y, x, CASE y WHEN 'no' THEN 10 ELSE 1 END, '{"maximize": "accuracy"}') AS p FROM t, m) s;
+SELECT (margin_threshold(m, y, x, '{"maximize": "mcc"}')).threshold AS mcc, (margin_threshold(m, y, x, '{"maximize": "balanced_accuracy"}')).threshold AS balanced,
+       (margin_threshold(m, y, x, '{"costs": {"true_positive": -1, "false_positive": 5}}')).cost FROM t, m;
+-- Scores that know nothing reach no precision; without rows there is no threshold.
+SELECT margin_threshold(m, y, '{2}'::real[], '{"precision": 0.7}') IS NULL AS unreached, margin_threshold(m, NULL::text, x, '{"recall": 1}') IS NULL AS nothing FROM t, m;
+-- Ranks of three classes: of the true one among the scores.
+SELECT (e).top_k, (e).accuracy = (e).top_k[1] AS first
+  FROM (SELECT margin_evaluate(m, y, x) AS e FROM m3, (VALUES ('a', '{4,4}'::real[]), ('b', '{-4,0}'), ('c', '{0,-4}'), ('c', '{2,0}'), ('b', '{1,0}')) v (y, x)) s;
+SELECT (margin_evaluate(m, (SELECT margin_sum(margin_term(m, y, x)) FROM m3, (VALUES ('a', '{4,4}'::real[]), ('c', '{2,0}'), ('b', '{1,0}'), ('c', '{0,-1}')) v (y, x)))).top_k FROM m3;
+
 -- What is refused.
 SELECT pg_temp.error_of($$SELECT margin_evaluate(m, 'maybe'::text, x) FROM t, m$$);
 SELECT pg_temp.error_of($$SELECT margin_evaluate(m, true, x) FROM t, m$$);
@@ -101,4 +135,13 @@ SELECT pg_temp.error_of($$SELECT margin_score(m, '{1,2}'::real[]) FROM m3$$);
 SELECT pg_temp.error_of($$SELECT margin_probability(m, '{1}'::real[]) FROM m$$);
 SELECT pg_temp.error_of($$SELECT margin_probability(m, '{1}'::real[]) FROM ml3$$);
 SELECT pg_temp.error_of($$SELECT margin_probabilities(m, '{1}'::real[]) FROM mr$$);
+SELECT pg_temp.error_of(format('SELECT margin_threshold(m, y, x, %L) FROM t, m', o))
+  FROM unnest('{"{}", "{\"precision\": 0}", "{\"precison\": 0.5}", "{\"costs\": {\"fp\": 1}}", "{\"costs\": {\"false_positive\": \"x\"}}", "{\"costs\": 1}", "{\"maximize\": \"auc\"}", "{\"precision\": 0.5, \"recall\": 0.5}"}'::text[]) AS o;
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, y, x, NULL) FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, y, x, '{"recall": 1}') FROM t, m WHERE y = 'yes'$$);
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, y, x, jsonb_build_object('recall', x[1] / 10 + 0.1)) FROM t, m WHERE y IS NOT NULL$$);
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, 1, x, '{"recall": 1}') FROM t, mr$$);
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, 'a'::text, '{1,1}'::real[], '{"recall": 1}') FROM t, m3$$);
+SELECT pg_temp.error_of($$SELECT margin_threshold(m, y, x, -1, '{"recall": 1}') FROM t, m$$);
+SELECT pg_temp.error_of($$SELECT margin_evaluate(m, y, x, 'NaN') FROM t, m$$);
 DROP TABLE evaluated, parallel_model;

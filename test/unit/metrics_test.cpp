@@ -11,6 +11,7 @@
 #include "core/math/norm.hpp"
 #include "core/math/quantile_sketch.hpp"
 #include "core/model/probability.hpp"
+#include "core/model/threshold.hpp"
 
 namespace margin {
 namespace {
@@ -67,7 +68,8 @@ class Tape {
     v.resize(static_cast<std::size_t>(size));
     for (T& item : v) (*this)(item);
   }
-  void operator()(Sketch::Item& item) {
+  template <class Count>
+  void operator()(std::pair<double, Count>& item) {
     (*this)(item.first);
     (*this)(item.second);
   }
@@ -278,6 +280,127 @@ TEST(ClassificationMetrics, RefusesTheStateOfAnotherModel) {
   three.exchange(tape);
   tape.rewind();
   EXPECT_FALSE(two.exchange(tape));
+}
+
+TEST(WeightedMetrics, AWeightCountsLikeThatManyRows) {
+  for (const std::size_t n : {300U, 9000U}) {  // below and beyond the exact limit of a sketch
+    std::mt19937 random(17);
+    const std::vector<double> noise = numbers(n, 18);
+    ClassificationMetrics repeated(2, 3.0, true);
+    WeightedMetrics weighted(2, 3.0, true), merged(2, 3.0, true);
+    std::vector<WeightedMetrics> parts(3, WeightedMetrics(2, 3.0, true));
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t truth = noise[i] > 0.3 ? 1 : 0;
+      const double score = noise[i] - 0.3 + 0.8 * noise[(i * 7) % n];
+      const std::int32_t guess = score > 0 ? 1 : 0;
+      const auto weight = static_cast<std::int32_t>(1 + random() % 4);
+      for (std::int32_t k = 0; k < weight; ++k) repeated.add(truth, guess, &score);
+      weighted.add(truth, guess, &score, nullptr, weight);
+      parts[random() % 3].add(truth, guess, &score, nullptr, weight);
+    }
+    for (WeightedMetrics& part : parts) {
+      Tape tape(false);
+      part.exchange(tape);
+      tape.rewind();
+      WeightedMetrics copy(2, 3.0, true);
+      ASSERT_TRUE(copy.exchange(tape));
+      merged.merge(copy);
+    }
+    for (const WeightedMetrics* m : {&weighted, &merged}) {
+      EXPECT_EQ(m->rows(), static_cast<std::int64_t>(n));
+      EXPECT_EQ(m->weight(), static_cast<double>(repeated.weight()));
+      EXPECT_EQ(m->accuracy(), repeated.accuracy());
+      EXPECT_EQ(m->matthews(), repeated.matthews());
+      EXPECT_NEAR(*m->log_loss(), *repeated.log_loss(), 1e-12);
+      EXPECT_NEAR(*m->brier(), *repeated.brier(), 1e-12);
+      // Repeated rows leave the exact form earlier.
+      EXPECT_NEAR(*m->auc(), *repeated.auc(), n == 300 ? 0 : 1e-12);
+      EXPECT_NEAR(*m->average_precision(), *repeated.average_precision(), 1e-12);
+      EXPECT_EQ(m->margin_quantiles({0, 0.1, 0.5, 0.9, 1}), repeated.margin_quantiles({0, 0.1, 0.5, 0.9, 1}));
+    }
+  }
+}
+
+TEST(WeightedMetrics, RefusesAStateThatContradictsItself) {
+  WeightedMetrics m(2, 1.0, false);
+  const double score = 0.5;
+  m.add(1, 1, &score, nullptr, 2.5);
+  Tape good(false);
+  m.exchange(good);
+  int refused = 0;
+  for (std::size_t k = 0; k < good.values().size(); ++k)
+    for (const double wrong : {-1.0, std::nan("")}) {
+      Tape tape(true);
+      tape.values() = good.values();
+      if (tape.values()[k] == 1) continue;  // the length of a vector
+      tape.values()[k] = wrong;
+      WeightedMetrics copy(2, 1.0, false);
+      refused += good.values()[k] == 2.5 && !copy.exchange(tape);
+    }
+  EXPECT_GE(refused, 2);
+}
+
+TEST(Threshold, IsTheBestOfAllScores) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 60; ++trial) {
+    WeightedMetrics m(2, 1.0, false);
+    struct One {
+      double score, weight;
+      std::int32_t truth;
+    };
+    std::vector<One> rows;
+    const int n = trial % 10 == 0 ? 6000 : 3 + static_cast<int>(random() % 40);
+    for (int i = 0; i < n; ++i) {
+      One row{static_cast<double>(random() % 997) / 100 - 4, 0.5 * static_cast<double>(1 + random() % 3), i % 2};
+      row.score += 2 * row.truth;
+      rows.push_back(row);
+      m.add(row.truth, 0, &row.score, nullptr, row.weight);
+    }
+    const auto at = [&](double threshold) {
+      OperatingPoint p;
+      p.threshold = threshold;
+      for (const One& row : rows) {
+        const bool called = row.score >= threshold;
+        (row.truth == 1 ? (called ? p.true_positives : p.false_negatives)
+                        : (called ? p.false_positives : p.true_negatives)) += row.weight;
+      }
+      return p;
+    };
+    const Value::Object costs{{"false_positive", {1.0}}, {"false_negative", {3.0}}};
+    for (const Value::Object& options :
+         {Value::Object{{"precision", {0.8}}}, Value::Object{{"recall", {0.7}}}, Value::Object{{"costs", {costs}}},
+          Value::Object{{"maximize", {std::string("f1")}}}, Value::Object{{"maximize", {std::string("mcc")}}},
+          Value::Object{{"maximize", {std::string("accuracy")}}},
+          Value::Object{{"maximize", {std::string("balanced_accuracy")}}}}) {
+      const ThresholdGoal goal = parse_threshold(options);
+      const std::optional<OperatingPoint> best = choose_threshold(m, goal);
+      const auto figure = [&](const OperatingPoint& p) -> std::optional<double> {
+        if (goal.kind == ThresholdGoal::Kind::precision)
+          return p.precision().value_or(0) >= 0.8 ? std::optional(p.true_positives) : std::nullopt;
+        if (goal.kind == ThresholdGoal::Kind::recall)
+          return p.recall().value_or(0) >= 0.7 ? p.precision() : std::nullopt;
+        if (goal.kind == ThresholdGoal::Kind::costs) return -mean_cost(p, goal);
+        if (goal.kind == ThresholdGoal::Kind::f1) return p.f1();
+        if (goal.kind == ThresholdGoal::Kind::mcc) return p.mcc();
+        return goal.kind == ThresholdGoal::Kind::accuracy ? p.accuracy() : p.balanced_accuracy();
+      };
+      if (best.has_value()) {  // what is said of it is so
+        const OperatingPoint truth = at(best->threshold);
+        EXPECT_EQ(best->true_positives, truth.true_positives);
+        EXPECT_EQ(best->false_positives, truth.false_positives);
+        EXPECT_EQ(best->true_negatives, truth.true_negatives);
+        EXPECT_EQ(best->false_negatives, truth.false_negatives);
+      }
+      if (n > Sketch::exact_limit) continue;  // thresholds then lie 0.2 % apart
+      for (const One& row : rows) {
+        const std::optional<double> here = figure(at(row.score));
+        if (here.has_value()) {
+          ASSERT_TRUE(best.has_value());
+          EXPECT_LE(*here, *figure(*best) + 1e-12);
+        }
+      }
+    }
+  }
 }
 
 TEST(RegressionMetrics, MatchesTheDefinitions) {

@@ -94,8 +94,8 @@ ModelFigures::ModelFigures(const Model& model, const Options& options)
     const auto k = static_cast<std::int32_t>(model.classes.size());
     classes_.emplace(k, lp_norm(model.weights.data(), model.weights.size(), 2), model.probabilistic());
     if (model.probabilistic()) folds_ += "++";
-    // The confusion matrix; then, per bin of the reliability, rows, hits and the sum of probabilities.
-    form.cells = k * k + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
+    // The confusion matrix; the ranks; then, per bin of the reliability, rows, hits and the sum of probabilities.
+    form.cells = k * k + classes_->ranks() + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
     form.sketches = 2;
   }
   form.question = identity(model, options);
@@ -126,18 +126,20 @@ const Term& ModelFigures::term(const Row& x, std::int32_t label, double memory_l
   if (!odds_.empty()) model_.log_odds(scores_.data(), odds_.data());
   const RowMetrics row = classes_->measure(label, decide(model_.outputs(), scores_.data()), scores_.data(),
                                            odds_.empty() ? nullptr : odds_.data());
-  cells_[0] = {static_cast<std::int64_t>(row.cell), 1};
-  term_.cell_count = 1;
+  const auto k = static_cast<std::int64_t>(model_.classes.size());
+  Entry* cell = cells_;
+  *cell++ = {static_cast<std::int64_t>(row.cell), 1};
+  if (row.rank < classes_->ranks()) *cell++ = {k * k + row.rank, 1};
   if (model_.probabilistic()) {
     numbers_[first_ + log_loss] = row.log_loss;
     numbers_[first_ + brier] = row.brier;
-    const auto k = static_cast<std::int64_t>(model_.classes.size());
-    const std::int64_t bin = k * k + 3 * static_cast<std::int64_t>(Reliability::bin_of(row.probability));
-    cells_[1] = {bin, 1};
-    cells_[2] = {bin + 2, row.probability};
-    cells_[3] = {bin + 1, 1};
-    term_.cell_count = row.hit ? 4 : 3;
+    const std::int64_t bin =
+        k * k + classes_->ranks() + 3 * static_cast<std::int64_t>(Reliability::bin_of(row.probability));
+    *cell++ = {bin, 1};
+    *cell++ = {bin + 2, row.probability};
+    if (row.hit) *cell++ = {bin + 1, 1};
   }
+  term_.cell_count = static_cast<std::int32_t>(cell - cells_);
   point_[0] = {row.sketch, row.score};
   term_.point_count = 1;
   return term_;
@@ -192,8 +194,9 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
     sums.brier = answer.number(first_ + brier);
   }
   const std::size_t k = model_.classes.size();
-  const auto matrix = static_cast<std::int64_t>(k * k);
+  const auto matrix = static_cast<std::int64_t>(k * k), ranks = static_cast<std::int64_t>(classes_->ranks());
   sums.confusion.assign(k * k, 0);
+  sums.ranks.assign(static_cast<std::size_t>(ranks), 0);
   const auto count = [](double sum) {
     if (!(sum >= 0 && sum <= 0x1p53 && sum == std::floor(sum))) throw foreign("a count is none");
     return static_cast<std::int64_t>(sum);
@@ -203,7 +206,11 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
       sums.confusion[static_cast<std::size_t>(cell.at)] = count(cell.value);
       continue;
     }
-    const std::int64_t at = cell.at - matrix;
+    if (cell.at < matrix + ranks) {
+      sums.ranks[static_cast<std::size_t>(cell.at - matrix)] = count(cell.value);
+      continue;
+    }
+    const std::int64_t at = cell.at - matrix - ranks;
     if (at >= 3 * bins) throw foreign("it has other parts");
     ClassificationMetrics::Sums::Bin& bin = sums.reliability[static_cast<std::size_t>(at / 3)];
     if (at % 3 == 2)

@@ -67,7 +67,7 @@ class ModelFigures {
   std::size_t first_;              // number of the metrics
   std::string folds_;
   std::vector<double> row_, numbers_, scores_, odds_;
-  Entry cells_[4], point_[1];
+  Entry cells_[5], point_[1];
   Term term_, skipped_;
 };
 

@@ -17,12 +17,13 @@ HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Met
 }
 
 void HeldOut::add(std::int64_t i, const double* scores) {
-  if (!(data_.weight(i) > 0)) return;
-  if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0]);
+  const double weight = data_.weight(i);
+  if (!(weight > 0)) return;
+  if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0], 0, weight);
   const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
   if (!odds_.empty()) softmax_log_odds(scores, outputs, odds_.data());
   classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores,
-                odds_.empty() ? nullptr : odds_.data());
+                odds_.empty() ? nullptr : odds_.data(), weight);
 }
 
 std::optional<double> HeldOut::value() const {
@@ -64,11 +65,11 @@ std::optional<double> constant_score(const Dataset& data, Metric metric, const F
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     progress.work(8);
     const auto c = static_cast<std::size_t>(data.class_of(i));
-    if (!(data.weight(i) > 0)) continue;
-    if (held(i)) ++inside[c], ++tested;
-    if (rows.trains(static_cast<std::size_t>(i), f)) ++outside[c], ++trained;
+    const double weight = data.weight(i);
+    if (held(i)) inside[c] += weight, tested += weight;
+    if (rows.trains(static_cast<std::size_t>(i), f)) outside[c] += weight, trained += weight;
   }
-  if (tested == 0) return std::nullopt;
+  if (!(tested > 0)) return std::nullopt;
   if (metric == Metric::accuracy)
     return inside[static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin())] /
            tested;

@@ -11,7 +11,7 @@
 
 namespace margin {
 
-/// The metric of one model over rows that it has not seen. Counts those of a weight above 0.
+/// The metric of one model over rows that it has not seen, by their weights.
 class HeldOut {
  public:
   /// `rank`: the classes' positions in the model's order. Both references are kept. `softmax`: the scores of more than two
@@ -27,7 +27,7 @@ class HeldOut {
   const Dataset& data_;
   const std::vector<std::int32_t>& rank_;
   Metric metric_;
-  std::optional<ClassificationMetrics> classes_;
+  std::optional<WeightedMetrics> classes_;
   RegressionMetrics numbers_;
   std::vector<double> odds_;
 };

@@ -52,10 +52,10 @@ std::string flat_model(Datum composite);
 /// True when the rows of this aggregate are not split among processes, so that they come in the order of the query.
 bool sees_all_rows(FunctionCallInfo fcinfo);
 
-/// (state, model, label, features) -> state. State has: State(std::string flat_model, bool all_rows), members
-/// `model` (GroupModel) and `skipped`, and add(PassCall&, Datum label, const Row&).
-template <class State>
-Datum pass_step(FunctionCallInfo fcinfo) {
+/// (state, model, label, features) -> state. State has: State(std::string flat_model, bool all_rows), and members
+/// `model` (GroupModel) and `skipped`; add(state, PassCall&, const Row&) adds a row.
+template <class State, class Add>
+Datum pass_step(FunctionCallInfo fcinfo, const Add& add) {
   MemoryContext context = aggregate_context(fcinfo);
   auto& call = query_state<PassCall>(fcinfo);
   auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
@@ -71,10 +71,17 @@ Datum pass_step(FunctionCallInfo fcinfo) {
   const std::optional<FeatureRow> x =
       PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
   if (x.has_value())
-    state->add(call, PG_GETARG_DATUM(2), *x);
+    add(*state, call, *x);
   else
     ++state->skipped;
   PG_RETURN_POINTER(state);
+}
+
+/// State has add(PassCall&, Datum label, const Row&).
+template <class State>
+Datum pass_step(FunctionCallInfo fcinfo) {
+  return pass_step<State>(fcinfo,
+                          [&](State& state, PassCall& call, const Row& x) { state.add(call, PG_GETARG_DATUM(2), x); });
 }
 
 /// State also has: merge(const State&).

@@ -21,7 +21,8 @@ Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, st
   return out.finish();
 }
 
-Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const ClassificationMetrics& metrics,
+template <class Count>
+Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const CountingMetrics<Count>& metrics,
                        std::int64_t skipped) {
   const std::size_t k = model.classes.size();
   CompositeBuilder out(fcinfo);
@@ -29,7 +30,13 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Classi
   out.set_int8("skipped", skipped);
   out.set_float8("accuracy", metrics.accuracy());
   out.set("classes", TEXTARRAYOID, text_array(model.classes));
-  out.set("confusion", INT8ARRAYOID, bigint_matrix(metrics.confusion().data(), k, k));
+  if constexpr (std::is_floating_point_v<Count>) {
+    out.set_float8("weight", metrics.weight());
+    out.set("weighted_confusion", FLOAT8ARRAYOID, float8_matrix(metrics.confusion().data(), k, k));
+  } else {
+    out.set_float8("weight", static_cast<double>(metrics.weight()));
+    out.set("confusion", INT8ARRAYOID, bigint_matrix(metrics.confusion().data(), k, k));
+  }
   out.set("precision", FLOAT8ARRAYOID, float8_array(metrics.precision()));
   out.set("recall", FLOAT8ARRAYOID, float8_array(metrics.recall()));
   out.set("f1", FLOAT8ARRAYOID, float8_array(metrics.f1()));
@@ -40,14 +47,19 @@ Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const Classi
   out.set_float8("average_precision", metrics.average_precision());
   out.set_float8("mcc", metrics.matthews());
   out.set_float8("brier", metrics.brier());
+  const std::vector<double> ranks = metrics.top_k();
+  if (!ranks.empty()) out.set("top_k", FLOAT8ARRAYOID, float8_array(ranks.data(), ranks.size()));
   return out.finish();
 }
+template Datum evaluation_datum(FunctionCallInfo, const Model&, const ClassificationMetrics&, std::int64_t);
+template Datum evaluation_datum(FunctionCallInfo, const Model&, const WeightedMetrics&, std::int64_t);
 
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
                        std::int64_t skipped) {
   CompositeBuilder out(fcinfo);
   out.set_int8("rows", metrics.rows());
   out.set_int8("skipped", skipped);
+  out.set_float8("weight", metrics.weight());
   out.set_float8("mse", metrics.mean_squared_error());
   out.set_float8("mae", metrics.mean_absolute_error());
   out.set_float8("r2", metrics.r_squared());

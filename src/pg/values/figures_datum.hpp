@@ -12,7 +12,8 @@ namespace margin::pg {
 Datum verification_datum(FunctionCallInfo fcinfo, const VerifiedModel& found, std::int64_t skipped);
 
 /// The margin_evaluation that the running function returns, of one row or more.
-Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const ClassificationMetrics& metrics,
+template <class Count>
+Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const CountingMetrics<Count>& metrics,
                        std::int64_t skipped);
 Datum evaluation_datum(FunctionCallInfo fcinfo, const Model& model, const RegressionMetrics& metrics,
                        std::int64_t skipped);

@@ -14,8 +14,9 @@ class StateWriter {
   void operator()(std::string& v) { sized(v.data(), v.size(), 1); }
   void operator()(std::vector<std::int64_t>& v) { sized(v.data(), v.size(), sizeof v[0]); }
   void operator()(std::vector<double>& v) { sized(v.data(), v.size(), sizeof v[0]); }
-  void operator()(std::vector<Sketch::Item>& v) {
-    static_assert(sizeof(Sketch::Item) == 16);
+  template <class Count>
+  void operator()(std::vector<std::pair<double, Count>>& v) {  // of a sketch
+    static_assert(sizeof v[0] == 16);
     sized(v.data(), v.size(), sizeof v[0]);
   }
   /// As a bytea in the current memory context.
@@ -55,7 +56,10 @@ class StateReader {
   void operator()(std::string& v) { sized(v, 1); }
   void operator()(std::vector<std::int64_t>& v) { sized(v, sizeof v[0]); }
   void operator()(std::vector<double>& v) { sized(v, sizeof v[0]); }
-  void operator()(std::vector<Sketch::Item>& v) { sized(v, sizeof v[0]); }
+  template <class Count>
+  void operator()(std::vector<std::pair<double, Count>>& v) {
+    sized(v, sizeof v[0]);
+  }
   void require(bool sound) const {
     if (!sound) throw Error(ErrorKind::malformed, "malformed partial state of a margin aggregate");
   }
