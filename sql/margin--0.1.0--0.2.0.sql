@@ -537,6 +537,84 @@ CREATE FUNCTION margin_verify(model margin_model, state margin_state) RETURNS ma
 COMMENT ON FUNCTION margin_verify(margin_model, margin_state)
   IS 'margin_verify of the rows whose terms were summed up; without the bound of dual weights, which belong to an order of rows';
 
+CREATE TYPE margin_audit_result AS (
+  rows              bigint,
+  skipped           bigint,
+  errors            bigint,
+  lambda            float8,
+  primal            float8,
+  dual              float8,
+  gap               float8,
+  relative_gap      float8,
+  best_lambda       float8,
+  best_gap          float8,
+  best_relative_gap float8
+);
+COMMENT ON TYPE margin_audit_result IS 'how far from the optimum a model is, proven by rows';
+COMMENT ON COLUMN margin_audit_result.rows IS 'rows seen';
+COMMENT ON COLUMN margin_audit_result.skipped IS 'rows left out because label or features was NULL';
+COMMENT ON COLUMN margin_audit_result.errors IS 'rows of another class than the model predicts; NULL for a regression';
+COMMENT ON COLUMN margin_audit_result.lambda IS 'what the model is audited for: its own lambda, or the option';
+COMMENT ON COLUMN margin_audit_result.primal IS 'the objective at the model, an upper bound of the optimum';
+COMMENT ON COLUMN margin_audit_result.dual IS 'a lower bound of the optimum';
+COMMENT ON COLUMN margin_audit_result.gap IS 'primal - dual: the model is no further from the optimum';
+COMMENT ON COLUMN margin_audit_result.relative_gap IS 'gap / primal';
+COMMENT ON COLUMN margin_audit_result.best_lambda IS 'the lambda at which the gap of this model is smallest; NULL for weights of 0';
+COMMENT ON COLUMN margin_audit_result.best_gap IS 'the gap there';
+COMMENT ON COLUMN margin_audit_result.best_relative_gap IS 'the same as a share of the objective there';
+
+CREATE FUNCTION margin_audit_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_audit_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_audit';
+
+CREATE FUNCTION margin_audit_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_audit_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_audit_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_audit';
+
+CREATE FUNCTION margin_audit_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_audit_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_audit_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_audit';
+
+CREATE FUNCTION margin_audit_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_audit_combine(internal, internal) IS 'part of the aggregate margin_audit';
+
+CREATE FUNCTION margin_audit_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_audit_serialize(internal) IS 'part of the aggregate margin_audit';
+
+CREATE FUNCTION margin_audit_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_audit_deserialize(bytea, internal) IS 'part of the aggregate margin_audit';
+
+CREATE FUNCTION margin_audit_final(internal) RETURNS margin_audit_result
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_audit_final(internal) IS 'part of the aggregate margin_audit';
+
+CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any") (
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any") IS 'how far a soft margin is from its optimum, whoever made it, from one pass over rows';
+
+CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", options jsonb) (
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", jsonb) IS 'the same with the option lambda';
+
+CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
+
 CREATE TYPE margin_coefficient AS (
   feature integer,
   estimate float8,
@@ -659,6 +737,18 @@ COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model b
 CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_compact(margin_model) IS 'the model without history and dual_weights, to store or to bake into a definition';
+
+CREATE FUNCTION margin_model_from(weights float8[], intercept float8[], classes text[], loss text, lambda float8, options jsonb DEFAULT '{}') RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_model_from(float8[], float8[], text[], text, float8, jsonb) IS 'a linear model from weights of any origin: checked, not proven, ready for margin_audit';
+
+CREATE FUNCTION margin_from_liblinear(document text, lambda float8, options jsonb DEFAULT '{}') RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_from_liblinear(text, float8, jsonb) IS 'the model in a model file of LIBLINEAR, not proven; lambda is 1/(C n)';
+
+CREATE FUNCTION margin_from_libsvm(document text, lambda float8, options jsonb DEFAULT '{}') RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_from_libsvm(text, float8, jsonb) IS 'the model in a model file of LIBSVM, not proven; lambda is 1/(C n)';
 
 CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text, OUT options text, OUT reports text) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;

@@ -43,7 +43,7 @@ class Statements:
             "bytea": self.bytes, "cstring": lambda: self.text() + "::cstring",
             "double precision[]": lambda: self.array("float8"), "real[]": lambda: self.array("real"),
             "margin_question": lambda: self.scan_part("q"), "margin_term": lambda: self.scan_part("t"), "margin_state": lambda: self.scan_part("s"),
-            "query": self.query, "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
+            "query": self.query, "document": self.document, "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
         }
 
     def pick(self, items):
@@ -244,6 +244,18 @@ class Statements:
             text = "left(%s, %d)" % (text, 2 * self.random.randrange(200))
         return "(%s)::%s" % (text, type_name)
 
+    def document(self):
+        """A model file of another program, with some of its bytes replaced."""
+        text = self.pick(["solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5\n-1\n2\n",
+                          "solver_type L2R_L2LOSS_SVC\nnr_class 3\nlabel 2 0 1\nnr_feature 1\nbias -1\nw\n1 2 3\n",
+                          "solver_type L2R_L1LOSS_SVR_DUAL\nnr_class 2\nnr_feature 2\nbias 2\nw\n1\n2\n3\n",
+                          "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n0.5 1:1 3:2\n-0.5 2:4\n",
+                          "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -3\nSV\n0.5 1:1 3:2\n"])
+        for _ in range(self.pick([0, 0, 1, 1, 2, 5])):
+            at = self.random.randrange(len(text))
+            text = text[:at] + self.pick(["", "-", "9", " ", "\n", "e", ":", "1e999", "nan", "2147483647", text[at:at + 9] * 2]) + text[at + 1:]
+        return "NULL" if self.chance(0.02) else self.quoted(text)
+
     def query(self):
         """A query to train on, or something like one."""
         columns = [self.pick(["y", "k", "t", "mood", "NULLIF(k, 1)", "'c' || k", "k AS label", "d", "id"]), self.pick(["x", "x", "r", "s", "i", "x AS features", "NULL", "x[1:2]"])]
@@ -270,7 +282,7 @@ class Statements:
         if variadic:
             head = [self.argument(k) for k in kinds[:-1]]
             return "%s(%s)" % (name, ", ".join(head + [self.anything() for _ in range(self.random.randrange(1, 5))]))
-        arguments = [self.argument("query" if (n, kind) == ("query", "text") else kind) for n, kind in zip(names, kinds[:required])]
+        arguments = [self.argument(n if (n, kind) in (("query", "text"), ("document", "text")) else kind) for n, kind in zip(names, kinds[:required])]
         if kinds == ["margin_model", "margin_state"] and self.chance(0.8):  # a state of this very model
             scan = self.pick(list(self.judged))
             arguments = ["(SELECT m FROM models WHERE id = %d)" % self.judged[scan], self.scan_part("s", scan)]

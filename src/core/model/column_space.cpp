@@ -43,6 +43,13 @@ Row ColumnSpace::place(const Row& x) {
   return {x.values, indices_.data(), count, x.wide};
 }
 
+std::vector<std::int32_t> ColumnSpace::features() const {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(width_), -1);
+  std::copy_n(model_.columns, model_.column_count, all.begin());
+  for (const auto& [feature, number] : others_) all[static_cast<std::size_t>(number)] = feature;
+  return all;
+}
+
 double ColumnSpace::growth(std::int32_t more) const {
   const double needed = static_cast<double>(size_) + more;
   return needed <= width_ ? 0.0

@@ -22,6 +22,8 @@ class ColumnSpace {
   std::int32_t width() const { return width_; }
   /// outputs × width(): the model's weights, and 0 for columns that it does not have.
   const double* weights() const { return weights_.data(); }
+  /// The 0-based feature of every number below width(); −1 of those that are not given yet.
+  std::vector<std::int32_t> features() const;
   /// Bytes of that matrix if a row of `more` unknown columns makes it grow; 0 where it does not.
   double growth(std::int32_t more) const;
 

@@ -229,6 +229,27 @@ void check_together(Datum composite) {
 }
 
 }  // namespace
+
+Datum model_from_attributes(FunctionCallInfo fcinfo, const Value::Object& object) {
+  CompositeBuilder out(fcinfo);
+  const std::vector<Attribute> fields = out.attributes();
+  for (const auto& [key, item] : object) {
+    const Attribute* known = nullptr;
+    std::vector<std::string_view> names;
+    for (const Attribute& field : fields) {
+      names.push_back(field.name);
+      if (key == field.name) known = &field;
+    }
+    if (known == nullptr)
+      throw Error(ErrorKind::malformed, "malformed model: unknown field \"" + key + "\"", name_hint(key, names));
+    if (!std::holds_alternative<std::monostate>(item.data))
+      out.set(known->name.c_str(), known->type, field_datum(*known, item));
+  }
+  const Datum composite = out.finish();
+  check_together(composite);
+  return composite;
+}
+
 }  // namespace margin::pg
 
 using namespace margin::pg;
@@ -250,22 +271,5 @@ MARGIN_FUNCTION(margin_from_json) {
   if (object == nullptr)
     throw margin::Error(margin::ErrorKind::malformed, "malformed model: expected a jsonb object",
                         "Use models as margin_to_json wrote them.");
-  CompositeBuilder out(fcinfo);
-  const std::vector<Attribute> fields = out.attributes();
-  for (const auto& [key, item] : *object) {
-    const Attribute* known = nullptr;
-    std::vector<std::string_view> names;
-    for (const Attribute& field : fields) {
-      names.push_back(field.name);
-      if (key == field.name) known = &field;
-    }
-    if (known == nullptr)
-      throw margin::Error(margin::ErrorKind::malformed, "malformed model: unknown field \"" + key + "\"",
-                          margin::name_hint(key, names));
-    if (!std::holds_alternative<std::monostate>(item.data))
-      out.set(known->name.c_str(), known->type, field_datum(*known, item));
-  }
-  const Datum composite = out.finish();
-  check_together(composite);
-  return composite;
+  return model_from_attributes(fcinfo, *object);
 }

@@ -45,6 +45,10 @@ void require_storable(const Dataset& data, const Options& settings);
 /// The margin_model that the running function returns.
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model);
 
+/// The margin_model with these attributes, as margin_to_json writes them, that the running function returns; checked in
+/// full. Throws Error(malformed).
+Datum model_from_attributes(FunctionCallInfo fcinfo, const Value::Object& attributes);
+
 /// The row as the model sees it: a sparse row may be shorter than the model, and one that reaches beyond is cut where
 /// the model ignores unseen features. Throws Error(wrong_dimensions) otherwise.
 Row fitted(const Model& model, const Row& x);

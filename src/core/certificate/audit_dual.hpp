@@ -1,0 +1,48 @@
+// One output of an audit: the best of the dual values that its sums give, at any lambda.
+#pragma once
+
+#include <vector>
+
+#include "core/certificate/audit.hpp"
+
+namespace margin {
+
+class AuditedOutput {
+ public:
+  /// `audit` is kept by reference.
+  AuditedOutput(const Audit& audit, std::size_t output);
+
+  /// P, rounded up, and D, rounded down.
+  double primal(double lambda) const;
+  double dual(double lambda, const Progress& progress) const;
+  /// The same of mixtures alone, in plain arithmetic: to search by.
+  double quick_dual(double lambda) const;
+  double quick_primal(double lambda) const { return mean_loss_ + lambda * penalty_; }
+  /// Where ‖v‖ and λ‖w‖ are the same; 0 or infinite: nowhere.
+  double balanced_lambda() const;
+
+ private:
+  /// Dual values as sums, to be bounded.
+  struct Sums {
+    Eigen::VectorXd rows;
+    double conjugate = 0, size = 0, mass = 0, unseen = 0, coefficient = 0, absolute = 0, depth = 0;
+  };
+  Eigen::VectorXd mixture(double lambda) const;
+  double dual_of(const Sums& sums, double lambda) const;
+  Sums mixed(const Eigen::VectorXd& shares) const;
+  double dual_of_step(const DualCurve& curve, double lambda, const Progress& progress) const;
+  RiskCheck check(double lambda, bool with_dual, std::vector<double>& numbers) const;
+
+  const Audit& audit_;
+  const Audit::Output& sums_;
+  std::size_t output_;
+  const double* weights_;
+  double intercept_, total_, constant_;
+  double mean_loss_ = 0, penalty_ = 0;
+  std::vector<double> numbers_;           // of this output, as RiskCheck::state() has them
+  std::vector<Eigen::VectorXd> vectors_;  // Σ c a x of every side
+  Eigen::MatrixXd products_;              // of them, over W², with the penalty factors and the intercept
+  Eigen::VectorXd values_, masses_;       // Σ c (−φ*)/W, |Σ c a|/W
+};
+
+}  // namespace margin

@@ -1,0 +1,147 @@
+#include "core/model/model_audit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/memory_limit.hpp"
+#include "core/problem/penalty.hpp"
+
+namespace margin {
+
+AuditOptions parse_audit(const Value::Object& options) {
+  AuditOptions out;
+  for (const auto& [key, value] : options) {
+    if (key != "lambda") throw unknown_option(key, {"lambda"});
+    if (std::holds_alternative<std::monostate>(value.data)) continue;
+    const double* const lambda = std::get_if<double>(&value.data);
+    if (lambda == nullptr || !(*lambda > 0) || !std::isfinite(*lambda))
+      throw Error(ErrorKind::invalid_option, "option \"lambda\" must be a number above 0, not " + describe(value));
+    out.lambda = *lambda;
+  }
+  return out;
+}
+
+namespace {
+
+void require_auditable(const Model& m, const Options& s) {
+  const auto refuse = [](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::unsupported, "an audit is of linear soft margins, and " + what, hint);
+  };
+  const std::string verify = "margin_verify recomputes what the rows prove of it.";
+  if (m.basis != nullptr) refuse("this model weighs no features but stumps or kernel values", verify);
+  if (m.hard_margin()) refuse("this model has no lambda", verify);
+  if (m.likelihood()) refuse("this model has lambda 0", verify);
+  const auto& losses = loss_names();
+  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end())
+    refuse("the loss of this model is none of theirs", verify);
+  if (s.multiclass == Multiclass::joint) refuse("the classes of this model were trained jointly", verify);
+  if (!s.offset.empty()) refuse("this model has an offset", verify);
+  if (s.standardize)
+    refuse(
+        "this model was standardized: its objective is in units that only the training's rows know",
+        "Train on rows with named columns, whose units the model keeps, or on columns that are standardized already.");
+  if (s.class_weight_balanced)
+    refuse("its class weights were balanced: only the training's rows know them",
+           "Give the weights themselves to the training: margin_options(class_weight => ...).");
+}
+
+}  // namespace
+
+ModelAudit::ModelAudit(const Model& model, const Options& settings, const AuditOptions& options)
+    : model_((require_auditable(model, settings), model)),
+      settings_(settings),
+      lambda_(options.lambda.value_or(*model.lambda)),
+      loss_(make_loss(model.loss, settings)) {
+  Options own = settings;
+  if (model.encoder != nullptr) name_penalties(own, *model.encoder);
+  Objective o;
+  o.task = model.task;
+  o.classes = static_cast<std::int32_t>(model.classes.size());
+  o.dimensions = model.terms();
+  o.loss = loss_.get();
+  o.lambda = lambda_;
+  o.l1_ratio = settings.l1_ratio;
+  o.penalty_factor = penalty_factors(own, model.columns.empty() ? model.terms() : model.dimensions,
+                                     model.columns.empty() ? nullptr : &model.columns);
+  o.least_factor = std::min(1.0, least_penalty_factor(own));
+  o.positive = settings.positive;
+  o.intercept = settings.intercept;
+  o.free_intercept = settings.free_intercept();
+  o.intercept_scale = settings.intercept_scale;
+  for (const double b : model.intercept) intercept_.push_back(b - model.target_center.value_or(0));
+  if (!model.columns.empty()) space_.emplace(scorer_of(model));
+  audit_.emplace(o, space_.has_value() ? space_->weights() : model.weights.data(), intercept_.data(),
+                 !space_.has_value());
+}
+
+Row ModelAudit::placed(const Row& x, double memory_limit) {
+  if (!space_.has_value()) return x;
+  const double growth = space_->growth(x.count);
+  if (growth > 0)
+    MemoryBudget(memory_limit)
+        .require(2 * (audit_->bytes() + growth), "an audit of rows of features that the model lacks");
+  const std::int32_t before = space_->width();
+  const Row own = space_->place(x);
+  if (space_->width() != before) audit_->widen(space_->width(), space_->weights());
+  return own;
+}
+
+void ModelAudit::add(CheckedRow row, double memory_limit) {
+  row.x = placed(row.x, memory_limit);
+  audit_->add(row);
+}
+
+void ModelAudit::add(const Row& x, std::int32_t label, double weight, double memory_limit) {
+  CheckedRow row{x};
+  row.label = label;
+  row.sample_weight = weight;
+  const auto found = settings_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
+  row.loss_weight = weight * (found == settings_.class_weight.end() ? 1.0 : found->second);
+  add(row, memory_limit);
+}
+
+void ModelAudit::add(const Row& x, double target, double weight, double memory_limit) {
+  require_target(*loss_, target, 0);
+  CheckedRow row{x};
+  row.target = target - model_.target_center.value_or(0);
+  row.sample_weight = row.loss_weight = weight;
+  add(row, memory_limit);
+}
+
+std::vector<double> ModelAudit::state() const {
+  std::vector<double> all = {0};
+  if (space_.has_value())
+    for (const std::int32_t feature : space_->features()) all.push_back(feature);
+  all[0] = static_cast<double>(all.size() - 1);
+  const std::vector<double> own = audit_->state();
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+bool ModelAudit::merge(const std::vector<double>& s, double memory_limit) {
+  if (s.empty() || !(s[0] >= 0 && s[0] <= static_cast<double>(s.size() - 1)) || (s[0] > 0 && !space_.has_value()))
+    return false;
+  const auto count = static_cast<std::size_t>(s[0]);
+  std::vector<std::int32_t> columns(count, 0);
+  const double value = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (s[1 + k] < 0) continue;  // nothing was added there
+    if (!(s[1 + k] < model_.dimensions)) return false;
+    const auto feature = static_cast<std::int32_t>(s[1 + k]);
+    columns[k] = placed({&value, &feature, 1, true}, memory_limit).indices[0];
+  }
+  return audit_->merge({s.begin() + 1 + static_cast<std::ptrdiff_t>(count), s.end()},
+                       space_.has_value() ? &columns : nullptr);
+}
+
+AuditFigures ModelAudit::result(const Progress& progress) const {
+  AuditFigures out;
+  out.rows = audit_->rows();
+  if (!model_.regression()) out.errors = audit_->errors();
+  out.found = audit_->at(lambda_, progress);
+  out.best = audit_->best(progress);
+  if (out.best.has_value() && !(out.best->gap() < out.found.gap())) out.best = out.found;
+  return out;
+}
+
+}  // namespace margin
