@@ -60,6 +60,14 @@ SELECT site % 2 AS g, (train_margin(n, x, margin_options(loss => 'poisson', lamb
 SELECT (m).lambda, (m).status, (m).target_center, (m).target_scale
   FROM (SELECT unnest(margin_path(n, x, '{"loss": "poisson", "lambdas": [1, 0.1, 0.01], "standardize": true}')) AS m FROM visits) t;
 SELECT (s).metric, (s).losses, cardinality((s).fold_values) AS folds FROM (SELECT margin_cross_validate(n, x, '{"losses": ["poisson", "squared"], "lambdas": [0.01], "folds": 3}' ORDER BY i) AS s FROM visits) t;
+-- Alone, the loss is measured by its deviance, of held-out rows: as margin_evaluate does, fold by fold.
+SELECT (s).metric, abs((s).means[1] - e.deviance) < 1e-6 AS same
+  FROM (SELECT margin_cross_validate(n, x, w, fold, '{"loss": "poisson", "lambdas": [0.01], "tolerance": 1e-9}' ORDER BY i) AS s
+          FROM (SELECT i, n, x, 1 + i % 3 AS w, i % 4 AS fold FROM visits) v) t,
+       (SELECT avg(deviance) AS deviance
+          FROM (SELECT (margin_evaluate(m, n, x, 1 + i % 3)).deviance
+                  FROM (SELECT f, train_margin(n, x, 1 + i % 3, margin_options(loss => 'poisson', lambda => 0.01, tolerance => 1e-9) ORDER BY i) AS m
+                          FROM visits, generate_series(0, 3) AS f WHERE i % 4 <> f GROUP BY f) k, visits WHERE i % 4 = f GROUP BY f) h) e;
 SELECT (margin_from_json(margin_to_json(soft))).weights = (soft).weights AS json, margin_pmml(soft) ~ 'functionName="regression" normalizationMethod="exp"' AS pmml FROM fits;
 SELECT round(sum(e.contribution)::numeric, 9) = round(margin_score(soft, x)::numeric, 9) AS score FROM fits, visits, LATERAL margin_explain(soft, x) AS e WHERE i = 5 GROUP BY soft, x;
 SELECT (train_margin(n, v, margin_options(loss => 'poisson', lambda => 0.01, exclude => '{i, n, w}'))).status FROM visits v;

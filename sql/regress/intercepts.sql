@@ -58,6 +58,12 @@ SELECT (m).lambda, (m).status, (m).primal - (m).dual <= 1e-3 * (m).primal AS clo
   FROM (SELECT unnest(margin_path(price, x, '{"loss": "absolute", "lambdas": [1, 0.01], "intercept": "free"}' ORDER BY i)) AS m FROM flats) AS s;
 SELECT (s).losses, array(SELECT round(v::numeric, 2) FROM unnest((s).means) v) AS r2
   FROM (SELECT margin_cross_validate(price, x, '{"losses": ["squared", "quantile"], "lambdas": [0.01], "metric": "r2", "intercept": "free"}' ORDER BY i) AS s FROM flats) AS t;
+SELECT (s).metric, abs((s).means[1] - e.pinball) < 1e-6 * e.pinball AS same
+  FROM (SELECT margin_cross_validate(price, x, 1, i % 4, '{"loss": "quantile", "quantile": 0.8, "lambdas": [0.001], "tolerance": 1e-9}' ORDER BY i) AS s FROM flats) t,
+       (SELECT avg(pinball) AS pinball
+          FROM (SELECT (margin_evaluate(m, price, x)).pinball
+                  FROM (SELECT f, train_margin(price, x, margin_options(loss => 'quantile', quantile => 0.8, lambda => 0.001, tolerance => 1e-9) ORDER BY i) AS m
+                          FROM flats, generate_series(0, 3) AS f WHERE i % 4 <> f GROUP BY f) k, flats WHERE i % 4 = f GROUP BY f) h) e;
 
 -- Quantiles: the share of rows below the predictions, and the mean of the loss.
 SELECT tau, (m).status, round(avg((price < margin_score(m, x))::int), 2) AS below, round(((margin_evaluate(m, price, x)).pinball)::numeric, 4) AS pinball,

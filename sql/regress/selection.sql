@@ -113,6 +113,8 @@ SELECT pg_temp.try('{"folds": 1}');
 SELECT pg_temp.try('{"folds": 301}');
 SELECT pg_temp.try('{"metric": "speed"}');
 SELECT pg_temp.try('{"metric": "mse"}');
+SELECT pg_temp.try('{"metric": "pinball", "losses": ["squared", "quantile"]}');
+SELECT pg_temp.try('{"metric": "deviance", "loss": "squared"}');
 SELECT pg_temp.try('{"metric": "log_loss"}');
 SELECT pg_temp.try('{"lambads": [1]}');
 SELECT pg_temp.try('{"Cs": [1], "lambdas": [1]}');

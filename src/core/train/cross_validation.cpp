@@ -92,7 +92,7 @@ class Validation {
 
   /// The folds that are ready.
   void measure(const FoldAscent& ascent, const std::vector<char>& reached, std::int32_t first, std::size_t k) {
-    std::vector<HeldOut> held_out(reached.size(), HeldOut(data_, rank_, metric_));
+    std::vector<HeldOut> held_out(reached.size(), HeldOut(data_, rank_, metric_, settings_));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
       const std::int32_t f = rows_.fold[static_cast<std::size_t>(i)] - first;
       if (f < 0 || f >= static_cast<std::int32_t>(reached.size()) || reached[static_cast<std::size_t>(f)] == 0)
@@ -116,7 +116,7 @@ class Validation {
   void measure(std::int32_t f, std::size_t k, const Model& model) {
     unfinished_ += model.status != Status::optimal;
     const Scorer scorer = scorer_of(model);
-    HeldOut held_out(data_, rank_, metric_, settings_.multiclass == Multiclass::joint);
+    HeldOut held_out(data_, rank_, metric_, settings_);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
       if (rows_.fold[static_cast<std::size_t>(i)] != f) continue;
@@ -258,7 +258,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   for (SettingScore& s : out.settings) summarize(s);
   SettingScore constant{};
   for (std::int32_t f = rows.first(); f < out.folds; ++f)
-    constant.folds.push_back(constant_score(data, options.metric, rows, f, progress));
+    constant.folds.push_back(constant_score(data, options.metric, options.settings, rows, f, progress));
   summarize(constant);
   // Class weights ask for other errors than the accuracy counts.
   const bool weighted = std::any_of(options.grid.begin(), options.grid.end(), [](const GridPoint& point) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/loss/joint.hpp"
 #include "core/model/model.hpp"
@@ -9,9 +10,18 @@
 
 namespace margin {
 
-HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, bool softmax)
-    : data_(data), rank_(rank), metric_(metric) {
-  if (softmax && metric == Metric::log_loss && rank.size() > 2) odds_.resize(rank.size());
+namespace {
+/// Twice the loss of a score whose e^score is the mean.
+double deviance(double mean, double target) {
+  static const auto loss = make_loss("poisson", Options{});
+  return 2 * loss->value(std::log(std::max(mean, std::numeric_limits<double>::min())), target);
+}
+}  // namespace
+
+HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, const Options& settings)
+    : data_(data), rank_(rank), metric_(metric), quantile_(settings.quantile) {
+  if (settings.multiclass == Multiclass::joint && metric == Metric::log_loss && rank.size() > 2)
+    odds_.resize(rank.size());
   if (data.outcome() == Dataset::Outcome::classes)
     classes_.emplace(static_cast<std::int32_t>(rank.size()), 0, metric == Metric::log_loss);
 }
@@ -19,7 +29,10 @@ HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Met
 void HeldOut::add(std::int64_t i, const double* scores) {
   const double weight = data_.weight(i);
   if (!(weight > 0)) return;
-  if (!classes_.has_value()) return numbers_.add(data_.target(i), scores[0], 0, weight);
+  if (!classes_.has_value()) {
+    const double target = data_.target(i);
+    return numbers_.add(target, scores[0], metric_ == Metric::deviance ? deviance(scores[0], target) : 0, weight);
+  }
   const std::int32_t outputs = rank_.size() == 2 ? 1 : static_cast<std::int32_t>(rank_.size());
   if (!odds_.empty()) softmax_log_odds(scores, outputs, odds_.data());
   classes_->add(rank_[static_cast<std::size_t>(data_.class_of(i))], decide(outputs, scores), scores,
@@ -38,21 +51,28 @@ std::optional<double> HeldOut::value() const {
       return numbers_.mean_squared_error();
     case Metric::mae:
       return numbers_.mean_absolute_error();
+    case Metric::pinball:
+      return numbers_.mean_pinball(quantile_);
+    case Metric::deviance:
+      return numbers_.mean_deviance();
     default:
       return numbers_.r_squared();
   }
 }
 
-std::optional<double> constant_score(const Dataset& data, Metric metric, const FoldRows& rows, std::int32_t f,
-                                     const Progress& progress) {
+std::optional<double> constant_score(const Dataset& data, Metric metric, const Options& settings, const FoldRows& rows,
+                                     std::int32_t f, const Progress& progress) {
   const std::vector<std::int32_t> rank = data.classes().ranks();
   const auto held = [&](std::int64_t i) { return rows.fold[static_cast<std::size_t>(i)] == f; };
   if (data.outcome() != Dataset::Outcome::classes) {
     std::vector<std::int32_t> left_out(rows.fold.size());
     for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = rows.trains(i, f) ? 0 : 1;
-    const auto loss = make_loss(metric == Metric::mae ? "absolute" : "squared", Options{});
+    const auto loss = make_loss(metric == Metric::mae       ? "absolute"
+                                : metric == Metric::pinball ? "quantile"
+                                                            : "squared",
+                                settings);
     const double constant = best_constant({data, &left_out, 1}, *loss, progress);
-    HeldOut held_out(data, rank, metric);
+    HeldOut held_out(data, rank, metric, settings);
     for (std::int64_t i = 0; i < data.rows(); ++i) {
       progress.work(16);
       if (held(i)) held_out.add(i, &constant);

@@ -14,11 +14,11 @@ namespace margin {
 /// The metric of one model over rows that it has not seen, by their weights.
 class HeldOut {
  public:
-  /// `rank`: the classes' positions in the model's order. Both references are kept. `softmax`: the scores of more than two
-  /// classes are those of a joint model.
-  HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, bool softmax = false);
+  /// `rank`: the classes' positions in the model's order. Both references are kept. `settings`: how the models were trained;
+  /// the scores of more than two classes may be those of a joint one, pinball is that of its quantile.
+  HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, const Options& settings);
 
-  /// Row i, with one score per output.
+  /// Row i, with one score per output; of a regression the prediction.
   void add(std::int64_t i, const double* scores);
   /// Nothing where the metric is not defined on these rows.
   std::optional<double> value() const;
@@ -28,12 +28,13 @@ class HeldOut {
   const std::vector<std::int32_t>& rank_;
   Metric metric_;
   std::optional<WeightedMetrics> classes_;
+  double quantile_;
   RegressionMetrics numbers_;
   std::vector<double> odds_;
 };
 
 /// The metric on the rows of fold f of the best constant prediction for those that train for it.
-std::optional<double> constant_score(const Dataset& data, Metric metric, const FoldRows& rows, std::int32_t f,
-                                     const Progress& progress);
+std::optional<double> constant_score(const Dataset& data, Metric metric, const Options& settings, const FoldRows& rows,
+                                     std::int32_t f, const Progress& progress);
 
 }  // namespace margin

@@ -15,7 +15,7 @@
 namespace margin {
 
 /// What is measured on held-out rows.
-enum class Metric { accuracy, log_loss, auc, mse, mae, r2 };
+enum class Metric { accuracy, log_loss, auc, mse, mae, r2, pinball, deviance };
 std::string_view metric_name(Metric metric);
 /// True for accuracy, auc and r2.
 bool larger_is_better(Metric metric);
