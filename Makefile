@@ -33,7 +33,8 @@ PG_CXXFLAGS = -std=c++17 -O3 -g0 -fopenmp-simd -include $(here)/src/core/base/ei
 
 # PGXS links with the C compiler. The version script hides everything but the SQL entry points: the weak symbols of
 # the C++ library would otherwise be shared with every other C++ extension in the process.
-SHLIB_LINK = -lstdc++ -lm -Wl,--version-script=$(EXPORTS)
+STDLIB = -lstdc++
+SHLIB_LINK = $(STDLIB) -lm -Wl,--version-script=$(EXPORTS)
 
 REGRESS = $(patsubst $(here)/sql/%.sql,%,$(wildcard $(here)/sql/regress/*.sql))
 REGRESS_OPTS = --load-extension=margin
@@ -42,6 +43,11 @@ EXTRA_CLEAN = $(OBJS:.o=.d)
 $(shell mkdir -p $(sort $(dir $(OBJS))))
 
 include $(PGXS)
+
+# One line instead of an error in every file (core/base/large_array.hpp has it, too).
+ifeq ($(strip $(shell echo __SIZEOF_POINTER__ | $(CXX) -E -P -x c++ - 2>/dev/null)),4)
+$(error margin needs a 64-bit system: sums in x87 registers would not be what the certificates assume)
+endif
 
 margin.so: $(EXPORTS)
 # Where the installation tracks no headers (most packages), the compiler's own notes do. The version is compiled in.

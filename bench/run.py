@@ -11,6 +11,7 @@ import datasets
 import kernel_machines as machines
 import l1
 import newcomers as first_steps
+import pgvector as vector_columns
 import rows as named_columns
 import spill as beyond_memory
 import users
@@ -439,8 +440,13 @@ def rows_cost(session):
     return named_columns.cost(session, REPETITIONS)
 
 
+def pgvector(session):
+    """Columns of pgvector beside arrays."""
+    return vector_columns.columns(session, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost)
+            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, pgvector)
 
 
 def environment(session, names):
@@ -469,7 +475,11 @@ def main(names):
     for name in names or known:
         print("%s: %s" % (name, known[name].__doc__), flush=True)
         try:
-            write(known[name](session), environment(session, name))
+            table = known[name](session)
+            if table is None:
+                print("  not here: the server lacks what it needs")
+                continue
+            write(table, environment(session, name))
         except (RuntimeError, OSError, KeyError) as error:
             broken.append(name)
             print("  failed: %s" % error, flush=True)

@@ -16,7 +16,8 @@ built=$root    # the tree that is built and installed; bench/against.sh has two
 place=''       # where its installation and its cluster go: in the scratch directory itself, or in this one below it
 
 packages_build=(postgresql-"$pg_major" postgresql-server-dev-"$pg_major" g++ make pkg-config libeigen3-dev)
-packages_test=(cmake libgtest-dev libmpfr-dev libipc-run-perl valgrind clang-format python3 python3-numpy python3-psycopg2 xz-utils)
+packages_server=(libipc-run-perl python3 python3-numpy python3-psycopg2 xz-utils) # what the tests in a server need
+packages_test=("${packages_server[@]}" cmake libgtest-dev libmpfr-dev valgrind clang-format)
 packages_bench=(cmake python3 python3-numpy python3-sklearn python3-matplotlib "postgresql-plpython3-$pg_major" xz-utils liblinear-dev libsvm-dev)
 
 say() { printf '%s\n' "$*"; }
@@ -103,8 +104,8 @@ build_extension() {
   local files strict=-Werror
   files=$(find "$built/src" -name '*.cpp' | wc -l)
   # Later compilers take moved-from variants for uninitialised: their warnings are read, not obeyed.
-  [ "$(g++ -dumpversion | cut -d . -f 1)" -le 12 ] || strict=''
-  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" WARNINGS="-Wall -Wextra $strict" | awk -v files="$files" '
+  [ -z "${MARGIN_CXX:-}" ] && [ "$(g++ -dumpversion | cut -d . -f 1)" -le 12 ] || strict=''
+  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" ${MARGIN_CXX:+CXX="$MARGIN_CXX"} ${MARGIN_STDLIB:+STDLIB="$MARGIN_STDLIB"} WARNINGS="-Wall -Wextra $strict" | awk -v files="$files" '
     / -c -o / {if (++done % 40 == 0) {print "  " done " of " files " files"; fflush()}}'
 }
 

@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 all_stages=(format rules unit exact sanitize regress tap fuzz valgrind docs)
-more_stages=(assert) # not part of a run without arguments
+more_stages=(assert versions packages) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -16,6 +16,7 @@ usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
   say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_KEEP"
   say "             MARGIN_FUZZ_SECONDS (40), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
+  say "             MARGIN_TAP (numbers of test/t, all), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY"
 }
 
 # What is shown while a stage runs: what it does, and how long that takes on two cores with nothing else to do.
@@ -30,6 +31,8 @@ declare -A about=(
   [fuzz]='random statements over all SQL functions: a minute'
   [valgrind]='one backend under memcheck: 3 minutes'
   [docs]='the documents against the catalogue and psql: half a minute'
+  [versions]='other servers, compilers and processors: 15 minutes for each of seven'
+  [packages]='the Debian package, and the commands of README.md, in bare systems: 15 minutes'
   [assert]='a server with assertions, then regress and tap on it: 15 minutes'
 )
 
@@ -65,7 +68,7 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [assert]=own)
+declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
 declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -284,9 +287,13 @@ stage_tap() {
   fi
   cp -r "$root/demo/data" "$area/demo-data"
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
+  local number scripts=()
+  for number in ${MARGIN_TAP:-''}; do scripts+=("t/$number"_*.pl); done
+  [ ${#scripts[@]} -gt 0 ] || scripts=('t/*.pl')
+  # shellcheck disable=SC2068  # patterns
   (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" TESTDATADIR="$area/tmp_check" TESTLOGDIR="$area/tmp_check/log" \
     PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
-    MARGIN_DEMO_DATA="$area/demo-data" PG_SERVER_INCLUDE="$("$pg_config" --includedir-server)" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer t/*.pl) ||
+    MARGIN_DEMO_DATA="$area/demo-data" PG_SERVER_INCLUDE="$("$pg_config" --includedir-server)" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer ${scripts[@]}) ||
     { # a script that died before its end left the reason in its log
       grep -LE '1\.\.[0-9]+$' "$area"/tmp_check/log/regress_log_* | xargs -r tail -v -n 15
       return 1
@@ -323,6 +330,13 @@ stage_assert() {
   find "$tree/src" -name '*.o' -delete
   PG_CONFIG=$server/bin/pg_config MARGIN_SHARED=$shared MARGIN_BUILD=$tree/build "$tree/test/run.sh" regress tap
 }
+
+# --- versions, packages: other systems, in chroots ----------------------------------------------------------------------
+stage_versions() {
+  # shellcheck disable=SC2086  # a list of targets
+  "$root/test/versions.sh" ${MARGIN_VERSIONS:-}
+}
+stage_packages() { "$root/test/packages.sh"; }
 
 # --- valgrind: one backend under memcheck; an error counts when our library is on its stack ----------------------------
 stage_valgrind() {
@@ -366,7 +380,12 @@ for argument in "$@"; do
 done
 [ ${#stages[@]} -gt 0 ] || stages=("${all_stages[@]}")
 
-need_packages "${packages_build[@]}" "${packages_test[@]}"
+needed=("${packages_test[@]}")
+case " ${stages[*]} " in
+  *' format '* | *' rules '* | *' unit '* | *' exact '* | *' sanitize '* | *' fuzz '* | *' valgrind '* | *' docs '*) ;;
+  *) needed=("${packages_server[@]}") ;;
+esac
+need_packages "${packages_build[@]}" "${needed[@]}"
 find_postgres
 make_scratch
 TMPDIR=$(server_directory tmp) # the runners' own temporary directories go with ours
