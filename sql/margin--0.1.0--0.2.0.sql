@@ -123,7 +123,8 @@ ALTER TYPE margin_model
   ADD ATTRIBUTE columns integer[],
   ADD ATTRIBUTE target_center float8,
   ADD ATTRIBUTE target_scale float8,
-  ADD ATTRIBUTE encoder jsonb;
+  ADD ATTRIBUTE encoder jsonb,
+  ADD ATTRIBUTE ball float8[];
 COMMENT ON COLUMN margin_model.solver IS 'what ran';
 COMMENT ON COLUMN margin_model.loss IS 'the loss; NULL for a hard margin whose solver follows none';
 COMMENT ON COLUMN margin_model.norm IS 'p of the norm of the margin: 2, or below as the option says';
@@ -156,6 +157,7 @@ COMMENT ON COLUMN margin_model.columns IS 'of a training on wide sparse rows: th
 COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an intercept: where the intercept''s penalty is 0, see Centred targets';
 COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
 COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
+COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, the gap, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights';
 
 CREATE FUNCTION margin_finite(features "any") RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
@@ -434,6 +436,18 @@ COMMENT ON FUNCTION margin_scan_query(text) IS 'the statement of the first scan 
 CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
+
+CREATE FUNCTION margin_score_interval(model margin_model, features "any", OUT lower float8, OUT upper float8, OUT certain boolean)
+  RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
+COMMENT ON FUNCTION margin_score_interval(margin_model, "any")
+  IS 'between which scores that of the optimum lies, and whether it certainly predicts the class that the model does';
+
+CREATE FUNCTION margin_score_intervals(model margin_model, features "any", OUT lower float8[], OUT upper float8[],
+  OUT certain boolean) RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80;
+COMMENT ON FUNCTION margin_score_intervals(margin_model, "any")
+  IS 'the same with one interval per class, or a single one for two classes and for regression';
 
 CREATE FUNCTION margin_evaluate_weighted_step(internal, margin_model, "any", "any", float8) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
@@ -733,6 +747,12 @@ COMMENT ON FUNCTION margin_explain(margin_model, "any") IS 'what each feature of
 CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT norm float8, OUT share float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
 COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by the norm of their weights, the largest first';
+
+CREATE FUNCTION margin_gap_at(model margin_model, lambda float8, OUT lower float8, OUT upper float8, OUT gap float8,
+  OUT relative_gap float8) RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_gap_at(margin_model, float8)
+  IS 'the certified interval of the objective of the same rows at another lambda, which the weights of the model open';
 
 CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

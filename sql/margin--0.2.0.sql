@@ -192,7 +192,8 @@ CREATE TYPE margin_model AS (
   columns      integer[],
   target_center float8,
   target_scale  float8,
-  encoder       jsonb
+  encoder       jsonb,
+  ball          float8[]
 );
 COMMENT ON TYPE margin_model IS 'a trained model with its certificate';
 COMMENT ON COLUMN margin_model.solver IS 'what ran';
@@ -227,6 +228,7 @@ COMMENT ON COLUMN margin_model.columns IS 'of a training on wide sparse rows: th
 COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an intercept: where the intercept''s penalty is 0, see Centred targets';
 COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
 COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
+COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, the gap, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights';
 
 CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
@@ -697,6 +699,18 @@ CREATE FUNCTION margin_scores(model margin_model, features "any") RETURNS float8
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION margin_scores(margin_model, "any")
   IS 'scores of a row: one per class, or a single one for two classes and for regression';
+
+CREATE FUNCTION margin_score_interval(model margin_model, features "any", OUT lower float8, OUT upper float8, OUT certain boolean)
+  RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
+COMMENT ON FUNCTION margin_score_interval(margin_model, "any")
+  IS 'between which scores that of the optimum lies, and whether it certainly predicts the class that the model does';
+
+CREATE FUNCTION margin_score_intervals(model margin_model, features "any", OUT lower float8[], OUT upper float8[],
+  OUT certain boolean) RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80;
+COMMENT ON FUNCTION margin_score_intervals(margin_model, "any")
+  IS 'the same with one interval per class, or a single one for two classes and for regression';
 
 CREATE FUNCTION margin_predict(model margin_model, features "any") RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
@@ -1189,6 +1203,12 @@ CREATE FUNCTION margin_certificate(model margin_model, OUT problem text, OUT obj
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_certificate(margin_model)
   IS 'the certified interval of a model, what it is about, and how far the optimal weights can be';
+
+CREATE FUNCTION margin_gap_at(model margin_model, lambda float8, OUT lower float8, OUT upper float8, OUT gap float8,
+  OUT relative_gap float8) RETURNS record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_gap_at(margin_model, float8)
+  IS 'the certified interval of the objective of the same rows at another lambda, which the weights of the model open';
 
 CREATE FUNCTION margin_history(model margin_model, OUT iteration bigint, OUT seconds float8, OUT lower float8, OUT upper float8)
   RETURNS SETOF record

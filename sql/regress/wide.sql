@@ -58,7 +58,7 @@ CREATE TEMP TABLE others AS
    GROUP BY i, y, t;
 -- The same model with all weights written out.
 CREATE TEMP TABLE written AS
-  SELECT kind, m, jsonb_populate_record(m, jsonb_build_object('columns', NULL,
+  SELECT kind, m, jsonb_populate_record(m, jsonb_build_object('columns', NULL, 'ball', NULL,
            'weights', (SELECT array_agg(coalesce((m).weights[array_position((m).columns, j)], 0) ORDER BY j) FROM generate_series(1, 3000) j))) AS w
     FROM models WHERE kind IN ('hinge', 'logistic', 'hard', 'norm 1.5', 'squared');
 SELECT kind, abs((a).margin_lower - (b).margin_lower) < 1e-9 AS lower, (a).errors = (b).errors AS errors, (a).certain IS NOT DISTINCT FROM (b).certain AS certain,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/base/error.hpp"
 #include "core/model/model_ball.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
@@ -238,6 +239,95 @@ TEST(Ball, HoldsTheOptimumOfEveryLoss) {
   std::nth_element(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2), shares.end());
   EXPECT_LT(shares[shares.size() / 2], 0.75);
   RecordProperty("median_share_of_radius", std::to_string(shares[shares.size() / 2]));
+}
+
+TEST(GapAt, HoldsTheOptimumOfAnotherLambda) {
+  Random random(78);
+  int checked = 0, near = 0, narrow = 0;
+  for (int trial = 0; trial < 330; ++trial) {
+    auto trained = random_training(random, trial);
+    if (!trained.has_value() || trained->options.l1_ratio > 0) continue;
+    Options s = trained->options;
+    const double lambda = *s.lambda,
+                 other = lambda * std::pow(10.0, (trial % 3 == 0 ? 0.04 : 4) * (random.uniform() - 0.5));
+    const Model& m = trial % 2 == 0 ? trained->model : trained->far;
+    IntervalAt at = gap_at(m, s, other);
+    const IntervalAt same = gap_at(m, s, lambda);
+    EXPECT_GE(same.upper, m.certificate.upper) << trial;
+    // A multiple of the dual weights may prove more.
+    EXPECT_GE(same.lower, m.certificate.lower - 1e-7 * m.certificate.upper) << trial << " " << m.loss;
+    Model without = m;
+    without.dual_point = nullptr;
+    const IntervalAt blind = gap_at(without, s, other);
+    s.lambda = other;
+    s.solver = "auto";
+    s.tolerance = 1e-12;
+    s.max_iterations = 2000;
+    Progress progress;
+    const Model best = train(trained->data, s, progress);
+    for (const IntervalAt& interval : {at, blind}) {
+      EXPECT_LE(interval.lower, best.certificate.upper) << trial << " " << m.loss;
+      EXPECT_GE(interval.upper, best.certificate.lower) << trial << " " << m.loss;
+    }
+    EXPECT_GE(at.lower, blind.lower - 1e-9 * at.upper) << trial << " " << m.loss;
+    ++checked;
+    if (std::fabs(std::log(other / lambda)) > 0.1 || trial % 2 == 0) continue;
+    ++near;
+    narrow += at.upper - at.lower < 0.05 * at.upper;
+  }
+  EXPECT_GT(checked, 250);
+  EXPECT_GT(near, 30);
+  EXPECT_GE(narrow, near * 3 / 4) << "an interval that says little beside its own lambda";
+}
+
+TEST(GapAt, RefusesWhatItCannotKnow) {
+  Random random(79);
+  auto trained = random_training(random, 1);
+  ASSERT_TRUE(trained.has_value());
+  Options s = trained->options;
+  EXPECT_THROW(gap_at(trained->model, s, 0), Error);
+  EXPECT_THROW(gap_at(trained->model, s, std::numeric_limits<double>::infinity()), Error);
+  s.l1_ratio = 0.5;
+  EXPECT_THROW(gap_at(trained->model, s, 1), Error);
+  s.l1_ratio = 0;
+  s.standardize = true;
+  EXPECT_THROW(gap_at(trained->model, s, 1), Error);
+  EXPECT_THROW(ScoreIntervals(trained->model, s), Error);
+  s.standardize = false;
+  s.intercept_form = InterceptForm::free;
+  s.intercept = true;
+  EXPECT_THROW(ScoreIntervals(trained->model, s), Error);
+  Model hard = trained->model;
+  hard.lambda.reset();
+  EXPECT_THROW(ScoreIntervals(hard, trained->options), Error);
+}
+
+TEST(ScoreIntervals, TakeRowsOfWideModelsInTheirColumns) {
+  Random random(80);
+  auto trained = random_training(random, 1);
+  ASSERT_TRUE(trained.has_value());
+  Model m = trained->model, wide = trained->model;
+  const std::int32_t d = m.dimensions;
+  for (std::int32_t j = 0; j < d; ++j) wide.columns.push_back(10 * j + 3);
+  wide.dimensions = 5000;
+  ScoreIntervals own(m, trained->options), other(wide, trained->options);
+  for (int i = 0; i < trained->table.rows(); ++i) {
+    std::vector<double> values = trained->table.x[static_cast<std::size_t>(i)];
+    double lower = 0, upper = 0, wide_lower = 0, wide_upper = 0;
+    own.intervals(dense_row(values.data(), d), &lower, &upper);
+    values.push_back(1e6);  // of a feature that no training row had: the optimum gives it the weight 0
+    std::vector<std::int32_t> indices = wide.columns;
+    indices.push_back(4000);
+    other.intervals({values.data(), indices.data(), d + 1, true}, &wide_lower, &wide_upper);
+    EXPECT_NEAR(lower, wide_lower, 1e-12 * (1 + std::fabs(lower)));
+    EXPECT_NEAR(upper, wide_upper, 1e-12 * (1 + std::fabs(upper)));
+    std::vector<double> all(5000, 0.0);
+    for (std::size_t j = 0; j < indices.size(); ++j) all[static_cast<std::size_t>(indices[j])] = values[j];
+    double dense_lower = 0, dense_upper = 0;
+    other.intervals(dense_row(all.data(), 5000), &dense_lower, &dense_upper);
+    EXPECT_EQ(dense_lower, wide_lower);
+    EXPECT_EQ(dense_upper, wide_upper);
+  }
 }
 
 }  // namespace

@@ -46,27 +46,20 @@ double ball_radius(double gap, double convexity, double apart) {
 
 std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point) {
   const double constant = objective.constant_feature(), mu = convexity(objective);
-  const double columns = 1 + epsilon * (static_cast<double>(point.offset.size()) + 16);
-  bool matters = false;
-  for (std::size_t p = 0; p < point.gap.size(); ++p)
+  bool matters = false, finite = point.offset.allFinite() && point.intercept.allFinite() && point.total_weight > 0;
+  for (std::size_t p = 0; p < point.gap.size(); ++p) {
     matters = matters || !(apart(point, p, constant) <= negligible_offset * ball_radius(point.gap[p], mu, 0));
-  const bool shared = point.gap.size() == 1;
-  for (Eigen::Index o = 0; o < point.intercept.size(); ++o) {
-    double lost = 0;
-    for (Eigen::Index j = 0; j < point.offset.cols(); ++j) {
-      double& x = point.offset(o, j);
-      const double kept = matters ? static_cast<double>(static_cast<float>(x)) : 0.0;
-      if (!std::isfinite(kept)) return nullptr;
-      lost = std::hypot(lost, x - kept);
-      x = kept;
-    }
-    double& error = point.error[shared ? 0 : static_cast<std::size_t>(o)];
-    error = (error + lost * columns) * (1 + 4 * epsilon);
-    if (!std::isfinite(error) || !std::isfinite(point.intercept(o))) return nullptr;
+    finite = finite && std::isfinite(point.gap[p]) && std::isfinite(point.error[p]);
   }
-  for (const double gap : point.gap)
-    if (!std::isfinite(gap)) return nullptr;
-  if (!matters) point.offset.resize(0, 0);
+  if (!finite || !std::isfinite(point.total_weight)) return nullptr;
+  if (matters) return std::make_shared<const DualPoint>(std::move(point));
+  const double columns = 1 + epsilon * (static_cast<double>(point.offset.size()) + 16);
+  const bool shared = point.gap.size() == 1;
+  for (Eigen::Index o = 0; o < point.offset.rows(); ++o) {
+    const double lost = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
+    point.error[shared ? 0 : static_cast<std::size_t>(o)] += lost * columns;
+  }
+  point.offset.resize(0, 0);
   return std::make_shared<const DualPoint>(std::move(point));
 }
 
@@ -78,7 +71,7 @@ Ball::Ball(const Objective& objective, const double* weights, const double* inte
   centre_ = Eigen::Map<const Weights>(weights, k, d);
   scores_.resize(static_cast<std::size_t>(k));
   for (std::int32_t o = 0; o < k; ++o) intercept_.push_back(intercept != nullptr ? intercept[o] : 0.0);
-  if (point == nullptr) {
+  if (point == nullptr || !(gap < infinity)) {
     radius_ = {ball_radius(2 * gap, mu, 0)};
     distance_ = radius_[0];
   } else {

@@ -22,15 +22,14 @@ double ball_radius(double gap, double convexity, double apart);
 
 /// What the dual weights of a training leave behind for later proofs.
 struct DualPoint {
-  Weights offset;             ///< outputs × d floats: v − w; empty: less than `error`
+  Weights offset;             ///< outputs × d: v − w; empty: less than `error`
   Eigen::VectorXd intercept;  ///< the same of the intercepts, B·v_b − b; 0 of free ones and of none
   std::vector<double> gap;    ///< ≥ P − D per output; one number for classes trained jointly
   std::vector<double> error;  ///< of the same: ≥ how far v is from w + offset, in the norm of (w, b/B)
   double total_weight = 0;    ///< W
 };
 
-/// Rounds the difference of v and w to floats, or leaves it out where it matters little; `point` has all else, its
-/// `offset` and `intercept` as doubles. Null where it has numbers that are no floats.
+/// Leaves the offset out where it matters little; null where a number is not finite.
 std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point);
 
 /// The ball around the optimum of one model.

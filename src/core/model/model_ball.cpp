@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/penalty.hpp"
 
 namespace margin {
@@ -28,17 +30,118 @@ double distance_to_optimum(const Model& model, const Options& options, double ga
   return Ball(o, model.weights.data(), model.intercept.data(), gap, model.dual_point.get()).distance();
 }
 
+namespace {
+
+/// Why the weights are in no ball that the model knows of, as the end of a sentence; empty where they are.
 std::string without_ball(const Model& model, const Options& options) {
+  if (model.one_class()) return "it is a one-class machine";
   if (model.hard_margin())
     return "it has no lambda: its certificate is about a margin, not about where the weights are";
   if (model.likelihood()) return "its lambda is 0: nothing but the rows holds the weights";
   if (model.basis != nullptr) return "its weights are not those of features";
-  if (options.l1_ratio == 1) return "its l1_ratio is 1: many weights may be nearly as good";
   if (options.standardize || model.target_scale.value_or(1) != 1)
     return "its certificate is in standardised units, which only the training rows know";
-  if (options.free_intercept()) return "its intercept is free: nothing holds it near where it is";
   if (std::isnan(model.certificate.gap)) return "its gap is NULL";
   return {};
+}
+
+[[noreturn]] void refuse(const std::string& function, const std::string& reason, const std::string& hint) {
+  throw Error(ErrorKind::unsupported, function + " does not take this model: " + reason, hint);
+}
+
+const char* const trained_otherwise =
+    "Train with a lambda, without a kernel and without standardize (features of another scale can be scaled in SQL; "
+    "those of "
+    "rows with named columns are scaled by the model).";
+
+}  // namespace
+
+ScoreIntervals::ScoreIntervals(const Model& model, const Options& options) : model_(&model) {
+  const std::string name = model.outputs() == 1 ? "margin_score_interval" : "margin_score_intervals";
+  const std::string reason = without_ball(model, options);
+  if (!reason.empty()) refuse(name, reason, trained_otherwise);
+  if (options.l1_ratio == 1)
+    refuse(name, "with an l1_ratio of 1 other weights may be as good, however far they are",
+           "Give an l1_ratio below 1.");
+  if (options.free_intercept())
+    refuse(name, "its intercept is free, and no penalty holds it near where it is",
+           "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
+  ball_.emplace(penalty_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
+                model.dual_point.get());
+}
+
+Row ScoreIntervals::in_columns(const Row& x) {
+  if (model_->columns.empty()) return x;
+  values_.clear();
+  indices_.clear();
+  auto from = model_->columns.begin();
+  for (std::int32_t k = 0; k < x.count && from != model_->columns.end(); ++k) {
+    const std::int32_t feature = x.indices != nullptr ? x.indices[k] : k;
+    from = std::lower_bound(from, model_->columns.end(), feature);
+    if (from == model_->columns.end() || *from != feature) continue;
+    indices_.push_back(static_cast<std::int32_t>(from - model_->columns.begin()));
+    values_.push_back(x.value(k));
+  }
+  return {values_.data(), indices_.data(), static_cast<std::int32_t>(values_.size()), true};
+}
+
+bool ScoreIntervals::intervals(const Row& x, double* lower, double* upper) {
+  const Row own = in_columns(x);
+  ball_->scores(own, lower, upper);
+  return !model_->regression() && ball_->certain(own);
+}
+
+IntervalAt gap_at(const Model& model, const Options& options, double lambda) {
+  const std::string name = "margin_gap_at", reason = without_ball(model, options);
+  if (!reason.empty()) refuse(name, reason, trained_otherwise);
+  if (options.l1_ratio > 0) refuse(name, "its penalty has an l1 norm", "Train without l1_ratio.");
+  if (!(lambda > 0 && std::isfinite(lambda)))
+    throw Error(ErrorKind::invalid_value, "lambda is " + describe(Value{lambda}) + ", expected a positive number");
+  const Objective o = penalty_of(model, options);
+  const double from = o.lambda, to = lambda / *model.lambda * o.lambda;
+  const double P = model.certificate.upper, D = std::max(0.0, model.certificate.lower);
+  if (!std::isfinite(P) || std::isnan(D)) refuse(name, "its primal or its dual is NULL", "Use models as trained.");
+  // ‖(w, b/B)‖ and, between two ends, ‖(v, v_b)‖.
+  double weights = model.weights.norm(), point = 0, error = 0;
+  const double constant = o.constant_feature();
+  for (Eigen::Index k = 0; k < model.weights.rows(); ++k) {
+    const double b = model.intercept(k) - model.target_center.value_or(0);
+    if (constant > 0) weights = std::hypot(weights, b / constant);
+    if (model.dual_point == nullptr) continue;
+    const DualPoint& known = *model.dual_point;
+    const double part =
+        known.offset.size() > 0 ? (model.weights.row(k) + known.offset.row(k)).norm() : model.weights.row(k).norm();
+    point = std::hypot(point, part);
+    if (constant > 0) point = std::hypot(point, (b + known.intercept(k)) / constant);
+  }
+  if (model.dual_point != nullptr) {
+    for (const double e : model.dual_point->error) error = std::hypot(error, e);
+  } else {
+    point = weights;
+    error = ball_radius(2 * std::max(model.certificate.gap, P - D), convexity(o), 0);  // the gap holds (λ/2)‖w − v‖²
+  }
+  const double rounding = epsilon * (static_cast<double>(model.weights.size()) + 64);
+  // Sums that rounded differently, and offsets that were added to weights.
+  error = (error + rounding * (point + 2 * weights)) * (1 + rounding);
+
+  IntervalAt out;
+  const double penalty = weights * weights / 2;
+  out.upper = P + (to - from) * penalty;
+  out.upper += rounding * (P + (to + from) * penalty) + tiny;
+  const auto at = [&](double share) {
+    const double factor = share * from / 2 - share * share * from / (2 * to) * from;
+    const double end = factor > 0 ? std::max(0.0, point - error) : point + error;
+    const double lower = share * D + factor * end * end;
+    const double size = share * D + (share * from + share * share * from / to * from) * end * end;
+    return lower - rounding * size - tiny;
+  };
+  const double square = point * point, all = D + from / 2 * square;
+  const double best = square > 0 ? all / from * (to / from) / square : 1.0;
+  out.lower = std::max(at(1), best < 1 ? at(best) : 0.0);
+  if (!(out.lower > 0)) out.lower = 0;
+  if (!(out.upper >= out.lower)) out.upper = out.lower;
+  if (!std::isfinite(out.upper)) out.upper = infinity;
+  return out;
 }
 
 }  // namespace margin

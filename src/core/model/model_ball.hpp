@@ -1,6 +1,9 @@
 // The ball around the optimum (certificate/ball.hpp) of a model: what its training proves of the optimum's scores.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "core/certificate/ball.hpp"
 #include "core/model/model.hpp"
 
@@ -14,7 +17,34 @@ Objective penalty_of(const Model& model, const Options& options);
 /// its bounds; of a standardised training in its units, of a kernel in its space.
 double distance_to_optimum(const Model& model, const Options& options, double gap);
 
-/// Why a model has no ball that scores could be bounded by, as the end of a sentence; empty where it has one.
-std::string without_ball(const Model& model, const Options& options);
+/// The scores that the optimum can have. Of soft margins that are linear in features whose units the certificate has, with a
+/// penalty on the intercept.
+class ScoreIntervals {
+ public:
+  /// Kept by reference. Throws Error(unsupported) for a model that has none, saying why.
+  ScoreIntervals(const Model& model, const Options& options);
+
+  /// For a finite row that fits the model: lower[o] ≤ what the optimum gives it ≤ upper[o], and whether all that the optimum
+  /// can be predict one class for it (false of a regression).
+  bool intervals(const Row& x, double* lower, double* upper);
+
+ private:
+  Row in_columns(const Row& x);
+
+  const Model* model_;
+  std::optional<Ball> ball_;
+  std::vector<double>
+      values_;  // a row in the columns of a model that lists them: others have the weight 0 at the optimum
+  std::vector<std::int32_t> indices_;
+};
+
+/// The interval around the optimum of the same rows at another lambda, from the model alone:
+///   P' = P + (λ' − λ)Ω(w),  D' ≥ θ(D + (λ/2)‖v‖²) − θ²(λ²/2λ')‖v‖²  for any θ in [0, 1], Ω(w) = (‖w‖² + ‖b/B‖²)/2
+/// with the dual weights θa, as −φ*(−θa) ≥ θ·(−φ*(−a)): φ* is convex, and φ*(0) ≤ 0. Figures must have been read. Throws
+/// Error(unsupported) where the penalty is another, or weighs what the model does not tell; invalid_value for a lambda.
+struct IntervalAt {
+  double lower = 0, upper = 0;
+};
+IntervalAt gap_at(const Model& model, const Options& options, double lambda);
 
 }  // namespace margin

@@ -1,8 +1,9 @@
-// Looking at a stored model: margin_weights, margin_certificate, margin_history, margin_plot, margin_summary,
+// Looking at a stored model: margin_weights, margin_certificate, margin_gap_at, margin_history, margin_plot, margin_summary,
 // margin_pmml.
 #include "core/report/inspect.hpp"
 
 #include "core/data/stump_basis.hpp"
+#include "core/model/model_ball.hpp"
 #include "core/report/charts.hpp"
 #include "core/report/pmml.hpp"
 #include "pg/values/jsonb.hpp"
@@ -84,6 +85,19 @@ MARGIN_FUNCTION(margin_certificate) {
     out.set_float8("relative_gap", interval->relative_gap);
     out.set_float8("distance", interval->distance);
   }
+  return out.finish();
+}
+
+MARGIN_FUNCTION(margin_gap_at) {
+  margin::Model model = read_model(PG_GETARG_DATUM(0));
+  const margin::Options options = settings_of(model);
+  read_figures(PG_GETARG_DATUM(0), model);
+  const margin::IntervalAt at = margin::gap_at(model, options, PG_GETARG_FLOAT8(1));
+  CompositeBuilder out(fcinfo);
+  out.set_float8("lower", at.lower);
+  out.set_float8("upper", at.upper);
+  out.set_float8("gap", at.upper - at.lower);
+  out.set_float8("relative_gap", at.upper > at.lower ? (at.upper - at.lower) / at.upper : 0.0);
   return out.finish();
 }
 

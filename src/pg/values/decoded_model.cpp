@@ -1,4 +1,5 @@
 // A margin_model read back: its attributes checked one by one and against each other.
+#include "core/certificate/ball.hpp"
 #include "core/data/stump_basis.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
@@ -74,6 +75,35 @@ void read_target_units(const CompositeReader& reader, Model& model) {
   if (model.target_scale.value_or(1) <= 0) reader.refuse("target_scale", "must be NULL or a positive number");
 }
 
+/// As ball_datum() wrote it.
+void read_ball(const CompositeReader& reader, Model& model) {
+  const auto table = reader.numbers("ball");
+  if (!table.has_value()) return;
+  if (!model.lambda.has_value() || model.basis != nullptr)
+    reader.refuse("ball", "must be NULL but for soft margins that are linear in the features");
+  const auto outputs = static_cast<std::size_t>(model.outputs()), terms = static_cast<std::size_t>(model.terms());
+  if (table->rows != outputs || (table->columns != 4 && table->columns != 4 + terms))
+    reader.refuse("ball", "must have " + std::to_string(outputs) + " row" + (outputs == 1 ? "" : "s") + " of 4 or " +
+                              std::to_string(4 + terms) + " numbers");
+  const bool shared = outputs > 1 && model.joint();
+  DualPoint point;
+  point.intercept.resize(model.outputs());
+  if (table->columns > 4) point.offset.resize(model.outputs(), model.terms());
+  for (std::size_t o = 0; o < outputs; ++o) {
+    const double* const row = table->values.data() + o * table->columns;
+    if (!(row[0] > 0)) reader.refuse("ball", "must begin with a weight of all rows above 0");
+    if (!(row[1] >= 0 && row[2] >= 0)) reader.refuse("ball", "must have gaps and errors of 0 or more");
+    const auto at = static_cast<Eigen::Index>(o);
+    point.total_weight = row[0];
+    point.intercept(at) = row[3];
+    if (table->columns > 4) std::copy_n(row + 4, terms, point.offset.row(at).data());
+    if (shared && o > 0) continue;
+    point.gap.push_back(row[1]);
+    point.error.push_back(row[2]);
+  }
+  model.dual_point = std::make_shared<const DualPoint>(std::move(point));
+}
+
 void read_calibration(const CompositeReader& reader, Model& model) {
   const auto table = reader.numbers("calibration");
   if (!table.has_value()) return;
@@ -124,6 +154,7 @@ Model read_model(Datum composite) {
       model.ignore_unseen = name != nullptr && *name == "ignore";
     }
   }
+  read_ball(reader, model);
   return model;
 }
 
@@ -179,6 +210,7 @@ Model decoded(Datum composite) {
 double bytes_of(const Model& m) {
   double bytes = 8.0 * static_cast<double>(m.weights.size() + m.intercept.size());
   if (m.dual_weights.has_value()) bytes += 8.0 * static_cast<double>(m.dual_weights->size());
+  if (m.dual_point != nullptr) bytes += 8.0 * static_cast<double>(m.dual_point->offset.size());
   if (m.encoder != nullptr) bytes += m.encoder->bytes();
   for (const std::string& name : m.classes) bytes += 128 + static_cast<double>(name.size());
   if (const auto* vectors = support_vectors_of(m.basis.get()))

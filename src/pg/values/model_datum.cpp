@@ -1,5 +1,6 @@
 #include "pg/values/model_datum.hpp"
 
+#include "core/certificate/ball.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/train/compaction.hpp"
 #include "pg/server/interrupts.hpp"
@@ -40,6 +41,25 @@ void require_storable(const Dataset& data, const Options& settings) {
                   " would be larger than the 1 GB that one value can hold",
               "Hash the features into fewer columns, or look for a row with a mistyped index.");
 }
+
+namespace {
+
+/// One row per output: W, the gap, how far the point may be off, the offset of its intercept; then those of its weights,
+/// where they matter.
+Datum ball_datum(const DualPoint& point) {
+  const Weights& offset = point.offset;
+  const auto outputs = static_cast<std::size_t>(point.intercept.size());
+  std::vector<double> table;
+  for (std::size_t o = 0; o < outputs; ++o) {
+    const std::size_t own = point.gap.size() == 1 ? 0 : o;
+    const auto row = static_cast<Eigen::Index>(o);
+    table.insert(table.end(), {point.total_weight, point.gap[own], point.error[own], point.intercept(row)});
+    if (offset.size() > 0) table.insert(table.end(), offset.row(row).data(), offset.row(row).data() + offset.cols());
+  }
+  return float8_matrix(table.data(), outputs, table.size() / outputs);
+}
+
+}  // namespace
 
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model) {
   CompositeBuilder out(fcinfo);
@@ -90,6 +110,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model) {
     const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
     out.set("dual_weights", FLOAT8ARRAYOID, k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
   }
+  if (model.dual_point != nullptr) out.set("ball", FLOAT8ARRAYOID, ball_datum(*model.dual_point));
   if (const auto* basis = stumps_of(model.basis.get())) {
     std::vector<double> table;
     for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});
