@@ -1,5 +1,6 @@
 #include "pg/functions/scan_statement.hpp"
 
+#include "pg/server/relation_kinds.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 #include "pg/values/jsonb.hpp"
