@@ -629,6 +629,62 @@ CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", w
 );
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
+CREATE TYPE margin_left_out AS (
+  rows            bigint,
+  skipped         bigint,
+  training_errors bigint,
+  errors_lower    bigint,
+  errors_upper    bigint,
+  undecided       bigint,
+  refitted        bigint,
+  error_lower     float8,
+  error_upper     float8
+);
+COMMENT ON TYPE margin_left_out IS 'the leave-one-out error, between bounds that are proven';
+COMMENT ON COLUMN margin_left_out.rows IS 'rows of a weight above 0';
+COMMENT ON COLUMN margin_left_out.skipped IS 'rows left out because label or features was NULL';
+COMMENT ON COLUMN margin_left_out.training_errors IS 'rows that a training with all rows predicts wrongly';
+COMMENT ON COLUMN margin_left_out.errors_lower IS 'rows that are predicted wrongly by a training without them, at least';
+COMMENT ON COLUMN margin_left_out.errors_upper IS 'the same, at most';
+COMMENT ON COLUMN margin_left_out.undecided IS 'errors_upper - errors_lower: rows of which neither is proven';
+COMMENT ON COLUMN margin_left_out.refitted IS 'rows that a training was run without';
+COMMENT ON COLUMN margin_left_out.error_lower IS 'errors_lower / rows';
+COMMENT ON COLUMN margin_left_out.error_upper IS 'errors_upper / rows';
+
+CREATE FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_leave_one_out';
+
+CREATE FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_leave_one_out';
+
+CREATE FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_leave_one_out';
+
+CREATE FUNCTION margin_leave_one_out_final(internal) RETURNS margin_left_out
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION margin_leave_one_out_final(internal) IS 'part of the aggregate margin_leave_one_out';
+
+CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features "any") (
+  SFUNC = margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any") IS 'how many rows a model predicts wrongly if each is left out of its training: bounds that are proven, without a training for each';
+
+CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features "any", options jsonb) (
+  SFUNC = margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any", jsonb) IS 'the same with the option refit: undecided rows are left out of trainings of their own';
+
+CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
+
 CREATE TYPE margin_coefficient AS (
   feature integer,
   estimate float8,

@@ -1,0 +1,172 @@
+// Leave-one-out without a training for each row: what is proven must hold of the trainings.
+#include "core/train/leave_one_out.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/certificate/left_out.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/train/train.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::Table;
+
+struct Trial {
+  Table table;
+  int classes = 2;
+  Options options;
+};
+
+Trial make_trial(Random& random, int number) {
+  const char* const losses[] = {"hinge", "logistic", "smoothed_hinge", "squared_hinge"};
+  Trial t;
+  t.options.loss = losses[number % 4];
+  t.classes = number % 6 == 5 ? 3 : 2;
+  const int shape = static_cast<int>(random.below(8));
+  t.table = make_table(random, shape == 3 ? 0 : shape, true, t.classes);
+  t.options.lambda = std::pow(10.0, -2.5 * random.uniform());
+  const int intercept = static_cast<int>(random.below(3));
+  t.options.intercept = intercept > 0;
+  const bool free = intercept == 1 && t.options.loss != "hinge";
+  t.options.intercept_form = free ? InterceptForm::free : InterceptForm::penalized;
+  t.options.intercept_scale = intercept == 2 ? 0.5 + random.uniform() : 1;
+  if (random.below(3) == 0)
+    for (int i = 0; i < t.table.rows(); ++i) t.table.weight.push_back(std::floor(4 * random.uniform()) / 2 + 0.5);
+  if (random.below(4) == 0) t.options.class_weight["1"] = 2.5;
+  return t;
+}
+
+/// A training without row i at the same cost of every other row; nothing where a class is gone.
+std::optional<Model> without(const Trial& t, int left_out) {
+  Trial rest = t;
+  double weight = 0, all = 0;
+  std::vector<int> rows(static_cast<std::size_t>(t.classes), 0);
+  rest.table = {};
+  for (int i = 0; i < t.table.rows(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double c = t.table.weight.empty() ? 1 : t.table.weight[at];
+    all += c;
+    if (i == left_out) continue;
+    weight += c;
+    rest.table.x.push_back(t.table.x[at]);
+    rest.table.y.push_back(t.table.y[at]);
+    if (!t.table.weight.empty()) rest.table.weight.push_back(c);
+    ++rows[static_cast<std::size_t>(t.table.y[at])];
+  }
+  for (const int n : rows)
+    if (n == 0) return std::nullopt;
+  rest.options.lambda = *t.options.lambda * all / weight;
+  rest.options.tolerance = 1e-13;
+  rest.options.max_iterations = 20000;
+  Progress progress;
+  return train(make_dataset(rest.table, true, t.classes), rest.options, progress);
+}
+
+TEST(LeaveOneOut, HoldsTheTrainings) {
+  Random random(23);
+  const Progress progress;
+  int exact = 0, all = 0, rows = 0, undecided = 0;
+  for (int number = 0; number < 48; ++number) {
+    const Trial t = make_trial(random, number);
+    const Dataset data = make_dataset(t.table, true, t.classes);
+    Options loose = t.options;
+    loose.tolerance = 0.1;
+    const Model model = train(data, loose, progress);
+    const LeaveOneOut found = leave_one_out(data, model, t.options, {}, progress);
+    const LeaveOneOut refitted = leave_one_out(data, model, t.options, {true}, progress);
+    Options tight = t.options;
+    tight.tolerance = number % 3 == 0 ? 1e-2 : 1e-10;
+    tight.dual_weights = true;
+    tight.max_iterations = 3000;
+    const Model whole = train(data, tight, progress);
+    const Problem problem = make_problem(data, tight, progress);
+    RiskCheck check(objective_of(problem), whole.weights.data(), whole.intercept.data(), true);
+    add_rows(check, problem, *whole.dual_weights);
+    int errors = 0, unclear = 0;
+    for (int i = 0; i < t.table.rows(); ++i) {
+      const std::optional<Model> other = without(t, i);
+      const auto at = static_cast<std::size_t>(i);
+      if (!other.has_value()) {
+        ++unclear;
+        continue;
+      }
+      const Scorer scorer = scorer_of(*other);
+      std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
+      const FeatureRow x = dense_row(t.table.x[at].data(), t.table.dimensions());
+      score(scorer, x, t.table.dimensions(), scores.data());
+      // How far the other training is from its own optimum, which a free intercept has no bound of.
+      double off = std::sqrt(2 * std::max(other->certificate.gap, 1e-16) / *t.options.lambda) *
+                   std::hypot(norm(x), t.options.intercept_scale);
+      if (t.options.free_intercept()) off = 1e-5 * (1 + off);
+      const int predicted = decide(scorer.outputs, scores.data());
+      double lead = std::fabs(scores[0]);
+      if (scores.size() > 1) {
+        lead = std::numeric_limits<double>::infinity();
+        for (std::size_t o = 0; o < scores.size(); ++o)
+          if (static_cast<int>(o) != predicted)
+            lead = std::min(lead, (scores[static_cast<std::size_t>(predicted)] - scores[o]) / 2);
+      }
+      if (lead <= off)
+        ++unclear;
+      else
+        errors += predicted != static_cast<int>(t.table.y[at]);
+      for (std::int32_t o = 0; o < scorer.outputs; ++o) {
+        if (!(check.dual(o) > 0)) continue;
+        LeftOut left(problem, o, whole.weights.row(o).data(), whole.intercept(o), *whole.dual_weights,
+                     check.primal(o) - check.dual(o), progress);
+        const ScoreInterval s = left.score(i, std::numeric_limits<double>::quiet_NaN());
+        EXPECT_LE(s.lower - off, scores[static_cast<std::size_t>(o)])
+            << t.options.loss << " " << number << ", row " << i;
+        EXPECT_GE(s.upper + off, scores[static_cast<std::size_t>(o)])
+            << t.options.loss << " " << number << ", row " << i;
+        if (t.options.free_intercept()) continue;
+        double moved = 0;
+        for (std::int32_t j = 0; j < t.table.dimensions(); ++j)
+          moved = std::hypot(moved, whole.weights(o, j) - other->weights(o, j));
+        const double error =
+            std::sqrt(2 * check.primal(o) / *t.options.lambda * std::max(1e-16, whole.certificate.relative_gap)) + off;
+        EXPECT_LE(moved, left.distance(i) + error);
+      }
+    }
+    EXPECT_EQ(found.rows, t.table.rows());
+    EXPECT_LE(found.lower, errors + unclear) << t.options.loss << " " << number;
+    EXPECT_GE(found.upper, errors) << t.options.loss << " " << number;
+    EXPECT_EQ(found.undecided, found.upper - found.lower);
+    EXPECT_EQ(refitted.refitted, found.undecided);
+    EXPECT_LE(found.lower, refitted.lower);
+    EXPECT_GE(found.upper, refitted.upper);
+    if (refitted.undecided == 0 && unclear == 0) {
+      EXPECT_EQ(refitted.lower, errors) << t.options.loss << " " << number;
+      ++exact;
+    }
+    ++all;
+    rows += t.table.rows();
+    undecided += static_cast<int>(found.undecided);
+  }
+  RecordProperty("rows", rows);
+  RecordProperty("undecided", undecided);
+  EXPECT_GT(exact, all / 2);
+  EXPECT_LT(undecided, rows / 2);
+}
+
+TEST(LeaveOneOut, IsRefusedWhereNothingIsProven) {
+  Random random(2);
+  const Progress progress;
+  const Table t = make_table(random, 0, true);
+  Options s;
+  s.loss = "hinge";
+  s.lambda = 0.1;
+  s.intercept_form = InterceptForm::free;
+  const Dataset data = make_dataset(t, true);
+  const Model model = train(data, s, progress);
+  EXPECT_THROW(leave_one_out(data, model, s, {}, progress), Error);
+}
+
+}  // namespace
+}  // namespace margin
