@@ -416,6 +416,7 @@ CREATE FUNCTION margin_options(
   l1_ratio        float8       DEFAULT NULL,
   penalty_factor  "any"        DEFAULT NULL,
   positive        boolean      DEFAULT NULL,
+  offset_feature  "any"        DEFAULT NULL,
   epsilon         float8       DEFAULT NULL,
   smoothing       float8       DEFAULT NULL,
   quantile        float8       DEFAULT NULL,
@@ -444,7 +445,7 @@ CREATE FUNCTION margin_options(
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, "any", float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, text, float8, "any", boolean, float8, float8, float8, float8, text, text, text, text, float8, text, text,
+  bigint, boolean, boolean, margin_model, text, text, text, text, float8, "any", boolean, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text,
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 

@@ -57,6 +57,7 @@ margin::Value::Object any_options(Bytes& bytes) {
     const auto& losses = margin::loss_names();
     options["loss"].data = std::string(losses[static_cast<std::size_t>(bytes.byte()) % losses.size()]);
     if (bytes.below(4) == 1) options["standardize"].data = true;
+    if (bytes.below(6) == 1) options["offset_feature"].data = 1.0 + bytes.below(3);
     if (bytes.below(4) == 1) options["class_weight"].data = std::string("balanced");
     if (bytes.below(6) == 1) {
       options["l1_ratio"].data = bytes.among<double>({0.5, 1, 1e-3});

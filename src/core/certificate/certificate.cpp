@@ -30,6 +30,8 @@ Objective objective_of(const Problem& p) {
   o.l1_ratio = p.l1_ratio;
   o.penalty_factor = p.penalty_factor;
   o.positive = p.positive;
+  o.offset = p.offset;
+  o.offset_weight = p.offset_weight();
   o.intercept = p.intercept;
   o.free_intercept = p.free_intercept;
   o.intercept_scale = p.intercept_scale;

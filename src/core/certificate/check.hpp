@@ -27,6 +27,8 @@ struct Objective {
   std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
   double least_factor = 1;             ///< of the features beyond its end
   bool positive = false;               ///< weights of 0 or more
+  std::int32_t offset = -1;            ///< the feature whose weight is known, and not penalised
+  double offset_weight = 1;
   bool intercept = true;
   bool free_intercept = false;  ///< of linear soft margins; else it is the weight of a constant feature
   double intercept_scale = 1;   ///< the value of that
@@ -39,6 +41,8 @@ struct Objective {
     const auto at = static_cast<std::size_t>(j);
     return penalty_factor.empty() ? 1.0 : at < penalty_factor.size() ? penalty_factor[at] : least_factor;
   }
+  /// Whether the weight of feature j is penalised.
+  bool penalises(std::int32_t j) const { return j != offset; }
   double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
   /// What an output should give on a row of a class: ±1.
   double target(std::int32_t label, std::int32_t output) const {

@@ -48,14 +48,15 @@ Certificate ColumnCheck::certificate(ColumnRisk& risk, double lambda, double int
     if (w == 0) continue;
     ++terms;
     squares += w * w;
+    if (!risk.penalizes(j)) continue;
     absolute += problem_.factor(j) * std::fabs(w);
     if (problem_.positive && w < 0) out.upper = infinity;
   }
   double penalised_squares = squares;
-  if (!problem_.penalty_factor.empty()) {
+  if (problem_.offset >= 0 || !problem_.penalty_factor.empty()) {
     penalised_squares = 0;
     for (std::size_t j = 0; j < risk.features(); ++j)
-      penalised_squares += problem_.factor(j) * risk.w()[j] * risk.w()[j];
+      if (risk.penalizes(j)) penalised_squares += problem_.factor(j) * risk.w()[j] * risk.w()[j];
   }
   // A score is a sum of so many products and of what b is made of; what it errs by passes through the loss with its
   // slope there, which changes by no more than the curvature allows.
@@ -112,6 +113,11 @@ double ColumnCheck::dual(ColumnRisk& risk, double lambda, double scale, double m
                  size = (problem_.positive ? std::max(0.0, v) : std::fabs(v)) + ulps * depth_of(j) + error;
     const double kappa = lambda * rho * problem_.factor(j) * (1 - 8 * epsilon);
     if (!std::isfinite(size)) return 0;
+    if (!risk.penalizes(j)) {
+      value -= problem_.offset_weight() * (v + ulps * depth_of(j) + error + 4 * epsilon * std::fabs(v));
+      value -= 4 * epsilon * std::fabs(value);
+      continue;
+    }
     if (!(size > kappa)) continue;
     if (rho == 1)
       share = std::min(share, kappa / size);

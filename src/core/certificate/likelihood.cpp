@@ -53,7 +53,11 @@ LikelihoodCheck::LikelihoodCheck(const Objective& objective, const double* weigh
       gradient_(columns_, 0.0),
       block_(columns_, 0.0),
       largest_(columns_, 0.0),
-      moved_(columns_, 0.0) {}
+      moved_(columns_, 0.0) {
+  if (objective.offset < 0) return;
+  direction_.assign(weights, weights + objective.dimensions);
+  direction_[static_cast<std::size_t>(objective.offset)] = 0;
+}
 
 void LikelihoodCheck::add(const CheckedRow& row) {
   risk_.add(row);
@@ -65,10 +69,11 @@ void LikelihoodCheck::add(const CheckedRow& row) {
   const double error = epsilon * ((row.x.count + 4.0) * (norm(row.x) * weight_norm_) + 2 * std::fabs(b) +
                                   objective_.loss->argument_size(u, y)) +
                        tiny * (row.x.count + 8.0);
+  const double along = direction_.empty() ? u : dot(row.x, direction()) + b;
   if (objective_.loss->log_link())
-    look_for_recession(row, u, error);
+    look_for_recession(row, along, error);
   else if (!regression)
-    look_for_separation(row, y * u, error);
+    look_for_separation(row, y * along, error);
   add_sums(row, u, y, error);
 }
 
@@ -76,7 +81,7 @@ void LikelihoodCheck::add(const CheckedRow& row) {
 void LikelihoodCheck::look_for_recession(const CheckedRow& row, double u, double error) {
   if (wrong_) return;
   int sign = u > error ? 1 : u < -error ? -1 : 0;
-  if (sign == 0) sign = exact_sign(row.x, weights_, intercept_ != nullptr ? *intercept_ : 0.0);
+  if (sign == 0) sign = exact_sign(row.x, direction(), intercept_ != nullptr ? *intercept_ : 0.0);
   if (row.target > 0 ? sign != 0 : sign > 0)
     wrong_ = true;
   else if (sign < 0)
@@ -90,7 +95,7 @@ void LikelihoodCheck::look_for_separation(const CheckedRow& row, double margin, 
   } else if (margin < -error) {
     wrong_ = true;
   } else {
-    const int sign = exact_sign(row.x, weights_, intercept_ != nullptr ? *intercept_ : 0.0);
+    const int sign = exact_sign(row.x, direction(), intercept_ != nullptr ? *intercept_ : 0.0);
     const int side = sign * (objective_.target(row.label, 0) > 0 ? 1 : -1);
     if (sign == 2 || side < 0)
       wrong_ = true;
@@ -270,12 +275,19 @@ struct LikelihoodCheck::Bound {
   bool valid = false;
 };
 
+/// A weight that is known is no part of the minimum.
+void LikelihoodCheck::leave_out(std::size_t j) const {
+  decouple(gram_, j);
+  gradient_[j] = largest_[j] = moved_[j] = 0;
+}
+
 // Written for sums, not means: with G = WH and Γ = Wg, νR = (ΓᵀG⁻¹Γ · max zᵀG⁻¹z)^½ and ν² = ΓᵀG⁻¹Γ / W.
 double LikelihoodCheck::gap_bound(const Progress& progress) const {
   const double kappa = objective_.loss->self_concordance(), weight = risk_.total_weight();
   if (!within_ || risk_.rows() == 0 || !(kappa * score_error_ < 0.01)) return infinity;
   flush();
   packed_.flush(1.0, gram_, progress);
+  if (objective_.offset >= 0) leave_out(static_cast<std::size_t>(objective_.offset));
   Bound a(gram_, progress);
   if (!a.valid) return infinity;
   const auto n = static_cast<double>(columns_), rows = static_cast<double>(risk_.rows());

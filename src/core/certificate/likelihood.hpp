@@ -5,6 +5,8 @@
 // logistic and poisson (κ = 1). With z = (x, 1), gradient g = (1/W) Σ c φ' z, Hessian H = (1/W) Σ c φ'' z zᵀ,
 // ν² = gᵀH⁻¹g and R = κ max_i ‖z_i‖ in the norm of H⁻¹:
 //
+// an offset, whose weight is known, being no part of z;
+//
 //   if νR < 1, P has a minimum, and P − P* ≤ (νR + (1 − νR) ln(1 − νR)) / R²     (½ν² for R = 0).
 //
 // Proof. Along a direction v with vᵀHv = 1 let q(t) = P at t v from the model. |<z_i, v>| ≤ ‖z_i‖ in the norm of H⁻¹, so
@@ -44,16 +46,20 @@ class LikelihoodCheck final : public Check {
 
  private:
   struct Bound;
+  /// The weights as a direction that scores may grow along for ever: without the offset's, which is known.
+  const double* direction() const { return direction_.empty() ? weights_ : direction_.data(); }
   void add_sums(const CheckedRow& row, double u, double y, double error);
   void look_for_recession(const CheckedRow& row, double u, double error);
   void look_for_separation(const CheckedRow& row, double margin, double error);
   void flush() const;
+  void leave_out(std::size_t j) const;
   double gap_bound(const Progress& progress) const;
 
   Objective objective_;
   const double* weights_;
   const double* intercept_;
   RiskCheck risk_;
+  std::vector<double> direction_;  // empty: the weights
   std::size_t columns_;
   double weight_norm_;
   ShiftedRows shifted_;
@@ -62,14 +68,14 @@ class LikelihoodCheck final : public Check {
   mutable std::vector<double> gradient_;  // Σ c φ' z, of complete blocks
   mutable std::vector<double> block_;
   mutable std::int64_t block_rows_ = 0;
-  std::vector<double> largest_;         // max_i |z_ij|
-  std::vector<double> moved_;           // what merging sums of other origins added, by columns
-  std::int64_t sums_ = 0;               // bounds how many roundings a sum has
-  double slope_error_ = 0;              // Σ c |error of φ'|
-  double slope_mass_ = 0;               // Σ c |φ'|
-  double score_error_ = 0;              // the largest of a score
-  bool within_ = true;                  // all rows are of the model's features
-  bool wrong_ = false, right_ = false;  // rows against, and for, a separation or recession
+  mutable std::vector<double> largest_;  // max_i |z_ij|
+  mutable std::vector<double> moved_;    // what merging sums of other origins added, by columns
+  std::int64_t sums_ = 0;                // bounds how many roundings a sum has
+  double slope_error_ = 0;               // Σ c |error of φ'|
+  double slope_mass_ = 0;                // Σ c |φ'|
+  double score_error_ = 0;               // the largest of a score
+  bool within_ = true;                   // all rows are of the model's features
+  bool wrong_ = false, right_ = false;   // rows against, and for, a separation or recession
 };
 
 }  // namespace margin

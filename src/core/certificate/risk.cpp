@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
@@ -246,14 +247,16 @@ double RiskCheck::primal(std::int32_t o) const {
   const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
   const double rho = objective_.l1_ratio;
   double absolute = 0;
+  if (objective_.offset >= 0 && w[objective_.offset] != objective_.offset_weight) return infinity;
   for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j)
-    absolute += objective_.factor(j) * std::fabs(w[j]);
+    if (objective_.penalises(j)) absolute += objective_.factor(j) * std::fabs(w[j]);
   for (std::int32_t j = 0; objective_.positive && j < objective_.dimensions; ++j)
     if (w[j] < 0) return infinity;
   double weights_size = norms_[at];
-  if (!objective_.penalty_factor.empty() && rho < 1) {
-    Eigen::VectorXd scaled(objective_.dimensions);
-    for (std::int32_t j = 0; j < objective_.dimensions; ++j) scaled(j) = std::sqrt(objective_.factor(j)) * w[j];
+  if ((objective_.offset >= 0 || !objective_.penalty_factor.empty()) && rho < 1) {
+    Eigen::VectorXd scaled = Eigen::VectorXd::Zero(objective_.dimensions);
+    for (std::int32_t j = 0; j < objective_.dimensions; ++j)
+      if (objective_.penalises(j)) scaled(j) = std::sqrt(objective_.factor(j)) * w[j];
     weights_size = lp_norm(scaled.data(), scaled.size(), 2);
   }
   const double b =
@@ -286,6 +289,7 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   for (std::int32_t j = 0; j < d; ++j) out.v(j) = (total_(o, j) + block_(o, j)) / weight;
   out.of_intercept = objective_.constant_feature() * sum.intercept.value() / weight;
   if (!out.v.allFinite() || !std::isfinite(out.of_intercept)) return false;
+  if (objective_.offset >= 0) out.of_offset = std::exchange(out.v(objective_.offset), 0.0);
   // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
   const double vanished = tiny * sum.unseen;
@@ -306,7 +310,11 @@ double RiskCheck::dual(std::int32_t o) const {
   for (double& x : of.v) x = held_part(x);  // what the weights' penalty must hold
   const double mean =
       (sum.conjugate.value() - (8 * epsilon + of.excess) * sum.conjugate_size - tiny * sum.unseen) / total_weight();
-  const double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
+  double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
+  if (objective_.offset >= 0) {
+    least -= objective_.offset_weight * (of.of_offset + (of.moved + 4 * epsilon * std::fabs(of.of_offset)));
+    least -= 4 * epsilon * std::fabs(least);
+  }
   const double value =
       objective_.l1_ratio < 1 ? least - dual_penalty(of.v, of.of_intercept, of.moved) : least * held(of.v, of.moved);
   return value > 0 && value < infinity ? value : 0.0;

@@ -14,6 +14,7 @@
 // side of a that outweighs the other can be scaled down to it. Solvers hand in a that is balanced up to rounding, so
 // what little that takes is bounded instead of computed: with a share δ of the heavier side, at most δ of Σ c|φ*| and of
 // Σ c|a|‖x‖.
+// The weight of an offset is known, and in no penalty: what v has of it is subtracted from D as it is, times that weight.
 // f_j, the penalty factors, are 1 unless given: feature j has λ f_j in place of λ in every term. Weights that must not
 // be negative (P is +∞ where one is) leave v_j below: max(0, v_j) in place of |v_j|. With ρ = 1, the lasso, the second
 // term is the constraint |v_j| ≤ λ f_j, and the intercept is free. Solvers hand in a that meets it up to rounding; what is
@@ -105,6 +106,7 @@ class RiskCheck final : public Check {
   struct DualSum {
     Eigen::VectorXd v;
     double of_intercept = 0, moved = 0, excess = 0;
+    double of_offset = 0;  ///< taken out of v
   };
   bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
   double held_part(double v) const { return objective_.positive ? std::max(0.0, v) : std::fabs(v); }

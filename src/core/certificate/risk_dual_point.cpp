@@ -17,6 +17,7 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
   DualPoint point;
   point.total_weight = total_weight();
   point.offset = -Eigen::Map<const Weights>(weights_, k, d);
+  if (objective_.offset >= 0) point.offset.col(objective_.offset).setZero();  // its weight is known
   point.intercept = Eigen::VectorXd::Zero(k);
   if (constant > 0 && intercept_ != nullptr) point.intercept = -Eigen::Map<const Eigen::VectorXd>(intercept_, k);
   for (std::int32_t o = 0; o < k; ++o) {
@@ -28,6 +29,7 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
     if (!(lower > 0) || !dual_sum(o, sum)) continue;
     double least = 1, size = 0;
     for (std::int32_t j = 0; j < d; ++j) {
+      if (!objective_.penalises(j)) continue;
       const double f = objective_.factor(j), kappa = objective_.lambda * objective_.l1_ratio * f;
       const double left = std::max(0.0, held_part(sum.v(j)) - kappa) / (mu * f);
       least = std::min(least, f);

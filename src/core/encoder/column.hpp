@@ -63,6 +63,7 @@ struct EncoderRules {
   bool reference = false;         ///< beside an intercept without a penalty, one indicator of a column says nothing
   std::int32_t max_categories = 1000;
   std::vector<std::string> exclude = {};
+  std::string offset = {};  ///< a column that stays in its own units
 };
 
 /// Columns are standardised unless the options say otherwise.

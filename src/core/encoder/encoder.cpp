@@ -22,9 +22,13 @@ std::string_view unit_of(ColumnKind kind) {
 
 EncoderRules encoder_rules(const Options& options) {
   const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
-  return {options.missing,          options.standardize || !given,
-          options.unknown_is_error, options.lambda == 0.0 && options.intercept,
-          options.max_categories,   options.exclude};
+  return {options.missing,
+          options.standardize || !given,
+          options.unknown_is_error,
+          options.lambda == 0.0 && options.intercept,
+          options.max_categories,
+          options.exclude,
+          options.offset};
 }
 
 std::string_view option_of_rows(const Options& options) {

@@ -285,7 +285,7 @@ void RowTable::fit_scalars(std::vector<Column>& columns, const Progress& progres
   for (std::size_t j = 0; j < n; ++j)
     if (scalar(columns[j].kind))
       set_units(columns[j], &moments.mean[j], &moments.deviation[j],
-                rules_.standardize && columns[j].kind != ColumnKind::boolean);
+                rules_.standardize && columns[j].kind != ColumnKind::boolean && columns[j].name != rules_.offset);
 }
 
 void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress) const {

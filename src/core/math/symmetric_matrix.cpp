@@ -34,6 +34,12 @@ double SymmetricMatrix::bytes(std::size_t size) {
   return 8 * stride * stride;
 }
 
+void decouple(SymmetricMatrix& matrix, std::size_t j) {
+  for (std::size_t i = 0; i < j; ++i) matrix.row(i)[j] = 0;
+  for (std::size_t k = j + 1; k < matrix.size(); ++k) matrix.row(j)[k] = 0;
+  matrix.row(j)[j] = 1;
+}
+
 bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefinite) {
   constexpr std::size_t block = 4 * width;
   const std::size_t n = matrix.size(), stride = matrix.stride();

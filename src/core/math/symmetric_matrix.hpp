@@ -31,6 +31,9 @@ class SymmetricMatrix {
   LargeArray values_;
 };
 
+/// Takes column `j` out of a system: its row and column become those of the identity.
+void decouple(SymmetricMatrix& matrix, std::size_t j);
+
 /// Replaces the upper triangle by U, A = UᵀU (right-looking, in block rows whose trailing update is the rank_update
 /// kernel). False when a pivot is not positive beyond rounding: the matrix is then partly overwritten. With
 /// `semidefinite`, such a pivot's row of U is set to zero instead: what is left of it is rounding.

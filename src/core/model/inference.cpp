@@ -102,6 +102,7 @@ Inference::Inference(const Model& model, std::optional<Status> status, const Opt
       intercept_(settings.intercept),
       features_(static_cast<std::size_t>(model.terms())),
       columns_(features_ + (intercept_ ? 1 : 0)),
+      offset_(offset_term(model, settings)),
       shifted_(model.terms(), intercept_),
       curvatures_(features_, intercept_ ? 1.0 : 0.0),
       slopes_(features_, intercept_ ? 1.0 : 0.0),
@@ -222,12 +223,18 @@ bool Inference::merge(const std::vector<double>& s, const std::vector<std::strin
 
 std::vector<Coefficient> Inference::result(const Progress& progress) const {
   flush();
-  const double n = mass_.value(), p = static_cast<double>(columns_);
+  std::vector<double> step = gradient_;
+  if (offset_ >= 0) {
+    decouple(hessian_, static_cast<std::size_t>(offset_));
+    step[static_cast<std::size_t>(offset_)] = 0;
+  }
+  const std::size_t estimated = columns_ - (offset_ >= 0 ? 1 : 0);
+  const double n = mass_.value(), p = static_cast<double>(estimated);
   const bool needs_rows = squared_ || options_.covariance != Covariance::classical;
   if (!(n > 0) || (needs_rows && !(n - p > 0)))
     throw Error(ErrorKind::invalid_value,
                 "rows of a weight of " + figure(n) + " leave nothing to measure the spread of " +
-                    std::to_string(columns_) + " coefficients by",
+                    std::to_string(estimated) + " coefficients by",
                 "Give more rows than coefficients.");
   const auto groups = static_cast<double>(cluster_sums_.size());
   if (options_.covariance == Covariance::cluster && !(groups > 1))
@@ -247,7 +254,6 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
                             "Train without these features, or without one of them.", name);
   }
   const double variance = squared_ ? squares_.value() / (n - p) : 1.0;
-  std::vector<double> step = gradient_;
   equations.solve(step.data(), progress);
   double distance = 0;
   for (std::size_t j = 0; j < columns_; ++j) distance += step[j] * gradient_[j];
@@ -274,13 +280,16 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
     scale[k] = model_.encoder->scale(feature);
     centre[k] = model_.encoder->center(feature);
   }
+  const std::size_t known = offset_ >= 0 ? static_cast<std::size_t>(offset_) : columns_;  // has no estimate
   for (std::size_t j = 0; j < columns_; ++j) {
+    if (j == known) continue;
     std::fill(unit.begin(), unit.end(), 0.0);
     unit[j] = j < features_ ? 1 / scale[j] : 1;
     // The intercept of rows that are measured from an origin, and of columns in the units of the table.
     if (j == features_)
       for (std::size_t k = 0; k < features_; ++k)
-        unit[k] = -(k < shifted_.origin().size() ? shifted_.origin()[k] : 0.0) - centre[k] / scale[k];
+        unit[k] =
+            k == known ? 0.0 : -(k < shifted_.origin().size() ? shifted_.origin()[k] : 0.0) - centre[k] / scale[k];
     h = unit;
     equations.solve(h.data(), progress);
     double square = 0;

@@ -32,7 +32,7 @@ struct InferenceOptions {
 /// Throws Error(invalid_option). `clustered`: rows have clusters, which then are the default.
 InferenceOptions parse_inference(const Value::Object& options, bool clustered);
 
-/// Of rows with named columns in the units of these.
+/// Of rows with named columns in the units of these. The offset, whose weight is known, has none.
 struct Coefficient {
   std::int32_t feature = 0;  ///< 0-based; −1: the intercept
   double estimate = 0, std_error = 0;
@@ -75,6 +75,7 @@ class Inference {
   std::optional<ColumnSpace> space_;  // of a model with columns
   bool squared_, intercept_;
   std::size_t features_, columns_;
+  std::int32_t offset_;  // the feature whose weight is known; −1: none
   std::int64_t rows_ = 0;
   ExactSum mass_, squares_;  // n, Σ c s²
   ShiftedRows shifted_;

@@ -7,6 +7,7 @@
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
 #include "core/loss/one_class.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 
 namespace margin {
@@ -25,6 +26,15 @@ std::string_view status_name(Status status) {
       return "time_limit";
   }
   return "unknown";
+}
+
+std::int32_t offset_term(const Model& model, const Options& options) {
+  if (options.offset.empty()) return -1;
+  Options own;
+  own.offset = options.offset;
+  if (model.encoder != nullptr) name_offset(own, *model.encoder);
+  const bool all = model.columns.empty();
+  return offset_feature(own, all ? model.terms() : model.dimensions, all ? nullptr : &model.columns);
 }
 
 std::optional<Status> status_from(std::string_view name) {

@@ -87,6 +87,10 @@ struct Model {
   std::int32_t feature(std::int32_t j) const { return columns.empty() ? j : columns[static_cast<std::size_t>(j)]; }
 };
 
+/// Which weight of a linear model is that of its offset (option `offset_feature` of `options`, those it was trained
+/// with); −1: none.
+std::int32_t offset_term(const Model& model, const Options& options);
+
 /// The status of that name (status_name); nothing for a name that is none.
 std::optional<Status> status_from(std::string_view name);
 

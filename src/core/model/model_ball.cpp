@@ -95,6 +95,8 @@ IntervalAt gap_at(const Model& model, const Options& options, double lambda) {
   const std::string name = "margin_gap_at", reason = without_ball(model, options);
   if (!reason.empty()) refuse(name, reason, trained_otherwise);
   if (options.l1_ratio > 0) refuse(name, "its penalty has an l1 norm", "Train without l1_ratio.");
+  if (!options.offset.empty())
+    refuse(name, "it has an offset, whose weight no lambda moves", "Train at that lambda as well.");
   if (!(lambda > 0 && std::isfinite(lambda)))
     throw Error(ErrorKind::invalid_value, "lambda is " + describe(Value{lambda}) + ", expected a positive number");
   const Objective o = penalty_of(model, options);

@@ -43,6 +43,7 @@ Objective Verification::objective(bool soft) const {
   o.penalty_factor = penalty_factors_;
   o.least_factor = std::min(1.0, least_penalty_factor(options_));
   o.positive = options_.positive;
+  o.offset = offset_;
   o.intercept = options_.intercept;
   o.free_intercept = soft && options_.free_intercept();
   o.intercept_scale = options_.intercept_scale;
@@ -57,6 +58,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
     if (model.encoder != nullptr) name_penalties(own, *model.encoder);
     penalty_factors_ = penalty_factors(own, model.columns.empty() ? model.terms() : model.dimensions,
                                        model.columns.empty() ? nullptr : &model.columns);
+    offset_ = offset_term(model, options);
   }
   if (all_rows && model.dual_weights.has_value()) start_dual_weights();
   dual_counts_ = columns_ > 0 && stumps_of(model.basis.get()) == nullptr;

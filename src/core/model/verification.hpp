@@ -65,6 +65,7 @@ class Verification {
   std::optional<ColumnSpace> space_;  // of a model with columns
   std::shared_ptr<const Loss> loss_;
   std::vector<double> penalty_factors_;  // of the model's weights
+  std::int32_t offset_ = -1;             // of the model's features: the one with a known weight
   std::vector<double> intercept_;        // of regressions: from the center of the targets, as these are
   std::unique_ptr<Check> check_;         // of the model's objective; null: that is not known
   std::unique_ptr<Check> margins_;       // of linear soft margins with classes: their margins as well

@@ -39,6 +39,8 @@ constexpr ForeignName options[] = {
     {" verbose ", "Here it is \"log_level\", or the setting margin.log_level."},
     {" base_estimator estimator weak_learner ", "Here it is \"learners\": 'features' or 'stumps'."},
     {" n_jobs n_threads nthread ", "A training runs in one thread."},
+    {" offset base_margin init_score ", "Here it is \"offset_feature\", one of the features."},
+    {" exposure ", "The logarithm of it is a feature here, named by \"offset_feature\"."},
     {" delta huber_delta ", "Here it is \"smoothing\"."},
 };
 

@@ -105,6 +105,9 @@ const std::vector<OptionRecord>& option_records() {
                "every feature 1", ReadBy::every_training, "soft margins with l1_ratio above 0 and a smooth loss", set_penalty_factor},
               {"positive", "boolean", "only weights of 0 or more, the intercept aside", "false", ReadBy::every_training, "soft margins with l1_ratio above 0 and a smooth loss",
                [](Options& s, std::string_view k, const Value& v) { s.positive = boolean(k, v); }},
+              {"offset_feature", "\"any\"",
+               "the number of a feature from 1, or the name of a column: its weight is 1, known and without penalty",
+               "none", ReadBy::every_training, "soft margins of one output; not sdca, sgd, train_margin_from", set_offset},
               {"epsilon", "double precision", "0 to 1e150: half-width of the tube", "0.1", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });

@@ -155,6 +155,18 @@ void set_penalty_factor(Options& s, std::string_view key, const Value& v) {
   for (const auto& [feature, factor] : *object) s.named_penalty_factor[feature] = number(key, factor, range, valid);
 }
 
+void set_offset(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "the number of a feature from 1, or the name of a column";
+  if (const auto* name = std::get_if<std::string>(&v.data)) {
+    if (name->empty()) refuse(key, v, expected);
+    s.offset = *name;
+    return;
+  }
+  const double feature =
+      number(key, v, expected, [](double x) { return x >= 1 && x <= 2147483647.0 && x == std::floor(x); });
+  s.offset = std::to_string(static_cast<std::int64_t>(feature));
+}
+
 void set_gamma(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "a positive number, 'scale' or 'auto'";
   if (const auto* name = std::get_if<std::string>(&v.data)) {

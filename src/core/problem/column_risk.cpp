@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/loss/registry.hpp"
+#include "core/problem/offset.hpp"
 #include "core/simd/loops.hpp"
 
 namespace margin {
@@ -69,6 +70,7 @@ void ColumnRisk::select(std::int32_t output) {
 
 void ColumnRisk::move(const std::vector<double>& w, double b) {
   w_ = w;
+  hold_offset(problem_, w_);
   b_ = problem_.intercept ? b : 0;
   reach_ = std::fabs(b_);
   std::fill(u_.begin(), u_.end(), b_);
@@ -180,7 +182,7 @@ ColumnRisk::Conjugate ColumnRisk::conjugate(double scale) {
 double ColumnRisk::primal(double lambda) const {
   double absolute = 0, squares = 0;
   for (std::size_t j = 0; j < w_.size(); ++j) {
-    if (w_[j] == 0) continue;
+    if (w_[j] == 0 || !penalizes(j)) continue;
     absolute += factor(j) * std::fabs(w_[j]);
     squares += factor(j) * w_[j] * w_[j];
   }
@@ -196,19 +198,19 @@ ColumnRisk::Interval ColumnRisk::interval(double lambda) {
   const bool ridge = problem_.l1_ratio < 1, positive = problem_.positive;
   for (std::size_t j = 0; j < v_.size(); ++j) {
     const double size = positive ? std::max(0.0, v_[j]) : std::fabs(v_[j]), kappa = l1(lambda, j);
-    if (!(size > kappa)) continue;
+    if (!(size > kappa) || !penalizes(j)) continue;
     largest = std::max(largest, size / kappa);
     if (ridge) excess += (size - kappa) * (size - kappa) / l2(lambda, j);
   }
   if (ridge) {
     const double b = problem_.free_intercept ? 0 : sum_of_constant();
     excess += b * b / (lambda * (1 - problem_.l1_ratio));
-    out.dual = conjugate(1).value / problem_.total_weight - excess / 2;
+    out.dual = conjugate(1).value / problem_.total_weight - held() - excess / 2;
   }
   if (!ridge) {
     // A little further than needed, so that rounding does not leave it outside.
     out.scale = largest >= 1 ? (1 - 1e-12) / largest : 1;
-    out.dual = conjugate(out.scale).value / problem_.total_weight;
+    out.dual = conjugate(out.scale).value / problem_.total_weight - out.scale * held();
   }
   return out;
 }

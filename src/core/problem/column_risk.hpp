@@ -4,6 +4,7 @@
 // With r = l1_ratio, f the penalty factors and B the constant feature of a penalised intercept (certificate/risk.hpp):
 //   P = (1/W) Σ c φ(u_i) + λ Σ f_j (r |w_j| + (1−r)/2 w_j²) + λ (1−r)/2 (b/B)²
 //   D = (1/W) Σ c (−φ*(−t a_i)) − Σ_j max(0, |t v_j| − λ r f_j)² / (2 λ (1−r) f_j),   v = (1/W) Σ c a x,  a = −φ'(u).
+// The weight of an offset is known and in no penalty: D has −w_j t v_j of it in place of its square.
 // With r = 1 the last term is a constraint, |t v_j| ≤ λ f_j, and t scales a down until it is met. Weights that must not
 // be negative leave v_j below: max(0, v_j) in place of |v_j|.
 #pragma once
@@ -61,6 +62,12 @@ class ColumnRisk {
   /// Of the weight of the intercept's column.
   double l2_of_constant(double lambda) const { return problem_.free_intercept ? 0 : lambda * (1 - problem_.l1_ratio); }
   double factor(std::size_t j) const { return problem_.factor(j); }
+  /// Whether the weight of feature j is penalised: an offset's is known.
+  bool penalizes(std::size_t j) const { return static_cast<std::int32_t>(j) != problem_.offset; }
+  /// What the offset takes from the dual value of the point's dual vector; 0 without one.
+  double held() const {
+    return problem_.offset < 0 ? 0 : problem_.offset_weight() * v_[static_cast<std::size_t>(problem_.offset)];
+  }
 
   const std::vector<double>& w() const { return w_; }
   double b() const { return b_; }

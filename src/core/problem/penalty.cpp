@@ -7,18 +7,17 @@ namespace margin {
 
 namespace {
 
-/// The 0-based feature that a key numbers from 1; −1: it is no number.
-std::int64_t feature_of(const std::string& key) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
-  return error == std::errc() && end == key.data() + key.size() && number >= 1 ? number - 1 : -1;
-}
-
 [[noreturn]] void refuse_factor(const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::invalid_option, "option \"penalty_factor\" " + what, hint);
 }
 
 }  // namespace
+
+std::int64_t feature_number(const std::string& key) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
+  return error == std::errc() && end == key.data() + key.size() && number >= 1 ? number - 1 : -1;
+}
 
 void name_penalties(Options& options, const Encoder& encoder) {
   if (options.named_penalty_factor.empty()) return;
@@ -28,7 +27,7 @@ void name_penalties(Options& options, const Encoder& encoder) {
     const std::string& name = key;  // clang 14 captures no structured binding
     const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
     if (column == columns.end()) {
-      if (feature_of(key) >= 0) {
+      if (feature_number(key) >= 0) {
         numbered[key] = factor;
         continue;
       }
@@ -57,7 +56,7 @@ std::vector<double> penalty_factors(const Options& options, std::int32_t feature
     for (std::size_t k = 0; k < size; ++k)
       out[k] = list[columns != nullptr ? static_cast<std::size_t>((*columns)[k]) : k];
   for (const auto& [key, factor] : options.named_penalty_factor) {
-    const std::int64_t feature = feature_of(key);
+    const std::int64_t feature = feature_number(key);
     if (feature < 0)
       refuse_factor("names \"" + key + "\", and the features of these rows have numbers only",
                     "Name them by their numbers from 1, or train on rows with named columns.");

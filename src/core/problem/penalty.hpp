@@ -9,6 +9,9 @@
 
 namespace margin {
 
+/// The 0-based feature that a key numbers from 1; −1: it is no number.
+std::int64_t feature_number(const std::string& key);
+
 /// Columns that the option names become features of the encoder: a column of text gives its factor to each of its
 /// categories. Throws Error(invalid_option) for a name that is no column of it and no number.
 void name_penalties(Options& options, const Encoder& encoder);

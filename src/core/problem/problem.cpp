@@ -8,6 +8,7 @@
 #include "core/kernel/kernel.hpp"
 #include "core/loss/joint.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/problem/range.hpp"
@@ -162,9 +163,10 @@ void set_counts(Problem& p, const Progress& progress) {
 
 /// Sets the units of the targets, and the loss in them: its epsilon or smoothing is a length in the label's units.
 void set_target_units(Problem& p, const Options& s, const Progress& progress) {
-  const TargetRows rows{p.data};
+  const TargetRows rows{p.data, nullptr, 0, p.offset};
   p.target_constant = best_constant(rows, *p.loss, progress);
   if (p.loss->log_link()) {
+    p.mean_count = std::exp(p.offset < 0 ? p.target_constant : best_constant({p.data}, *p.loss, progress));
     set_counts(p, progress);
     return;
   }
@@ -237,7 +239,7 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
 
 }  // namespace
 
-double Problem::smoothness() const { return loss->log_link() ? std::exp(-target_constant) : loss->smoothness(); }
+double Problem::smoothness() const { return loss->log_link() ? 1 / mean_count : loss->smoothness(); }
 
 std::vector<double> class_weights(const Options& s, const std::vector<std::string>& class_names,
                                   const std::vector<double>& mass) {
@@ -300,6 +302,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.l1_ratio = options.l1_ratio;
   p.penalty_factor = penalty_factors(options, data.dimensions());
   p.positive = options.positive;
+  p.offset = offset_feature(options, data.dimensions());
   if ((p.positive || !p.penalty_factor.empty()) && (p.hard_margin || !(p.l1_ratio > 0)))
     throw Error(ErrorKind::unsupported,
                 std::string("option \"") + (p.positive ? "positive" : "penalty_factor") +
@@ -331,6 +334,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     throw Error(ErrorKind::unsupported, "option \"standardize\" means nothing to stumps",
                 "Leave it out: thresholds follow any scale.");
   p.learners = options.learners;
+  if (p.offset >= 0) require_offset_fits(p);
   if (p.hard_margin) {
     check_hard_margin(data, options, method, p.norm);
     if (p.interpolate)

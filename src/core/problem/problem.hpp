@@ -35,6 +35,7 @@ struct Problem {
   double l1_ratio = 0;
   std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
   bool positive = false;               ///< weights of 0 or more
+  std::int32_t offset = -1;            ///< the feature whose weight is known, and not penalised (problem/offset.hpp)
   std::shared_ptr<const Loss> loss;    ///< soft margin only
   std::string loss_name;
   bool intercept = true;
@@ -47,6 +48,7 @@ struct Problem {
   double target_constant = 0;      ///< the best constant score
   double target_center = 0;        ///< the same with an intercept; its penalty is on the distance from here
   double target_scale = 1;         ///< the standard deviation of the targets, with `standardize`
+  double mean_count = 1;           ///< of a log link: the mean of the targets
   std::vector<double> own_target;  ///< of a regression that stands for another problem: in place of the rows' targets
 
   /// Least squares or maximum likelihood: nothing but the rows bounds the weights.
@@ -67,6 +69,8 @@ struct Problem {
   bool one_vs_rest() const { return task == Task::multiclass && (!hard_margin || norm != 2); }
   /// γ of the loss, 0 where it has none; of a log link that of scores near the best constant.
   double smoothness() const;
+  /// Of the offset: 1 in the units of the targets.
+  double offset_weight() const { return 1 / target_scale; }
   double factor(std::size_t j) const { return penalty_factor.empty() ? 1.0 : penalty_factor[j]; }
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/progress.hpp"
+#include "core/problem/offset.hpp"
 
 namespace margin {
 
@@ -76,7 +77,7 @@ FeatureRow RowUnits::row(const FeatureRow& x, std::vector<double>& values) const
                               : dense_row(values.data(), x.count);
 }
 
-Standardization measure(const Dataset& data, bool intercept, const Progress& progress) {
+Standardization measure(const Dataset& data, bool intercept, const Progress& progress, std::int32_t offset) {
   const auto d = static_cast<std::size_t>(data.dimensions());
   Standardization s{std::vector<double>(d, 0.0), std::vector<double>(d, 0.0)};
   double total = 0;
@@ -108,6 +109,10 @@ Standardization measure(const Dataset& data, bool intercept, const Progress& pro
     // A column that is constant up to rounding carries nothing; dividing by its noise would make it the largest.
     s.deviation[j] = deviation > 1e-12 * std::fabs(s.mean[j]) && std::isfinite(deviation) ? deviation : 1.0;
     if (!centre) s.mean[j] = 0;
+  }
+  if (offset >= 0) {
+    s.mean[static_cast<std::size_t>(offset)] = 0;
+    s.deviation[static_cast<std::size_t>(offset)] = 1;
   }
   return s;
 }
@@ -150,7 +155,7 @@ StandardizedRows::StandardizedRows(const Dataset& data, const Options& options, 
   const double features = copied_features(data);
   const bool to_store = data.store() != nullptr && (data.spilled() || !memory.allows(features));
   memory.require(to_store ? static_cast<double>(data.array_bytes()) : features, "the standardised copy of the rows");
-  units_ = measure(data, options.intercept, progress);
+  units_ = measure(data, options.intercept, progress, offset_feature(options, data.dimensions()));
   copy_.emplace(standardized(data, *units_, progress, to_store));
   memory.use(static_cast<double>(copy_->bytes()));
 }

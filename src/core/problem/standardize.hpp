@@ -31,7 +31,8 @@ class RowUnits {
 
 /// Rows that came as dense arrays are centred when there is an intercept to take up the shift; sparse rows and
 /// problems without intercept are only scaled.
-Standardization measure(const Dataset& data, bool intercept, const Progress& progress);
+/// Column `offset` (−1: none) stays as it is.
+Standardization measure(const Dataset& data, bool intercept, const Progress& progress, std::int32_t offset = -1);
 
 /// Weights for x' -> weights for x: w_j / deviation_j, and the intercept takes −Σ w_j mean_j / deviation_j.
 void to_user_units(const Standardization& s, Weights& weights, Eigen::VectorXd& intercept);

@@ -6,19 +6,43 @@
 #include <cstring>
 #include <limits>
 
+#include "core/problem/offset.hpp"
+
 namespace margin {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Calls f(target, weight) for the rows that count.
+double offset_at(const TargetRows& rows, std::int64_t i) {
+  return rows.offset < 0 ? 0.0 : offset_of(rows.data.row(i), rows.offset);
+}
+
+/// Calls f(target less offset, weight) for the rows that count.
 template <class F>
 void for_each_target(const TargetRows& rows, const Progress& progress, F f) {
   for (std::int64_t i = 0; i < rows.data.rows(); ++i) {
     progress.work(8);
-    if (rows.hold(i)) f(rows.data.target(i) + 0.0, rows.data.weight(i));  // −0 is 0
+    if (rows.hold(i)) f(rows.data.target(i) - offset_at(rows, i) + 0.0, rows.data.weight(i));  // −0 is 0
   }
+}
+
+/// The logarithm of the mean of e^offset.
+double log_mean_of_offsets(const TargetRows& rows, const Progress& progress) {
+  double largest = -infinity, sum = 0, weight = 0;
+  for (int pass = 0; pass < 2; ++pass)
+    for (std::int64_t i = 0; i < rows.data.rows(); ++i) {
+      progress.work(16);
+      if (!rows.hold(i)) continue;
+      const double offset = offset_at(rows, i);
+      if (pass == 0) {
+        largest = std::max(largest, offset);
+        continue;
+      }
+      sum += rows.data.weight(i) * std::exp(offset - largest);
+      weight += rows.data.weight(i);
+    }
+  return weight > 0 ? largest + std::log(sum / weight) : 0;
 }
 
 double mean(const TargetRows& rows, const Progress& progress) {
@@ -88,7 +112,12 @@ double quantile(const TargetRows& rows, double share, const Progress& progress) 
 }  // namespace
 
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress) {
-  if (loss.log_link()) return std::log(std::max(mean(rows, progress), std::numeric_limits<double>::min()));
+  if (loss.log_link()) {
+    TargetRows counts = rows;
+    counts.offset = -1;
+    const double all = std::log(std::max(mean(counts, progress), std::numeric_limits<double>::min()));
+    return rows.offset < 0 ? all : all - log_mean_of_offsets(rows, progress);
+  }
   if (!(loss.lipschitz() < infinity)) return mean(rows, progress);
   // Where the loss falls with slope h and rises with slope l, h of h + l lie below the best constant.
   const double high = loss.project(infinity, 0), low = loss.project(-infinity, 0);

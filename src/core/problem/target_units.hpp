@@ -16,13 +16,14 @@ struct TargetRows {
   const Dataset& data;
   const std::vector<std::int32_t>* fold = nullptr;  ///< null: all rows
   std::int32_t left_out = 0;
+  std::int32_t offset = -1;  ///< the feature that predictions contain as it is; −1: none
 
   bool hold(std::int64_t i) const {
     return data.weight(i) > 0 && (fold == nullptr || (*fold)[static_cast<std::size_t>(i)] != left_out);
   }
 };
 
-/// The constant that `loss` likes best as the score of every row, by row weights: the mean where the loss grows as a square
+/// The constant that `loss` likes best as the score of every row (beside its offset), by row weights: the mean where the loss grows as a square
 /// (its logarithm where e^u is the mean), the median (of an even number of rows the middle of both) where it grows as the absolute error, another
 /// quantile where one side of it is steeper. The latter are best for the absolute error and the quantile loss, and near
 /// enough for a loss that is flat or rounded at 0.

@@ -63,6 +63,7 @@ std::uint64_t identity(const Model& m, const Options& o) {
   out(o.standardize);
   out(o.class_weight_balanced);
   out(o.multiclass == Multiclass::joint);
+  if (!o.offset.empty()) out(o.offset);
   for (const auto& [name, weight] : o.class_weight) {
     out(name);
     out(weight);

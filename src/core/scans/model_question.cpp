@@ -22,6 +22,10 @@ void require_plain(const Model& model, const Options& options) {
     throw Error(ErrorKind::unsupported,
                 "the model was trained with standardize: its objective is in units that only its training knew",
                 "margin_verify and margin_evaluate measure it in the units of the rows.");
+  if (!options.offset.empty() || !options.penalty_factor.empty() || !options.named_penalty_factor.empty() ||
+      options.positive)
+    throw Error(ErrorKind::unsupported, "a question has the same penalty on every weight",
+                "margin_verify(model, label, features) recomputes the objective of this model.");
   if (options.class_weight_balanced)
     throw Error(ErrorKind::unsupported, "balanced class weights depend on all rows at once",
                 "Give them as numbers: class_weight => '{\"label\": weight, ...}'.");

@@ -35,6 +35,7 @@ std::optional<Error> reason_against(const Options& o) {
     return refused("option \"calibration\"",
                    "Train with train_margin; loss => 'logistic' gives probabilities by itself.");
   if (o.l1_ratio > 0) return refused("option \"l1_ratio\"", "Train with train_margin.");
+  if (!o.offset.empty()) return refused("option \"offset_feature\"", "Train with train_margin.");
   if (!o.hard_margin() && o.free_intercept())
     return refused("a free intercept", "Train with train_margin, or give intercept => 'penalized'.");
   if (o.initial.has_value())

@@ -275,6 +275,10 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   if (problem.likelihood()) return irls;
   if (joint_of(problem.loss.get()) != nullptr) return joint;
   if (!problem.hard_margin && is_sparse(problem, options)) return prox_newton;
+  if (problem.offset >= 0 && !problem.hard_margin) {
+    const Plan plan = make_plan(problem, options.workspace_limit);
+    return plan.second != nullptr ? *plan.second : newton_cg;
+  }
   return problem.hard_margin ? solver_of_hard_margin(problem.norm, options) : soft_auto;
 }
 

@@ -1,6 +1,7 @@
 #include "core/solvers/idle_outputs.hpp"
 
 #include "core/loss/loss.hpp"
+#include "core/problem/offset.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -9,7 +10,9 @@ std::vector<double> risk_of_constant(const Problem& problem, double score, Run& 
   std::vector<double> risk(static_cast<std::size_t>(problem.outputs()), 0.0);
   if (problem.task != Task::multiclass) {
     for (std::int64_t i = 0; i < problem.rows(); ++i) {
-      risk[0] += problem.weight(i) / problem.total_weight * problem.loss->value(score, problem.target(i, 0));
+      const double u =
+          problem.offset < 0 ? score : score + problem.offset_weight() * offset_of(problem.data.row(i), problem.offset);
+      risk[0] += problem.weight(i) / problem.total_weight * problem.loss->value(u, problem.target(i, 0));
       run.work(16);
     }
     return risk;

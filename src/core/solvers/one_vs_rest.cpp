@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/polled.hpp"
+#include "core/problem/offset.hpp"
 
 namespace margin {
 
@@ -18,6 +19,7 @@ Solution zero_solution(const Problem& problem, std::string_view solver, const Pr
   s.solver = solver;
   s.status = Status::optimal;
   s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
+  hold_offset(problem, s.weights);
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   s.dual = polled_zeros(problem.rows(), problem.outputs(), progress);
   return s;

@@ -81,6 +81,10 @@ const std::vector<const Solver*>& all_solvers() {
 
 namespace {
 
+bool holds_offset(const Solver& solver) {
+  return &solver == &newton || &solver == &newton_cg || &solver == &prox_newton || &solver == &irls;
+}
+
 template <class List, class T>
 bool contains(const List& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -189,6 +193,10 @@ const Solver& choose_solver(const Problem& problem, const Options& options) {
           ? "options \"penalty_factor\" and \"positive\" are for \"prox_newton\" alone, with a smooth loss"
       : one_class_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::one_class) == 0
           ? "one-class machines are trained by \"one_class\", with a kernel by \"smo\""
+      : problem.offset >= 0 && !holds_offset(solver)
+          ? "option \"offset_feature\" is for \"newton\", \"newton_cg\", \"prox_newton\" and \"irls\" alone"
+      : problem.offset >= 0 && problem.l1_ratio > 0 && &solver != &prox_newton
+          ? "with an offset, l1_ratio above 0 is for \"prox_newton\" alone, with a smooth loss"
       : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
                                                      : solver.unsupported_reason(problem);
   if (!reason.empty())

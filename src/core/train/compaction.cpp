@@ -6,6 +6,7 @@
 #include "core/base/progress.hpp"
 #include "core/data/column_map.hpp"
 #include "core/data/stump_basis.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -17,10 +18,11 @@ namespace {
 constexpr std::int32_t narrow = 1024;
 constexpr std::int32_t worthwhile_share = 4;
 
-/// The columns that rows use; nullopt when they are too many.
-std::optional<ColumnMap> columns_in_use(const Dataset& data, const Progress& progress) {
+/// The columns that rows use, and the offset's, which has a weight whatever they are; nullopt when they are too many.
+std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& options, const Progress& progress) {
   const std::int32_t most = data.dimensions() / worthwhile_share;
   ColumnMap used(data.dimensions());
+  if (const std::int32_t offset = offset_feature(options, data.dimensions()); offset >= 0) used.insert(offset);
   for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
     const Row x = data.row(i);
     if (x.indices != nullptr) {
@@ -51,7 +53,7 @@ bool may_compact(const Dataset& data, const Options& s) {
 
 std::int32_t solved_width(const Dataset& data, const Options& options, const Progress& progress) {
   if (!may_compact(data, options)) return data.dimensions();
-  const std::optional<ColumnMap> used = columns_in_use(data, progress);
+  const std::optional<ColumnMap> used = columns_in_use(data, options, progress);
   return used.has_value() ? used->size() : data.dimensions();
 }
 
@@ -62,7 +64,7 @@ Compaction::Compaction(const Dataset& data, const Options& options, const Progre
   const auto arrays = static_cast<double>(data.array_bytes()), features = static_cast<double>(data.feature_bytes());
   const bool in_memory = !data.spilled() && memory.allows(arrays + features);
   if (!in_memory && (data.store() == nullptr || !memory.allows(arrays))) return;
-  const std::optional<ColumnMap> used = columns_in_use(data, progress);
+  const std::optional<ColumnMap> used = columns_in_use(data, options, progress);
   if (!used.has_value()) return;
   copy_.emplace(data.with_columns(*used, progress, !in_memory));
   columns_ = used->columns();
@@ -104,6 +106,8 @@ void Compaction::take(InitialModel& model) const {
 void Compaction::take(Options& options) const {
   options.penalty_factor = penalty_factors(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   options.named_penalty_factor.clear();
+  const std::int32_t offset = offset_feature(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
+  if (offset >= 0) options.offset = std::to_string(offset + 1);
 }
 
 void Compaction::give_back(Model& model) const {

@@ -25,8 +25,8 @@ class Compaction {
 
   /// A model to start from, in the columns of rows(). Throws Error(wrong_dimensions).
   void take(InitialModel& model) const;
-  /// The option `penalty_factor` as a list for the columns of rows(); none where it says nothing. Throws
-  /// Error(invalid_option).
+  /// The option `penalty_factor` as a list for the columns of rows(), none where it says nothing; `offset_feature` as
+  /// one of these. Throws Error(invalid_option).
   void take(Options& options) const;
   /// A model of rows(), as one of the rows that were given.
   void give_back(Model& model) const;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/loss/loss.hpp"
+#include "core/problem/offset.hpp"
 
 namespace margin {
 
@@ -19,6 +20,7 @@ void to_label_units(const Problem& problem, const Options& options, Model& model
                     Eigen::VectorXd& intercept) {
   if (problem.task != Task::regression || problem.interpolate) return;
   weights *= problem.target_scale;
+  if (problem.offset >= 0) weights.col(problem.offset).setOnes();
   intercept = (intercept * problem.target_scale).array() + problem.target_center;
   model.constant = model.prediction(problem.target_constant);
   if (options.intercept) model.target_center = problem.target_center;
@@ -40,7 +42,8 @@ double constant_failure(const Problem& p, const Progress& progress) {
     double sum = 0;
     for (std::int64_t i = 0; i < p.rows(); ++i) {
       progress.work(32);
-      sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
+      const double o = p.offset < 0 ? 0.0 : p.offset_weight() * offset_of(p.data.row(i), p.offset);
+      sum += p.weight(i) * p.loss->value(u + o, p.target(i, 0));
     }
     return sum / p.total_weight;
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/problem/offset.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
 #include "core/train/compaction.hpp"
@@ -53,7 +54,9 @@ std::vector<double> follow_path(const Dataset& given_rows, const Options& given,
   compaction.take(settings);
   if (given.standardize) {
     settings.standardize = false;
-    if (data.outcome() == Dataset::Outcome::targets) settings.target_scale = target_deviation({data}, progress);
+    if (data.outcome() == Dataset::Outcome::targets)
+      settings.target_scale =
+          target_deviation({data, nullptr, 0, offset_feature(settings, data.dimensions())}, progress);
   }
   settings.lambda = 1;
   if (is_sparse_path(settings)) {

@@ -11,6 +11,7 @@
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/thresholds.hpp"
@@ -43,11 +44,12 @@ void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& interc
 
 /// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
 /// certificate says how far from the optimum it is. True if there was one.
-bool keep_finite(Solution& s, const Progress& progress) {
+bool keep_finite(const Problem& problem, Solution& s, const Progress& progress) {
   bool kept = true;
   for (Eigen::Index o = 0; o < s.weights.rows(); ++o) {
     if (s.weights.row(o).allFinite() && (o >= s.intercept.size() || std::isfinite(s.intercept(o)))) continue;
     s.weights.row(o).setZero();
+    hold_offset(problem, s.weights);
     if (o < s.intercept.size()) s.intercept(o) = 0;
     kept = false;
   }
@@ -91,7 +93,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   }
 
   Solution solution = solver.solve(problem, options, progress);
-  if (keep_finite(solution, progress)) solution.status = Status::iteration_limit;
+  if (keep_finite(problem, solution, progress)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
   for (double& b : solution.intercept) b = rounded_intercept(problem, b);
@@ -102,6 +104,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
                               progress, &model.dual_point);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
     solution.weights.setZero();  // their value is no number: that of 0 is
+    hold_offset(problem, solution.weights);
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
     model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
@@ -112,7 +115,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   model.certificate.constant_failure = constant_failure(problem, progress);
   // Predictions that agree with their labels, whose unit is that of their mean, to 10 digits.
   if (problem.loss != nullptr && problem.loss->log_link())
-    model.certificate.negligible = exact_fit * std::exp(problem.target_constant);
+    model.certificate.negligible = exact_fit * problem.mean_count;
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);

@@ -2,6 +2,7 @@
 // the aggregate's memory context, past a share of margin.memory_limit in a temporary file.
 #include "pg/functions/train_agg.hpp"
 
+#include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
 #include "pg/functions/group_errors.hpp"
@@ -257,12 +258,16 @@ RowRules row_rules(const Options& settings) {
 }
 
 Options settings_for(const CollectedRows& rows, Options settings) {
-  if (rows.encoder != nullptr) name_penalties(settings, *rows.encoder);
+  if (rows.encoder != nullptr) {
+    name_penalties(settings, *rows.encoder);
+    name_offset(settings, *rows.encoder);
+  }
   if (rows.encoder == nullptr || !settings.standardize) return settings;
   settings.standardize = false;
   if (rows.data.outcome() != Dataset::Outcome::targets || settings.hard_margin()) return settings;
   InterruptProgress progress;
-  settings.target_scale = target_deviation({rows.data}, progress);
+  settings.target_scale =
+      target_deviation({rows.data, nullptr, 0, offset_feature(settings, rows.data.dimensions())}, progress);
   return settings;
 }
 

@@ -21,12 +21,13 @@ double rounded(double value) {
   return std::strtod(text, nullptr);
 }
 
-std::string useless_message(const Model& model) {
+std::string useless_message(const Model& model, const Options& options) {
   const Certificate& c = model.certificate;
   if (model.task == Task::regression)
     return "the model is worse than a constant: its mean loss on the training rows is " +
            (c.constant_failure > 0 ? figure(c.failure / c.constant_failure) + " times that of" : "not 0 as that of") +
-           " predicting " + number_text(rounded(model.constant.value_or(0))) + " for every row";
+           " predicting " + number_text(rounded(model.constant.value_or(0))) + " for every row" +
+           (options.offset.empty() ? "" : ", but for its offset");
   return "the model is worse than a constant: training rows of a weight of " + figure(c.failure) +
          " are on the wrong side, where predicting the largest class for every row would miss " +
          figure(c.constant_failure);
@@ -58,7 +59,7 @@ void TrainingWarnings::give(const Model& model, const Options& options) {
   if (useless_ == most_warnings + 1)
     warn("further models of this statement are worse than a constant", "margin_evaluate shows how good each is.");
   else
-    warn(useless_message(model), useless_hint(model, options));
+    warn(useless_message(model, options), useless_hint(model, options));
 }
 
 /// What is certified, and what to change.

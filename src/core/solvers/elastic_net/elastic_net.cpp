@@ -70,7 +70,7 @@ double ElasticNet::largest_lambda() {
     risk_.combine();
     double largest = 0;
     for (std::size_t j = 0; j < risk_.features(); ++j) {
-      const double v = risk_.sums()[j];
+      const double v = risk_.penalizes(j) ? risk_.sums()[j] : 0.0;
       largest = std::max(largest, (p.positive ? std::max(0.0, v) : std::fabs(v)) / risk_.l1(1, j));
     }
     const bool settled = !p.intercept || p.free_intercept || std::fabs(largest - lambda) <= 1e-9 * largest;
@@ -103,6 +103,7 @@ void ElasticNet::choose_features(double lambda) {
   const double held = last_lambda_ > lambda ? std::max(0.5, 2 - last_lambda_ / lambda) : near_bound;
   std::vector<std::pair<double, std::size_t>> others;
   for (std::size_t j = 0; j < d; ++j) {
+    if (!risk_.penalizes(j)) continue;
     const double size = (p.positive ? v[j] : std::fabs(v[j])) / risk_.l1(lambda, j);
     if (w[j] != 0)
       set_.push_back(j);
@@ -165,6 +166,8 @@ void ElasticNet::fill_matrix() {
     }
   }
   block.flush(1, sum, progress);
+  // All features are in a narrow set: an offset, whose weight nothing moves, stands apart there.
+  if (narrow() && p.offset >= 0) decouple(sum, static_cast<std::size_t>(p.offset));
   stride_ = (size + 7) / 8 * 8;
   matrix_.assign(stride_ * size, 0.0);
   for (std::size_t i = 0; i < size; ++i)
@@ -223,10 +226,11 @@ bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double want
     L1Coordinates q;
     q.positive = p.positive;
     for (const std::size_t j : set_) {
+      const bool penalized = risk_.penalizes(j);
       q.z.push_back(w[j]);
-      q.g.push_back(-risk_.sums()[j]);
-      q.l1.push_back(risk_.l1(lambda, j));
-      q.l2.push_back(risk_.l2(lambda, j));
+      q.g.push_back(penalized ? -risk_.sums()[j] : 0);
+      q.l1.push_back(penalized ? risk_.l1(lambda, j) : 0);
+      q.l2.push_back(penalized ? risk_.l2(lambda, j) : 0);
     }
     if (p.intercept) {
       q.z.push_back(b / constant);

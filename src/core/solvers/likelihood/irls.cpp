@@ -15,6 +15,7 @@
 #include "core/loss/registry.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/math/normal_equations.hpp"
+#include "core/problem/offset.hpp"
 #include "core/solvers/likelihood/separation.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/one_vs_rest.hpp"
@@ -78,6 +79,7 @@ class Fit {
       y_[i] = p.target(static_cast<std::int64_t>(i), 0);
       run.work(8);
     }
+    hold_offset(p, w);
   }
 
   /// Throws Error(invalid_value): nothing tells some features apart.
@@ -94,6 +96,8 @@ class Fit {
 
  private:
   double value_at(double t) const;
+  void sum_hessian();
+  double known_part(std::int64_t i) const;
 
   const Problem& p_;
   Run& run_;
@@ -123,7 +127,7 @@ void Fit::require_regular() {
     rows += weight_[i] > 0 ? 1 : 0;
   }
   run_.work(static_cast<double>(n_));
-  const auto columns = static_cast<std::int64_t>(rows_.columns());
+  const auto columns = static_cast<std::int64_t>(rows_.columns()) - (p_.offset >= 0 ? 1 : 0);
   const char* const advice =
       "Leave features out, or give a lambda above 0: it always has one optimum; standardize => true centres columns.";
   if (rows < columns)
@@ -131,11 +135,16 @@ void Fit::require_regular() {
                 "lambda => 0 asks " + std::to_string(rows) + " rows for " + std::to_string(columns) +
                     " coefficients, which more than one choice of them would fit alike",
                 advice);
-  hessian_.set_zero();
-  gram_.add(weight_.data(), hessian_);
+  sum_hessian();
   const NormalEquations equations(hessian_, p_.intercept, run_);
   if (equations.regular()) return;
   throw DependentFeatures("lambda => 0 has no unique optimum: ", equations.dependent(), p_.dimensions(), advice);
+}
+
+void Fit::sum_hessian() {
+  hessian_.set_zero();
+  gram_.add(weight_.data(), hessian_);
+  if (rows_.held() < rows_.columns()) decouple(hessian_, rows_.held());
 }
 
 void Fit::evaluate() {
@@ -152,11 +161,11 @@ void Fit::evaluate() {
   });
   value = sum.value();
   rows_.combine(moved_.data(), gradient.data());
+  if (rows_.held() < rows_.columns()) gradient[rows_.held()] = 0;  // nothing moves its weight
 }
 
 bool Fit::step() {
-  hessian_.set_zero();
-  gram_.add(weight_.data(), hessian_);
+  sum_hessian();
   const NormalEquations equations(hessian_, p_.intercept, run_);
   if (!equations.regular()) return false;
   for (std::size_t j = 0; j < gradient.size(); ++j) direction[j] = -gradient[j];
@@ -195,9 +204,15 @@ bool Fit::descend() {
 double Fit::least_margin() const {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n_; ++i)
-    if (p_.weight(static_cast<std::int64_t>(i)) > 0) least = std::min(least, y_[i] * u[i]);
+    if (const auto row = static_cast<std::int64_t>(i); p_.weight(row) > 0)
+      least = std::min(least, y_[i] * (u[i] - known_part(row)));
   run_.work(4.0 * static_cast<double>(n_));
   return least;
+}
+
+/// What the offset adds to the score of a row.
+double Fit::known_part(std::int64_t i) const {
+  return p_.offset < 0 ? 0.0 : p_.offset_weight() * offset_of(p_.data.row(i), p_.offset);
 }
 
 double Fit::largest_score() const {
@@ -215,10 +230,10 @@ Solution Irls::solve(const Problem& p, const Options& options, const Progress& p
   const bool classes = p.task == Task::binary, counts = p.loss->log_link();
   const double total = p.total_weight;
   const double start = (p.target_constant - p.target_center) / p.target_scale;  // 0 for classes
-  if (p.intercept && start != 0 && !(counts && start < -runaway_score)) {
+  // With an offset this one may lie far from 0 while the scores do not.
+  if (p.intercept && start != 0 && !(counts && start < -runaway_score && p.offset < 0))
     fit.w.back() = start / p.intercept_scale;
-    fit.rows().scores(fit.w.data(), fit.u.data());
-  }
+  if (p.offset >= 0 || fit.w.back() != 0) fit.rows().scores(fit.w.data(), fit.u.data());
   double before = std::numeric_limits<double>::infinity(), first = 0;
   s.status = Status::iteration_limit;
   for (;; ++s.iterations) {
@@ -256,6 +271,7 @@ Solution Irls::solve(const Problem& p, const Options& options, const Progress& p
     before = fit.square;
     if (!fit.descend()) break;
   }
+  hold_offset(p, fit.w);  // a separating direction has none
   for (std::int32_t j = 0; j < p.dimensions(); ++j) s.weights(0, j) = fit.w[static_cast<std::size_t>(j)];
   if (p.intercept) s.intercept[0] = fit.w.back() * p.intercept_scale;
   for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows()); ++i)

@@ -68,7 +68,7 @@ AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLos
 }
 
 double AugmentedLagrangian::inner_product(const std::vector<double>& v, const std::vector<double>& w) const {
-  return simd().dot_dd(v.data(), w.data(), p_.rows.penalized());
+  return p_.rows.penalized_product(v.data(), w.data());
 }
 
 double AugmentedLagrangian::norm_w() const { return inner_product(w, w); }
@@ -148,6 +148,11 @@ void AugmentedLagrangian::evaluate(bool fresh) {
     excess_ += (v_[j] - fixed_[j]) * w[j];
     r_[j] = (j < p_.rows.penalized() ? w[j] : 0.0) - v_[j];
     if (j == p_.rows.penalized()) continue;
+    if (j == p_.rows.held()) {  // the dual has w v of it in place of v²/2
+      r_[j] = 0;
+      norm_v_ += 2 * w[j] * v_[j];
+      continue;
+    }
     residual_ += r_[j] * r_[j];
     norm_v_ += v_[j] * v_[j];
   }
@@ -185,9 +190,10 @@ bool AugmentedLagrangian::factored() {
       const double* from = gram.row(j);
       double* to = factor.row(j);
       for (std::size_t k = j; k < w.size(); ++k) to[k] = kappa * from[k];
-      to[j] += (j < p_.rows.penalized() || to[j] == 0 ? 1 : 0) + damping * to[j];
+      to[j] += (p_.rows.penalizes(j) || to[j] == 0 ? 1 : 0) + damping * to[j];
     }
     p_.rows.run().work(0.5 * static_cast<double>(w.size() * w.size()));
+    if (p_.rows.held() < w.size()) decouple(factor, p_.rows.held());
     if (!factorise(factor, p_.rows.run())) continue;
     for (std::size_t j = 0; j < w.size(); ++j) d_[j] = -r_[j];
     solve_factored(factor, d_.data());

@@ -62,6 +62,7 @@ void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<doub
   }
   if (rows_.free_intercept() && !weight_.empty()) q[rows_.features()] = 0;
   if (constant != 0) q[rows_.features()] += mass * constant;
+  if (rows_.held() < q.size()) q[rows_.held()] = p[rows_.held()];
 }
 
 void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& r, double accuracy,

@@ -7,7 +7,7 @@
 
 namespace margin {
 
-/// Solves (I + factor · Σ weight_i x_i x_iᵀ) d = −r, with 0 in I for the column of a free intercept. A product reads the rows of positive weight once; the
+/// Solves (I + factor · Σ weight_i x_i x_iᵀ) d = −r, with 0 in I for the column of a free intercept, and without x for that of an offset. A product reads the rows of positive weight once; the
 /// preconditioner is the diagonal, so that columns of any scale, each in its own unit, are alike.
 class ConjugateGradients {
  public:

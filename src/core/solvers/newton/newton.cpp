@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/problem/offset.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/newton/gram.hpp"
@@ -152,6 +153,7 @@ class NewtonCg final : public Solver {
 
 std::string Newton::unsupported_reason(const Problem& p) const {
   if (std::string reason = refusal_of_second_order(p); !reason.empty()) return reason;
+  if (p.offset >= 0 && p.rows() < columns_of(p)) return "it has no offset where rows are fewer than features";
   if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
     return "it solves linear systems of the smaller of " + std::to_string(p.rows()) + " rows and " +
            std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
@@ -189,6 +191,7 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
     // Far below its place, an exponential says nothing of where that is.
     if (p.loss->log_link() && p.intercept) point.w[static_cast<std::size_t>(d)] = p.target_constant / constant_of(p);
     if (options.initial.has_value()) start_from(*options.initial, p, o, point);
+    hold_offset(p, point.w);
     const NewtonProblem problem(p, o, systems, run);
     const Status status =
         p.loss->smooth() ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);

@@ -91,7 +91,7 @@ double Rounds::primal() const {
                                : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
   }
   p_.rows.run().work(8.0 * static_cast<double>(n_));
-  return 0.5 * simd().dot_dd(w_.data(), w_.data(), p_.rows.penalized()) + sum;
+  return 0.5 * p_.rows.penalized_product(w_.data(), w_.data()) + sum;
 }
 
 // The size of a residual: 1 for margins, the mean absolute one for a regression.
@@ -158,7 +158,8 @@ bool Rounds::certified() {
     dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
   }
   p_.rows.combine(coefficient.data(), v.data());
-  dual -= 0.5 * simd().dot_dd(v.data(), v.data(), p_.rows.penalized());
+  dual -= 0.5 * p_.rows.penalized_product(v.data(), v.data());
+  if (const std::size_t held = p_.rows.held(); held < v.size()) dual -= w_[held] * v[held];
   primal_ = primal();
   gap_ = primal_ - dual;
   progress_.record(primal_, dual);

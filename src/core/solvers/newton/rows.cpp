@@ -20,7 +20,8 @@ NewtonRows::NewtonRows(const Problem& problem, Run& run)
       constant_(problem.free_intercept ? 1.0
                 : problem.intercept    ? problem.intercept_scale
                                        : 0.0),
-      free_(problem.free_intercept) {}
+      free_(problem.free_intercept),
+      held_(problem.offset >= 0 ? static_cast<std::size_t>(problem.offset) : columns()) {}
 
 NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
     : data_(all.data_),
@@ -29,8 +30,15 @@ NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
       rows_(static_cast<std::int64_t>(which_.size())),
       features_(all.features_),
       constant_(all.constant_),
-      free_(all.free_) {
+      free_(all.free_),
+      held_(all.held_) {
   for (std::int64_t& i : which_) i = all.source(i);
+}
+
+double NewtonRows::penalized_product(const double* v, const double* w) const {
+  if (held_ == columns()) return simd().dot_dd(v, w, penalized());
+  const std::size_t after = held_ + 1;
+  return simd().dot_dd(v, w, held_) + simd().dot_dd(v + after, w + after, penalized() - after);
 }
 
 void NewtonRows::scores(const double* w, double* u) const {

@@ -24,6 +24,11 @@ class NewtonRows {
   bool free_intercept() const { return free_; }  ///< the last column is not regularised
   /// Columns that are: the first ones.
   std::size_t penalized() const { return columns() - (free_ ? 1 : 0); }
+  /// The column of an offset, whose weight is known and not penalised; columns() without one.
+  std::size_t held() const { return held_; }
+  bool penalizes(std::size_t j) const { return j < penalized() && j != held_; }
+  /// <v, w> over the columns that are penalised.
+  double penalized_product(const double* v, const double* w) const;
   /// Index of row i in the data set.
   std::int64_t source(std::int64_t i) const { return which_.empty() ? i : which_[static_cast<std::size_t>(i)]; }
   Row row(std::int64_t i) const { return data_.row(source(i)); }
@@ -51,6 +56,7 @@ class NewtonRows {
   std::size_t features_;
   double constant_;
   bool free_;
+  std::size_t held_;
 };
 
 }  // namespace margin

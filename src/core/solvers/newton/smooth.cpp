@@ -101,7 +101,7 @@ class SmoothNewton {
 
  private:
   /// ‖v‖² of the columns that are penalised.
-  double squared(const std::vector<double>& v) const { return simd().dot_dd(v.data(), v.data(), p_.rows.penalized()); }
+  double squared(const std::vector<double>& v) const { return p_.rows.penalized_product(v.data(), v.data()); }
   double allowed_imbalance() const;
   void centre(const SlopeAt& here, double accuracy);
   template <class L>
@@ -187,7 +187,8 @@ void SmoothNewton::gradient() {
     centre(at, accuracy);
   }
   p_.rows.combine(coefficient_.data(), r_.data());
-  for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (j < p_.rows.penalized() ? w_[j] : 0.0) - r_[j];
+  for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (p_.rows.penalizes(j) ? w_[j] : 0.0) - r_[j];
+  if (p_.rows.held() < r_.size()) r_[p_.rows.held()] = 0;  // nothing moves it
   primal_ = 0.5 * squared(w_) + sum;
   gap_ = 0.5 * squared(r_);
   if (!free) return;
@@ -218,9 +219,10 @@ void SmoothNewton::direction() {
   for (double damping = 0;; damping = damping == 0 ? 1e-13 : 100 * damping) {
     hessian.set_zero();
     gram.add(coefficient_.data(), hessian);
+    if (p_.rows.held() < w_.size()) decouple(hessian, p_.rows.held());
     for (std::size_t j = 0; j < w_.size(); ++j) {
       double& h = hessian.row(j)[j];
-      h += (j < p_.rows.penalized() || h == 0 ? 1 : 0) + damping * h;
+      h += (p_.rows.penalizes(j) || h == 0 ? 1 : 0) + damping * h;
     }
     if (factorise(hessian, p_.rows.run()) || damping > 1) break;
   }
@@ -241,7 +243,7 @@ SmoothNewton::Line SmoothNewton::along(double t) const {
       line.slope += p_.cost[i] * c.slope[k] * du_[i];
     }
   });
-  const double wd = simd().dot_dd(w_.data(), d_.data(), p_.rows.penalized()), dd = squared(d_);
+  const double wd = p_.rows.penalized_product(w_.data(), d_.data()), dd = squared(d_);
   line.value += 0.5 * squared(w_) + t * wd + 0.5 * t * t * dd;
   line.slope += wd + t * dd;
   return line;

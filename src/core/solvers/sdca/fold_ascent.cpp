@@ -49,6 +49,7 @@ std::string FoldAscent::unsupported_reason(const Options& s) {
   if (s.solver != "auto" && named != &sdca && named != &soft_auto) return "another solver is asked for";
   if (!s.kernel.empty() && s.kernel != "linear") return "it has no kernels";
   if (s.l1_ratio > 0) return "it has no elastic net";
+  if (!s.offset.empty()) return "it has no offset";
   if (!s.loss.empty() && make_loss(s.loss, s)->log_link()) return "means are no linear function of scores";
   if (s.multiclass == Multiclass::joint) return "it trains one class against the rest";
   if (s.order != Order::permutation || s.output != margin::Output::last || s.start != Start::zero)
