@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures classes trained jointly against scikit-learn and LIBLINEAR and writes the tables into docs/benchmarks.md:
-# bench/joint.sh [NAME...], by default softmax, crammer_singer and unseen. Starts a throw-away server. Needs ../shared/data.
+# bench/joint.sh [NAME...], by default softmax, crammer_singer and unseen. Names of data sets among them (digits8x8): these
+# alone, printed instead of written. Starts a throw-away server. Needs ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
 need_packages "${packages_build[@]}" cmake liblinear-dev libsvm-dev python3 python3-numpy python3-scipy python3-sklearn xz-utils

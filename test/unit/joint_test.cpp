@@ -11,6 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/certificate/balanced_flows.hpp"
 #include "core/model/verification.hpp"
+#include "core/solvers/joint/face.hpp"
 #include "core/solvers/joint/terms.hpp"
 #include "core/train/train.hpp"
 #include "newton_problems.hpp"
@@ -374,6 +375,73 @@ TEST(Joint, a_previous_model_saves_iterations) {
     o.initial->weights.pop_back();
     EXPECT_THROW(train(data, o, Progress()), Error);
   }
+}
+
+// With one product it goes through the rows, with many through inner products of the rows of each class: D rises, p
+// stays in the simplices, W stays that of p, and the slopes of classes that keep weight become equal.
+TEST(Joint, steps_on_a_face_lead_to_its_maximum) {
+  for (const int k : {3, 30})
+    for (const int most : {1, 400}) {
+      SCOPED_TRACE(std::to_string(k) + " classes, products " + std::to_string(most));
+      const Dataset data = make_dataset(sample(5, 80, 6, true, k), true, k);
+      const Options o = joint_options("hinge", 0.02, 1e-6, "penalized");
+      const Problem problem = make_problem(data, o);
+      const Progress progress;
+      margin::Run run(o, progress, "joint", 1000);
+      const JointRows rows(problem, run);
+      const JointTerms terms(rows, JointLoss::Form::crammer_singer);
+      std::int64_t iterations = 0;
+      JointNewton newton(problem, rows, terms, 1e-6, run, iterations);
+      const auto n = static_cast<std::size_t>(rows.rows()), stride = rows.stride();
+      JointPoint point{LargeArray(rows.size(), 0.0), LargeArray(n * stride, 0.0), LargeArray(n * stride, 0.0)};
+      std::vector<std::int32_t> all;
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto y = static_cast<std::size_t>(rows.label(static_cast<std::int64_t>(i)));
+        point.p[i * stride + y] = 0.6;
+        point.p[i * stride + (y + 1) % static_cast<std::size_t>(k)] = 0.3;
+        point.p[i * stride + (y + 2) % static_cast<std::size_t>(k)] += 0.1;
+        all.push_back(static_cast<std::int32_t>(i));
+      }
+      newton.weights_of(point.p, point.w);
+      const auto value = [&] {
+        double sum = -newton.penalty(point.w);
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto row = static_cast<std::int64_t>(i);
+          sum += rows.cost(row) * (1 - point.p[i * stride + static_cast<std::size_t>(rows.label(row))]);
+        }
+        return sum;
+      };
+      JointFace face(rows, run);
+      const LargeArray before = point.p;
+      double last = value();
+      const double first = last;
+      for (int step = 0; step < 40; ++step) {
+        face.step(point, all, most);
+        EXPECT_GE(value(), last - 1e-10 * std::fabs(last));
+        last = value();
+      }
+      EXPECT_GT(last, first);
+      LargeArray fresh(rows.size());
+      newton.weights_of(point.p, fresh);
+      for (std::size_t j = 0; j < fresh.size(); ++j) EXPECT_NEAR(point.w[j], fresh[j], 1e-9);
+      rows.all_scores(fresh.data(), point.s.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        double sum = 0, low = 1e300, high = -1e300;
+        for (std::size_t c = 0; c < stride; ++c) {
+          const double p = point.p[i * stride + c];
+          EXPECT_GE(p, 0);
+          EXPECT_LE(p > 0, before[i * stride + c] > 0);
+          sum += p;
+          if (!(p > 0)) continue;
+          const bool own = static_cast<std::int32_t>(c) == rows.label(static_cast<std::int64_t>(i));
+          const double slope = point.s[i * stride + c] + (own ? 0.0 : 1.0);
+          low = std::min(low, slope);
+          high = std::max(high, slope);
+        }
+        EXPECT_NEAR(sum, 1, 1e-12);
+        if (most > 1) EXPECT_LE(high - low, 1e-5);
+      }
+    }
 }
 
 TEST(Joint, limits_are_kept) {

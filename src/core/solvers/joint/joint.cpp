@@ -2,9 +2,9 @@
 //
 // Problem    min P(W, b) of certificate/joint.hpp: multinomial logistic regression (loss logistic), or Crammer and
 //            Singer's machine (loss hinge). Three classes or more; two are one problem of two (problem/problem.cpp).
-// Update     logistic: Newton's method (newton.hpp). Hinge: dual coordinate ascent (ascent.hpp) while its gap closes fast
-//            enough, then Newton's method from its vectors; Newton's method alone with a free intercept, whose dual
-//            constraint no step of a single row respects.
+// Update     logistic: Newton's method (newton.hpp). Hinge: dual coordinate ascent with conjugate gradients on its faces
+//            (ascent.hpp, face.hpp), and Newton's method from its vectors should the gap no longer close; Newton's method
+//            alone with a free intercept, whose dual constraint no step of a single row respects.
 // Stop       P − D ≤ tolerance · P.
 // Source     the files above name theirs.
 #include <algorithm>
@@ -20,9 +20,6 @@ namespace margin {
 
 namespace {
 
-constexpr double newton_in_epochs = 60;  // what Newton's method costs, about; more where its systems have no factors
-constexpr double newton_in_epochs_of_wide_rows = 300;
-constexpr std::int32_t wide = 2048;
 constexpr double never = 50;  // below all other scores: that of a class without weight
 
 class Joint final : public Solver {
@@ -106,7 +103,7 @@ Solution Joint::solve(const Problem& problem, const Options& options, const Prog
   if (terms.hinge() && !problem.free_intercept) {
     newton.weights_of(point.p, point.w);
     JointAscent ascent(rows, terms, newton, options.seed, run, s.iterations);
-    reached = ascent.solve(point, problem.dimensions() > wide ? newton_in_epochs_of_wide_rows : newton_in_epochs);
+    reached = ascent.solve(point);
   }
   s.status = reached.has_value() ? *reached : newton.solve(point);
   for (std::size_t c = 0; c < k; ++c) {

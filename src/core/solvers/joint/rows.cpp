@@ -107,6 +107,21 @@ void JointRows::add(std::int64_t i, const double* g, const std::int32_t* classes
   }
 }
 
+void JointRows::scores_of(std::int64_t i, const double* w, const std::int32_t* classes, std::size_t count, double* out,
+                          double* scratch) const {
+  if (few(count)) return scores(i, w, classes, count, out);
+  scores(i, w, scratch);
+  for (std::size_t t = 0; t < count; ++t) out[t] = scratch[classes[t]];
+}
+
+void JointRows::add_of(std::int64_t i, const double* g, const std::int32_t* classes, std::size_t count, double* v,
+                       double* scratch) const {
+  if (few(count)) return add(i, g, classes, count, v);
+  std::fill_n(scratch, stride_, 0.0);
+  for (std::size_t t = 0; t < count; ++t) scratch[classes[t]] = g[t];
+  add(i, scratch, v);
+}
+
 void JointRows::all_scores(const double* w, double* s) const {
   for (std::int64_t i = 0; i < rows(); ++i) {
     scores(i, w, s + static_cast<std::size_t>(i) * stride_);

@@ -29,7 +29,8 @@ class JointRows {
     return panel * widest * columns() + j * width(panel) + c % widest;
   }
   Row row(std::int64_t i) const { return problem_.data.row(i); }
-  double cost(std::int64_t i) const { return cost_[static_cast<std::size_t>(i)]; }  ///< c_i/(λW)
+  double stored() const { return problem_.data.density() * static_cast<double>(features()); }  ///< values of a row
+  double cost(std::int64_t i) const { return cost_[static_cast<std::size_t>(i)]; }             ///< c_i/(λW)
   std::int32_t label(std::int64_t i) const { return problem_.label[static_cast<std::size_t>(i)]; }
   double size_of(std::int64_t i) const { return size_[static_cast<std::size_t>(i)]; }  ///< ‖(x_i, B)‖²
   Run& run() const { return run_; }
@@ -41,6 +42,16 @@ class JointRows {
   /// The same of the listed classes only: out[t] and g[t] belong to classes[t].
   void scores(std::int64_t i, const double* w, const std::int32_t* classes, std::size_t count, double* out) const;
   void add(std::int64_t i, const double* g, const std::int32_t* classes, std::size_t count, double* v) const;
+  /// The same, through all classes where that is faster; `scratch`: 2 × stride numbers.
+  void scores_of(std::int64_t i, const double* w, const std::int32_t* classes, std::size_t count, double* out,
+                 double* scratch) const;
+  void add_of(std::int64_t i, const double* g, const std::int32_t* classes, std::size_t count, double* v,
+              double* scratch) const;
+  /// What either costs, for Progress.
+  double cost_of(std::int64_t i, std::size_t count) const {
+    return few(count) ? static_cast<double>(count) * (row(i).count + 4.0) : operations(i);
+  }
+  bool few(std::size_t count) const { return 6 * count < stride_; }  ///< classes that are faster one by one
   /// Of all rows: s is rows × stride. combine() sums in blocks, so that the rounding of n terms is that of √n.
   void all_scores(const double* w, double* s) const;
   void combine(const double* g, LargeArray& v) const;
