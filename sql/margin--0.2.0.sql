@@ -228,7 +228,7 @@ COMMENT ON COLUMN margin_model.columns IS 'of a training on wide sparse rows: th
 COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an intercept: where the intercept''s penalty is 0, see Centred targets';
 COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
 COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
-COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, the gap, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights';
+COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, what of the gap is not half of lambda times the square of v - w, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights';
 
 CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
@@ -732,6 +732,49 @@ CREATE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION margin_probabilities(margin_model, "any")
   IS 'probability of each class, in the order of the model''s classes, for a logistic or calibrated model';
+
+-- --------------------------------------------------------------------------------------------------------- updates
+
+CREATE FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean) IS 'part of the aggregate margin_update';
+
+CREATE FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean, float8) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean, float8) IS 'part of the aggregate margin_update';
+
+CREATE FUNCTION margin_update_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_update_combine(internal, internal) IS 'part of the aggregate margin_update';
+
+CREATE FUNCTION margin_update_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_update_serialize(internal) IS 'part of the aggregate margin_update';
+
+CREATE FUNCTION margin_update_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_update_deserialize(bytea, internal) IS 'part of the aggregate margin_update';
+
+CREATE FUNCTION margin_update_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_update_final(internal) IS 'part of the aggregate margin_update';
+
+CREATE AGGREGATE margin_update(model margin_model, label "any", features "any", removed boolean) (
+  SFUNC = margin_update_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_update_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_update_combine, SERIALFUNC = margin_update_serialize, DESERIALFUNC = margin_update_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_update(margin_model, "any", "any", boolean)
+  IS 'the model with the certificate of its rows less those removed and with the others: an aggregate over the changes alone';
+
+CREATE AGGREGATE margin_update(model margin_model, label "any", features "any", removed boolean, weight float8) (
+  SFUNC = margin_update_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = margin_update_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = margin_update_combine, SERIALFUNC = margin_update_serialize, DESERIALFUNC = margin_update_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_update(margin_model, "any", "any", boolean, float8) IS 'the same of rows with weights';
 
 -- ------------------------------------------------------------------------------------------------------- evaluation
 

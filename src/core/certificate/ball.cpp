@@ -15,19 +15,6 @@ constexpr double negligible_offset = 1.0 / 1024;
 
 double norm_of(const Eigen::VectorXd& v) { return lp_norm(v.data(), v.size(), 2); }
 
-/// ‖(v − w, (v_b − b)/B)‖ of an output, or of all where they share a ball; up to a few ulps for each column.
-double apart(const DualPoint& point, std::size_t output, double constant) {
-  const bool shared = point.gap.size() == 1;
-  Eigen::VectorXd parts(2 * point.intercept.size());
-  parts.setZero();
-  for (Eigen::Index o = 0; o < point.intercept.size(); ++o) {
-    if (!shared && o != static_cast<Eigen::Index>(output)) continue;
-    if (point.offset.size() > 0) parts(2 * o) = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
-    if (constant > 0) parts(2 * o + 1) = point.intercept(o) / constant;
-  }
-  return norm_of(parts);
-}
-
 }  // namespace
 
 double convexity(const Objective& o) {
@@ -44,20 +31,36 @@ double ball_radius(double gap, double convexity, double apart) {
   return left > 0 ? std::sqrt(left) * (1 + 8 * epsilon) : std::isnan(left) ? infinity : 0.0;
 }
 
-std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point) {
+double apart(const DualPoint& point, std::size_t output, double constant) {
+  const bool shared = point.slack.size() == 1;
+  Eigen::VectorXd parts(2 * point.intercept.size());
+  parts.setZero();
+  for (Eigen::Index o = 0; o < point.intercept.size(); ++o) {
+    if (!shared && o != static_cast<Eigen::Index>(output)) continue;
+    if (point.offset.size() > 0) parts(2 * o) = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
+    if (constant > 0) parts(2 * o + 1) = point.intercept(o) / constant;
+  }
+  return norm_of(parts);
+}
+
+std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point,
+                                                   const std::vector<double>& gaps) {
   const double constant = objective.constant_feature(), mu = convexity(objective);
+  const double columns = epsilon * (static_cast<double>(point.offset.size()) + 16);
   bool matters = false, finite = point.offset.allFinite() && point.intercept.allFinite() && point.total_weight > 0;
-  for (std::size_t p = 0; p < point.gap.size(); ++p) {
-    matters = matters || !(apart(point, p, constant) <= negligible_offset * ball_radius(point.gap[p], mu, 0));
-    finite = finite && std::isfinite(point.gap[p]) && std::isfinite(point.error[p]);
+  point.slack = gaps;
+  for (std::size_t p = 0; p < gaps.size(); ++p) {
+    const double between = apart(point, p, constant);
+    matters = matters || !(between <= negligible_offset * ball_radius(gaps[p], mu, 0));
+    const double least = std::max(0.0, between * (1 - columns) - point.error[p]);
+    point.slack[p] = std::max(0.0, gaps[p] * (1 + 8 * epsilon) - mu * least / 2 * least) + (gaps[p] > 0 ? tiny : 0.0);
+    finite = finite && std::isfinite(point.slack[p]) && std::isfinite(point.error[p]);
   }
   if (!finite || !std::isfinite(point.total_weight)) return nullptr;
   if (matters) return std::make_shared<const DualPoint>(std::move(point));
-  const double columns = 1 + epsilon * (static_cast<double>(point.offset.size()) + 16);
-  const bool shared = point.gap.size() == 1;
   for (Eigen::Index o = 0; o < point.offset.rows(); ++o) {
     const double lost = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
-    point.error[shared ? 0 : static_cast<std::size_t>(o)] += lost * columns;
+    point.error[gaps.size() == 1 ? 0 : static_cast<std::size_t>(o)] += lost * (1 + columns);
   }
   point.offset.resize(0, 0);
   return std::make_shared<const DualPoint>(std::move(point));
@@ -77,11 +80,12 @@ Ball::Ball(const Objective& objective, const double* weights, const double* inte
   } else {
     const double columns = epsilon * (static_cast<double>(k) * (d + 1.0) + 16);
     double far = 0;
-    for (std::size_t p = 0; p < point->gap.size(); ++p) {
-      const double error = point->error[p], between = apart(*point, p, constant_);
-      radius_.push_back(ball_radius(point->gap[p], mu, std::max(0.0, between * (1 - columns) - error)) + error / 2);
-      const double most = (between * (1 + columns) + error) / 2 + radius_.back();
-      far = std::hypot(far, std::min(most, ball_radius(2 * point->gap[p], mu, 0)));
+    for (std::size_t p = 0; p < point->slack.size(); ++p) {
+      // gap/μ − ‖w − v‖²/4 = slack/μ + ‖w − v‖²/4
+      const double error = point->error[p], most = apart(*point, p, constant_) * (1 + columns) + error;
+      radius_.push_back(std::hypot(ball_radius(point->slack[p], mu, 0), most / 2) * (1 + 4 * epsilon) + error / 2);
+      far = std::hypot(far,
+                       std::min(most / 2 + radius_.back(), ball_radius(2 * point->slack[p] + mu * most * most, mu, 0)));
     }
     distance_ = far * (1 + columns);
     if (point->offset.size() > 0) centre_.leftCols(point->offset.cols()) += 0.5 * point->offset;

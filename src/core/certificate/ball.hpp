@@ -24,13 +24,18 @@ double ball_radius(double gap, double convexity, double apart);
 struct DualPoint {
   Weights offset;             ///< outputs × d: v − w; empty: less than `error`
   Eigen::VectorXd intercept;  ///< the same of the intercepts, B·v_b − b; 0 of free ones and of none
-  std::vector<double> gap;    ///< ≥ P − D per output; one number for classes trained jointly
+  std::vector<double> slack;  ///< ≥ P − D − (μ/2)‖w − v‖² per output; one number for classes trained jointly
   std::vector<double> error;  ///< of the same: ≥ how far v is from w + offset, in the norm of (w, b/B)
   double total_weight = 0;    ///< W
 };
 
-/// Leaves the offset out where it matters little; null where a number is not finite.
-std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point);
+/// `point` has all but its slack, which follows from `gaps`, P − D of the same outputs. Leaves the offset out where it matters
+/// little; null where a number is not finite.
+std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, DualPoint point,
+                                                   const std::vector<double>& gaps);
+
+/// ‖(v − w, (v_b − b)/B)‖ of an output as `point` has it, or of all where they share a ball; up to a few ulps for each column.
+double apart(const DualPoint& point, std::size_t output, double constant_feature);
 
 /// The ball around the optimum of one model.
 class Ball {

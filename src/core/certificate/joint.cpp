@@ -308,7 +308,6 @@ std::shared_ptr<const DualPoint> JointCheck::dual_point(const Progress& progress
   const double constant = objective_.constant_feature(), scale = objective_.lambda * total_weight_.value();
   DualPoint point;
   point.total_weight = total_weight_.value();
-  point.gap = {c.gap};
   point.error = {0};
   point.offset = -Eigen::Map<const Weights>(weights_, k, objective_.dimensions);
   point.intercept = Eigen::VectorXd::Zero(k);
@@ -327,7 +326,7 @@ std::shared_ptr<const DualPoint> JointCheck::dual_point(const Progress& progress
     point.error[0] = moved(balanced(progress).reach) / objective_.lambda * (1 + 8 * epsilon) + 8 * epsilon * size +
                      tiny * static_cast<double>(v.size() + 1);
   }
-  return stored_dual_point(objective_, std::move(point));
+  return stored_dual_point(objective_, std::move(point), {c.gap});
 }
 
 Certificate JointCheck::certificate(const Progress& progress) const {

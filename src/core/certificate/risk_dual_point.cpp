@@ -15,6 +15,7 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
   const std::int32_t k = objective_.outputs(), d = objective_.dimensions;
   const double mu = objective_.lambda * (1 - objective_.l1_ratio), constant = objective_.constant_feature();
   DualPoint point;
+  std::vector<double> gaps;
   point.total_weight = total_weight();
   point.offset = -Eigen::Map<const Weights>(weights_, k, d);
   if (objective_.offset >= 0) point.offset.col(objective_.offset).setZero();  // its weight is known
@@ -22,7 +23,7 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
   if (constant > 0 && intercept_ != nullptr) point.intercept = -Eigen::Map<const Eigen::VectorXd>(intercept_, k);
   for (std::int32_t o = 0; o < k; ++o) {
     const double lower = dual(o), upper = primal(o);
-    point.gap.push_back(std::max(0.0, upper - lower) * (1 + 4 * epsilon));
+    gaps.push_back(std::max(0.0, upper - lower) * (1 + 4 * epsilon));
     point.error.push_back(0);
     DualSum sum;
     // A lower end of 0 is proven by the dual weights 0, whose point is 0.
@@ -46,7 +47,7 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
                          8 * epsilon * (size * (1 + epsilon * d) + norms_[static_cast<std::size_t>(o)]) +
                          (d + 8.0) * tiny;
   }
-  return stored_dual_point(objective_, std::move(point));
+  return stored_dual_point(objective_, std::move(point), gaps);
 }
 
 }  // namespace margin

@@ -30,9 +30,6 @@ double distance_to_optimum(const Model& model, const Options& options, double ga
   return Ball(o, model.weights.data(), model.intercept.data(), gap, model.dual_point.get()).distance();
 }
 
-namespace {
-
-/// Why the weights are in no ball that the model knows of, as the end of a sentence; empty where they are.
 std::string without_ball(const Model& model, const Options& options) {
   if (model.one_class()) return "it is a one-class machine";
   if (model.hard_margin())
@@ -45,64 +42,68 @@ std::string without_ball(const Model& model, const Options& options) {
   return {};
 }
 
-[[noreturn]] void refuse(const std::string& function, const std::string& reason, const std::string& hint) {
-  throw Error(ErrorKind::unsupported, function + " does not take this model: " + reason, hint);
+void refuse_model(const std::string& function, const std::string& reason, const std::string& hint) {
+  const char* const otherwise =
+      "Train with a lambda, without a kernel and without standardize (features of another scale can be scaled in SQL; "
+      "those "
+      "of rows with named columns are scaled by the model).";
+  throw Error(ErrorKind::unsupported, function + " does not take this model: " + reason,
+              hint.empty() ? otherwise : hint);
 }
 
-const char* const trained_otherwise =
-    "Train with a lambda, without a kernel and without standardize (features of another scale can be scaled in SQL; "
-    "those of "
-    "rows with named columns are scaled by the model).";
-
-}  // namespace
-
-ScoreIntervals::ScoreIntervals(const Model& model, const Options& options) : model_(&model) {
-  const std::string name = model.outputs() == 1 ? "margin_score_interval" : "margin_score_intervals";
-  const std::string reason = without_ball(model, options);
-  if (!reason.empty()) refuse(name, reason, trained_otherwise);
-  if (options.l1_ratio == 1)
-    refuse(name, "with an l1_ratio of 1 other weights may be as good, however far they are",
-           "Give an l1_ratio below 1.");
-  if (options.free_intercept())
-    refuse(name, "its intercept is free, and no penalty holds it near where it is",
-           "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
-  ball_.emplace(penalty_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
-                model.dual_point.get());
-}
-
-Row ScoreIntervals::in_columns(const Row& x) {
+Row OwnColumns::place(const Row& x) {
+  all_ = true;
   if (model_->columns.empty()) return x;
   values_.clear();
   indices_.clear();
-  auto from = model_->columns.begin();
-  for (std::int32_t k = 0; k < x.count && from != model_->columns.end(); ++k) {
+  const std::vector<std::int32_t>& own = model_->columns;
+  auto from = own.begin();
+  for (std::int32_t k = 0; k < x.count; ++k) {
     const std::int32_t feature = x.indices != nullptr ? x.indices[k] : k;
-    from = std::lower_bound(from, model_->columns.end(), feature);
-    if (from == model_->columns.end() || *from != feature) continue;
-    indices_.push_back(static_cast<std::int32_t>(from - model_->columns.begin()));
+    from = std::lower_bound(from, own.end(), feature);
+    if (from == own.end() || *from != feature) {
+      all_ = all_ && x.value(k) == 0;
+      continue;
+    }
+    indices_.push_back(static_cast<std::int32_t>(from - own.begin()));
     values_.push_back(x.value(k));
   }
   return {values_.data(), indices_.data(), static_cast<std::int32_t>(values_.size()), true};
 }
 
+ScoreIntervals::ScoreIntervals(const Model& model, const Options& options) : model_(&model), columns_(model) {
+  const std::string name = model.outputs() == 1 ? "margin_score_interval" : "margin_score_intervals";
+  const std::string reason = without_ball(model, options);
+  if (!reason.empty()) refuse_model(name, reason);
+  if (options.l1_ratio == 1)
+    refuse_model(name, "with an l1_ratio of 1 other weights may be as good, however far they are",
+                 "Give an l1_ratio below 1.");
+  if (options.free_intercept())
+    refuse_model(name, "its intercept is free, and no penalty holds it near where it is",
+                 "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
+  ball_.emplace(penalty_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
+                model.dual_point.get());
+}
+
 bool ScoreIntervals::intervals(const Row& x, double* lower, double* upper) {
-  const Row own = in_columns(x);
+  const Row own = columns_.place(x);
   ball_->scores(own, lower, upper);
   return !model_->regression() && ball_->certain(own);
 }
 
 IntervalAt gap_at(const Model& model, const Options& options, double lambda) {
   const std::string name = "margin_gap_at", reason = without_ball(model, options);
-  if (!reason.empty()) refuse(name, reason, trained_otherwise);
-  if (options.l1_ratio > 0) refuse(name, "its penalty has an l1 norm", "Train without l1_ratio.");
+  if (!reason.empty()) refuse_model(name, reason);
+  if (options.l1_ratio > 0) refuse_model(name, "its penalty has an l1 norm", "Train without l1_ratio.");
   if (!options.offset.empty())
-    refuse(name, "it has an offset, whose weight no lambda moves", "Train at that lambda as well.");
+    refuse_model(name, "it has an offset, whose weight no lambda moves", "Train at that lambda as well.");
   if (!(lambda > 0 && std::isfinite(lambda)))
     throw Error(ErrorKind::invalid_value, "lambda is " + describe(Value{lambda}) + ", expected a positive number");
   const Objective o = penalty_of(model, options);
   const double from = o.lambda, to = lambda / *model.lambda * o.lambda;
   const double P = model.certificate.upper, D = std::max(0.0, model.certificate.lower);
-  if (!std::isfinite(P) || std::isnan(D)) refuse(name, "its primal or its dual is NULL", "Use models as trained.");
+  if (!std::isfinite(P) || std::isnan(D))
+    refuse_model(name, "its primal or its dual is NULL", "Use models as trained.");
   // ‖(w, b/B)‖ and, between two ends, ‖(v, v_b)‖.
   double weights = model.weights.norm(), point = 0, error = 0;
   const double constant = o.constant_feature();

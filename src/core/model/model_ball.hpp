@@ -17,6 +17,28 @@ Objective penalty_of(const Model& model, const Options& options);
 /// its bounds; of a standardised training in its units, of a kernel in its space.
 double distance_to_optimum(const Model& model, const Options& options, double gap);
 
+/// Why nothing is known of where the optimum of a model is, as the end of a sentence; empty where something is.
+std::string without_ball(const Model& model, const Options& options);
+/// Throws Error(unsupported): `function` does not take this model for that reason.
+[[noreturn]] void refuse_model(const std::string& function, const std::string& reason, const std::string& hint = {});
+
+/// Rows in the columns of a model that lists them.
+class OwnColumns {
+ public:
+  /// The model is kept by pointer.
+  explicit OwnColumns(const Model& model) : model_(&model) {}
+  /// The row without what lies in other columns. Valid until the next call, and as long as x.
+  Row place(const Row& x);
+  /// Whether the last row had nothing there.
+  bool all() const { return all_; }
+
+ private:
+  const Model* model_;
+  bool all_ = true;
+  std::vector<double> values_;
+  std::vector<std::int32_t> indices_;
+};
+
 /// The scores that the optimum can have. Of soft margins that are linear in features whose units the certificate has, with a
 /// penalty on the intercept.
 class ScoreIntervals {
@@ -29,13 +51,9 @@ class ScoreIntervals {
   bool intervals(const Row& x, double* lower, double* upper);
 
  private:
-  Row in_columns(const Row& x);
-
   const Model* model_;
+  OwnColumns columns_;  // others have the weight 0 at the optimum
   std::optional<Ball> ball_;
-  std::vector<double>
-      values_;  // a row in the columns of a model that lists them: others have the weight 0 at the optimum
-  std::vector<std::int32_t> indices_;
 };
 
 /// The interval around the optimum of the same rows at another lambda, from the model alone:

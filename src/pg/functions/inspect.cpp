@@ -76,7 +76,7 @@ MARGIN_FUNCTION(margin_certificate) {
   CompositeBuilder out(fcinfo);
   out.set_text("problem", model.interpolates() ? "interpolation" : model.hard_margin() ? "hard margin" : "soft margin");
   out.set_text("objective", margin::objective_name(model, options));
-  if (model.status.has_value()) out.set_text("status", margin::status_name(*model.status));
+  if (const std::string status = status_of(PG_GETARG_DATUM(0)); !status.empty()) out.set_text("status", status);
   const margin::Bounds bounds = margin::bounds_of(model);
   out.set_float8("lower", bounds.lower);
   out.set_float8("upper", bounds.upper);

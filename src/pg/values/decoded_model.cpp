@@ -92,13 +92,13 @@ void read_ball(const CompositeReader& reader, Model& model) {
   for (std::size_t o = 0; o < outputs; ++o) {
     const double* const row = table->values.data() + o * table->columns;
     if (!(row[0] > 0)) reader.refuse("ball", "must begin with a weight of all rows above 0");
-    if (!(row[1] >= 0 && row[2] >= 0)) reader.refuse("ball", "must have gaps and errors of 0 or more");
+    if (!(row[1] >= 0 && row[2] >= 0)) reader.refuse("ball", "must have slacks and errors of 0 or more");
     const auto at = static_cast<Eigen::Index>(o);
     point.total_weight = row[0];
     point.intercept(at) = row[3];
     if (table->columns > 4) std::copy_n(row + 4, terms, point.offset.row(at).data());
     if (shared && o > 0) continue;
-    point.gap.push_back(row[1]);
+    point.slack.push_back(row[1]);
     point.error.push_back(row[2]);
   }
   model.dual_point = std::make_shared<const DualPoint>(std::move(point));
@@ -172,6 +172,8 @@ void read_figures(Datum composite, Model& model) {
   model.skipped = reader.int8("skipped");
   model.seconds = reader.float8("seconds");
 }
+
+std::string status_of(Datum composite) { return CompositeReader(composite, type_name).string("status").value_or(""); }
 
 void read_history(Datum composite, Model& model) {
   const CompositeReader reader(composite, type_name);

@@ -44,16 +44,16 @@ void require_storable(const Dataset& data, const Options& settings) {
 
 namespace {
 
-/// One row per output: W, the gap, how far the point may be off, the offset of its intercept; then those of its weights,
+/// One row per output: W, the slack, how far the point may be off, the offset of its intercept; then those of its weights,
 /// where they matter.
 Datum ball_datum(const DualPoint& point) {
   const Weights& offset = point.offset;
   const auto outputs = static_cast<std::size_t>(point.intercept.size());
   std::vector<double> table;
   for (std::size_t o = 0; o < outputs; ++o) {
-    const std::size_t own = point.gap.size() == 1 ? 0 : o;
+    const std::size_t own = point.slack.size() == 1 ? 0 : o;
     const auto row = static_cast<Eigen::Index>(o);
-    table.insert(table.end(), {point.total_weight, point.gap[own], point.error[own], point.intercept(row)});
+    table.insert(table.end(), {point.total_weight, point.slack[own], point.error[own], point.intercept(row)});
     if (offset.size() > 0) table.insert(table.end(), offset.row(row).data(), offset.row(row).data() + offset.cols());
   }
   return float8_matrix(table.data(), outputs, table.size() / outputs);
@@ -61,13 +61,14 @@ Datum ball_datum(const DualPoint& point) {
 
 }  // namespace
 
-Datum model_datum(FunctionCallInfo fcinfo, const Model& model) {
+Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view status) {
   CompositeBuilder out(fcinfo);
-  out.set_text("solver", model.solver);
+  if (!model.solver.empty()) out.set_text("solver", model.solver);
   if (!model.loss.empty()) out.set_text("loss", model.loss);
   out.set_float8("norm", model.norm);
   out.set_float8("lambda", model.lambda);
-  if (model.status.has_value()) out.set_text("status", status_name(*model.status));
+  if (!status.empty()) out.set_text("status", status);
+  if (status.empty() && model.status.has_value()) out.set_text("status", status_name(*model.status));
   if (!model.regression()) out.set("classes", TEXTARRAYOID, text_array(model.classes));
   const auto outputs = static_cast<std::size_t>(model.outputs()), d = static_cast<std::size_t>(model.terms());
   out.set("weights", FLOAT8ARRAYOID,
@@ -96,7 +97,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model) {
   }
   set_kernel(out, model.basis.get());
   if (model.encoder != nullptr) out.set("encoder", JSONBOID, jsonb_from(model.encoder->to_value()));
-  out.set_int8("support", c.support);
+  if (c.support >= 0) out.set_int8("support", c.support);
   out.set_float8("seconds", model.seconds);
   out.set("options", JSONBOID, jsonb_from(model.options));
   if (!model.history.empty()) {

@@ -42,8 +42,10 @@ class ClassIndex {
 /// and memory for training them are spent.
 void require_storable(const Dataset& data, const Options& settings);
 
-/// The margin_model that the running function returns.
-Datum model_datum(FunctionCallInfo fcinfo, const Model& model);
+/// The margin_model that the running function returns. `status`: in place of the model's, one that no training ends with.
+Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view status = {});
+/// The attribute `status`.
+std::string status_of(Datum composite);
 
 /// The margin_model with these attributes, as margin_to_json writes them, that the running function returns; checked in
 /// full. Throws Error(malformed).

@@ -1,0 +1,53 @@
+-- margin_update: a model after rows have come and gone, from these rows alone.
+CREATE TEMP TABLE rows AS SELECT i AS id, ARRAY[sin(i), cos(3 * i), sin(i * i)] AS x, sin(i) + cos(3 * i) + 0.5 * sin(7 * i) > 0.2 AS y,
+  i % 3 AS k, 2 * sin(i) - cos(3 * i) AS t, 1 + i % 2 AS w FROM generate_series(1, 500) AS i;
+CREATE TEMP TABLE old AS SELECT * FROM rows WHERE id <= 490;
+CREATE TEMP TABLE changes AS SELECT *, id <= 5 AS removed FROM rows WHERE id <= 5 OR id > 490;
+CREATE TEMP TABLE now AS SELECT * FROM rows WHERE id > 5;
+
+-- The interval holds what a training of the rows as they are now finds, and so do those of scores.
+CREATE FUNCTION pg_temp.check(options jsonb, label text, weight text) RETURNS TABLE (status text, rows bigint, overlap boolean, narrow boolean,
+  held boolean, certain boolean, changed boolean) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('WITH m AS MATERIALIZED (SELECT train_margin(%1$s, x%2$s, %3$L::jsonb || ''{"tolerance": 1e-9}'' ORDER BY id) AS model FROM old),
+      u AS MATERIALIZED (SELECT margin_update(model, %1$s, x, removed%2$s) AS model FROM m, changes),
+      best AS MATERIALIZED (SELECT train_margin(%1$s, x%2$s, %3$L::jsonb || ''{"tolerance": 1e-9}'' ORDER BY id) AS model FROM now)
+    SELECT (u.model).status, (u.model).rows, a.lower <= b.upper AND b.lower <= a.upper, a.relative_gap < 0.1,
+      (SELECT bool_and(i.lower[1] <= s[1] AND s[1] <= i.upper[1]) FROM rows, margin_score_intervals(u.model, x) AS i, margin_scores(best.model, x) AS s),
+      (SELECT avg(i.certain::int) > 0.8 FROM rows, margin_score_intervals(u.model, x) AS i),
+      (SELECT bool_or(i.certain AND margin_predict(m.model, x) <> margin_predict(best.model, x)) FROM rows, margin_score_intervals(u.model, x) AS i)
+    FROM m, u, best, margin_certificate(u.model) AS a, margin_certificate(best.model) AS b', label, weight, options);
+END $$;
+SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "logistic"}', 'y', '');
+SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "hinge"}', 'y', '');
+SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "logistic"}', 'y', ', w');
+SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "squared_hinge"}', 'k', '');
+SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "squared", "intercept": false}', 't', '');
+
+-- Nothing changed; all is gone; one update after the other; in parallel pieces; no rows.
+CREATE TEMP TABLE m AS SELECT train_margin(y, x, '{"lambda": 0.05, "loss": "logistic", "history": true, "dual_weights": true}' ORDER BY id) AS model FROM old;
+SELECT (u).status, (u).rows, (u).support IS NULL AND (u).history IS NULL AND (u).dual_weights IS NULL AS gone, (u).weights = (model).weights AS weights,
+  abs((u).primal - (model).primal) < 1e-12 AS primal
+FROM m, (SELECT margin_update(model, y, x, true, 0) AS u FROM m, old) AS a;
+SELECT (u).status, (u).rows, (u).dual, (u).ball IS NULL AS ball FROM (SELECT margin_update(model, y, x, true) AS u FROM m, old) AS a;
+SELECT bool_and(abs(a.lower - b.lower) < 1e-6 AND abs(a.upper - b.upper) < 1e-6) AS same
+FROM (SELECT margin_update(model, y, x, removed) AS u FROM m, changes) AS once,
+  (SELECT margin_update(model, y, x, false) AS u FROM (SELECT margin_update(model, y, x, true) AS model FROM m, changes WHERE removed) AS a, changes WHERE NOT removed) AS twice,
+  rows, margin_score_interval(once.u, x) AS a, margin_score_interval(twice.u, x) AS b;
+SELECT margin_update(model, y, x, removed) IS NULL AS nothing FROM m, changes WHERE false;
+SELECT (margin_update(model, y, x, removed)).rows FROM m, (SELECT y, x, removed FROM changes UNION ALL SELECT NULL, x, false FROM changes UNION ALL SELECT y, NULL, false FROM changes) AS c;
+SELECT c.status IN ('optimal', 'updated') AS status, margin_summary(margin_from_json(margin_to_json(u))) LIKE '%objective:%' AS summary
+FROM (SELECT margin_update(model, y, x, removed) AS u FROM m, changes) AS a, margin_certificate(u) AS c;
+
+-- What it does not take.
+SELECT margin_update(model, y, x, NULL) FROM m, changes;
+SELECT margin_update(model, 'x'::text, x, false) FROM m, changes;
+SELECT margin_update(model, y, '{1}'::float8[], false) FROM m, changes;
+SELECT margin_update(model, y, x, false, -1) FROM m, changes;
+SELECT margin_update(train, y, x, false) FROM (SELECT train_margin(y, x) AS train FROM old WHERE id < 3) AS m, changes;
+SELECT margin_update(train, y, x, false) FROM (SELECT train_margin(y, x, '{"lambda": 0.05, "intercept": "free"}') AS train FROM old) AS m, changes;
+SELECT margin_update(train, y, x, false) FROM (SELECT train_margin(y, x, '{"lambda": 0.05, "class_weight": "balanced"}') AS train FROM old) AS m, changes;
+SELECT margin_update(train, k, x, false) FROM (SELECT train_margin(k, x, '{"lambda": 0.05, "multiclass": "joint"}') AS train FROM old) AS m, changes;
+SELECT margin_update(margin_from_json(margin_to_json(model) - 'ball'), y, x, false) FROM m, changes;
+SELECT margin_update(train, y, margin_sparse(ARRAY[7, 90000], ARRAY[1, x[1]], 100000), false) FROM changes,
+  (SELECT train_margin(y, margin_sparse(ARRAY[id % 5 + 1, 90000], ARRAY[1, x[1]], 100000), '{"lambda": 0.05}') AS train FROM old) AS m;

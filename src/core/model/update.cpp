@@ -1,0 +1,207 @@
+#include "core/model/update.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+namespace {
+
+double guess(std::size_t k) { return std::ldexp(1.0, 2 * static_cast<int>(k) - 16); }
+
+/// Throws Error(unsupported) for a model whose certificate says too little.
+void require_updatable(const Model& model, const Options& options) {
+  const char* const name = "margin_update";
+  const std::string reason = without_ball(model, options);
+  if (!reason.empty()) refuse_model(name, reason);
+  if (options.l1_ratio > 0) refuse_model(name, "its penalty has an l1 norm", "Train without l1_ratio.");
+  if (options.multiclass == Multiclass::joint && model.outputs() > 1)
+    refuse_model(name, "its classes were trained jointly", "Train without multiclass => 'joint'.");
+  if (options.free_intercept())
+    refuse_model(name, "its intercept is free: dual weights that must balance no longer do when rows leave",
+                 "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
+  if (options.class_weight_balanced)
+    refuse_model(name, "balanced class weights change with every row", "State class_weight in numbers.");
+  if (!options.offset.empty())
+    refuse_model(name, "it has an offset, whose part in the sums of its rows it does not tell",
+                 "Train again with the rows as they are.");
+  if (model.dual_point == nullptr)
+    refuse_model(name, "its attribute ball is NULL, which says what its rows add up to",
+                 "Train again: models of earlier versions, and those of train_margin_from on many rows, lack it.");
+}
+
+}  // namespace
+
+ModelUpdate::ModelUpdate(const Model& model, const Options& options)
+    : model_(model), options_(options), objective_(penalty_of(model, options)), columns_(model) {
+  require_updatable(model, options);
+  loss_ = make_loss(model.loss, options);
+  const auto k = static_cast<std::size_t>(model.outputs());
+  outputs_.resize(k);
+  change_.resize(k * (static_cast<std::size_t>(model.terms()) + 1));
+  for (Eigen::Index o = 0; o < model.outputs(); ++o)
+    norms_.push_back(lp_norm(model.weights.row(o).data(), model.terms(), 2));
+}
+
+void ModelUpdate::add(const Row& x, std::int32_t label, double weight, bool removed) {
+  add(x, label, 0.0, weight, removed);
+}
+
+void ModelUpdate::add(const Row& x, double target, double weight, bool removed) {
+  require_target(*loss_, target, 0);
+  add(x, 0, target - model_.target_center.value_or(0), weight, removed);
+}
+
+void ModelUpdate::add(const Row& x, std::int32_t label, double target, double weight, bool removed) {
+  const Row own = columns_.place(x);
+  if (!columns_.all())
+    throw Error(ErrorKind::invalid_value, "a row has a feature that no row of the training had",
+                "The weight of a new feature is unknown: train again with these rows.");
+  double c = weight;
+  if (!model_.regression()) {
+    const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
+    if (found != options_.class_weight.end()) c *= found->second;
+  }
+  weight_.add(removed ? -weight : weight);
+  (removed ? went_ : came_) += 1;
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const auto at = static_cast<Eigen::Index>(o);
+    const double b = model_.intercept(at) - model_.target_center.value_or(0);
+    const double u = dot(own, model_.weights.row(at).data()) + b;
+    const double y = model_.regression() ? target : objective_.target(label, static_cast<std::int32_t>(o));
+    if (c > 0) take(outputs_[o], o, own, u, y, c, removed);
+  }
+}
+
+void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, double y, double c, bool removed) {
+  const double norm = margin::norm(x), reach = std::hypot(norm, objective_.constant_feature()) * (1 + 8 * epsilon);
+  const double b = model_.intercept(static_cast<Eigen::Index>(o)) - model_.target_center.value_or(0);
+  // As in RiskCheck.
+  double error = epsilon * ((x.count + 4.0) * (norm * norms_[o]) + 2 * std::fabs(b)) + (x.count + 8.0) * tiny;
+  if (model_.regression()) error += epsilon * loss_->argument_size(u, y);
+  const double value = loss_->value(u, y), steep = loss_->steepest(u, y, error);
+  const double a = loss_->project(settled_dual(*loss_, u, y), y);
+  const double sign = removed ? -1.0 : 1.0;
+  sums.loss += sign * c * value;
+  sums.loss_size += c * value;
+  sums.loss_error += c * (error * steep + 8 * epsilon * (value + epsilon * std::fabs(y)));
+  sums.mass += c * std::fabs(a) * reach;
+  if (removed) {
+    sums.gone += c;
+    for (std::size_t k = 0; k < guesses; ++k) {
+      const double h = reach / guess(k), up = loss_->value(u + h, y), down = loss_->value(u - h, y);
+      const double above = std::max({0.0, up - value + h * a, down - value - h * a});
+      const double rounding =
+          2 * error * loss_->steepest(u, y, h + error) +
+          16 * epsilon * (up + down + value + h * std::fabs(a) + std::fabs(u * a) + std::fabs(y * a));
+      sums.excess[k] += c * (above + rounding);
+    }
+  } else {
+    const double conjugate = loss_->conjugate(a, y);
+    const double rounding = error * (steep + std::fabs(a)) +
+                            16 * epsilon * (value + loss_->conjugate_size(a, y, conjugate) + std::fabs(a * u));
+    sums.slack += c * (std::max(0.0, value + conjugate + a * u) + rounding);
+  }
+  const std::size_t d = static_cast<std::size_t>(model_.terms());
+  ExactSum* const change = change_.data() + o * (d + 1);
+  for (std::int32_t j = 0; a != 0 && j < x.count; ++j)
+    change[x.indices != nullptr ? x.indices[j] : j].add(sign * c * a * x.value(j));
+  change[d].add(sign * c * a);
+}
+
+std::vector<double> ModelUpdate::state() const {
+  std::vector<double> s = {static_cast<double>(came_), static_cast<double>(went_), weight_.rounded(), weight_.lost()};
+  for (const Output& o : outputs_) {
+    s.insert(s.end(), {o.loss, o.loss_size, o.loss_error, o.slack, o.mass, o.gone});
+    s.insert(s.end(), o.excess.begin(), o.excess.end());
+  }
+  for (const ExactSum& sum : change_) s.insert(s.end(), {sum.rounded(), sum.lost()});
+  return s;
+}
+
+bool ModelUpdate::merge(const std::vector<double>& s) {
+  if (s.size() != head + per_output * outputs_.size() + 2 * change_.size()) return false;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (!(s[i] >= 0 && s[i] <= 0x1p53)) return false;
+  came_ += static_cast<std::int64_t>(s[0]);
+  went_ += static_cast<std::int64_t>(s[1]);
+  weight_.add(ExactSum::of(s[2], s[3]));
+  const double* at = s.data() + head;
+  for (Output& o : outputs_) {
+    for (double* const number : {&o.loss, &o.loss_size, &o.loss_error, &o.slack, &o.mass, &o.gone}) *number += *at++;
+    for (double& e : o.excess) e += *at++;
+  }
+  for (ExactSum& sum : change_) {
+    sum.add(ExactSum::of(at[0], at[1]));
+    at += 2;
+  }
+  return true;
+}
+
+Model ModelUpdate::updated(Model model) const {
+  const DualPoint& before = *model_.dual_point;
+  const double lambda = objective_.lambda, constant = objective_.constant_feature(), W = before.total_weight;
+  const double grown = weight_.value(), now = W + grown, share = 1 / now;
+  const std::size_t k = outputs_.size(), d = static_cast<std::size_t>(model_.terms());
+  const double many = epsilon * (static_cast<double>(d) + static_cast<double>(rows()) + 64);
+  auto point = std::make_shared<DualPoint>();
+  point->total_weight = now;
+  point->offset.resize(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(d));
+  point->intercept.resize(static_cast<Eigen::Index>(k));
+  point->slack.resize(k);
+  point->error.resize(k);
+  double gap = 0, penalty = 0, loss = 0, rounding = 0;
+  for (std::size_t o = 0; o < k; ++o) {
+    const auto at = static_cast<Eigen::Index>(o);
+    const Output& sums = outputs_[o];
+    const double F = W * before.slack[o] * (1 + 8 * epsilon);
+    double unknown = sums.gone > 0 ? infinity : 0.0;
+    for (std::size_t g = 0; g < guesses && sums.gone > 0; ++g)
+      unknown = std::min(unknown, guess(g) * (F + sums.excess[g] * (1 + many)));
+    const double b = model_.intercept(at) - model_.target_center.value_or(0);
+    double moved = 0;
+    const ExactSum* const change = change_.data() + o * (d + 1);
+    for (std::size_t j = 0; j < d; ++j) {
+      const auto col = static_cast<Eigen::Index>(j);
+      const double old = before.offset.size() > 0 ? before.offset(at, col) : 0.0, sum = change[j].value() / lambda;
+      point->offset(at, col) = (W * old + sum - grown * model_.weights(at, col)) * share;
+      moved = std::hypot(moved, sum);
+    }
+    const double constant_sum = constant * change[d].value() / lambda;
+    point->intercept(at) = (W * before.intercept(at) + constant * constant_sum - grown * b) * share;
+    const double weights = std::hypot(norms_[o], constant > 0 ? b / constant : 0.0);
+    const double old = apart(before, o, constant);
+    // Each number errs by a few ulps of its terms; each term of Σ c a x by two of its own.
+    const double lost = many * (W * old + moved + std::fabs(constant_sum) + std::fabs(grown) * weights + W * weights) +
+                        8 * epsilon * sums.mass / lambda;
+    point->error[o] = (W * before.error[o] + unknown / lambda + lost) * share * (1 + 16 * epsilon);
+    point->slack[o] = (F + sums.slack * (1 + many)) * share * (1 + 16 * epsilon * (1 + W * share)) + tiny;
+    const double between = apart(*point, o, constant) * (1 + many) + point->error[o];
+    gap += (point->slack[o] + lambda * between / 2 * between) * (1 + 16 * epsilon);
+    penalty += lambda * weights / 2 * weights;
+    loss += sums.loss;
+    rounding += (sums.loss_error * (1 + many) + (static_cast<double>(rows()) + 16) * epsilon * sums.loss_size) * share;
+  }
+  Certificate& c = model.certificate;
+  // The stored upper end is above P by no more than the stored slack: what it overstates is in the gap as well.
+  const double primal = penalty + ((c.upper - penalty) * W + loss) * share;
+  rounding += many * (penalty + std::fabs(c.upper) * W * share + penalty * W * share + std::fabs(loss) * share) + tiny;
+  model.dual_weights.reset();
+  model.history.clear();
+  c.support = -1;
+  if (model.rows.has_value()) *model.rows += came_ - went_;
+  const bool proven = now > 1e-6 * W && std::isfinite(primal) && std::isfinite(gap) && std::isfinite(rounding);
+  c.upper = proven ? std::max(0.0, primal + rounding) : infinity;
+  c.lower = proven ? std::max(0.0, primal - rounding - gap) : 0.0;
+  c.gap = c.upper - c.lower;
+  c.relative_gap = !(c.upper < infinity) ? infinity : c.gap > 0 ? c.gap / c.upper : 0.0;
+  model.dual_point = nullptr;
+  if (proven) model.dual_point = std::move(point);
+  return model;
+}
+
+}  // namespace margin

@@ -1,0 +1,67 @@
+// A model after rows have come and gone, from these rows alone: what margin_update answers. The weights stay, the certificate is
+// that of the rows as they are now. With v = (1/λW) Σ c a (x, B), ‖·‖ the norm of (w, b/B), and per row and output the slack
+// ψ(a) = φ(u) + φ*(−a) + a u ≥ 0 of its dual weight,
+//   P − D(a) = (1/W) Σ c ψ(a) + (λ/2)‖w − v‖²                                        for any a.
+// Rows that come get a = −φ'(u), whose slack is 0. Those that go take theirs with them, which the model does not tell: but the
+// slacks of all rows together are at most F, which it does tell. So with a₀ = −φ'(u) and any μ > 0
+//   ‖Σ c (a − a₀)(x, B)‖ ≤ Σ c abs(a − a₀) r ≤ μF + Σ c max over a of (abs(a − a₀) r − μψ(a)),  r = ‖(x, B)‖,
+// over the rows that go, and as φ is the conjugate of φ*, the last maximum is μ times how far φ is above its tangent at u where
+// u is r/μ more or less. The best of a list of μ is taken. v is thus known up to that, over λW of the rows that are left.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/loss/loss.hpp"
+#include "core/math/exact_sum.hpp"
+#include "core/model/model_ball.hpp"
+
+namespace margin {
+
+class ModelUpdate {
+ public:
+  /// Both, with which the model was trained, are kept by reference. Throws Error(unsupported), saying why, where the proof does
+  /// not reach: joint classes, an l1 norm, a free intercept, balanced class weights, a model without its ball, and others.
+  ModelUpdate(const Model& model, const Options& options);
+
+  /// A finite row that fits the model, of a sorted class or with its target, and its weight (above 0). `removed`: it was one
+  /// of the model's, with that weight. Throws Error(invalid_value): a new row with a feature that no old one had.
+  void add(const Row& x, std::int32_t label, double weight, bool removed);
+  void add(const Row& x, double target, double weight, bool removed);
+  std::int64_t rows() const { return came_ + went_; }
+
+  /// As plain numbers; merge() is false, and nothing is changed, when they are not of this shape.
+  std::vector<double> state() const;
+  bool merge(const std::vector<double>& state);
+
+  /// `model`, with the figures of its certificate, as it is after all rows so far. Without a dual point, and with a lower
+  /// end of 0, where nothing is proven any more.
+  Model updated(Model model) const;
+
+ private:
+  static constexpr std::size_t guesses = 33;  // of μ
+  static constexpr std::size_t head = 4, per_output = 6 + guesses;
+  struct Output {
+    double loss = 0, loss_size = 0, loss_error = 0;                  // Σ ± c φ(u), Σ c φ(u), ≥ its rounding
+    double slack = 0;                                                // ≥ Σ c ψ(a) of the rows that came
+    double mass = 0;                                                 // Σ c abs(a) r
+    double gone = 0;                                                 // Σ c of the rows that went
+    std::vector<double> excess = std::vector<double>(guesses, 0.0);  // Σ c (φ above its tangent) of these, by μ
+  };
+
+  void add(const Row& x, std::int32_t label, double target, double weight, bool removed);
+  void take(Output& sums, std::size_t output, const Row& x, double u, double y, double c, bool removed);
+
+  const Model& model_;
+  const Options& options_;
+  const Objective objective_;
+  std::shared_ptr<const Loss> loss_;
+  OwnColumns columns_;
+  std::vector<double> norms_;  // of each output's weights
+  std::int64_t came_ = 0, went_ = 0;
+  ExactSum weight_;  // what W grew by
+  std::vector<Output> outputs_;
+  std::vector<ExactSum> change_;  // Σ ± c a (x, 1): outputs × (d + 1)
+};
+
+}  // namespace margin
