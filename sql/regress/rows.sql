@@ -214,7 +214,7 @@ SELECT p, round(v[1]::numeric, 4) AS sine, round(v[2]::numeric, 4) AS cosine FRO
 SET TimeZone = 'UTC';
 SELECT margin_cyclic(timestamptz '2024-02-29 18:15+00', 'day') = margin_cyclic(timestamp '2024-02-29 18:15', 'day') AS same, margin_cyclic(date '2024-02-29', 'day') AS midnight, margin_cyclic(NULL::timestamp, 'day') IS NULL AS none;
 RESET TimeZone;
-SELECT pg_temp.error_of($$SELECT margin_cyclic(timestamp '2024-02-29', 'moon')$$);
+SELECT left(pg_temp.error_of($$SELECT margin_cyclic(timestamp '2024-02-29', 'moon')$$), 5) AS refused;  -- in the words of the server
 SELECT (train_margin(y, r, margin_options(lambda => 1e-3))).status, (margin_evaluate(m, y, r)).accuracy > 0.95 AS learnt
   FROM (SELECT extract(hour FROM at) NOT BETWEEN 6 AND 20 AS y, r FROM generate_series(timestamp '2024-01-01', '2024-01-20', '37 minutes') at, LATERAL (SELECT margin_cyclic(at, 'day') AS hour) r) t,
        (SELECT train_margin(extract(hour FROM at) NOT BETWEEN 6 AND 20, r, margin_options(lambda => 1e-3)) AS m FROM generate_series(timestamp '2024-01-01', '2024-01-20', '37 minutes') at, LATERAL (SELECT margin_cyclic(at, 'day') AS hour) r) u GROUP BY m;

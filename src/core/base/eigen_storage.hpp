@@ -3,7 +3,7 @@
 // again, which ends the server process and with it every session. These specialisations are preferred over Eigen's own.
 // They come before Eigen's headers in every file, and need none of them.
 #pragma once
-
+#if !__has_include(<Eigen/Version>)  // Eigen 3
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -128,3 +128,6 @@ class DenseStorage<T, -1, Rows, -1, 1> : public margin::MatrixStorage<T, Rows, -
 };
 
 }  // namespace Eigen
+#else
+#include "core/base/eigen5_storage.hpp"
+#endif
