@@ -7,6 +7,7 @@ import sys
 from measure import Peer, Session, Table, write
 
 SETS = ["digits8x8", "satimage.scale", "letter.scale", "mnist_10k", "sector.scale"]
+NNET_SETS = ["iris", "wine", "segment.scale", "satimage.scale", "digits8x8"]
 SPARSE = {"sector.scale", "sector.t.scale"}
 GAP = 1e-6
 
@@ -66,6 +67,28 @@ def softmax(session, sets):
     return table
 
 
+def nnet(session, sets):
+    table = Table("joint-nnet", "Softmax regression: objectives",
+                  "`multiclass => 'joint'`, loss logistic, penalised intercept, tolerance 1e-9, against R's nnet 7.3-18 (`nnet(x, class.ind(y),"
+                  " size = 0, skip = TRUE, softmax = TRUE, decay = lambda n/2, reltol = 1e-15)`, BFGS). Ours and theirs: the objective at either's"
+                  " weights. Ratio: their relative difference.")
+    for name in (n for n in NNET_SETS if sets == SETS or n in sets):
+        source = "d_" + "".join(c if c.isalnum() else "_" for c in name)
+        session.load(source, name, element="double")
+        peer = Peer("nnet.R", name)
+        for factor in (1e-1, 1e-3):
+            primal, dual, status = session.run(
+                "SELECT (m).primal, (m).dual, (m).status FROM (SELECT train_margin(y, x, '%s') AS m FROM %s OFFSET 0) s"
+                % (json.dumps({"lambda": factor, "loss": "logistic", "intercept": "penalized", "tolerance": 1e-9, "multiclass": "joint"}),
+                   source))["rows"][0]
+            theirs = peer.ask("%.17g" % factor)
+            off = theirs["primal"] / float(primal) - 1
+            table.add("%s, lambda %g" % (name, factor), "%.10g" % float(primal), "%.10g" % theirs["primal"], abs(off), 1e-6,
+                      "%s, certified to %.1e; nnet is %+.1e from it" % (status, (float(primal) - float(dual)) / float(primal), off))
+        peer.close()
+    return table
+
+
 def crammer_singer(session, sets):
     table = Table("joint-crammer-singer", "Crammer and Singer's machine: time",
                   "`multiclass => 'joint'`, loss hinge, lambda = 1/n, penalised intercept, tolerance 1e-6: the SQL statement, against `train()` of"
@@ -102,7 +125,7 @@ def unseen(session, sets):
     return table
 
 
-SECTIONS = {"softmax": softmax, "crammer_singer": crammer_singer, "unseen": unseen}
+SECTIONS = {"softmax": softmax, "nnet": nnet, "crammer_singer": crammer_singer, "unseen": unseen}
 
 
 def main():

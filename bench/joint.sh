@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Measures classes trained jointly against scikit-learn and LIBLINEAR and writes the tables into docs/benchmarks.md:
-# bench/joint.sh [NAME...], by default softmax, crammer_singer and unseen. Names of data sets among them (digits8x8): these
+# bench/joint.sh [NAME...], by default softmax, nnet, crammer_singer and unseen. Names of data sets among them (digits8x8): these
 # alone, printed instead of written. Starts a throw-away server. Needs ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
-need_packages "${packages_build[@]}" cmake liblinear-dev libsvm-dev python3 python3-numpy python3-scipy python3-sklearn xz-utils
+need_packages "${packages_build[@]}" cmake liblinear-dev libsvm-dev python3 python3-numpy python3-scipy python3-sklearn r-base-core r-cran-nnet xz-utils
 find_postgres
 make_scratch
 MARGIN_COMMIT=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
