@@ -235,8 +235,9 @@ TEST(Offset, LikelihoodsAreThoseOfRowsThatContainIt) {
       w.erase(w.begin() + static_cast<std::ptrdiff_t>(c.place));
       for (std::size_t j = 0; j < w.size(); ++j)
         EXPECT_NEAR(w[j], theirs.weights(0, static_cast<Eigen::Index>(j)), 1e-7 * (1 + std::fabs(w[j])));
-      if (loss == "squared")
+      if (loss == "squared") {
         EXPECT_NEAR(ours.certificate.upper, theirs.certificate.upper, 1e-10 * (1 + theirs.certificate.upper));
+      }
     }
   EXPECT_GT(solved, 20);
 }
@@ -257,7 +258,9 @@ TEST(Offset, SeparationIsThatOfTheOtherFeatures) {
     EXPECT_EQ(model.status, separable ? Status::separable : Status::optimal);
     EXPECT_EQ(model.certificate.separates, separable);
     EXPECT_EQ(model.weights(0, 1), 1.0);
-    if (!separable) EXPECT_GT(model.certificate.lower, 0);
+    if (!separable) {
+      EXPECT_GT(model.certificate.lower, 0);
+    }
   }
 }
 
