@@ -40,6 +40,7 @@ SELECT c.status IN ('optimal', 'updated') AS status, margin_summary(margin_from_
 FROM (SELECT margin_update(model, y, x, removed) AS u FROM m, changes) AS a, margin_certificate(u) AS c;
 
 -- What it does not take.
+SET client_min_messages = error;
 SELECT margin_update(model, y, x, NULL) FROM m, changes;
 SELECT margin_update(model, 'x'::text, x, false) FROM m, changes;
 SELECT margin_update(model, y, '{1}'::float8[], false) FROM m, changes;

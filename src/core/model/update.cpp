@@ -11,6 +11,9 @@ namespace margin {
 
 namespace {
 
+/// Kinks further off do not blur the slope of a row, whatever the slack.
+constexpr double nearest = 0.05;
+
 double guess(std::size_t k) { return std::ldexp(1.0, 2 * static_cast<int>(k) - 16); }
 
 /// Throws Error(unsupported) for a model whose certificate says too little.
@@ -77,6 +80,15 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
   }
 }
 
+/// a₀ of a row that goes: any number does. At a kink, where all slopes between its two sides are as good, the one in the
+/// middle is at most half as far from what it was; a kink is at hand where a slack of F would let a score reach it.
+double ModelUpdate::likely_dual(std::size_t o, double u, double y) const {
+  if (loss_->smooth()) return settled_dual(*loss_, u, y);
+  const double all = model_.dual_point->total_weight * model_.dual_point->slack[o];
+  const double h = std::max(std::min(all, nearest), kink_width * (1 + std::fabs(u) + std::fabs(y)));
+  return (loss_->value(u - h, y) - loss_->value(u + h, y)) / (2 * h);
+}
+
 void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, double y, double c, bool removed) {
   const double norm = margin::norm(x), reach = std::hypot(norm, objective_.constant_feature()) * (1 + 8 * epsilon);
   const double b = model_.intercept(static_cast<Eigen::Index>(o)) - model_.target_center.value_or(0);
@@ -84,7 +96,7 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
   double error = epsilon * ((x.count + 4.0) * (norm * norms_[o]) + 2 * std::fabs(b)) + (x.count + 8.0) * tiny;
   if (model_.regression()) error += epsilon * loss_->argument_size(u, y);
   const double value = loss_->value(u, y), steep = loss_->steepest(u, y, error);
-  const double a = loss_->project(settled_dual(*loss_, u, y), y);
+  const double a = removed ? likely_dual(o, u, y) : loss_->project(settled_dual(*loss_, u, y), y);
   const double sign = removed ? -1.0 : 1.0;
   sums.loss += sign * c * value;
   sums.loss_size += c * value;

@@ -3,10 +3,10 @@
 // ψ(a) = φ(u) + φ*(−a) + a u ≥ 0 of its dual weight,
 //   P − D(a) = (1/W) Σ c ψ(a) + (λ/2)‖w − v‖²                                        for any a.
 // Rows that come get a = −φ'(u), whose slack is 0. Those that go take theirs with them, which the model does not tell: but the
-// slacks of all rows together are at most F, which it does tell. So with a₀ = −φ'(u) and any μ > 0
+// slacks of all rows together are at most F, which it does tell. So with any a₀, such as −φ'(u), and any μ > 0
 //   ‖Σ c (a − a₀)(x, B)‖ ≤ Σ c abs(a − a₀) r ≤ μF + Σ c max over a of (abs(a − a₀) r − μψ(a)),  r = ‖(x, B)‖,
-// over the rows that go, and as φ is the conjugate of φ*, the last maximum is μ times how far φ is above its tangent at u where
-// u is r/μ more or less. The best of a list of μ is taken. v is thus known up to that, over λW of the rows that are left.
+// over the rows that go, and as φ is the conjugate of φ*, the last maximum is μ times how far φ is above its line of slope −a₀
+// through u where u is r/μ more or less. The best of a list of μ is taken. v is thus known up to that, over λW of the rows that are left.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ class ModelUpdate {
   };
 
   void add(const Row& x, std::int32_t label, double target, double weight, bool removed);
+  double likely_dual(std::size_t output, double u, double y) const;
   void take(Output& sums, std::size_t output, const Row& x, double u, double y, double c, bool removed);
 
   const Model& model_;
