@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/certificate/audit_dual.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -70,10 +71,11 @@ Audit::Audit(const Objective& objective, const double* weights, const double* in
   for (std::size_t o = 0; o < k; ++o) norms_.push_back(lp_norm(weights + o * d, objective.dimensions, 2));
   std::vector<std::pair<std::size_t, double>> steps;  // smoothing, τ
   if (has_curvature(loss)) {
-    steps = {{0, 0.05}, {0, 0.5}};
+    steps = {{0, 0.2}};
     if (loss.name() == "squared") steps = {{0, infinity}};
   } else if (!loss.smooth()) {
-    for (std::size_t s = 0; s < widths_.size(); ++s) steps.emplace_back(s, widths_[s] / 4);
+    for (std::size_t s = 1; s < widths_.size(); ++s)
+      if (s != 4) steps.emplace_back(s, widths_[s] / 4);
   }
   const double values = static_cast<double>(columns() * columns() * steps.size() * k);
   const bool quadratic = objective.l1_ratio == 0 && !objective.positive;
@@ -121,11 +123,15 @@ void Audit::add(const CheckedRow& row) {
     if (std::isfinite(scores[o])) add_dual(outputs_[o], row, norm, scores[o], y, rounding);
   }
   if (largest_.empty()) return;
-  for (std::int32_t k = 0; k < row.x.count; ++k) {
-    const std::int32_t j = row.x.indices != nullptr ? row.x.indices[k] : k;
-    double& largest = largest_[static_cast<std::size_t>(j)];
-    largest = std::max(largest, std::fabs(row.x.value(k)));
-  }
+  const auto reach = [&](const auto* values) {
+    for (std::int32_t k = 0; k < row.x.count; ++k) {
+      const std::int32_t j = row.x.indices != nullptr ? row.x.indices[k] : k;
+      const double value = std::fabs(static_cast<double>(values[k]));
+      double& largest = largest_[static_cast<std::size_t>(j)];
+      largest = value > largest ? value : largest;
+    }
+  };
+  row.x.wide ? reach(row.x.doubles()) : reach(row.x.floats());
 }
 
 void Audit::add_dual(Output& output, const CheckedRow& row, double norm, double u, double y, double rounding) {
@@ -290,6 +296,90 @@ bool Audit::merge(const std::vector<double>& s, const std::vector<std::int32_t>*
   Reader reader{s.data() + head, objective_.dimensions, other, columns};
   visit(outputs_, largest_, reader);
   return true;
+}
+
+AuditedValue Audit::at(double lambda, const Progress& progress) const {
+  flush();
+  AuditedValue sum{lambda, 0, 0};
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const AuditedOutput output(*this, o);
+    const double primal = output.primal(lambda);
+    sum.primal += primal;
+    sum.dual += std::min(primal, output.dual(lambda, progress));
+  }
+  const double rounding = epsilon * static_cast<double>(outputs_.size());
+  sum.primal *= 1 + rounding;
+  sum.dual *= 1 - rounding;
+  return sum;
+}
+
+std::optional<AuditedValue> Audit::best(const Progress& progress) const {
+  if (objective_.l1_ratio > 0 || objective_.positive) return std::nullopt;
+  flush();
+  std::vector<AuditedOutput> outputs;
+  double start = 0;
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    outputs.emplace_back(*this, o);
+    const double own = outputs.back().balanced_lambda();
+    if (own > 0 && own < infinity) start = start > 0 ? std::sqrt(start * own) : own;
+  }
+  if (!(start > 0)) return std::nullopt;
+  const auto gap = [&](double exponent) {
+    const double lambda = start * std::pow(10.0, exponent);
+    double sum = 0;
+    for (const AuditedOutput& output : outputs) {
+      sum += output.quick_primal(lambda) - output.quick_dual(lambda);
+      progress.work(4096);
+    }
+    return sum;
+  };
+  double at = 0, least = infinity;
+  for (int k = -32; k <= 32; ++k) {
+    const double found = gap(k / 4.0);
+    if (found < least) least = found, at = k / 4.0;
+  }
+  const auto minimise = [](double low, double high, int steps, const auto& f) {
+    constexpr double golden = 0.6180339887498949;
+    double left = high - golden * (high - low), right = low + golden * (high - low), at_left = f(left),
+           at_right = f(right);
+    for (int step = 0; step < steps; ++step) {
+      if (at_left < at_right) {
+        high = right, right = left, at_right = at_left;
+        at_left = f(left = high - golden * (high - low));
+      } else {
+        low = left, left = right, at_left = at_right;
+        at_right = f(right = low + golden * (high - low));
+      }
+    }
+    return at_left < at_right ? left : right;
+  };
+  at = minimise(at - 0.25, at + 0.25, 30, gap);
+  AuditedValue found = this->at(start * std::pow(10.0, at), progress);
+  const double n = static_cast<double>(columns());
+  if (outputs_[0].curves.empty() || n * n * n * static_cast<double>(outputs_.size()) > 1e8) return found;
+  // Each output by the step that serves it best there.
+  std::vector<int> curves(outputs.size(), -1);
+  for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o].dual(found.lambda, progress, &curves[o]);
+  const auto proven = [&](double exponent) {
+    AuditedValue v{start * std::pow(10.0, exponent), 0, 0};
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const double primal = outputs[o].primal(v.lambda);
+      v.primal += primal;
+      int only = curves[o];
+      if (only >= 0) v.dual += std::min(primal, outputs[o].dual(v.lambda, progress, &only));
+    }
+    return v.gap();
+  };
+  if (*std::min_element(curves.begin(), curves.end()) < 0) return found;
+  double middle = at, smallest = proven(at);
+  for (const double away : {-1.0, -0.5, 0.5, 1.0}) {
+    const double own = proven(at + away);
+    if (own < smallest) smallest = own, middle = at + away;
+  }
+  const AuditedValue last =
+      this->at(start * std::pow(10.0, minimise(middle - 0.5, middle + 0.5, 12, proven)), progress);
+  if (last.gap() < found.gap()) found = last;
+  return found;
 }
 
 }  // namespace margin

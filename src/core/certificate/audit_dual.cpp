@@ -171,12 +171,18 @@ double AuditedOutput::balanced_lambda() const {
   return std::sqrt(all.dot(products_ * all) / (2 * penalty_));
 }
 
-double AuditedOutput::dual(double lambda, const Progress& progress) const {
+double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) const {
   const Objective& p = audit_.objective_;
   double best = 0;
   if (p.l1_ratio == 0 && !p.positive) {
     best = dual_of(mixed(mixture(lambda)), lambda);
-    for (const DualCurve& curve : sums_.curves) best = std::max(best, dual_of_step(curve, lambda, progress));
+    const int only = curve != nullptr ? *curve : -1;
+    for (int k = 0; k < static_cast<int>(sums_.curves.size()); ++k) {
+      if (only >= 0 && k != only) continue;
+      const double found = dual_of_step(sums_.curves[static_cast<std::size_t>(k)], lambda, progress);
+      if (found > best && curve != nullptr) *curve = k;
+      best = std::max(best, found);
+    }
     return best;
   }
   // The penalty is not quadratic: one smoothing, scaled.
@@ -226,18 +232,6 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     v[d] = constant_ * sums.coefficient / total_;
     ridge[d] = p.free_intercept ? 0.0 : lambda;
   }
-  SymmetricMatrix system(n);
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::size_t i = j; i < n; ++i) system.row(j)[i] = curve.hessian.row(j)[i] / total_;
-    system.row(j)[j] += ridge[static_cast<Eigen::Index>(j)] +
-                        (ridge[static_cast<Eigen::Index>(j)] > 0 ? 0.0 : 1e-12 * system.row(j)[j]);
-  }
-  Eigen::VectorXd step = v - ridge.cwiseProduct(w);
-  progress.work(static_cast<double>(n) * static_cast<double>(n));
-  if (!factorise(system, progress)) return 0;
-  solve_factored(system, step.data(), &progress);
-  if (!step.allFinite()) return 0;
-
   const auto times = [&](const Eigen::VectorXd& x) {
     Eigen::VectorXd out = Eigen::VectorXd::Zero(x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
@@ -250,27 +244,56 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     }
     return out;
   };
-  // No row's t is larger than `reach`, by its norm or by its values.
-  const double radius = numbers_[2];
-  double by_norm = radius * step.head(d).norm(), by_values = 0;
-  for (std::int32_t j = 0; j < d; ++j) by_values += audit_.largest_[static_cast<std::size_t>(j)] * std::fabs(step[j]);
-  double reach = (std::min(by_norm, by_values) + (constant ? constant_ * std::fabs(step[d]) : 0.0)) * (1 + 1e-9);
-  const Eigen::VectorXd image = times(step);
   Eigen::VectorXd slope = times(w);
-  for (Eigen::Index j = 0; j < w.size(); ++j) slope[j] += curve.offset[static_cast<std::size_t>(j)];
-  const double linear = step.dot(slope), bend = curve.width > 0 ? 2e-7 : 1.0, square = step.dot(image);
-  double along = -linear / total_, against = bend * square / total_;
+  double trace = 0;
   for (Eigen::Index j = 0; j < w.size(); ++j) {
-    if (!(ridge[j] > 0)) continue;
-    along += v[j] * image[j] / (total_ * ridge[j]);
-    against += image[j] * image[j] / (total_ * total_ * ridge[j]);
+    slope[j] += curve.offset[static_cast<std::size_t>(j)];
+    trace += curve.hessian.row(static_cast<std::size_t>(j))[j] / total_;
   }
-  const double most = reach > 0 ? std::min(1.0, curve.tau * (1 - 1e-6) / reach) : 1.0;
-  const double best = against > 0 ? std::clamp(along / against, 0.0, most) : 0.0;
-  const double share = p.free_intercept && most == 1 ? 1.0 : best;
+  // A step that would move some row too far is made shorter by its scale, and by a larger ridge.
+  const double radius = numbers_[2], bend = curve.width > 0 ? 2e-7 : 1.0;
+  Eigen::VectorXd step, image;
+  double reach = 0, share = 0, gain = -infinity;
+  for (double more = 0; more<100; more = more> 0 ? 8 * more : 1e-5) {
+    SymmetricMatrix system(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = j; i < n; ++i) system.row(j)[i] = curve.hessian.row(j)[i] / total_;
+      const bool penalised = ridge[static_cast<Eigen::Index>(j)] > 0;
+      system.row(j)[j] += penalised ? ridge[static_cast<Eigen::Index>(j)] + more * trace / static_cast<double>(n)
+                                    : 1e-12 * system.row(j)[j];
+    }
+    Eigen::VectorXd next = v - ridge.cwiseProduct(w);
+    progress.work(static_cast<double>(n) * static_cast<double>(n));
+    if (!factorise(system, progress)) continue;
+    solve_factored(system, next.data(), &progress);
+    if (!next.allFinite()) continue;
+    // No row's t is larger than `far`, by its norm or by its values.
+    double by_values = 0;
+    for (std::int32_t j = 0; j < d; ++j) by_values += audit_.largest_[static_cast<std::size_t>(j)] * std::fabs(next[j]);
+    const double by_norm = radius * next.head(d).norm();
+    const double far = (std::min(by_norm, by_values) + (constant ? constant_ * std::fabs(next[d]) : 0.0)) * (1 + 1e-9);
+    const Eigen::VectorXd moved = times(next);
+    double along = -next.dot(slope) / total_, against = bend * next.dot(moved) / total_;
+    for (Eigen::Index j = 0; j < w.size(); ++j) {
+      if (!(ridge[j] > 0)) continue;
+      along += v[j] * moved[j] / (total_ * ridge[j]);
+      against += moved[j] * moved[j] / (total_ * total_ * ridge[j]);
+    }
+    const double most = far > 0 ? curve.tau * (1 - 1e-6) / far : 1.0;
+    const double best = against > 0 ? std::clamp(along / against, 0.0, most) : 0.0;
+    const double length = p.free_intercept && most >= 1 ? 1.0 : best;
+    const double found = along * length - against / 2 * length * length;
+    if (found < gain) break;
+    gain = found;
+    step = std::move(next);
+    image = moved;
+    reach = far * length;
+    share = length;
+    if (most >= 1) break;
+  }
   if (!(share > 0)) return 0;
+  const double linear = step.dot(slope), square = step.dot(image);
   step *= share;
-  reach *= share;
 
   const double length = step.norm(), width = static_cast<double>(n);
   const double radius_all = radius + constant_;
@@ -293,79 +316,6 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     if (!(sums.absolute > 0)) return 0;
   }
   return dual_of(sums, lambda);
-}
-
-AuditedValue Audit::at(double lambda, const Progress& progress) const {
-  flush();
-  AuditedValue sum{lambda, 0, 0};
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const AuditedOutput output(*this, o);
-    const double primal = output.primal(lambda);
-    sum.primal += primal;
-    sum.dual += std::min(primal, output.dual(lambda, progress));
-  }
-  const double rounding = epsilon * static_cast<double>(outputs_.size());
-  sum.primal *= 1 + rounding;
-  sum.dual *= 1 - rounding;
-  return sum;
-}
-
-std::optional<AuditedValue> Audit::best(const Progress& progress) const {
-  if (objective_.l1_ratio > 0 || objective_.positive) return std::nullopt;
-  flush();
-  std::vector<AuditedOutput> outputs;
-  double start = 0;
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    outputs.emplace_back(*this, o);
-    const double own = outputs.back().balanced_lambda();
-    if (own > 0 && own < infinity) start = start > 0 ? std::sqrt(start * own) : own;
-  }
-  if (!(start > 0)) return std::nullopt;
-  const auto gap = [&](double exponent) {
-    const double lambda = start * std::pow(10.0, exponent);
-    double sum = 0;
-    for (const AuditedOutput& output : outputs) {
-      sum += output.quick_primal(lambda) - output.quick_dual(lambda);
-      progress.work(4096);
-    }
-    return sum;
-  };
-  double at = 0, least = infinity;
-  for (int k = -32; k <= 32; ++k) {
-    const double found = gap(k / 4.0);
-    if (found < least) least = found, at = k / 4.0;
-  }
-  const auto minimise = [](double low, double high, int steps, const auto& f) {
-    constexpr double golden = 0.6180339887498949;
-    double left = high - golden * (high - low), right = low + golden * (high - low), at_left = f(left),
-           at_right = f(right);
-    for (int step = 0; step < steps; ++step) {
-      if (at_left < at_right) {
-        high = right, right = left, at_right = at_left;
-        at_left = f(left = high - golden * (high - low));
-      } else {
-        low = left, left = right, at_left = at_right;
-        at_right = f(right = low + golden * (high - low));
-      }
-    }
-    return at_left < at_right ? left : right;
-  };
-  at = minimise(at - 0.25, at + 0.25, 30, gap);
-  AuditedValue found = this->at(start * std::pow(10.0, at), progress);
-  const auto keep = [&](const AuditedValue& v) {
-    if (v.gap() < found.gap()) found = v;
-    return v.gap();
-  };
-  const double n = static_cast<double>(columns());
-  if (outputs_[0].curves.empty() || n * n * n * static_cast<double>(outputs_.size()) > 1e8) return found;
-  const auto proven = [&](double exponent) { return keep(this->at(start * std::pow(10.0, exponent), progress)); };
-  double middle = at, smallest = found.gap();
-  for (int k = -4; k <= 4; ++k) {
-    const double own = proven(at + k / 2.0);
-    if (own < smallest) smallest = own, middle = at + k / 2.0;
-  }
-  minimise(middle - 0.5, middle + 0.5, 16, proven);
-  return found;
 }
 
 }  // namespace margin

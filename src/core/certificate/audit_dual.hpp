@@ -14,7 +14,9 @@ class AuditedOutput {
 
   /// P, rounded up, and D, rounded down.
   double primal(double lambda) const;
-  double dual(double lambda, const Progress& progress) const;
+  /// `curve`: by one of the Newton steps alone, or, where it is −1, by the best, whose number is returned in its place (−1:
+  /// a mixture is better).
+  double dual(double lambda, const Progress& progress, int* curve = nullptr) const;
   /// The same of mixtures alone, in plain arithmetic: to search by.
   double quick_dual(double lambda) const;
   double quick_primal(double lambda) const { return mean_loss_ + lambda * penalty_; }
