@@ -727,6 +727,11 @@ CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features 
 );
 COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
+CREATE FUNCTION margin_influence(model margin_model, label "any", features "any") RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80;
+COMMENT ON FUNCTION margin_influence(margin_model, "any", "any")
+  IS 'how far the optimal weights of a soft margin move, at most, if this row of its training is left out';
+
 CREATE TYPE margin_coefficient AS (
   feature integer,
   estimate float8,

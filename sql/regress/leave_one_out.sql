@@ -43,3 +43,14 @@ SELECT pg_temp.error_of($$SELECT margin_leave_one_out(model, y, x, NULL) FROM m,
 SELECT pg_temp.error_of($$SELECT margin_leave_one_out(model, 'maybe'::text, x) FROM m, d WHERE loss = 'hinge'$$);
 SELECT pg_temp.error_of($$SELECT margin_leave_one_out(model, y, '{1,2}'::float8[]) FROM m, d WHERE loss = 'hinge'$$);
 SELECT pg_temp.error_of($$SELECT margin_leave_one_out(model, y, '{1,2,NaN}'::float8[]) FROM m, d WHERE loss = 'hinge'$$);
+-- Which rows carry a model.
+SELECT loss, count(*) FILTER (WHERE influence = 0) > 0 AS some_none, min(influence) >= 0 AS bound, max(influence) > 0 AS some
+  FROM (SELECT loss, model, margin_influence(model, y, x) AS influence FROM m, d WHERE kind = 'penalized') AS certain GROUP BY loss ORDER BY loss;
+SELECT bool_and(abs(a - 2 * b) < 1e-12) AS class_weight FROM (SELECT margin_influence(jsonb_populate_record(model, '{"options": {"lambda": 0.02, "loss": "hinge", "class_weight": {"yes": 2}}}'), y, x) AS a,
+  margin_influence(model, y, x) AS b FROM m, d WHERE kind = 'penalized' AND loss = 'hinge' AND y = 'yes') AS s;
+SELECT count(*) AS several FROM d, (SELECT train_margin(c, x, margin_options(lambda => 0.05, loss => 'logistic')) AS model FROM d) AS k WHERE margin_influence(model, c, x) > 0;
+SELECT max(margin_influence(model, i, x)) > 0 AS numbers FROM d, (SELECT train_margin(i, x, margin_options(lambda => 0.05, loss => 'absolute', intercept => 'penalized')) AS model FROM d) AS k;
+SELECT margin_influence(model, NULL::text, x) IS NULL AS nothing FROM m, d WHERE i = 1 AND loss = 'hinge';
+SELECT pg_temp.error_of($$SELECT margin_influence(model, y, x) FROM m, d WHERE kind = 'free' AND loss = 'logistic'$$);
+SELECT pg_temp.error_of($$SELECT margin_influence(margin_model_from('{1,0,0}', '{0}', '{no,yes}', 'logistic', 0.02), y, x) FROM d$$);
+SELECT pg_temp.error_of($$SELECT margin_influence(model, 'maybe'::text, x) FROM m, d WHERE kind = 'penalized'$$);

@@ -7,6 +7,7 @@
 
 #include "core/certificate/left_out.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/model/influence.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
 
@@ -153,6 +154,40 @@ TEST(LeaveOneOut, HoldsTheTrainings) {
   RecordProperty("undecided", undecided);
   EXPECT_GT(exact, all / 2);
   EXPECT_LT(undecided, rows / 2);
+}
+
+TEST(Influence, BoundsHowFarTheOptimumMoves) {
+  Random random(29);
+  const Progress progress;
+  int none = 0, rows = 0;
+  for (int number = 0; number < 40; ++number) {
+    const Trial t = make_trial(random, number);
+    if (t.options.free_intercept()) continue;
+    const Dataset data = make_dataset(t.table, true, t.classes);
+    Options options = t.options;
+    options.tolerance = number % 3 == 0 ? 1e-2 : 1e-9;
+    options.max_iterations = 3000;
+    const Model model = train(data, options, progress);
+    options.tolerance = 1e-13;
+    const Model best = train(data, options, progress);
+    Influence influence(model, t.options);
+    for (int i = 0; i < t.table.rows(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const std::optional<Model> other = without(t, i);
+      if (!other.has_value()) continue;
+      const double weight = t.table.weight.empty() ? 1 : t.table.weight[at];
+      const double bound = weight * influence.of(dense_row(t.table.x[at].data(), t.table.dimensions()),
+                                                 static_cast<std::int32_t>(t.table.y[at]));
+      const double error =
+          std::sqrt(2 * (best.certificate.gap + other->certificate.gap + 1e-15) / *t.options.lambda) * 2;
+      EXPECT_LE((best.weights - other->weights).norm(), bound + error)
+          << t.options.loss << " " << number << ", row " << i;
+      none += bound == 0;
+      ++rows;
+    }
+  }
+  EXPECT_GT(rows, 100);
+  EXPECT_GT(none, 0);
 }
 
 TEST(LeaveOneOut, IsRefusedWhereNothingIsProven) {

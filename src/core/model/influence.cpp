@@ -1,0 +1,58 @@
+#include "core/model/influence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+Influence::Influence(const Model& model, const Options& options)
+    : model_(model),
+      options_(options),
+      objective_(penalty_of(model, options)),
+      intervals_(model, options),
+      lower_(static_cast<std::size_t>(model.outputs())),
+      upper_(lower_) {
+  const auto refuse = [](const std::string& reason, const std::string& hint) {
+    throw Error(ErrorKind::unsupported, "margin_influence does not take this model: " + reason, hint);
+  };
+  if (options.multiclass == Multiclass::joint)
+    refuse("its classes were trained jointly", "Train them one against the rest.");
+  if (options.class_weight_balanced)
+    refuse("its class weights were balanced, and only the training's rows know them",
+           "Give the weights themselves to the training: margin_options(class_weight => ...).");
+  const double total =
+      model.dual_point != nullptr ? model.dual_point->total_weight : static_cast<double>(model.rows.value_or(0));
+  if (!(total > 0)) refuse("it does not tell of how many rows it is", "Use models as train_margin returned them.");
+  loss_ = make_loss(model.loss, options);
+  unit_ = 1 / (convexity(objective_) * total) * (1 + 8 * epsilon);
+}
+
+double Influence::of(const Row& x, std::int32_t label) {
+  const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
+  return of(x, found == options_.class_weight.end() ? 1.0 : found->second, label, 0);
+}
+
+double Influence::of(const Row& x, double target) {
+  require_target(*loss_, target, 0);
+  return of(x, 1, 0, target);
+}
+
+double Influence::of(const Row& x, double weight, std::int32_t label, double target) {
+  intervals_.intervals(x, lower_.data(), upper_.data());
+  double slopes = 0;
+  for (std::size_t o = 0; o < lower_.size(); ++o) {
+    const double y = model_.regression() ? target : objective_.target(label, static_cast<std::int32_t>(o));
+    // φ' rises: its largest size is at an end, seen from outside, where the end is on a kink.
+    const auto slope = [&](double u, double side) {
+      return std::fabs(loss_->derivative(u + side * 8 * epsilon * (1 + std::fabs(u) + std::fabs(y)), y));
+    };
+    slopes = std::hypot(slopes, std::max(slope(lower_[o], -1), slope(upper_[o], 1)));
+  }
+  const double length = std::hypot(norm(x), objective_.constant_feature());
+  return weight * slopes * length * unit_ * (1 + epsilon * (x.count + 32.0));
+}
+
+}  // namespace margin
