@@ -90,4 +90,5 @@ def main():
         write(table, environment)
 
 
-main()
+if __name__ == "__main__":
+    main()
