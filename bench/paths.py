@@ -31,7 +31,7 @@ def statement(source, label, loss, rho, tolerance, lambdas, what):
             " WITH ORDINALITY AS t" % (label, json.dumps(options), source, what))
 
 
-def paths(session):
+def paths(session, sets):
     table = Table("paths", "Paths of sparse models: time",
                   "A statement that reads the table, trains 100 models of lambdas in equal ratios (l1_ratio ρ, free intercept) and looks at all"
                   " of them, against the user CPU of glmnet 4.1 at its default `thresh` with its rows in memory, the same numbers, the same"
@@ -41,7 +41,7 @@ def paths(session):
     support = Table("paths-support", "Paths of sparse models: support",
                     "The same paths at tolerance 1e-9 beside glmnet at `thresh = 1e-14`. Ours, against: weights other than 0 of all 100 models. Ratio: the largest share of a score's"
                     " deviation that a feature has which only one of both uses: |w| times its deviation, over the sum of all features'. Remarks: how many such features there are in all models.")
-    for name, sparse in SETS:
+    for name, sparse in sets:
         source = "p_" + "".join(c if c.isalnum() else "_" for c in name)
         for loss, family in LOSSES.items():
             label, packed = ("y > 0", "path:" + name) if loss == "logistic" else ("y", "path:%s:numbers" % name)
@@ -86,8 +86,14 @@ def main():
     session = Session()
     version = session.value("SELECT current_setting('server_version')")
     environment = "Measured on commit %s, PostgreSQL %s, 2 cores; `bench/paths.sh`." % (os.environ["MARGIN_COMMIT"], version)
-    for table in paths(session):
-        write(table, environment)
+    named = [pair for pair in SETS if pair[0] in sys.argv[1:]]
+    if len(named) != len(set(sys.argv[1:])):
+        sys.exit("the data sets are " + ", ".join(name for name, _ in SETS))
+    for table in paths(session, named or SETS):
+        if named:
+            print(table.markdown())
+        else:
+            write(table, environment)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures paths of sparse models against glmnet and writes the tables into docs/benchmarks.md: bench/paths.sh
-# Starts a throw-away server. Needs ../shared/data.
+# Measures paths of sparse models against glmnet and writes the tables into docs/benchmarks.md: bench/paths.sh [SET...];
+# with names of data sets (colon-cancer) these alone, printed instead of written. Starts a throw-away server. Needs
+# ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
 need_packages "${packages_build[@]}" python3 python3-numpy r-cran-glmnet xz-utils

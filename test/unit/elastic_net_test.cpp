@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/certificate/column_check.hpp"
+#include "core/certificate/moment_check.hpp"
 #include "core/model/verification.hpp"
 #include "core/train/path.hpp"
 #include "risk_problems.hpp"
@@ -190,6 +191,12 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
       EXPECT_GE(static_cast<long double>(by_columns.upper), value_at(p, at, b[0])) << trial;
       EXPECT_LE(static_cast<long double>(by_columns.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
       EXPECT_NEAR(by_columns.upper, by_rows.upper, 1e-9 * by_rows.upper) << trial;
+      if (!MomentCheck::serves(p)) continue;
+      const Moments moments(p, progress);
+      const Certificate by_moments =
+          MomentCheck(p, moments).certificate(std::vector<double>(w.data(), w.data() + w.size()), b[0], p.lambda);
+      EXPECT_GE(static_cast<long double>(by_moments.upper), value_at(p, at, b[0])) << trial;
+      EXPECT_LE(static_cast<long double>(by_moments.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
     }
   }
   EXPECT_GT(proven, 60) << "or nothing was tested";
@@ -239,6 +246,40 @@ Table wide_table(int n, int d, bool classes) {
   }
   if (classes) t.y[0] = 0, t.y[1] = 1;
   return t;
+}
+
+// By second moments, and where they are too coarse for the tolerance (targets that are met to five digits) by columns.
+TEST(ElasticNet, SquaredPathsReadTheRowsOnceOrAsOftenAsTheyMust) {
+  for (const double noise : {1.0, 0.01})
+    for (const double rho : {1.0, 0.4})
+      for (const bool intercept : {true, false}) {
+        Table t = wide_table(150, 12, false);
+        for (std::size_t i = 0; i < t.x.size(); ++i) {
+          t.x[i][1] += 30;
+          t.y[i] = 100 + 2 * t.x[i][0] - t.x[i][1] + noise * (t.y[i] - 2 * t.x[i][0] + t.x[i][1]);
+          t.weight.push_back(i % 7 == 0 ? 0.0 : 1.0 + static_cast<double>(i % 3));
+        }
+        const Dataset data = make_dataset(t, false);
+        SelectionOptions path;
+        path.settings = sparse("squared", rho, 1);
+        path.settings.intercept = intercept;
+        path.settings.intercept_form = intercept ? InterceptForm::free : InterceptForm::by_default;
+        path.settings.positive = noise == 1 && rho < 1;
+        path.losses = {"squared"};
+        path.settings.tolerance = 1e-6;
+        for (int k = 0; k < 9; ++k) path.lambdas.push_back(3 * std::pow(0.3, k));
+        const std::vector<Model> models = train_path(data, path, Progress());
+        ASSERT_EQ(models.size(), path.lambdas.size());
+        for (const Model& m : models) {
+          Options alone = path.settings;
+          alone.lambda = m.lambda;
+          const Model one = train(data, alone, Progress());
+          EXPECT_EQ(m.status, Status::optimal) << m.certificate.relative_gap;
+          EXPECT_LE(m.certificate.lower, one.certificate.upper);
+          EXPECT_LE(one.certificate.lower, m.certificate.upper);
+          EXPECT_NEAR(m.certificate.failure, one.certificate.failure, 1e-3 * one.certificate.upper);
+        }
+      }
 }
 
 TEST(ElasticNet, TheWorkingSetLosesNoFeatureThatTheOptimumHas) {

@@ -4,12 +4,15 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "core/certificate/column_check.hpp"
 #include "core/certificate/final_status.hpp"
+#include "core/certificate/moment_check.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/elastic_net/elastic_net.hpp"
+#include "core/solvers/elastic_net/moment_descent.hpp"
 #include "core/solvers/readers.hpp"
 #include "core/solvers/run.hpp"
 #include "core/train/model_parts.hpp"
@@ -32,6 +35,104 @@ std::vector<double> falling_lambdas(double largest, bool wide) {
   }
   return lambdas;
 }
+
+/// Where a lambda ended.
+struct PathEnd {
+  std::vector<double> w;
+  double b = 0;
+  Certificate certificate;
+  std::int64_t steps = 0;
+};
+
+/// A squared loss of few features: the rows are read once for all lambdas.
+class MomentPath {
+ public:
+  MomentPath(const Problem& problem, const Progress& progress)
+      : problem_(problem), moments_(problem, progress), descent_(problem, moments_), check_(problem, moments_) {}
+  static bool serves(const Problem& problem, std::size_t lambdas) {
+    return MomentCheck::serves(problem) && MomentDescent::pays(problem, lambdas);
+  }
+  static double bytes(const Problem& problem) { return Moments::bytes(problem) + MomentDescent::bytes(problem); }
+
+  /// True when the model of problem.lambda meets the tolerance: rounding of the moments may leave too much.
+  bool solve(double tolerance, Run& run) {
+    end_.steps = 0;
+    double upper = check_.certificate(descent_.w(), descent_.b(), problem_.lambda).upper;
+    for (double share = first_share; share > last_share; share *= 1e-2) {
+      descent_.solve(problem_.lambda, share * tolerance * upper, run);
+      end_.w = descent_.w();
+      end_.b = rounded_intercept(problem_, descent_.b());
+      end_.certificate = check_.certificate(end_.w, end_.b, problem_.lambda);
+      run.record(++end_.steps, end_.certificate.lower, end_.certificate.upper);
+      if (end_.certificate.relative_gap <= tolerance) return true;
+      upper = end_.certificate.upper;
+    }
+    return false;
+  }
+  const PathEnd& end() const { return end_; }
+
+ private:
+  static constexpr double first_share = 1e-2, last_share = 1e-9;  // of the gap that the tolerance allows
+
+  const Problem& problem_;
+  Moments moments_;
+  MomentDescent descent_;
+  MomentCheck check_;
+  PathEnd end_;
+};
+
+class ColumnPath {
+ public:
+  ColumnPath(const Problem& problem, const Progress& progress)
+      : problem_(problem), risk_(problem, progress), net_(risk_), check_(problem) {
+    risk_.select(0);
+    risk_.move(std::vector<double>(risk_.features(), 0.0), 0);
+    largest_ = net_.largest_lambda();
+  }
+  double largest() const { return largest_; }  ///< for which a weight leaves 0
+  void start_from(const std::vector<double>& w, double b) {
+    risk_.move(w, b);
+    net_.restart();
+  }
+
+  Status solve(double tolerance, Run& run) {
+    const double aim = certifiable * tolerance;
+    Status status = Status::iteration_limit;
+    double best = std::numeric_limits<double>::infinity();
+    bool stuck = false;
+    end_.steps = 0;
+    for (int idle = 0;;) {
+      const ColumnRisk::Interval at = net_.interval(problem_.lambda);
+      run.record(end_.steps, at.dual, at.primal);
+      const double gap = at.primal - at.dual;
+      const double wanted = aim * std::max(std::fabs(at.primal), std::fabs(at.dual));
+      idle = gap < 0.9 * best ? 0 : idle + 1;
+      best = std::min(best, gap);
+      const bool exhausted = run.exhausted(end_.steps, status);
+      stuck |= idle > 20 || exhausted || !std::isfinite(gap);
+      if (gap <= wanted || stuck) {
+        // Bounds on rounding have the last word; where they leave too much, another step may help.
+        end_.b = rounded_intercept(problem_, risk_.b());
+        end_.certificate = check_.certificate(risk_, problem_.lambda, end_.b, at.scale);
+        if (end_.certificate.relative_gap <= tolerance) status = Status::optimal;
+        if (status == Status::optimal || stuck || gap <= 0.01 * wanted) break;
+      }
+      ++end_.steps;
+      stuck = !net_.step(problem_.lambda, at, 0.1 * wanted);
+    }
+    end_.w = risk_.w();
+    return status;
+  }
+  const PathEnd& end() const { return end_; }
+
+ private:
+  const Problem& problem_;
+  ColumnRisk risk_;
+  ElasticNet net_;
+  ColumnCheck check_;
+  double largest_ = 0;
+  PathEnd end_;
+};
 
 }  // namespace
 
@@ -76,49 +177,40 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
   memory.require(solver.workspace(problem), "solver \"" + std::string(solver.name()) + "\"");
 
   auto start = Clock::now();
-  ColumnRisk risk(problem, progress);
-  ElasticNet net(risk);
-  const ColumnCheck check(problem);
-  risk.select(0);
-  risk.move(std::vector<double>(risk.features(), 0.0), 0);
-  const double largest = net.largest_lambda();
-  if (lambdas.empty()) lambdas = falling_lambdas(largest, problem.dimensions() > problem.rows());
+  std::unique_ptr<ColumnPath> by_columns;
+  std::unique_ptr<MomentPath> by_moments;
+  // Limits count the steps of the other.
+  const std::size_t count = lambdas.empty() ? default_count : lambdas.size();
+  if (!settings.max_iterations && !settings.max_seconds && MomentPath::serves(problem, count)) {
+    memory.require(solver.workspace(problem) + MomentPath::bytes(problem), "the second moments of the rows");
+    by_moments = std::make_unique<MomentPath>(problem, progress);
+  }
+  if (lambdas.empty() || by_moments == nullptr) by_columns = std::make_unique<ColumnPath>(problem, progress);
+  if (lambdas.empty()) lambdas = falling_lambdas(by_columns->largest(), problem.dimensions() > problem.rows());
   const double constant = constant_failure(problem, progress);
   for (const std::size_t k : falling_order(lambdas)) {
     settings.lambda = problem.lambda = lambdas[k];
     Run run(settings, progress, solver.name(), 1000);
-    const double aim = certifiable * settings.tolerance;
     Model model = begin_model(problem, settings);
     Status status = Status::iteration_limit;
-    std::int64_t steps = 0;
-    double best = std::numeric_limits<double>::infinity(), b = 0;
-    bool stuck = false;
-    for (int idle = 0;;) {
-      const ColumnRisk::Interval at = net.interval(problem.lambda);
-      run.record(steps, at.dual, at.primal);
-      const double gap = at.primal - at.dual;
-      const double wanted = aim * std::max(std::fabs(at.primal), std::fabs(at.dual));
-      idle = gap < 0.9 * best ? 0 : idle + 1;
-      best = std::min(best, gap);
-      const bool exhausted = run.exhausted(steps, status);
-      stuck |= idle > 20 || exhausted || !std::isfinite(gap);
-      if (gap <= wanted || stuck) {
-        // Bounds on rounding have the last word; where they leave too much, another step may help.
-        b = rounded_intercept(problem, risk.b());
-        model.certificate = check.certificate(risk, problem.lambda, b, at.scale);
-        if (model.certificate.relative_gap <= settings.tolerance) status = Status::optimal;
-        if (status == Status::optimal || stuck || gap <= 0.01 * wanted) break;
-      }
-      ++steps;
-      stuck = !net.step(problem.lambda, at, 0.1 * wanted);
+    if (by_moments != nullptr && !by_moments->solve(settings.tolerance, run)) {
+      if (by_columns == nullptr) by_columns = std::make_unique<ColumnPath>(problem, progress);
+      by_columns->start_from(by_moments->end().w, by_moments->end().b);
+      by_moments.reset();
     }
+    if (by_moments != nullptr)
+      status = Status::optimal;
+    else
+      status = by_columns->solve(settings.tolerance, run);
+    const PathEnd& end_of = by_moments != nullptr ? by_moments->end() : by_columns->end();
+    model.certificate = end_of.certificate;
     model.certificate.constant_failure = constant;
     model.solver = solver.name();
     model.status = final_status(model.certificate, certified_problem(problem), settings.tolerance, status);
-    model.weights = Eigen::Map<const Eigen::RowVectorXd>(risk.w().data(), problem.dimensions());
-    model.intercept = Eigen::VectorXd::Constant(1, problem.intercept ? b : 0.0);
+    model.weights = Eigen::Map<const Eigen::RowVectorXd>(end_of.w.data(), problem.dimensions());
+    model.intercept = Eigen::VectorXd::Constant(1, problem.intercept ? end_of.b : 0.0);
     to_label_units(problem, settings, model, model.weights, model.intercept);
-    model.iterations = steps;
+    model.iterations = end_of.steps;
     const auto end = Clock::now();
     model.seconds = std::chrono::duration<double>(end - start).count();
     start = end;

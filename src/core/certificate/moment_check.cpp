@@ -1,0 +1,77 @@
+#include "core/certificate/moment_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+bool MomentCheck::serves(const Problem& p) {
+  return p.task == Task::regression && p.loss_name == "squared" && p.l1_ratio > 0 && p.offset < 0 &&
+         p.penalty_factor.empty() && (!p.intercept || p.free_intercept);
+}
+
+Certificate MomentCheck::certificate(const std::vector<double>& w, double intercept, double lambda) const {
+  const Moments& m = moments_;
+  const std::size_t d = m.features(), constant = m.constant(), target = m.target();
+  // q = <e, z>; the sizes of what it is made of.
+  std::vector<double> q(m.size());
+  double reach = m.scale(target), absolute = 0, squares = 0;
+  for (std::size_t k = 0; k < m.size(); ++k) q[k] = intercept * m.of(constant, k) - m.of(target, k);
+  reach += std::fabs(intercept) * m.scale(constant);
+  std::size_t terms = 2;
+  Certificate out;
+  for (std::size_t j = 0; j < d; ++j) {
+    if (w[j] == 0) continue;
+    ++terms;
+    const double* const row = m.row(j);
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] += w[j] * row[k];
+    reach += std::fabs(w[j]) * m.scale(j);
+    absolute += std::fabs(w[j]);
+    squares += w[j] * w[j];
+    if (problem_.positive && w[j] < 0) out.upper = infinity;
+  }
+  const double share = epsilon * (m.ulps() + 2 * static_cast<double>(terms) + 16), error = share * reach;
+  double loss = intercept * q[constant] - q[target];
+  for (std::size_t j = 0; j < d; ++j)
+    if (w[j] != 0) loss += w[j] * q[j];
+  const double rho = problem_.l1_ratio;
+  const double penalty = lambda * (rho * absolute + (1 - rho) / 2 * squares);
+  const double rounding = 1 + epsilon * (2 * static_cast<double>(terms) + 40);
+  out.upper += std::max(0.0, loss) + 2 * error * reach * (1 + 16 * epsilon) + penalty * rounding + 64 * tiny;
+  if (!(out.upper < infinity)) out.upper = infinity;
+
+  // The mean of e goes off for a free intercept: q and <e, e> are those of what is left.
+  const double mean = problem_.free_intercept ? q[constant] / m.of(constant, constant) : 0.0;
+  const double own = mean == 0 ? 0.0 : mean * q[constant];
+  const double fit = q[target] - mean * m.of(constant, target), square = loss - own;
+  // |mean| errs by little more than `error` / scale(constant), and |mean| · scale(constant) is at most reach.
+  const double slack = 4 * error * (1 + 64 * epsilon);
+  double t = 1, excess = 0;
+  for (int pass = 0; pass < 2; ++pass)
+    for (std::size_t j = 0; j < d; ++j) {
+      const double v = -2 * t * (q[j] - mean * m.of(constant, j));
+      const double bound = (problem_.positive ? std::max(0.0, v) : std::fabs(v)) + 2 * t * slack * m.scale(j);
+      const double held = lambda * rho * (1 - 8 * epsilon);
+      if (!std::isfinite(bound)) t = 0;
+      if (!(bound > held)) continue;
+      if (rho == 1 && pass == 0)
+        t *= (1 - 8 * epsilon) * held / bound;
+      else if (rho < 1 && pass == 1)
+        excess += (bound - held) * (bound - held);
+    }
+  const double value = -2 * t * fit - t * t * square, doubt = 4 * slack * reach + 8 * epsilon * std::fabs(value);
+  if (rho < 1) excess = excess / (2 * lambda * (1 - rho)) * (1 + epsilon * (static_cast<double>(d) + 32));
+  const double lower = value - doubt - excess - 64 * tiny;
+  out.lower = std::min(lower > 0 ? lower : 0.0, out.upper);
+  out.gap = out.upper - out.lower;
+  out.relative_gap = out.gap > 0 ? out.gap / out.upper : 0.0;
+  if (!(out.upper < infinity)) out.gap = out.relative_gap = infinity;
+  out.radius = problem_.data.radius();
+  out.support = m.rows();
+  out.failure = std::max(0.0, loss);
+  return out;
+}
+
+}  // namespace margin

@@ -1,0 +1,57 @@
+#include "core/solvers/elastic_net/moment_descent.hpp"
+
+#include <algorithm>
+
+#include "core/simd/loops.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int32_t most_features = 1000;
+
+}  // namespace
+
+MomentDescent::MomentDescent(const Problem& problem, const Moments& moments)
+    : problem_(problem), moments_(moments), stride_(moments.stride()) {
+  const std::size_t d = moments.features(), c = moments.constant(), y = moments.target();
+  const double share = problem.free_intercept ? 1 / moments.of(c, c) : 0;
+  matrix_.assign(d * stride_, 0.0);
+  for (std::size_t j = 0; j < d; ++j) {
+    const double mean = share * moments.of(c, j);
+    for (std::size_t k = 0; k < d; ++k) matrix_[j * stride_ + k] = 2 * (moments.of(j, k) - mean * moments.of(c, k));
+    matrix_[j * stride_ + j] = std::max(0.0, matrix_[j * stride_ + j]);
+    pull_.push_back(2 * (moments.of(j, y) - mean * moments.of(c, y)));
+  }
+  at_.z.assign(d, 0.0);
+  at_.positive = problem.positive;
+}
+
+double MomentDescent::bytes(const Problem& p) {
+  const double d = p.dimensions() + 8.0;
+  return 8 * (3 * d * d + 8 * d);
+}
+
+bool MomentDescent::pays(const Problem& p, std::size_t lambdas) {
+  return p.dimensions() <= most_features && p.dimensions() <= p.rows() / 2 &&
+         p.data.density() * p.dimensions() <= 2 * static_cast<double>(lambdas);
+}
+
+void MomentDescent::solve(double lambda, double enough, const Progress& progress) {
+  const std::size_t d = moments_.features(), c = moments_.constant();
+  const double rho = problem_.l1_ratio;
+  at_.l1.assign(d, lambda * rho);
+  at_.l2.assign(d, lambda * (1 - rho));
+  at_.g.assign(d, 0.0);
+  for (std::size_t j = 0; j < d; ++j) at_.g[j] -= pull_[j];
+  for (std::size_t j = 0; j < d; ++j)
+    if (at_.z[j] != 0) simd().axpy_d(at_.z[j], matrix_.data() + j * stride_, at_.g.data(), d);
+  progress.work(static_cast<double>(d * d) / 4 + 8.0 * static_cast<double>(d));
+  solve_with_matrix(at_, matrix_.data(), stride_, enough, progress);
+  if (!problem_.free_intercept) return;
+  b_ = moments_.of(c, moments_.target());
+  for (std::size_t j = 0; j < d; ++j) b_ -= at_.z[j] * moments_.of(c, j);
+  b_ /= moments_.of(c, c);
+}
+
+}  // namespace margin
