@@ -48,7 +48,7 @@ SELECT margin_update(model, y, x, false, -1) FROM m, changes;
 SELECT margin_update(train, y, x, false) FROM (SELECT train_margin(y, x) AS train FROM old WHERE id < 3) AS m, changes;
 SELECT margin_update(train, y, x, false) FROM (SELECT train_margin(y, x, '{"lambda": 0.05, "intercept": "free"}') AS train FROM old) AS m, changes;
 SELECT margin_update(train, y, x, false) FROM (SELECT train_margin(y, x, '{"lambda": 0.05, "class_weight": "balanced"}') AS train FROM old) AS m, changes;
-SELECT margin_update(train, k, x, false) FROM (SELECT train_margin(k, x, '{"lambda": 0.05, "multiclass": "joint"}') AS train FROM old) AS m, changes;
+SELECT margin_update(train, k, x, false) FROM (SELECT train_margin(k, x, '{"lambda": 0.05, "loss": "logistic", "multiclass": "joint"}') AS train FROM old) AS m, changes;
 SELECT margin_update(margin_from_json(margin_to_json(model) - 'ball'), y, x, false) FROM m, changes;
 SELECT margin_update(train, y, margin_sparse(ARRAY[7, 90000], ARRAY[1, x[1]], 100000), false) FROM changes,
   (SELECT train_margin(y, margin_sparse(ARRAY[id % 5 + 1, 90000], ARRAY[1, x[1]], 100000), '{"lambda": 0.05}') AS train FROM old) AS m;
