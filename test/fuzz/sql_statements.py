@@ -35,7 +35,7 @@ class Statements:
         # what a model's answers depend on; the others are told, not used
         self.meant = [pair for pair in attributes if pair[0] in (
             "loss", "dimensions", "classes", "weights", "intercept", "options", "calibration", "kernel", "kernel_parameters",
-            "sparse_support_vectors", "support_vectors", "dual_weights", "learners", "stumps", "norm", "lambda")] or attributes
+            "sparse_support_vectors", "support_vectors", "dual_weights", "ball", "learners", "stumps", "norm", "lambda")] or attributes
         self.makers = {
             "any": self.anything, "anyelement": self.anything, "margin_model": self.model, "jsonb": self.jsonb,
             "margin_sparse": self.sparse, "double precision": self.double, "real": self.double, "integer": self.integer,
