@@ -40,7 +40,8 @@ def paths(session, sets):
                   " CPU seconds. Remarks: how many of the 100 reached the tolerance named, and the largest relative gap of their certificates.")
     support = Table("paths-support", "Paths of sparse models: support",
                     "The same paths at tolerance 1e-9 beside glmnet at `thresh = 1e-14`. Ours, against: weights other than 0 of all 100 models. Ratio: the largest share of a score's"
-                    " deviation that a feature has which only one of both uses: |w| times its deviation, over the sum of all features'. Remarks: how many such features there are in all models.")
+                    " deviation that a feature has which only one of both uses: |w| times its deviation, over the sum of all features' (at least a millionth of the largest model's:"
+                    " at the first lambda rounding decides). Remarks: how many such features there are in all models.")
     for name, sparse in sets:
         source = "p_" + "".join(c if c.isalnum() else "_" for c in name)
         for loss, family in LOSSES.items():
@@ -75,7 +76,7 @@ def paths(session, sets):
                         mine[k, at] = numbers
                     part = np.abs(mine[:len(theirs)] - theirs) * deviation * ((mine[:len(theirs)] != 0) != (theirs != 0))
                     whole = (np.abs(theirs) * deviation).sum(axis=1)
-                    share = (part.max(axis=1) / np.where(whole > 0, whole, 1)).max()
+                    share = (part.max(axis=1) / np.maximum(whole, 1e-6 * whole.max())).max()
                     support.add("%s, %s, ρ = %g" % (name, loss, rho), "%d" % (mine != 0).sum(), "%d" % (theirs != 0).sum(), share, 1e-4,
                                 "%d" % ((mine[:len(theirs)] != 0) != (theirs != 0)).sum())
             peer.close()
