@@ -39,7 +39,7 @@ keep() {
 
 # of_file LOG NUMBER: "PASSED FAILED" of one TAP script
 of_file() {
-  awk -v script="(^| |/)t/$2_" '/^(\[[0-9:]+\] )?[^ ]*\.pl \.\./ {on = $0 ~ script} on && /^ok / {++ok} on && /^not ok / {++bad} END {print ok + 0, bad + 0}' "$1"
+  awk -v script="(^| |/)t/$2_" '/^(\[[0-9:]+\] )?[^ ]*\.pl \.\./ {on = $0 ~ script} on && /^ok [0-9]/ {++ok} on && /^not ok [0-9]/ {++bad} END {print ok + 0, bad + 0}' "$1"
 }
 
 # tested TARGET SERVER COMPILER PREFIX PGVECTOR: reads the output of test/run.sh regress tap, whose scratch directory is below PREFIX
