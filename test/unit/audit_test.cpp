@@ -70,7 +70,7 @@ TEST(Audit, HoldsTheOptimum) {
   const Progress progress;
   std::vector<double> tightness;
   int checked = 0, proven = 0;
-  for (int number = 0; number < 200; ++number) {
+  for (int number = 0; number < 110; ++number) {
     const Trial t = make_trial(random, number);
     const Dataset data = make_dataset(t.table, t.classes, t.number_of_classes);
     const Model best = trained(data, t.options, 1e-12, 3000);
@@ -110,7 +110,7 @@ TEST(Audit, HoldsTheOptimum) {
 TEST(Audit, AddsUpFromParts) {
   Random random(5);
   const Progress progress;
-  for (int number = 0; number < 40; ++number) {
+  for (int number = 0; number < 22; ++number) {
     const Trial t = make_trial(random, number);
     const Model model = trained(make_dataset(t.table, t.classes, t.number_of_classes), t.options, 1e-3, 50);
     ModelAudit whole(model, t.options, {}), one(model, t.options, {}), other(model, t.options, {});
