@@ -109,7 +109,7 @@ SQL
   report "$([ "$said" = "$version|optimal|t" ] && echo yes || echo no)" "$suite: the owner of a database creates, updates and uses the extension: $said"
   inside "$bare" pg_ctlcluster "$major" main stop -m fast >>"$log" 2>&1 || true
   inside "$bare" apt-get purge -q -y "postgresql-$major-margin" >>"$log" 2>&1
-  said=$(diff <(echo "$before") <(named_margin "$place_of_all/$bare") || true)
+  said=$(diff <(printf '%s' "${before:+$before$'\n'}") <(named_margin "$place_of_all/$bare") || true)
   while read -r file; do
     if [ -f "$place_of_all/$bare$file" ]; then said+=$'\n'$file; fi
   done <"$place_of_all/$bare.files"
