@@ -48,14 +48,18 @@ struct PathEnd {
 class MomentPath {
  public:
   MomentPath(const Problem& problem, const Progress& progress)
-      : problem_(problem), moments_(problem, progress), descent_(problem, moments_), check_(problem, moments_) {}
+      : problem_(problem), moments_(problem, progress), descent_(problem, moments_), check_(problem, moments_) {
+    end_.w.assign(moments_.features(), 0.0);
+  }
   static bool serves(const Problem& problem, std::size_t lambdas) {
     return MomentCheck::serves(problem) && MomentDescent::pays(problem, lambdas);
   }
   static double bytes(const Problem& problem) { return Moments::bytes(problem) + MomentDescent::bytes(problem); }
 
-  /// True when the model of problem.lambda meets the tolerance: rounding of the moments may leave too much.
+  /// True when the model of problem.lambda meets the tolerance: rounding of the moments may leave too much, and end() is
+  /// that of the lambda before.
   bool solve(double tolerance, Run& run) {
+    const PathEnd before = end_;
     end_.steps = 0;
     double upper = check_.certificate(descent_.w(), descent_.b(), problem_.lambda).upper;
     for (double share = first_share; share > last_share; share *= 1e-2) {
@@ -67,6 +71,7 @@ class MomentPath {
       if (end_.certificate.relative_gap <= tolerance) return true;
       upper = end_.certificate.upper;
     }
+    end_ = before;
     return false;
   }
   const PathEnd& end() const { return end_; }

@@ -9,6 +9,8 @@ namespace margin {
 namespace {
 
 constexpr std::int32_t most_features = 1000;
+// Of a column's own moment: along columns that depend on each other rounding would otherwise lead Newton's steps anywhere.
+constexpr double ridge = 1e-11;
 
 }  // namespace
 
@@ -20,7 +22,7 @@ MomentDescent::MomentDescent(const Problem& problem, const Moments& moments)
   for (std::size_t j = 0; j < d; ++j) {
     const double mean = share * moments.of(c, j);
     for (std::size_t k = 0; k < d; ++k) matrix_[j * stride_ + k] = 2 * (moments.of(j, k) - mean * moments.of(c, k));
-    matrix_[j * stride_ + j] = std::max(0.0, matrix_[j * stride_ + j]);
+    matrix_[j * stride_ + j] = (1 + ridge) * std::max(0.0, matrix_[j * stride_ + j]);
     pull_.push_back(2 * (moments.of(j, y) - mean * moments.of(c, y)));
   }
   at_.z.assign(d, 0.0);
