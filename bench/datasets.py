@@ -310,7 +310,7 @@ def copy_sparse(x, y, out):
     for i in range(x.shape[0]):
         part = slice(x.starts[i], x.starts[i + 1])
         out.write(b"\0\4" + (4).to_bytes(4, "big") + i.to_bytes(4, "big") + bytes_y.to_bytes(4, "big")
-                  + numbers[i].tobytes() + array(x.columns[part] + 1, ">i4", INT4)
+                  + numbers[i:i + 1].tobytes() + array(x.columns[part] + 1, ">i4", INT4)
                   + array(x.values[part], ">f4", FLOAT4))
 
 
