@@ -288,7 +288,7 @@ stage_tap() {
   cp -r "$root/demo/data" "$area/demo-data"
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
   local number scripts=()
-  for number in ${MARGIN_TAP:-''}; do scripts+=("t/$number"_*.pl); done
+  for number in ${MARGIN_TAP:-}; do scripts+=("t/$number"_*.pl); done
   [ ${#scripts[@]} -gt 0 ] || scripts=('t/*.pl')
   # shellcheck disable=SC2068  # patterns
   (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" TESTDATADIR="$area/tmp_check" TESTLOGDIR="$area/tmp_check/log" \

@@ -20,12 +20,12 @@ SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "hinge", "intercept": fals
 SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "squared_hinge"}', 'k');
 SELECT * FROM pg_temp.check('{"lambda": 0.05, "loss": "squared", "intercept": "penalized"}', 't');
 
-RESET client_min_messages;
 CREATE TEMP TABLE m AS SELECT train_margin(y, x, '{"lambda": 0.05, "loss": "logistic"}') AS model,
   train_margin(y, x, '{"lambda": 0.05, "loss": "logistic", "intercept": "free"}') AS free, train_margin(k, x, '{"lambda": 0.05}') AS three,
   train_margin(y, x, '{"lambda": 0.05, "standardize": true}') AS standard, train_margin(y, x, '{"lambda": 0.05, "kernel": "rbf"}') AS kernel,
   train_margin(y, x) AS hard, train_margin(t, x, '{"lambda": 0.05, "loss": "squared", "intercept": "penalized"}') AS regression,
   train_margin(y, x, '{"lambda": 0.05, "loss": "logistic", "l1_ratio": 0.5}') AS sparse FROM rows;
+RESET client_min_messages;
 SELECT (margin_score_interval(model, x)).certain, (margin_score_interval(regression, x)).certain IS NULL AS no_class,
   (margin_score_interval(sparse, x)).certain AS sparse FROM m, rows WHERE id = 4;
 SELECT margin_score_interval(model, NULL::float8[]) IS NULL AS nothing FROM m;

@@ -439,7 +439,9 @@ TEST(Joint, steps_on_a_face_lead_to_its_maximum) {
           high = std::max(high, slope);
         }
         EXPECT_NEAR(sum, 1, 1e-12);
-        if (most > 1) EXPECT_LE(high - low, 1e-5);
+        if (most > 1) {
+          EXPECT_LE(high - low, 1e-5);
+        }
       }
     }
 }
