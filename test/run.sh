@@ -68,14 +68,20 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=ctest [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
-declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
+declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=shards [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
+declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
 count_tap() { printf '%d %d\n' "$(grep -cE '^ok [0-9]' "$1")" "$(grep -cE '^not ok [0-9]' "$1")"; }
 count_ctest() {
   sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$1" |
     awk '{bad += $1; all += $2} END {print all - bad, bad + 0}'
+}
+count_shards() { # of googletest's processes the tests; of all others the processes
+  awk 'match($0, /\[  PASSED  \] [0-9]+ test/) {ok += $5; ++processes}
+       match($0, /\[  FAILED  \] [0-9]+ tests?, listed/) {bad += $5; --processes}
+       /% tests passed, [0-9]+ tests? failed out of [0-9]+$/ {failed += $4; all += $NF}
+       END {print ok + all - failed - processes, (bad > failed ? bad : failed) + 0}' "$1"
 }
 count_regress() {
   sed -nE 's/^(# | )?All ([0-9]+) tests passed\. *$/\2 0/p; s/^(# | )?([0-9]+) of ([0-9]+) tests failed\. *$/\3 -\2/p' "$1" |
@@ -249,7 +255,7 @@ stage_exact() { # certificates of small hard problems against exact arithmetic; 
 stage_sanitize() { # the unit tests and the fuzzers' smoke runs
   cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON
   cmake --build "$build/sanitize" -j "$jobs"
-  ctest --test-dir "$build/sanitize" -j "$jobs" --output-on-failure
+  ctest --test-dir "$build/sanitize" -j "$jobs" --verbose
 }
 
 # --- regress: the Makefile's REGRESS list on a temporary instance ------------------------------------------------------

@@ -54,3 +54,6 @@ SELECT margin_influence(model, NULL::text, x) IS NULL AS nothing FROM m, d WHERE
 SELECT pg_temp.error_of($$SELECT margin_influence(model, y, x) FROM m, d WHERE kind = 'free' AND loss = 'logistic'$$);
 SELECT pg_temp.error_of($$SELECT margin_influence(margin_model_from('{1,0,0}', '{0}', '{no,yes}', 'logistic', 0.02), y, x) FROM d$$);
 SELECT pg_temp.error_of($$SELECT margin_influence(model, 'maybe'::text, x) FROM m, d WHERE kind = 'penalized'$$);
+-- Options that say something else than the model: the model counts.
+SELECT margin_leave_one_out(jsonb_populate_record(model, '{"options": {"gamma": 100}}'), y, x) = margin_leave_one_out(jsonb_populate_record(model, '{"options": {"loss": "hinge", "lambda": 0.02}}'), y, x) AS same
+  FROM m, d WHERE kind = 'penalized' AND loss = 'hinge';

@@ -33,6 +33,7 @@ sub training
 	my $more = $soft ? "lambda => 1e-9, tolerance => 0" : "tolerance => 0";
 	$more .= ", norm => 1" if $solver eq 'boosting';    # the only norm it knows
 	$more .= ", l1_ratio => 0.5, loss => 'logistic'" if $solver eq 'prox_newton';
+	$more .= ", kernel => 'rbf', loss => 'logistic'" if $solver eq 'kernel_newton';
 	return "SELECT (train_margin(y, x, margin_options(solver => '$solver', max_iterations => 1000000000, $more))).status FROM coin;";
 }
 

@@ -157,6 +157,12 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
                           const LeaveOneOutOptions& options, const Progress& progress, MemoryBudget memory) {
   require_leave_one_out(model, settings);
   Options own = settings;
+  own.lambda = model.lambda;  // what the model says is what was checked, whatever its options say
+  own.loss = model.loss;
+  own.norm = 2;
+  own.sparse_norm = false;
+  own.kernel.clear();
+  own.learners = Learners::features;
   own.solver = "auto";
   own.tolerance = training_tolerance;
   own.max_iterations.reset();
@@ -182,6 +188,10 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
                 "Leave-one-out takes the rows of the training.");
   own.initial.reset();
   const Problem problem = make_problem(data, own, progress);
+  if (!found.dual_weights.has_value() || found.dual_weights->rows() != problem.rows() ||
+      found.dual_weights->cols() != problem.outputs())
+    throw Error(ErrorKind::unsupported,
+                "margin_leave_one_out needs dual weights of every row, and solver \"" + found.solver + "\" has none");
   // Six vectors of every output, the duals, and the matrices of curvatures.
   const double d = problem.dimensions();
   memory.require(8 * problem.outputs() * (8 * d + (d <= 1024 ? 5 * d * d : 0) + 2.0 * static_cast<double>(data.rows())),
