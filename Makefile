@@ -29,12 +29,12 @@ WARNINGS = -Wall -Wextra
 PG_CFLAGS = $(WARNINGS) -g0
 # PostgreSQL is built with -g, and so would we be: 80 MB of debug information, and a third of the time to build. Whoever
 # wants it says OPTFLAGS=-g. The names of functions stay in the library, so that stacks can be read without.
-PG_CXXFLAGS = -std=c++17 -O3 -g0 -fopenmp-simd -include $(here)/src/core/base/eigen_check.hpp $(WARNINGS) $(OPTFLAGS)
+PG_CXXFLAGS = -std=c++17 -O3 -g0 -pthread -fopenmp-simd -include $(here)/src/core/base/eigen_check.hpp $(WARNINGS) $(OPTFLAGS)
 
 # PGXS links with the C compiler. The version script hides everything but the SQL entry points: the weak symbols of
 # the C++ library would otherwise be shared with every other C++ extension in the process.
 STDLIB = -lstdc++
-SHLIB_LINK = $(STDLIB) -lm -Wl,--version-script=$(EXPORTS)
+SHLIB_LINK = $(STDLIB) -lm -pthread -Wl,--version-script=$(EXPORTS)
 
 REGRESS = $(patsubst $(here)/sql/%.sql,%,$(wildcard $(here)/sql/regress/*.sql))
 REGRESS_OPTS = --load-extension=margin

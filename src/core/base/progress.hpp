@@ -6,6 +6,8 @@
 
 namespace margin {
 
+class Threads;  // base/threads.hpp
+
 /// What a returned solution means. The certificate is honest in all cases.
 enum class Status {
   optimal,          ///< the certified interval is within the tolerance
@@ -28,7 +30,8 @@ struct TracePoint {
 class Progress {
  public:
   Progress() = default;
-  explicit Progress(double operations_between_polls) : every_(operations_between_polls) {}
+  explicit Progress(double operations_between_polls, Threads* threads = nullptr)
+      : threads_(threads), every_(operations_between_polls) {}
   Progress(const Progress&) = delete;  // a copy would hear nothing
   Progress& operator=(const Progress&) = delete;
   virtual ~Progress() = default;
@@ -43,7 +46,19 @@ class Progress {
     poll();
   }
 
+  /// What the passes of this call may run on; the caller's thread alone where nobody said otherwise.
+  Threads& threads() const;
+  double operations_between_polls() const { return every_; }
+
+ protected:
+  /// Of a part of a longer call: its threads, and polls as often.
+  struct PartOf {
+    const Progress& whole;
+  };
+  explicit Progress(PartOf part) : Progress(part.whole.every_, part.whole.threads_) {}
+
  private:
+  Threads* threads_ = nullptr;
   double every_ = 1048576;
   mutable double pending_ = 0;
 };
@@ -51,7 +66,7 @@ class Progress {
 /// For a part of a longer call: hears a cancel, and keeps to itself how far it is.
 class QuietProgress final : public Progress {
  public:
-  explicit QuietProgress(const Progress& whole) : whole_(whole) {}
+  explicit QuietProgress(const Progress& whole) : Progress(PartOf{whole}), whole_(whole) {}
   void poll() const override { whole_.poll(); }
 
  private:

@@ -1,5 +1,9 @@
 #include "pg/server/boundary.hpp"
 
+#include <pthread.h>
+
+#include <stdexcept>
+
 #include "pg/server/poll_trace.hpp"
 
 namespace margin::pg {
@@ -126,7 +130,13 @@ void callback(void (*body)(void*), void* argument, const char* name) {
   if (threw) raise(report);
 }
 
+void require_session_thread() {
+  static const pthread_t session = pthread_self();
+  if (pthread_equal(session, pthread_self()) == 0) throw std::logic_error("the server was called on another thread");
+}
+
 void guarded(void (*call)(void*), void* argument) {
+  require_session_thread();
   MemoryContext caller = CurrentMemoryContext;
   {
     ErrorFrame frame;

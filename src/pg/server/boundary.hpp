@@ -19,6 +19,9 @@ Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char
 /// PostgreSQL error.
 void callback(void (*body)(void*), void* argument, const char* name);
 
+/// Throws std::logic_error on any other thread than the session's: nothing of the server may be called there.
+void require_session_thread();
+
 /// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError.
 void guarded(void (*call)(void*), void* argument);
 

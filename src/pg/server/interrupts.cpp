@@ -3,6 +3,12 @@
 #include "pg/server/poll_trace.hpp"
 #include "pg/server/spill.hpp"
 
+extern "C" {
+#include <access/parallel.h>
+#include <optimizer/cost.h>
+#include <storage/ipc.h>
+}
+
 namespace margin::pg {
 
 namespace {
@@ -14,13 +20,41 @@ int level_of(const std::string& name) {
   if (name == "notice") return NOTICE;
   return 0;
 }
+
+int threads_of_session() {
+  if (IsParallelWorker()) return 1;  // its leader has counted it already
+  if (guc_threads > 0) return guc_threads;
+  if (max_parallel_workers_per_gather == 0) return 1;
+  static const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return std::min(max_parallel_workers_per_gather + 1, processors);
+}
+
+SessionThreads* innermost = nullptr;
+
 }  // namespace
+
+// A session that is terminated exits in the middle of a poll: no frame is unwound, and what threads work on goes first.
+void SessionThreads::exits(int, Datum) {
+  for (SessionThreads* t = innermost; t != nullptr; t = t->outer_) t->threads_.end();
+}
+
+SessionThreads::SessionThreads() : threads_(threads_of_session()), outer_(innermost) {
+  static const bool registered = [] {
+    backend([] { before_shmem_exit(&SessionThreads::exits, 0); });
+    return true;
+  }();
+  (void)registered;
+  innermost = this;
+}
+
+SessionThreads::~SessionThreads() { innermost = outer_; }
 
 SessionProgress::SessionProgress(const std::string& level, bool hard_margin, Clock::time_point& last_line)
     : level_(level_of(level)), hard_margin_(hard_margin), last_line_(last_line) {}
 
 // Interrupts that do not cancel (barriers, requests to log memory) are served too, and training goes on.
 void InterruptProgress::poll() const {
+  require_session_thread();
   if (guc_poll_trace > 0) trace_poll();
   trim_spilled_rows();
   if (InterruptPending) backend([] { CHECK_FOR_INTERRUPTS(); });

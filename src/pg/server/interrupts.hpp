@@ -9,12 +9,35 @@ namespace margin::pg {
 class InterruptProgress : public Progress {
  public:
   /// Where rows may spill, polls come oftener: a visit to a row brings sixteen pages or more with it.
-  InterruptProgress() : Progress(guc_memory_limit < 0 ? 1048576 : 32768) {}
+  explicit InterruptProgress(Threads* threads = nullptr) : Progress(guc_memory_limit < 0 ? 1048576 : 32768, threads) {}
   void poll() const override;
 };
 
+/// The threads of one training, as many as the session allows (margin.threads). They end with it, and before the
+/// process does.
+class SessionThreads {
+ public:
+  SessionThreads();
+  ~SessionThreads();
+  SessionThreads(const SessionThreads&) = delete;
+  SessionThreads& operator=(const SessionThreads&) = delete;
+  Threads& get() { return threads_; }
+
+ private:
+  static void exits(int code, Datum);
+
+  Threads threads_;
+  SessionThreads* outer_;
+};
+
+/// Serves interrupts in a call that is worth more threads than one.
+class ThreadedProgress : private SessionThreads, public InterruptProgress {
+ public:
+  ThreadedProgress() : InterruptProgress(&get()) {}
+};
+
 /// The same, and reports at most one line a second.
-class SessionProgress final : public InterruptProgress {
+class SessionProgress final : public ThreadedProgress {
  public:
   using Clock = std::chrono::steady_clock;
 

@@ -8,6 +8,7 @@ namespace margin::pg {
 namespace {
 
 void* allocate_bytes(MemoryContext context, std::size_t bytes) {
+  require_session_thread();
   if (bytes > MaxAllocHugeSize) throw std::bad_alloc();
   // No guard: with NO_OOM and a size within bounds nothing in here raises.
   void* p = MemoryContextAllocExtended(context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);

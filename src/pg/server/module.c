@@ -20,6 +20,7 @@ PG_MODULE_MAGIC;
 int guc_log_level = 0;
 int guc_memory_limit = -1;
 int guc_poll_trace = 0;
+int guc_threads = 0;
 
 static const struct config_enum_entry log_levels[] = {
 	{"off", 0, false},
@@ -50,6 +51,11 @@ _PG_init(void)
 							"For developers. 0 turns it off.",
 							&guc_poll_trace, 0, 0, 3600000,
 							PGC_SUSET, GUC_UNIT_MS | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("margin.threads",
+							"Threads that one training may use.",
+							"0 means max_parallel_workers_per_gather + 1, as far as the machine has processors.",
+							&guc_threads, 0, 0, 256,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("margin");
 #else

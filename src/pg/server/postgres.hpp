@@ -13,12 +13,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/threads.hpp"
 #include "core/data/feature_hash.hpp"
 #include "core/data/fourier_features.hpp"
 #include "core/data/pgvector_layout.hpp"

@@ -25,7 +25,7 @@ constexpr double column_share = 1e-4, row_share = 1e-9, loose = 1e-2;
 class MarginProgress final : public Progress {
  public:
   MarginProgress(const Progress& progress, const Solution& proven, const std::optional<TracePoint>& last)
-      : progress_(progress), proven_(proven), last_(last) {}
+      : Progress(PartOf{progress}), progress_(progress), proven_(proven), last_(last) {}
   void poll() const override { progress_.poll(); }
   void report(std::string_view solver, const TracePoint& point) const override {
     if (last_)

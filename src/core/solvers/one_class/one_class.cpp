@@ -41,7 +41,7 @@ constexpr double least_tolerance = 1e-14;
 class Translated final : public Progress {
  public:
   Translated(const Progress& whole, std::string_view name, double nu, double shift)
-      : whole_(whole), name_(name), nu_(nu), shift_(shift) {}
+      : Progress(PartOf{whole}), whole_(whole), name_(name), nu_(nu), shift_(shift) {}
   void poll() const override { whole_.poll(); }
   void report(std::string_view, const TracePoint& point) const override { whole_.report(name_, translated(point)); }
   TracePoint translated(TracePoint point) const {
