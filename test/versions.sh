@@ -185,6 +185,10 @@ clang() { # clang TARGET [LIBRARY]
     library='-lc++ -lc++abi'
   fi
   compiler="clang++ $(clang++ -dumpversion)"
+  if [ "$(uname -m)" = x86_64 ]; then
+    in_vectors "$target" objdump 'vfn?m(add|sub)[0-9]+pd.*ymm' avx2 clang++ $flags
+    in_vectors "$target" objdump 'vfn?m(add|sub)[0-9]+pd.*[yz]mm' avx512 clang++ $flags
+  fi
   here "$target" "$(version_here), this system" "$compiler${flags:+, libc++}" MARGIN_CXX="clang++$flags" MARGIN_STDLIB="$library"
 }
 
@@ -195,6 +199,19 @@ i386() {
   said=$(make -C "$root" -n CXX=i686-linux-gnu-g++ PG_CONFIG="$pg_config" 2>&1 | grep -v '^make: ' || true)
   report "$([[ $said == *64-bit* && $(wc -l <<<"$said") -eq 1 ]] && echo yes || echo no)" "i386: refused by one line: ${said#*[*] }"
   keep i386 '-' "g++ $(i686-linux-gnu-g++ -dumpfullversion), i686" 'refused by one line' - - - -
+}
+# in_vectors TARGET OBJDUMP PATTERN SET COMPILER...: the inner loops of one set, compiled as a package is, have instructions of that pattern
+in_vectors() {
+  local target=$1 objdump=$2 pattern=$3 set=$4 object=$place_of_all/loops-$1.o found name missing=''
+  shift 4
+  "$@" -std=c++17 -O3 -g0 -fopenmp-simd -I"$root/src" -c "$root/src/core/simd/loops.cpp" -o "$object" || { report no "$target: the loops compile"; return; }
+  found=$("$objdump" -dC --no-show-raw-insn "$object" | awk -v pattern="$pattern" '/^[0-9a-f]+ </ {name = $0} $0 ~ pattern {print name}' | sort -u)
+  # by the names of functions, or of those that have the inner loop where the compiler likes that
+  for name in 'dot_(fd|of<float, double>)' 'dot_(dd|of<double, double>)' axpy_f axpy_d rotate '(rank_update|tile)_f' '(rank_update|tile)_d' 'tile_(dots_f|four<float>)' \
+    panel_dot_f panel_dot_d logistic logistic_steps entropy power exp_negated pair_step pair_gain box_line; do
+    grep -qE "::$set::$name\(" <<<"$found" || missing+=" $name"
+  done
+  report "$([ -z "$missing" ] && echo yes || echo no)" "$target: the loops of the set $set are in vectors${missing:+, but not$missing}"
 }
 # The core and some of its tests, with the googletest of this system's sources, by a processor that is emulated.
 arm64() {
@@ -218,6 +235,7 @@ gtest.o gtest_main.o: %.o:
 tests: \$(CORE) \$(TESTS) gtest.o gtest_main.o
 	\$(CXX) -o \$@ \$^ -lpthread
 END
+  in_vectors arm64 aarch64-linux-gnu-objdump '\\tfml[as]\\t.*v[0-9]+\\.2d' baseline aarch64-linux-gnu-g++
   make -C "$objects" -j "$jobs" CCACHE="$(command -v ccache || true)" >"$place_of_all/arm64.log" 2>&1 || { report no 'arm64: the core compiles'; grep -E 'error|Error' "$place_of_all/arm64.log" | head -n 5 | sed 's/^/# /'; return; }
   tests=$(qemu-aarch64 -L /usr/aarch64-linux-gnu "$objects/tests" --gtest_brief=1 2>&1 | tee -a "$place_of_all/arm64.log" | tail -n 20)
   said=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?\..*/\1 passed/p' <<<"$tests")

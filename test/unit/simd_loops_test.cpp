@@ -230,6 +230,87 @@ TEST_P(KernelSet, largest_absolute_value_and_non_zeros) {
   });
 }
 
+TEST_P(KernelSet, entropies) {
+  for_each_length([&](std::size_t n, double* x, double*, float*, float*) {
+    std::vector<double> a(n), out(n + 1, 7.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double edges[] = {0.0, -1.0, 1.0 + epsilon, 1e-300, 0.5, std::numeric_limits<double>::denorm_min()};
+      a[i] = i % 3 == 0 ? edges[i / 3 % 6] : std::fmod(x[i], 1.0);
+    }
+    k().entropy(a.data(), n, out.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const Real b = std::min<Real>(1, std::fabs(a[i]));
+      const auto times_log = [](Real v) { return v > 0 ? v * std::log(v) : Real{0}; };
+      EXPECT_LE(std::fabs(out[i] - (-times_log(b) - times_log(1 - b))), 4 * epsilon) << a[i];
+    }
+    EXPECT_EQ(out[n], 7.0) << "beyond the end";
+  });
+}
+
+// What SMO does to all rows at a step: every number as one row alone would have it, and the largest of all.
+TEST_P(KernelSet, steps_of_pairs) {
+  const double never = 1e308;
+  for_each_length([&](std::size_t n, double* x, double* y, float* u, float* v) {
+    std::vector<double> ki(x, x + n), kj(n), diagonal(n), error(n + 1), up(n), low(n), gain(n + 1, 7.0);
+    for (std::size_t t = 0; t < n; ++t) {
+      kj[t] = static_cast<double>(v[t]);
+      diagonal[t] = t % 5 == 0 ? 0.0 : std::fabs(y[t]);
+      error[t] = static_cast<double>(u[t]);
+      up[t] = t % 3 == 0 ? -never : 0.25;
+      low[t] = t % 4 == 0 ? never : -0.25;
+    }
+    error[n] = 11.0;
+    const std::vector<double> before = error;
+    double top = 0, bottom = 0;
+    k().pair_step(0.375, ki.data(), kj.data(), n, up.data(), low.data(), error.data(), &top, &bottom);
+    double largest = -never, smallest = never;
+    for (std::size_t t = 0; t < n; ++t) {
+      const Real step = static_cast<Real>(0.375) * (static_cast<Real>(ki[t]) - kj[t]);
+      ASSERT_LE(std::fabs(error[t] - (before[t] - step)), 2 * epsilon * (std::fabs(before[t]) + std::fabs(step)));
+      largest = std::max(largest, error[t] + up[t]);
+      smallest = std::min(smallest, error[t] + low[t]);
+    }
+    EXPECT_EQ(error[n], 11.0) << "beyond the end";
+    EXPECT_EQ(top, largest);
+    EXPECT_EQ(bottom, smallest);
+
+    const double least = 1e-3;
+    const auto expect_gains = [&](double best, auto distance, auto curvature) {
+      double most = 0;
+      for (std::size_t t = 0; t < n; ++t) {
+        const Real d = std::max<Real>(0, distance(t)), expected = d * d / std::max<Real>(least, curvature(t));
+        const Real room = 32 * epsilon / least;
+        EXPECT_LE(std::fabs(gain[t] - expected), expected * room) << t << " of " << n;
+        most = std::max(most, gain[t]);
+      }
+      EXPECT_EQ(gain[n], 7.0) << "beyond the end";
+      EXPECT_EQ(best, most);
+    };
+    expect_gains(
+        k().pair_gain(0.5, 2.0, least, kj.data(), diagonal.data(), error.data(), low.data(), n, gain.data()),
+        [&](std::size_t t) { return 0.5 - (error[t] + low[t]); },
+        [&](std::size_t t) { return 2.0 + diagonal[t] - 2 * kj[t]; });
+    expect_gains(
+        k().single_gain(least, diagonal.data(), error.data(), up.data(), low.data(), n, gain.data()),
+        [&](std::size_t t) { return std::max(error[t] + up[t], -(error[t] + low[t])); },
+        [&](std::size_t t) { return diagonal[t]; });
+  });
+}
+
+TEST_P(KernelSet, exponentials_of_what_is_not_positive) {
+  for_each_length([&](std::size_t n, double* x, double*, float*, float*) {
+    std::vector<double> values(n + 1, -3.0);
+    for (std::size_t i = 0; i < n; ++i) values[i] = i % 7 == 3 ? 1e300 : std::fmod(std::fabs(x[i]), 720.0);
+    const std::vector<double> t = values;
+    k().exp_negated(values.data(), n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Real expected = t[i] < 708.0 ? std::exp(-static_cast<Real>(t[i])) : 0;
+      EXPECT_LE(std::fabs(values[i] - expected), 8 * epsilon * expected) << t[i];
+    }
+    EXPECT_EQ(values[n], -3.0) << "beyond the end";
+  });
+}
+
 TEST_P(KernelSet, one_bad_value_anywhere_is_found) {
   const double inf = std::numeric_limits<double>::infinity();
   const double bad_d[] = {inf, -inf, std::nan(""), -std::nan(""), std::numeric_limits<double>::signaling_NaN()};

@@ -1,6 +1,8 @@
 #include "core/simd/loops.hpp"
 
 #include <cmath>
+#include <limits>
+#include <type_traits>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -17,11 +19,16 @@ namespace baseline {
 #undef MARGIN_VECTOR_BYTES
 #undef MARGIN_TILE_ROWS
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__)
 #define MARGIN_X86_KERNELS 1
 
+// Clang gives a region's functions an attribute, and takes vectors as wide as they are written.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v3")
+#endif
 #define MARGIN_VECTOR_BYTES 32
 #define MARGIN_TILE_ROWS 4
 namespace avx2 {
@@ -29,10 +36,15 @@ namespace avx2 {
 }
 #undef MARGIN_VECTOR_BYTES
 #undef MARGIN_TILE_ROWS
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))), \
+                             apply_to = function)
+#else
 #pragma GCC pop_options
-
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#endif
 #define MARGIN_VECTOR_BYTES 64
 #define MARGIN_TILE_ROWS 8
 namespace avx512 {
@@ -40,7 +52,11 @@ namespace avx512 {
 }
 #undef MARGIN_VECTOR_BYTES
 #undef MARGIN_TILE_ROWS
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 #endif
 
 static constexpr SimdLoops baseline_table = baseline::table("baseline");
@@ -53,10 +69,12 @@ KernelList available_kernels() {
   KernelList list{{&baseline_table, nullptr, nullptr}, 1};
 #ifdef MARGIN_X86_KERNELS
   __builtin_cpu_init();
-  // Feature by feature: g++ 11 does not know the names of the levels here.
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                  __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
-                  __builtin_cpu_supports("movbe");
+  // Feature by feature: g++ 11 does not know the names of the levels here, nor clang 14 all features of one.
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+            __builtin_cpu_supports("bmi2");
+#if !defined(__clang__)
+  v3 = v3 && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
+#endif
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
