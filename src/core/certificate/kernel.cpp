@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/base/progress.hpp"
+#include "core/base/spares.hpp"
+#include "core/base/threads.hpp"
 #include "core/certificate/kernel_parts.hpp"
 
 namespace margin {
@@ -12,6 +14,21 @@ namespace {
 
 constexpr std::size_t batch = 8;                // rows whose kernel values are computed together
 constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row between two polls
+constexpr std::size_t block = 128 * batch;      // rows whose scores wait for those before them
+
+/// Working memory for a batch of rows.
+struct RowBatch {
+  explicit RowBatch(std::size_t terms)
+      : points(batch), other_points(batch), values(batch * terms), errors(batch * terms) {
+    for (std::size_t b = 0; b < batch; ++b) {
+      value_at.push_back(values.data() + b * terms);
+      error_at.push_back(errors.data() + b * terms);
+    }
+  }
+  std::vector<KernelPoint> points, other_points;  // for the basis, and for the others: compact rows need their own
+  std::vector<double> values, errors;             // kernel values with all terms, and bounds on their rounding
+  std::vector<double*> value_at, error_at;        // of each row
+};
 
 /// The rows that carry weights or dual weights, so that one pass over the problem's rows serves both.
 class Expansion {
@@ -26,10 +43,17 @@ class Expansion {
   KernelSum sum_of_dual(const Weights& coefficients) const;
   const KernelDual& dual() const { return dual_; }
 
-  /// values[b][s] = k(row from + b, row s) for several rows of the problem, with bounds on their rounding.
-  void evaluate(std::int64_t from, std::size_t count, double* const* values, double* const* errors);
+  /// Kernel values of the rows from … from + count − 1 of the problem, with bounds on their rounding.
+  void evaluate(std::int64_t from, std::size_t count, RowBatch& rows, const Progress& progress) const;
   /// k(x, x) of the row from + b that was evaluated last.
-  double diagonal(std::size_t b) const { return basis_.rows().kernel().diagonal(points_[b].summary.data()); }
+  double diagonal(const RowBatch& rows, std::size_t b) const {
+    return basis_.rows().kernel().diagonal(rows.points[b].summary.data());
+  }
+  /// Multiply-adds of evaluate() for one row.
+  double operations() const {
+    return static_cast<double>(basis_.rows().size()) * (basis_.rows().operations() + 4) +
+           static_cast<double>(others_.size()) * (others_.operations() + 4);
+  }
 
  private:
   void add_terms(const Weights& q);
@@ -41,7 +65,6 @@ class Expansion {
   KernelDual dual_;
   std::vector<std::int64_t> position_, term_;  // term_: positions of the dual vector's terms
   const Progress& progress_;
-  std::vector<KernelPoint> points_, other_points_;  // for the basis, and for the others: compact rows need their own
 };
 
 Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& q, const Progress& progress)
@@ -50,9 +73,7 @@ Expansion::Expansion(const Problem& p, const KernelBasis& basis, const Weights& 
       others_(basis.rows().shared_kernel(), p.dimensions(), basis.rows().layout()),
       dual_(objective_of(p)),
       position_(static_cast<std::size_t>(p.rows()), -1),
-      progress_(progress),
-      points_(batch),
-      other_points_(batch) {
+      progress_(progress) {
   for (std::size_t s = 0; s < basis.origin().size(); ++s)
     position_[static_cast<std::size_t>(basis.origin()[s])] = static_cast<std::int64_t>(s);
   if (q.rows() == p.rows()) add_terms(q);
@@ -98,37 +119,37 @@ KernelSum Expansion::sum_of_dual(const Weights& coefficients) const {
   return {std::move(all), lengths()};
 }
 
-void Expansion::evaluate(std::int64_t from, std::size_t count, double* const* values, double* const* errors) {
+void Expansion::evaluate(std::int64_t from, std::size_t count, RowBatch& batch_of, const Progress& progress) const {
   std::vector<const KernelPoint*> points(count);
   for (std::size_t b = 0; b < count; ++b) {
-    basis_.rows().set(points_[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
-    points[b] = &points_[b];
+    basis_.rows().set(batch_of.points[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
+    points[b] = &batch_of.points[b];
   }
   std::vector<double*> value_at(count), error_at(count);
   std::size_t offset = 0;
   const KernelRows* const both[] = {&basis_.rows(), &others_};
   for (const KernelRows* rows : both) {
     for (std::size_t b = 0; rows == &others_ && others_.layout() == Layout::compact && b < count; ++b) {
-      others_.set(other_points_[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
-      points[b] = &other_points_[b];
+      others_.set(batch_of.other_points[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
+      points[b] = &batch_of.other_points[b];
     }
     for (std::size_t begin = 0; begin < rows->size(); begin += chunk) {
       const std::size_t end = std::min(rows->size(), begin + chunk);
       for (std::size_t b = 0; b < count; ++b) {
-        value_at[b] = values[b] + offset + begin;
-        error_at[b] = errors[b] + offset + begin;
+        value_at[b] = batch_of.value_at[b] + offset + begin;
+        error_at[b] = batch_of.error_at[b] + offset + begin;
       }
       rows->evaluate(points, begin, end, value_at.data(), error_at.data());
-      progress_.work(static_cast<double>(count * (end - begin)) * (rows->operations() + 4));
+      progress.work(static_cast<double>(count * (end - begin)) * (rows->operations() + 4));
     }
     offset += rows->size();
   }
 }
 
-/// The pass over the rows of the problem.
+/// The pass over the rows of the problem. Rows are scored on threads, and counted in their order.
 class Pass {
  public:
-  Pass(const Problem& problem, Expansion& expansion, const KernelSum& primal, const KernelSum& dual,
+  Pass(const Problem& problem, const Expansion& expansion, const KernelSum& primal, const KernelSum& dual,
        const Eigen::VectorXd& intercept)
       : primal_norm(static_cast<std::size_t>(problem.outputs())),
         dual_norm(primal_norm),
@@ -137,6 +158,7 @@ class Pass {
         expansion_(expansion),
         primal_(primal),
         dual_(dual),
+        outputs_(primal_norm.size()),
         scores_(primal_norm) {}
   void run(const Progress& progress);
 
@@ -144,44 +166,67 @@ class Pass {
   KernelTally tally;
 
  private:
-  void add(std::int64_t row, double diagonal, double* values, double* errors);
+  void measure(std::int64_t row, double diagonal, double* values, double* errors, std::size_t place);
+  void count(std::int64_t row, std::size_t place);
 
   const Problem& problem_;
-  Expansion& expansion_;
+  const Expansion& expansion_;
   const KernelSum &primal_, &dual_;
+  const std::size_t outputs_;
   std::vector<Enclosure> scores_;
+  std::vector<Enclosure> of_primal_, of_dual_;  // of the rows of a block: scores of both sums
+  std::vector<double> length_;
 };
 
-void Pass::add(std::int64_t row, double diagonal, double* values, double* errors) {
+void Pass::measure(std::int64_t row, double diagonal, double* values, double* errors, std::size_t place) {
   const std::int64_t own = expansion_.position(row);
   const auto at = static_cast<std::size_t>(own);
-  const double length = std::sqrt(diagonal);
+  const double length = length_[place] = std::sqrt(diagonal);
   if (own >= 0) set_diagonal(diagonal, problem_.dimensions(), values[at], errors[at]);
-  for (std::int32_t o = 0; o < problem_.outputs(); ++o) {
-    const auto output = static_cast<std::size_t>(o);
-    scores_[output] = primal_(o, values, errors, length);
-    if (own < 0) continue;
-    primal_.add_to_norm(primal_norm[output], o, at, scores_[output]);
-    dual_.add_to_norm(dual_norm[output], o, at, dual_(o, values, errors, length));
+  for (std::size_t o = 0; o < outputs_; ++o) {
+    const auto output = static_cast<std::int32_t>(o);
+    of_primal_[place * outputs_ + o] = primal_(output, values, errors, length);
+    if (own >= 0) of_dual_[place * outputs_ + o] = dual_(output, values, errors, length);
   }
-  tally.add(scores_, length, checked_row(problem_, row));
+}
+
+void Pass::count(std::int64_t row, std::size_t place) {
+  const std::int64_t own = expansion_.position(row);
+  for (std::size_t o = 0; o < outputs_; ++o) {
+    scores_[o] = of_primal_[place * outputs_ + o];
+    if (own < 0) continue;
+    const auto output = static_cast<std::int32_t>(o);
+    primal_.add_to_norm(primal_norm[o], output, static_cast<std::size_t>(own), scores_[o]);
+    dual_.add_to_norm(dual_norm[o], output, static_cast<std::size_t>(own), of_dual_[place * outputs_ + o]);
+  }
+  tally.add(scores_, length_[place], checked_row(problem_, row));
 }
 
 void Pass::run(const Progress& progress) {
-  const std::size_t n = static_cast<std::size_t>(problem_.rows()), s = expansion_.size();
-  std::vector<double> values(batch * s), errors(batch * s);
-  std::vector<double*> value_at, error_at;
-  for (std::size_t b = 0; b < batch; ++b) {
-    value_at.push_back(values.data() + b * s);
-    error_at.push_back(errors.data() + b * s);
-  }
-  for (std::size_t from = 0; from < n; from += batch) {
-    const std::size_t count = std::min(batch, n - from);
-    expansion_.evaluate(static_cast<std::int64_t>(from), count, value_at.data(), error_at.data());
-    for (std::size_t b = 0; b < count; ++b) {
-      add(static_cast<std::int64_t>(from + b), expansion_.diagonal(b), value_at[b], error_at[b]);
-      progress.work(static_cast<double>(s) * 2.0 * problem_.outputs());
-    }
+  const auto n = static_cast<std::size_t>(problem_.rows()), s = expansion_.size();
+  const double operations = expansion_.operations() + static_cast<double>(s * 2 * outputs_);
+  const std::size_t most = std::min(n, block);
+  of_primal_.resize(most * outputs_);
+  of_dual_.resize(most * outputs_);
+  length_.resize(most);
+  Spares<RowBatch> spares(progress.threads().count());
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t end = std::min(n, begin + block);
+    const Chunks batches(static_cast<std::int64_t>((end - begin + batch - 1) / batch), batch * operations);
+    progress.threads().run(batches.count(), progress, [&](std::size_t k, const Progress& own) {
+      const Spares<RowBatch>::Lent rows(spares, [&] { return RowBatch(s); });
+      for (std::int64_t number = batches.begin(k); number < batches.end(k); ++number) {
+        const std::size_t from = begin + static_cast<std::size_t>(number) * batch, size = std::min(batch, end - from);
+        expansion_.evaluate(static_cast<std::int64_t>(from), size, *rows, own);
+        for (std::size_t b = 0; b < size; ++b) {
+          measure(static_cast<std::int64_t>(from + b), expansion_.diagonal(*rows, b), rows->value_at[b],
+                  rows->error_at[b], from + b - begin);
+          own.work(static_cast<double>(s * 2 * outputs_));
+        }
+      }
+    });
+    for (std::size_t i = begin; i < end; ++i) count(static_cast<std::int64_t>(i), i - begin);
+    progress.work(static_cast<double>((end - begin) * 16 * outputs_));
   }
 }
 
@@ -189,7 +234,7 @@ void Pass::run(const Progress& progress) {
 
 Certificate certify_kernel(const Problem& problem, const Weights& weights, const KernelBasis& basis,
                            const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress) {
-  Expansion expansion(problem, basis, dual, progress);
+  const Expansion expansion(problem, basis, dual, progress);
   const KernelDual::Scaled scaled = expansion.dual().scaled(problem.total_weight);
   const KernelSum primal_sum = expansion.sum_of_basis(weights), dual_sum = expansion.sum_of_dual(scaled.coefficients);
   Pass pass(problem, expansion, primal_sum, dual_sum, intercept);

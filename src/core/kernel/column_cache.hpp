@@ -20,6 +20,8 @@ class KernelColumns {
   /// Calls visit(k, column) for every k, where `column` holds the values of row which[k] with all rows and lives as
   /// long as the visit; those at hand come first, the others are computed several at a time. No row may occur twice.
   void each(const std::vector<std::int64_t>& which, const std::function<void(std::size_t, const double*)>& visit);
+  /// sums += Σ by[k] · column of which[k], in the order in which each() visits. Runs on threads.
+  void add_to(const std::vector<std::int64_t>& which, const std::vector<double>& by, double* sums);
   /// One column, valid until the next call.
   const double* column(std::int64_t row);
 
@@ -33,6 +35,10 @@ class KernelColumns {
   };
   std::list<Slot>::iterator make(std::int64_t row);
   double* allocate();
+  /// Columns of some rows that are not held, at most a batch; ready(from, to, columns) sees every stretch of them once
+  /// it is there, on the thread that computed it.
+  using Ready = std::function<void(std::size_t from, std::size_t to, const std::vector<double*>& columns)>;
+  std::vector<double*> compute(const std::vector<std::int64_t>& rows, const Ready& ready);
 
   const KernelRows& rows_;
   std::size_t stride_, capacity_;

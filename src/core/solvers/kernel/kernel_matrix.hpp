@@ -27,9 +27,12 @@ class KernelMatrix {
   static double triangle_bytes(double rows) { return 4 * rows * (rows + 1); }
 
  private:
-  /// Calls visit(i, values) for rows i in order, with the kernel values of row i with the rows 0 to i, or to the last.
+  /// Calls visit(i, values, progress) for all rows i, on threads and in no order, with the kernel values of row i with
+  /// the rows 0 to i, or to the last.
   template <class Visit>
   void each_row(bool triangle, Visit visit) const;
+
+  Eigen::MatrixXd triangle_times(const Eigen::MatrixXd& x) const;
 
   const KernelRows& rows_;
   const Run& run_;

@@ -189,7 +189,7 @@ class KernelNewton final : public Solver {
 
  private:
   static double fixed_bytes(const Problem& p) {
-    return KernelRows::bytes(p.data, *p.kernel) + 8 * static_cast<double>(p.rows()) * 40 + 2 * dual_bytes(p);
+    return KernelRows::bytes(p.data, *p.kernel) + 8 * static_cast<double>(p.rows()) * 64 + 2 * dual_bytes(p);
   }
 };
 

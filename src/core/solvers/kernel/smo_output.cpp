@@ -206,10 +206,7 @@ void SmoOutput::add_columns(std::vector<std::pair<std::int64_t, double>> moved) 
     rows.push_back(row);
     by.push_back(change);
   }
-  columns_.each(rows, [&](std::size_t k, const double* column) {
-    simd().axpy_d(by[k], column, score_.data(), score_.size());
-    run_.work(static_cast<double>(score_.size()) / 2);
-  });
+  columns_.add_to(rows, by, score_.data());
 }
 
 /// The b that makes the objective smallest: Σ high max(0, e − b) − low max(0, b − e) + sum b has its minimum at a

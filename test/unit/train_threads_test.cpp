@@ -1,0 +1,144 @@
+// Whole trainings on threads: the same bits for every number of them, and a cancel in the middle.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/base/random.hpp"
+#include "core/base/threads.hpp"
+#include "core/kernel/column_cache.hpp"
+#include "core/simd/loops.hpp"
+#include "core/train/train.hpp"
+#include "label_of.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::normal;
+
+/// Rows around a curved boundary, with some noise; labels are classes, or the numbers behind them.
+Dataset curved(std::int64_t n, std::size_t d, std::int32_t classes, double noise = 0.3) {
+  Dataset data(classes > 0 ? Dataset::Outcome::classes : Dataset::Outcome::targets);
+  for (std::int32_t c = 0; c < classes; ++c) data.classes().intern(std::to_string(c), 0);
+  Random random(7);
+  std::vector<double> x(d);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (double& v : x) v = normal(random);
+    const double score = x[0] + x[1] * x[2] + noise * normal(random);
+    const FeatureRow row = dense_row(x.data(), static_cast<std::int32_t>(d));
+    if (classes == 0)
+      data.append(row, Label(score));
+    else
+      data.append(row, Label(static_cast<std::int32_t>(std::fabs(std::floor(score))) % classes));
+  }
+  return data;
+}
+
+/// All numbers of a model that its training decides, as one list.
+std::vector<double> numbers_of(const Model& model) {
+  std::vector<double> all(model.weights.data(), model.weights.data() + model.weights.size());
+  all.insert(all.end(), model.intercept.data(), model.intercept.data() + model.intercept.size());
+  if (model.dual_weights.has_value())
+    all.insert(all.end(), model.dual_weights->data(), model.dual_weights->data() + model.dual_weights->size());
+  all.insert(all.end(),
+             {model.certificate.lower, model.certificate.upper, static_cast<double>(model.iterations.value_or(-1))});
+  return all;
+}
+
+struct Case {
+  std::string name;
+  std::int64_t rows;
+  std::size_t features;
+  std::int32_t classes;  // 0: regression
+  Options options;
+};
+
+Options with(double lambda, const std::string& loss, const std::string& kernel, const std::string& solver) {
+  Options s;
+  if (lambda > 0) s.lambda = lambda;
+  s.loss = loss;
+  s.kernel = kernel;
+  s.solver = solver;
+  s.tolerance = 1e-3;
+  s.dual_weights = true;
+  return s;
+}
+
+std::vector<Case> cases() {
+  return {{"smo", 2500, 40, 2, with(1e-3, "hinge", "rbf", "smo")},
+          {"smo_regression", 2000, 40, 0, with(1e-3, "epsilon_insensitive", "rbf", "smo")},
+          {"smo_classes", 1100, 80, 3, with(1e-2, "hinge", "ntk", "smo")},
+          {"kernel_newton", 2000, 20, 2, with(1e-2, "logistic", "rbf", "kernel_newton")},
+          {"kernel_newton_classes", 1200, 40, 3, with(1e-2, "logistic", "rbf", "kernel_newton")}};
+}
+
+class EveryTraining : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EveryTraining, has_the_same_bits_for_every_number_of_threads) {
+  const Case& c = GetParam();
+  const Dataset data = curved(c.rows, c.features, c.classes);
+  const Progress alone;
+  const std::vector<double> expected = numbers_of(train(data, c.options, alone));
+  for (const int count : {2, 4}) {
+    Threads threads(count);
+    const Progress progress(1048576, &threads);
+    EXPECT_EQ(numbers_of(train(data, c.options, progress)), expected) << count;
+  }
+}
+
+/// Cancels at the poll of this number.
+class Cancelled final : public Progress {
+ public:
+  Cancelled(Threads& threads, int after) : Progress(65536, &threads), after_(after) {}
+  void poll() const override {
+    if (--after_ <= 0) throw std::string("cancelled");
+  }
+
+ private:
+  mutable int after_;
+};
+
+TEST_P(EveryTraining, ends_where_it_is_cancelled) {
+  const Case& c = GetParam();
+  const Dataset data = curved(c.rows, c.features, c.classes);
+  Threads threads(3);
+  for (const int after : {1, 10, 100}) {
+    const Cancelled progress(threads, after);
+    EXPECT_THROW(train(data, c.options, progress), std::string) << after;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryTraining, ::testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(KernelColumns, adds_columns_as_one_after_another) {
+  const Dataset data = curved(3000, 60, 2);
+  Options s = with(1e-3, "hinge", "rbf", "smo");
+  const Progress alone;
+  const KernelRows rows = kernel_rows(data, make_kernel(data, s, alone), alone);
+  std::vector<std::int64_t> which;
+  std::vector<double> by;
+  for (std::int64_t k = 0; k < 40; ++k) {
+    which.push_back(k * 71);
+    by.push_back(0.1 * static_cast<double>(k) - 1);
+  }
+  for (const int count : {1, 2, 4}) {
+    Threads threads(count);
+    const Progress progress(1048576, &threads);
+    KernelColumns one(rows, 24 * 8.0 * 3000, alone), many(rows, 24 * 8.0 * 3000, progress);
+    std::vector<double> expected(3000), sums(3000);
+    for (int turn = 0; turn < 3; ++turn) {  // the second time some columns are at hand
+      one.each(which, [&](std::size_t k, const double* column) {
+        simd().axpy_d(by[k], column, expected.data(), expected.size());
+      });
+      many.add_to(which, by, sums.data());
+      EXPECT_EQ(sums, expected) << count << " threads, turn " << turn;
+    }
+    EXPECT_EQ(one.computed(), many.computed());
+  }
+}
+
+}  // namespace
+}  // namespace margin
