@@ -66,12 +66,26 @@ Options with(double lambda, const std::string& loss, const std::string& kernel, 
   return s;
 }
 
+Options largest_margin(const std::string& solver, Learners learners) {
+  Options s;
+  s.norm = 1;
+  s.solver = solver;
+  s.learners = learners;
+  s.max_iterations = 30;
+  s.dual_weights = true;
+  return s;
+}
+
 std::vector<Case> cases() {
-  return {{"smo", 2500, 40, 2, with(1e-3, "hinge", "rbf", "smo")},
+  return {{"smo", 2000, 40, 2, with(1e-3, "hinge", "rbf", "smo")},
           {"smo_regression", 2000, 40, 0, with(1e-3, "epsilon_insensitive", "rbf", "smo")},
-          {"smo_classes", 1100, 80, 3, with(1e-2, "hinge", "ntk", "smo")},
+          {"smo_classes", 900, 80, 3, with(1e-2, "hinge", "ntk", "smo")},
           {"kernel_newton", 2000, 20, 2, with(1e-2, "logistic", "rbf", "kernel_newton")},
-          {"kernel_newton_classes", 1200, 40, 3, with(1e-2, "logistic", "rbf", "kernel_newton")}};
+          {"kernel_newton_classes", 1200, 40, 3, with(1e-2, "logistic", "rbf", "kernel_newton")},
+          {"stumps", 9000, 7, 2, largest_margin("boosting", Learners::stumps)},
+          {"stumps_classes", 5000, 6, 3, largest_margin("boosting", Learners::stumps)},
+          {"boosting", 3000, 200, 2, largest_margin("boosting", Learners::features)},
+          {"linear_program", 6000, 60, 2, largest_margin("linear_program", Learners::features)}};
 }
 
 class EveryTraining : public ::testing::TestWithParam<Case> {};

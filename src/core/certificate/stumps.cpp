@@ -6,6 +6,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/base/progress.hpp"
+#include "core/base/threads.hpp"
 #include "core/certificate/lp_margin.hpp"
 #include "core/data/columns.hpp"
 #include "core/math/rounding.hpp"
@@ -103,17 +104,27 @@ std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, co
     shares.emplace_back(problem, dual, o);
     progress.work(32.0 * static_cast<double>(problem.rows()));
   }
-  std::vector<double> edge(upper.size(), 0.0);
   const Columns columns(problem.data, progress);
-  SortedColumn sorted;
-  for (std::int32_t j = 0; j < problem.dimensions(); ++j) {
-    sorted.sort(columns.column(j), problem.rows(), progress);
-    for (std::size_t o = 0; o < shares.size(); ++o) {
-      if (!shares[o].usable()) continue;
-      edge[o] = std::max(edge[o], sorted.largest_edge(shares[o]));
-      progress.work(16 * sorted.size());
+  double values = 0;
+  for (std::int32_t j = 0; j < problem.dimensions(); ++j) values += columns.column(j).count;
+  // Sorting costs much more than the sweep.
+  const Chunks features(problem.dimensions(),
+                        (64 + 16 * static_cast<double>(shares.size())) * values / std::max(1, problem.dimensions()));
+  std::vector<std::vector<double>> edges(features.count(), std::vector<double>(upper.size(), 0.0));
+  progress.threads().run(features.count(), progress, [&](std::size_t k, const Progress& own) {
+    SortedColumn sorted;
+    for (std::int64_t j = features.begin(k); j < features.end(k); ++j) {
+      sorted.sort(columns.column(static_cast<std::int32_t>(j)), problem.rows(), own);
+      for (std::size_t o = 0; o < shares.size(); ++o) {
+        if (!shares[o].usable()) continue;
+        edges[k][o] = std::max(edges[k][o], sorted.largest_edge(shares[o]));
+        own.work(16 * sorted.size());
+      }
     }
-  }
+  });
+  std::vector<double> edge(upper.size(), 0.0);
+  for (const std::vector<double>& of_some : edges)
+    for (std::size_t o = 0; o < edge.size(); ++o) edge[o] = std::max(edge[o], of_some[o]);
   // Sums of n terms whose sizes add up to 1.
   const double rounding = 4 * epsilon * (static_cast<double>(problem.rows()) + 8);
   for (std::size_t o = 0; o < shares.size(); ++o)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/threads.hpp"
 #include "core/data/kept_rows.hpp"
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
@@ -63,16 +64,26 @@ struct Scan {
 
 Scan scan(L1Rows& rows, std::int32_t output, const Eigen::VectorXd& weights, double intercept, double margin) {
   const Problem& problem = rows.problem;
-  Scan out;
-  for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    const Row x = problem.data.row(i);
-    if (i + 4 < problem.rows()) prefetch(problem.data.row(i + 4));
-    rows.run.work(x.count + 8.0);
-    const double y = problem.target(i, output), m = y * rows.scale * dot(x, weights.data());
-    const std::size_t side = y > 0 ? 1 : 0;
-    out.least[side] = std::min(out.least[side], m);
-    if (m + y * intercept < margin) out.below[side].emplace_back(m, i);
-  }
+  const Chunks stretches(problem.rows(), problem.data.density() * problem.dimensions() + 8);
+  std::vector<Scan> parts(stretches.count());
+  rows.run.progress().threads().run(stretches.count(), rows.run, [&](std::size_t k, const Progress& progress) {
+    Scan& part = parts[k];
+    for (std::int64_t i = stretches.begin(k); i < stretches.end(k); ++i) {
+      const Row x = problem.data.row(i);
+      if (i + 4 < problem.rows()) prefetch(problem.data.row(i + 4));
+      progress.work(x.count + 8.0);
+      const double y = problem.target(i, output), m = y * rows.scale * dot(x, weights.data());
+      const std::size_t side = y > 0 ? 1 : 0;
+      part.least[side] = std::min(part.least[side], m);
+      if (m + y * intercept < margin) part.below[side].emplace_back(m, i);
+    }
+  });
+  Scan out = std::move(parts[0]);
+  for (std::size_t k = 1; k < parts.size(); ++k)
+    for (const std::size_t side : {0, 1}) {
+      out.least[side] = std::min(out.least[side], parts[k].least[side]);
+      out.below[side].insert(out.below[side].end(), parts[k].below[side].begin(), parts[k].below[side].end());
+    }
   for (auto& list : out.below) {
     const std::size_t keep = std::min(list.size(), rows_per_scan);
     std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(keep), list.end());

@@ -1,8 +1,12 @@
 #include "core/solvers/l1_margin/rounds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "core/base/threads.hpp"
 
 namespace margin {
 
@@ -15,6 +19,25 @@ constexpr double largest_step = 8;  // where a learner errs nowhere: no finite m
 
 double logistic_loss(double m) { return m > 0 ? std::log1p(std::exp(-m)) : std::log1p(std::exp(m)) - m; }
 double logistic_slope(double m) { return m > 0 ? std::exp(-m) / (1 + std::exp(-m)) : 1 / (1 + std::exp(m)); }
+
+/// Sums over all rows, on threads: row(i, sums) adds what row i has to say, at a cost of some exponentials. Stretches of
+/// rows have sums of their own, which are added in order.
+template <std::size_t count, class F>
+std::array<double, count> sums_over(Eigen::Index n, const Progress& progress, F row) {
+  constexpr double operations = 64;
+  const Chunks stretches(n, operations);
+  std::vector<std::array<double, count>> parts(stretches.count());
+  progress.threads().run(stretches.count(), progress, [&](std::size_t k, const Progress& own) {
+    std::array<double, count> sums{};
+    for (Eigen::Index i = stretches.begin(k); i < stretches.end(k); ++i) row(i, sums);
+    parts[k] = sums;
+    own.work(operations / 2 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
+  });
+  std::array<double, count> all = parts[0];
+  for (std::size_t k = 1; k < parts.size(); ++k)
+    for (std::size_t c = 0; c < count; ++c) all[c] += parts[k][c];
+  return all;
+}
 
 }  // namespace
 
@@ -69,15 +92,14 @@ double BoostingRounds::size_of_step() const {
 /// L and its slope after a step, over L now, with b minimised out. Rows of weight 0 stay without weight.
 BoostingRounds::Point BoostingRounds::at(double step) const {
   if (!as_exponential_) return logistic_at(step);
-  progress_.work(16.0 * static_cast<double>(h_.size()));
-  double sum[2] = {0, 0}, slope[2] = {0, 0};
-  for (Eigen::Index i = 0; i < h_.size(); ++i) {
-    if (q_(i) == 0) continue;
+  const std::array<double, 4> sums = sums_over<4>(h_.size(), progress_, [&](Eigen::Index i, auto& s) {
+    if (q_(i) == 0) return;
     const std::size_t side = rule_.intercept && y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0;
     const double e = q_(i) * std::exp(-step * h_(i));
-    sum[side] += e;
-    slope[side] -= e * h_(i);
-  }
+    s[side] += e;
+    s[2 + side] -= e * h_(i);
+  });
+  const double sum[2] = {sums[0], sums[1]}, slope[2] = {sums[2], sums[3]};
   if (!rule_.intercept) return {sum[0], slope[0]};
   const double value = 2 * std::sqrt(sum[0] * sum[1]);
   return {value, 0.5 * value * (slope[0] / sum[0] + slope[1] / sum[1])};
@@ -85,13 +107,11 @@ BoostingRounds::Point BoostingRounds::at(double step) const {
 
 BoostingRounds::Point BoostingRounds::logistic_at(double step) const {
   const double b = rule_.intercept ? best_offset(step, offset_) : 0.0;
-  double value = 0, slope = 0;
-  for (Eigen::Index i = 0; i < h_.size(); ++i) {
+  const auto [value, slope] = sums_over<2>(h_.size(), progress_, [&](Eigen::Index i, auto& s) {
     const double m = y_[static_cast<std::size_t>(i)] * (scores_(i) + b) + step * h_(i);
-    value += logistic_loss(m);
-    slope -= logistic_slope(m) * h_(i);
-  }
-  progress_.work(32.0 * static_cast<double>(h_.size()));
+    s[0] += logistic_loss(m);
+    s[1] -= logistic_slope(m) * h_(i);
+  });
   const double now = std::exp(log_loss_) * static_cast<double>(h_.size());
   return {value / now, slope / now};
 }
@@ -100,15 +120,13 @@ BoostingRounds::Point BoostingRounds::logistic_at(double step) const {
 double BoostingRounds::best_offset(double step, double start) const {
   double low = -infinity, high = infinity, b = start;
   for (int iteration = 0; iteration < 100; ++iteration) {
-    double slope = 0, curvature = 0, mass = 0;
-    for (Eigen::Index i = 0; i < h_.size(); ++i) {
+    const auto [slope, curvature, mass] = sums_over<3>(h_.size(), progress_, [&](Eigen::Index i, auto& s) {
       const double y = y_[static_cast<std::size_t>(i)];
       const double p = logistic_slope(y * (scores_(i) + b) + step * h_(i));
-      slope -= y * p;
-      curvature += p * (1 - p);
-      mass += p;
-    }
-    progress_.work(24.0 * static_cast<double>(h_.size()));
+      s[0] -= y * p;
+      s[1] += p * (1 - p);
+      s[2] += p;
+    });
     if (std::fabs(slope) <= 1e-14 * mass) break;
     (slope > 0 ? high : low) = b;
     double next = b - slope / std::max(curvature, 1e-300);
@@ -179,14 +197,13 @@ void BoostingRounds::weigh() {
 void BoostingRounds::weigh_exponential() {
   const double both = std::min(least_[0], least_[1]);
   const double reference[2] = {rule_.intercept ? least_[0] : both, rule_.intercept ? least_[1] : both};
-  double sum[2] = {0, 0};
-  for (Eigen::Index i = 0; i < scores_.size(); ++i) {
+  const std::array<double, 2> sum = sums_over<2>(scores_.size(), progress_, [&](Eigen::Index i, auto& s) {
     const double y = y_[static_cast<std::size_t>(i)];
     const std::size_t side = y > 0 ? 1 : 0;
     const double beyond = y * scores_(i) - reference[side];
     q_(i) = beyond > cut_off ? 0.0 : std::exp(-beyond);
-    sum[side] += q_(i);
-  }
+    s[side] += q_(i);
+  });
   const auto n = static_cast<double>(scores_.size());
   double share[2];
   if (rule_.intercept) {
@@ -201,18 +218,18 @@ void BoostingRounds::weigh_exponential() {
   }
   for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
   gradient_ = 1;
-  progress_.work(24.0 * n);
+  progress_.work(4.0 * n);
 }
 
 void BoostingRounds::weigh_logistic() {
   offset_ = rule_.intercept ? best_offset(0, offset_) : 0.0;
-  double loss = 0, sum[2] = {0, 0};
-  for (Eigen::Index i = 0; i < scores_.size(); ++i) {
+  const std::array<double, 3> sums = sums_over<3>(scores_.size(), progress_, [&](Eigen::Index i, auto& s) {
     const double y = y_[static_cast<std::size_t>(i)], m = y * (scores_(i) + offset_);
-    loss += logistic_loss(m);
+    s[2] += logistic_loss(m);
     q_(i) = logistic_slope(m);
-    sum[y > 0 ? 1 : 0] += q_(i);
-  }
+    s[y > 0 ? 1 : 0] += q_(i);
+  });
+  const double loss = sums[2], sum[2] = {sums[0], sums[1]};
   const auto n = static_cast<double>(scores_.size());
   log_loss_ = std::log(loss / n);
   gradient_ = (sum[0] + sum[1]) / loss;
@@ -220,7 +237,7 @@ void BoostingRounds::weigh_logistic() {
   double share[2];
   for (const std::size_t side : {0, 1}) share[side] = rule_.intercept ? 0.5 / sum[side] : 1 / (sum[0] + sum[1]);
   for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
-  progress_.work(24.0 * n);
+  progress_.work(4.0 * n);
 }
 
 }  // namespace margin

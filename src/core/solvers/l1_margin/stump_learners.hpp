@@ -30,7 +30,14 @@ class StumpLearners final : public WeakLearners {
     std::size_t after = 0;  // entry of the column that is the last below the threshold; zeros: see at_zeros
     bool at_zeros = false;
   };
-  void sort_column(std::int32_t j, const Progress& progress);
+  struct SortedColumn {
+    std::vector<std::uint32_t> entries;
+    std::size_t zeros_at = 0;
+    bool has_zeros = false;
+  };
+  SortedColumn sorted_column(std::int32_t j, const Progress& progress) const;
+  Split best_split(std::int32_t first, std::int32_t end_feature, const Eigen::VectorXd& v, double total,
+                   const Progress& progress) const;
   double value_of(std::int32_t feature, std::size_t entry) const;
   double threshold_of(const Split& split) const;
 
