@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import batches
 import datasets
 import kernel_machines as machines
 import l1
@@ -445,8 +446,18 @@ def pgvector(session):
     return vector_columns.columns(session, REPETITIONS)
 
 
+def scoring(session):
+    """Many rows by models of a table, as users write it; embeddings."""
+    return batches.scoring(session, REPETITIONS)
+
+
+def groups(session):
+    """A million trainings in one statement (MARGIN_GROUPS: fewer)."""
+    return batches.groups(session, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, pgvector)
+            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, pgvector, scoring, groups)
 
 
 def environment(session, names):

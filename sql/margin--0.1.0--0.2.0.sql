@@ -438,17 +438,47 @@ CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
 
+CREATE FUNCTION margin_planner_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION margin_planner_support(internal) IS 'part of the functions of a model and a row: loads the library when one is planned';
+
+CREATE OR REPLACE FUNCTION margin_score(model margin_model, features "any") RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
+
+CREATE OR REPLACE FUNCTION margin_scores(model margin_model, features "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
+  SUPPORT margin_planner_support;
+
 CREATE FUNCTION margin_score_interval(model margin_model, features "any", OUT lower float8, OUT upper float8, OUT certain boolean)
   RETURNS record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_score_interval(margin_model, "any")
   IS 'between which scores that of the optimum lies, and whether it certainly predicts the class that the model does';
 
 CREATE FUNCTION margin_score_intervals(model margin_model, features "any", OUT lower float8[], OUT upper float8[],
   OUT certain boolean) RETURNS record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_score_intervals(margin_model, "any")
   IS 'the same with one interval per class, or a single one for two classes and for regression';
+
+CREATE OR REPLACE FUNCTION margin_predict(model margin_model, features "any") RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
+
+CREATE OR REPLACE FUNCTION margin_predict(model margin_model, features "any", witness anyelement) RETURNS anyelement
+  AS 'MODULE_PATHNAME', 'margin_predict_as' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
+
+CREATE OR REPLACE FUNCTION margin_probability(model margin_model, features "any") RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
+
+CREATE OR REPLACE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
+  SUPPORT margin_planner_support;
 
 CREATE FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;

@@ -691,45 +691,58 @@ COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options
 
 -- ---------------------------------------------------------------------------------------------------- using a model
 
+-- Planning a query that predicts loads the library, whose hook knows how many models a small table holds.
+CREATE FUNCTION margin_planner_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION margin_planner_support(internal) IS 'part of the functions of a model and a row: loads the library when one is planned';
+
 CREATE FUNCTION margin_score(model margin_model, features "any") RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_score(margin_model, "any")
   IS 'score of a row: positive for the second class; the predicted number of a regression model';
 
 CREATE FUNCTION margin_scores(model margin_model, features "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_scores(margin_model, "any")
   IS 'scores of a row: one per class, or a single one for two classes and for regression';
 
 CREATE FUNCTION margin_score_interval(model margin_model, features "any", OUT lower float8, OUT upper float8, OUT certain boolean)
   RETURNS record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_score_interval(margin_model, "any")
   IS 'between which scores that of the optimum lies, and whether it certainly predicts the class that the model does';
 
 CREATE FUNCTION margin_score_intervals(model margin_model, features "any", OUT lower float8[], OUT upper float8[],
   OUT certain boolean) RETURNS record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_score_intervals(margin_model, "any")
   IS 'the same with one interval per class, or a single one for two classes and for regression';
 
 CREATE FUNCTION margin_predict(model margin_model, features "any") RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_predict(margin_model, "any") IS 'predicted label of a row, as text';
 
 -- STABLE: the input functions of some types depend on settings of the session.
 CREATE FUNCTION margin_predict(model margin_model, features "any", witness anyelement) RETURNS anyelement
-  AS 'MODULE_PATHNAME', 'margin_predict_as' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+  AS 'MODULE_PATHNAME', 'margin_predict_as' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_predict(margin_model, "any", anyelement)
   IS 'predicted label of a row, in the type of the third argument (its value is not used: give NULL::type)';
 
 CREATE FUNCTION margin_probability(model margin_model, features "any") RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_probability(margin_model, "any")
   IS 'probability of the second class, for a logistic or calibrated model of two classes';
 
 CREATE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
+  SUPPORT margin_planner_support;
 COMMENT ON FUNCTION margin_probabilities(margin_model, "any")
   IS 'probability of each class, in the order of the model''s classes, for a logistic or calibrated model';
 

@@ -91,8 +91,8 @@ def check_reference():
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
            AND coalesce(obj_description(p.oid, 'pg_proc'), '') !~
                CASE WHEN 'internal'::regtype = ANY (p.proargtypes::oid[]) OR p.prorettype = 'internal'::regtype
-                    THEN '^part of the (aggregate|type) ' ELSE '.' END""")
-    check("every function has a COMMENT, the parts of an aggregate or a type say so", hidden)
+                    THEN '^part of the (aggregate|type|functions) ' ELSE '.' END""")
+    check("every function has a COMMENT, the parts of an aggregate, a type or functions say so", hidden)
     types = query("""
         SELECT t.typname, t.typtype FROM pg_depend d JOIN pg_type t ON t.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_type'::regclass AND t.typcategory <> 'A' ORDER BY 1""")

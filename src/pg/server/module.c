@@ -10,6 +10,7 @@
 #include <utils/guc.h>
 
 #include "pg/server/gucs.h"
+#include "pg/server/planner.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "margin", .version = MARGIN_VERSION);
@@ -61,4 +62,5 @@ _PG_init(void)
 #else
 	EmitWarningsOnPlaceholders("margin");
 #endif
+	watch_planner();
 }

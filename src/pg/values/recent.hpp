@@ -5,19 +5,24 @@
 
 namespace margin::pg {
 
-/// The values of the keys that were asked for last. A few, because a scan alternates between a few at most, or never
-/// comes back; bounded in bytes, because a model may be large. One is always kept.
+/// The values of the keys that were asked for last. A few, because a scan goes round a few at most (the models that a
+/// join puts beside each row), or never comes back; bounded in bytes, because a model may be large. One is always kept.
 template <class T>
 class Recent {
  public:
-  static constexpr std::size_t most = 8;
+  static constexpr std::size_t most = 64;
   static constexpr double most_bytes = 64 << 20;
 
   /// Null when the key is not among them.
   T* find(std::string_view key) {
-    for (Entry& e : entries_) {
+    const std::size_t n = entries_.size();
+    // The same as before, or the one that came after it the last time round: the others are looked at for want of it.
+    for (std::size_t step = 0; step < n; ++step) {
+      const std::size_t i = (last_ + step) % n;
+      Entry& e = entries_[i];
       if (e.key != key) continue;
       e.used = ++clock_;
+      last_ = i;
       return &e.value;
     }
     return nullptr;
@@ -33,6 +38,7 @@ class Recent {
     }
     entries_.push_back({std::string(key), std::move(value), bytes, ++clock_});
     bytes_ += bytes;
+    last_ = entries_.size() - 1;
     return entries_.back().value;
   }
 
@@ -46,6 +52,7 @@ class Recent {
   std::vector<Entry> entries_;
   double bytes_ = 0;
   std::uint64_t clock_ = 0;
+  std::size_t last_ = 0;  // what was found or added last
 };
 
 }  // namespace margin::pg
