@@ -123,5 +123,11 @@ SELECT train_margin_from('SELECT y, x || ''NaN''::float8 FROM points', '{"on_err
 
 /* refused */ SELECT left(s::text, 300)::margin_state FROM states;
 
+SET margin.threads = 3;
+
+SELECT loss, (train_margin(i % 97 > 40, ARRAY(SELECT sin(i * j)::real FROM generate_series(1, 40) AS j), margin_options(lambda => 0.1, loss => loss, solver => 'newton', tolerance => 0.1))).status FROM generate_series(1, 12000) AS i, unnest('{logistic,hinge}'::text[]) AS loss GROUP BY loss;
+
+SELECT (train_margin(i % 2 = 0, ARRAY(SELECT (j * (i % 2 * 2 - 1) + sin(i * j))::real FROM generate_series(1, 20) AS j))).status FROM generate_series(1, 20000) AS i;
+
 SELECT 'yes' AS finished;
 

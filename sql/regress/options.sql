@@ -125,8 +125,11 @@ SELECT (b).status, (b).options FROM
 -- Settings of the session.
 SHOW margin.log_level;
 SHOW margin.memory_limit;
+SHOW margin.threads;
 SELECT pg_temp.error_of($$SET margin.log_level = 'loud'$$);
 SELECT replace(pg_temp.error_of($$SET margin.memory_limit = -2$$), ' kB', '') AS error_of;
+SELECT pg_temp.error_of($$SET margin.threads = -1$$);
+SELECT pg_temp.error_of($$SET margin.threads = 1000$$);
 -- (the prefix is reserved from 15 on)
 SELECT current_setting('server_version_num')::int < 150000 OR pg_temp.error_of($$SET margin.no_such_setting = 1$$) ~ '^42602.*reserved prefix' AS refused;
 -- Past the limit the features go to a temporary file; what else is kept of a row, and the solver, must fit.

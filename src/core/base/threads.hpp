@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/base/progress.hpp"
 
@@ -79,5 +80,34 @@ class Chunks {
   std::int64_t items_;
   std::size_t count_;
 };
+
+/// A sum over all items: work(begin, end, sum, progress) for the items of one chunk, which starts from the sum of none;
+/// Sum has +=, and the sums of the chunks are added in their order.
+template <class Sum, class Work>
+Sum sum_in_chunks(Threads& threads, const Chunks& chunks, const Progress& progress, Work&& work) {
+  std::vector<Sum> sums(chunks.count());
+  threads.run(chunks.count(), progress, [&](std::size_t k, const Progress& own) {
+    Sum sum{};
+    work(chunks.begin(k), chunks.end(k), sum, own);
+    sums[k] = sum;
+  });
+  for (std::size_t k = 1; k < sums.size(); ++k) sums[0] += sums[k];
+  return sums[0];
+}
+
+/// The same of `size` numbers, added to `to`, to which the first chunk adds its items one by one.
+template <class Work>
+void add_in_chunks(Threads& threads, const Chunks& chunks, const Progress& progress, double* to, std::size_t size,
+                   Work&& work) {
+  std::vector<double> sums((chunks.count() - 1) * size);
+  threads.run(chunks.count(), progress, [&](std::size_t k, const Progress& own) {
+    work(chunks.begin(k), chunks.end(k), k == 0 ? to : sums.data() + (k - 1) * size, own);
+  });
+  for (std::size_t k = 1; k < chunks.count(); ++k) {
+    const double* const from = sums.data() + (k - 1) * size;
+    for (std::size_t j = 0; j < size; ++j) to[j] += from[j];
+    progress.work(static_cast<double>(size));
+  }
+}
 
 }  // namespace margin

@@ -14,6 +14,7 @@
 #include "core/certificate/one_class.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/certificate/stumps.hpp"
+#include "core/data/row_pass.hpp"
 #include "core/math/rounding.hpp"
 
 namespace margin {
@@ -77,11 +78,26 @@ CheckedRow checked_row(const Problem& problem, std::int64_t i) {
 
 void add_rows(Check& check, const Problem& problem, const Weights& dual, const Basis* basis, const Progress& progress) {
   const bool with_dual = has_dual_weights(problem, dual);
-  for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    CheckedRow row = checked_row(problem, i);
-    if (with_dual) row.dual = dual.row(i).data();
-    check.add(row);
-    progress.work((1.0 + 2.0 * problem.outputs()) * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0);
+  const double products = 1.0 + 2.0 * problem.outputs();
+  const auto add = [&](Check& to, std::int64_t begin, std::int64_t end, const Progress& own) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      CheckedRow row = checked_row(problem, i);
+      if (with_dual) row.dual = dual.row(i).data();
+      to.add(row);
+      own.work(products * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0);
+    }
+  };
+  if (check.part() == nullptr) return add(check, 0, problem.rows(), progress);
+  const Chunks chunks(problem.rows(), products * (stored_numbers(problem.data) + 32.0) + 64.0, check.part_size());
+  if (chunks.count() == 1) return add(check, 0, problem.rows(), progress);
+  std::vector<std::unique_ptr<Check>> parts(chunks.count());
+  for (auto& part : parts) part = check.part();
+  pass_threads(problem.data, progress).run(chunks.count(), progress, [&](std::size_t k, const Progress& own) {
+    add(*parts[k], chunks.begin(k), chunks.end(k), own);
+  });
+  for (auto& part : parts) {
+    check.add_part(*part);
+    progress.work(check.part_size());
   }
 }
 

@@ -87,6 +87,12 @@ class Check {
   /// state() of this row alone, without adding it; and per output the coefficient c of Σ c x that belongs to its dual
   /// weights (0 without them).
   virtual void measure(const CheckedRow& /*row*/, double* /*numbers*/, double* /*coefficients*/) {}
+  /// An empty check of the same vectors, for some of the rows on another thread; null: rows come one by one.
+  virtual std::unique_ptr<Check> part() const { return nullptr; }
+  /// The numbers that a part has for sums of rows.
+  virtual double part_size() const { return 0; }
+  /// Adds the rows of a part() of this check. The bits follow from the parts and their order.
+  virtual void add_part(Check& /*part*/) {}
   /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
   /// one that needs none.
   virtual Certificate certificate(const Progress& progress) const = 0;

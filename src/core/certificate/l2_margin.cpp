@@ -97,6 +97,26 @@ bool MarginCheck::merge(const std::vector<double>& s) {
   return true;
 }
 
+std::unique_ptr<Check> MarginCheck::part() const {
+  return std::make_unique<MarginCheck>(classes_, dimensions_, weights_, intercept_, free_intercept_, with_dual_);
+}
+
+// However they are added up, a term of a sum meets fewer roundings than there are terms.
+void MarginCheck::add_part(Check& other) {
+  const auto& part = static_cast<const MarginCheck&>(other);
+  rows_ += part.rows_;
+  support_ += part.support_;
+  errors_ += part.errors_;
+  smallest_ = std::min(smallest_, part.smallest_);
+  radius_ = std::max(radius_, part.radius_);
+  if (!with_dual_) return;
+  sums_ += part.sums_;
+  for (std::size_t c = 0; c < mass_.size(); ++c) {
+    mass_[c] += part.mass_[c];
+    balance_[c] += part.balance_[c];
+  }
+}
+
 double MarginCheck::lower() const {
   if (rows_ == 0) return -infinity;
   const double norm = lp_norm(weights_, static_cast<Eigen::Index>(outputs_) * dimensions_, 2);

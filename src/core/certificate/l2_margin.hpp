@@ -27,6 +27,9 @@ class MarginCheck final : public Check {
   bool merge(const std::vector<double>& state) override;
   std::string folds() const override { return "++<>"; }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  std::unique_ptr<Check> part() const override;
+  double part_size() const override { return static_cast<double>(sums_.size()); }
+  void add_part(Check& part) override;
   /// Its upper bound is that of the dual weights alone: upper().
   Certificate certificate(const Progress& progress) const override;
 

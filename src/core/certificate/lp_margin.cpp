@@ -70,6 +70,25 @@ void NormCheck::widen(std::int32_t dimensions, const double* weights) {
   if (with_dual_) margin::widen(sums_, dimensions);
 }
 
+std::unique_ptr<Check> NormCheck::part() const {
+  return std::make_unique<NormCheck>(outputs_ == 1 ? 2 : outputs_, dimensions_, norm_, weights_, intercept_,
+                                     free_intercept_, with_dual_);
+}
+
+// However they are added up, a term of a sum meets fewer roundings than there are terms.
+void NormCheck::add_part(Check& other) {
+  const auto& part = static_cast<const NormCheck&>(other);
+  rows_ += part.rows_;
+  support_ += part.support_;
+  errors_ += part.errors_;
+  radius_ = std::max(radius_, part.radius_);
+  for (std::size_t o = 0; o < smallest_.size(); ++o) smallest_[o] = std::min(smallest_[o], part.smallest_[o]);
+  if (!with_dual_) return;
+  sums_ += part.sums_;
+  for (std::size_t k = 0; k < mass_.size(); ++k) mass_[k] += part.mass_[k];
+  for (std::size_t o = 0; o < terms_.size(); ++o) terms_[o] += part.terms_[o];
+}
+
 double NormCheck::radius() const { return radius_ * (1 + epsilon * (dimensions_ + 4.0)); }
 
 double NormCheck::lower(std::int32_t o) const {

@@ -29,6 +29,9 @@ class NormCheck final : public Check {
   bool merge(const std::vector<double>& state) override;
   std::string folds() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  std::unique_ptr<Check> part() const override;
+  double part_size() const override { return static_cast<double>(sums_.size()); }
+  void add_part(Check& part) override;
   Certificate certificate(const Progress& progress) const override;
 
   std::int64_t rows() const { return rows_; }

@@ -49,6 +49,9 @@ class RiskCheck final : public Check {
   bool merge(const std::vector<double>& state) override;
   std::string folds() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  std::unique_ptr<Check> part() const override;
+  double part_size() const override { return 2 * static_cast<double>(total_.size()); }
+  void add_part(Check& part) override;
   /// merge() of numbers as measure() gives them, added up, with their dual part: `sums` is Σ c a x, outputs × d, that
   /// was summed in `blocks` blocks of at most `longest` rows. The check was made with dual weights.
   bool merge(const std::vector<double>& numbers, const Weights& sums, std::int64_t longest, std::int64_t blocks);
@@ -94,6 +97,7 @@ class RiskCheck final : public Check {
 
     void add(const double* numbers);  // those of one row, or of a merged state
     void write(double* numbers) const;
+    void add(const Output& part);
   };
   struct DualPart;
   DualPart dual_part(const CheckedRow& row, double norm, double a, double y) const;

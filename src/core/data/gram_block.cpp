@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/threads.hpp"
+
 namespace margin {
 
 namespace {
@@ -60,11 +62,16 @@ void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix&
 
 void GramBlock::flush(double factor, SymmetricMatrix& sum, const Progress& progress) {
   if (filled_ == 0) return;
-  for (std::size_t p = 0; p < panels_; ++p) {
-    simd().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
-    // The kernel does some 16 multiply-adds in the time that Run counts for one.
-    progress.work(static_cast<double>(filled_ * (panels_ - p) * width * width) / 16);
-  }
+  // Panels write to rows of their own. The kernel does some 16 multiply-adds in the time that Run counts for one.
+  const double panel_work = static_cast<double>(filled_ * width * width) / 16;
+  const Chunks chunks(static_cast<std::int64_t>(panels_), panel_work * static_cast<double>(panels_ + 1) / 2);
+  progress.threads().run(chunks.count(), progress, [&](std::size_t chunk, const Progress& own) {
+    const auto end = static_cast<std::size_t>(chunks.end(chunk));
+    for (auto p = static_cast<std::size_t>(chunks.begin(chunk)); p < end; ++p) {
+      simd().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
+      own.work(panel_work * static_cast<double>(panels_ - p));
+    }
+  });
   filled_ = 0;
 }
 

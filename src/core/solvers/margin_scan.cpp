@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/data/row_pass.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -31,12 +32,70 @@ class Worst {
     }
     std::push_heap(heap_.begin(), heap_.end());
   }
+  /// Those of other rows, in any order.
+  void add(const Worst& others) {
+    for (const Entry& e : others.heap_)
+      if (heap_.size() < capacity_ || e < heap_.front()) add(e);
+  }
   const std::vector<Entry>& entries() const { return heap_; }
 
  private:
   std::size_t capacity_;
   std::vector<Entry> heap_;
 };
+
+/// What one pass keeps of all rows, or of some: the same whatever the rows are divided into.
+struct Extremes {
+  Extremes(std::int32_t classes, std::size_t per_class)
+      : pair(Eigen::MatrixXd::Constant(classes, classes, infinity)),
+        heaps(static_cast<std::size_t>(per_class > 0 ? classes : 0), Worst(per_class)) {}
+  void keep(std::int32_t own, const Worst::Entry& entry) {
+    if (!heaps.empty() && heaps[static_cast<std::size_t>(own)].wants(entry.key))
+      heaps[static_cast<std::size_t>(own)].add(entry);
+  }
+  void add(const Extremes& others) {
+    pair = pair.cwiseMin(others.pair);
+    for (std::size_t c = 0; c < heaps.size(); ++c) heaps[c].add(others.heaps[c]);
+  }
+
+  Eigen::MatrixXd pair;
+  std::vector<Worst> heaps;
+};
+
+/// The rows from `begin` to before `end`.
+void scan_rows(const Problem& problem, const Weights& weights, const Eigen::VectorXd* offset, std::int64_t begin,
+               std::int64_t end, Extremes& seen, const Progress& progress) {
+  const std::int32_t k = problem.classes, outputs = problem.outputs();
+  const std::int64_t n = problem.rows();
+  std::vector<double> scores(static_cast<std::size_t>(outputs));
+  for (std::int64_t i = begin; i < end; ++i) {
+    const Row x = problem.data.row(i);
+    if (i + 4 < n) prefetch(problem.data.row(i + 4));
+    progress.work((static_cast<double>(x.count) + 4) * outputs + 8);
+    const std::int32_t own = problem.label[static_cast<std::size_t>(i)];
+    if (outputs == 1) {
+      const double m = (own == 1 ? 1.0 : -1.0) * dot(x, weights.data());
+      double& least = seen.pair(own, 1 - own);
+      if (m < least) least = m;
+      seen.keep(own, {m, i, 1 - own});
+      continue;
+    }
+    for (std::int32_t o = 0; o < outputs; ++o) scores[static_cast<std::size_t>(o)] = dot(x, weights.row(o).data());
+    double closest = infinity;
+    std::int32_t rival = -1;
+    for (std::int32_t c = 0; c < k; ++c) {
+      if (c == own) continue;
+      const double m = scores[static_cast<std::size_t>(own)] - scores[static_cast<std::size_t>(c)];
+      seen.pair(own, c) = std::min(seen.pair(own, c), m);
+      const double key = m + (offset != nullptr ? (*offset)(own) - (*offset)(c) : 0.0);
+      if (rival < 0 || key < closest) {
+        closest = key;
+        rival = c;
+      }
+    }
+    seen.keep(own, {closest, i, rival});
+  }
+}
 
 }  // namespace
 
@@ -54,45 +113,21 @@ void finish_smallest(const Problem& problem, PairMargins& s, Run& run) {
 
 PairMargins scan(const Problem& problem, const Weights& weights, Run& run, std::size_t per_class,
                  const Eigen::VectorXd* offset, std::vector<Pair>* worst) {
-  const std::int32_t k = problem.classes, outputs = problem.outputs();
-  const std::int64_t n = problem.rows();
+  const std::int32_t k = problem.classes;
+  const double kept = static_cast<double>(k) * (k + 3.0 * static_cast<double>(per_class));
+  const Chunks chunks(problem.rows(), (stored_numbers(problem.data) + 4) * problem.outputs() + 8, kept);
+  std::vector<Extremes> seen(chunks.count(), Extremes(k, per_class));
+  pass_threads(problem.data, run.progress())
+      .run(chunks.count(), run.progress(), [&](std::size_t chunk, const Progress& progress) {
+        scan_rows(problem, weights, offset, chunks.begin(chunk), chunks.end(chunk), seen[chunk], progress);
+      });
+  for (std::size_t chunk = 1; chunk < seen.size(); ++chunk) seen[0].add(seen[chunk]);
   PairMargins s;
-  s.pair = Eigen::MatrixXd::Constant(k, k, infinity);
-  std::vector<Worst> heaps(static_cast<std::size_t>(per_class > 0 ? k : 0), Worst(per_class));
-  std::vector<double> scores(static_cast<std::size_t>(outputs));
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Row x = problem.data.row(i);
-    if (i + 4 < n) prefetch(problem.data.row(i + 4));
-    run.work((static_cast<double>(x.count) + 4) * outputs + 8);
-    const std::int32_t own = problem.label[static_cast<std::size_t>(i)];
-    if (outputs == 1) {
-      const double m = (own == 1 ? 1.0 : -1.0) * dot(x, weights.data());
-      double& least = s.pair(own, 1 - own);
-      if (m < least) least = m;
-      if (per_class > 0 && heaps[static_cast<std::size_t>(own)].wants(m))
-        heaps[static_cast<std::size_t>(own)].add({m, i, 1 - own});
-      continue;
-    }
-    for (std::int32_t o = 0; o < outputs; ++o) scores[static_cast<std::size_t>(o)] = dot(x, weights.row(o).data());
-    double closest = infinity;
-    std::int32_t rival = -1;
-    for (std::int32_t c = 0; c < k; ++c) {
-      if (c == own) continue;
-      const double m = scores[static_cast<std::size_t>(own)] - scores[static_cast<std::size_t>(c)];
-      s.pair(own, c) = std::min(s.pair(own, c), m);
-      const double key = m + (offset != nullptr ? (*offset)(own) - (*offset)(c) : 0.0);
-      if (rival < 0 || key < closest) {
-        closest = key;
-        rival = c;
-      }
-    }
-    if (per_class > 0 && heaps[static_cast<std::size_t>(own)].wants(closest))
-      heaps[static_cast<std::size_t>(own)].add({closest, i, rival});
-  }
+  s.pair = std::move(seen[0].pair);
   if (worst != nullptr) {
     worst->clear();
     for (std::int32_t c = 0; c < k && per_class > 0; ++c)
-      for (const auto& e : heaps[static_cast<std::size_t>(c)].entries()) worst->push_back({e.row, c, e.rival});
+      for (const auto& e : seen[0].heaps[static_cast<std::size_t>(c)].entries()) worst->push_back({e.row, c, e.rival});
     std::sort(worst->begin(), worst->end(), [](const Pair& a, const Pair& b) { return a.row < b.row; });
   }
   finish_smallest(problem, s, run);

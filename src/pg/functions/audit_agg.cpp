@@ -139,7 +139,7 @@ MARGIN_FUNCTION(margin_audit_final) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   const auto* state = reinterpret_cast<const AuditState*>(PG_GETARG_POINTER(0));
   if (state->audit.rows() == 0) PG_RETURN_NULL();
-  InterruptProgress progress;
+  ThreadedProgress progress;
   const margin::AuditFigures found = state->audit.result(progress);
   CompositeBuilder out(fcinfo);
   out.set_int8("rows", found.rows);

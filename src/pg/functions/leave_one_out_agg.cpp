@@ -97,7 +97,7 @@ MARGIN_FUNCTION(margin_leave_one_out_final) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   const auto* state = reinterpret_cast<const LeaveOneOutState*>(PG_GETARG_POINTER(0));
   if (state->kept->data.rows() == 0) PG_RETURN_NULL();
-  InterruptProgress progress;
+  ThreadedProgress progress;
   const margin::LeaveOneOut found =
       margin::leave_one_out(state->kept->data, *state->model, state->settings, state->options, progress,
                             margin::MemoryBudget(state->kept->memory.left()));

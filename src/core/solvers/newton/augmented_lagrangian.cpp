@@ -34,6 +34,46 @@ double whole_product(const std::vector<double>& v, const std::vector<double>& w)
   return simd().dot_dd(v.data(), w.data(), v.size());
 }
 
+/// The rows from `begin` to before `end`.
+BoxRows some(BoxRows x, std::size_t begin, std::size_t end) {
+  x.count = end - begin;
+  for (const double** p : {&x.u, &x.du, &x.y, &x.cost, &x.a_old}) *p += begin;
+  return x;
+}
+
+/// What the loops over rows give: two sums.
+struct TwoSums {
+  double first = 0, second = 0;
+  void operator+=(const TwoSums& o) {
+    first += o.first;
+    second += o.second;
+  }
+};
+
+/// The slope and the curvature of the rows' part of L along d.
+TwoSums box_line(const NewtonRows& rows, const BoxRows& x, double t) {
+  constexpr double work = 6;
+  return sum_in_chunks<TwoSums>(rows.threads(), Chunks(static_cast<std::int64_t>(x.count), work), rows.run().progress(),
+                                [&](std::int64_t begin, std::int64_t end, TwoSums& sum, const Progress& progress) {
+                                  const BoxRows part =
+                                      some(x, static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
+                                  simd().box_line(part, t, &sum.first, &sum.second);
+                                  progress.work(work * static_cast<double>(part.count));
+                                });
+}
+
+/// The maximisers and which of them move freely; the sums of the loss and of its conjugate.
+TwoSums box_point(const NewtonRows& rows, const BoxRows& x, double* a, double* free) {
+  constexpr double work = 8;
+  return sum_in_chunks<TwoSums>(rows.threads(), Chunks(static_cast<std::int64_t>(x.count), work), rows.run().progress(),
+                                [&](std::int64_t begin, std::int64_t end, TwoSums& sum, const Progress& progress) {
+                                  const auto at = static_cast<std::size_t>(begin);
+                                  const BoxRows part = some(x, at, static_cast<std::size_t>(end));
+                                  simd().box_point(part, a + at, free + at, &sum.first, &sum.second);
+                                  progress.work(work * static_cast<double>(part.count));
+                                });
+}
+
 }  // namespace
 
 // Both ends of the dual's domain are linear in y for every loss of this form; two outcomes tell the line.
@@ -87,9 +127,9 @@ void AugmentedLagrangian::centre() {
   const double shift = balanced_shift(
       [&](double t) {
         SlopeAt at;
-        simd().box_line(x, t, &at.value, &at.curvature);
-        p_.rows.run().work(6.0 * static_cast<double>(x.count));
-        at.value = -fixed_.back() - at.value;
+        const TwoSums line = box_line(p_.rows, x, t);
+        at.curvature = line.second;
+        at.value = -fixed_.back() - line.first;
         at.size = mass;
         return at;
       },
@@ -124,8 +164,9 @@ void AugmentedLagrangian::evaluate(bool fresh) {
   if (p_.rows.free_intercept()) centre();
   const std::size_t n = u.size();
   std::vector<double> next(n);
-  simd().box_point(rows(kappa), next.data(), free_.data(), &loss_, &conjugate_);
-  p_.rows.run().work(8.0 * static_cast<double>(n));
+  const TwoSums sums = box_point(p_.rows, rows(kappa), next.data(), free_.data());
+  loss_ = sums.first;
+  conjugate_ = sums.second;
   if (p_.rows.free_intercept()) settle(next);
   std::vector<std::int64_t> changed;
   std::vector<double> change;
@@ -209,11 +250,8 @@ void AugmentedLagrangian::line_search() {
   const BoxRows x = rows(kappa);
   double low = 0, high = -1, t = 1;
   for (int i = 0; i < 40; ++i) {
-    double slope, curvature;
-    simd().box_line(x, t, &slope, &curvature);
-    p_.rows.run().work(6.0 * static_cast<double>(x.count));
-    slope = wd + t * dd - slope;
-    curvature += dd;
+    const TwoSums line = box_line(p_.rows, x, t);
+    const double slope = wd + t * dd - line.first, curvature = line.second + dd;
     if (std::fabs(slope) <= 0.05 * std::fabs(start)) break;
     (slope < 0 ? low : high) = t;
     double next = t - slope / curvature;

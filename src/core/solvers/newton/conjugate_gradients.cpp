@@ -1,5 +1,6 @@
 #include "core/solvers/newton/conjugate_gradients.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace margin {
@@ -50,16 +51,24 @@ void ConjugateGradients::weigh(const double* weight, double factor) {
 }
 
 void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<double>& q) const {
-  q = p;
   const double constant = rows_.constant(), offset = constant != 0 ? constant * p[rows_.features()] : 0.0;
-  double mass = 0;
-  for (std::size_t k = 0; k < which_.size(); ++k) {
-    const Row x = rows_.row(which_[k]);
-    const double t = weight_[k] * (dot(x, p.data()) + offset);
-    margin::add(t, x, q.data());
-    mass += t;
-    rows_.run().work(2.0 * x.count + 8);
-  }
+  // One more number: Σ weight (<x, p> + offset).
+  sums_.assign(q.size() + 1, 0.0);
+  std::copy(p.begin(), p.end(), sums_.begin());
+  const Chunks chunks(static_cast<std::int64_t>(which_.size()), 2 * rows_.row_work(), static_cast<double>(q.size()));
+  const auto add_rows = [&](std::int64_t begin, std::int64_t end, double* sum, const Progress& progress) {
+    double& mass = sum[q.size()];
+    for (std::int64_t k = begin; k < end; ++k) {
+      const Row x = rows_.row(which_[static_cast<std::size_t>(k)]);
+      const double t = weight_[static_cast<std::size_t>(k)] * (dot(x, p.data()) + offset);
+      margin::add(t, x, sum);
+      mass += t;
+      progress.work(2.0 * x.count + 8);
+    }
+  };
+  add_in_chunks(rows_.threads(), chunks, rows_.run().progress(), sums_.data(), sums_.size(), add_rows);
+  std::copy_n(sums_.begin(), q.size(), q.begin());
+  const double mass = sums_.back();
   if (rows_.free_intercept() && !weight_.empty()) q[rows_.features()] = 0;
   if (constant != 0) q[rows_.features()] += mass * constant;
   if (rows_.held() < q.size()) q[rows_.held()] = p[rows_.held()];

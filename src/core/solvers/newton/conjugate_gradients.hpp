@@ -25,6 +25,7 @@ class ConjugateGradients {
   std::vector<std::int64_t> which_;  // rows of positive weight
   std::vector<double> weight_;       // theirs, times the factor
   std::vector<double> inverse_, residual_, search_, image_;
+  mutable std::vector<double> sums_;
 };
 
 }  // namespace margin

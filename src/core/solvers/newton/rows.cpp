@@ -43,49 +43,62 @@ double NewtonRows::penalized_product(const double* v, const double* w) const {
 
 void NewtonRows::scores(const double* w, double* u) const {
   const double offset = constant_ != 0 ? constant_ * w[features_] : 0.0;
-  for (std::int64_t i = 0; i < rows_; ++i) {
-    prefetch_after(i);
-    const Row x = row(i);
-    u[i] = dot(x, w) + offset;
-    run_.work(x.count + 8);
-  }
+  const Chunks chunks(rows_, row_work());
+  threads().run(chunks.count(), run_.progress(), [&](std::size_t chunk, const Progress& progress) {
+    const std::int64_t end = chunks.end(chunk);
+    for (std::int64_t i = chunks.begin(chunk); i < end; ++i) {
+      prefetch_after(i);
+      const Row x = row(i);
+      u[i] = dot(x, w) + offset;
+      progress.work(x.count + 8);
+    }
+  });
 }
 
 void NewtonRows::combine(const double* coefficient, double* v) const {
   const std::size_t d = columns();
   std::fill(v, v + d, 0.0);
-  std::vector<double> part(d);
   // A block reads more numbers than it has columns: wide sparse rows would be lost among the sums of blocks.
-  const double stored = std::max(1.0, data_.density() * static_cast<double>(features_));
-  const std::int64_t size = std::max(block, static_cast<std::int64_t>(4 * static_cast<double>(d) / stored));
-  for (std::int64_t begin = 0; begin < rows_; begin += size) {
-    const std::int64_t end = std::min(rows_, begin + size);
-    std::fill(part.begin(), part.end(), 0.0);
-    double mass = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const double c = coefficient[i];
-      if (c == 0) continue;
-      prefetch_after(i);
-      const Row x = row(i);
-      margin::add(c, x, part.data());
-      mass += c;
-      run_.work(x.count + 8);
+  const double columns_read = 4 * static_cast<double>(d) / stored_numbers(data_);
+  const std::int64_t size = std::max(block, static_cast<std::int64_t>(columns_read));
+  const Chunks blocks((rows_ + size - 1) / size, static_cast<double>(size) * row_work(), static_cast<double>(d));
+  const auto add_blocks = [&](std::int64_t first, std::int64_t last, double* sum, const Progress& progress) {
+    std::vector<double> part(d);
+    for (std::int64_t begin = first * size; begin < std::min(rows_, last * size); begin += size) {
+      const std::int64_t end = std::min(rows_, begin + size);
+      std::fill(part.begin(), part.end(), 0.0);
+      double mass = 0;
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double c = coefficient[i];
+        if (c == 0) continue;
+        prefetch_after(i);
+        const Row x = row(i);
+        margin::add(c, x, part.data());
+        mass += c;
+        progress.work(x.count + 8);
+      }
+      if (constant_ != 0) part[features_] = mass * constant_;
+      for (std::size_t j = 0; j < d; ++j) sum[j] += part[j];
+      progress.work(static_cast<double>(2 * d));
     }
-    if (constant_ != 0) part[features_] = mass * constant_;
-    for (std::size_t j = 0; j < d; ++j) v[j] += part[j];
-    run_.work(static_cast<double>(2 * d));
-  }
+  };
+  add_in_chunks(threads(), blocks, run_.progress(), v, d, add_blocks);
 }
 
 void NewtonRows::add(const std::vector<std::int64_t>& which, const std::vector<double>& coefficient, double* v) const {
-  double mass = 0;
-  for (std::size_t k = 0; k < which.size(); ++k) {
-    const Row x = row(which[k]);
-    margin::add(coefficient[k], x, v);
-    mass += coefficient[k];
-    run_.work(x.count + 8);
-  }
-  if (constant_ != 0) v[features_] += mass * constant_;
+  const Chunks chunks(static_cast<std::int64_t>(which.size()), row_work(), static_cast<double>(columns()));
+  const auto add_rows = [&](std::int64_t begin, std::int64_t end, double* sum, const Progress& progress) {
+    double mass = 0;
+    for (std::int64_t k = begin; k < end; ++k) {
+      const double c = coefficient[static_cast<std::size_t>(k)];
+      const Row x = row(which[static_cast<std::size_t>(k)]);
+      margin::add(c, x, sum);
+      mass += c;
+      progress.work(x.count + 8);
+    }
+    if (constant_ != 0) sum[features_] += mass * constant_;
+  };
+  add_in_chunks(threads(), chunks, run_.progress(), v, columns(), add_rows);
 }
 
 }  // namespace margin

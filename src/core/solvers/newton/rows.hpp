@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/data/row_pass.hpp"
 #include "core/problem/problem.hpp"
 #include "core/solvers/run.hpp"
 
@@ -33,6 +34,10 @@ class NewtonRows {
   std::int64_t source(std::int64_t i) const { return which_.empty() ? i : which_[static_cast<std::size_t>(i)]; }
   Row row(std::int64_t i) const { return data_.row(source(i)); }
   Run& run() const { return run_; }
+  /// What passes over the rows run on.
+  Threads& threads() const { return pass_threads(data_, run_.progress()); }
+  /// About the multiply-adds of a row's product with a vector.
+  double row_work() const { return stored_numbers(data_) + 8; }
   /// Ask for a row that a pass in ascending order will read soon: chosen rows lie apart, out of the hardware's sight.
   void prefetch_after(std::int64_t i) const {
     if (!which_.empty() && i + ahead < rows_) prefetch(row(i + ahead));

@@ -26,57 +26,84 @@ namespace {
 
 // Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
 constexpr double end_share = 0.5, first_accuracy = 0.1;
+constexpr double loss_work = 50;  // of φ and φ', in multiply-adds
 
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
   return simd().dot_dd(v.data(), w.data(), v.size());
 }
 
-/// φ and φ' of a chunk of rows, in arrays so that a loss may have a kernel for them.
-struct Chunk {
+/// φ and φ' of a block of rows, in arrays so that a loss may have a kernel for them.
+struct Block {
   static constexpr std::size_t size = 1024;
   std::size_t begin = 0, count = 0;
   double score[size], value[size], slope[size];
 };
 
 template <class L>
-void evaluate(const L& loss, const double* y, Chunk& c) {
+void evaluate(const L& loss, const double* y, Block& c) {
   for (std::size_t k = 0; k < c.count; ++k) {
     c.value[k] = loss.value(c.score[k], y[k]);
     c.slope[k] = loss.derivative(c.score[k], y[k]);
   }
 }
 /// With one exponential; and finite, as rows of no weight count with 0 times theirs.
-void evaluate(const Poisson& loss, const double* y, Chunk& c) {
+void evaluate(const Poisson& loss, const double* y, Block& c) {
   for (std::size_t k = 0; k < c.count; ++k) {
     c.slope[k] = loss.derivative(c.score[k], y[k]);
     c.value[k] = std::min(loss.value(c.score[k], y[k]), 1e300);
   }
 }
-void evaluate(const Logistic&, const double* y, Chunk& c) { simd().logistic(c.score, y, c.count, c.value, c.slope); }
+void evaluate(const Logistic&, const double* y, Block& c) { simd().logistic(c.score, y, c.count, c.value, c.slope); }
 
-/// The curvature at a chunk's scores; the logistic one follows from the slope.
+/// The curvature at a block's scores; the logistic one follows from the slope.
 template <class L>
 double curvature(const L& loss, double y, double u, double /*a*/) {
   return loss.second_derivative(u, y);
 }
 double curvature(const Logistic&, double y, double /*u*/, double a) { return a * y * (1 - a * y); }
 
-/// Calls f(chunk) with φ and φ' at u + t du (du null: at u + t), chunk by chunk with polls in between.
-template <class Function>
-void in_chunks(const NewtonProblem& p, const double* u, const double* du, double t, Function&& f) {
-  Chunk c;
-  visit(p.loss, [&](const auto& loss) {
-    const auto n = static_cast<std::size_t>(p.rows.rows());
-    for (c.begin = 0; c.begin < n; c.begin += Chunk::size) {
-      c.count = std::min(Chunk::size, n - c.begin);
-      for (std::size_t k = 0; k < c.count; ++k)
-        c.score[k] = du == nullptr ? u[c.begin + k] + t : u[c.begin + k] + t * du[c.begin + k];
-      evaluate(loss, p.y.data() + c.begin, c);
-      f(c);
-      p.rows.run().work(50.0 * static_cast<double>(c.count));
-    }
-  });
+/// The Sum of f(block, sum) with φ and φ' at u + t du (du null: at u + t), block by block.
+template <class Sum, class Function>
+Sum in_blocks(const NewtonProblem& p, const double* u, const double* du, double t, Function&& f) {
+  const auto n = static_cast<std::size_t>(p.rows.rows());
+  const Chunks chunks(static_cast<std::int64_t>((n + Block::size - 1) / Block::size), loss_work * Block::size);
+  const auto add_blocks = [&](std::int64_t begin, std::int64_t end, Sum& sum, const Progress& progress) {
+    Block b;
+    visit(p.loss, [&](const auto& loss) {
+      const std::size_t last = std::min(n, static_cast<std::size_t>(end) * Block::size);
+      for (b.begin = static_cast<std::size_t>(begin) * Block::size; b.begin < last; b.begin += Block::size) {
+        b.count = std::min(Block::size, last - b.begin);
+        for (std::size_t k = 0; k < b.count; ++k)
+          b.score[k] = du == nullptr ? u[b.begin + k] + t : u[b.begin + k] + t * du[b.begin + k];
+        evaluate(loss, p.y.data() + b.begin, b);
+        f(b, sum);
+        progress.work(loss_work * static_cast<double>(b.count));
+      }
+    });
+  };
+  return sum_in_chunks<Sum>(p.rows.threads(), chunks, p.rows.run().progress(), add_blocks);
 }
+
+/// F along a direction, and its derivative.
+struct Line {
+  double value = 0, slope = 0;
+  void operator+=(const Line& o) {
+    value += o.value;
+    slope += o.slope;
+  }
+};
+
+/// What a gradient sums up over the rows.
+struct GradientSums {
+  SlopeAt at;
+  double value = 0;
+  void operator+=(const GradientSums& o) {
+    at.value += o.at.value;
+    at.size += o.at.size;
+    at.curvature += o.at.curvature;
+    value += o.value;
+  }
+};
 
 class SmoothNewton {
  public:
@@ -105,15 +132,12 @@ class SmoothNewton {
   double allowed_imbalance() const;
   void centre(const SlopeAt& here, double accuracy);
   template <class L>
-  void add_slopes(const L& loss, const Chunk& c, SlopeAt& at) const;
+  void add_slopes(const L& loss, const Block& c, SlopeAt& at) const;
   void gradient();
   void direction();
   double wanted() const;
   double step();
   /// F(w + t d) and its derivative in t.
-  struct Line {
-    double value, slope;
-  };
   Line along(double t) const;
 
   const NewtonProblem& p_;
@@ -143,11 +167,12 @@ void SmoothNewton::centre(const SlopeAt& here, double accuracy) {
   const double shift = balanced_shift(
       [&](double t) {
         if (t == 0) return here;
-        SlopeAt at;
+        GradientSums sums;
         visit(p_.loss, [&](const auto& loss) {
-          in_chunks(p_, u_.data(), nullptr, t, [&](const Chunk& c) { add_slopes(loss, c, at); });
+          sums = in_blocks<GradientSums>(p_, u_.data(), nullptr, t,
+                                         [&](const Block& c, GradientSums& sum) { add_slopes(loss, c, sum.at); });
         });
-        return at;
+        return sums.at;
       },
       p_.loss.classification() || p_.loss.log_link() ? 1.0 : 0.0, 0, accuracy);
   for (double& u : u_) u += shift;
@@ -155,7 +180,7 @@ void SmoothNewton::centre(const SlopeAt& here, double accuracy) {
 }
 
 template <class L>
-void SmoothNewton::add_slopes(const L& loss, const Chunk& c, SlopeAt& at) const {
+void SmoothNewton::add_slopes(const L& loss, const Block& c, SlopeAt& at) const {
   for (std::size_t k = 0; k < c.count; ++k) {
     const double cost = p_.cost[c.begin + k], y = p_.y[c.begin + k], slope = cost * c.slope[k];
     at.value += slope;
@@ -168,28 +193,26 @@ void SmoothNewton::add_slopes(const L& loss, const Chunk& c, SlopeAt& at) const 
 void SmoothNewton::gradient() {
   const bool free = p_.rows.free_intercept();
   const double accuracy = allowed_imbalance();
-  double sum = 0;
+  GradientSums sums;
   for (bool centred = !free;; centred = true) {
-    SlopeAt at;
-    sum = 0;
     visit(p_.loss, [&](const auto& loss) {
-      in_chunks(p_, u_.data(), nullptr, 0, [&](const Chunk& c) {
-        if (!centred) add_slopes(loss, c, at);
+      sums = in_blocks<GradientSums>(p_, u_.data(), nullptr, 0, [&](const Block& c, GradientSums& sum) {
+        if (!centred) add_slopes(loss, c, sum.at);
         for (std::size_t k = 0; k < c.count; ++k) {
           const std::size_t i = c.begin + k;
-          sum += p_.cost[i] * c.value[k];
+          sum.value += p_.cost[i] * c.value[k];
           a_[i] = -c.slope[k];
           coefficient_[i] = p_.cost[i] * a_[i];
         }
       });
     });
-    if (centred || std::fabs(at.value) <= accuracy * at.size) break;
-    centre(at, accuracy);
+    if (centred || std::fabs(sums.at.value) <= accuracy * sums.at.size) break;
+    centre(sums.at, accuracy);
   }
   p_.rows.combine(coefficient_.data(), r_.data());
   for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (p_.rows.penalizes(j) ? w_[j] : 0.0) - r_[j];
   if (p_.rows.held() < r_.size()) r_[p_.rows.held()] = 0;  // nothing moves it
-  primal_ = 0.5 * squared(w_) + sum;
+  primal_ = 0.5 * squared(w_) + sums.value;
   gap_ = 0.5 * squared(r_);
   if (!free) return;
   double size = 0;
@@ -198,10 +221,14 @@ void SmoothNewton::gradient() {
 }
 
 void SmoothNewton::direction() {
-  visit(p_.loss, [&](const auto& loss) {
-    for (std::size_t i = 0; i < n_; ++i) coefficient_[i] = p_.cost[i] * curvature(loss, p_.y[i], u_[i], a_[i]);
+  const Chunks chunks(static_cast<std::int64_t>(n_), 4.0);
+  p_.rows.threads().run(chunks.count(), p_.rows.run().progress(), [&](std::size_t chunk, const Progress& progress) {
+    const auto begin = static_cast<std::size_t>(chunks.begin(chunk)), end = static_cast<std::size_t>(chunks.end(chunk));
+    visit(p_.loss, [&](const auto& loss) {
+      for (std::size_t i = begin; i < end; ++i) coefficient_[i] = p_.cost[i] * curvature(loss, p_.y[i], u_[i], a_[i]);
+    });
+    progress.work(4.0 * static_cast<double>(end - begin));
   });
-  p_.rows.run().work(4.0 * static_cast<double>(n_));
   if (gradients_) {
     // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
     // allows, and less of it as the model of the function becomes exact.
@@ -234,13 +261,12 @@ double SmoothNewton::wanted() const {
   return progress_ != nullptr ? progress_->wanted_gap(primal_, primal_ - gap_) : 1e-3 * primal_;
 }
 
-SmoothNewton::Line SmoothNewton::along(double t) const {
-  Line line{0, 0};
-  in_chunks(p_, u_.data(), du_.data(), t, [&](const Chunk& c) {
+Line SmoothNewton::along(double t) const {
+  Line line = in_blocks<Line>(p_, u_.data(), du_.data(), t, [&](const Block& c, Line& sum) {
     for (std::size_t k = 0; k < c.count; ++k) {
       const std::size_t i = c.begin + k;
-      line.value += p_.cost[i] * c.value[k];
-      line.slope += p_.cost[i] * c.slope[k] * du_[i];
+      sum.value += p_.cost[i] * c.value[k];
+      sum.slope += p_.cost[i] * c.slope[k] * du_[i];
     }
   });
   const double wd = p_.rows.penalized_product(w_.data(), d_.data()), dd = squared(d_);

@@ -1,0 +1,154 @@
+// Trainings on several threads: the same model to the bit for every number of them, and a cancel that ends them all.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/base/threads.hpp"
+#include "core/train/train.hpp"
+#include "newton_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::normal;
+using testing::sample;
+using testing::soft;
+using testing::Storage;
+using testing::store;
+using testing::Table;
+
+int running_threads() {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line))
+    if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
+  return -1;
+}
+
+/// Hears nothing, or a cancel at its n-th poll.
+class OnThreads final : public Progress {
+ public:
+  struct Cancel {};
+  explicit OnThreads(Threads& threads, int cancel_at = -1) : Progress(1048576, &threads), cancel_at_(cancel_at) {}
+  void poll() const override {
+    if (++polls_ == cancel_at_) throw Cancel();
+  }
+  int polls() const { return polls_; }
+
+ private:
+  int cancel_at_;
+  mutable int polls_ = 0;
+};
+
+void append(std::string& bytes, const double* values, Eigen::Index count) {
+  bytes.append(reinterpret_cast<const char*>(values), static_cast<std::size_t>(count) * sizeof(double));
+}
+
+/// All that was computed.
+std::string bits(const Model& m) {
+  std::string bytes;
+  append(bytes, m.weights.data(), m.weights.size());
+  append(bytes, m.intercept.data(), m.intercept.size());
+  const Certificate& c = m.certificate;
+  const double figures[] = {c.lower,
+                            c.upper,
+                            c.radius,
+                            static_cast<double>(c.support),
+                            static_cast<double>(*m.iterations),
+                            static_cast<double>(static_cast<int>(*m.status))};
+  append(bytes, figures, 6);
+  if (m.dual_weights) append(bytes, m.dual_weights->data(), m.dual_weights->size());
+  return bytes;
+}
+
+/// Trains with 1, 2, 3 and 8 threads.
+void expect_same_bits(const Dataset& data, Options options) {
+  options.dual_weights = true;
+  std::string expected;
+  for (const int count : {1, 2, 3, 8}) {
+    Threads threads(count);
+    const OnThreads progress(threads);
+    const int before = running_threads();
+    const std::string found = bits(train(data, options, progress));
+    EXPECT_EQ(running_threads(), before + count - 1) << "it did not need them";
+    if (expected.empty()) expected = found;
+    EXPECT_TRUE(found == expected) << count << " threads";
+  }
+}
+
+/// Rows with a gap between the classes.
+Table separated(int n, int d, int classes) {
+  Random random(5);
+  Table t;
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(static_cast<std::size_t>(d));
+    for (double& v : x) v = normal(random);
+    const int c = i % classes;
+    x[static_cast<std::size_t>(c)] = 3 + std::fabs(x[static_cast<std::size_t>(c)]);
+    for (int o = 0; o < classes; ++o)
+      if (o != c) x[static_cast<std::size_t>(o)] = -std::fabs(x[static_cast<std::size_t>(o)]);
+    t.x.push_back(std::move(x));
+    t.y.push_back(c);
+  }
+  return t;
+}
+
+Options by(const std::string& solver, Options options) {
+  options.solver = solver;
+  return options;
+}
+
+TEST(ThreadsTraining, newton_has_the_same_bits) {
+  Table t = sample(1, 24000, 30, true);
+  const Dataset dense = store(t, true, Storage::floats), sparse = store(t, true, Storage::sparse);
+  Options logistic = by("newton", soft("logistic", 1e-3, 1e-8));
+  for (const InterceptForm form : {InterceptForm::penalized, InterceptForm::free}) {
+    logistic.intercept_form = form;
+    expect_same_bits(dense, logistic);
+  }
+  expect_same_bits(sparse, logistic);
+  expect_same_bits(dense, by("newton", soft("hinge", 1e-3, 1e-4)));
+  expect_same_bits(sparse, by("newton_cg", soft("logistic", 1e-3, 1e-6)));
+}
+
+TEST(ThreadsTraining, matrices_of_many_features_have_the_same_bits) {
+  Table t = sample(2, 2500, 400, true, 3);
+  expect_same_bits(store(t, true, Storage::floats, 3), by("newton", soft("squared_hinge", 1e-2, 1e-4)));
+}
+
+TEST(ThreadsTraining, hard_margins_have_the_same_bits) {
+  Options options;
+  options.solver = "cutting_plane";
+  options.tolerance = 1e-3;
+  Table two = separated(30000, 20, 2), four = separated(12000, 20, 4);
+  expect_same_bits(store(two, true, Storage::floats), options);
+  expect_same_bits(store(four, true, Storage::doubles, 4), options);
+}
+
+TEST(ThreadsTraining, certificates_of_other_solvers_have_the_same_bits) {
+  Table t = sample(3, 24000, 30, true, 3);
+  expect_same_bits(store(t, true, Storage::floats, 3), by("sdca", soft("hinge", 1e-3, 1e-1)));
+}
+
+TEST(ThreadsTraining, a_cancel_at_any_poll_ends_it) {
+  Table t = sample(4, 12000, 30, true);
+  const Dataset data = store(t, true, Storage::floats);
+  const Options options = by("newton", soft("logistic", 1e-3, 1e-6));
+  Threads threads(4);
+  const OnThreads whole(threads);
+  const std::string expected = bits(train(data, options, whole));
+  for (int at = 1; at < whole.polls() / 2; at += 1 + at / 3) {  // as many as the caller's share of the chunks, or more
+    const OnThreads cancelled(threads, at);
+    EXPECT_THROW(train(data, options, cancelled), OnThreads::Cancel) << at;
+    EXPECT_EQ(cancelled.polls(), at);
+  }
+  const OnThreads again(threads);
+  EXPECT_TRUE(bits(train(data, options, again)) == expected);
+}
+
+}  // namespace
+}  // namespace margin
