@@ -9,6 +9,7 @@
 #include "core/base/threads.hpp"
 #include "core/kernel/column_cache.hpp"
 #include "core/simd/loops.hpp"
+#include "core/train/path.hpp"
 #include "core/train/train.hpp"
 #include "label_of.hpp"
 #include "risk_problems.hpp"
@@ -126,6 +127,44 @@ TEST_P(EveryTraining, ends_where_it_is_cancelled) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryTraining, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name; });
+
+/// A cross-validation, everything that it found as one list.
+std::vector<double> found_by(const Dataset& data, const Value::Object& options, const Progress& progress,
+                             MemoryBudget memory = {}) {
+  const Selection selection = cross_validate(data, parse_cross_validation(options), progress, memory);
+  std::vector<double> all{static_cast<double>(selection.unfinished), static_cast<double>(selection.best.value_or(99))};
+  for (const SettingScore& s : selection.settings)
+    for (const auto& fold : s.folds) all.push_back(fold.value_or(-1));
+  return all;
+}
+
+TEST(CrossValidation, finds_the_same_for_every_number_of_threads) {
+  const auto text = [](const char* word) { return Value{std::string(word)}; };
+  const Value lambdas{Value::Array{{0.1}, {0.001}}}, folds{5.0};
+  const Dataset classes = curved(300, 12, 3), targets = curved(200, 9, 0);
+  const std::pair<const Dataset*, Value::Object> runs[] = {
+      {&classes, {{"solver", text("newton")}, {"loss", text("logistic")}, {"lambdas", lambdas}, {"folds", folds}}},
+      {&classes, {{"solver", text("newton")}, {"lambdas", lambdas}, {"folds", {4.0}}, {"standardize", {true}}}},
+      {&classes,
+       {{"losses", {Value::Array{text("hinge"), text("logistic"), text("squared_hinge")}}}, {"lambdas", lambdas}}},
+      {&classes, {{"kernel", text("rbf")}, {"lambdas", lambdas}, {"folds", {3.0}}}},
+      {&targets, {{"loss", text("squared")}, {"l1_ratio", {0.5}}, {"lambdas", lambdas}, {"folds", {3.0}}}},
+      {&targets, {{"loss", text("absolute")}, {"split", text("forward")}, {"lambdas", lambdas}, {"folds", folds}}}};
+  for (std::size_t which = 0; which < std::size(runs); ++which) {
+    const auto& [data, options] = runs[which];
+    const Progress alone;
+    const MemoryBudget little(4e6);
+    const std::vector<double> expected = found_by(*data, options, alone);
+    for (const int count : {2, 4}) {
+      Threads threads(count);
+      const Progress progress(1048576, &threads);
+      EXPECT_EQ(found_by(*data, options, progress), expected) << which;
+      EXPECT_EQ(found_by(*data, options, progress, little), found_by(*data, options, alone, little)) << which;
+      const Cancelled cancelled(threads, 1);
+      EXPECT_THROW(found_by(*data, options, cancelled), std::string) << which;
+    }
+  }
+}
 
 TEST(KernelColumns, adds_columns_as_one_after_another) {
   const Dataset data = curved(3000, 60, 2);

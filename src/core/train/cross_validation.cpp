@@ -1,10 +1,13 @@
 // Cross-validation: every fold's rows are predicted by models that were trained without them. Where coordinate ascent
-// will do, the models of all folds are trained side by side (solvers/sdca/fold_ascent.cpp); otherwise fold after fold,
-// each along a path of its own. Nothing of a held-out row reaches a model, not even as a start.
+// will do, the models of all folds are trained side by side (solvers/sdca/fold_ascent.cpp); otherwise fold by fold, each
+// along a path of its own, several at once on threads. Nothing of a held-out row reaches a model, not even as a start.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
+#include "core/base/shared_out.hpp"
 #include "core/model/model.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
@@ -23,6 +26,29 @@ namespace {
 /// Epochs side by side before newton takes over fold by fold, where it can; and where it cannot.
 constexpr double epochs_before_newton = 40, most_epochs = 1000;
 
+/// Whether trainings on most of the rows may run at once: what they take together must fit, none may write to the store,
+/// which is the session's, and kernel machines, which take all the memory they can get, use the threads themselves.
+bool several_at_once(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
+                     const MemoryBudget& memory, const Progress& progress) {
+  const int threads = progress.threads().count();
+  if (threads == 1 || method_of(settings).takes_kernels || (!settings.kernel.empty() && settings.kernel != "linear"))
+    return false;
+  if (memory.allows(std::numeric_limits<double>::infinity())) return data.store() == nullptr;
+  if (data.spilled()) return false;
+  // A copy grows by quarters, and goes to the store where it exceeds half of the limit.
+  const double copies = 2 * static_cast<double>(data.array_bytes() + data.feature_bytes());
+  double solver = 0;
+  for (const auto extreme :
+       {std::min_element(lambdas.begin(), lambdas.end()), std::max_element(lambdas.begin(), lambdas.end())}) {
+    Options one = settings;
+    one.lambda = *extreme;
+    one.initial.reset();
+    const Problem problem = make_problem(data, one, progress);
+    solver = std::max(solver, choose_solver(problem, one).workspace(problem));
+  }
+  return memory.allows(threads * (copies + solver));
+}
+
 /// One loss at one point of the grid, over all folds and lambdas; writes its settings of the selection.
 class Validation {
  public:
@@ -38,19 +64,37 @@ class Validation {
         rank_(data.classes().ranks()),
         progress_(progress) {}
 
+  /// Whether folds are to be trained side by side, memory permitting.
+  static bool takes_one_thread(const Options& settings, const FoldRows& rows) {
+    return !rows.forward && FoldAscent::unsupported_reason(settings).empty();
+  }
+
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
-    if (!rows_.forward && FoldAscent::unsupported_reason(settings_).empty() && side_by_side()) return unfinished_;
-    for (std::int32_t f = rows_.first(); f < folds_; ++f) fold_by_fold(f);
+    if (takes_one_thread(settings_, rows_) && side_by_side()) return unfinished_;
+    fold_by_fold();
     return unfinished_;
   }
 
  private:
-  void fold_by_fold(std::int32_t f) {
-    const Dataset part = training_rows(data_, rows_, f);
-    follow_path(part, settings_, lambdas_, progress_, memory_,
-                [&](std::size_t k, Model&& model) { measure(f, k, model); });
+  /// What a fold leaves behind is its own, so that it does not matter which thread has it.
+  void fold_by_fold() {
+    const std::int32_t first = rows_.first();
+    std::vector<std::int64_t> unfinished(static_cast<std::size_t>(folds_ - first), 0);
+    const auto train_fold = [&](std::size_t k, const Progress& progress) {
+      const std::int32_t f = first + static_cast<std::int32_t>(k);
+      const Dataset part = training_rows(data_, rows_, f);
+      follow_path(part, settings_, lambdas_, progress, memory_, [&](std::size_t at, Model&& model) {
+        unfinished[k] += model.status != Status::optimal;
+        measure(f, at, model, progress);
+      });
+    };
+    if (several_at_once(data_, settings_, lambdas_, memory_, progress_))
+      share_out(unfinished.size(), progress_, train_fold);
+    else
+      for (std::size_t k = 0; k < unfinished.size(); ++k) train_fold(k, progress_);
+    for (const std::int64_t n : unfinished) unfinished_ += n;
   }
 
   /// False where memory does not allow it.
@@ -110,11 +154,12 @@ class Validation {
     settings.lambda = lambdas_[k];
     settings.initial = std::move(start);
     const Dataset part = training_rows(data_, rows_, f);
-    measure(f, k, train(part, settings, progress_, memory_));
+    const Model model = train(part, settings, progress_, memory_);
+    unfinished_ += model.status != Status::optimal;
+    measure(f, k, model, progress_);
   }
 
-  void measure(std::int32_t f, std::size_t k, const Model& model) {
-    unfinished_ += model.status != Status::optimal;
+  void measure(std::int32_t f, std::size_t k, const Model& model, const Progress& progress) {
     const Scorer scorer = scorer_of(model);
     HeldOut held_out(data_, rank_, metric_, settings_);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
@@ -124,7 +169,7 @@ class Validation {
       score(scorer, x, scorer.dimensions, scores.data());
       if (model.regression()) scores[0] = model.prediction(scores[0]);
       held_out.add(i, scores.data());
-      progress_.work(static_cast<double>(x.count) * scorer.outputs + 32);
+      progress.work(static_cast<double>(x.count) * scorer.outputs + 32);
     }
     scores_[k].folds[static_cast<std::size_t>(f)] = held_out.value();
   }
@@ -141,6 +186,35 @@ class Validation {
   SettingScore* scores_ = nullptr;
   std::int64_t unfinished_ = 0;
 };
+
+/// One loss at one point of the grid.
+struct Candidate {
+  Options settings;
+  std::vector<double> lambdas;
+  std::size_t first;  // of its settings in the selection
+};
+
+/// Folds side by side are the work of one thread: such candidates are tried several at once where memory has no limit.
+/// The folds of the others are, one candidate after another. Returns the number of models that did not reach their
+/// tolerance.
+std::int64_t validate(const std::vector<Candidate>& candidates, const Dataset& data, const FoldRows& rows,
+                      Selection& out, const Progress& progress, MemoryBudget memory) {
+  std::vector<std::int64_t> unfinished(candidates.size(), 0);
+  const auto run = [&](std::size_t k, const Progress& own) {
+    const Candidate& c = candidates[k];
+    Validation validation(data, out.metric, c.settings, c.lambdas, rows, out.folds, own, memory);
+    unfinished[k] = validation.run(&out.settings[c.first]);
+  };
+  std::vector<std::size_t> alone, together;
+  for (std::size_t k = 0; k < candidates.size(); ++k)
+    (Validation::takes_one_thread(candidates[k].settings, rows) ? together : alone).push_back(k);
+  for (const std::size_t k : alone) run(k, progress);
+  if (memory.allows(std::numeric_limits<double>::infinity()) && data.store() == nullptr)
+    share_out(together.size(), progress, [&](std::size_t k, const Progress& own) { run(together[k], own); });
+  else
+    for (const std::size_t k : together) run(k, progress);
+  return std::accumulate(unfinished.begin(), unfinished.end(), std::int64_t{0});
+}
 
 void summarize(SettingScore& s) {
   double sum = 0, squares = 0, n = 0;
@@ -238,6 +312,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   const double lists = 40.0 * static_cast<double>(data.rows());  // row numbers, and a subset's addresses and labels
   memory.take(lists, "cross-validation");
 
+  std::vector<Candidate> candidates;
   for (std::size_t point = 0; point < options.grid.size(); ++point) {
     Options settings = options.grid[point].settings;
     settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
@@ -246,15 +321,14 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
     if (lambdas.empty()) lambdas = default_lambdas(data, settings, progress);
     for (const std::string& loss : options.losses) {
-      const std::size_t first = out.settings.size();
+      settings.loss = loss;
+      candidates.push_back({settings, lambdas, out.settings.size()});
       for (const double lambda : lambdas)
         out.settings.push_back(
             {lambda, loss, point, std::vector<std::optional<double>>(static_cast<std::size_t>(out.folds)), {}, {}});
-      settings.loss = loss;
-      Validation validation(data, options.metric, settings, lambdas, rows, out.folds, progress, memory);
-      out.unfinished += validation.run(&out.settings[first]);
     }
   }
+  out.unfinished = validate(candidates, data, rows, out, progress, memory);
   for (SettingScore& s : out.settings) summarize(s);
   SettingScore constant{};
   for (std::int32_t f = rows.first(); f < out.folds; ++f)
