@@ -85,6 +85,12 @@ def boosting(session, train, options, relative, repetitions):
         if name == "mnist_0v1":
             remark += "; within 2 s: %s" % ("yes" if seen["ours"]["cpu"] <= 2 else "**no**")
         out.compare(name + ", exact", seen["ours"], peer, None, remark)
+    # The same rows stored as index and value pairs, against those stored as arrays.
+    session.load("gisette_pairs", "gisette_scale.t", sparse=True)
+    seen = interleave({"pairs": train(session, "gisette_pairs", norm=1, tolerance=1e-6),
+                       "arrays": train(session, "gisette_scale_t", norm=1, tolerance=1e-6)}, repetitions)
+    out.compare("gisette_scale.t, exact, margin_sparse against real[]", seen["pairs"], seen["arrays"], None,
+                "%s, margin %.9g" % (seen["pairs"]["last"]["status"], seen["pairs"]["last"]["margin_lower"]))
     x, y = datasets.load("ijcnn1")
     x, y = x.dense() if isinstance(x, datasets.Sparse) else x, np.where(np.asarray(y) > 0, 1.0, -1.0)
     session.load("ijcnn1", "ijcnn1")

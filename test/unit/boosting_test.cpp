@@ -62,6 +62,48 @@ TEST(L1Margin, agrees_with_a_linear_program_of_HiGHS) {
     }
 }
 
+/// Rows of more features than the linear program looks at from the start, some of the entries 0. The first row of each
+/// class is told by each of the `decoys` first features, the others by none of these.
+Rows wide_problem(int n, int d, int decoys) {
+  Random random(7);
+  Rows rows;
+  bool told[2] = {false, false};
+  for (int i = 0; i < n; ++i) {
+    const int label = static_cast<int>(random.below(2));
+    std::vector<double> x(at(d));
+    for (int j = 0; j < d; ++j) {
+      const double value = random.below(3) == 0 ? 0.0 : (static_cast<double>(random.below(2048)) - 1024) / 2048;
+      x[at(j)] = j >= decoys ? value : !told[label] ? 2.0 * label - 1 : 0.0;
+    }
+    told[label] = true;
+    rows.add(x, label);
+  }
+  return rows;
+}
+
+TEST(L1Margin, features_are_taken_in_until_all_agree_on_the_margin) {
+  for (const int decoys : {0, 400})
+    for (const bool intercept : {true, false}) {
+      SCOPED_TRACE(std::to_string(decoys) + (intercept ? " decoys, with intercept" : " decoys, without"));
+      const Rows rows = wide_problem(40, 700, decoys);
+      const Model m = fit(make_dataset(rows, Storage::floats), l1("auto", intercept, 1e-9));
+      EXPECT_EQ(m.solver, "linear_program");
+      EXPECT_EQ(m.status, Status::optimal);
+      EXPECT_GT(m.certificate.lower, 0);
+      EXPECT_LE(m.certificate.upper - m.certificate.lower, 1e-9 * m.certificate.upper);
+      const Model same = fit(make_dataset(rows, Storage::sparse), l1("auto", intercept, 1e-9));
+      EXPECT_NEAR(same.certificate.lower, m.certificate.lower, 1e-9 * m.certificate.upper);
+    }
+}
+
+TEST(L1Margin, wide_rows_that_nothing_separates_are_proven_so) {
+  Rows rows = wide_problem(20, 700, 0);
+  rows.add(rows.x[0], 1 - rows.y[0]);
+  const Model m = fit(make_dataset(rows, Storage::floats), l1("linear_program", true, 1e-9));
+  EXPECT_EQ(m.status, Status::not_separable);
+  EXPECT_LE(m.certificate.upper, 1e-9);
+}
+
 /// The largest γ over the vertices of {y (x λ + b) ≥ γ, ‖λ‖₁ ≤ 1}: every choice of rows, columns and signs.
 double enumerated_margin(const Rows& rows, bool intercept) {
   const int n = rows.count(), d = rows.dimensions(), extra = intercept ? 1 : 0;

@@ -1,6 +1,6 @@
-// The exact l1 margin of one output by row generation: a small working set of rows, its linear program
-// (math/l1_simplex.hpp), one scan of all rows that certifies and adds those of smallest margin. And what all methods
-// for l1 margins share.
+// The exact l1 margin of one output by row and column generation: a small working set of rows and of features, its linear
+// program (math/l1_simplex.hpp), solved until no other feature enters it, then one scan of all rows that certifies and
+// adds those of smallest margin. And what all methods for l1 margins share.
 #pragma once
 
 #include <vector>
