@@ -160,8 +160,23 @@ TEST(CrossValidation, finds_the_same_for_every_number_of_threads) {
       const Progress progress(1048576, &threads);
       EXPECT_EQ(found_by(*data, options, progress), expected) << which;
       EXPECT_EQ(found_by(*data, options, progress, little), found_by(*data, options, alone, little)) << which;
-      const Cancelled cancelled(threads, 1);
-      EXPECT_THROW(found_by(*data, options, cancelled), std::string) << which;
+    }
+  }
+}
+
+TEST(CrossValidation, ends_where_it_is_cancelled) {
+  const Dataset data = curved(2000, 20, 3);
+  const Value lambdas{Value::Array{{0.1}, {0.001}}};
+  for (const char* solver : {"newton", "auto"}) {
+    const Value::Object options{{"solver", {std::string(solver)}},
+                                {"losses", {Value::Array{{std::string("hinge")}, {std::string("logistic")}}}},
+                                {"lambdas", lambdas}};
+    for (const int count : {1, 2, 4}) {
+      Threads threads(count);
+      for (const int after : {1, 5}) {
+        const Cancelled progress(threads, after);
+        EXPECT_THROW(found_by(data, options, progress), std::string) << solver << ' ' << count << ' ' << after;
+      }
     }
   }
 }
