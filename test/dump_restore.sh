@@ -1,19 +1,39 @@
 #!/usr/bin/env bash
-# A database from one server to another: dump_restore.sh make FILE, here, and dump_restore.sh check FILE there. Each builds, starts
-# a throw-away cluster, and prints what the database holds as one line, which must be the same. `make` fills a database by
-# 0.1.0's script and fixtures, updates it, adds what that version did not have, and dumps it.
+# A database from one server to another: dump_restore.sh make FILE [DIRECTORY], here, and dump_restore.sh check FILE there, or
+# dump_restore.sh upgrade DIRECTORY. Each builds, starts a throw-away cluster, and prints what the database holds as one line,
+# which must be the same. `make` fills a database by 0.1.0's script and fixtures, updates it, adds what that version did not have,
+# and dumps it; into DIRECTORY go its cluster and the server that reads it, for pg_upgrade.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-mode=$1 file=$2
+mode=$1 file=$2 kept=${3:-}
 need_packages "${packages_build[@]}"
 find_postgres
 make_scratch
 build_extension >/dev/null
 install_privately
-start_cluster
+# upgrade DIRECTORY: the new cluster, by pg_upgrade from the one there
+upgrade_cluster() {
+  local from=$1 old checksums='' file name
+  old=$from/server$(cat "$from/bindir")
+  data=$(server_directory server)/data
+  socket=$(server_directory socket)
+  # libraries of the other system that this one does not have
+  mkdir -p "$from/needed"
+  for file in "$old"/postgres "$old"/pg_ctl; do
+    for name in $(ldd "$file" | sed -nE 's/^[[:space:]]*([^ ]*) => not found$/\1/p'); do cp "$from/lib/$name" "$from/needed/"; done
+  done
+  if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$from"; fi
+  if "$bin/initdb" --help | grep -q no-data-checksums; then checksums=--no-data-checksums; fi # 18 would have them, the old one has none
+  as_server "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C --no-sync $checksums >/dev/null
+  (cd "$(dirname "$data")" && as_server env LD_LIBRARY_PATH="$from/needed" "$bin/pg_upgrade" -b "$old" -B "$bin" -d "$from/data" -D "$data" -U postgres -s "$socket") >"$scratch/pg_upgrade.log" 2>&1 ||
+    { tail -n 20 "$scratch/pg_upgrade.log" >&2; die 'pg_upgrade failed'; }
+  printf "listen_addresses = ''\nunix_socket_directories = '%s'\nfsync = off\n" "$socket" | as_server tee -a "$data/postgresql.conf" >/dev/null
+  as_server "$bin/pg_ctl" -D "$data" -l "$data/../log" -w start >/dev/null || { cat "$data/../log" >&2; die 'the upgraded cluster did not start'; }
+}
+if [ "$mode" = upgrade ]; then upgrade_cluster "$file"; else start_cluster; fi
 ours() { PGOPTIONS='-c client_min_messages=error -c search_path=public,learning' psql_ours -Atq -d kept "$@"; }
 
-psql_ours -qc 'CREATE DATABASE kept'
+[ "$mode" = upgrade ] || psql_ours -qc 'CREATE DATABASE kept'
 if [ "$mode" = make ]; then
   ours -c 'CREATE SCHEMA learning' -c "CREATE EXTENSION margin SCHEMA learning VERSION '0.1.0'"
   ours -f "$root/test/fixtures/models-0.1.0.sql"
@@ -31,7 +51,7 @@ CREATE INDEX ON sparse USING hash (w);
 CREATE VIEW predicted AS SELECT s.id, m.name, margin_predict(m.model, s.v) AS p FROM sparse AS s, old_models AS m WHERE m.label = 'side' AND m.name !~ 'wide';
 CREATE MATERIALIZED VIEW kept_predictions AS SELECT * FROM predicted;
 SQL
-else
+elif [ "$mode" = check ]; then
   ours -f "$file" >/dev/null
 fi
 ours <<'SQL' >"$scratch/digest"
@@ -43,5 +63,16 @@ SELECT (SELECT md5(string_agg(name || model::text, ';' ORDER BY name COLLATE "C"
        (SELECT (margin_verify(model, side, x ORDER BY id)).errors FROM old_models, old_rows WHERE name = 'hard'), (SELECT (train_margin(side, x)).status FROM old_rows);
 SQL
 if [ "$mode" = make ]; then as_server "$bin/pg_dump" -h "$socket" -U postgres kept >"$file"; fi
-stop_cluster
+if [ -n "$kept" ]; then
+  rm -rf "$kept"
+  mkdir -p "$kept/lib"
+  cp -rL "${place:-$scratch}/install" "$kept/server"
+  "$pg_config" --bindir >"$kept/bindir"
+  ldd "$bin/postgres" "$bin/pg_ctl" | sed -nE 's/.* => (\/[^ ]*) .*/\1/p' | sort -u | xargs cp -L -t "$kept/lib"
+  as_server "$bin/pg_ctl" -D "$data" -m fast -w stop >/dev/null
+  cp -a "$data" "$kept/data"
+  rm -rf "$data"
+else
+  stop_cluster
+fi
 say "digest: $(cat "$scratch/digest")"

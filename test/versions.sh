@@ -4,7 +4,8 @@
 #   host          this system's server and g++
 #   SUITE         trixie, sid, ...: a chroot of Debian by debootstrap, with its own server, compiler and pgvector
 #   source:DIR    an unpacked source tree of PostgreSQL, built with assertions; default: those that MARGIN_PG_SOURCES lists
-#   clang, libc++ this system's server; clang++ with GNU's library, and with its own
+#   clang         this system's server and clang++, with GNU's library
+#   libc++        the server and clang++ of trixie, with LLVM's library
 #   i386          the line that refuses a 32-bit system
 #   arm64         tests of the core, compiled across and run by qemu
 # Root only: chroots, and packages that are missing here. Chroots and servers stay in MARGIN_VERSIONS_DIRECTORY (build/versions).
@@ -64,6 +65,10 @@ tested() {
     upgrade+="; a dump of $(version_here): $moved"
     report "$([ "$moved" = restored ] && echo yes || echo no)" "$target: a dump of $(version_here) with models of both versions: $moved"
   fi
+  if [ -n "${upgraded:-}" ]; then
+    upgrade+="; pg_upgrade: $upgraded"
+    report "$([ "$upgraded" = 'as before' ] && echo yes || echo no)" "$target: a cluster of $(version_here) by pg_upgrade: $upgraded"
+  fi
   keep "$target" "$server" "$compiler" "$warnings" "${regress:-did not run}" "${tap:-did not run}${scripts:+ ($scripts)}" "$vector" "$upgrade"
   report "$([ "$warnings" = none ] && [ -n "$regress" ] && echo yes || echo no)" "$target: $compiler builds for $server without a warning"
   report "$([[ $regress == *' 0 failed' ]] && echo yes || echo no)" "$target: regress: ${regress:-did not run}"
@@ -114,27 +119,43 @@ chroot_of() { # chroot_of SUITE: makes it unless it is there
   printf 'force-unsafe-io\n' >"$to/etc/dpkg/dpkg.cfg.d/unsafe-io"
   mounts "$suite"
 }
-# moves SUITE: what becomes of a dump of this system's server in that of the chroot
+# moves SUITE MAJOR: what becomes of a database of this system's server in that of the chroot; sets `moved` and `upgraded`
 moves() {
-  local dump=$place_of_all/kept.sql here there
-  here=$(MARGIN_TAP='' "$root/test/dump_restore.sh" make "$dump" 2>&1 | tail -n 1)
+  local dump=$place_of_all/kept.sql cluster=$place_of_all/kept-cluster here there
+  here=$(MARGIN_TAP='' MARGIN_KEEP='' "$root/test/dump_restore.sh" make "$dump" "$cluster" 2>&1 | tail -n 1)
   cp "$dump" "$place_of_all/$1/margin/kept.sql"
-  there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh check /margin/kept.sql 2>&1 | grep -v '^kept: ' | tail -n 1)
-  if [[ $here == digest:* && $here == "$there" ]]; then say restored; else say "differs: $here | $there"; fi
+  there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh check /margin/kept.sql 2>&1 | tail -n 1)
+  moved="differs: $here | $there"
+  if [[ $here == digest:* && $here == "$there" ]]; then moved=restored; fi
+  [ "$2" -gt "$(version_here | sed 's/[^0-9].*//')" ] || return 0
+  rm -rf "$place_of_all/$1/margin/kept-cluster"
+  cp -a "$cluster" "$place_of_all/$1/margin/kept-cluster"
+  there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh upgrade /margin/kept-cluster 2>&1 | tee "$place_of_all/$1.upgrade.log" | tail -n 1)
+  upgraded="differs: $here | $there"
+  if [[ $here == "$there" ]]; then upgraded='as before'; fi
 }
+# debian SUITE [libc++]: its own server and pgvector; its g++, or its clang++ with the library of LLVM, which has what is needed
+# (std::pmr) from version 16 on
 debian() {
-  local suite=$1 major pgvector moved
+  local suite=$1 variant=${2:-} target=$1${2:+-$2} major pgvector moved='' upgraded='' compiler build=() packages
   chroot_of "$suite"
-  inside "$suite" apt-get update -q >"$place_of_all/$suite.apt.log" 2>&1
+  inside "$suite" apt-get update -q >"$place_of_all/$target.apt.log" 2>&1
   major=$(inside "$suite" apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)
-  inside "$suite" apt-get install -q -y --no-install-recommends "postgresql-$major" "postgresql-server-dev-$major" "postgresql-$major-pgvector" ccache >>"$place_of_all/$suite.apt.log" 2>&1 ||
-    { report no "$suite: packages"; tail -n 5 "$place_of_all/$suite.apt.log" | sed 's/^/# /'; return; }
+  packages=("postgresql-$major" "postgresql-server-dev-$major" "postgresql-$major-pgvector" ccache)
+  [ -z "$variant" ] || packages+=(clang libc++-dev libc++abi-dev)
+  inside "$suite" apt-get install -q -y --no-install-recommends "${packages[@]}" >>"$place_of_all/$target.apt.log" 2>&1 ||
+    { report no "$target: packages"; tail -n 5 "$place_of_all/$target.apt.log" | sed 's/^/# /'; return; }
   pgvector=$(inside "$suite" dpkg-query -W -f='${Version}' "postgresql-$major-pgvector" | sed 's/-.*//')
   copy_tree "$place_of_all/$suite/margin"
-  require_pgvector=1 inside "$suite" /margin/test/run.sh regress tap >"$place_of_all/$suite.log" 2>&1 </dev/null || true
-  moved=$(moves "$suite")
-  tested "$suite" "$(inside "$suite" "/usr/lib/postgresql/$major/bin/postgres" --version | grep -oE '[0-9.]+' | head -n 1), Debian $suite" \
-    "g++ $(inside "$suite" g++ -dumpfullversion)" "$place_of_all/$suite" "$pgvector"
+  [ -z "$variant" ] || build=(env 'MARGIN_CXX=clang++ -stdlib=libc++' 'MARGIN_STDLIB=-lc++ -lc++abi')
+  require_pgvector=1 inside "$suite" "${build[@]}" /margin/test/run.sh regress tap >"$place_of_all/$target.log" 2>&1 </dev/null || true
+  if [ -n "$variant" ]; then
+    compiler="clang++ $(inside "$suite" clang++ -dumpversion), libc++"
+  else
+    compiler="g++ $(inside "$suite" g++ -dumpfullversion)"
+    moves "$suite" "$major"
+  fi
+  tested "$target" "$(inside "$suite" "/usr/lib/postgresql/$major/bin/postgres" --version | grep -oE '[0-9.]+' | head -n 1), Debian $suite" "$compiler" "$place_of_all/$suite" "$pgvector"
   unmounts "$suite"
 }
 
@@ -176,20 +197,15 @@ source_tree() { # source_tree DIR: builds it with assertions unless MARGIN_VERSI
   here "source-$version" "$(version_here), from source, with assertions" "g++ $(g++ -dumpfullversion)" PG_CONFIG="$pg_config" # not quoted by need: one word
   find_postgres
 }
-clang() { # clang TARGET [LIBRARY]
-  local target=$1 flags='' library=-lstdc++ compiler
+clang() {
+  local compiler
   need_packages clang
-  if [ "$target" = libc++ ]; then
-    need_packages libc++-dev libc++abi-dev
-    flags=' -stdlib=libc++'
-    library='-lc++ -lc++abi'
-  fi
   compiler="clang++ $(clang++ -dumpversion)"
   if [ "$(uname -m)" = x86_64 ]; then
-    in_vectors "$target" objdump 'vfn?m(add|sub)[0-9]+pd.*ymm' avx2 clang++ $flags
-    in_vectors "$target" objdump 'vfn?m(add|sub)[0-9]+pd.*[yz]mm' avx512 clang++ $flags
+    in_vectors clang objdump 'vfn?m(add|sub)[0-9]+pd.*ymm' avx2 clang++
+    in_vectors clang objdump 'vfn?m(add|sub)[0-9]+pd.*[yz]mm' avx512 clang++
   fi
-  here "$target" "$(version_here), this system" "$compiler${flags:+, libc++}" MARGIN_CXX="clang++$flags" MARGIN_STDLIB="$library"
+  here clang "$(version_here), this system" "$compiler" MARGIN_CXX=clang++
 }
 
 # --- other processors ----------------------------------------------------------------------------------------------------------
@@ -270,8 +286,8 @@ fi
 for target in "${targets[@]}"; do
   case $target in
     host) here host "$(version_here), Debian $(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "g++ $(g++ -dumpfullversion)" ;;
-    clang | libc++) clang "$target" ;;
-    i386 | arm64) "$target" ;;
+    libc++) debian trixie libc++ ;;
+    clang | i386 | arm64) "$target" ;;
     source:*) source_tree "${target#source:}" ;;
     *) debian "$target" ;;
   esac

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/progress.hpp"
+#include "core/base/read_number.hpp"
 
 namespace margin {
 
@@ -85,7 +86,7 @@ class Parser {
     const char* start = at_;
     const char* number = at_ != end_ && *at_ == '+' && at_ + 1 != end_ && at_[1] != '-' ? at_ + 1 : at_;
     double value = 0;
-    const auto [next, error] = std::from_chars(number, end_, value);
+    const auto [next, error] = read_number(number, end_, value);
     if (error == std::errc::invalid_argument) refuse(start, "expected a number, found " + found(start));
     if (error == std::errc::result_out_of_range) refuse(start, "the value is out of the range of double precision");
     if (!std::isfinite(value)) refuse(start, "the value is not a finite number");

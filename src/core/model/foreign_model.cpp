@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/read_number.hpp"
 #include "core/data/sparse_text.hpp"
 #include "core/loss/loss.hpp"
 
@@ -51,7 +52,7 @@ class Lines {
     const std::string_view text = word();
     double value = 0;
     const std::string_view digits = !text.empty() && text[0] == '+' ? text.substr(1) : text;
-    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const auto end = read_number(digits.data(), digits.data() + digits.size(), value);
     const bool whole = !digits.empty() && end.ptr == digits.data() + digits.size();
     if (!whole || end.ec != std::errc() || !std::isfinite(value))
       refuse("has " + shown(text) + " where " + what + " is expected");
