@@ -158,17 +158,26 @@ std::vector<std::string_view> reported_names(const Solver& solver) {
   return names;
 }
 
+namespace {
+
+std::string loss_followers() {
+  std::string names;
+  for (const Solver* solver : all_solvers())
+    if (follows_a_margin_loss(solver->record())) names += (names.empty() ? "" : ", ") + std::string(solver->name());
+  return names;
+}
+
+}  // namespace
+
 Method method_of(const Options& options) {
+  static const std::string followers = loss_followers();
   Method method;
-  const Solver* solver = find_solver(options.solver);
-  if (options.solver == "auto") solver = &likely_solver_of_auto(options);
+  const Solver* solver = options.solver == "auto" ? &likely_solver_of_auto(options) : find_solver(options.solver);
   if (solver != nullptr) {
     method.takes_kernels = options.solver != "auto" && solver->record().kernels;
     method.follows_loss = follows_a_margin_loss(solver->record());
   }
-  for (const Solver* other : all_solvers())
-    if (follows_a_margin_loss(other->record()))
-      method.loss_followers += (method.loss_followers.empty() ? "" : ", ") + std::string(other->name());
+  method.loss_followers = followers;
   return method;
 }
 

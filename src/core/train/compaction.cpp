@@ -40,8 +40,9 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& opti
 }
 
 bool may_compact(const Dataset& data, const Options& s) {
+  if (!data.sparse_input() || data.dimensions() < narrow) return false;
   const bool kernel = (!s.kernel.empty() && s.kernel != "linear") || method_of(s).takes_kernels;
-  return data.sparse_input() && data.dimensions() >= narrow && !kernel;
+  return !kernel;
 }
 
 [[noreturn]] void refuse_initial(const std::string& what) {

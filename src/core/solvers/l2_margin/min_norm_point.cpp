@@ -11,19 +11,28 @@ constexpr double zero_weight = 1e-14;     // weights sum to 1; below this a weig
 constexpr double pivot_floor = 1e-14;     // relative pivot of a member that depends on the others
 constexpr double rounding_floor = 1e-15;  // absolute error of a reduced gradient in units where ‖z‖ ≤ 1
 
-/// The p × p system of the multipliers; singular when the members do not reach all classes, then any solution serves.
-Eigen::VectorXd solve_small(Eigen::MatrixXd m, const Eigen::VectorXd& r) {
-  if (m.rows() == 1) return r / m(0, 0);
-  Eigen::LDLT<Eigen::MatrixXd> ldlt(m);
-  const Eigen::VectorXd d = ldlt.vectorD().cwiseAbs();
+/// Of two classes, the usual case: no memory is asked for.
+using TwoByTwo = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2, 2>;
+using Two = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 2, 1>;
+
+template <class Matrix, class Vector>
+Eigen::VectorXd solve_system(Matrix m, const Vector& r) {
+  Eigen::LDLT<Matrix> ldlt(m);
+  const Vector d = ldlt.vectorD().cwiseAbs();
   if (d.minCoeff() < 1e-13 * d.maxCoeff()) {
     m.diagonal().array() += 1e-13 * d.maxCoeff();
     ldlt.compute(m);
-    Eigen::VectorXd x = ldlt.solve(r);
+    Vector x = ldlt.solve(r);
     x += ldlt.solve(r - m * x);
     return x;
   }
   return ldlt.solve(r);
+}
+
+/// The p × p system of the multipliers; singular when the members do not reach all classes, then any solution serves.
+Eigen::VectorXd solve_small(const Eigen::MatrixXd& m, const Eigen::VectorXd& r) {
+  if (m.rows() == 1) return r / m(0, 0);
+  return m.rows() == 2 ? solve_system<TwoByTwo, Two>(m, r) : solve_system<Eigen::MatrixXd, Eigen::VectorXd>(m, r);
 }
 }  // namespace
 
@@ -276,14 +285,19 @@ MinNormPoint::Ending MinNormPoint::solve(double tolerance, const std::function<b
 }
 
 std::vector<Eigen::Index> MinNormPoint::violators(const Eigen::VectorXd& products, double bound) const {
+  // Pricing the whole working set costs as much as several entries once there are many members: then take a batch.
+  const std::size_t batch = precision_ == Precision::gram && members_.size() > 100 ? 16 : 1;
   std::vector<std::pair<double, Eigen::Index>> found;
   for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
     if (is_member_[static_cast<std::size_t>(j)] != 0) continue;
     const double gradient = reduced(working_set_.pair(j), products(j));
-    if (gradient < bound) found.emplace_back(gradient, j);
+    if (!(gradient < bound)) continue;
+    if (batch == 1 && !found.empty()) {
+      if (gradient < found.front().first) found.front() = {gradient, j};
+    } else {
+      found.emplace_back(gradient, j);
+    }
   }
-  // Pricing the whole working set costs as much as several entries once there are many members: then take a batch.
-  const std::size_t batch = precision_ == Precision::gram && members_.size() > 100 ? 16 : 1;
   const std::size_t count = std::min(batch, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end());
   std::vector<Eigen::Index> out(count);

@@ -4,11 +4,16 @@
 
 namespace margin {
 
+namespace {
+constexpr Eigen::Index first_capacity = 64;  // rows, where there are as many
+}
+
 WorkingSet::WorkingSet(const Problem& problem, double scale)
     : problem_(problem),
       scale_(scale),
       outputs_(problem.outputs()),
       rows_(problem.data),
+      nodes_(static_cast<std::size_t>(std::min<std::int64_t>(problem.rows(), first_capacity)) * 64),
       dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
 
 bool WorkingSet::add(const Pair& pair, const Progress& progress) {
@@ -34,7 +39,9 @@ std::int32_t WorkingSet::intern_row(std::int64_t row, const Progress& progress) 
   const auto slot = static_cast<std::int32_t>(rows_.size());
   rows_.add(row);
   slot_of_row_.emplace(row, slot);
-  if (slot >= inner_.rows()) grow(std::max<Eigen::Index>(64, inner_.rows() * 3 / 2), progress);
+  if (slot >= inner_.rows())
+    grow(std::max<Eigen::Index>(std::min<Eigen::Index>(first_capacity, problem_.rows()), inner_.rows() * 3 / 2),
+         progress);
   const Row x = rows_[static_cast<std::size_t>(slot)];
   // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
   std::fill(dense_.begin(), dense_.end(), 0.0);

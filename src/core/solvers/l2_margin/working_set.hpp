@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -53,10 +54,11 @@ class WorkingSet {
   double scale_;
   std::int32_t outputs_;
   std::vector<Pair> pairs_;
-  std::vector<std::int32_t> slot_;  // pair -> distinct row
-  KeptRows rows_;                   // the distinct rows
-  std::unordered_map<std::int64_t, std::int32_t> slot_of_row_;
-  std::unordered_map<std::int64_t, Eigen::Index> index_of_pair_;
+  std::vector<std::int32_t> slot_;             // pair -> distinct row
+  KeptRows rows_;                              // the distinct rows
+  std::pmr::monotonic_buffer_resource nodes_;  // of the maps, which only grow
+  std::pmr::unordered_map<std::int64_t, std::int32_t> slot_of_row_{&nodes_};
+  std::pmr::unordered_map<std::int64_t, Eigen::Index> index_of_pair_{&nodes_};
   Eigen::MatrixXd inner_;  // inner products of distinct rows, full and column-major
   std::vector<double> dense_;
 };
