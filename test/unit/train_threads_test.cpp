@@ -77,12 +77,24 @@ Options largest_margin(const std::string& solver, Learners learners) {
   return s;
 }
 
+Options in_norm(double p, const std::string& solver) {
+  Options s;
+  s.norm = p;
+  s.solver = solver;
+  s.max_iterations = 200;
+  s.history = true;
+  s.dual_weights = true;
+  return s;
+}
+
 std::vector<Case> cases() {
   return {{"smo", 2000, 40, 2, with(1e-3, "hinge", "rbf", "smo")},
           {"smo_regression", 2000, 40, 0, with(1e-3, "epsilon_insensitive", "rbf", "smo")},
           {"smo_classes", 900, 80, 3, with(1e-2, "hinge", "ntk", "smo")},
           {"kernel_newton", 2000, 20, 2, with(1e-2, "logistic", "rbf", "kernel_newton")},
           {"kernel_newton_classes", 1200, 40, 3, with(1e-2, "logistic", "rbf", "kernel_newton")},
+          {"perceptron_classes", 600, 30, 4, in_norm(1.5, "perceptron")},
+          {"dual_ascent_classes", 200, 20, 3, in_norm(1.5, "dual_ascent")},
           {"stumps", 9000, 7, 2, largest_margin("boosting", Learners::stumps)},
           {"stumps_classes", 5000, 6, 3, largest_margin("boosting", Learners::stumps)},
           {"boosting", 3000, 200, 2, largest_margin("boosting", Learners::features)},

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/polled.hpp"
+#include "core/base/shared_out.hpp"
 #include "core/problem/offset.hpp"
 
 namespace margin {
@@ -48,30 +49,51 @@ Problem against_the_rest(const Problem& problem, std::int32_t output) {
   return binary;
 }
 
-Solution solve_one_vs_rest(const Problem& problem, const Options& options, const Progress& progress,
+Solution solve_one_vs_rest(const Problem& problem, const Options& options, const Progress& progress, double workspace,
                            const SolveBinary& solve) {
   if (problem.outputs() == 1) return solve(problem, options, progress);
   const auto start = std::chrono::steady_clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  struct Course {
+    std::vector<TracePoint> trace;
+    double before = 0;  // seconds until its start
+    std::int64_t iterations = 0;
+    std::string solver;
+    Status status = Status::optimal;
+  };
+  std::vector<Course> courses(static_cast<std::size_t>(problem.outputs()));
   Solution all = zero_solution(problem, "", progress);
-  solve_outputs(problem, all.status, [&](std::int32_t o) {
-    const double before = elapsed();
-    Options own = options;
-    if (options.max_seconds) own.max_seconds = std::max(1e-9, *options.max_seconds - before);
-    const Solution one = solve(against_the_rest(problem, o), own, progress);
+  const auto solve_output = [&](std::size_t k, const Progress& own) {
+    const auto o = static_cast<std::int32_t>(k);
+    Course& course = courses[k];
+    course.before = elapsed();
+    Options limited = options;
+    if (options.max_seconds) limited.max_seconds = std::max(1e-9, *options.max_seconds - course.before);
+    Solution one = solve(against_the_rest(problem, o), limited, own);
     all.weights.row(o) = one.weights.row(0);
     all.intercept(o) = one.intercept(0);
     all.dual.col(o) = one.dual.col(0);
-    progress.work(16.0 * static_cast<double>(problem.rows()));  // a line of the cache each
-    for (TracePoint point : one.trace) {
+    own.work(16.0 * static_cast<double>(problem.rows()));  // a line of the cache each
+    course.trace = std::move(one.trace);
+    course.iterations = one.iterations;
+    course.solver = one.solver;
+    course.status = one.status;
+  };
+  // An output has the time that those before it left.
+  if (!options.max_seconds.has_value() && progress.threads().count() * workspace <= options.workspace_limit)
+    share_out(courses.size(), progress, solve_output);
+  else
+    for (std::size_t k = 0; k < courses.size(); ++k) solve_output(k, progress);
+  for (const Course& course : courses) {
+    for (TracePoint point : course.trace) {
       point.iteration += all.iterations;
-      point.seconds += before;
+      point.seconds += course.before;
       all.trace.push_back(point);
     }
-    all.iterations += one.iterations;
-    if (all.solver.size() < one.solver.size()) all.solver = one.solver;
-    return one.status;
-  });
+    all.iterations += course.iterations;
+    if (all.solver.size() < course.solver.size()) all.solver = course.solver;
+    all.status = merged(all.status, course.status);
+  }
   return all;
 }
 

@@ -27,10 +27,11 @@ Problem against_the_rest(const Problem& problem, std::int32_t output);
 /// Solves one problem of two classes.
 using SolveBinary = std::function<Solution(const Problem&, const Options&, const Progress&)>;
 
-/// For solvers that know two classes only: solves output after output and puts the solutions together: weights k × d,
-/// dual n × k. Every output may take max_iterations; max_seconds bounds all of them. The history lists the outputs one
-/// after another.
-Solution solve_one_vs_rest(const Problem& problem, const Options& options, const Progress& progress,
+/// For solvers that know two classes only: solves the outputs, several at once on threads, and puts the solutions
+/// together: weights k × d, dual n × k. Every output may take max_iterations; max_seconds bounds all of them, which are
+/// then solved one after another, as where `workspace`, the bytes that one needs, is not there for all threads. The
+/// history lists the outputs one after another.
+Solution solve_one_vs_rest(const Problem& problem, const Options& options, const Progress& progress, double workspace,
                            const SolveBinary& solve);
 
 }  // namespace margin

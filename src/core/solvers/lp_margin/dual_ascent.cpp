@@ -74,7 +74,8 @@ class DualAscent final : public Solver {
       return cutting_plane.solve(problem, given, progress);
     Options options = given;
     options.accelerated = &record_ == &accelerated_steps;
-    return solve_one_vs_rest(problem, options, progress, working_set ? solve_by_working_set : solve_coordinate_ascent);
+    return solve_one_vs_rest(problem, options, progress, workspace(problem),
+                             working_set ? solve_by_working_set : solve_coordinate_ascent);
   }
 
  private:

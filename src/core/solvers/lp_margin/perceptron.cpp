@@ -33,7 +33,7 @@ class Perceptron final : public Solver {
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
-    return solve_one_vs_rest(problem, options, progress, binary);
+    return solve_one_vs_rest(problem, options, progress, workspace(problem), binary);
   }
 
  private:
