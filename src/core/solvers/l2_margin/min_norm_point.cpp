@@ -44,6 +44,7 @@ MinNormPoint::MinNormPoint(const Problem& problem, const WorkingSet& working_set
       p_(!problem.intercept ? 1 : (problem.classes == 2 ? 2 : problem.classes)),
       r_(Eigen::VectorXd::Zero(p_)),
       eta_(Eigen::VectorXd::Zero(p_)),
+      constraint_(p_),
       factor_(p_, precision == Precision::rows
                       ? static_cast<Eigen::Index>(problem.outputs()) * problem.dimensions() + p_
                       : 0),
@@ -53,8 +54,9 @@ MinNormPoint::MinNormPoint(const Problem& problem, const WorkingSet& working_set
   if (problem.intercept && problem.classes == 2) r_ << 0.5, 0.5;
 }
 
-Eigen::VectorXd MinNormPoint::constraint(const Pair& p) const {
-  Eigen::VectorXd a = Eigen::VectorXd::Zero(p_);
+const Eigen::VectorXd& MinNormPoint::constraint(const Pair& p) {
+  Eigen::VectorXd& a = constraint_;
+  a.setZero();
   if (!problem_.intercept) {
     a(0) = 1;
   } else if (problem_.classes == 2) {
@@ -116,7 +118,7 @@ void MinNormPoint::choose_start() {
 
 void MinNormPoint::enter(Eigen::Index j) {
   const auto s = static_cast<Eigen::Index>(members_.size());
-  const Eigen::VectorXd a = constraint(working_set_.pair(j));
+  const Eigen::VectorXd& a = constraint(working_set_.pair(j));
   const double length =
       precision_ == Precision::rows ? 4.0 * problem_.outputs() * problem_.dimensions() : static_cast<double>(s);
   progress_.work(static_cast<double>(s + 1) * (length + static_cast<double>(p_) + 8));
@@ -225,7 +227,7 @@ void MinNormPoint::measure_multipliers(const Eigen::VectorXd& products) {
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(p_, p_);
   Eigen::VectorXd v = Eigen::VectorXd::Zero(p_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const Eigen::VectorXd a = constraint(working_set_.pair(members_[i]));
+    const Eigen::VectorXd& a = constraint(working_set_.pair(members_[i]));
     // A member of weight 0 may be the only one that tells a class's multiplier, so it counts a little.
     const double q = std::max(q_(static_cast<Eigen::Index>(i)), 1e-6);
     for (Eigen::Index c = 0; c < p_; ++c)  // three of them at most are not 0

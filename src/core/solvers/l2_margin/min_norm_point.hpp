@@ -47,7 +47,7 @@ class MinNormPoint {
   Weights primal();
 
  private:
-  Eigen::VectorXd constraint(const Pair& p) const;  // a: the pair's column of A
+  const Eigen::VectorXd& constraint(const Pair& p);  // a: the pair's column of A, until the next call
   double constraint_dot(const Pair& p, const Eigen::VectorXd& v) const;
   double constraint_gram(const Pair& p, const Pair& q) const;
   /// One step of refinement: the members' products become equal to what the multipliers say.
@@ -77,7 +77,7 @@ class MinNormPoint {
   Eigen::VectorXd r_;
   std::vector<Eigen::Index> members_;
   std::vector<char> is_member_;
-  Eigen::VectorXd q_, eta_;
+  Eigen::VectorXd q_, eta_, constraint_;
   Weights w_;  // precision `rows`: Σ q z and corrections smaller than q's last digit
   double squared_norm_ = 0;
   ActiveCholesky factor_;

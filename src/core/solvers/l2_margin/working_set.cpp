@@ -13,8 +13,11 @@ WorkingSet::WorkingSet(const Problem& problem, double scale)
       scale_(scale),
       outputs_(problem.outputs()),
       rows_(problem.data),
-      nodes_(static_cast<std::size_t>(std::min<std::int64_t>(problem.rows(), first_capacity)) * 64),
-      dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {}
+      dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {
+  const auto few = static_cast<std::size_t>(std::min<std::int64_t>(problem.rows(), first_capacity));
+  pairs_.reserve(few);
+  slot_.reserve(few);
+}
 
 bool WorkingSet::add(const Pair& pair, const Progress& progress) {
   const std::int64_t key = pair.row * problem_.classes + pair.rival;
@@ -65,7 +68,9 @@ double WorkingSet::gram(Eigen::Index i, Eigen::Index j) const {
 
 Eigen::VectorXd WorkingSet::products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
   const Eigen::Index rows = distinct_rows();
-  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows, outputs_);
+  const auto height = static_cast<std::size_t>(rows);
+  std::vector<double> scores(height * static_cast<std::size_t>(outputs_), 0.0);  // column by column
+  const auto of_class = [&](std::int32_t o) { return scores.data() + height * static_cast<std::size_t>(o); };
   for (std::size_t m = 0; m < members.size(); ++m) {
     const auto at = static_cast<std::size_t>(members[m]);
     const Pair& p = pairs_[at];
@@ -73,17 +78,17 @@ Eigen::VectorXd WorkingSet::products(const std::vector<Eigen::Index>& members, c
     const double weight = weights(static_cast<Eigen::Index>(m));
     if (weight == 0) continue;
     if (outputs_ == 1) {
-      simd().axpy_d(coefficient(p, 0) * weight, column, scores.col(0).data(), static_cast<std::size_t>(rows));
+      simd().axpy_d(coefficient(p, 0) * weight, column, of_class(0), height);
     } else {
-      simd().axpy_d(weight, column, scores.col(p.own).data(), static_cast<std::size_t>(rows));
-      simd().axpy_d(-weight, column, scores.col(p.rival).data(), static_cast<std::size_t>(rows));
+      simd().axpy_d(weight, column, of_class(p.own), height);
+      simd().axpy_d(-weight, column, of_class(p.rival), height);
     }
   }
   Eigen::VectorXd out(size());
   for (Eigen::Index j = 0; j < size(); ++j) {
     const Pair& p = pairs_[static_cast<std::size_t>(j)];
     const Eigen::Index slot = slot_[static_cast<std::size_t>(j)];
-    out(j) = outputs_ == 1 ? coefficient(p, 0) * scores(slot, 0) : scores(slot, p.own) - scores(slot, p.rival);
+    out(j) = outputs_ == 1 ? coefficient(p, 0) * of_class(0)[slot] : of_class(p.own)[slot] - of_class(p.rival)[slot];
   }
   return out;
 }

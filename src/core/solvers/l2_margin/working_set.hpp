@@ -3,6 +3,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <memory_resource>
 #include <unordered_map>
@@ -17,6 +19,8 @@ namespace margin {
 class WorkingSet {
  public:
   WorkingSet(const Problem& problem, double scale);
+  WorkingSet(const WorkingSet&) = delete;  // the maps have their memory in it
+  WorkingSet& operator=(const WorkingSet&) = delete;
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(pairs_.size()); }
   const Pair& pair(Eigen::Index j) const { return pairs_[static_cast<std::size_t>(j)]; }
@@ -54,9 +58,11 @@ class WorkingSet {
   double scale_;
   std::int32_t outputs_;
   std::vector<Pair> pairs_;
-  std::vector<std::int32_t> slot_;             // pair -> distinct row
-  KeptRows rows_;                              // the distinct rows
-  std::pmr::monotonic_buffer_resource nodes_;  // of the maps, which only grow
+  std::vector<std::int32_t> slot_;  // pair -> distinct row
+  KeptRows rows_;                   // the distinct rows
+  // Of the maps, which only grow: those of a small group ask for no memory.
+  std::array<std::byte, 8192> first_nodes_;
+  std::pmr::monotonic_buffer_resource nodes_{first_nodes_.data(), first_nodes_.size()};
   std::pmr::unordered_map<std::int64_t, std::int32_t> slot_of_row_{&nodes_};
   std::pmr::unordered_map<std::int64_t, Eigen::Index> index_of_pair_{&nodes_};
   Eigen::MatrixXd inner_;  // inner products of distinct rows, full and column-major
