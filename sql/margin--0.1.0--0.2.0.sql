@@ -100,7 +100,8 @@ COMMENT ON COLUMN margin_verification.certain IS 'soft margin with classes: rows
 ALTER TYPE margin_selection
   ADD ATTRIBUTE settings jsonb,
   ADD ATTRIBUTE one_standard_error integer,
-  ADD ATTRIBUTE one_standard_error_options jsonb;
+  ADD ATTRIBUTE one_standard_error_options jsonb,
+  ADD ATTRIBUTE certificate jsonb;
 COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
 COMMENT ON COLUMN margin_selection.folds IS 'number of folds';
 COMMENT ON COLUMN margin_selection.rows IS 'rows used';
@@ -118,6 +119,7 @@ COMMENT ON COLUMN margin_selection.seconds IS 'time of all trainings and measure
 COMMENT ON COLUMN margin_selection.settings IS 'each setting as an object of its lambda, its loss and its values from the grid';
 COMMENT ON COLUMN margin_selection.one_standard_error IS 'number of the setting of largest lambda, of those like the best but for lambda, whose mean is within one standard error of the best mean';
 COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, with that setting';
+COMMENT ON COLUMN margin_selection.certificate IS 'with the option certified: asked, proven (no lambda of the interval has an error more than this below the best one''s), error, lower and bounds, the least error that any lambda from "from" to "to" has';
 
 ALTER TYPE margin_model
   ADD ATTRIBUTE columns integer[],

@@ -113,7 +113,8 @@ CREATE TYPE margin_selection AS (
   seconds     float8,
   settings    jsonb,
   one_standard_error         integer,
-  one_standard_error_options jsonb
+  one_standard_error_options jsonb,
+  certificate jsonb
 );
 COMMENT ON TYPE margin_selection IS 'settings compared by cross-validation, and the best of them';
 COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
@@ -133,6 +134,7 @@ COMMENT ON COLUMN margin_selection.seconds IS 'time of all trainings and measure
 COMMENT ON COLUMN margin_selection.settings IS 'each setting as an object of its lambda, its loss and its values from the grid';
 COMMENT ON COLUMN margin_selection.one_standard_error IS 'number of the setting of largest lambda, of those like the best but for lambda, whose mean is within one standard error of the best mean';
 COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, with that setting';
+COMMENT ON COLUMN margin_selection.certificate IS 'with the option certified: asked, proven (no lambda of the interval has an error more than this below the best one''s), error, lower and bounds, the least error that any lambda from "from" to "to" has';
 
 -- ------------------------------------------------------------------------------------------------- sparse vectors
 

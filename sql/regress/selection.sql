@@ -143,3 +143,31 @@ SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambdas": [1]}') FROM poi
 SET margin.memory_limit = '16kB';
 SELECT left(pg_temp.error_of($$SELECT margin_cross_validate(y, x) FROM points$$), 6), left(pg_temp.error_of($$SELECT margin_path(y, x, '{"standardize": true}') FROM points$$), 6);
 RESET margin.memory_limit;
+
+-- Certified: no lambda of the interval has an error much below the best one's, and the errors at any lambda respect the bounds.
+CREATE TEMP TABLE certified AS SELECT margin_cross_validate(y, x, '{"loss": "logistic", "certified": 0.02, "folds": 3, "lambdas": [0.0001, 1]}' ORDER BY i) AS s FROM points;
+SELECT (s).certificate ->> 'asked' AS asked, ((s).certificate ->> 'proven')::float8 <= 0.02 AS proven,
+       abs(((s).certificate ->> 'error')::float8 - (1 - (s).best_mean)) < 1e-12 AS error, (s).unfinished,
+       (s).lambdas[1] AS largest, (s).lambdas[cardinality((s).lambdas)] AS smallest, (s).options - 'lambda' AS options FROM certified;
+SELECT count(*) = (SELECT cardinality((s).lambdas) - 1 FROM certified) AS one_between_neighbours, min("from") AS least, max("to") AS largest
+  FROM certified, jsonb_to_recordset((s).certificate -> 'bounds') AS b("from" float8, "to" float8, error float8);
+SELECT bool_and(1 - mean >= error - 1e-9) AS hold, count(*) >= 20 AS some
+  FROM (SELECT margin_cross_validate(y, x, '{"loss": "logistic", "tolerance": 1e-10, "folds": 3, "lambdas": [0.9, 0.5, 0.3, 0.2, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01, 0.007, 0.005, 0.003, 0.002, 0.001, 0.0007, 0.0005, 0.0003, 0.0002, 0.00015]}' ORDER BY i) AS g FROM points) t,
+       unnest((g).lambdas, (g).means) AS m (lambda, mean), certified,
+       jsonb_to_recordset((s).certificate -> 'bounds') AS b("from" float8, "to" float8, error float8) WHERE lambda BETWEEN "from" AND "to";
+-- Without a curvature a few trainings prove less than was asked for, and the answer says what.
+SET client_min_messages = error;  -- the figure in the warning is this machine's
+SELECT cardinality((s).lambdas) AS lambdas, ((s).certificate ->> 'proven')::float8 > 0.001 AS not_proven
+  FROM (SELECT margin_cross_validate(y, x, '{"certified": 0.001, "max_trainings": 15, "folds": 3}' ORDER BY i) AS s FROM points) t;
+RESET client_min_messages;
+SELECT (s).certificate IS NULL AS none FROM selection;
+SELECT pg_temp.try('{"certified": 0}');
+SELECT pg_temp.try('{"certified": 0.01, "lambda": 1}');
+SELECT pg_temp.try('{"certified": 0.01, "max_trainings": 1}');
+SELECT pg_temp.try('{"max_trainings": 10}');
+SELECT pg_temp.try('{"certified": 0.01, "metric": "auc"}');
+SELECT pg_temp.try('{"certified": 0.01, "intercept": "free"}');
+SELECT pg_temp.try('{"certified": 0.01, "kernel": "rbf"}');
+SELECT pg_temp.try('{"certified": 0.01, "losses": ["hinge", "logistic"]}');
+SELECT pg_temp.try('{"certified": 0.01, "loss": "squared"}');
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(i % 3, x, '{"certified": 0.01}') FROM points$$);

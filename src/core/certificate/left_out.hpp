@@ -15,10 +15,12 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "core/base/progress.hpp"
 #include "core/certificate/check.hpp"
+#include "core/certificate/curvature.hpp"
 #include "core/math/symmetric_matrix.hpp"
 #include "core/problem/problem.hpp"
 
@@ -58,8 +60,8 @@ class LeftOut {
   };
   /// Of one τ: A⁻¹, and by its norm e and the largest row. `upper`: B⁻¹, made when it is asked for.
   struct Curvature {
-    double tau = 0, error = 0, largest = 0, safe = 1, upper_safe = 1;
-    std::vector<double> inverse, upper;
+    double tau = 0, error = 0, largest = 0;
+    InverseCurvature inverse, upper;
     std::vector<std::int64_t> moving;  ///< rows of which nothing is assumed, ascending
     bool moves(std::int64_t i) const { return std::binary_search(moving.begin(), moving.end(), i); }
   };
@@ -68,10 +70,8 @@ class LeftOut {
   void ascend(const At& row, double wanted, ScoreInterval& found);
   void make_free_rows();
   bool make_curvature();
-  /// Inverse of λ + Σ c h x xᵀ/W, h by `of` of a row's score and target; empty: it has none. `safe`: 1 + what its forms err by.
-  template <class Of>
-  std::vector<double> inverse(const Of& of, double* safe) const;
-  double form(const std::vector<double>& inverse, const Row& x) const;
+  /// h by `of` of a row, its score and its target.
+  InverseCurvature inverse(const std::function<double(std::int64_t, double, double)>& of) const;
   void bend(const At& row, double wanted, ScoreInterval& found);
   double squared_length(const Row& x) const;
   double product(const Row& x, const std::vector<double>& v) const;

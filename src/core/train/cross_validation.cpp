@@ -14,6 +14,7 @@
 #include "core/solvers/readers.hpp"
 #include "core/solvers/sdca/fold_ascent.hpp"
 #include "core/solvers/solver.hpp"
+#include "core/train/certified_selection.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/folds.hpp"
 #include "core/train/held_out.hpp"
@@ -313,7 +314,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   memory.take(lists, "cross-validation");
 
   std::vector<Candidate> candidates;
-  for (std::size_t point = 0; point < options.grid.size(); ++point) {
+  for (std::size_t point = 0; point < options.grid.size() && !options.certified.has_value(); ++point) {
     Options settings = options.grid[point].settings;
     settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
     compaction.take(settings);
@@ -328,7 +329,10 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
             {lambda, loss, point, std::vector<std::optional<double>>(static_cast<std::size_t>(out.folds)), {}, {}});
     }
   }
-  out.unfinished = validate(candidates, data, rows, out, progress, memory);
+  if (options.certified.has_value())
+    certify_selection(data, options, rows, out, progress, memory);
+  else
+    out.unfinished = validate(candidates, data, rows, out, progress, memory);
   for (SettingScore& s : out.settings) summarize(s);
   SettingScore constant{};
   for (std::int32_t f = rows.first(); f < out.folds; ++f)

@@ -35,6 +35,9 @@ struct SelectionOptions {
   std::optional<std::int32_t> folds;
   bool forward = false;  ///< a fold is predicted from those before it, and the first from none
   Metric metric = Metric::accuracy;
+  std::optional<double>
+      certified;  ///< what no lambda of the interval may be better by; the interval is that of the lists
+  std::int64_t max_trainings = 100;  ///< lambdas that may be trained at for it
 };
 
 /// The options of train_margin, of which `lambda` may be given as a list `lambdas`. Throws Error(invalid_option).
@@ -70,6 +73,18 @@ struct SettingScore {
   std::optional<double> mean, deviation;  ///< of the defined values; the deviation is the sample's (n − 1)
 };
 
+/// No lambda from `from` to `to` has a cross-validation error below `error`.
+struct ErrorBound {
+  double from = 0, to = 0, error = 0;
+};
+
+/// What the option `certified` proves.
+struct SelectionCertificate {
+  double asked = 0, proven = 0;    ///< no lambda of the interval is better than the best by more than `proven`
+  double error = 0, lower = 0;     ///< 1 − the best accuracy; the least of the bounds
+  std::vector<ErrorBound> bounds;  ///< by rising lambda, without gaps
+};
+
 struct Selection {
   Metric metric;
   std::int32_t folds = 0;
@@ -80,6 +95,7 @@ struct Selection {
   std::optional<double> constant;  ///< mean of the metric for the best constant prediction
   std::int64_t unfinished = 0;     ///< models that did not reach their tolerance
   double seconds = 0;
+  std::optional<SelectionCertificate> certificate;
 };
 
 /// `fold`: of every row, any numbers, rows of one number together (and in the order of `forward`); null: drawn as

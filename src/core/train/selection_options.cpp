@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
+#include "core/train/certified_selection.hpp"
 #include "core/train/path.hpp"
 
 namespace margin {
@@ -176,6 +177,11 @@ void settle(SelectionOptions& s) {
   s.settings.loss = s.losses.front();
 }
 
+SelectionOptions checked(SelectionOptions& s) {
+  if (s.certified.has_value()) require_certifiable(s);
+  return std::move(s);
+}
+
 }  // namespace
 
 std::string_view metric_name(Metric metric) { return entry_of(metric).name; }
@@ -209,7 +215,23 @@ SelectionOptions parse_cross_validation(Value::Object options) {
   const std::optional<Value> metric = take(options, "metric");
   const auto given = options.find("tolerance");
   const bool default_tolerance = given == options.end() || std::holds_alternative<std::monostate>(given->second.data);
-  const std::vector<std::string_view> own = {"lambdas", "Cs", "losses", "grid", "folds", "split", "metric"};
+  if (const auto certified = take(options, "certified")) {
+    const double* number = std::get_if<double>(&certified->data);
+    if (number == nullptr || !(*number > 0 && *number < 1))
+      refuse("certified", *certified, "a number above 0 and below 1");
+    s.certified = *number;
+  }
+  if (const auto trainings = take(options, "max_trainings")) {
+    const double* number = std::get_if<double>(&trainings->data);
+    if (number == nullptr || !(*number >= 2 && *number <= 10000 && *number == std::floor(*number)))
+      refuse("max_trainings", *trainings, "a whole number from 2 to 10000");
+    if (!s.certified.has_value())
+      throw Error(ErrorKind::invalid_option, "option \"max_trainings\" means nothing without \"certified\"",
+                  "A cross-validation without certified trains at every lambda of its list.");
+    s.max_trainings = static_cast<std::int64_t>(*number);
+  }
+  const std::vector<std::string_view> own = {"lambdas", "Cs",     "losses",    "grid",         "folds",
+                                             "split",   "metric", "certified", "max_trainings"};
   s.settings = parse_rest(options, own);
   if (s.settings.initial.has_value())
     throw Error(ErrorKind::unsupported, "option \"initial\" means nothing to cross-validation",
@@ -238,7 +260,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
              : all_are("poisson") ? Metric::deviance
              : regression         ? Metric::mse
                                   : Metric::accuracy;
-  if (!metric.has_value()) return s;
+  if (!metric.has_value()) return checked(s);
   const auto* name = std::get_if<std::string>(&metric->data);
   const auto known = std::find_if(std::begin(metrics), std::end(metrics),
                                   [&](const NamedMetric& m) { return name != nullptr && m.name == *name; });
@@ -262,11 +284,12 @@ SelectionOptions parse_cross_validation(Value::Object options) {
                       *std::find_if(s.losses.begin(), s.losses.end(), [n = needed](const auto& l) { return l != n; }) +
                       "\"",
                   "Use mse, mae or r2.");
-  return s;
+  return checked(s);
 }
 
 Value::Object chosen_options(Value::Object options, const SettingScore& choice, const Value::Object& grid_values) {
-  for (const char* key : {"lambdas", "Cs", "losses", "grid", "folds", "split", "metric"}) options.erase(key);
+  for (const char* key : {"lambdas", "Cs", "losses", "grid", "folds", "split", "metric", "certified", "max_trainings"})
+    options.erase(key);
   for (const auto& [key, value] : grid_values) options[key] = value;
   options["lambda"] = {choice.lambda};
   options["loss"] = {choice.loss};

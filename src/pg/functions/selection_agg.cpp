@@ -61,6 +61,34 @@ void set_settings(CompositeBuilder& out, const Selection& selection, const Selec
   out.set("fold_values", FLOAT8ARRAYOID, float8_array(values, selection.settings.front().folds.size()));
 }
 
+Value bound_value(const ErrorBound& b) {
+  Value::Object object;
+  object["from"] = {b.from};
+  object["to"] = {b.to};
+  object["error"] = {b.error};
+  return {object};
+}
+
+Value::Object certificate_object(const SelectionCertificate& c) {
+  Value::Array bounds;
+  for (const ErrorBound& b : c.bounds) bounds.push_back(bound_value(b));
+  Value::Object out;
+  out["asked"] = {c.asked};
+  out["proven"] = {c.proven};
+  out["error"] = {c.error};
+  out["lower"] = {c.lower};
+  out["bounds"].data = std::move(bounds);
+  return out;
+}
+
+void warn_of_unproven(const SelectionCertificate& c, std::size_t trainings) {
+  if (c.proven <= c.asked) return;
+  warn("proven after " + std::to_string(trainings) + " lambdas: none has an error more than " + figure(c.proven) +
+           " below the best one's, asked for " + figure(c.asked),
+       "Raise max_trainings, take another loss (a smooth one such as logistic proves most), or give a narrower "
+       "interval as lambdas.");
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -98,6 +126,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
              " is " + figure(*selection.settings[*selection.best].mean) +
              ", that of predicting the same for every row " + figure(*selection.constant),
          "Other lambdas, losses or features may do better; try standardize => true.");
+  if (selection.certificate.has_value()) warn_of_unproven(*selection.certificate, selection.settings.size());
   CompositeBuilder out(fcinfo);
   out.set_text("metric", margin::metric_name(selection.metric));
   out.set_int4("folds", selection.folds);
@@ -117,6 +146,8 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   }
   out.set_int8("unfinished", selection.unfinished);
   out.set_float8("seconds", selection.seconds);
+  if (selection.certificate.has_value())
+    out.set("certificate", JSONBOID, jsonb_from(certificate_object(*selection.certificate)));
   return out.finish();
 }
 

@@ -1,0 +1,102 @@
+#include "core/certificate/curvature.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/data/gram_block.hpp"
+#include "core/loss/loss.hpp"
+#include "core/math/rounding.hpp"
+#include "core/math/symmetric_matrix.hpp"
+
+namespace margin {
+
+namespace {
+constexpr std::size_t most_columns = 1024;
+constexpr double most_work = 4e10;
+}  // namespace
+
+bool knows_curvature(const Loss& loss) {
+  return loss.name() == "logistic" || loss.name() == "squared_hinge" || loss.name() == "smoothed_hinge";
+}
+
+double least_curvature(const Loss& loss, double low, double high, double y) {
+  // It rises to a single top and falls: of an interval the least lies at an end.
+  return std::min(loss.second_derivative(low, y), loss.second_derivative(high, y)) * (1 - 1e-7);
+}
+
+bool InverseCurvature::affordable(const Problem& p, double constant) {
+  const double n = p.dimensions() + (constant != 0 ? 1.0 : 0.0);
+  double work = n * n * n;
+  for (std::int64_t i = 0; i < p.rows(); ++i) work += 4.0 * p.data.row(i).count * p.data.row(i).count;
+  return n <= static_cast<double>(most_columns) && work <= most_work;
+}
+
+InverseCurvature::InverseCurvature(const Problem& p, double lambda, double constant, bool penalised,
+                                   const std::function<double(std::int64_t, const Row&)>& curvature,
+                                   const Progress& progress)
+    : size_(static_cast<std::size_t>(p.dimensions()) + (constant != 0 ? 1 : 0)),
+      features_(static_cast<std::size_t>(p.dimensions())),
+      constant_(constant) {
+  SymmetricMatrix sum(size_);
+  GramBlock block(features_, constant);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const double c = p.weight(i);
+    if (!(c > 0)) continue;
+    const Row x = p.data.row(i);
+    const double h = curvature(i, x);
+    if (h > 0) block.add(x, c * h / p.total_weight, 1.0, sum, progress);
+  }
+  block.flush(1.0, sum, progress);
+  double trace = 0;
+  for (std::size_t j = 0; j < size_; ++j) {
+    if (j < features_ || penalised) sum.row(j)[j] += lambda;
+    trace += sum.row(j)[j];
+  }
+  if (!factorise(sum, progress)) return;
+  double least = sum.row(0)[0];
+  for (std::size_t j = 0; j < size_; ++j) least = std::min(least, sum.row(j)[j]);
+  values_.assign(size_ * size_, 0.0);
+  for (std::size_t j = 0; j < size_; ++j) {
+    values_[j * size_ + j] = 1;
+    solve_factored(sum, values_.data() + j * size_, &progress);
+  }
+  const auto n = static_cast<double>(size_);
+  const double floor = penalised ? lambda : std::min(lambda, least * least / n);
+  safe_ = 1 + 32 * epsilon * n * trace / floor;
+}
+
+double InverseCurvature::form(const Row& x, const Progress& progress) const {
+  double sum = 0;
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k);
+    const double value = x.value(k);
+    if (value == 0) continue;
+    sum += value * (dot(x, values_.data() + j * size_) +
+                    2 * (constant_ != 0 ? constant_ * values_[j * size_ + features_] : 0.0));
+  }
+  if (constant_ != 0) sum += constant_ * constant_ * values_[features_ * size_ + features_];
+  progress.work(static_cast<double>(x.count) * x.count + 16);
+  return sum;
+}
+
+std::vector<double> InverseCurvature::times(const std::vector<double>& v) const {
+  const Row row{v.data(), nullptr, static_cast<std::int32_t>(size_), true};
+  std::vector<double> out(size_);
+  for (std::size_t j = 0; j < size_; ++j) out[j] = dot(row, values_.data() + j * size_);
+  return out;
+}
+
+double InverseCurvature::form(const std::vector<double>& v) const {
+  const std::vector<double> image = times(v);
+  double square = 0;
+  for (std::size_t j = 0; j < size_; ++j) square += v[j] * image[j];
+  return std::max(0.0, square);
+}
+
+double InverseCurvature::trace() const {
+  double sum = 0;
+  for (std::size_t j = 0; j < size_; ++j) sum += values_[j * size_ + j];
+  return sum;
+}
+
+}  // namespace margin
