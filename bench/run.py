@@ -15,6 +15,7 @@ import newcomers as first_steps
 import pgvector as vector_columns
 import rows as named_columns
 import spill as beyond_memory
+import threads as several_threads
 import users
 from measure import Peer, Session, Table, interleave, seconds, write
 from statements import (MAX_MARGIN, PREDICT_CALLS, PREDICTORS, SOFT_MARGIN, SPEED_SETS, TEXT_COSTS, TEXT_GAPS, TEXT_ROWS, liblinear_problem, options,
@@ -456,8 +457,14 @@ def groups(session):
     return batches.groups(session, REPETITIONS)
 
 
+def threads(session):
+    """Two threads against one."""
+    return several_threads.threads(session, REPETITIONS)
+
+
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, scaling, python,
-            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, pgvector, scoring, groups)
+            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, pgvector, scoring, groups,
+            threads)
 
 
 def environment(session, names):
