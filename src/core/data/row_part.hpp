@@ -1,8 +1,9 @@
-// Some columns of a row: what threads that share the columns of a sum add to it.
+// Some columns of a row, and sums of rows on threads that share the columns.
 #pragma once
 
 #include <algorithm>
 
+#include "core/base/threads.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -24,6 +25,26 @@ inline void add_part(double a, const Row& x, std::int32_t from, std::int32_t to,
     const auto k = static_cast<std::size_t>(at - x.indices);
     w[*at] += a * (x.wide ? x.doubles()[k] : static_cast<double>(x.floats()[k]));
   }
+}
+
+/// w += Σ factor(k) row(k) over k = 0 … count − 1, on threads that share the columns: every sum is one thread's, in this
+/// order. `values`: how many the rows have together.
+template <class RowOf, class Factor>
+void add_rows(std::int64_t count, RowOf row, Factor factor, double values, std::int32_t dimensions, double* w,
+              const Progress& progress) {
+  constexpr std::int64_t panel = 64;  // columns that stay together
+  const std::int64_t panels = (dimensions + panel - 1) / panel;
+  const Chunks columns(panels, values / static_cast<double>(std::max<std::int64_t>(1, panels)));
+  progress.threads().run(columns.count(), progress, [&](std::size_t part, const Progress& own) {
+    const auto from = static_cast<std::int32_t>(columns.begin(part) * panel),
+               to = static_cast<std::int32_t>(std::min<std::int64_t>(dimensions, columns.end(part) * panel));
+    const double share = static_cast<double>(to - from) / dimensions;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const Row x = row(k);
+      own.work(share * x.count + 4.0);
+      add_part(factor(k), x, from, to, w);
+    }
+  });
 }
 
 }  // namespace margin

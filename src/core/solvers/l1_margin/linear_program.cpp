@@ -7,6 +7,7 @@
 
 #include "core/base/threads.hpp"
 #include "core/data/kept_rows.hpp"
+#include "core/data/row_part.hpp"
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/run.hpp"
@@ -62,10 +63,14 @@ class FeaturePayoffs final : public PayoffMatrix {
     return true;
   }
   /// Σ q z over the listed rows of the working set, for all features of the problem.
-  Eigen::VectorXd edges_of(const std::vector<std::pair<Eigen::Index, double>>& q) const {
+  Eigen::VectorXd edges_of(const std::vector<std::pair<Eigen::Index, double>>& q, const Progress& progress) const {
     Eigen::VectorXd edges = Eigen::VectorXd::Zero(problem_.dimensions());
-    for (const auto& [row, weight] : q)
-      margin::add(weight * scale_ * label(row), kept_[static_cast<std::size_t>(row)], edges.data());
+    const auto at = [&](std::int64_t k) { return q[static_cast<std::size_t>(k)]; };
+    add_rows(
+        static_cast<std::int64_t>(q.size()),
+        [&](std::int64_t k) { return kept_[static_cast<std::size_t>(at(k).first)]; },
+        [&](std::int64_t k) { return at(k).second * scale_ * label(at(k).first); },
+        static_cast<double>(q.size()) * all_features_cost(), problem_.dimensions(), edges.data(), progress);
     return edges;
   }
   double all_features_cost() const { return problem_.data.density() * problem_.dimensions() + 8.0; }
@@ -223,8 +228,8 @@ class Program {
 
   void restart() { simplex_ = std::make_unique<L1Simplex>(game, rows_.problem.intercept, start_, seed_); }
   bool take_features(double level, std::size_t count) {
-    const Eigen::VectorXd edges = game.edges_of(row_weights_);
-    rows_.run.work(static_cast<double>(row_weights_.size() + 1) * game.all_features_cost());
+    const Eigen::VectorXd edges = game.edges_of(row_weights_, rows_.run);
+    rows_.run.work(game.all_features_cost());
     upper_ = edges.size() > 0 ? std::max(level < 0 ? 0.0 : simplex_->value(), edges.cwiseAbs().maxCoeff()) : 0.0;
     return count > 0 && game.add_features(edges, level, count);
   }

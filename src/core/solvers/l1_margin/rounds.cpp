@@ -39,6 +39,17 @@ std::array<double, count> sums_over(Eigen::Index n, const Progress& progress, F 
   return all;
 }
 
+/// row(i) for all rows, on threads; each changes numbers of its own and costs some multiply-adds.
+template <class F>
+void each_row(Eigen::Index n, const Progress& progress, F row) {
+  constexpr double operations = 24;
+  const Chunks stretches(n, operations);
+  progress.threads().run(stretches.count(), progress, [&](std::size_t k, const Progress& own) {
+    for (Eigen::Index i = stretches.begin(k); i < stretches.end(k); ++i) row(i);
+    own.work(operations / 8 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
+  });
+}
+
 }  // namespace
 
 BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, const BoostingRule& rule,
@@ -55,7 +66,7 @@ double BoostingRounds::edge_of(const Eigen::VectorXd& q) {
 }
 
 double BoostingRounds::find() {
-  for (Eigen::Index i = 0; i < q_.size(); ++i) signed_q_(i) = y_[static_cast<std::size_t>(i)] * q_(i);
+  each_row(q_.size(), progress_, [&](Eigen::Index i) { signed_q_(i) = y_[static_cast<std::size_t>(i)] * q_(i); });
   chosen_ = learners_.best(signed_q_, progress_);
   return std::fabs(chosen_.edge);
 }
@@ -63,15 +74,16 @@ double BoostingRounds::find() {
 void BoostingRounds::step() {
   const double sign = chosen_.edge < 0 ? -1 : 1;
   learners_.values(chosen_.learner, h_);
-  for (Eigen::Index i = 0; i < h_.size(); ++i) h_(i) *= sign * y_[static_cast<std::size_t>(i)];
+  each_row(h_.size(), progress_, [&](Eigen::Index i) { h_(i) *= sign * y_[static_cast<std::size_t>(i)]; });
   const double size = size_of_step();
-  average_ += size * q_;
   total_step_ += size;
   last_step_ = size;
-  for (Eigen::Index i = 0; i < h_.size(); ++i) scores_(i) += size * y_[static_cast<std::size_t>(i)] * h_(i);
+  each_row(h_.size(), progress_, [&](Eigen::Index i) {
+    average_(i) += size * q_(i);
+    scores_(i) += size * y_[static_cast<std::size_t>(i)] * h_(i);
+  });
   weights_.resize(learners_.size(), 0.0);
   weights_[chosen_.learner] += sign * size;
-  progress_.work(8.0 * static_cast<double>(h_.size()));
   weigh();
 }
 
@@ -179,11 +191,20 @@ double BoostingRounds::margin() const {
 double BoostingRounds::offset() const { return rule_.intercept ? 0.5 * (least_[0] - least_[1]) : 0.0; }
 
 void BoostingRounds::weigh() {
-  least_[0] = least_[1] = infinity;
-  for (Eigen::Index i = 0; i < scores_.size(); ++i) {
-    const double y = y_[static_cast<std::size_t>(i)];
-    double& least = least_[y > 0 ? 1 : 0];
-    least = std::min(least, y * scores_(i));
+  const Chunks stretches(scores_.size(), 24);
+  std::vector<std::array<double, 2>> least(stretches.count(), {infinity, infinity});
+  progress_.threads().run(stretches.count(), progress_, [&](std::size_t k, const Progress&) {
+    std::array<double, 2> own = least[k];
+    for (Eigen::Index i = stretches.begin(k); i < stretches.end(k); ++i) {
+      const double y = y_[static_cast<std::size_t>(i)];
+      double& smallest = own[y > 0 ? 1 : 0];
+      smallest = std::min(smallest, y * scores_(i));
+    }
+    least[k] = own;
+  });
+  for (const std::size_t side : {0, 1}) {
+    least_[side] = infinity;
+    for (const std::array<double, 2>& part : least) least_[side] = std::min(least_[side], part[side]);
   }
   const double margin = rule_.intercept ? 0.5 * (least_[0] + least_[1]) : std::min(least_[0], least_[1]);
   as_exponential_ = !rule_.logistic || margin > tail;
@@ -216,7 +237,7 @@ void BoostingRounds::weigh_exponential() {
     log_loss_ = std::log((sum[0] + sum[1]) / n) - both;
     offset_ = 0;
   }
-  for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
+  each_row(q_.size(), progress_, [&](Eigen::Index i) { q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0]; });
   gradient_ = 1;
   progress_.work(4.0 * n);
 }
@@ -236,7 +257,7 @@ void BoostingRounds::weigh_logistic() {
   // The minimising b balances the classes; made exact, so that q needs no intercept to be a certificate.
   double share[2];
   for (const std::size_t side : {0, 1}) share[side] = rule_.intercept ? 0.5 / sum[side] : 1 / (sum[0] + sum[1]);
-  for (Eigen::Index i = 0; i < q_.size(); ++i) q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0];
+  each_row(q_.size(), progress_, [&](Eigen::Index i) { q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0]; });
   progress_.work(4.0 * n);
 }
 

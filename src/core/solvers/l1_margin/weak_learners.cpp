@@ -4,14 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "core/base/threads.hpp"
 #include "core/data/row_part.hpp"
 
 namespace margin {
-
-namespace {
-constexpr std::int64_t panel = 64;  // columns that stay together
-}  // namespace
 
 FeatureLearners::FeatureLearners(const Problem& problem, double scale, const Progress& progress)
     : data_(problem.data), scale_(scale), columns_(problem.data, progress), edges_(problem.dimensions()) {}
@@ -27,18 +22,10 @@ WeakLearners::Best FeatureLearners::best(const Eigen::VectorXd& v, const Progres
     values += data_.row(i).count;
   }
   progress.work(static_cast<double>(data_.rows()) + static_cast<double>(rows.size()) * 4);
-  const std::int64_t panels = (data_.dimensions() + panel - 1) / panel;
-  const Chunks columns(panels, values / static_cast<double>(std::max<std::int64_t>(1, panels)));
-  progress.threads().run(columns.count(), progress, [&](std::size_t k, const Progress& own) {
-    const auto from = static_cast<std::int32_t>(columns.begin(k) * panel),
-               to = static_cast<std::int32_t>(std::min<std::int64_t>(data_.dimensions(), columns.end(k) * panel));
-    const double share = static_cast<double>(to - from) / data_.dimensions();
-    for (const std::int64_t i : rows) {
-      const Row x = data_.row(i);
-      own.work(share * x.count + 4.0);
-      add_part(scale_ * v(i), x, from, to, edges_.data());
-    }
-  });
+  const auto at = [&](std::int64_t k) { return rows[static_cast<std::size_t>(k)]; };
+  add_rows(
+      static_cast<std::int64_t>(rows.size()), [&](std::int64_t k) { return data_.row(at(k)); },
+      [&](std::int64_t k) { return scale_ * v(at(k)); }, values, data_.dimensions(), edges_.data(), progress);
   Eigen::Index j = 0;
   edges_.cwiseAbs().maxCoeff(&j);
   return {static_cast<std::size_t>(j), edges_(j)};
