@@ -96,11 +96,7 @@ class GrowingHull {
 
   /// Takes rows in; false when there is no room for them, or when the hull has them all and no digits to gain.
   bool grow(const std::vector<Pair>& worst) {
-    bool grown = !solved_;
-    for (const Pair& p : worst) {
-      grown |= working_set_.add(p, run_.progress());
-      if (working_set_.distinct_rows() > most_rows_) return false;
-    }
+    const bool grown = working_set_.add(worst, most_rows_, run_.progress()) || !solved_;
     if (working_set_.distinct_rows() > most_rows_) return false;
     // No row outside the working set is worse, yet the interval is open: the Gram matrix has too few digits for this
     // margin.

@@ -1,6 +1,9 @@
 #include "core/solvers/l2_margin/working_set.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "core/data/row_pass.hpp"
 
 namespace margin {
 
@@ -9,22 +12,25 @@ constexpr Eigen::Index first_capacity = 64;  // rows, where there are as many
 }
 
 WorkingSet::WorkingSet(const Problem& problem, double scale)
-    : problem_(problem),
-      scale_(scale),
-      outputs_(problem.outputs()),
-      rows_(problem.data),
-      dense_(static_cast<std::size_t>(problem.dimensions()), 0.0) {
+    : problem_(problem), scale_(scale), outputs_(problem.outputs()), rows_(problem.data) {
   const auto few = static_cast<std::size_t>(std::min<std::int64_t>(problem.rows(), first_capacity));
   pairs_.reserve(few);
   slot_.reserve(few);
 }
 
-bool WorkingSet::add(const Pair& pair, const Progress& progress) {
-  const std::int64_t key = pair.row * problem_.classes + pair.rival;
-  if (!index_of_pair_.emplace(key, size()).second) return false;
-  slot_.push_back(intern_row(pair.row, progress));
-  pairs_.push_back(pair);
-  return true;
+bool WorkingSet::add(const std::vector<Pair>& pairs, Eigen::Index most_rows, const Progress& progress) {
+  const Eigen::Index before = distinct_rows();
+  bool added = false;
+  for (const Pair& pair : pairs) {
+    const std::int64_t key = pair.row * problem_.classes + pair.rival;
+    if (!index_of_pair_.emplace(key, size()).second) continue;
+    slot_.push_back(intern_row(pair.row));
+    pairs_.push_back(pair);
+    added = true;
+    if (distinct_rows() > most_rows) break;
+  }
+  multiply_from(before, progress);
+  return added;
 }
 
 void WorkingSet::grow(Eigen::Index capacity, const Progress& progress) {
@@ -36,26 +42,41 @@ void WorkingSet::grow(Eigen::Index capacity, const Progress& progress) {
   inner_.swap(grown);
 }
 
-std::int32_t WorkingSet::intern_row(std::int64_t row, const Progress& progress) {
+std::int32_t WorkingSet::intern_row(std::int64_t row) {
   const auto found = slot_of_row_.find(row);
   if (found != slot_of_row_.end()) return found->second;
   const auto slot = static_cast<std::int32_t>(rows_.size());
   rows_.add(row);
   slot_of_row_.emplace(row, slot);
-  if (slot >= inner_.rows())
-    grow(std::max<Eigen::Index>(std::min<Eigen::Index>(first_capacity, problem_.rows()), inner_.rows() * 3 / 2),
-         progress);
-  const Row x = rows_[static_cast<std::size_t>(slot)];
-  // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
-  std::fill(dense_.begin(), dense_.end(), 0.0);
-  margin::add(scale_, x, dense_.data());
-  for (std::int32_t other = 0; other <= slot; ++other) {
-    const double product = scale_ * dot(rows_[static_cast<std::size_t>(other)], dense_.data());
-    inner_(other, slot) = product;
-    inner_(slot, other) = product;
-  }
-  progress.work((static_cast<double>(x.count) + 8) * slot + static_cast<double>(dense_.size()));
   return slot;
+}
+
+/// The products of the rows from `first` on with all before them and with themselves.
+void WorkingSet::multiply_from(Eigen::Index first, const Progress& progress) {
+  const Eigen::Index rows = distinct_rows();
+  if (rows == first) return;
+  if (rows > inner_.rows()) {
+    Eigen::Index capacity = std::max(inner_.rows(), std::min<Eigen::Index>(first_capacity, problem_.rows()));
+    while (capacity < rows) capacity = capacity * 3 / 2;
+    grow(capacity, progress);
+  }
+  const Chunks chunks(rows - first, (stored_numbers(problem_.data) + 8) * static_cast<double>(rows),
+                      problem_.dimensions());
+  pass_threads(problem_.data, progress).run(chunks.count(), progress, [&](std::size_t chunk, const Progress& own) {
+    std::vector<double> dense(static_cast<std::size_t>(problem_.dimensions()));
+    for (Eigen::Index slot = first + chunks.begin(chunk); slot < first + chunks.end(chunk); ++slot) {
+      const Row& x = rows_[static_cast<std::size_t>(slot)];
+      // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
+      std::fill(dense.begin(), dense.end(), 0.0);
+      margin::add(scale_, x, dense.data());
+      for (Eigen::Index other = 0; other <= slot; ++other) {
+        const double product = scale_ * dot(rows_[static_cast<std::size_t>(other)], dense.data());
+        inner_(other, slot) = product;
+        inner_(slot, other) = product;
+      }
+      own.work((static_cast<double>(x.count) + 8) * static_cast<double>(slot) + static_cast<double>(dense.size()));
+    }
+  });
 }
 
 double WorkingSet::gram(Eigen::Index i, Eigen::Index j) const {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory_resource>
 #include <unordered_map>
 #include <vector>
@@ -25,8 +26,12 @@ class WorkingSet {
   Eigen::Index size() const { return static_cast<Eigen::Index>(pairs_.size()); }
   const Pair& pair(Eigen::Index j) const { return pairs_[static_cast<std::size_t>(j)]; }
   Eigen::Index distinct_rows() const { return static_cast<Eigen::Index>(rows_.size()); }
-  /// Adds the pair unless it is there; false when it was. The inner products with its row are computed now, and
-  bool add(const Pair& pair, const Progress& progress = {});
+  /// Adds the pairs that are not there, as long as their rows are at most `most_rows`; false when there were none. The
+  /// inner products with their rows are computed now, on the threads of `progress`.
+  bool add(const std::vector<Pair>& pairs, Eigen::Index most_rows, const Progress& progress = {});
+  bool add(const Pair& pair, const Progress& progress = {}) {
+    return add(std::vector<Pair>{pair}, std::numeric_limits<Eigen::Index>::max(), progress);
+  }
 
   /// <z_i, z_j>
   double gram(Eigen::Index i, Eigen::Index j) const;
@@ -51,7 +56,8 @@ class WorkingSet {
   const Row& row_of(Eigen::Index j) const {
     return rows_[static_cast<std::size_t>(slot_[static_cast<std::size_t>(j)])];
   }
-  std::int32_t intern_row(std::int64_t row, const Progress& progress);
+  std::int32_t intern_row(std::int64_t row);
+  void multiply_from(Eigen::Index first, const Progress& progress);
   void grow(Eigen::Index capacity, const Progress& progress);
 
   const Problem& problem_;
@@ -66,7 +72,6 @@ class WorkingSet {
   std::pmr::unordered_map<std::int64_t, std::int32_t> slot_of_row_{&nodes_};
   std::pmr::unordered_map<std::int64_t, Eigen::Index> index_of_pair_{&nodes_};
   Eigen::MatrixXd inner_;  // inner products of distinct rows, full and column-major
-  std::vector<double> dense_;
 };
 
 }  // namespace margin
