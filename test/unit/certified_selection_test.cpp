@@ -97,6 +97,7 @@ TEST(CertifiedSelection, NoLambdaOfTheIntervalIsBetterThanProven) {
     if (random.below(4) == 0) options["intercept_scale"] = {3.0};
     if (random.below(4) == 0) options["class_weight"] = {std::string("balanced")};
     if (random.below(5) == 0) options["split"] = {std::string("forward")};
+    if (t % 4 != 3 && random.below(4) == 0) options["intercept"] = {std::string("free")};
     if (options.count("intercept") > 0) options.erase("intercept_scale");
     const Selection selection = cross_validate(data, parse_cross_validation(options), progress);
     ASSERT_TRUE(selection.certificate.has_value());
@@ -119,13 +120,18 @@ TEST(CertifiedSelection, ReachesWhatWasAskedForOfSmoothLosses) {
   const Progress progress;
   const Dataset data = rows_of(random, {600, 6, false, false});
   for (const char* const loss : {"logistic", "squared_hinge", "smoothed_hinge"}) {
-    const Value::Object options{
-        {"loss", {std::string(loss)}}, {"certified", {0.01}}, {"folds", {3.0}}, {"lambdas", list({1e-6, 1})}};
-    const Selection selection = cross_validate(data, parse_cross_validation(options), progress);
-    EXPECT_LE(selection.certificate->proven, 0.01) << loss;
-    EXPECT_LE(selection.settings.size(), 60u) << loss;
-    EXPECT_EQ(selection.unfinished, 0) << loss;
-    EXPECT_EQ(false_bounds(data, options, *selection.certificate, 40), 0) << loss;
+    for (const char* const intercept : {"penalized", "free"}) {
+      const Value::Object options{{"loss", {std::string(loss)}},
+                                  {"intercept", {std::string(intercept)}},
+                                  {"certified", {0.01}},
+                                  {"folds", {3.0}},
+                                  {"lambdas", list({1e-6, 1})}};
+      const Selection selection = cross_validate(data, parse_cross_validation(options), progress);
+      EXPECT_LE(selection.certificate->proven, 0.01) << loss << ' ' << intercept;
+      EXPECT_LE(selection.settings.size(), 60u) << loss << ' ' << intercept;
+      EXPECT_EQ(selection.unfinished, 0) << loss << ' ' << intercept;
+      EXPECT_EQ(false_bounds(data, options, *selection.certificate, 40), 0) << loss << ' ' << intercept;
+    }
   }
 }
 

@@ -111,7 +111,8 @@ CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, cons
   off_line_.resize(n);
   gradient_a_.resize(d);
   gradient_b_.resize(d);
-  for (std::size_t j = 0; j < d; ++j) {
+  const std::size_t penalised = p_.free_intercept ? d - 1 : d;
+  for (std::size_t j = 0; j < penalised; ++j) {
     gradient_a_[j] = a.lambda * a.weights[j];
     gradient_b_[j] = b.lambda * b.weights[j];
   }
@@ -180,13 +181,14 @@ bool CurvatureBetween::invert(const std::vector<double>& moves) {
   least_.resize(moves.size());
   for (std::size_t i = 0; i < moves.size(); ++i) least_[i] = least(i, moves[i]);
   inverse_ = InverseCurvature(
-      p_, a_.lambda * (1 - 4 * epsilon), constant_, true,
+      p_, a_.lambda * (1 - 4 * epsilon), constant_, !p_.free_intercept,
       [&](std::int64_t i, const Row&) { return least_[static_cast<std::size_t>(i)]; }, progress_);
   if (!inverse_.usable()) return false;
   const std::size_t d = a_.weights.size();
   const double safe = inverse_.safe();
   std::vector<double> step = difference(a_.weights, b_.weights);
   for (double& s : step) s *= b_.lambda - a_.lambda;
+  if (p_.free_intercept) step.back() = 0;
   const double wide = std::sqrt(inverse_.trace() * safe), size = a_.size + b_.size;
   turn_ = inverse_.times(step);
   step_length_ = (std::sqrt(inverse_.form(step) * safe) + rounding_of(d) * size * b_.lambda * wide) * (1 + 1e-9);

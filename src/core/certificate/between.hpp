@@ -1,7 +1,7 @@
-// Where the optima of all lambdas between two are, from what is known at both: for one output, without a free intercept.
+// Where the optima of all lambdas between two are, from what is known at both, for one output.
 // θ = (λ − a)/(b − a) for the ends a < b, so that t(b − a) = (1−θ)(λ − a) = θ(b − λ) with t = θ(1−θ).
 //
-//   The ball. w_θ = (1−θ)w_a + θw_b and the dual weights mixed alike, whose point is z_θ/λ with z = λv, are a primal and a dual
+//   The ball, without a free intercept. w_θ = (1−θ)w_a + θw_b and the dual weights mixed alike, whose point is z_θ/λ with z = λv, are a primal and a dual
 //     point at λ. With s = P − D − (λ/2)‖w − v‖² at an end, what theirs is there follows from the convexity of φ and φ*:
 //       s_θ ≤ (1−θ)s_a + θs_b − t <w_a − w_b, z_a − z_b>,   w_θ − z_θ/λ = (t(b − a)(w_a − w_b) + (1−θ)a(w_a − v_a) + θb(w_b − v_b))/λ,
 //     and they span a ball (certificate/ball.hpp) of centre (w_θ + z_θ/λ)/2 and radius √(s_θ/λ + ‖w_θ − z_θ/λ‖²/4).
@@ -10,7 +10,7 @@
 //     E what φ' is off a straight line between both ends: of a row at most t max|φ'''| (Δu)²/2, beside a kink of φ' at most t|Δu|
 //     times its jump. Where no score moves by more than τ_i, P is no flatter than A = a + Σ c h x xᵀ/W, h the least φ'' there.
 //     So the optimum is within ‖∇P‖_A⁻¹ of w_θ, and within half of that of w_θ − A⁻¹∇P/2, in the norm of A, as long as none would
-//     have to move further than τ_i: where ‖∇P‖_A⁻¹ ‖x_i‖_A⁻¹ < τ_i for all.
+//     have to move further than τ_i: where ‖∇P‖_A⁻¹ ‖x_i‖_A⁻¹ < τ_i for all. A free intercept has no λ, in ∇P nor in A.
 #pragma once
 
 #include <vector>
@@ -61,7 +61,8 @@ class BallBetween {
 
 class CurvatureBetween {
  public:
-  /// All is kept by reference: the rows of the training, and the ends. `constant`: B, 0 without an intercept.
+  /// All is kept by reference: the rows of the training, and the ends. `constant`: B (of a free intercept 1), 0 without
+  /// an intercept.
   CurvatureBetween(const Problem& problem, double constant, const PathPoint& a, const PathPoint& b,
                    const Progress& progress);
   /// Something is proven; false where scores would move too far.

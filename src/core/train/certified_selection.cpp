@@ -63,7 +63,7 @@ class Fold {
       shift_ = std::sqrt(square);
     }
     problem_.emplace(make_problem(standardized_.rows(), settings_, progress));
-    constant_ = settings_.intercept ? settings_.intercept_scale : 0;
+    constant_ = problem_->free_intercept ? 1.0 : settings_.intercept ? settings_.intercept_scale : 0.0;
     smooth_ = knows_curvature(*problem_->loss);
     bends_ = smooth_ && InverseCurvature::affordable(*problem_, constant_);
     if (newton_may_go_on(*problem_, settings_)) settings_.solver = "newton";
@@ -113,6 +113,8 @@ class Fold {
   void add_wrong(const FoldPoint& a, const FoldPoint& b, const std::vector<LambdaRange>& between, bool curved,
                  const std::vector<std::int32_t>& rank, double share, double* wrong) {
     if (!a.point.has_value() || !b.point.has_value() || !(weight_ > 0)) return;
+    const bool ball_holds = !problem_->free_intercept;
+    if (!ball_holds && !curved) return;
     const BallBetween ball(*a.point, *b.point);
     std::optional<CurvatureBetween> curve;
     if (curved && bends_) curve.emplace(*problem_, constant_, *a.point, *b.point, progress_);
@@ -132,7 +134,7 @@ class Fold {
       const double rounding = 32 * epsilon * (x.count + 16.0) * (length + shift_) * size;
       std::optional<CurvatureBetween::Held> held;
       for (std::size_t r = 0; r < between.size(); ++r) {
-        double most = ball.highest(at_a, at_b, sign, between[r]) + radius[r] * length;
+        double most = ball_holds ? ball.highest(at_a, at_b, sign, between[r]) + radius[r] * length : infinity;
         if (!(most + rounding < 0) && curve.has_value() && curve->proven()) {
           if (!held.has_value()) held = curve->held(x);
           most = curve->highest(*held, at_a.weights, at_b.weights, sign, between[r]);
@@ -371,8 +373,9 @@ void require_certifiable(const SelectionOptions& options) {
   if (!s.kernel.empty()) refuse("this one has a kernel", instead);
   Options own = s;
   own.loss = options.losses.front();
-  if (own.free_intercept())
-    refuse("its intercept must be penalized or missing", "Train with margin_options(intercept => 'penalized').");
+  if (own.free_intercept() && !knows_curvature(*make_loss(own.loss, own)))
+    refuse("with the loss \"" + own.loss + "\" nothing bounds an intercept that is free",
+           "Train with intercept => 'penalized', or with a loss that has a derivative, such as logistic.");
   if (s.l1_ratio > 0 || s.positive) refuse("this one has an l1 penalty or weights of 0 or more", instead);
   if (!s.penalty_factor.empty() || !s.named_penalty_factor.empty()) refuse("this one has penalty factors", instead);
   if (!s.offset.empty()) refuse("this one has an offset", instead);
