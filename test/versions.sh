@@ -125,14 +125,14 @@ moves() {
   here=$(MARGIN_TAP='' MARGIN_KEEP='' "$root/test/dump_restore.sh" make "$dump" "$cluster" 2>&1 | tail -n 1)
   cp "$dump" "$place_of_all/$1/margin/kept.sql"
   there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh check /margin/kept.sql 2>&1 | tail -n 1)
-  moved="differs: $here | $there"
-  if [[ $here == digest:* && $here == "$there" ]]; then moved=restored; fi
+  moved=differs
+  if [[ $here == digest:* && $here == "$there" ]]; then moved=restored; else printf '# %s\n' "$here" "$there"; fi
   [ "$2" -gt "$(version_here | sed 's/[^0-9].*//')" ] || return 0
   rm -rf "$place_of_all/$1/margin/kept-cluster"
   cp -a "$cluster" "$place_of_all/$1/margin/kept-cluster"
   there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh upgrade /margin/kept-cluster 2>&1 | tee "$place_of_all/$1.upgrade.log" | tail -n 1)
-  upgraded="differs: $here | $there"
-  if [[ $here == "$there" ]]; then upgraded='as before'; fi
+  upgraded=differs
+  if [[ $here == digest:* && $here == "$there" ]]; then upgraded='as before'; else printf '# %s\n' "$here" "$there"; fi
 }
 # debian SUITE [libc++]: its own server and pgvector; its g++, or its clang++ with the library of LLVM, which has what is needed
 # (std::pmr) from version 16 on
