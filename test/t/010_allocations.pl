@@ -17,7 +17,7 @@ system('cc', '-shared', '-fPIC', '-O1', "-I$ENV{PG_SERVER_INCLUDE}", '-o', $libr
 
 my $node = PostgreSQL::Test::Cluster->new('allocations');
 $node->init;
-$node->append_conf('postgresql.conf', "$_\n") foreach ('fsync = off', 'autovacuum = off', 'jit = off', 'client_min_messages = error', "max_parallel_workers = 0");
+$node->append_conf('postgresql.conf', "$_\n") foreach ('fsync = off', 'autovacuum = off', 'jit = off', 'client_min_messages = error', "max_parallel_workers = 0", 'margin.threads = 4');
 {
 	local $ENV{LD_PRELOAD} = $library;
 	$node->start;
@@ -27,6 +27,7 @@ $node->safe_psql('postgres', qq{
 	CREATE FUNCTION fail_malloc(bigint) RETURNS bigint LANGUAGE c STRICT AS '$library', 'fail_malloc';
 	CREATE TABLE points AS SELECT i AS id, i > 15 AS y, i % 3 AS k, i / 7.0::float8 AS t, ARRAY[i - 15.5, i % 3, -i % 4, 1 + i % 2]::float8[] AS x,
 	  ('{1:' || i - 15.5 || ',' || 2 + i % 3 || ':1}/4')::margin_sparse AS s FROM generate_series(1, 30) AS i;
+	CREATE TABLE many AS SELECT i % 3 = 0 AS y, ARRAY(SELECT sin(i * j)::real FROM generate_series(1, 40) AS j) AS x FROM generate_series(1, 12000) AS i;
 	CREATE TABLE models AS SELECT 1 AS id, train_margin(y, x, '{"dual_weights": true, "history": true}') AS m FROM points
 	  UNION ALL SELECT 2, train_margin(k, x, '{"lambda": 0.01, "loss": "logistic", "dual_weights": true}') FROM points
 	  UNION ALL SELECT 3, train_margin(y, s, '{"kernel": "rbf", "gamma": 0.1, "lambda": 0.1, "dual_weights": true}') FROM points
@@ -66,6 +67,8 @@ my @trainings = map { "SELECT train_margin($_) FROM points" } (
 	q(y, x, '{"lambda": 0.1, "calibration": "platt"}'), q(y, x, '{"lambda": 0.1, "standardize": true, "solver": "sdca"}'),
 	q(y, x, margin_options(lambda => 0.1, initial => (SELECT m FROM models WHERE id = 1))));
 my @others = (
+	# several threads
+	q(SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "solver": "newton", "tolerance": 0.1}') FROM many),
 	q(SELECT margin_path(y, x) FROM points), 'SELECT margin_cross_validate(y, x) FROM points',
 	'SELECT margin_score(m, x) FROM models, points WHERE models.id IN (1, 3)',
 	map({ "SELECT $_(m, x) FROM models, points WHERE models.id IN (2, 3)" } qw(margin_scores margin_predict)),
