@@ -125,9 +125,11 @@ SELECT train_margin_from('SELECT y, x || ''NaN''::float8 FROM points', '{"on_err
 
 SET margin.threads = 3;
 
-SELECT loss, (train_margin(i % 97 > 40, ARRAY(SELECT sin(i * j)::real FROM generate_series(1, 40) AS j), margin_options(lambda => 0.1, loss => loss, solver => 'newton', tolerance => 0.1))).status FROM generate_series(1, 12000) AS i, unnest('{logistic,hinge}'::text[]) AS loss GROUP BY loss;
+CREATE TABLE many AS SELECT i % 3 = 0 AS y, v[i : i + 39] AS x FROM generate_series(1, 12000) AS i, (SELECT array_agg(sin(j * j)::real) AS v FROM generate_series(1, 12039) AS j) AS s;
 
-SELECT (train_margin(i % 2 = 0, ARRAY(SELECT (j * (i % 2 * 2 - 1) + sin(i * j))::real FROM generate_series(1, 20) AS j))).status FROM generate_series(1, 20000) AS i;
+SELECT loss, (train_margin(y, x, margin_options(lambda => 0.1, loss => loss, solver => 'newton', tolerance => 0.1))).status FROM many, unnest('{logistic,hinge}'::text[]) AS loss GROUP BY loss;
+
+SELECT (train_margin(y, ARRAY[CASE WHEN y THEN 8 ELSE -8 END::real] || x, margin_options(tolerance => 0.1))).status FROM many;
 
 SELECT 'yes' AS finished;
 
