@@ -159,6 +159,7 @@ TEST(CrossValidation, finds_the_same_for_every_number_of_threads) {
       {&classes, {{"solver", text("newton")}, {"lambdas", lambdas}, {"folds", {4.0}}, {"standardize", {true}}}},
       {&classes,
        {{"losses", {Value::Array{text("hinge"), text("logistic"), text("squared_hinge")}}}, {"lambdas", lambdas}}},
+      {&classes, {{"lambdas", {Value::Array{{1e-5}}}}, {"loss", text("logistic")}, {"tolerance", {1e-8}}}},
       {&classes, {{"kernel", text("rbf")}, {"lambdas", lambdas}, {"folds", {3.0}}}},
       {&targets, {{"loss", text("squared")}, {"l1_ratio", {0.5}}, {"lambdas", lambdas}, {"folds", {3.0}}}},
       {&targets, {{"loss", text("absolute")}, {"split", text("forward")}, {"lambdas", lambdas}, {"folds", folds}}}};

@@ -91,10 +91,7 @@ class Validation {
         measure(f, at, model, progress);
       });
     };
-    if (several_at_once(data_, settings_, lambdas_, memory_, progress_))
-      share_out(unfinished.size(), progress_, train_fold);
-    else
-      for (std::size_t k = 0; k < unfinished.size(); ++k) train_fold(k, progress_);
+    share_folds(unfinished.size(), train_fold);
     for (const std::int64_t n : unfinished) unfinished_ += n;
   }
 
@@ -130,8 +127,7 @@ class Validation {
     for (const std::size_t k : falling_order(lambdas_)) {
       const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
       measure(ascent, reached, first, k);
-      for (std::int32_t f = 0; f < count; ++f)
-        if (reached[static_cast<std::size_t>(f)] == 0) finish(first + f, k, ascent.model(f));
+      finish(ascent, reached, first, k);
     }
   }
 
@@ -149,15 +145,32 @@ class Validation {
       if (reached[f] != 0) scores_[k].folds[static_cast<std::size_t>(first) + f] = held_out[f].value();
   }
 
-  /// A fold that the ascent leaves to other solvers goes on from its vectors.
-  void finish(std::int32_t f, std::size_t k, InitialModel&& start) {
-    Options settings = settings_;
-    settings.lambda = lambdas_[k];
-    settings.initial = std::move(start);
-    const Dataset part = training_rows(data_, rows_, f);
-    const Model model = train(part, settings, progress_, memory_);
-    unfinished_ += model.status != Status::optimal;
-    measure(f, k, model, progress_);
+  /// The folds that the ascent leaves to other solvers go on from its vectors.
+  void finish(const FoldAscent& ascent, const std::vector<char>& reached, std::int32_t first, std::size_t k) {
+    std::vector<std::int32_t> left;
+    for (std::size_t f = 0; f < reached.size(); ++f)
+      if (reached[f] == 0) left.push_back(static_cast<std::int32_t>(f));
+    std::vector<char> unfinished(left.size(), 0);
+    const auto train_fold = [&](std::size_t at, const Progress& progress) {
+      Options settings = settings_;
+      settings.lambda = lambdas_[k];
+      settings.initial = ascent.model(left[at]);
+      const Dataset part = training_rows(data_, rows_, first + left[at]);
+      const Model model = train(part, settings, progress, memory_);
+      unfinished[at] = model.status != Status::optimal;
+      measure(first + left[at], k, model, progress);
+    };
+    share_folds(left.size(), train_fold);
+    unfinished_ += std::count(unfinished.begin(), unfinished.end(), 1);
+  }
+
+  /// train_fold(k, progress) for so many folds.
+  template <class Train>
+  void share_folds(std::size_t count, Train train_fold) {
+    if (count > 1 && several_at_once(data_, settings_, lambdas_, memory_, progress_))
+      share_out(count, progress_, train_fold);
+    else
+      for (std::size_t k = 0; k < count; ++k) train_fold(k, progress_);
   }
 
   void measure(std::int32_t f, std::size_t k, const Model& model, const Progress& progress) {
