@@ -7,6 +7,7 @@
 #include "core/base/spares.hpp"
 #include "core/base/threads.hpp"
 #include "core/certificate/kernel_parts.hpp"
+#include "core/data/row_pass.hpp"
 
 namespace margin {
 
@@ -209,11 +210,12 @@ void Pass::run(const Progress& progress) {
   of_primal_.resize(most * outputs_);
   of_dual_.resize(most * outputs_);
   length_.resize(most);
-  Spares<RowBatch> spares(progress.threads().count());
+  Threads& threads = pass_threads(problem_.data, progress);
+  Spares<RowBatch> spares(threads.count());
   for (std::size_t begin = 0; begin < n; begin += block) {
     const std::size_t end = std::min(n, begin + block);
     const Chunks batches(static_cast<std::int64_t>((end - begin + batch - 1) / batch), batch * operations);
-    progress.threads().run(batches.count(), progress, [&](std::size_t k, const Progress& own) {
+    threads.run(batches.count(), progress, [&](std::size_t k, const Progress& own) {
       const Spares<RowBatch>::Lent rows(spares, [&] { return RowBatch(s); });
       for (std::int64_t number = batches.begin(k); number < batches.end(k); ++number) {
         const std::size_t from = begin + static_cast<std::size_t>(number) * batch, size = std::min(batch, end - from);

@@ -27,15 +27,15 @@ inline void add_part(double a, const Row& x, std::int32_t from, std::int32_t to,
   }
 }
 
-/// w += Σ factor(k) row(k) over k = 0 … count − 1, on threads that share the columns: every sum is one thread's, in this
+/// w += Σ factor(k) row(k) over k = 0 … count − 1, on `threads`, which share the columns: every sum is one thread's, in this
 /// order. `values`: how many the rows have together.
 template <class RowOf, class Factor>
 void add_rows(std::int64_t count, RowOf row, Factor factor, double values, std::int32_t dimensions, double* w,
-              const Progress& progress) {
+              Threads& threads, const Progress& progress) {
   constexpr std::int64_t panel = 64;  // columns that stay together
   const std::int64_t panels = (dimensions + panel - 1) / panel;
   const Chunks columns(panels, values / static_cast<double>(std::max<std::int64_t>(1, panels)));
-  progress.threads().run(columns.count(), progress, [&](std::size_t part, const Progress& own) {
+  threads.run(columns.count(), progress, [&](std::size_t part, const Progress& own) {
     const auto from = static_cast<std::int32_t>(columns.begin(part) * panel),
                to = static_cast<std::int32_t>(std::min<std::int64_t>(dimensions, columns.end(part) * panel));
     const double share = static_cast<double>(to - from) / dimensions;

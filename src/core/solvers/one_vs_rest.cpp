@@ -79,8 +79,9 @@ Solution solve_one_vs_rest(const Problem& problem, const Options& options, const
     course.solver = one.solver;
     course.status = one.status;
   };
-  // An output has the time that those before it left.
-  if (!options.max_seconds.has_value() && progress.threads().count() * workspace <= options.workspace_limit)
+  // An output has the time that those before it left. Rows in a file are the session's.
+  const double needed = progress.threads().count() * workspace;
+  if (!options.max_seconds.has_value() && !problem.data.spilled() && needed <= options.workspace_limit)
     share_out(courses.size(), progress, solve_output);
   else
     for (std::size_t k = 0; k < courses.size(); ++k) solve_output(k, progress);

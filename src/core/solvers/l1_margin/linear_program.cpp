@@ -8,6 +8,7 @@
 #include "core/base/threads.hpp"
 #include "core/data/kept_rows.hpp"
 #include "core/data/row_part.hpp"
+#include "core/data/row_pass.hpp"
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/run.hpp"
@@ -70,7 +71,8 @@ class FeaturePayoffs final : public PayoffMatrix {
         static_cast<std::int64_t>(q.size()),
         [&](std::int64_t k) { return kept_[static_cast<std::size_t>(at(k).first)]; },
         [&](std::int64_t k) { return at(k).second * scale_ * label(at(k).first); },
-        static_cast<double>(q.size()) * all_features_cost(), problem_.dimensions(), edges.data(), progress);
+        static_cast<double>(q.size()) * all_features_cost(), problem_.dimensions(), edges.data(),
+        pass_threads(problem_.data, progress), progress);
     return edges;
   }
   double all_features_cost() const { return problem_.data.density() * problem_.dimensions() + 8.0; }
@@ -138,7 +140,7 @@ Scan scan(L1Rows& rows, std::int32_t output, const Eigen::VectorXd& weights, dou
   const Problem& problem = rows.problem;
   const Chunks stretches(problem.rows(), problem.data.density() * problem.dimensions() + 8);
   std::vector<Scan> parts(stretches.count());
-  rows.run.progress().threads().run(stretches.count(), rows.run, [&](std::size_t k, const Progress& progress) {
+  pass_threads(problem.data, rows.run).run(stretches.count(), rows.run, [&](std::size_t k, const Progress& progress) {
     Scan& part = parts[k];
     for (std::int64_t i = stretches.begin(k); i < stretches.end(k); ++i) {
       const Row x = problem.data.row(i);

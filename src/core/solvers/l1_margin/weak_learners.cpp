@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/data/row_part.hpp"
+#include "core/data/row_pass.hpp"
 
 namespace margin {
 
@@ -25,7 +26,8 @@ WeakLearners::Best FeatureLearners::best(const Eigen::VectorXd& v, const Progres
   const auto at = [&](std::int64_t k) { return rows[static_cast<std::size_t>(k)]; };
   add_rows(
       static_cast<std::int64_t>(rows.size()), [&](std::int64_t k) { return data_.row(at(k)); },
-      [&](std::int64_t k) { return scale_ * v(at(k)); }, values, data_.dimensions(), edges_.data(), progress);
+      [&](std::int64_t k) { return scale_ * v(at(k)); }, values, data_.dimensions(), edges_.data(),
+      pass_threads(data_, progress), progress);
   Eigen::Index j = 0;
   edges_.cwiseAbs().maxCoeff(&j);
   return {static_cast<std::size_t>(j), edges_(j)};
