@@ -27,8 +27,9 @@ constexpr double retreat = 25;
 // Of the gap, the share that the inner problem may leave beside what only new multipliers remove.
 constexpr double inner_share = 0.2;
 constexpr double refresh_share = 0.5;
-// Of the residual, what conjugate gradients leave.
-constexpr double cg_accuracy = 0.01;
+// Conjugate gradients take more products the sharper the system is: while the gap falls without, κ grows by less. Before
+// the rows that move freely are known, directions that leave this share of the residual do.
+constexpr double cg_growth = 1.5, cg_accuracy = 0.2;
 
 double whole_product(const std::vector<double>& v, const std::vector<double>& w) {
   return simd().dot_dd(v.data(), w.data(), v.size());
@@ -298,9 +299,9 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
       kappa /= retreat;
       continue;
     }
-    if (best >= 0 && !(gap() < 0.7 * best)) ++idle;
+    const bool falls = best < 0 || gap() < 0.7 * best;
+    idle = falls ? 0 : idle + 1;
     if (best < 0 || gap() < best) {
-      if (best < 0 || gap() < 0.7 * best) idle = 0;
       best = gap();
       best_w = w;
       best_a = a;
@@ -308,7 +309,7 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
     }
     if (stopped || idle >= 8) break;
     a_old_ = a;
-    kappa = std::min(kappa * growth, largest_kappa);
+    kappa = std::min(kappa * (falls && dense_ == nullptr ? cg_growth : growth), largest_kappa);
   }
   // The best point of the outer iterations; its proximal term is gone, so that evaluate() reproduces its a.
   w = best_w;

@@ -27,8 +27,11 @@ constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
 constexpr double gap_share = 0.02;
 // What a free intercept needs of the rows solved for beyond the weight of the held ones, as a share of their own.
 constexpr double balance_share = 0.02;
-// The width of the first smoothing, as a share of the distance to the nearest row that is held.
+// The width of the first smoothing, as a share of the distance to the nearest row that is held. Where none is held,
+// conjugate gradients start with the widest: sharp systems cost them more than steps do.
 constexpr double first_width = 0.2;
+// Of the gap that is wanted, what a round over some rows, or over all, is solved to.
+constexpr double wanted_of_some = 0.5, wanted_of_all = 0.95;
 
 class Rounds {
  public:
@@ -52,7 +55,7 @@ class Rounds {
   };
   Piece piece(std::size_t i) const;
   enum class Ending { done, better, worse, stuck };
-  Ending round(double wanted);
+  Ending round();
   bool start();
   bool certified();
   double choose(bool grow_only);
@@ -191,7 +194,7 @@ double Rounds::choose(bool grow_only) {
       std::max({share_ * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
   if (wanted >= 0.5 * all) {
     std::fill(solved_.begin(), solved_.end(), 1);
-    return scale();
+    return p_.systems == NewtonProblem::Systems::cholesky ? scale() : std::numeric_limits<double>::infinity();
   }
   sorted = distance;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
@@ -223,7 +226,7 @@ bool Rounds::outweighed() const {
 }
 
 // One round: solve for the chosen rows with the others held, then look at all rows.
-Rounds::Ending Rounds::round(double wanted) {
+Rounds::Ending Rounds::round() {
   if (!outweighed()) std::fill(solved_.begin(), solved_.end(), 1);
   std::vector<std::int64_t> which;
   std::vector<double> held(n_, 0.0), fixed(w_.size(), 0.0);
@@ -236,6 +239,8 @@ Rounds::Ending Rounds::round(double wanted) {
       held_dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
     }
   const bool all = which.size() == n_;
+  const double wanted =
+      std::max((all ? wanted_of_all : wanted_of_some) * progress_.wanted_gap(primal_, primal_), gap_share * gap_);
   if (!all) p_.rows.combine(held.data(), fixed.data());
   const NewtonProblem part(p_, which, 1.0);
   AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
@@ -274,8 +279,7 @@ Status Rounds::run() {
   if (!start()) return Status::optimal;
   if (known_ != NewtonPoint::Known::both) primal_ = gap_ = primal();
   for (int count = 0;; ++count) {
-    const double wanted = std::max(0.5 * progress_.wanted_gap(primal_, primal_), gap_share * gap_);
-    const Ending ending = round(wanted);
+    const Ending ending = round();
     if (ending == Ending::done) return Status::optimal;
     Status why;
     if (progress_.exhausted(why)) return why;
