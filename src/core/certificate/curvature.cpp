@@ -20,7 +20,9 @@ bool knows_curvature(const Loss& loss) {
 }
 
 double least_curvature(const Loss& loss, double low, double high, double y) {
-  // It rises to a single top and falls: of an interval the least lies at an end.
+  // It rises to a single top and falls: of an interval the least lies at an end, that of the logistic loss at the farther one.
+  if (loss.name() == "logistic")
+    return loss.second_derivative(std::max(std::fabs(low), std::fabs(high)), y) * (1 - 1e-7);
   return std::min(loss.second_derivative(low, y), loss.second_derivative(high, y)) * (1 - 1e-7);
 }
 
