@@ -81,17 +81,17 @@ Options in_norm(double p, const std::string& solver) {
   Options s;
   s.norm = p;
   s.solver = solver;
-  s.max_iterations = 200;
+  s.max_iterations = 50;
   s.history = true;
   s.dual_weights = true;
   return s;
 }
 
 std::vector<Case> cases() {
-  return {{"smo", 2000, 40, 2, with(1e-3, "hinge", "rbf", "smo")},
-          {"smo_regression", 2000, 40, 0, with(1e-3, "epsilon_insensitive", "rbf", "smo")},
-          {"smo_classes", 900, 80, 3, with(1e-2, "hinge", "ntk", "smo")},
-          {"kernel_newton", 2000, 20, 2, with(1e-2, "logistic", "rbf", "kernel_newton")},
+  return {{"smo", 1000, 300, 2, with(1e-3, "hinge", "rbf", "smo")},
+          {"smo_regression", 700, 400, 0, with(1e-3, "epsilon_insensitive", "rbf", "smo")},
+          {"smo_classes", 600, 300, 3, with(1e-2, "hinge", "ntk", "smo")},
+          {"kernel_newton", 1600, 20, 2, with(1e-2, "logistic", "rbf", "kernel_newton")},
           {"kernel_newton_classes", 1200, 40, 3, with(1e-2, "logistic", "rbf", "kernel_newton")},
           {"perceptron_classes", 600, 30, 4, in_norm(1.5, "perceptron")},
           {"dual_ascent_classes", 200, 20, 3, in_norm(1.5, "dual_ascent")},
