@@ -31,10 +31,15 @@ NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, System
   const auto n = static_cast<std::size_t>(rows.rows());
   y.resize(n);
   cost.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    y[i] = problem.target(static_cast<std::int64_t>(i), output);
-    cost[i] = problem.weight(static_cast<std::int64_t>(i)) / problem.lambda / problem.total_weight;
-  }
+  constexpr double work = 8;
+  const Chunks chunks(rows.rows(), work);
+  rows.threads().run(chunks.count(), run.progress(), [&](std::size_t chunk, const Progress& progress) {
+    for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+      y[static_cast<std::size_t>(i)] = problem.target(i, output);
+      cost[static_cast<std::size_t>(i)] = problem.weight(i) / problem.lambda / problem.total_weight;
+    }
+    progress.work(work * static_cast<double>(chunks.end(chunk) - chunks.begin(chunk)));
+  });
 }
 
 NewtonProblem::NewtonProblem(const NewtonProblem& all, const std::vector<std::int64_t>& which, double scale)

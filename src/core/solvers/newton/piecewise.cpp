@@ -65,6 +65,16 @@ class Rounds {
   void sharpen(double reach);
   double primal() const;
   double scale() const;
+  /// Σ f(i), on the threads of the passes; `work`: that of one row.
+  template <class Function>
+  double sum_over_rows(double work, Function&& f) const {
+    const auto add_rows = [&](std::int64_t begin, std::int64_t end, double& sum, const Progress& progress) {
+      for (std::int64_t i = begin; i < end; ++i) sum += f(static_cast<std::size_t>(i));
+      progress.work(work * static_cast<double>(end - begin));
+    };
+    return sum_in_chunks<double>(p_.rows.threads(), Chunks(static_cast<std::int64_t>(n_), work),
+                                 p_.rows.run().progress(), add_rows);
+  }
 
   const NewtonProblem& p_;
   const BoxLoss box_;
@@ -87,13 +97,11 @@ Rounds::Piece Rounds::piece(std::size_t i) const {
 }
 
 double Rounds::primal() const {
-  double sum = 0;
-  for (std::size_t i = 0; i < n_; ++i) {
+  const double sum = sum_over_rows(8, [&](std::size_t i) {
     const double r = p_.y[i] - u_[i];
-    sum += p_.cost[i] * (r > 0 ? box_.high(p_.y[i]) * std::max(0.0, r - box_.epsilon)
+    return p_.cost[i] * (r > 0 ? box_.high(p_.y[i]) * std::max(0.0, r - box_.epsilon)
                                : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
-  }
-  p_.rows.run().work(8.0 * static_cast<double>(n_));
+  });
   return 0.5 * p_.rows.penalized_product(w_.data(), w_.data()) + sum;
 }
 
@@ -183,12 +191,11 @@ void Rounds::soften() {
 // workable number of unsettled ones, which is returned.
 double Rounds::choose(bool grow_only) {
   std::vector<double> distance(n_), sorted;
-  double undecided = 0;
-  for (std::size_t i = 0; i < n_; ++i) {
+  const double undecided = sum_over_rows(10, [&](std::size_t i) {
     const Piece at = piece(i);
     distance[i] = at.a == a_[i] ? at.distance : 0.0;
-    undecided += distance[i] == 0;
-  }
+    return distance[i] == 0 ? 1.0 : 0.0;
+  });
   const auto all = static_cast<double>(n_);
   const double wanted =
       std::max({share_ * all, undecided_share * undecided, column_share * static_cast<double>(w_.size())});
@@ -204,7 +211,7 @@ double Rounds::choose(bool grow_only) {
       solved_[i] = 1;
     else if (!grow_only)
       solved_[i] = 0;
-  p_.rows.run().work(20 * all);
+  p_.rows.run().work(10 * all);
   return *middle;
 }
 

@@ -327,7 +327,11 @@ Status SmoothNewton::run() {
     p_.rows.scores(d_.data(), du_.data());
     const double t = step();
     for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += t * d_[j];
-    for (std::size_t i = 0; i < n_; ++i) u_[i] += t * du_[i];
+    const Chunks chunks(static_cast<std::int64_t>(n_), 2.0);
+    p_.rows.threads().run(chunks.count(), p_.rows.run().progress(), [&](std::size_t chunk, const Progress&) {
+      const auto end = static_cast<std::size_t>(chunks.end(chunk));
+      for (auto i = static_cast<std::size_t>(chunks.begin(chunk)); i < end; ++i) u_[i] += t * du_[i];
+    });
   }
   if (!(gap_ <= best_gap)) {
     w_ = best;
