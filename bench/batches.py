@@ -45,11 +45,11 @@ def scoring(session, repetitions):
 def groups(session, repetitions):
     """A training for each of a million groups."""
     out = Table("groups", "A training for each group",
-                "`SELECT g, train_margin(y, x [, options]) FROM t GROUP BY g` with %s groups of 20 rows of 10 features (generated, with noise in the labels), rows sorted "
+                "`SELECT g, train_margin(y, x [, options]) FROM t GROUP BY g` with %s groups of 20 rows of 10 features (generated, with noise in the labels, both labels in each group), rows sorted "
                 "by the server or read in order through an index. Ours, ratio: CPU seconds; against: `sum(x[1])` of the same groups. Memory: the most anonymous "
-                "memory of the backend, for all groups and for a tenth of them; bound: 1.2 of it." % "{:,}".format(GROUPS))
+                "memory of the backend, for all groups and for a tenth of them; bound: 1.5 times, as `work_mem` of the sort is in it." % "{:,}".format(GROUPS))
     session.run("SELECT setseed(0.5)")
-    session.run("CREATE TABLE gr_rows AS SELECT g, (2 * x[1] + x[2] + x[3] + 0.5 * random() > 2.25)::int AS y, x FROM (SELECT i / 20 AS g, "
+    session.run("CREATE TABLE gr_rows AS SELECT g, CASE k WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE (2 * x[1] + x[2] + x[3] + 0.5 * random() > 2.25)::int END AS y, x FROM (SELECT i / 20 AS g, i %% 20 AS k, "
                 "ARRAY[random(), random(), random(), random(), random(), random(), random(), random(), random(), random()]::real[] AS x "
                 "FROM generate_series(0, %d) i OFFSET 0) t" % (20 * GROUPS - 1))
     session.run("CREATE INDEX ON gr_rows (g)")
@@ -64,10 +64,10 @@ def groups(session, repetitions):
             trained = "train_margin(y, x%s)" % options
             statement = inner % (trained, "")
             seen = interleave({"ours": lambda: session.run(statement), "scan": lambda: session.run(inner % ("sum(x[1])", ""))}, repetitions)
-            out.add("%s, by %s" % (trained, plan), "%.3g s" % seen["ours"]["cpu"], "%.3g s" % seen["scan"]["cpu"], seen["ours"]["cpu"], bound)
+            out.add("%s, by %s" % (trained, plan), "%.3g s" % seen["ours"]["cpu"], "%.3g s" % seen["scan"]["cpu"], seen["ours"]["cpu"], None if options else bound)
             prepare = "SET client_min_messages = error; SET " + setting
             most, least = peak_memory(statement, prepare), peak_memory(inner % (trained, some), prepare)
-            out.add("%s, by %s: memory" % (trained, plan), mb(most), mb(least), most / max(least, 1), 1.2)
+            out.add("%s, by %s: memory" % (trained, plan), mb(most), mb(least), most / max(least, 1), 1.5)
         session.run("RESET " + setting.split()[0])
     session.run("DROP TABLE gr_rows")
     return out
