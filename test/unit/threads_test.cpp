@@ -36,6 +36,18 @@ int threads_left(int expected) {
   return running_threads();
 }
 
+/// Once the kernel has finished with threads that have ended, a little after they were joined.
+int settled_threads() {
+  int number = running_threads();
+  for (int same = 0; same < 10; ++same) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const int now = running_threads();
+    if (now != number) same = 0;
+    number = now;
+  }
+  return number;
+}
+
 double sum_by_chunks(Threads& threads, std::int64_t n) {
   const Chunks chunks(n, 1000.0);
   std::vector<double> part(chunks.count());
@@ -83,7 +95,7 @@ TEST(Threads, same_bits_for_every_number_of_them) {
 }
 
 TEST(Threads, are_made_late_and_gone_with_the_object) {
-  const int before = running_threads();
+  const int before = settled_threads();
   {
     Threads threads(4);
     const Progress nobody;
@@ -238,7 +250,7 @@ TEST(Threads, a_run_inside_of_a_chunk_stays_on_its_thread) {
 }
 
 TEST(Threads, the_caller_goes_on_alone_after_the_end) {
-  const int before = running_threads();
+  const int before = settled_threads();
   Threads threads(4);
   const double expected = sum_by_chunks(threads, 20000);
   threads.end();

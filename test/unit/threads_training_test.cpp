@@ -1,10 +1,12 @@
 // Trainings on several threads: the same model to the bit for every number of them, and a cancel that ends them all.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/base/threads.hpp"
@@ -27,6 +29,18 @@ int running_threads() {
   while (std::getline(status, line))
     if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
   return -1;
+}
+
+/// Once the kernel has finished with threads that have ended, a little after they were joined.
+int settled_threads() {
+  int number = running_threads();
+  for (int same = 0; same < 10; ++same) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const int now = running_threads();
+    if (now != number) same = 0;
+    number = now;
+  }
+  return number;
 }
 
 /// Hears nothing, or a cancel at its n-th poll.
@@ -72,7 +86,7 @@ void expect_same_bits(const Dataset& data, Options options) {
   for (const int count : {1, 2, 3, 8}) {
     Threads threads(count);
     const OnThreads progress(threads);
-    const int before = running_threads();
+    const int before = settled_threads();
     const std::string found = bits(train(data, options, progress));
     EXPECT_EQ(running_threads(), before + count - 1) << "it did not need them";
     if (expected.empty()) expected = found;
