@@ -29,7 +29,8 @@ std::array<double, count> sums_over(Eigen::Index n, const Progress& progress, F 
   std::vector<std::array<double, count>> parts(stretches.count());
   progress.threads().run(stretches.count(), progress, [&](std::size_t k, const Progress& own) {
     std::array<double, count> sums{};
-    for (Eigen::Index i = stretches.begin(k); i < stretches.end(k); ++i) row(i, sums);
+    const F mine = row;  // of which the loop knows that nobody changes it
+    for (Eigen::Index i = stretches.begin(k), end = stretches.end(k); i < end; ++i) mine(i, sums);
     parts[k] = sums;
     own.work(operations / 2 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
   });
@@ -45,7 +46,8 @@ void each_row(Eigen::Index n, const Progress& progress, F row) {
   constexpr double operations = 24;
   const Chunks stretches(n, operations);
   progress.threads().run(stretches.count(), progress, [&](std::size_t k, const Progress& own) {
-    for (Eigen::Index i = stretches.begin(k); i < stretches.end(k); ++i) row(i);
+    const F mine = row;  // of which the loop knows that nobody changes it
+    for (Eigen::Index i = stretches.begin(k), end = stretches.end(k); i < end; ++i) mine(i);
     own.work(operations / 8 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
   });
 }
@@ -66,7 +68,8 @@ double BoostingRounds::edge_of(const Eigen::VectorXd& q) {
 }
 
 double BoostingRounds::find() {
-  each_row(q_.size(), progress_, [&](Eigen::Index i) { signed_q_(i) = y_[static_cast<std::size_t>(i)] * q_(i); });
+  each_row(q_.size(), progress_,
+           [y = y_.data(), q = q_.data(), signed_q = signed_q_.data()](Eigen::Index i) { signed_q[i] = y[i] * q[i]; });
   chosen_ = learners_.best(signed_q_, progress_);
   return std::fabs(chosen_.edge);
 }
@@ -74,14 +77,17 @@ double BoostingRounds::find() {
 void BoostingRounds::step() {
   const double sign = chosen_.edge < 0 ? -1 : 1;
   learners_.values(chosen_.learner, h_);
-  each_row(h_.size(), progress_, [&](Eigen::Index i) { h_(i) *= sign * y_[static_cast<std::size_t>(i)]; });
+  const double* const y = y_.data();
+  double* const h = h_.data();
+  each_row(h_.size(), progress_, [h, y, sign](Eigen::Index i) { h[i] *= sign * y[i]; });
   const double size = size_of_step();
   total_step_ += size;
   last_step_ = size;
-  each_row(h_.size(), progress_, [&](Eigen::Index i) {
-    average_(i) += size * q_(i);
-    scores_(i) += size * y_[static_cast<std::size_t>(i)] * h_(i);
-  });
+  each_row(h_.size(), progress_,
+           [h, y, size, average = average_.data(), q = q_.data(), scores = scores_.data()](Eigen::Index i) {
+             average[i] += size * q[i];
+             scores[i] += size * y[i] * h[i];
+           });
   weights_.resize(learners_.size(), 0.0);
   weights_[chosen_.learner] += sign * size;
   weigh();
@@ -104,13 +110,15 @@ double BoostingRounds::size_of_step() const {
 /// L and its slope after a step, over L now, with b minimised out. Rows of weight 0 stay without weight.
 BoostingRounds::Point BoostingRounds::at(double step) const {
   if (!as_exponential_) return logistic_at(step);
-  const std::array<double, 4> sums = sums_over<4>(h_.size(), progress_, [&](Eigen::Index i, auto& s) {
-    if (q_(i) == 0) return;
-    const std::size_t side = rule_.intercept && y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0;
-    const double e = q_(i) * std::exp(-step * h_(i));
-    s[side] += e;
-    s[2 + side] -= e * h_(i);
-  });
+  const std::array<double, 4> sums = sums_over<4>(
+      h_.size(), progress_,
+      [h = h_.data(), q = q_.data(), y = y_.data(), step, apart = rule_.intercept](Eigen::Index i, auto& s) {
+        if (q[i] == 0) return;
+        const std::size_t side = apart && y[i] > 0 ? 1 : 0;
+        const double e = q[i] * std::exp(-step * h[i]);
+        s[side] += e;
+        s[2 + side] -= e * h[i];
+      });
   const double sum[2] = {sums[0], sums[1]}, slope[2] = {sums[2], sums[3]};
   if (!rule_.intercept) return {sum[0], slope[0]};
   const double value = 2 * std::sqrt(sum[0] * sum[1]);
@@ -195,10 +203,10 @@ void BoostingRounds::weigh() {
   std::vector<std::array<double, 2>> least(stretches.count(), {infinity, infinity});
   progress_.threads().run(stretches.count(), progress_, [&](std::size_t k, const Progress&) {
     std::array<double, 2> own = least[k];
-    for (Eigen::Index i = stretches.begin(k); i < stretches.end(k); ++i) {
-      const double y = y_[static_cast<std::size_t>(i)];
-      double& smallest = own[y > 0 ? 1 : 0];
-      smallest = std::min(smallest, y * scores_(i));
+    const double *const y = y_.data(), *const scores = scores_.data();
+    for (Eigen::Index i = stretches.begin(k), end = stretches.end(k); i < end; ++i) {
+      double& smallest = own[y[i] > 0 ? 1 : 0];
+      smallest = std::min(smallest, y[i] * scores[i]);
     }
     least[k] = own;
   });
@@ -237,7 +245,9 @@ void BoostingRounds::weigh_exponential() {
     log_loss_ = std::log((sum[0] + sum[1]) / n) - both;
     offset_ = 0;
   }
-  each_row(q_.size(), progress_, [&](Eigen::Index i) { q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0]; });
+  each_row(q_.size(), progress_, [y = y_.data(), q = q_.data(), one = share[1], other = share[0]](Eigen::Index i) {
+    q[i] *= y[i] > 0 ? one : other;
+  });
   gradient_ = 1;
   progress_.work(4.0 * n);
 }
@@ -257,7 +267,9 @@ void BoostingRounds::weigh_logistic() {
   // The minimising b balances the classes; made exact, so that q needs no intercept to be a certificate.
   double share[2];
   for (const std::size_t side : {0, 1}) share[side] = rule_.intercept ? 0.5 / sum[side] : 1 / (sum[0] + sum[1]);
-  each_row(q_.size(), progress_, [&](Eigen::Index i) { q_(i) *= share[y_[static_cast<std::size_t>(i)] > 0 ? 1 : 0]; });
+  each_row(q_.size(), progress_, [y = y_.data(), q = q_.data(), one = share[1], other = share[0]](Eigen::Index i) {
+    q[i] *= y[i] > 0 ? one : other;
+  });
   progress_.work(4.0 * n);
 }
 

@@ -73,8 +73,13 @@ StumpLearners::SortedColumn StumpLearners::sorted_column(std::int32_t j, const P
 /// The best split of some features: of equals the first.
 StumpLearners::Split StumpLearners::best_split(std::int32_t first, std::int32_t end_feature, const Eigen::VectorXd& v,
                                                double total, const Progress& progress) const {
-  Split found;
-  double largest = -1;
+  // What is found is not to be mistaken for something that the loop reads.
+  const std::uint32_t* const entries = entries_.data();
+  const double* const weights = v.data();
+  double largest = -1, edge_found = 0;
+  std::int32_t feature = -1;
+  std::size_t after_found = 0;
+  bool zeros_found = false;
   for (std::int32_t j = first; j < end_feature; ++j) {
     const auto column = static_cast<std::size_t>(j);
     const std::size_t zeros = zeros_at_[column], end = begin_[column + 1];
@@ -83,25 +88,28 @@ StumpLearners::Split StumpLearners::best_split(std::int32_t first, std::int32_t 
       const double edge = total - 2 * below;
       if (std::fabs(edge) <= largest) return;
       largest = std::fabs(edge);
-      found = {edge, j, after, at_zeros};
+      edge_found = edge;
+      feature = j;
+      after_found = after;
+      zeros_found = at_zeros;
     };
     const auto sweep = [&](std::size_t from, std::size_t to) {
       for (std::size_t k = from; k < to; ++k) {
-        below += v(static_cast<Eigen::Index>(entries_[k] & row_bits));
-        if ((entries_[k] & last_of_group) != 0) offer(k, false);
+        below += weights[entries[k] & row_bits];
+        if ((entries[k] & last_of_group) != 0) offer(k, false);
       }
     };
     sweep(begin_[column], zeros);
     if (has_zeros_[column] != 0) {
       double stored = below;
-      for (std::size_t k = zeros; k < end; ++k) stored += v(static_cast<Eigen::Index>(entries_[k] & row_bits));
+      for (std::size_t k = zeros; k < end; ++k) stored += weights[entries[k] & row_bits];
       below += total - stored;
       if (end > zeros) offer(zeros, true);
       sweep(zeros, end);
     }
     progress.work(2.0 * static_cast<double>(end - begin_[column]));
   }
-  return found;
+  return {edge_found, feature, after_found, zeros_found};
 }
 
 WeakLearners::Best StumpLearners::best(const Eigen::VectorXd& v, const Progress& progress) {
