@@ -19,7 +19,7 @@ CREATE TEMP TABLE rows AS
   SELECT i, t, t > 0 AS y, CASE WHEN t > 0.5 THEN 'high' WHEN t < -0.5 THEN 'low' ELSE 'mid' END AS c,
          margin_sparse((SELECT array_agg(137 * e) FROM unnest(f) e), v, 3000) AS x, margin_sparse(f, v, 20) AS narrow FROM points;
 CREATE TEMP TABLE choices (kind text, label text, o jsonb);
-INSERT INTO choices VALUES ('hinge', 'y', '{"lambda": 0.01}'), ('logistic', 'y', '{"lambda": 0.001, "loss": "logistic"}'),
+INSERT INTO choices VALUES ('hinge', 'y', '{"lambda": 0.01, "solver": "sdca"}'), ('logistic', 'y', '{"lambda": 0.001, "loss": "logistic"}'),
   ('standard', 'y', '{"lambda": 0.001, "loss": "logistic", "standardize": true}'), ('net', 'y', '{"lambda": 0.01, "l1_ratio": 0.5}'),
   ('platt', 'y', '{"lambda": 0.01, "calibration": "platt"}'), ('hard', 'y', '{}'), ('norm 1', 'y', '{"norm": 1}'), ('norm 1.5', 'y', '{"norm": 1.5}'),
   ('boosting', 'y', '{"norm": 1, "solver": "boosting", "max_iterations": 500}'),
@@ -56,9 +56,9 @@ CREATE TEMP TABLE others AS
   SELECT i, y, t, margin_sparse(array_agg(f ORDER BY f), array_agg(v ORDER BY f), 3000) AS x, (array_agg(margin_sparse(array_agg, v2, 3000)))[1] AS spread
     FROM (SELECT i, y, t, 1 + (i * k * 31) % 3000 AS f, cos(i * k) AS v, ARRAY[1 + i % 3000] AS array_agg, ARRAY[1.0::float8] AS v2 FROM rows, generate_series(1, 4) k) s
    GROUP BY i, y, t;
--- The same model with all weights written out.
+-- The same model with all weights written out; without the ball, which is another proof of certain predictions.
 CREATE TEMP TABLE written AS
-  SELECT kind, m, jsonb_populate_record(m, jsonb_build_object('columns', NULL, 'ball', NULL,
+  SELECT kind, jsonb_populate_record(m, '{"ball": null}') AS m, jsonb_populate_record(m, jsonb_build_object('columns', NULL, 'ball', NULL,
            'weights', (SELECT array_agg(coalesce((m).weights[array_position((m).columns, j)], 0) ORDER BY j) FROM generate_series(1, 3000) j))) AS w
     FROM models WHERE kind IN ('hinge', 'logistic', 'hard', 'norm 1.5', 'squared');
 SELECT kind, abs((a).margin_lower - (b).margin_lower) < 1e-9 AS lower, (a).errors = (b).errors AS errors, (a).certain IS NOT DISTINCT FROM (b).certain AS certain,
