@@ -17,10 +17,12 @@ upgrade_cluster() {
   old=$from/server$(cat "$from/bindir")
   data=$(server_directory server)/data
   socket=$(server_directory socket)
-  # libraries of the other system that this one does not have
+  # libraries of the other system that this one does not have, and what they need in turn
   mkdir -p "$from/needed"
   for file in "$old"/postgres "$old"/pg_ctl; do
-    for name in $(ldd "$file" | sed -nE 's/^[[:space:]]*([^ ]*) => not found$/\1/p'); do cp "$from/lib/$name" "$from/needed/"; done
+    while name=$(LD_LIBRARY_PATH=$from/needed ldd "$file" | sed -nE 's/^[[:space:]]*([^ ]*) => not found$/\1/p') && [ -n "$name" ]; do
+      for name in $name; do cp "$from/lib/$name" "$from/needed/"; done
+    done
   done
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$from"; fi
   if "$bin/initdb" --help | grep -q no-data-checksums; then checksums=--no-data-checksums; fi # 18 would have them, the old one has none
