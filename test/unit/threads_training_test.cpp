@@ -155,11 +155,18 @@ TEST(ThreadsTraining, a_cancel_at_any_poll_ends_it) {
   Threads threads(4);
   const OnThreads whole(threads);
   const std::string expected = bits(train(data, options, whole));
-  for (int at = 1; at < whole.polls() / 2; at += 1 + at / 3) {  // as many as the caller's share of the chunks, or more
+  int ended = 0;
+  for (int at = 1; at < whole.polls() / 2; at += 1 + at / 3) {
     const OnThreads cancelled(threads, at);
-    EXPECT_THROW(train(data, options, cancelled), OnThreads::Cancel) << at;
-    EXPECT_EQ(cancelled.polls(), at);
+    try {  // with fewer chunks for the caller than in the run above there may be fewer polls
+      EXPECT_TRUE(bits(train(data, options, cancelled)) == expected);
+      EXPECT_LT(cancelled.polls(), at);
+    } catch (const OnThreads::Cancel&) {
+      EXPECT_EQ(cancelled.polls(), at);
+      ++ended;
+    }
   }
+  EXPECT_GT(ended, 0);
   const OnThreads again(threads);
   EXPECT_TRUE(bits(train(data, options, again)) == expected);
 }
