@@ -171,7 +171,8 @@ here() {
   local target=$1 server=$2 compiler=$3 pgvector
   shift 3
   copy_tree "$place_of_all/tree-$target"
-  if [[ $target == source-* && -d $place_of_all/tree-host ]]; then # the core knows no server: the objects of this system's compiler do
+  # the core knows no server: the objects of this system's compiler do, if they are of the same files
+  if [[ $target == source-* ]] && diff -rq -x '*.o' -x '*.d' "$place_of_all/tree-host/src" "$place_of_all/tree-$target/src" >/dev/null 2>&1; then
     (cd "$place_of_all/tree-host" && find src/core -name '*.[od]' -print0 | tar --null -T - -c) | tar -x -C "$place_of_all/tree-$target"
     find "$place_of_all/tree-$target/src/core" -name '*.o' -exec touch {} +
   fi
