@@ -25,7 +25,7 @@ upgrade_cluster() {
     done
   done
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$from"; fi
-  if "$bin/initdb" --help | grep -q no-data-checksums; then checksums=--no-data-checksums; fi # 18 would have them, the old one has none
+  if grep -q no-data-checksums <<<"$("$bin/initdb" --help)"; then checksums=--no-data-checksums; fi # 18 would have them, the old one has none
   as_server "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C --no-sync $checksums >/dev/null
   (cd "$(dirname "$data")" && as_server env LD_LIBRARY_PATH="$from/needed" "$bin/pg_upgrade" -b "$old" -B "$bin" -d "$from/data" -D "$data" -U postgres -s "$socket") >"$scratch/pg_upgrade.log" 2>&1 ||
     { tail -n 20 "$scratch/pg_upgrade.log" >&2; die 'pg_upgrade failed'; }

@@ -68,15 +68,11 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=ctest [exact]=tap [sanitize]=shards [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
-declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [ctest]='tests passed' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
+declare -A counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [sanitize]=shards [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
+declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
 count_tap() { printf '%d %d\n' "$(grep -cE '^ok [0-9]' "$1")" "$(grep -cE '^not ok [0-9]' "$1")"; }
-count_ctest() {
-  sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$1" |
-    awk '{bad += $1; all += $2} END {print all - bad, bad + 0}'
-}
 count_shards() { # of googletest's processes the tests; of all others the processes
   awk 'match($0, /\[  PASSED  \] [0-9]+ test/) {ok += $5; ++processes}
        match($0, /\[  FAILED  \] [0-9]+ tests?, listed/) {bad += $5; --processes}
@@ -245,7 +241,7 @@ stage_rules() {
 stage_unit() {
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON
   cmake --build "$build/release" -j "$jobs"
-  ctest --test-dir "$build/release" -j "$jobs" --output-on-failure
+  ctest --test-dir "$build/release" -j "$jobs" --verbose
 }
 stage_exact() { # certificates of small hard problems against exact arithmetic; the seed is fixed
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON -DMARGIN_EXACT=ON
