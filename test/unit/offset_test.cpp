@@ -264,6 +264,33 @@ TEST(Offset, SeparationIsThatOfTheOtherFeatures) {
   }
 }
 
+// Where the offset explains all, no feature beats a constant beside it.
+TEST(Offset, TheConstantOfACrossValidationIsBesideIt) {
+  Random random(18);
+  for (const std::string loss : {"squared", "poisson"}) {
+    Dataset rows(Dataset::Outcome::targets), rates(Dataset::Outcome::targets);
+    for (int i = 0; i < 200; ++i) {
+      const double noise = normal(random), o = 2 * normal(random), error = 0.2 * normal(random);
+      const double values[] = {noise, o}, alone[] = {noise};
+      rows.append(dense_row(values, 2), loss == "poisson" ? std::exp(1 + o) : 5 + o + error, 1);
+      rates.append(dense_row(alone, 1), 5 + error, 1);
+    }
+    SelectionOptions options;
+    options.settings = soft(loss, 1, 1);
+    options.settings.lambda.reset();
+    options.losses = {loss};
+    options.lambdas = {1.0};
+    options.metric = Metric::mse;
+    const double constant = *cross_validate(rows, options, Progress(), {}).constant;
+    if (loss == "poisson") {
+      EXPECT_LT(constant, 1e-20);
+    } else {
+      options.settings.offset.clear();
+      EXPECT_NEAR(constant, *cross_validate(rates, options, Progress(), {}).constant, 0.01);
+    }
+  }
+}
+
 // Of wide sparse rows the columns in use are trained, and the offset's, also where no row has it.
 TEST(Offset, WideRowsKeepItsColumn) {
   for (const bool used : {true, false}) {

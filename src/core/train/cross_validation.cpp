@@ -348,8 +348,11 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     out.unfinished = validate(candidates, data, rows, out, progress, memory);
   for (SettingScore& s : out.settings) summarize(s);
   SettingScore constant{};
+  Options settings = options.settings;
+  compaction.take(settings);
+  settings.loss = options.losses.front();
   for (std::int32_t f = rows.first(); f < out.folds; ++f)
-    constant.folds.push_back(constant_score(data, options.metric, options.settings, rows, f, progress));
+    constant.folds.push_back(constant_score(data, options.metric, settings, rows, f, progress));
   summarize(constant);
   // Class weights ask for other errors than the accuracy counts.
   const bool weighted = std::any_of(options.grid.begin(), options.grid.end(), [](const GridPoint& point) {

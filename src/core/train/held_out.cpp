@@ -6,6 +6,7 @@
 
 #include "core/loss/joint.hpp"
 #include "core/model/model.hpp"
+#include "core/problem/offset.hpp"
 #include "core/problem/target_units.hpp"
 
 namespace margin {
@@ -67,15 +68,22 @@ std::optional<double> constant_score(const Dataset& data, Metric metric, const O
   if (data.outcome() != Dataset::Outcome::classes) {
     std::vector<std::int32_t> left_out(rows.fold.size());
     for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i] = rows.trains(i, f) ? 0 : 1;
-    const auto loss = make_loss(metric == Metric::mae       ? "absolute"
+    const std::int32_t offset = offset_feature(settings, data.dimensions());
+    // Beside an offset the means of counts are multiples of its exponential.
+    const bool multiples = offset >= 0 && make_loss(settings.loss, settings)->log_link();
+    const auto loss = make_loss(multiples                   ? settings.loss
+                                : metric == Metric::mae     ? "absolute"
                                 : metric == Metric::pinball ? "quantile"
                                                             : "squared",
                                 settings);
-    const double constant = best_constant({data, &left_out, 1}, *loss, progress);
+    const double constant = best_constant({data, &left_out, 1, offset}, *loss, progress);
     HeldOut held_out(data, rank, metric, settings);
     for (std::int64_t i = 0; i < data.rows(); ++i) {
       progress.work(16);
-      if (held(i)) held_out.add(i, &constant);
+      if (!held(i)) continue;
+      const double score = constant + offset_of(data.row(i), offset);
+      const double prediction = multiples ? std::exp(score) : score;
+      held_out.add(i, &prediction);
     }
     return held_out.value();
   }

@@ -33,7 +33,8 @@ class HeldOut {
   std::vector<double> odds_;
 };
 
-/// The metric on the rows of fold f of the best constant prediction for those that train for it.
+/// The metric on the rows of fold f of the best constant prediction for those that train for it; of a regression beside the
+/// settings' offset, of which the mean of counts is a multiple on the scale of their logarithm (settings.loss).
 std::optional<double> constant_score(const Dataset& data, Metric metric, const Options& settings, const FoldRows& rows,
                                      std::int32_t f, const Progress& progress);
 
