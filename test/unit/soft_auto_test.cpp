@@ -65,6 +65,16 @@ TEST(SoftAuto, ChoosesByConditionAndCost) {
     }
 }
 
+TEST(SoftAuto, LooksOnceAtVeryManyRowsFromTheSolutionOfASample) {
+  // Enough for a sample of the sample: what is open after it is a few of a hundred rows, which one round settles.
+  const Dataset data = gaussian(530'000, 2);
+  const Solved r = solve(data, soft(1e-4, 1e-3));
+  EXPECT_EQ(r.solution.solver, "newton");
+  EXPECT_EQ(r.solution.status, Status::optimal);
+  EXPECT_LE(r.solution.iterations, 12);
+  EXPECT_LE(r.certificate.relative_gap, 1e-3);
+}
+
 TEST(SoftAuto, TriesSdcaBeforeALongNewton) {
   // Separable: w stays bounded as lambda falls, and so do the epochs, which the condition number does not see.
   const Dataset data = gaussian(500, 1000);

@@ -49,6 +49,7 @@ namespace {
 constexpr double trial_share = 1.0 / 32;  // of what newton costs: the first chunk of a trial, which needs two
 constexpr double least_trial = 4;         // epochs: fewer say nothing about the decay of a gap
 constexpr double digits = 100;            // the decay of the gap that sdca is judged by
+constexpr double large_cache = 1.28e8;    // bytes
 constexpr double grace = 0.1;             // of what newton costs: how long an end in reach is waited for
 
 struct Plan {
@@ -89,11 +90,12 @@ double cholesky_cost(const Shape& x) {
   const double pass = 10 + width * (x.sparse ? 1.0 : 0.1), factor = system * system * system / 6 / (0.5 * speed);
   const double start = span * span / 2 * x.stored / speed;
   // A smooth loss takes some 3 iterations from a sample's solution, 6 from zero, each over all rows. A piecewise one
-  // takes some 60, over an eighth of the rows, a quarter of which enter the linear system.
+  // takes some 60, over an eighth of the rows, or fewer of very many, a quarter of which enter the linear system.
   const bool sampled = x.rows > 16 * std::max(2048.0, 10 * x.features);
   const double iterations = x.smooth ? (sampled ? 3 : 6) : 60;
+  const double part = sampled ? std::clamp(10 * std::sqrt(x.features / x.rows), 0.006, 0.125) : 0.125;
   const double per_row = x.smooth ? iterations * (gram + 3 * pass + 30 + x.step / 2)
-                                  : iterations * (gram / 32 + 3 * pass / 8) + 8 * pass + 100;
+                                  : iterations * part * (gram / 4 + 3 * pass) + 8 * pass + 100;
   return start + x.rows * per_row + iterations * factor;
 }
 
@@ -118,7 +120,9 @@ Plan make_plan(const Problem& p, double memory) {
     ++seen;
   }
   const double s = size / seen / p.lambda / p.total_weight / (x.smooth ? p.smoothness() : 1.0);
-  const double epoch = x.rows * (40 + x.step + x.stored * (x.sparse ? 2.5 : 0.3));
+  // Rows that no cache holds are waited for.
+  const double bytes = x.rows * (64 + 4 * x.stored), waiting = 100 * std::max(0.0, 1 - large_cache / bytes);
+  const double epoch = x.rows * (40 + waiting + x.step + x.stored * (x.sparse ? 2.5 : 0.3));
   Plan plan;
   plan.expected_epochs = 6 + 5 * s;
   const auto consider = [&](const Solver& solver, double cost) {

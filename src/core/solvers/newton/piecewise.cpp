@@ -20,13 +20,20 @@ constexpr double first_kappa = 0.4;
 // How well the sample is solved, relative to P(0): about its statistical error.
 constexpr double sample_gap = 1e-3;
 // Rows to solve for, as a share of all rows, of the undecided ones, and of the columns.
-// The first share is smaller when a previous model tells where the kinks will be.
+// The first share is smaller when a previous model tells where the kinks will be, or a large sample: its scores err by
+// about the square root of columns / rows of the sample, and so does the share of rows whose side of a kink is open.
 constexpr double row_share = 0.2, known_share = 0.05, undecided_share = 3, column_share = 10;
+constexpr double sample_share = 4, least_share = 0.01;
+// From so many rows on, how far the nearest ones are from a kink is taken from every 16th.
+constexpr std::size_t many_rows = 131072;
 // Steps that a part may take before all rows are looked at again; what a round leaves of the gap.
 constexpr int steps_of_a_part = 25, unlimited = std::numeric_limits<int>::max();
 constexpr double gap_share = 0.02;
+// About the gap at the solution of a sample, as a share of P: what the first round starts from.
+constexpr double sampled_gap = 0.01;
 // What a free intercept needs of the rows solved for beyond the weight of the held ones, as a share of their own.
 constexpr double balance_share = 0.02;
+constexpr int rounds_of_a_sample = 20;
 // The width of the first smoothing, as a share of the distance to the nearest row that is held. Where none is held,
 // conjugate gradients start with the widest: sharp systems cost them more than steps do.
 constexpr double first_width = 0.2;
@@ -35,7 +42,8 @@ constexpr double wanted_of_some = 0.5, wanted_of_all = 0.95;
 
 class Rounds {
  public:
-  Rounds(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress)
+  /// `progress` null: a sample for a start, which is solved to about its statistical error.
+  Rounds(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress* progress)
       : p_(problem),
         box_(problem.loss),
         w_(point.w),
@@ -44,6 +52,7 @@ class Rounds {
         progress_(progress),
         n_(problem.y.size()),
         u_(n_),
+        scratch_(n_),
         solved_(n_, 1) {}
 
   Status run();
@@ -58,6 +67,13 @@ class Rounds {
   Ending round();
   bool start();
   bool certified();
+  void record(double primal, double dual) const {
+    if (progress_ != nullptr) progress_->record(primal, dual);
+  }
+  bool reached(double primal, double dual) const { return primal - dual <= wanted(primal, dual); }
+  double wanted(double primal, double dual) const {
+    return progress_ != nullptr ? progress_->wanted_gap(primal, dual) : sample_gap * primal;
+  }
   double choose(bool grow_only);
   bool outweighed() const;
   void soften();
@@ -65,6 +81,17 @@ class Rounds {
   void sharpen(double reach);
   double primal() const;
   double scale() const;
+  /// f(i) for every row, on the threads of the passes; `work`: that of one row.
+  template <class Function>
+  void for_rows(double work, Function&& f) {
+    const Chunks chunks(static_cast<std::int64_t>(n_), work);
+    p_.rows.threads().run(chunks.count(), p_.rows.run().progress(), [&](std::size_t chunk, const Progress& progress) {
+      const auto begin = static_cast<std::size_t>(chunks.begin(chunk)),
+                 end = static_cast<std::size_t>(chunks.end(chunk));
+      for (std::size_t i = begin; i < end; ++i) f(i);
+      progress.work(work * static_cast<double>(end - begin));
+    });
+  }
   /// Σ f(i), on the threads of the passes; `work`: that of one row.
   template <class Function>
   double sum_over_rows(double work, Function&& f) const {
@@ -80,11 +107,12 @@ class Rounds {
   const BoxLoss box_;
   std::vector<double>&w_, &a_;
   NewtonPoint::Known known_;
-  NewtonProgress& progress_;
+  NewtonProgress* progress_;
   std::size_t n_;
-  std::vector<double> u_;
+  std::vector<double> u_, scratch_;
   std::vector<char> solved_;  // rows that the next round solves for
   double kappa_ = 0, share_ = row_share;
+  bool sampled_ = false;         // w_ comes from a sample
   bool known_dual_ = false;      // a_ comes from a model or an accepted round
   double primal_ = 0, gap_ = 0;  // of w_ over all rows; the gap of the last accepted round
 };
@@ -132,14 +160,13 @@ bool Rounds::start() {
     const std::vector<std::int64_t> which = systematic_sample(p_);
     if (which.empty()) return true;
     const NewtonProblem sample(p_, which, sample_stride);
-    AugmentedLagrangian part(sample, box_, std::vector<double>(w_.size(), 0.0));
-    part.kappa = kappa_;
-    part.w = w_;
-    sample.rows.scores(part.w.data(), part.u.data());
-    for (std::size_t k = 0; k < which.size(); ++k) part.a[k] = a_[static_cast<std::size_t>(which[k])];
-    part.solve(sample_gap * primal(), unlimited, 0, 0, nullptr);
-    w_ = part.w;
+    NewtonPoint point{w_, std::vector<double>(which.size()), NewtonPoint::Known::nothing};
+    Rounds(sample, point, nullptr).run();
+    w_ = point.w;
     p_.rows.scores(w_.data(), u_.data());
+    sampled_ = true;
+    const auto columns = static_cast<double>(w_.size()), rows = static_cast<double>(which.size());
+    share_ = std::clamp(sample_share * std::sqrt(columns / rows), least_share, row_share);
   }
   open();
   return true;
@@ -147,7 +174,7 @@ bool Rounds::start() {
 
 // Rows, multipliers and proximal weight of the next round where only w is known.
 void Rounds::open() {
-  for (std::size_t i = 0; i < n_; ++i) a_[i] = piece(i).a;
+  for_rows(8, [&](std::size_t i) { a_[i] = piece(i).a; });
   const double reach = choose(false);
   soften();
   sharpen(reach);
@@ -173,24 +200,24 @@ bool Rounds::certified() {
   if (const std::size_t held = p_.rows.held(); held < v.size()) dual -= w_[held] * v[held];
   primal_ = primal();
   gap_ = primal_ - dual;
-  progress_.record(primal_, dual);
-  return progress_.reached(primal_, dual);
+  record(primal_, dual);
+  return reached(primal_, dual);
 }
 
 // Rows that nothing is known about start in the middle of their jump: the first augmented Lagrangian then is a smoothed
 // loss of width 1/κ, on which every row near the kink counts.
 void Rounds::soften() {
-  for (std::size_t i = 0; i < n_; ++i)
-    if (solved_[i] != 0) {
-      const double y = p_.y[i], low = box_.low(y), high = box_.high(y);
-      a_[i] = box_.epsilon > 0 ? 0.5 * (y > u_[i] ? high : low) : 0.5 * (low + high);
-    }
+  for_rows(4, [&](std::size_t i) {
+    if (solved_[i] == 0) return;
+    const double y = p_.y[i], low = box_.low(y), high = box_.high(y);
+    a_[i] = box_.epsilon > 0 ? 0.5 * (y > u_[i] ? high : low) : 0.5 * (low + high);
+  });
 }
 
 // Rows are settled when their a is that of their piece and the nearest kink is beyond a distance chosen for a
 // workable number of unsettled ones, which is returned.
 double Rounds::choose(bool grow_only) {
-  std::vector<double> distance(n_), sorted;
+  std::vector<double>&distance = scratch_, sorted;
   const double undecided = sum_over_rows(10, [&](std::size_t i) {
     const Piece at = piece(i);
     distance[i] = at.a == a_[i] ? at.distance : 0.0;
@@ -203,16 +230,20 @@ double Rounds::choose(bool grow_only) {
     std::fill(solved_.begin(), solved_.end(), 1);
     return p_.systems == NewtonProblem::Systems::cholesky ? scale() : std::numeric_limits<double>::infinity();
   }
-  sorted = distance;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  const std::size_t stride = n_ >= many_rows ? static_cast<std::size_t>(sample_stride) : 1;
+  sorted.reserve(n_ / stride + 1);
+  for (std::size_t i = 0; i < n_; i += stride) sorted.push_back(distance[i]);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(wanted / static_cast<double>(stride));
   std::nth_element(sorted.begin(), middle, sorted.end());
-  for (std::size_t i = 0; i < n_; ++i)
-    if (distance[i] <= *middle)
+  const double farthest = *middle;
+  p_.rows.run().work(10 * static_cast<double>(sorted.size()));
+  for_rows(2, [&](std::size_t i) {
+    if (distance[i] <= farthest)
       solved_[i] = 1;
     else if (!grow_only)
       solved_[i] = 0;
-  p_.rows.run().work(10 * all);
-  return *middle;
+  });
+  return farthest;
 }
 
 // Whether a free intercept finds its balance among the rows that are solved for, whatever the held ones weigh.
@@ -236,18 +267,16 @@ bool Rounds::outweighed() const {
 Rounds::Ending Rounds::round() {
   if (!outweighed()) std::fill(solved_.begin(), solved_.end(), 1);
   std::vector<std::int64_t> which;
-  std::vector<double> held(n_, 0.0), fixed(w_.size(), 0.0);
-  double held_dual = 0;
+  std::vector<double>&held = scratch_, fixed(w_.size(), 0.0);
+  const double held_dual = -sum_over_rows(6, [&](std::size_t i) {
+    held[i] = solved_[i] != 0 ? 0.0 : p_.cost[i] * a_[i];
+    return solved_[i] != 0 ? 0.0 : p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
+  });
   for (std::size_t i = 0; i < n_; ++i)
-    if (solved_[i] != 0) {
-      which.push_back(static_cast<std::int64_t>(i));
-    } else {
-      held[i] = p_.cost[i] * a_[i];
-      held_dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
-    }
+    if (solved_[i] != 0) which.push_back(static_cast<std::int64_t>(i));
+  p_.rows.run().work(static_cast<double>(n_));
   const bool all = which.size() == n_;
-  const double wanted =
-      std::max((all ? wanted_of_all : wanted_of_some) * progress_.wanted_gap(primal_, primal_), gap_share * gap_);
+  const double allowed = (all ? wanted_of_all : wanted_of_some) * wanted(primal_, primal_);
   if (!all) p_.rows.combine(held.data(), fixed.data());
   const NewtonProblem part(p_, which, 1.0);
   AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
@@ -257,39 +286,43 @@ Rounds::Ending Rounds::round() {
     lagrangian.a[k] = a_[static_cast<std::size_t>(which[k])];
     lagrangian.u[k] = u_[static_cast<std::size_t>(which[k])];
   }
-  const bool solved = lagrangian.solve(wanted, all ? unlimited : steps_of_a_part, primal_, held_dual, &progress_);
+  const bool solved = lagrangian.solve(progress_ != nullptr ? std::max(allowed, gap_share * gap_) : allowed,
+                                       all ? unlimited : steps_of_a_part, primal_, held_dual, progress_);
 
   // The part knows nothing of the kinks of the held rows: where too few rows were solved for, w can run away.
-  const std::vector<double> u_before = u_, w_before = w_;
+  const std::vector<double> w_before = w_;
   const double primal_before = primal_;
   w_ = lagrangian.w;
   p_.rows.scores(w_.data(), u_.data());
   primal_ = primal();
   const double dual = lagrangian.dual() + held_dual, gap = primal_ - dual;
   const bool better = primal_ <= primal_before || gap < 0.5 * gap_;
-  progress_.record(primal_, dual);
+  record(primal_, dual);
   if (better || all) {
     for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
     kappa_ = lagrangian.kappa;
     known_dual_ = true;
     gap_ = gap;
-    if (progress_.reached(primal_, dual)) return Ending::done;
+    if (reached(primal_, dual)) return Ending::done;
     return all && !solved ? Ending::stuck : Ending::better;
   }
   w_ = w_before;
-  u_ = u_before;
+  p_.rows.scores(w_.data(), u_.data());
   primal_ = primal_before;
   return Ending::worse;
 }
 
 Status Rounds::run() {
   if (!start()) return Status::optimal;
-  if (known_ != NewtonPoint::Known::both) primal_ = gap_ = primal();
+  if (known_ != NewtonPoint::Known::both) {
+    primal_ = primal();
+    gap_ = sampled_ ? sampled_gap * primal_ : primal_;
+  }
   for (int count = 0;; ++count) {
     const Ending ending = round();
     if (ending == Ending::done) return Status::optimal;
-    Status why;
-    if (progress_.exhausted(why)) return why;
+    Status why = Status::iteration_limit;
+    if (progress_ != nullptr ? progress_->exhausted(why) : count >= rounds_of_a_sample) return why;
     if (ending == Ending::stuck) return Status::iteration_limit;
     if (ending == Ending::worse) share_ *= 2;
     if (known_dual_)
@@ -302,7 +335,7 @@ Status Rounds::run() {
 }  // namespace
 
 Status newton_piecewise(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
-  return Rounds(problem, point, progress).run();
+  return Rounds(problem, point, &progress).run();
 }
 
 }  // namespace margin
