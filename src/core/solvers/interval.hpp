@@ -71,13 +71,17 @@ class MarginStop {
 
   double target() const { return target_; }  ///< the relative width to reach
 
+  /// Whether bounds as these end a solve, limits aside.
+  bool decided(const MarginBounds& b) const { return b.within(target_) || inseparable(b); }
+
   bool operator()(std::int64_t done, const MarginBounds& b, Status& why) {
     run_.record(done, b.lower, radius_ ? std::min(b.upper, *radius_) : b.upper);
-    const bool inseparable = radius_ && b.lower <= 0 && b.upper <= no_margin * *radius_;
-    return stops(run_, done, b.within(target_), inseparable, why);
+    return stops(run_, done, b.within(target_), inseparable(b), why);
   }
 
  private:
+  bool inseparable(const MarginBounds& b) const { return radius_ && b.lower <= 0 && b.upper <= no_margin * *radius_; }
+
   Run& run_;
   double target_;
   std::optional<double> radius_;

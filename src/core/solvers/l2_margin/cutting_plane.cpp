@@ -3,10 +3,9 @@
 // Problem    max over ‖w‖ ≤ 1 (and b) of the smallest margin; its dual is the point of least norm in the hull of the
 //            rows' z (with a free intercept: half the distance of the two class hulls; k classes: all pairs).
 // Update     keep a small working set of rows; solve its hull exactly (solvers/l2_margin/min_norm_point.hpp); scan all
-//            rows
-// once with the
-//            resulting w; add the rows of smallest margin of each class; repeat. The working set's ‖w‖ bounds the
-//            margin of all rows from above and can only fall; the scan gives the lower bound.
+//            rows once with the resulting w; add the rows of smallest margin of each class; repeat. The working set's
+//            ‖w‖ bounds the margin of all rows from above and can only fall; the scan gives the lower bound. Few rows
+//            are all in the working set after the first scan: solvers/l2_margin/few_rows.hpp does these two rounds.
 // Stop       when (upper − lower)/upper ≤ tolerance; when the hull contains 0 to 1e-9 of the largest row (then no
 //            separator has a larger margin: proven, and the weights are those of a soft margin,
 //            solvers/l2_margin/soft_weights.hpp); when rounding allows no further progress, or the working set does not
@@ -19,6 +18,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
+#include "core/solvers/l2_margin/few_rows.hpp"
 #include "core/solvers/l2_margin/l2_margin.hpp"
 #include "core/solvers/l2_margin/min_norm_point.hpp"
 #include "core/solvers/l2_margin/momentum.hpp"
@@ -77,6 +77,8 @@ void seed(const Problem& problem, WorkingSet& working_set, const Progress& progr
   }
 }
 
+double accuracy_of_hull(const Options& options) { return std::max(1e-13, 0.01 * options.tolerance); }
+
 /// The hull of a working set that grows by the rows that its point of least norm serves worst.
 class GrowingHull {
  public:
@@ -84,7 +86,7 @@ class GrowingHull {
       : problem_(problem),
         run_(run),
         scale_(unit_scale(problem.data.radius())),
-        accuracy_(std::max(1e-13, 0.01 * options.tolerance)),
+        accuracy_(accuracy_of_hull(options)),
         most_rows_(static_cast<Eigen::Index>(std::sqrt(std::max(1e6, options.workspace_limit) / 24))),
         working_set_(problem, scale_) {
     seed(problem, working_set_, run_.progress());
@@ -133,27 +135,51 @@ class GrowingHull {
   bool precise_ = false, solved_ = false;
 };
 
-Solution finish(const Problem& problem, const WorkingSet& working_set, const Best& best, Status status,
-                std::int64_t rounds, const Progress& progress) {
+Solution finish(const Problem& problem, const BestMargin& best, Weights dual, Status status, std::int64_t rounds) {
   Solution s;
   s.weights = best.weights;
   s.intercept = intercept_of(problem, best.offsets);
-  s.dual = polled_zeros(problem.rows(), problem.outputs(), progress);
-  for (std::size_t m = 0; m < best.members.size(); ++m) {
-    const Pair& p = working_set.pair(best.members[m]);
-    s.dual(p.row, problem.outputs() == 1 ? 0 : p.rival) += best.q(static_cast<Eigen::Index>(m));
-  }
-  balance_dual(problem, s.dual, progress);
+  s.dual = std::move(dual);
   s.status = status;
   s.iterations = rounds;
   s.solver = "cutting_plane";
   return s;
 }
 
+Weights dual_of(const Problem& problem, const WorkingSet& working_set, const Best& best, const Progress& progress) {
+  Weights dual = polled_zeros(problem.rows(), problem.outputs(), progress);
+  for (std::size_t m = 0; m < best.members.size(); ++m) {
+    const Pair& p = working_set.pair(best.members[m]);
+    dual(p.row, problem.outputs() == 1 ? 0 : p.rival) += best.q(static_cast<Eigen::Index>(m));
+  }
+  balance_dual(problem, dual, progress);
+  return dual;
+}
+
+/// The whole solve, where the rows are so few that its first two rounds are; none where they decide nothing.
+std::optional<Solution> solve_few_rows(const Problem& problem, const Options& options, Run& run, MarginStop& stop) {
+  if (run.max_iterations() < 2 || options.max_seconds.has_value()) return std::nullopt;
+  const auto few = margin_of_few_rows(problem, accuracy_of_hull(options), run.progress());
+  if (!few.has_value() || !stop.decided(few->best.bounds)) return std::nullopt;
+  Status status = Status::iteration_limit;
+  stop(1, few->first, status);
+  stop(2, few->best.bounds, status);
+  return finish(problem, few->best, few->q, status, 2);
+}
+
 Solution CuttingPlane::solve(const Problem& problem, const Options& options, const Progress& progress) const {
   Run run(options, progress, name(), default_rounds);
-  GrowingHull hull(problem, options, run);
   MarginStop stop(options, run, problem.data.radius());
+  const auto done = [&](Solution&& solution, double rows) {
+    solution.trace = run.take_trace();
+    if (solution.status != Status::not_separable) return std::move(solution);
+    return with_soft_weights(problem, options, progress, run, std::move(solution),
+                             workspace(problem) + 24 * rows * rows);
+  };
+  if (auto few = solve_few_rows(problem, options, run, stop))
+    return done(std::move(*few), static_cast<double>(problem.rows()));
+
+  GrowingHull hull(problem, options, run);
   Best best;
   Weights w = mean_difference(problem, 512, progress);
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
@@ -177,14 +203,11 @@ Solution CuttingPlane::solve(const Problem& problem, const Options& options, con
     }
   }
 
-  Solution solution = finish(problem, hull.working_set(), best, status, round, progress);
+  Solution solution = finish(problem, best, dual_of(problem, hull.working_set(), best, progress), status, round);
   Status no_more;
   if (stuck && !run.exhausted(round, no_more))
     return continue_with_momentum(problem, options, run, std::move(solution), best.bounds);
-  solution.trace = run.take_trace();
-  if (status != Status::not_separable) return solution;
-  const double rows = static_cast<double>(hull.working_set().distinct_rows());
-  return with_soft_weights(problem, options, progress, run, std::move(solution), workspace(problem) + 24 * rows * rows);
+  return done(std::move(solution), static_cast<double>(hull.working_set().distinct_rows()));
 }
 
 const CuttingPlane instance;
