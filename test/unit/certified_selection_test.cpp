@@ -128,7 +128,7 @@ TEST(CertifiedSelection, ReachesWhatWasAskedForOfSmoothLosses) {
                                   {"lambdas", list({1e-6, 1})}};
       const Selection selection = cross_validate(data, parse_cross_validation(options), progress);
       EXPECT_LE(selection.certificate->proven, 0.01) << loss << ' ' << intercept;
-      EXPECT_LE(selection.settings.size(), 60u) << loss << ' ' << intercept;
+      EXPECT_LE(selection.settings.size(), 20u) << loss << ' ' << intercept;
       EXPECT_EQ(selection.unfinished, 0) << loss << ' ' << intercept;
       EXPECT_EQ(false_bounds(data, options, *selection.certificate, 40), 0) << loss << ' ' << intercept;
     }

@@ -25,6 +25,8 @@ class InverseCurvature {
   double safe() const { return safe_; }
   /// (x, B)ᵀ A⁻¹ (x, B), unsafe by the factor above.
   double form(const Row& x, const Progress& progress) const;
+  /// The same of all rows, several at a time.
+  std::vector<double> forms(const Dataset& rows, const Progress& progress) const;
   /// A⁻¹ v
   std::vector<double> times(const std::vector<double>& v) const;
   /// Of a vector in all columns: vᵀ A⁻¹ v, the same.

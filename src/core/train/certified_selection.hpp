@@ -13,8 +13,9 @@ namespace margin {
 void require_certifiable(const SelectionOptions& options);
 
 /// Trains at more and more lambdas of the interval, until the bounds between them prove what was asked for, or `max_trainings` are
-/// reached; fills the settings, by falling lambda, and the certificate. Throws Error(unsupported) for more than two classes.
+/// reached; fills the settings, by falling lambda, and the certificate. `together`: folds may be at work
+/// at the same time. Throws Error(unsupported) for more than two classes.
 void certify_selection(const Dataset& data, const SelectionOptions& options, const FoldRows& rows, Selection& out,
-                       const Progress& progress, MemoryBudget memory);
+                       bool together, const Progress& progress, MemoryBudget memory);
 
 }  // namespace margin

@@ -343,7 +343,9 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     }
   }
   if (options.certified.has_value())
-    certify_selection(data, options, rows, out, progress, memory);
+    certify_selection(data, options, rows, out,
+                      several_at_once(data, options.grid.front().settings, {1e-6, 1}, memory, progress), progress,
+                      memory);
   else
     out.unfinished = validate(candidates, data, rows, out, progress, memory);
   for (SettingScore& s : out.settings) summarize(s);

@@ -1,0 +1,236 @@
+#include "core/train/certified_fold.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/certificate/ball.hpp"
+#include "core/certificate/curvature_between.hpp"
+#include "core/loss/loss.hpp"
+#include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+#include "core/solvers/solver.hpp"
+#include "core/train/held_out.hpp"
+#include "core/train/train.hpp"
+
+namespace margin {
+
+CertifiedFold::CertifiedFold(const Dataset& data, const FoldRows& rows, std::int32_t f, const Options& options,
+                             const Progress& progress, MemoryBudget& memory)
+    : data_(data),
+      part_(training_rows(data, rows, f)),
+      standardized_(part_, options, progress, memory),
+      settings_(options) {
+  settings_.standardize = false;
+  settings_.given.clear();
+  settings_.lambda = 1;
+  if (options.standardize) {
+    const Standardization& units = standardized_.units();
+    units_ = RowUnits(units.mean, units.deviation);
+    double square = 0;
+    for (std::size_t j = 0; j < units.mean.size(); ++j) square += std::pow(units.mean[j] / units.deviation[j], 2);
+    shift_ = std::sqrt(square);
+  }
+  problem_.emplace(make_problem(standardized_.rows(), settings_, progress));
+  constant_ = problem_->free_intercept ? 1.0 : settings_.intercept ? settings_.intercept_scale : 0.0;
+  smooth_ = knows_curvature(*problem_->loss);
+  bends_ = smooth_ && InverseCurvature::affordable(*problem_, constant_);
+  if (newton_may_go_on(*problem_, settings_)) settings_.solver = "newton";
+  for (std::int64_t i = 0; i < data.rows(); ++i)
+    if (rows.fold[static_cast<std::size_t>(i)] == f) held_.push_back(i);
+  for (const std::int64_t i : held_) weight_ += data.weight(i);
+}
+
+double CertifiedFold::tolerance(double lambda) const {
+  if (smooth_) return 1e-6;
+  return std::clamp(1e-3 * lambda, 1e-10, 1e-5);
+}
+
+double CertifiedFold::working_bytes() const { return bends_ ? CurvatureBetween::bytes(*problem_) : 0; }
+
+void CertifiedFold::keep_dual(double trainings, MemoryBudget& memory) {
+  constexpr double most = 2.5e8;  // bytes
+  const double bytes = smooth_ ? 0 : 8.0 * trainings * static_cast<double>(problem_->rows());
+  keep_dual_ = bytes > 0 && bytes <= most && memory.allows(bytes);
+  if (keep_dual_) memory.use(bytes);
+}
+
+bool CertifiedFold::train_at(double lambda, double given_tolerance, const Neighbour& a, const Neighbour& b,
+                             const std::vector<std::int32_t>& rank, FoldPoint& out, const Progress& progress,
+                             const MemoryBudget& memory) const {
+  Options settings = settings_;
+  settings.lambda = lambda;
+  settings.tolerance = std::min(given_tolerance, tolerance(lambda));
+  settings.dual_weights = keep_dual_;
+  if (a.point != nullptr && a.point->point.has_value()) settings.initial = start(lambda, a, b);
+  const Model model = train(standardized_.rows(), settings, QuietProgress(progress), memory);
+  const std::int32_t d = problem_->dimensions();
+  std::vector<double> weights(static_cast<std::size_t>(d), 0.0), values;
+  for (std::int32_t j = 0; j < model.terms(); ++j)
+    weights[static_cast<std::size_t>(model.feature(j))] = model.weights(0, j);
+  out.intercept = model.intercept.size() > 0 ? model.intercept(0) : 0.0;
+  if (model.dual_point != nullptr)
+    out.point = path_point(lambda, weights.data(), d, out.intercept, constant_, *model.dual_point, model.columns);
+  if (model.dual_weights.has_value())
+    out.dual.assign(model.dual_weights->data(), model.dual_weights->data() + model.dual_weights->size());
+  HeldOut held_out(data_, rank, Metric::accuracy, settings_);
+  for (const std::int64_t i : held_) {
+    const Row x = row(i, values);
+    const double score = dot(x, weights.data()) + out.intercept;
+    held_out.add(i, &score);
+    progress.work(4.0 * x.count + 64);
+  }
+  out.accuracy = held_out.value();
+  return model.status == Status::optimal;
+}
+
+InitialModel CertifiedFold::start(double lambda, const Neighbour& a, const Neighbour& b) const {
+  const bool both = b.point != nullptr && b.point->point.has_value();
+  const double share = both ? std::log(lambda / a.lambda) / std::log(b.lambda / a.lambda) : 0.0;
+  InitialModel out;
+  const auto mix = [&](double one, double other) { return (1 - share) * one + share * other; };
+  const auto d = static_cast<std::size_t>(problem_->dimensions());
+  out.weights.resize(d);
+  for (std::size_t j = 0; j < d; ++j)
+    out.weights[j] = mix(a.point->point->weights[j], both ? b.point->point->weights[j] : 0.0);
+  out.intercept = {mix(a.point->intercept, both ? b.point->intercept : 0.0)};
+  out.dual_weights = a.point->dual;
+  if (both && b.point->dual.size() == a.point->dual.size())
+    for (std::size_t i = 0; i < out.dual_weights.size(); ++i)
+      out.dual_weights[i] = mix(a.point->dual[i], b.point->dual[i]);
+  return out;
+}
+
+/// In the units of the trainings; the numbers are in `values` where those of the data set are others.
+Row CertifiedFold::row(std::int64_t i, std::vector<double>& values) const {
+  const Row x = data_.row(i);
+  if (units_.empty()) return x;
+  return units_.row(FeatureRow{x, data_.dimensions()}, values);
+}
+
+/// A held-out row that is wrong at one end or both.
+struct CertifiedFold::Undecided {
+  std::int64_t row;
+  double sign, share;  ///< of a right score; of the weight of all
+  double at_a, at_b;   ///< scores
+  double rounding;     ///< of a product with a vector of length 1, in the units of the trainings
+  double length;       ///< ≥ ‖(x, B)‖
+};
+
+std::vector<CertifiedFold::Undecided> CertifiedFold::undecided(const FoldPoint& a, const FoldPoint& b,
+                                                               const std::vector<std::int32_t>& rank,
+                                                               const Progress& progress) const {
+  std::vector<Undecided> out;
+  std::vector<double> values;
+  for (const std::int64_t i : held_) {
+    const double c = data_.weight(i) / weight_;
+    if (!(c > 0)) continue;
+    const Row x = row(i, values);
+    const double sign = rank[static_cast<std::size_t>(data_.class_of(i))] == 1 ? 1.0 : -1.0;
+    const auto score = [&](const PathPoint& end) {
+      return dot(x, end.weights.data()) + (constant_ != 0 ? constant_ * end.weights.back() : 0.0);
+    };
+    const double at_a = score(*a.point), at_b = score(*b.point);
+    progress.work(2.0 * x.count + 16);
+    // Most rows are right throughout.
+    if (sign * at_a > 0 && sign * at_b > 0) continue;
+    const double length = std::hypot(norm(x), constant_) * (1 + epsilon * (x.count + 8.0));
+    out.push_back({i, sign, c, at_a, at_b, 32 * epsilon * (x.count + 16.0) * (length + shift_), length});
+  }
+  return out;
+}
+
+WrongShares CertifiedFold::by_balls(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
+                                    const std::vector<std::int32_t>& rank, const Progress& progress) const {
+  const std::size_t ranges = borders.size() - 1;
+  WrongShares out{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
+  if (!a.point.has_value() || !b.point.has_value() || !(weight_ > 0)) return out;
+  const BallBetween ball(*a.point, *b.point);
+  const bool holds = !problem_->free_intercept;
+  std::vector<double> radius(ranges), values;
+  for (std::size_t r = 0; r < ranges; ++r) radius[r] = ball.radius({borders[r], borders[r + 1]});
+  const double size = (a.point->size + b.point->size) * b.point->lambda / a.point->lambda;
+  for (const Undecided& u : undecided(a, b, rank, progress)) {
+    const Row x = row(u.row, values);
+    EndProducts at_a, at_b;
+    if (holds) at_a = products(*a.point, x, constant_), at_b = products(*b.point, x, constant_);
+    for (std::size_t r = 0; r < ranges; ++r) {
+      // By the logarithm of lambda, along which scores are about straight.
+      const auto score = [&](std::size_t border) {
+        const double share = static_cast<double>(border) / static_cast<double>(ranges);
+        return u.sign * ((1 - share) * u.at_a + share * u.at_b);
+      };
+      if (score(r) < 0 && score(r + 1) < 0) out.likely[r] += u.share;
+      if (holds &&
+          ball.highest(at_a, at_b, u.sign, {borders[r], borders[r + 1]}) + radius[r] * u.length + u.rounding * size < 0)
+        out.proven[r] += u.share;
+    }
+    progress.work(4.0 * x.count + 16.0 * static_cast<double>(ranges));
+  }
+  return out;
+}
+
+WrongShares CertifiedFold::by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
+                                        const std::vector<char>& wanted, double close,
+                                        const std::vector<std::int32_t>& rank, const Progress& progress,
+                                        const MemoryBudget& memory) const {
+  const std::size_t ranges = borders.size() - 1;
+  WrongShares out{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
+  if (!bends_ || !a.point.has_value() || !b.point.has_value() || !(weight_ > 0)) return out;
+  bool near_enough = false;
+  {
+    CurvatureBetween curve(*problem_, constant_, *a.point, *b.point, borders, progress);
+    if (curve.proven()) near_enough = follow(curve, undecided(a, b, rank, progress), wanted, close, out, progress);
+  }
+  if (near_enough || ranges < 2) return out;
+  // The curvature of shorter ways is larger.
+  const std::size_t half = ranges / 2;
+  FoldPoint middle;
+  train_at(borders[half], 1, Neighbour{&a, borders.front()}, Neighbour{&b, borders.back()}, rank, middle, progress,
+           memory);
+  for (const bool upper : {false, true}) {
+    const auto part = [&](const auto& of, std::size_t more) {
+      const auto at = of.begin() + static_cast<std::ptrdiff_t>(upper ? half : 0);
+      return std::decay_t<decltype(of)>(at, at + static_cast<std::ptrdiff_t>((upper ? ranges - half : half) + more));
+    };
+    const std::vector<char> open = part(wanted, 0);
+    if (std::find(open.begin(), open.end(), 1) == open.end()) continue;
+    const WrongShares found =
+        by_curvature(upper ? middle : a, upper ? b : middle, part(borders, 1), open, close, rank, progress, memory);
+    for (std::size_t r = 0; r < found.proven.size(); ++r) {
+      double& proven = out.proven[r + (upper ? half : 0)];
+      proven = std::max(proven, found.proven[r]);
+    }
+  }
+  return out;
+}
+
+/// Whether the bounds came close to what can be hoped for.
+bool CertifiedFold::follow(CurvatureBetween& curve, const std::vector<Undecided>& rows, const std::vector<char>& wanted,
+                           double close, WrongShares& out, const Progress& progress) const {
+  const std::size_t ranges = wanted.size();
+  std::vector<CurvatureBetween::Held> held(rows.size());
+  std::vector<double> values;
+  for (std::size_t k = 0; k < rows.size(); ++k) held[k].length = curve.length(row(rows[k].row, values));
+  for (;;) {
+    std::vector<double> proven(ranges, 0.0), likely(ranges, 0.0);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Undecided& u = rows[k];
+      curve.multiply(row(u.row, values), held[k]);
+      for (std::size_t r = 0; r < ranges; ++r) {
+        const auto [centre, reach] = curve.highest(held[k], u.sign, r);
+        if (centre < 0) likely[r] += u.share;
+        if (centre + reach + u.rounding * curve.size() < 0) proven[r] += u.share;
+      }
+      progress.work(16.0 * static_cast<double>(ranges));
+    }
+    double apart = 0;
+    for (std::size_t r = 0; r < ranges; ++r) {
+      out.proven[r] = std::max(out.proven[r], proven[r]);
+      if (wanted[r] != 0) apart = std::max(apart, likely[r] - proven[r]);
+    }
+    if (apart <= close) return true;
+    if (!curve.refine()) return false;
+  }
+}
+
+}  // namespace margin

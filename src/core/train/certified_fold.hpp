@@ -1,0 +1,91 @@
+// One fold of a certified selection: its trainings at any lambda, and which of its held-out rows are certainly wrong at all
+// lambdas of a range.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/certificate/between.hpp"
+#include "core/model/model.hpp"
+#include "core/problem/standardize.hpp"
+#include "core/train/folds.hpp"
+#include "core/train/path.hpp"
+
+namespace margin {
+
+class CurvatureBetween;  // certificate/curvature_between.hpp
+
+/// What a fold found at one lambda.
+struct FoldPoint {
+  std::optional<PathPoint> point;  ///< nothing where its optimum is not bounded
+  std::vector<double> dual;        ///< of its training, where a start needs them
+  std::optional<double> accuracy;
+  double intercept = 0;
+};
+
+/// A training that others start from; null: none.
+struct Neighbour {
+  const FoldPoint* point = nullptr;
+  double lambda = 0;
+};
+
+/// Shares of the held-out rows, range by range.
+struct WrongShares {
+  std::vector<double> proven;  ///< certainly wrong at all lambdas of the range
+  std::vector<double> likely;  ///< what can be hoped for
+};
+
+/// The rows that train for it, in the units of its trainings, and those held out.
+class CertifiedFold {
+ public:
+  CertifiedFold(const Dataset& data, const FoldRows& rows, std::int32_t f, const Options& options,
+                const Progress& progress, MemoryBudget& memory);
+  CertifiedFold(const CertifiedFold&) = delete;
+  CertifiedFold& operator=(const CertifiedFold&) = delete;
+
+  /// From the vectors between those of `a` and `b`. Returns whether the training reached its tolerance.
+  bool train_at(double lambda, double given_tolerance, const Neighbour& a, const Neighbour& b,
+                const std::vector<std::int32_t>& rank, FoldPoint& out, const Progress& progress,
+                const MemoryBudget& memory) const;
+
+  /// Between a and b, by their balls. `borders` of the ranges: from the lambda of a to that of b.
+  WrongShares by_balls(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
+                       const std::vector<std::int32_t>& rank, const Progress& progress) const;
+  /// The same by the curvature of the loss as well, until no range that is `wanted` is further than `close` from what can
+  /// be hoped for.
+  WrongShares by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
+                           const std::vector<char>& wanted, double close, const std::vector<std::int32_t>& rank,
+                           const Progress& progress, const MemoryBudget& memory) const;
+
+  bool bends() const { return bends_; }
+  /// Bytes that the vectors of one training take, and those of one call of by_curvature().
+  double bytes() const { return 16.0 * (problem_->dimensions() + 8); }
+  double working_bytes() const;
+  /// Piecewise linear losses start from dual weights as well, where there is room for those of so many trainings.
+  void keep_dual(double trainings, MemoryBudget& memory);
+
+ private:
+  struct Undecided;
+
+  std::vector<Undecided> undecided(const FoldPoint& a, const FoldPoint& b, const std::vector<std::int32_t>& rank,
+                                   const Progress& progress) const;
+  bool follow(CurvatureBetween& curve, const std::vector<Undecided>& rows, const std::vector<char>& wanted,
+              double close, WrongShares& out, const Progress& progress) const;
+  double tolerance(double lambda) const;
+  Row row(std::int64_t i, std::vector<double>& values) const;
+  InitialModel start(double lambda, const Neighbour& a, const Neighbour& b) const;
+
+  const Dataset& data_;
+  const Dataset part_;
+  const StandardizedRows standardized_;
+  Options settings_;
+  RowUnits units_;
+  double shift_ = 0, constant_ = 0, weight_ = 0;
+  std::optional<Problem> problem_;
+  bool smooth_ = false, bends_ = false, keep_dual_ = false;
+  std::vector<std::int64_t> held_;
+};
+
+}  // namespace margin

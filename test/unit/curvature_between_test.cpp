@@ -1,0 +1,154 @@
+// Score bounds between two lambdas by curvature: against optima in between, of trainings that stop early at the ends.
+#include "core/certificate/curvature_between.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/random.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/problem.hpp"
+#include "core/train/train.hpp"
+
+namespace margin {
+namespace {
+
+Dataset rows_of(Random& random, std::int64_t rows, std::int32_t features, bool sparse) {
+  Dataset data(Dataset::Outcome::classes);
+  data.classes().intern("no", 0);
+  data.classes().intern("yes", 0);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::vector<double> x(static_cast<std::size_t>(features));
+    double score = 0.3;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      if (sparse && random.below(12) > 0) continue;
+      x[j] = (2 * random.uniform() - 1) * (j % 3 == 1 ? 3 : 1);
+      score += x[j] * (j % 2 == 0 ? 1 : -0.7);
+    }
+    const bool yes = (score + random.uniform() - 0.5 > 0) != (random.below(8) == 0);
+    data.append(dense_row(x.data(), features), static_cast<std::int32_t>(yes),
+                0.5 * static_cast<double>(1 + random.below(3)));
+  }
+  return data;
+}
+
+PathPoint trained(const Dataset& data, Options options, double lambda, double tolerance, double constant) {
+  options.lambda = lambda;
+  options.tolerance = tolerance;
+  options.solver = "newton";
+  const Progress progress;
+  const Model model = train(data, options, progress, MemoryBudget{});
+  PathPoint out;
+  out.lambda = lambda;
+  out.weights.assign(static_cast<std::size_t>(data.dimensions()), 0.0);
+  for (std::int32_t j = 0; j < model.terms(); ++j)
+    out.weights[static_cast<std::size_t>(model.feature(j))] = model.weights(0, j);
+  if (constant != 0) out.weights.push_back(model.intercept(0) / constant);
+  return out;
+}
+
+TEST(CurvatureBetween, HoldsTheScoresOfAllOptima) {
+  Random random(3);
+  const Progress progress;
+  std::int64_t wrong = 0, all = 0, proofs = 0, tried = 0;
+  double reaches = 0, moves = 0, refined = 0, before = 0;
+  for (int t = 0; t < 36; ++t) {
+    const auto d = static_cast<std::int32_t>(2 + random.below(20));
+    const Dataset data = rows_of(random, 60 + static_cast<std::int64_t>(random.below(120)), d, t % 4 == 3);
+    Options options;
+    const char* const losses[] = {"logistic", "squared_hinge", "smoothed_hinge"};
+    options.loss = losses[t % 3];
+    options.lambda = 1;
+    const int intercept = static_cast<int>(random.below(3));
+    options.intercept = intercept > 0;
+    double constant = intercept > 0 ? options.intercept_scale : 0;
+    const double low = std::pow(10.0, -4 + 3 * random.uniform()), high = low * (1.2 + 4 * random.uniform());
+    const Problem problem = make_problem(data, options);
+    const double loose = random.below(2) == 0 ? 1e-3 : 1e-6;
+    const PathPoint a = trained(data, options, low, loose, constant), b = trained(data, options, high, loose, constant);
+    constexpr std::size_t ranges = 8;
+    std::vector<double> borders(ranges + 1);
+    for (std::size_t k = 0; k <= ranges; ++k)
+      borders[k] = low * std::pow(high / low, static_cast<double>(k) / static_cast<double>(ranges));
+    borders.back() = high;
+    CurvatureBetween curve(problem, constant, a, b, borders, progress);
+    ++tried;
+    if (!curve.proven()) continue;
+    ++proofs;
+    std::vector<PathPoint> optima;  // at the borders and between
+    for (std::size_t k = 0; k < 2 * ranges; ++k)
+      optima.push_back(trained(
+          data, options, std::min(high, low * std::pow(high / low, (static_cast<double>(k) + 0.37) / (2.0 * ranges))),
+          1e-13, constant));
+    for (int round = 0; round < 3; ++round) {
+      double reach_sum = 0;
+      for (std::int64_t i = 0; i < data.rows(); i += 3) {
+        const Row x = data.row(i);
+        const auto score = [&](const std::vector<double>& w) {
+          return dot(x, w.data()) + (constant != 0 ? constant * w.back() : 0.0);
+        };
+        CurvatureBetween::Held held;
+        held.length = curve.length(x);
+        curve.multiply(x, held);
+        for (const PathPoint& optimum : optima) {
+          std::size_t range = 0;
+          while (borders[range + 1] < optimum.lambda) ++range;
+          for (const double sign : {-1.0, 1.0}) {
+            const auto [centre, reach] = curve.highest(held, sign, range);
+            wrong += sign * score(optimum.weights) > centre + reach + 1e-9 * (1 + curve.size());
+            ++all;
+            reach_sum += reach;
+          }
+          moves += std::fabs(score(a.weights) - score(b.weights));
+        }
+      }
+      if (round == 0) before += reach_sum;
+      reaches += reach_sum;
+      if (!curve.refine()) {
+        refined += reach_sum;
+        break;
+      }
+      if (round == 2) refined += reach_sum;
+    }
+  }
+  EXPECT_EQ(wrong, 0) << "of " << all;
+  EXPECT_GE(3 * proofs, 2 * tried);
+  EXPECT_LT(reaches, moves);         // worth more than what lies between the ends
+  EXPECT_LT(refined, 0.7 * before);  // points between help
+}
+
+TEST(InverseCurvature, FormsOfAllRowsAreThoseOfEach) {
+  Random random(4);
+  const Progress progress;
+  for (const bool sparse : {false, true}) {
+    for (const bool intercept : {false, true}) {
+      const Dataset data = rows_of(random, 45, 21, sparse);
+      Options options;
+      options.loss = "logistic";
+      options.lambda = 1;
+      options.intercept = intercept;
+      const Problem problem = make_problem(data, options);
+      const double constant = intercept ? 2.5 : 0;
+      const InverseCurvature inverse(
+          problem, 0.01, constant, true, [](std::int64_t i, const Row&) { return 0.1 + static_cast<double>(i % 3); },
+          progress);
+      ASSERT_TRUE(inverse.usable());
+      const std::vector<double> forms = inverse.forms(data, progress);
+      for (std::int64_t i = 0; i < data.rows(); ++i) {
+        const Row x = data.row(i);
+        std::vector<double> whole(21 + (intercept ? 1 : 0), 0.0);
+        for (std::int32_t k = 0; k < x.count; ++k)
+          whole[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)] = x.value(k);
+        if (intercept) whole.back() = constant;
+        const double direct = inverse.form(whole);
+        EXPECT_NEAR(forms[static_cast<std::size_t>(i)], direct, 1e-12 * direct);
+        EXPECT_NEAR(inverse.form(x, progress), direct, 1e-12 * direct);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace margin
