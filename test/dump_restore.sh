@@ -28,7 +28,11 @@ upgrade_cluster() {
   if grep -q no-data-checksums <<<"$("$bin/initdb" --help)"; then checksums=--no-data-checksums; fi # 18 would have them, the old one has none
   as_server "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C --no-sync $checksums >/dev/null
   (cd "$(dirname "$data")" && as_server env LD_LIBRARY_PATH="$from/needed" "$bin/pg_upgrade" -b "$old" -B "$bin" -d "$from/data" -D "$data" -U postgres -s "$socket") >"$scratch/pg_upgrade.log" 2>&1 ||
-    { tail -n 20 "$scratch/pg_upgrade.log" >&2; die 'pg_upgrade failed'; }
+    {
+      tail -n 20 "$scratch/pg_upgrade.log" >&2
+      find "$data/pg_upgrade_output.d" -name '*.log' -exec grep -hE 'ERROR|error:|FATAL' {} + >&2 || true
+      die 'pg_upgrade failed'
+    }
   printf "listen_addresses = ''\nunix_socket_directories = '%s'\nfsync = off\n" "$socket" | as_server tee -a "$data/postgresql.conf" >/dev/null
   as_server "$bin/pg_ctl" -D "$data" -l "$data/../log" -w start >/dev/null || { cat "$data/../log" >&2; die 'the upgraded cluster did not start'; }
 }

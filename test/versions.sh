@@ -138,6 +138,7 @@ moves() {
   cp -a "$cluster" "$place_of_all/$1/margin/kept-cluster"
   there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh upgrade /margin/kept-cluster 2>&1 | tee "$place_of_all/$1.upgrade.log" | tail -n 1) || true
   upgraded=differs
+  if [[ $there == *'pg_upgrade failed' ]]; then upgraded='does not finish'; fi
   if [[ $here == digest:* && $here == "$there" ]]; then upgraded='as before'; else printf '# %s\n' "$here" "$there"; fi
 }
 # debian SUITE [libc++]: its own server and pgvector; its g++, or its clang++ with the library of LLVM, which has what is needed
