@@ -905,6 +905,10 @@ CREATE FUNCTION margin_from_libsvm(document text, lambda float8, options jsonb D
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_from_libsvm(text, float8, jsonb) IS 'the model in a model file of LIBSVM, not proven; lambda is 1/(C n)';
 
+CREATE FUNCTION margin_from_pmml(document text, loss text, lambda float8, feature_names text[] DEFAULT NULL, options jsonb DEFAULT '{}') RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_from_pmml(text, text, float8, text[], jsonb) IS 'the linear model in a PMML document as margin_pmml writes it, not proven; the loss and lambda are not in it';
+
 CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text, OUT options text, OUT reports text) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
 COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name, the options that not all of them read, and the names that their models report';

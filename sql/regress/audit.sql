@@ -1,4 +1,5 @@
--- Models of other programs, and how far from the optimum any model is: margin_model_from, margin_from_liblinear, margin_from_libsvm, margin_audit.
+-- Models of other programs, and how far from the optimum any model is: margin_model_from, margin_from_liblinear, margin_from_libsvm,
+-- margin_from_pmml, margin_audit.
 CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE message text; hint text;
 BEGIN
@@ -94,6 +95,32 @@ CREATE FUNCTION pg_temp.broken_machine(name text, was text, becomes text) RETURN
 SELECT pg_temp.broken_machine(name, was, becomes) FROM (VALUES ('linear', 'c_svc', 'nu_svc'), ('linear', 'kernel_type linear', 'kernel_type sigmoid'), ('linear', 'nr_class 2', 'nr_class 3'),
   ('linear', '3:2', '3:x'), ('linear', '1:1 3:2', '3:1 3:2'), ('linear', 'total_sv 2', 'total_sv 3'), ('linear', 'total_sv 2', 'total_sv 1'), ('linear', 'rho 0.25', 'rho'),
   ('linear', 'label 1 -1', 'label 1'), ('rbf', 'gamma 0.5', ''), ('rbf', 'gamma 0.5', 'gamma -1'), ('polynomial', 'degree 2', 'degree 2.5'), ('linear', '-0.5 2:4', 'x 2:4')) AS v(name, was, becomes);
+-- PMML: every bit comes back, of one row of weights and of several, of classes, numbers and counts, by names too.
+CREATE TEMP TABLE written AS
+  SELECT 'classes' AS name, train_margin(c, x, margin_options(lambda => 0.01, loss => 'logistic')) AS m FROM d
+  UNION ALL SELECT 'two', train_margin(y, x, margin_options(lambda => 0.01, loss => 'hinge')) FROM d
+  UNION ALL SELECT 'numbers', train_margin(t, x, margin_options(lambda => 0.01, loss => 'quantile', quantile => 0.7)) FROM d
+  UNION ALL SELECT 'counts', train_margin(c, x, margin_options(lambda => 0.01, loss => 'poisson')) FROM d
+  UNION ALL SELECT 'wide', train_margin(y, margin_sparse(ARRAY[2, 70, 900], x, 1000), margin_options(lambda => 0.01, loss => 'squared_hinge')) FROM d
+  UNION ALL SELECT 'made', margin_model_from('{0,-0,5e-324}', '{-0}', '{no,<&>}', 'hinge', 0.5);
+SELECT name, (b).weights::text = (m).weights::text AS weights, (b).intercept::text = (m).intercept::text AS intercept, (b).classes IS NOT DISTINCT FROM (m).classes AS classes,
+       (b).columns IS NOT DISTINCT FROM (m).columns AS columns, coalesce((m).dimensions, 3) = (b).dimensions AS dimensions, (b).loss, (b).lambda, (b).status IS NULL AS unproven
+  FROM written, LATERAL (SELECT margin_from_pmml(margin_pmml(m), (m).loss, (m).lambda, CASE WHEN name = 'wide' THEN ARRAY(SELECT 'x' || j FROM generate_series(1, 1000) AS j) END) AS b OFFSET 0) AS s ORDER BY name;
+SELECT name, margin_predict(b, '{0.5,-1,3}'::float8[]) = margin_predict(m, '{0.5,-1,3}'::float8[]) AS predicts, (b).weights = (m).weights AS weights
+  FROM written, LATERAL (SELECT margin_from_pmml(margin_pmml(m, '{"b <",a,"&"}'), (m).loss, (m).lambda) AS b OFFSET 0) AS s WHERE name <> 'wide' ORDER BY name;
+SELECT (margin_from_pmml(margin_pmml(m, '{c,a,b}'), 'hinge', 1, '{a,b,c,d}')).columns, (margin_from_pmml(margin_pmml(m), 'hinge', 1, options => '{"intercept": "free"}')).options
+  FROM (SELECT margin_model_from('{1,2,3}', '{0}', '{no,yes}', 'hinge', 0.5) AS m OFFSET 0) AS s;
+SELECT (margin_audit(b, y, x)).gap = (margin_audit(m, y, x)).gap AS audited FROM written, d, LATERAL (SELECT margin_from_pmml(margin_pmml(m), 'hinge', 0.01) AS b) AS s WHERE name = 'two' GROUP BY m, b;
+CREATE FUNCTION pg_temp.broken_pmml(was text, becomes text) RETURNS text LANGUAGE sql AS $$
+  SELECT pg_temp.error_of(format('SELECT margin_from_pmml(%L, ''hinge'', 0.01)', replace(margin_pmml(margin_model_from('{1,2,3}', '{0}', '{no,yes}', 'hinge', 0.5)), was, becomes))) $$;
+SELECT pg_temp.broken_pmml(was, becomes) FROM (VALUES ('coefficient="2"', 'coefficient="2,0"'), ('coefficient="2"', 'coefficient="1e999"'), ('coefficient="2"', ''), ('name="x2" coefficient', 'name="x3" coefficient'),
+  ('name="x2" coefficient', 'name="x4" coefficient'), ('</RegressionTable>', '</Table>'), ('</RegressionTable>', '</RegressionTable>,'), ('<Header>', '<!DOCTYPE lolz><Header>'), ('<Header>', repeat('<a>', 70)),
+  ('</PMML>', ''), ('</PMML>', '</PMML><PMML/>'), ('version="4.4"', 'version="5"'), ('softmax', 'probit'), ('<NumericPredictor name="x1" coefficient="1"/>', '<CategoricalPredictor name="x1" value="a" coefficient="1"/>'),
+  ('intercept="0" targetCategory="no"', 'intercept="1" targetCategory="no"'), ('numberOfFields="4"', 'numberOfFields="5"'), ('no', '&no;')) AS v(was, becomes);
+SELECT pg_temp.error_of(format('SELECT margin_from_pmml(%L, %s)', margin_pmml(m), arguments)) FROM (SELECT margin_model_from('{1,2,3}', '{0}', '{no,yes}', 'hinge', 0.5) AS m OFFSET 0) AS s,
+  unnest(ARRAY[$$'squared', 1$$, $$'hinges', 1$$, $$NULL, 1$$, $$'hinge', 0$$, $$'hinge', NULL$$, $$'hinge', 1, '{a,b}'$$, $$'hinge', 1, '{}'$$, $$'hinge', 1, '{x1,x2,x3,x3}'$$, $$'hinge', 1, '{x1,x2,NULL}'$$,
+    $$'hinge', 1, NULL, '{"loss": "logistic"}'$$, $$'one_class', 1$$, $$'poisson', 1$$]) AS arguments;
+SELECT pg_temp.error_of($$SELECT margin_from_pmml('', 'hinge', 1)$$) AS nothing, margin_from_pmml(NULL, 'hinge', 1) IS NULL AS none;
 -- What an audit is not of, and what a model from weights must be.
 SELECT pg_temp.error_of($$SELECT margin_audit(margin_from_libsvm(body, 0.01), y, x) FROM machines, d WHERE name = 'rbf'$$);
 SELECT pg_temp.error_of($$SELECT margin_audit((SELECT train_margin(y, x) FROM d WHERE i < 3), y, x) FROM d$$);

@@ -22,6 +22,15 @@ STRANGERS = ["NULL", "1", "'x'", "now()", "'{1,2,3}'::int[]", "'{a,b}'::text[]",
              "int4range(1,5)", "'2021-07-01'::date", "NULL::text", "NULL::float8[]", "NULL::record", "'1'::xml", "'{1,2}'::oid[]",
              "'{{{1}}}'::real[]", "'1 2'::int2vector", "'{}'::margin_sparse[]", "tid '(1,2)'", "'a'::tsvector", "repeat('1', 400)::numeric"]
 
+# As margin_pmml writes it.
+PMML = """<?xml version="1.0"?>
+<PMML version="4.4" xmlns="http://www.dmg.org/PMML-4_4"><Header><Application name="margin" version="1"/></Header>
+<DataDictionary numberOfFields="3"><DataField name="x1" optype="continuous" dataType="double"/><DataField name="x2" optype="continuous" dataType="double"/>
+<DataField name="target" optype="categorical" dataType="string"><Value value="a"/><Value value="b"/></DataField></DataDictionary>
+<RegressionModel functionName="classification" normalizationMethod="softmax"><MiningSchema><MiningField name="x1"/><MiningField name="x2"/>
+<MiningField name="target" usageType="target"/></MiningSchema><RegressionTable intercept="0.5" targetCategory="b"><NumericPredictor name="x1" coefficient="-1e-3"/>
+</RegressionTable><RegressionTable intercept="0" targetCategory="a"/></RegressionModel></PMML>"""
+
 
 class Statements:
     """Draws statements; `functions`, `attributes`, `models` and `scans` come from the catalogue and the tables of sql.py."""
@@ -245,15 +254,16 @@ class Statements:
         return "(%s)::%s" % (text, type_name)
 
     def document(self):
-        """A model file of another program, with some of its bytes replaced."""
+        """A model file of another program, or PMML, with some of its bytes replaced."""
         text = self.pick(["solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5\n-1\n2\n",
                           "solver_type L2R_L2LOSS_SVC\nnr_class 3\nlabel 2 0 1\nnr_feature 1\nbias -1\nw\n1 2 3\n",
                           "solver_type L2R_L1LOSS_SVR_DUAL\nnr_class 2\nnr_feature 2\nbias 2\nw\n1\n2\n3\n",
                           "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n0.5 1:1 3:2\n-0.5 2:4\n",
-                          "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -3\nSV\n0.5 1:1 3:2\n"])
+                          "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -3\nSV\n0.5 1:1 3:2\n",
+                          PMML, PMML.replace("classification", "regression").replace("softmax", "none").replace("categorical", "continuous").replace('<RegressionTable intercept="0" targetCategory="a"/>', "")])
         for _ in range(self.pick([0, 0, 1, 1, 2, 5])):
             at = self.random.randrange(len(text))
-            text = text[:at] + self.pick(["", "-", "9", " ", "\n", "e", ":", "1e999", "nan", "2147483647", text[at:at + 9] * 2]) + text[at + 1:]
+            text = text[:at] + self.pick(["", "-", "9", " ", "\n", "e", ":", "<", "/>", "&#9;", "1e999", "nan", "2147483647", text[at:at + 9] * 2]) + text[at + 1:]
         return "NULL" if self.chance(0.02) else self.quoted(text)
 
     def query(self):

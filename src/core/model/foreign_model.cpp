@@ -164,15 +164,18 @@ Labels read_labels(Lines& lines, std::int64_t classes) {
   return {std::move(labels), std::move(order)};
 }
 
-/// `rows` × `columns` weights, one row per class for more than two; `classes`: none for a regression.
-struct GivenWeights {
-  std::vector<double> values;
-  std::size_t rows = 0, columns = 0;
-};
+}  // namespace
 
-Value::Object model_of_weights(const GivenWeights& weights, const std::vector<double>& intercept,
-                               const std::vector<std::string>& classes, const std::string& loss, double lambda,
-                               Value::Object options) {
+Value::Object foreign_options(Value::Object options, const std::string& loss, double lambda) {
+  require_lambda(lambda);
+  tell(options, "loss", Value{loss});
+  tell(options, "lambda", Value{lambda});
+  return options;
+}
+
+Value::Object foreign_model(const GivenWeights& weights, const std::vector<double>& intercept,
+                            const std::vector<std::string>& classes, const std::string& loss, double lambda,
+                            Value::Object options) {
   Value::Object model;
   Value::Array rows;
   const std::size_t columns = weights.columns;
@@ -193,15 +196,6 @@ Value::Object model_of_weights(const GivenWeights& weights, const std::vector<do
   for (const std::string& name : classes) names.push_back(Value{name});
   model["classes"] = Value{std::move(names)};
   return model;
-}
-
-}  // namespace
-
-Value::Object foreign_options(Value::Object options, const std::string& loss, double lambda) {
-  require_lambda(lambda);
-  tell(options, "loss", Value{loss});
-  tell(options, "lambda", Value{lambda});
-  return options;
 }
 
 Value::Object liblinear_model(std::string_view document, double lambda, Value::Object options,
@@ -282,7 +276,7 @@ Value::Object liblinear_model(std::string_view document, double lambda, Value::O
   } else {
     tell(options, "intercept", Value{false});
   }
-  return model_of_weights(w, sorted_intercept, names, type->loss, lambda, std::move(options));
+  return foreign_model(w, sorted_intercept, names, type->loss, lambda, std::move(options));
 }
 
 Value::Object libsvm_model(std::string_view document, double lambda, Value::Object options, const Progress& progress) {
@@ -363,7 +357,7 @@ Value::Object libsvm_model(std::string_view document, double lambda, Value::Obje
     w.values.assign(w.columns, 0.0);
     for (std::size_t s = 0; s < rows.size(); ++s) add(coefficients[s], view(rows[s], 0), w.values.data());
     tell(options, "intercept", Value{std::string("free")});
-    return model_of_weights(w, {-sign * rho}, names, loss, lambda, std::move(options));
+    return foreign_model(w, {-sign * rho}, names, loss, lambda, std::move(options));
   }
   w.columns = coefficients.size();
   w.values = std::move(coefficients);
@@ -380,7 +374,7 @@ Value::Object libsvm_model(std::string_view document, double lambda, Value::Obje
     tell(options, name, found->second);
   }
   tell(options, "kernel", Value{kernel});
-  Value::Object model = model_of_weights(w, {-sign * rho}, names, loss, lambda, std::move(options));
+  Value::Object model = foreign_model(w, {-sign * rho}, names, loss, lambda, std::move(options));
   model["kernel"].data = kernel;
   model["kernel_parameters"] = Value{std::move(own)};
   model["sparse_support_vectors"] = Value{std::move(texts)};

@@ -1,7 +1,9 @@
 // Models of other programs as the attributes of a margin_model: weights without a proof.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/progress.hpp"
 #include "core/options/options.hpp"
@@ -22,5 +24,16 @@ Value::Object libsvm_model(std::string_view document, double lambda, Value::Obje
 /// The options of a model from elsewhere: those given, with its loss and its lambda. Throws Error(invalid_option): a lambda
 /// that is not above 0, options that say another thing.
 Value::Object foreign_options(Value::Object options, const std::string& loss, double lambda);
+
+/// `rows` × `columns` weights: one row, or one per class of more than two.
+struct GivenWeights {
+  std::vector<double> values;
+  std::size_t rows = 0, columns = 0;
+};
+
+/// A soft margin of these weights, with one intercept for each row; `classes`: none for a regression. Throws as foreign_options.
+Value::Object foreign_model(const GivenWeights& weights, const std::vector<double>& intercept,
+                            const std::vector<std::string>& classes, const std::string& loss, double lambda,
+                            Value::Object options);
 
 }  // namespace margin

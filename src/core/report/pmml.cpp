@@ -1,6 +1,7 @@
 #include "core/report/pmml.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <unordered_set>
 
 #include "core/base/error.hpp"
@@ -144,7 +145,7 @@ std::string table(const Model& m, std::int32_t output, const std::string* catego
   text += ">\n";
   for (std::int32_t j = 0; j < m.terms(); ++j) {
     const double w = m.weights(output, j);
-    if (w != 0) text += predictor(m, j, w, names);
+    if (w != 0 || std::signbit(w)) text += predictor(m, j, w, names);  // read back, a lost sign would be another weight
   }
   return text + "    </RegressionTable>\n";
 }

@@ -1,9 +1,11 @@
-// Models of other programs: margin_model_from, margin_from_liblinear, margin_from_libsvm. None has a proof: margin_audit
-// finds one.
+// Models of other programs: margin_model_from, margin_from_liblinear, margin_from_libsvm, margin_from_pmml. None has a proof:
+// margin_audit finds one.
 #include "core/model/foreign_model.hpp"
 
+#include "core/model/pmml_model.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
+#include "pg/values/feature_names.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
 
@@ -17,6 +19,12 @@ Value::Object options_of(FunctionCallInfo fcinfo, int at) {
 std::string text_of(Datum datum) {
   const auto* packed = backend([=] { return DatumGetTextPP(datum); });
   return {VARDATA_ANY(packed), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed))};
+}
+
+std::string loss_of(FunctionCallInfo fcinfo, int at) {
+  if (PG_ARGISNULL(at))
+    throw Error(ErrorKind::null_value, "the loss is NULL, expected a name", "SELECT name FROM margin_losses()");
+  return text_of(PG_GETARG_DATUM(at));
 }
 
 double lambda_of(FunctionCallInfo fcinfo, int at) {
@@ -44,13 +52,23 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_from_liblinear) { return read_document(fcinfo, margin::liblinear_model); }
 MARGIN_FUNCTION(margin_from_libsvm) { return read_document(fcinfo, margin::libsvm_model); }
 
+/// (document, loss, lambda, feature_names, options)
+MARGIN_FUNCTION(margin_from_pmml) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const InterruptProgress progress;
+  const std::string document = text_of(PG_GETARG_DATUM(0));
+  margin::BesidePmml beside;
+  beside.loss = loss_of(fcinfo, 1);
+  beside.lambda = lambda_of(fcinfo, 2);
+  if (!PG_ARGISNULL(3)) beside.feature_names = feature_names(PG_GETARG_DATUM(3));
+  beside.options = options_of(fcinfo, 4);
+  return model_from_attributes(fcinfo, margin::pmml_model(document, std::move(beside), progress));
+}
+
 /// (weights, intercept, classes, loss, lambda, options)
 MARGIN_FUNCTION(margin_model_from) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  if (PG_ARGISNULL(3))
-    throw margin::Error(margin::ErrorKind::null_value, "the loss is NULL, expected a name",
-                        "SELECT name FROM margin_losses()");
-  const std::string loss = text_of(PG_GETARG_DATUM(3));
+  const std::string loss = loss_of(fcinfo, 3);
   const double lambda = lambda_of(fcinfo, 4);
   CompositeBuilder out(fcinfo);
   out.set("weights", FLOAT8ARRAYOID, PG_GETARG_DATUM(0));

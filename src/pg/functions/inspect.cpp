@@ -6,6 +6,7 @@
 #include "core/model/model_ball.hpp"
 #include "core/report/charts.hpp"
 #include "core/report/pmml.hpp"
+#include "pg/values/feature_names.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
 #include "pg/values/result_set.hpp"
@@ -32,21 +33,6 @@ void require_linear(const Model& model, const char* function) {
       ErrorKind::unsupported, "a model with a kernel has no weights on features",
       "Its support vectors are in the attributes support_vectors and sparse_support_vectors, their coefficients in "
       "weights; margin_to_json exports all of it.");
-}
-
-std::vector<std::string> feature_names(Datum array) {
-  const Texts texts = text_elements(array);
-  if (texts.dimensions > 1) throw Error(ErrorKind::wrong_dimensions, "feature_names must be a one-dimensional array");
-  std::vector<std::string> names;
-  for (const auto& text : texts.values) {
-    if (!text.has_value())
-      throw Error(ErrorKind::null_value, "the name of feature " + std::to_string(names.size() + 1) + " is NULL");
-    names.push_back(*text);
-  }
-  if (names.empty())
-    throw Error(ErrorKind::wrong_dimensions, "feature_names is empty",
-                "Give one name for each feature, or leave the argument out.");
-  return names;
 }
 
 }  // namespace

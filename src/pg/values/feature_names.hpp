@@ -1,0 +1,14 @@
+// The argument feature_names of margin_pmml and margin_from_pmml.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pg/server/postgres.hpp"
+
+namespace margin::pg {
+
+/// The elements of a text[] that is not NULL. Throws Error: wrong_dimensions (none, or more than one dimension), null_value.
+std::vector<std::string> feature_names(Datum array);
+
+}  // namespace margin::pg
