@@ -22,7 +22,7 @@ CREATE TEMP TABLE audits AS SELECT loss, kind, best, margin_audit(model, y, x) A
   FROM m, LATERAL (VALUES ('best', best), ('early', early), ('given', margin_model_from('{1,0.1,-0.1}', '{0.2}', '{-1,1}', loss, 0.01))) AS o(kind, model), d GROUP BY loss, kind, best, model;
 SELECT loss, kind, (a).rows, (a).errors = (v).errors AS errors, (a).dual <= (best).primal AND (a).primal >= (best).dual AS holds,
        abs((a).primal / (v).primal - 1) < 1e-12 AS primal, (a).gap = (a).primal - (a).dual AS gap, (a).lambda,
-       CASE WHEN kind = 'best' AND loss <> 'hinge' THEN (a).relative_gap < 1e-6 WHEN kind = 'early' THEN (a).relative_gap > 1e-6 END AS width,
+       CASE WHEN kind = 'best' THEN (a).relative_gap < CASE loss WHEN 'hinge' THEN 0.01 ELSE 1e-6 END WHEN kind = 'early' THEN (a).relative_gap > 1e-6 END AS width,
        (a).best_gap <= (a).gap AS best_gap FROM audits ORDER BY 1, 2;
 -- The model's own lambda, where it is the best, is found again.
 SELECT loss, round((a).best_lambda::numeric, 4) AS best_lambda

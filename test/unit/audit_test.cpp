@@ -107,6 +107,51 @@ TEST(Audit, HoldsTheOptimum) {
   EXPECT_GT(proven, checked / 2);
 }
 
+/// Near the optimum of a loss with kinks the audit finds the dual values that scores do not tell.
+TEST(Audit, IsTightForKinkedLosses) {
+  Random random(23);
+  const Progress progress;
+  std::vector<double> slack;
+  int near = 0;
+  for (int number = 0; number < 48; ++number) {
+    const char* const losses[] = {"hinge", "absolute", "epsilon_insensitive", "quantile"};
+    Trial t;
+    t.options.loss = losses[number % 4];
+    t.classes = !is_regression_loss(t.options.loss);
+    t.options.lambda = std::pow(10.0, -1 - 2 * random.uniform());
+    const int intercept = number / 4 % 3;
+    t.options.intercept = intercept > 0;
+    t.options.intercept_form = intercept == 1 ? InterceptForm::free : InterceptForm::penalized;
+    t.table.x.clear();
+    const int n = number == 0 ? 6000 : 200;  // the first has more rows than are kept
+    for (int i = 0; i < n; ++i) {
+      std::vector<double> x(4);
+      for (double& v : x) v = normal(random);
+      const double signal = x[0] - 0.5 * x[1] + 0.3 + normal(random);
+      t.table.y.push_back(t.classes ? (signal > 0 ? 1 : 0) : signal);
+      t.table.x.push_back(std::move(x));
+      if (number % 5 == 0) t.table.weight.push_back(1 + i % 3);
+    }
+    const Dataset data = make_dataset(t.table, t.classes, 2);
+    const Model model = trained(data, t.options, 1e-9, 5000);
+    ModelAudit audit(model, t.options, {});
+    add_rows(audit, model, t, 0, 1);
+    const AuditFigures found = audit.result(progress);
+    EXPECT_LE(found.found.dual, model.certificate.upper) << t.options.loss << ", trial " << number;
+    EXPECT_GE(found.found.primal, model.certificate.lower) << t.options.loss << ", trial " << number;
+    slack.push_back(found.found.gap() / found.found.primal);
+    EXPECT_LT(slack.back(), 0.01) << t.options.loss << ", intercept " << intercept << ", trial " << number;
+    ASSERT_TRUE(found.best.has_value());
+    // Another lambda may have a smaller gap by chance, seldom one far away.
+    near += std::fabs(std::log10(found.best->lambda / *t.options.lambda)) < 0.5;
+  }
+  std::sort(slack.begin(), slack.end());
+  RecordProperty("median_of_kinked_losses", std::to_string(slack[slack.size() / 2]));
+  RecordProperty("best_lambda_near", near);
+  EXPECT_LT(slack[slack.size() / 2], 1e-3);
+  EXPECT_GT(near, 36);
+}
+
 TEST(Audit, AddsUpFromParts) {
   Random random(5);
   const Progress progress;

@@ -11,8 +11,9 @@ namespace margin {
 
 namespace {
 
-constexpr double most_columns = 512;            // of a Newton step
-constexpr double most_matrix_values = 1 << 23;  // of all of them
+constexpr double most_columns = 512;                                                   // of a Newton step
+constexpr double most_matrix_values = 1 << 23;                                         // of all of them
+constexpr std::size_t most_kept_rows = 4096, most_kept_values = std::size_t{1} << 18;  // of all outputs
 
 /// Of losses that h can be read off at the ends of an interval: φ'' rises, falls, or does the one and then the other.
 bool has_curvature(const Loss& loss) {
@@ -51,13 +52,8 @@ void RowSum::widen(std::int32_t dimensions) {
   }
 }
 
-DualCurve::DualCurve(std::size_t of, double gamma, double reach, std::size_t features, double constant)
-    : smoothing(of),
-      width(gamma),
-      tau(reach),
-      block(features, constant),
-      hessian(features + (constant != 0 ? 1 : 0)),
-      offset(hessian.size(), 0.0) {}
+DualCurve::DualCurve(double reach, std::size_t features, double constant)
+    : tau(reach), block(features, constant), hessian(features + (constant != 0 ? 1 : 0)) {}
 
 Audit::Audit(const Objective& objective, const double* weights, const double* intercept, bool curves)
     : objective_(objective), weights_(weights), intercept_(intercept), primal_(objective, weights, intercept, false) {
@@ -69,14 +65,8 @@ Audit::Audit(const Objective& objective, const double* weights, const double* in
   coefficients_.resize(k);
   duals_.resize(widths_.size());
   for (std::size_t o = 0; o < k; ++o) norms_.push_back(lp_norm(weights + o * d, objective.dimensions, 2));
-  std::vector<std::pair<std::size_t, double>> steps;  // smoothing, τ
-  if (has_curvature(loss)) {
-    steps = {{0, 0.2}};
-    if (loss.name() == "squared") steps = {{0, infinity}};
-  } else if (!loss.smooth()) {
-    for (std::size_t s = 1; s < widths_.size(); ++s)
-      if (s != 4) steps.emplace_back(s, widths_[s] / 4);
-  }
+  std::vector<double> steps;  // τ
+  if (has_curvature(loss)) steps = {loss.name() == "squared" ? infinity : 0.2};
   const double values = static_cast<double>(columns() * columns() * steps.size() * k);
   const bool quadratic = objective.l1_ratio == 0 && !objective.positive;
   if (!curves || !quadratic || static_cast<double>(columns()) > most_columns || values > most_matrix_values)
@@ -84,11 +74,13 @@ Audit::Audit(const Objective& objective, const double* weights, const double* in
   if (!steps.empty()) largest_.assign(d, 0.0);
   const double constant = objective.free_intercept ? 1.0 : objective.constant_feature();
   for (std::size_t o = 0; o < k; ++o) {
-    Output& output = outputs_.emplace_back();
+    const bool keeps = !loss.smooth() && quadratic;
+    outputs_.push_back({{}, {keeps ? most_kept_rows / k + 1 : 0, keeps ? most_kept_values / k + 1 : 0}, {}});
+    Output& output = outputs_.back();
     output.sides.reserve(2 * widths_.size());
     for (std::size_t s = 0; s < 2 * widths_.size(); ++s) output.sides.emplace_back(objective.dimensions);
     output.curves.reserve(steps.size());
-    for (const auto& [s, tau] : steps) output.curves.emplace_back(s, widths_[s], tau, d, constant);
+    for (const double tau : steps) output.curves.emplace_back(tau, d, constant);
   }
 }
 
@@ -101,7 +93,7 @@ std::size_t Audit::columns() const {
 double Audit::bytes() const {
   double bytes = 0;
   for (const Output& o : outputs_) {
-    bytes += 16.0 * static_cast<double>(o.sides.size()) * objective_.dimensions;
+    bytes += 16.0 * static_cast<double>(o.sides.size()) * objective_.dimensions + o.kept.bytes();
     bytes +=
         static_cast<double>(o.curves.size()) *
         (SymmetricMatrix::bytes(columns()) + 8.0 * static_cast<double>(columns() * (GramBlock::rows_per_block + 1)));
@@ -156,41 +148,35 @@ void Audit::add_dual(Output& output, const CheckedRow& row, double norm, double 
       side.coefficient.add(c * own);
     }
   }
+  if (!loss.smooth()) {
+    const double away = loss.slack(u, y, loss.project(-loss.derivative(u, y), y)) / (length + 1e-300);
+    if (output.kept.wants(away)) output.kept.add(row.x, {away, c, y, duals_[0], norm, 0, 0});
+  }
   for (DualCurve& curve : output.curves)
-    if (rounding <= 1e-8 * std::min(1.0, curve.tau)) add_curve(curve, row, norm, u, y, duals_[curve.smoothing]);
+    if (rounding <= 1e-8 * std::min(1.0, curve.tau)) add_curve(curve, row, norm, u, y);
 }
 
-/// ≤ φ'' of the loss, or of its envelope, within τ of u.
+/// ≤ φ'' within τ of u.
 double Audit::least_curvature(const DualCurve& curve, double u, double y) const {
   const Loss& loss = *objective_.loss;
   constexpr double safe = 1 - 1e-7;
-  if (curve.width == 0) {
-    if (!(curve.tau < infinity)) return loss.second_derivative(u, y) * safe;
-    return std::min(loss.second_derivative(u - curve.tau, y), loss.second_derivative(u + curve.tau, y)) * safe;
-  }
-  // The envelope of a piecewise linear loss has φ'' = 1/γ or 0: it is 1/γ throughout where a falls by 2τ/γ.
-  const double fall =
-      loss.dual_step(u - curve.tau, y, 0, curve.width) - loss.dual_step(u + curve.tau, y, 0, curve.width);
-  return fall >= 2 * curve.tau / curve.width * (1 - 1e-9) ? safe / curve.width : 0.0;
+  if (!(curve.tau < infinity)) return loss.second_derivative(u, y) * safe;
+  return std::min(loss.second_derivative(u - curve.tau, y), loss.second_derivative(u + curve.tau, y)) * safe;
 }
 
-void Audit::add_curve(DualCurve& curve, const CheckedRow& row, double norm, double u, double y, double a) {
+void Audit::add_curve(DualCurve& curve, const CheckedRow& row, double norm, double u, double y) {
   const double h = least_curvature(curve, u, y) * row.loss_weight;
   if (!(h > 0) || !std::isfinite(h)) return;
   const double constant = curve.hessian.size() > static_cast<std::size_t>(objective_.dimensions)
                               ? (objective_.free_intercept ? 1.0 : objective_.constant_feature())
                               : 0.0;
-  const double length = norm + constant, pull = h * curve.width * a;
+  const double length = norm + constant;
   static const Progress quiet;
   curve.block.add(row.x, h, 1.0, curve.hessian, quiet);
-  if (pull != 0) {
-    margin::add(pull, row.x, curve.offset.data());
-    if (constant != 0) curve.offset.back() += pull * constant;
-  }
   curve.mass += h;
   curve.size += h * length;
   curve.square += h * length * length;
-  curve.scores += h * (std::fabs(u) + curve.width * std::fabs(a) + std::fabs(y));
+  curve.scores += h * (std::fabs(u) + std::fabs(y));
   ++curve.rows;
 }
 
@@ -257,7 +243,6 @@ void visit(Outputs& outputs, std::vector<double>& largest, Visitor& visitor) {
       auto rows = static_cast<double>(curve.rows);
       visitor.number(rows);
       curve.rows = static_cast<std::int64_t>(rows);
-      for (double& v : curve.offset) visitor.number(v);
       for (std::size_t j = 0; j < curve.hessian.size(); ++j)
         for (std::size_t i = j; i < curve.hessian.size(); ++i) visitor.number(curve.hessian.row(j)[i]);
     }
@@ -275,6 +260,12 @@ std::vector<double> Audit::state() const {
   Writer writer{all};
   std::vector<double> largest = largest_;
   visit(outputs_, largest, writer);
+  for (const Output& output : outputs_) {
+    const std::size_t at = all.size();
+    all.push_back(0);
+    output.kept.write(all);
+    all[at] = static_cast<double>(all.size() - at - 1);
+  }
   return all;
 }
 
@@ -288,9 +279,18 @@ bool Audit::merge(const std::vector<double>& s, const std::vector<std::int32_t>*
   std::size_t size = head + largest_.size();
   for (const Output& o : outputs_) {
     size += o.sides.size() * (8 + static_cast<std::size_t>(other));
-    for (const DualCurve& c : o.curves) size += 5 + c.offset.size() + c.hessian.size() * (c.hessian.size() + 1) / 2;
+    for (const DualCurve& c : o.curves) size += 5 + c.hessian.size() * (c.hessian.size() + 1) / 2;
   }
-  if (s.size() != size) return false;
+  if (s.size() < size) return false;
+  std::size_t at = size;  // of what is kept, each with its length
+  for (Output& o : outputs_) {
+    if (at >= s.size() || !(s[at] >= 0 && s[at] <= static_cast<double>(s.size() - at - 1))) return false;
+    const double* const from = s.data() + at + 1;
+    const auto length = static_cast<std::size_t>(s[at]);
+    if (!o.kept.merge(from, from + length, columns, objective_.dimensions)) return false;
+    at += 1 + length;
+  }
+  if (at != s.size()) return false;
   if (!primal_.merge({s.begin() + 1, s.begin() + static_cast<std::ptrdiff_t>(head)})) return false;
   flush();
   Reader reader{s.data() + head, objective_.dimensions, other, columns};
@@ -311,75 +311,6 @@ AuditedValue Audit::at(double lambda, const Progress& progress) const {
   sum.primal *= 1 + rounding;
   sum.dual *= 1 - rounding;
   return sum;
-}
-
-std::optional<AuditedValue> Audit::best(const Progress& progress) const {
-  if (objective_.l1_ratio > 0 || objective_.positive) return std::nullopt;
-  flush();
-  std::vector<AuditedOutput> outputs;
-  double start = 0;
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    outputs.emplace_back(*this, o);
-    const double own = outputs.back().balanced_lambda();
-    if (own > 0 && own < infinity) start = start > 0 ? std::sqrt(start * own) : own;
-  }
-  if (!(start > 0)) return std::nullopt;
-  const auto gap = [&](double exponent) {
-    const double lambda = start * std::pow(10.0, exponent);
-    double sum = 0;
-    for (const AuditedOutput& output : outputs) {
-      sum += output.quick_primal(lambda) - output.quick_dual(lambda);
-      progress.work(4096);
-    }
-    return sum;
-  };
-  double at = 0, least = infinity;
-  for (int k = -32; k <= 32; ++k) {
-    const double found = gap(k / 4.0);
-    if (found < least) least = found, at = k / 4.0;
-  }
-  const auto minimise = [](double low, double high, int steps, const auto& f) {
-    constexpr double golden = 0.6180339887498949;
-    double left = high - golden * (high - low), right = low + golden * (high - low), at_left = f(left),
-           at_right = f(right);
-    for (int step = 0; step < steps; ++step) {
-      if (at_left < at_right) {
-        high = right, right = left, at_right = at_left;
-        at_left = f(left = high - golden * (high - low));
-      } else {
-        low = left, left = right, at_left = at_right;
-        at_right = f(right = low + golden * (high - low));
-      }
-    }
-    return at_left < at_right ? left : right;
-  };
-  at = minimise(at - 0.25, at + 0.25, 30, gap);
-  AuditedValue found = this->at(start * std::pow(10.0, at), progress);
-  const double n = static_cast<double>(columns());
-  if (outputs_[0].curves.empty() || n * n * n * static_cast<double>(outputs_.size()) > 1e8) return found;
-  // Each output by the step that serves it best there.
-  std::vector<int> curves(outputs.size(), -1);
-  for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o].dual(found.lambda, progress, &curves[o]);
-  const auto proven = [&](double exponent) {
-    AuditedValue v{start * std::pow(10.0, exponent), 0, 0};
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-      const double primal = outputs[o].primal(v.lambda);
-      v.primal += primal;
-      int only = curves[o];
-      if (only >= 0) v.dual += std::min(primal, outputs[o].dual(v.lambda, progress, &only));
-    }
-    return v.gap();
-  };
-  if (*std::min_element(curves.begin(), curves.end()) < 0) return found;
-  double middle = at, smallest = proven(at);
-  for (const double away : {-1.0, -0.5, 0.5, 1.0}) {
-    const double own = proven(at + away);
-    if (own < smallest) smallest = own, middle = at + away;
-  }
-  const AuditedValue last =
-      this->at(start * std::pow(10.0, minimise(middle - 0.5, middle + 0.5, 12, proven)), progress);
-  if (last.gap() < found.gap()) found = last;
-  return found;
 }
 
 }  // namespace margin

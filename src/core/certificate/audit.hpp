@@ -2,15 +2,17 @@
 // lower bound of the optimum from dual values that follow from the scores alone.
 //
 // a = −φ'(u) of a row at the score u is a dual value, and any a in the domain gives a bound D(a) (certificate/risk.hpp).
-// Three things make it a good one, all from sums that one pass collects in any order:
+// Four things make it a good one, all from sums that one pass collects in any order:
 //   Smoothing. Where φ has kinks, −φ' jumps and misses what the optimum needs of the rows there. The derivative of its
 //     Moreau envelope of width γ does not: a_γ(u) = argmax −φ*(−a) − a u − γ a²/2, here for a few γ.
 //   Mixtures. −φ* is concave and 0 at 0, so that for β ≥ 0 with Σ β ≤ 1 the vector Σ_k β_k a_k has at least Σ_k β_k
 //     Σ c (−φ*(−a_k)); the same holds of the positive and the negative parts, each with β of its own, since a sum of two
 //     values of opposite signs lies between them. β is the maximum of a small quadratic program; with a free intercept
 //     over those that balance.
-//   A Newton step. With h ≤ φ_γ'' within τ of u, a' = a − h t is a dual value for |t| ≤ τ, and
-//       φ_γ*(−a') ≤ φ_γ*(−a) + u h t + h t²/2,
+//   Kinks. Near its kinks φ leaves the dual value open: the rows next to them are kept, and theirs are chosen together
+//     (certificate/audit_kinks.cpp).
+//   A Newton step. With h ≤ φ'' within τ of u, a' = a − h t is a dual value for |t| ≤ τ, and
+//       φ*(−a') ≤ φ*(−a) + u h t + h t²/2,
 //     as φ* has the inverse derivative. With t = <x, Δ> for one Δ all of that are quadratic forms of sums. Δ = −(λ + H)⁻¹ ∇
 //     with H = Σ c h x xᵀ/W leaves ½ ∇ᵀ(λ + H)⁻¹∇ of the gap, where a alone would leave ½ ‖∇‖²/λ.
 // Every bound is computed by RiskCheck, from sums that are moved by what their rounding may be.
@@ -19,6 +21,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/certificate/kink_rows.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/data/gram_block.hpp"
 
@@ -60,15 +63,13 @@ struct DualSide {
 
 /// The sums of a Newton step, over the rows of h > 0; x has one more value, that of the constant feature.
 struct DualCurve {
-  DualCurve(std::size_t smoothing, double width, double tau, std::size_t features, double constant);
-  std::size_t smoothing;  ///< the number of its a
-  double width, tau;      ///< γ, τ
+  DualCurve(double tau, std::size_t features, double constant);
+  double tau;
   GramBlock block;
   SymmetricMatrix hessian;      ///< Σ c h x xᵀ
-  std::vector<double> offset;   ///< Σ c h γ a x
   double mass = 0;              ///< Σ c h
   double size = 0, square = 0;  ///< Σ c h ‖x‖, Σ c h ‖x‖²
-  double scores = 0;            ///< Σ c h (|u| + γ|a| + |y|)
+  double scores = 0;            ///< Σ c h (|u| + |y|)
   std::int64_t rows = 0;
 };
 
@@ -81,7 +82,7 @@ class Audit {
   void add(const CheckedRow& row);
   /// As Check::widen.
   void widen(std::int32_t dimensions, const double* weights);
-  /// As plain numbers; merge() is false, and nothing is changed, when they are not of this shape. `columns`: where the
+  /// As plain numbers; merge() is false, and nothing is to be made of this audit, when they are not of this shape. `columns`: where the
   /// other audit's columns are among this one's (null: in their places), of as many as it had.
   std::vector<double> state() const;
   bool merge(const std::vector<double>& state, const std::vector<std::int32_t>* columns = nullptr);
@@ -100,10 +101,11 @@ class Audit {
  private:
   struct Output {
     std::vector<DualSide> sides;  ///< two per smoothing: a > 0, a < 0
+    KinkRows kept;                ///< with their a of the first smoothing
     std::vector<DualCurve> curves;
   };
   void add_dual(Output& output, const CheckedRow& row, double norm, double u, double y, double rounding);
-  void add_curve(DualCurve& curve, const CheckedRow& row, double norm, double u, double y, double a);
+  void add_curve(DualCurve& curve, const CheckedRow& row, double norm, double u, double y);
   double least_curvature(const DualCurve& curve, double u, double y) const;
   std::size_t columns() const;
   void flush() const;

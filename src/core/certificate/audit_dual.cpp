@@ -111,7 +111,7 @@ AuditedOutput::Sums AuditedOutput::mixed(const Eigen::VectorXd& shares) const {
 
 /// max over shares β of <values, β> − βᵀ products β/(2λ), by exchanges between two of: one smoothing for each sign, one
 /// sign alone, none. With a free intercept pairs alone, scaled to balance; they need not have all of the best shares.
-Eigen::VectorXd AuditedOutput::mixture(double lambda) const {
+Eigen::VectorXd AuditedOutput::mixture(double lambda, double tolerance, int steps) const {
   struct Atom {
     Eigen::Index plus, minus;  // −1: none
     double of_plus, of_minus;
@@ -137,7 +137,7 @@ Eigen::VectorXd AuditedOutput::mixture(double lambda) const {
   std::vector<double> weight(atoms.size(), 0.0);
   weight[0] = 1;
   Eigen::VectorXd shares = Eigen::VectorXd::Zero(n);
-  for (int step = 0; step < 1000; ++step) {
+  for (int step = 0; step < steps; ++step) {
     const Eigen::VectorXd slope = values_ - products_ * shares / lambda;
     std::size_t to = 0, from = 0;
     double most = -infinity, least = infinity;
@@ -146,7 +146,7 @@ Eigen::VectorXd AuditedOutput::mixture(double lambda) const {
       if (s > most) most = s, to = a;
       if (weight[a] > 0 && s < least) least = s, from = a;
     }
-    if (!(most - least > 1e-10 * (std::fabs(most) + std::fabs(least)))) break;
+    if (!(most - least > tolerance * (std::fabs(most) + std::fabs(least)))) break;
     Eigen::VectorXd direction = Eigen::VectorXd::Zero(n);
     add(atoms[to], 1, direction);
     add(atoms[from], -1, direction);
@@ -162,7 +162,7 @@ Eigen::VectorXd AuditedOutput::mixture(double lambda) const {
 }
 
 double AuditedOutput::quick_dual(double lambda) const {
-  const Eigen::VectorXd shares = mixture(lambda);
+  const Eigen::VectorXd shares = mixture(lambda, 1e-4, 50);
   return std::max(0.0, values_.dot(shares) - shares.dot(products_ * shares) / (2 * lambda));
 }
 
@@ -175,7 +175,9 @@ double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) 
   const Objective& p = audit_.objective_;
   double best = 0;
   if (p.l1_ratio == 0 && !p.positive) {
-    best = dual_of(mixed(mixture(lambda)), lambda);
+    best = dual_of(mixed(mixture(lambda, 1e-10, 1000)), lambda);
+    const double visits = std::max(2e4, 4 * static_cast<double>(audit_.rows()));
+    if (curve == nullptr) best = std::max(best, dual_of_kinks(lambda, visits, progress));
     const int only = curve != nullptr ? *curve : -1;
     for (int k = 0; k < static_cast<int>(sums_.curves.size()); ++k) {
       if (only >= 0 && k != only) continue;
@@ -219,7 +221,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   const bool constant = n > static_cast<std::size_t>(d);
   if (curve.rows == 0) return 0;
   Eigen::VectorXd both = Eigen::VectorXd::Zero(values_.size());
-  both[static_cast<Eigen::Index>(2 * curve.smoothing)] = both[static_cast<Eigen::Index>(2 * curve.smoothing + 1)] = 1;
+  both[0] = both[1] = 1;
   Sums sums = mixed(both);
 
   // In the weights, with that of the constant feature.
@@ -247,11 +249,10 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   Eigen::VectorXd slope = times(w);
   double trace = 0;
   for (Eigen::Index j = 0; j < w.size(); ++j) {
-    slope[j] += curve.offset[static_cast<std::size_t>(j)];
     trace += curve.hessian.row(static_cast<std::size_t>(j))[j] / total_;
   }
   // A step that would move some row too far is made shorter by its scale, and by a larger ridge.
-  const double radius = numbers_[2], bend = curve.width > 0 ? 2e-7 : 1.0;
+  const double radius = numbers_[2];
   Eigen::VectorXd step, image;
   double reach = 0, share = 0, gain = -infinity;
   for (double more = 0; more<100; more = more> 0 ? 8 * more : 1e-5) {
@@ -273,7 +274,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     const double by_norm = radius * next.head(d).norm();
     const double far = (std::min(by_norm, by_values) + (constant ? constant_ * std::fabs(next[d]) : 0.0)) * (1 + 1e-9);
     const Eigen::VectorXd moved = times(next);
-    double along = -next.dot(slope) / total_, against = bend * next.dot(moved) / total_;
+    double along = -next.dot(slope) / total_, against = next.dot(moved) / total_;
     for (Eigen::Index j = 0; j < w.size(); ++j) {
       if (!(ridge[j] > 0)) continue;
       along += v[j] * moved[j] / (total_ * ridge[j]);
@@ -299,7 +300,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   const double radius_all = radius + constant_;
   const double steps = static_cast<double>(curve.rows) + 4 * width + 32;  // roundings of a form
   const double of_rows = curve.square * length;
-  sums.conjugate -= share * linear + bend / 2 * share * share * square;
+  sums.conjugate -= share * linear + 0.5 * share * share * square;
   sums.conjugate -= epsilon * steps * length * (curve.square * (w.norm() + length) + curve.scores * radius_all);
   // What the score and the slope err by.
   sums.conjugate -= reach * (2e-8 * curve.mass + 16 * epsilon * sums.unseen);
