@@ -29,6 +29,7 @@ TRAININGS = (
     ("newton, 100,000 x 784, logistic", "threads_wide", None, False, {"solver": "newton", "loss": "logistic", "lambda": 1e-4}),
     ("smo, MNIST 6 v 7, rbf", "mnist_6v7", "mnist_6v7", False, {"kernel": "rbf", "gamma": 0.02, "lambda": 1e-5}),
     ("l1 margin, MNIST 0 v 1", "mnist_0v1", "mnist_0v1", False, {"norm": 1.0}),
+    ("momentum, MNIST 0 v 1, 200 passes", "mnist_0v1", "mnist_0v1", False, {"solver": "momentum", "max_iterations": 200, "tolerance": 1e-9}),
     ("stumps, ijcnn1", "ijcnn1", "ijcnn1", False, {"norm": 1.0, "learners": "stumps", "solver": "boosting", "max_iterations": 200}),
 )
 SELECTION = ("cross-validation, 10 x 5, covtype.20k", "covtype_20k", "covtype.20k",

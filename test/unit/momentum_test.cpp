@@ -57,6 +57,58 @@ TEST(Momentum, theorem_3_1_on_small_problems) {
   }
 }
 
+// Weights that no reference foresaw, so that the chunks of a pass end with references of their own: the direction is that
+// of the rows' weights by their definition.
+TEST(Momentum, chunks_with_references_of_their_own_add_up) {
+  constexpr int n = 20000, d = 40;
+  Random random(11);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < n; ++i) {
+    double x[d];
+    for (double& v : x) v = 2 * random.uniform() - 1;
+    x[0] *= 1 + 4.0 * i / n;  // the later, the farther from 0
+    data.append(dense_row(x, d), Label(x[0] + x[1] > 0 ? 1 : 0));
+  }
+  for (const bool intercept : {false, true}) {
+    const Options s = hard("momentum", intercept, 1e-3);
+    const Problem problem = make_problem(data, s);
+    Progress progress;
+    margin::Run run(s, progress, "momentum", 10);
+    FirstOrder method(problem, run, false);
+    method.pass();
+    method.step(-9000);
+    const Weights before = method.weights();
+    method.pass();
+    method.step(1);
+    const Weights found = method.weights() - before;
+    const int banks = intercept ? 2 : 1;
+    Eigen::RowVectorXd expected = Eigen::RowVectorXd::Zero(d);
+    for (int b = 0; b < banks; ++b) {
+      const auto margin = [&](std::int64_t i) {
+        return (problem.label[static_cast<std::size_t>(i)] == 1 ? 1 : -1) * method.z_scale() *
+               dot(data.row(i), before.data());
+      };
+      const auto in_bank = [&](std::int64_t i) {
+        return banks == 1 || problem.label[static_cast<std::size_t>(i)] == b;
+      };
+      double low = std::numeric_limits<double>::infinity(), mass = 0;
+      for (std::int64_t i = 0; i < n; ++i)
+        if (in_bank(i)) low = std::min(low, margin(i));
+      EXPECT_LT(low, -1000);  // far from where the pass before was
+      Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(d);
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (!in_bank(i)) continue;
+        const double q = std::exp(low - margin(i));
+        mass += q;
+        add((problem.label[static_cast<std::size_t>(i)] == 1 ? 1 : -1) * q, data.row(i), sum.data());
+      }
+      expected += method.z_scale() / mass / banks * sum;
+    }
+    EXPECT_LE((found.row(0) - expected).norm(), 1e-9 * expected.norm()) << intercept;
+  }
+}
+
 TEST(Momentum, theorem_3_1_on_closed_forms) {
   for (const Named& p : named_problems()) {
     if (p.rows.classes > 2 || p.rows.dimensions() > 100 || !p.without_intercept || p.name == "all_zero") continue;

@@ -139,7 +139,14 @@ TEST(ThreadsTraining, hard_margins_have_the_same_bits) {
   options.solver = "cutting_plane";
   options.tolerance = 1e-3;
   Table two = separated(30000, 20, 2), four = separated(12000, 20, 4);
-  expect_same_bits(store(two, true, Storage::floats), options);
+  const Dataset rows = store(two, true, Storage::floats);
+  expect_same_bits(rows, options);
+  Options steps = by("momentum", options);
+  steps.max_iterations = 40;
+  expect_same_bits(rows, steps);
+  steps.loss = "logistic";
+  steps.intercept = false;
+  expect_same_bits(rows, steps);
   expect_same_bits(store(four, true, Storage::doubles, 4), options);
 }
 

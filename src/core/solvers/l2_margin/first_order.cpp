@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "core/base/polled.hpp"
+#include "core/base/threads.hpp"
+#include "core/data/row_pass.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/run.hpp"
 
@@ -75,60 +77,92 @@ void FirstOrder::pass() {
   finish_smallest(problem_, smallest_, run_);
 }
 
-void FirstOrder::fade(std::size_t b, std::int64_t rows, double factor) {
-  v_[b] *= factor;
-  mass_[b] *= factor;
-  for (std::int64_t j = 0; j < rows; ++j) {
-    if (bank_of(problem_.label[static_cast<std::size_t>(j)]) == b) q_(j, 0) *= factor;
-    run_.work(2);
-  }
+void FirstOrder::fade(Part& part, std::size_t b, std::int64_t end, double factor, const Progress& progress) {
+  BankPart& bank = part.banks[b];
+  for (Eigen::Index j = 0; j < w_.cols(); ++j) bank.v[j] *= factor;
+  bank.mass *= factor;
+  bank.sum *= factor;
+  for (std::int64_t i = part.begin; i < end; ++i)
+    if (bank_of(problem_.label[static_cast<std::size_t>(i)]) == b) q_(i, 0) *= factor;
+  progress.work(2 * static_cast<double>(end - part.begin + w_.cols()));
 }
 
-void FirstOrder::binary_pass(bool predict) {
-  const std::size_t banks = v_.size();
-  std::vector<double> ref(banks), low(banks, infinity), sum(banks, 0.0);
-  for (std::size_t b = 0; b < banks; ++b) {
-    ref[b] = predict ? reference_[b].predict() : reference_[b].value;
-    if (logistic_) ref[b] = std::max(ref[b], 0.0);
-    v_[b].setZero();
-    mass_[b] = 0;
-  }
-  smallest_.pair = Eigen::MatrixXd::Constant(2, 2, infinity);
-  const std::int64_t n = problem_.rows();
-  for (std::int64_t i = 0; i < n; ++i) {
+void FirstOrder::add_rows(Part& part, const Progress& progress) {
+  for (std::int64_t i = part.begin; i < part.end; ++i) {
     const Row x = problem_.data.row(i);
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
     const std::size_t b = bank_of(own);
+    BankPart& bank = part.banks[b];
     const double sign = own == 1 ? 1.0 : -1.0;
     const double m = sign * dot(x, scaled_w_.data());
-    run_.work(x.count + 16.0);
-    double& least = smallest_.pair(own, 1 - own);
-    if (m < least) least = m;
-    if (m < low[b]) low[b] = m;
+    progress.work(x.count + 16.0);
+    part.least[own] = std::min(part.least[own], m);
+    bank.low = std::min(bank.low, m);
     q_(i, 0) = 0;
-    if (m > std::max(ref[b], low[b]) + cut_off) continue;
-    if (m < ref[b] - change_reference) {
-      const double factor = std::exp(m - ref[b]);
-      ref[b] = m;
-      sum[b] *= factor;
-      fade(b, i, factor);
+    if (m > std::max(bank.ref, bank.low) + cut_off) continue;
+    if (m < bank.ref - change_reference) {
+      fade(part, b, i, std::exp(m - bank.ref), progress);
+      bank.ref = m;
     }
-    const Soft s = soft(logistic_, m, ref[b]);
+    const Soft s = soft(logistic_, m, bank.ref);
     q_(i, 0) = s.slope;
-    mass_[b] += s.slope;
-    sum[b] += s.value;
-    add(sign * s.slope, x, v_[b].data());
+    bank.mass += s.slope;
+    bank.sum += s.value;
+    add(sign * s.slope, x, bank.v);
+  }
+}
+
+// Chunks of rows with banks of their own, which are then added relative to the lowest reference.
+void FirstOrder::binary_pass(bool predict) {
+  const std::size_t banks = v_.size();
+  const auto d = static_cast<std::size_t>(problem_.dimensions());
+  const Chunks chunks(problem_.rows(), 2 * stored_numbers(problem_.data) + 16, static_cast<double>(banks * d));
+  std::vector<Part> parts(chunks.count());
+  parts_.resize(chunks.count() * banks * d);
+  pass_threads(problem_.data, run_.progress())
+      .run(chunks.count(), run_.progress(), [&](std::size_t k, const Progress& own) {
+        Part& part = parts[k];
+        part.begin = chunks.begin(k);
+        part.end = chunks.end(k);
+        for (std::size_t b = 0; b < banks; ++b) {
+          BankPart& bank = part.banks[b];
+          bank.ref = predict ? reference_[b].predict() : reference_[b].value;
+          if (logistic_) bank.ref = std::max(bank.ref, 0.0);
+          bank.v = parts_.data() + (k * banks + b) * d;
+          std::fill_n(bank.v, d, 0.0);
+        }
+        add_rows(part, own);
+      });
+  smallest_.pair = Eigen::MatrixXd::Constant(2, 2, infinity);
+  for (const Part& part : parts) {
+    smallest_.pair(0, 1) = std::min(smallest_.pair(0, 1), part.least[0]);
+    smallest_.pair(1, 0) = std::min(smallest_.pair(1, 0), part.least[1]);
   }
   bool missed = false;
   for (std::size_t b = 0; b < banks; ++b) {
+    double ref = infinity, low = infinity, sum = 0;
+    for (const Part& part : parts) {
+      ref = std::min(ref, part.banks[b].ref);
+      low = std::min(low, part.banks[b].low);
+    }
+    v_[b].setZero();
+    mass_[b] = 0;
+    for (Part& part : parts) {
+      BankPart& bank = part.banks[b];
+      if (bank.ref != ref) fade(part, b, part.end, std::exp(ref - bank.ref), run_.progress());
+      mass_[b] += bank.mass;
+      sum += bank.sum;
+      simd().axpy_d(1.0, bank.v, v_[b].data(), d);
+      run_.work(static_cast<double>(d));
+    }
     Reference& r = reference_[b];
     // The predicted reference was so far off that weights were lost: once more with the true one.
-    missed |= predict && (mass_[b] <= 0 || low[b] > ref[b] + cut_off / 2);
-    r.previous = r.known && predict ? r.value : low[b];
-    r.value = low[b];
+    missed |= predict && (mass_[b] <= 0 || low > ref + cut_off / 2);
+    r.previous = r.known && predict ? r.value : low;
+    r.value = low;
     r.known = true;
-    divisor_[b] = psi_divisor(logistic_, sum[b], ref[b]);
-    log_scale_[b] = std::log(divisor_[b]) - ref[b];
+    divisor_[b] = psi_divisor(logistic_, sum, ref);
+    log_scale_[b] = std::log(divisor_[b]) - ref;
   }
   if (missed) binary_pass(false);
 }

@@ -48,9 +48,21 @@ class FirstOrder {
     bool known = false;
     double predict() const { return known ? value + (value - previous) : 0.0; }
   };
+  /// What the rows of a chunk add to one bank, weights relative to e^-ref.
+  struct BankPart {
+    double ref = 0, low = std::numeric_limits<double>::infinity(), sum = 0, mass = 0;
+    double* v = nullptr;
+  };
+  /// A chunk of a pass: its banks, and the smallest margin of each class.
+  struct Part {
+    std::int64_t begin = 0, end = 0;
+    BankPart banks[2];
+    double least[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  };
   void binary_pass(bool predict);
-  /// What the first `rows` rows of a pass left in bank `b`, times `factor`.
-  void fade(std::size_t b, std::int64_t rows, double factor);
+  void add_rows(Part& part, const Progress& progress);
+  /// What the rows of a part before `end` left in bank `b`, times `factor`.
+  void fade(Part& part, std::size_t b, std::int64_t end, double factor, const Progress& progress);
   void multiclass_pass();
   /// Scores and smallest margins of all pairs (row, rival); returns the smallest with the last pass's offsets.
   double score_pairs();
@@ -76,6 +88,7 @@ class FirstOrder {
   Weights dual_;  // their weighted sum over all passes
   Weights scores_;
   Eigen::VectorXd offset_;
+  std::vector<double> parts_;  // directions of the chunks of a pass
 };
 
 /// The loop around FirstOrder for one rule: `coefficient(t)` of the pass in the average, then the step.
