@@ -19,7 +19,6 @@ Eigen::Map<const Eigen::VectorXd> map(const double* values, std::int32_t n) { re
 AuditedOutput::AuditedOutput(const Audit& audit, std::size_t output)
     : audit_(audit),
       sums_(audit.outputs_[output]),
-      output_(output),
       weights_(audit.weights_ + output * static_cast<std::size_t>(audit.objective_.dimensions)),
       intercept_(audit.intercept_ != nullptr ? audit.intercept_[output] : 0.0),
       total_(audit.weight()),

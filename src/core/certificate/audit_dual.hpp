@@ -39,7 +39,6 @@ class AuditedOutput {
 
   const Audit& audit_;
   const Audit::Output& sums_;
-  std::size_t output_;
   const double* weights_;
   double intercept_, total_, constant_;
   double mean_loss_ = 0, penalty_ = 0;

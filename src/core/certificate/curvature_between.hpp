@@ -48,7 +48,6 @@ class CurvatureBetween {
   double size() const { return size_; }
 
  private:
-  int inv = 0;
   struct Point {
     std::size_t border = 0;
     std::vector<double> weights, gradient;
