@@ -48,7 +48,9 @@ class Certification {
     memory.take(trainings * static_cast<double>(folds_.size()) * folds_.front()->bytes(), "option \"certified\"");
     double working = 0;
     for (const auto& fold : folds_) working = std::max(working, fold->working_bytes());
-    memory.take(working * (together ? progress.threads().count() : 1), "option \"certified\"");
+    const double at_once = working * progress.threads().count();
+    together_ = together_ && memory.allows(at_once);
+    memory.take(together_ ? at_once : working, "option \"certified\"");
     for (const auto& fold : folds_) fold->keep_dual(trainings, memory);
     first_ = rows.first();
     memory_ = memory;
@@ -198,7 +200,7 @@ class Certification {
 
   const Dataset& data_;
   const SelectionOptions& options_;
-  const bool together_;
+  bool together_;
   const Progress& progress_;
   MemoryBudget memory_;
   const std::vector<std::int32_t> rank_;
