@@ -126,7 +126,8 @@ ALTER TYPE margin_model
   ADD ATTRIBUTE target_center float8,
   ADD ATTRIBUTE target_scale float8,
   ADD ATTRIBUTE encoder jsonb,
-  ADD ATTRIBUTE ball float8[];
+  ADD ATTRIBUTE ball float8[],
+  ADD ATTRIBUTE curvature float8[];
 COMMENT ON COLUMN margin_model.solver IS 'what ran';
 COMMENT ON COLUMN margin_model.loss IS 'the loss; NULL for a hard margin whose solver follows none';
 COMMENT ON COLUMN margin_model.norm IS 'p of the norm of the margin: 2, or below as the option says';
@@ -160,6 +161,7 @@ COMMENT ON COLUMN margin_model.target_center IS 'regression with lambda and an i
 COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and standardize: the standard deviation of the label, by which it was divided';
 COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
 COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, what of the gap is not half of lambda times the square of v - w, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights';
+COMMENT ON COLUMN margin_model.curvature IS 'as margin_with_curvature makes it, what score intervals need of how the objective curves: for each row of weights W, how far the following holds, how far matrices and gradient may be off, the gradient, and the upper triangles of four matrices: the metric of how far, the Hessian''s middle on the way to an optimum nearby, its spread there, and the square of that over the middle';
 
 CREATE FUNCTION margin_finite(features "any") RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
@@ -481,6 +483,40 @@ CREATE OR REPLACE FUNCTION margin_probability(model margin_model, features "any"
 CREATE OR REPLACE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
   SUPPORT margin_planner_support;
+
+CREATE FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_with_curvature';
+
+CREATE FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_with_curvature_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_with_curvature';
+
+CREATE FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_with_curvature_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_with_curvature';
+
+CREATE FUNCTION margin_with_curvature_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION margin_with_curvature_final(internal) IS 'part of the aggregate margin_with_curvature';
+
+CREATE AGGREGATE margin_with_curvature(model margin_model, label "any", features "any") (
+  SFUNC = margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_with_curvature(margin_model, "any", "any") IS 'the model with the curvature that these rows, those of its training, give its objective: score intervals and margin_update prove more with it';
+
+CREATE AGGREGATE margin_with_curvature(model margin_model, label "any", features "any", options jsonb) (
+  SFUNC = margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_with_curvature(margin_model, "any", "any", jsonb) IS 'the same with the option share, of the rows that may come or go';
+
+CREATE AGGREGATE margin_with_curvature(model margin_model, label "any", features "any", weight float8, options jsonb) (
+  SFUNC = margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_with_curvature(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
 CREATE FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;

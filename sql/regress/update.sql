@@ -52,3 +52,39 @@ SELECT margin_update(train, k, x, false) FROM (SELECT train_margin(k, x, '{"lamb
 SELECT margin_update(margin_from_json(margin_to_json(model) - 'ball'), y, x, false) FROM m, changes;
 SELECT margin_update(train, y, margin_sparse(ARRAY[7, 90000], ARRAY[1, x[1]], 100000), false) FROM changes,
   (SELECT train_margin(y, margin_sparse(ARRAY[id % 5 + 1, 90000], ARRAY[1, x[1]], 100000), '{"lambda": 0.05}') AS train FROM old) AS m;
+
+-- The curvature of the objective: narrower intervals, of the model and of what margin_update makes of it, and they hold.
+CREATE FUNCTION pg_temp.curved(options jsonb, label text, weight text, given text) RETURNS TABLE (status text, carried boolean, narrow boolean,
+  held boolean, certain boolean, changed boolean, higher boolean) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('WITH m AS MATERIALIZED (SELECT train_margin(%1$s, x%2$s, %3$L::jsonb || ''{"tolerance": 1e-9}'' ORDER BY id) AS model FROM old),
+      c AS MATERIALIZED (SELECT margin_with_curvature(model, %1$s, x%4$s) AS model FROM m, old),
+      u AS MATERIALIZED (SELECT margin_update(model, %1$s, x, removed%2$s) AS model FROM c, changes),
+      p AS MATERIALIZED (SELECT margin_update(model, %1$s, x, removed%2$s) AS model FROM m, changes),
+      best AS MATERIALIZED (SELECT train_margin(%1$s, x%2$s, %3$L::jsonb || ''{"tolerance": 1e-9}'' ORDER BY id) AS model FROM now)
+    SELECT (u.model).status, (u.model).curvature IS NOT NULL,
+      (SELECT avg(i.upper[1] - i.lower[1]) < 0.3 * avg(j.upper[1] - j.lower[1]) FROM rows, margin_score_intervals(u.model, x) AS i, margin_score_intervals(p.model, x) AS j),
+      (SELECT bool_and(i.lower[1] <= s[1] + 1e-6 AND s[1] - 1e-6 <= i.upper[1]) FROM rows, margin_score_intervals(u.model, x) AS i, margin_scores(best.model, x) AS s),
+      (SELECT avg(i.certain::int) > 0.95 FROM rows, margin_score_intervals(u.model, x) AS i),
+      (SELECT bool_or(i.certain AND margin_predict(m.model, x) <> margin_predict(best.model, x)) FROM rows, margin_score_intervals(u.model, x) AS i),
+      (u.model).dual > (p.model).dual
+    FROM m, u, p, best', label, weight, options, given);
+END $$;
+SELECT * FROM pg_temp.curved('{"lambda": 0.005, "loss": "logistic"}', 'y', '', ', ''{"share": 0.05}''');
+SELECT * FROM pg_temp.curved('{"lambda": 0.005, "loss": "logistic"}', 'y', ', w', ', w, ''{"share": 0.05}''');
+SELECT * FROM pg_temp.curved('{"lambda": 0.005, "loss": "squared_hinge"}', 'y', '', ', ''{"share": 0.05}''');
+SELECT * FROM pg_temp.curved('{"lambda": 0.005, "loss": "logistic"}', 'k', '', ', ''{"share": 0.05}''');
+SELECT * FROM pg_temp.curved('{"lambda": 0.005, "loss": "squared", "intercept": false}', 't', '', ', ''{"share": 0.05}''');
+CREATE TEMP TABLE c AS SELECT margin_with_curvature(model, y, x) AS model FROM m, old;
+SELECT array_dims((c.model).curvature) AS dimensions, (c.model).curvature[1][1] AS weight, (c.model).primal = (m.model).primal AS same, (margin_compact(c.model)).curvature IS NULL AS compact,
+  (margin_from_json(margin_to_json(c.model))).curvature = (c.model).curvature AS json
+FROM c, m;
+SELECT (u).curvature IS NULL AS none FROM (SELECT margin_update(model, y, x, true) AS u FROM c, old WHERE id > 250) AS a;
+SELECT margin_with_curvature(model, y, x) IS NULL AS nothing FROM m, old WHERE false;
+SELECT (a).curvature = (b).curvature AS same FROM (SELECT margin_with_curvature(model, y, x) AS a, margin_with_curvature(model, y, x, '{}') AS b
+  FROM m, (SELECT y, x FROM old UNION ALL SELECT NULL, ARRAY[1.0, 2, 3]) AS r) AS s;
+SELECT margin_with_curvature(train, y, x) FROM (SELECT train_margin(y, x, '{"lambda": 0.05}') AS train FROM old) AS m, old;
+SELECT margin_with_curvature(model, y, x, '{"share": 2}') FROM m, old;
+SELECT margin_with_curvature(model, y, x, NULL) FROM m, old;
+SELECT margin_score_interval(margin_from_json(margin_to_json(model) || '{"curvature": [[1, 2, 3]]}'), x) FROM m, old WHERE id = 6;
+SELECT margin_with_curvature(model, y, x) FROM m, (SELECT * FROM old WHERE id > 1) AS r;

@@ -93,6 +93,7 @@ SLOW = [
     "SELECT margin_verify(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_evaluate(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_leave_one_out(m, y, l.x[1:4]) FROM models AS f, large AS l",
+    "SELECT margin_with_curvature(m, y, l.x[1:4]) FROM models AS f, large AS l",
     "SELECT margin_audit(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_inference(m, y, l.x[1:4]) FROM models AS f, large AS l, large AS l2",
     "SELECT margin_fourier(x, 4000, 0.1) FROM large",

@@ -14,19 +14,22 @@
 
 namespace margin {
 
+struct CurvedPoint;  // certificate/ellipsoid.hpp
+
 /// μ = λ(1 − ρ), times the least penalty factor where that is below 1.
 double convexity(const Objective& objective);
 
 /// ≥ √(gap/μ − apart²/4), for a gap that is no less than P − D and any `apart` from 0 to ‖w − v‖.
 double ball_radius(double gap, double convexity, double apart);
 
-/// What the dual weights of a training leave behind for later proofs.
+/// What a training leaves behind for later proofs: of its dual weights, and of its rows where they were seen once more.
 struct DualPoint {
   Weights offset;             ///< outputs × d: v − w; empty: less than `error`
   Eigen::VectorXd intercept;  ///< the same of the intercepts, B·v_b − b; 0 of free ones and of none
   std::vector<double> slack;  ///< ≥ P − D − (μ/2)‖w − v‖² per output; one number for classes trained jointly
   std::vector<double> error;  ///< of the same: ≥ how far v is from w + offset, in the norm of (w, b/B)
   double total_weight = 0;    ///< W
+  std::shared_ptr<const std::vector<CurvedPoint>> curvature;  ///< of each output; null: not known
 };
 
 /// `point` has all but its slack, which follows from `gaps`, P − D of the same outputs. Leaves the offset out where it matters

@@ -50,11 +50,20 @@ InverseCurvature::InverseCurvature(const Problem& p, double lambda, double const
     if (h > 0) block.add(x, c * h / p.total_weight, 1.0, sum, progress);
   }
   block.flush(1.0, sum, progress);
-  double trace = 0;
-  for (std::size_t j = 0; j < size_; ++j) {
+  for (std::size_t j = 0; j < size_; ++j)
     if (j < features_ || penalised) sum.row(j)[j] += lambda;
-    trace += sum.row(j)[j];
-  }
+  invert(sum, lambda, penalised, progress);
+}
+
+InverseCurvature::InverseCurvature(SymmetricMatrix matrix, double constant, double floor, const Progress& progress)
+    : size_(matrix.size()), features_(matrix.size() - (constant != 0 ? 1 : 0)), constant_(constant) {
+  invert(matrix, floor, true, progress);
+}
+
+/// `proven`: no eigenvalue is below `floor`.
+void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, const Progress& progress) {
+  double trace = 0;
+  for (std::size_t j = 0; j < size_; ++j) trace += sum.row(j)[j];
   if (!factorise(sum, progress)) return;
   double least = sum.row(0)[0];
   for (std::size_t j = 0; j < size_; ++j) least = std::min(least, sum.row(j)[j]);
@@ -64,8 +73,7 @@ InverseCurvature::InverseCurvature(const Problem& p, double lambda, double const
     solve_factored(sum, values_.data() + j * size_, &progress);
   }
   const auto n = static_cast<double>(size_);
-  const double floor = penalised ? lambda : std::min(lambda, least * least / n);
-  safe_ = 1 + 32 * epsilon * n * trace / floor;
+  safe_ = 1 + 32 * epsilon * n * trace / (proven ? floor : std::min(floor, least * least / n));
 }
 
 double InverseCurvature::form(const Row& x, const Progress& progress) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/math/symmetric_matrix.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -17,6 +18,8 @@ class InverseCurvature {
   InverseCurvature() = default;
   InverseCurvature(const Problem& problem, double lambda, double constant, bool penalised,
                    const std::function<double(std::int64_t, const Row&)>& curvature, const Progress& progress);
+  /// Of a matrix in the same columns, none of whose eigenvalues is below `floor`.
+  InverseCurvature(SymmetricMatrix matrix, double constant, double floor, const Progress& progress);
 
   /// There is an inverse, whose forms err by less than a hundredth.
   bool usable() const { return !values_.empty() && safe_ < 1.01; }
@@ -37,6 +40,8 @@ class InverseCurvature {
   static bool affordable(const Problem& problem, double constant);
 
  private:
+  void invert(SymmetricMatrix& matrix, double floor, bool proven, const Progress& progress);
+
   std::size_t size_ = 0, features_ = 0;
   double constant_ = 0, safe_ = 1;
   std::vector<double> values_;

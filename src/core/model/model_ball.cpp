@@ -71,7 +71,14 @@ Row OwnColumns::place(const Row& x) {
   return {values_.data(), indices_.data(), static_cast<std::int32_t>(values_.size()), true};
 }
 
-ScoreIntervals::ScoreIntervals(const Model& model, const Options& options) : model_(&model), columns_(model) {
+std::vector<double> curved_place(const Model& m, std::int32_t output, double constant) {
+  std::vector<double> z(m.weights.row(output).data(), m.weights.row(output).data() + m.terms());
+  if (constant > 0) z.push_back((m.intercept(output) - m.target_center.value_or(0)) / constant);
+  return z;
+}
+
+ScoreIntervals::ScoreIntervals(const Model& model, const Options& options, const Progress& progress)
+    : model_(&model), columns_(model) {
   const std::string name = model.outputs() == 1 ? "margin_score_interval" : "margin_score_intervals";
   const std::string reason = without_ball(model, options);
   if (!reason.empty()) refuse_model(name, reason);
@@ -83,12 +90,39 @@ ScoreIntervals::ScoreIntervals(const Model& model, const Options& options) : mod
                  "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
   ball_.emplace(penalty_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
                 model.dual_point.get());
+  if (model.dual_point == nullptr || model.dual_point->curvature == nullptr) return;
+  const Objective o = penalty_of(model, options);
+  for (std::int32_t k = 0; k < model.outputs(); ++k)
+    ellipsoids_.emplace_back((*model.dual_point->curvature)[static_cast<std::size_t>(k)],
+                             curved_place(model, k, o.constant_feature()), o.lambda, o.constant_feature(), progress);
 }
 
-bool ScoreIntervals::intervals(const Row& x, double* lower, double* upper) {
+bool ScoreIntervals::intervals(const Row& x, double* lower, double* upper, const Progress& progress) {
   const Row own = columns_.place(x);
   ball_->scores(own, lower, upper);
-  return !model_->regression() && ball_->certain(own);
+  bool certain = !model_->regression() && ball_->certain(own);
+  if (ellipsoids_.empty()) return certain;
+  const auto k = static_cast<std::size_t>(model_->outputs());
+  const double center = model_->target_center.value_or(0);
+  for (std::size_t o = 0; o < k; ++o) {
+    if (!ellipsoids_[o].holds()) continue;
+    double low = 0, high = 0;
+    ellipsoids_[o].score(own, &low, &high, progress);
+    const double rounding = center != 0 ? 2 * epsilon * (std::fabs(center) + std::fabs(low) + std::fabs(high)) : 0.0;
+    lower[o] = std::max(lower[o], low + center - rounding);
+    upper[o] = std::min(upper[o], high + center + rounding);
+  }
+  if (model_->regression() || certain) return certain;
+  // Unlike a ball, an ellipsoid need not hold the weights of the model: the optimum may be certain of another class.
+  own_.resize(k);
+  for (std::size_t o = 0; o < k; ++o)
+    own_[o] = dot(own, model_->weights.row(static_cast<Eigen::Index>(o)).data()) +
+              model_->intercept(static_cast<Eigen::Index>(o));
+  const auto own_class = static_cast<std::size_t>(decide(static_cast<std::int32_t>(k), own_.data()));
+  if (k == 1) return own_class == 1 ? lower[0] > 0 : upper[0] < 0;
+  bool ahead = true;
+  for (std::size_t o = 0; o < k; ++o) ahead = ahead && (o == own_class || lower[own_class] > upper[o]);
+  return ahead;
 }
 
 IntervalAt gap_at(const Model& model, const Options& options, double lambda) {

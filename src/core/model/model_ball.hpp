@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/certificate/ball.hpp"
+#include "core/certificate/ellipsoid.hpp"
 #include "core/model/model.hpp"
 
 namespace margin {
@@ -21,6 +22,9 @@ double distance_to_optimum(const Model& model, const Options& options, double ga
 std::string without_ball(const Model& model, const Options& options);
 /// Throws Error(unsupported): `function` does not take this model for that reason.
 [[noreturn]] void refuse_model(const std::string& function, const std::string& reason, const std::string& hint = {});
+
+/// (w, b/B) of an output, or w alone where there is no penalised intercept.
+std::vector<double> curved_place(const Model& model, std::int32_t output, double constant_feature);
 
 /// Rows in the columns of a model that lists them.
 class OwnColumns {
@@ -44,16 +48,18 @@ class OwnColumns {
 class ScoreIntervals {
  public:
   /// Kept by reference. Throws Error(unsupported) for a model that has none, saying why.
-  ScoreIntervals(const Model& model, const Options& options);
+  ScoreIntervals(const Model& model, const Options& options, const Progress& progress = {});
 
   /// For a finite row that fits the model: lower[o] ≤ what the optimum gives it ≤ upper[o], and whether all that the optimum
-  /// can be predict one class for it (false of a regression).
-  bool intervals(const Row& x, double* lower, double* upper);
+  /// can be predict the class for it that the model does (false of a regression).
+  bool intervals(const Row& x, double* lower, double* upper, const Progress& progress = {});
 
  private:
   const Model* model_;
   OwnColumns columns_;  // others have the weight 0 at the optimum
   std::optional<Ball> ball_;
+  std::vector<Ellipsoid> ellipsoids_;  // of each output, where the model has its curvature
+  std::vector<double> own_;            // scores of the model
 };
 
 /// The interval around the optimum of the same rows at another lambda, from the model alone:

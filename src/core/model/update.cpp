@@ -16,9 +16,9 @@ constexpr double nearest = 0.05;
 
 double guess(std::size_t k) { return std::ldexp(1.0, 2 * static_cast<int>(k) - 16); }
 
-/// Throws Error(unsupported) for a model whose certificate says too little.
-void require_updatable(const Model& model, const Options& options) {
-  const char* const name = "margin_update";
+}  // namespace
+
+void require_updatable(const Model& model, const Options& options, const char* const name) {
   const std::string reason = without_ball(model, options);
   if (!reason.empty()) refuse_model(name, reason);
   if (options.l1_ratio > 0) refuse_model(name, "its penalty has an l1 norm", "Train without l1_ratio.");
@@ -37,17 +37,24 @@ void require_updatable(const Model& model, const Options& options) {
                  "Train again: models of earlier versions, and those of train_margin_from on many rows, lack it.");
 }
 
-}  // namespace
-
-ModelUpdate::ModelUpdate(const Model& model, const Options& options)
+ModelUpdate::ModelUpdate(const Model& model, const Options& options, const Progress& progress)
     : model_(model), options_(options), objective_(penalty_of(model, options)), columns_(model) {
-  require_updatable(model, options);
+  require_updatable(model, options, "margin_update");
   loss_ = make_loss(model.loss, options);
   const auto k = static_cast<std::size_t>(model.outputs());
   outputs_.resize(k);
   change_.resize(k * (static_cast<std::size_t>(model.terms()) + 1));
   for (Eigen::Index o = 0; o < model.outputs(); ++o)
     norms_.push_back(lp_norm(model.weights.row(o).data(), model.terms(), 2));
+  if (model.dual_point->curvature == nullptr || !curves(*loss_)) return;
+  curved_.reserve(k);
+  for (const CurvedPoint& point : *model.dual_point->curvature) {
+    if (point.size() != curved_place(model, 0, objective_.constant_feature()).size()) {
+      curved_.clear();
+      return;
+    }
+    curved_.emplace_back(point, *loss_, objective_.lambda, objective_.constant_feature(), progress);
+  }
 }
 
 void ModelUpdate::add(const Row& x, std::int32_t label, double weight, bool removed) {
@@ -98,6 +105,7 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
   const double value = loss_->value(u, y), steep = loss_->steepest(u, y, error);
   const double a = removed ? likely_dual(o, u, y) : loss_->project(settled_dual(*loss_, u, y), y);
   const double sign = removed ? -1.0 : 1.0;
+  if (!curved_.empty()) curved_[o].add({x, u, error, y, c}, removed);
   sums.loss += sign * c * value;
   sums.loss_size += c * value;
   sums.loss_error += c * (error * steep + 8 * epsilon * (value + epsilon * std::fabs(y)));
@@ -132,11 +140,16 @@ std::vector<double> ModelUpdate::state() const {
     s.insert(s.end(), o.excess.begin(), o.excess.end());
   }
   for (const ExactSum& sum : change_) s.insert(s.end(), {sum.rounded(), sum.lost()});
+  for (const CurvatureChange& change : curved_) {
+    const std::vector<double> numbers = change.state();
+    s.insert(s.end(), numbers.begin(), numbers.end());
+  }
   return s;
 }
 
 bool ModelUpdate::merge(const std::vector<double>& s) {
-  if (s.size() != head + per_output * outputs_.size() + 2 * change_.size()) return false;
+  const std::size_t curved = curved_.empty() ? 0 : CurvatureChange::state_size(model_.dual_point->curvature->front());
+  if (s.size() != head + (per_output * outputs_.size() + 2 * change_.size()) + curved * curved_.size()) return false;
   for (std::size_t i = 0; i < 2; ++i)
     if (!(s[i] >= 0 && s[i] <= 0x1p53)) return false;
   came_ += static_cast<std::int64_t>(s[0]);
@@ -151,10 +164,31 @@ bool ModelUpdate::merge(const std::vector<double>& s) {
     sum.add(ExactSum::of(at[0], at[1]));
     at += 2;
   }
+  for (CurvatureChange& change : curved_) {
+    change.merge(at);
+    at += curved;
+  }
   return true;
 }
 
-Model ModelUpdate::updated(Model model) const {
+/// `slack`: ≥ what the upper end, of the rows as they are now, is above P of the weights.
+void ModelUpdate::bend(Certificate& c, DualPoint& point_now, double slack, const Progress& progress) const {
+  if (curved_.empty()) return;
+  const double constant = objective_.constant_feature();
+  auto now = std::make_shared<std::vector<CurvedPoint>>();
+  double decrease = 0;
+  for (std::size_t o = 0; o < curved_.size(); ++o) {
+    const std::vector<double> point = curved_place(model_, static_cast<std::int32_t>(o), constant);
+    now->push_back(curved_[o].after(point, objective_.lambda, weight_.value()));
+    const Ellipsoid ellipsoid(now->back(), point, objective_.lambda, constant, progress);
+    if (!ellipsoid.holds()) return;
+    decrease += ellipsoid.decrease();
+  }
+  point_now.curvature = std::move(now);
+  c.lower = std::max(c.lower, (c.upper - slack - decrease) * (1 - 8 * epsilon) - tiny);
+}
+
+Model ModelUpdate::updated(Model model, const Progress& progress) const {
   const DualPoint& before = *model_.dual_point;
   const double lambda = objective_.lambda, constant = objective_.constant_feature(), W = before.total_weight;
   const double grown = weight_.value(), now = W + grown, share = 1 / now;
@@ -166,7 +200,7 @@ Model ModelUpdate::updated(Model model) const {
   point->intercept.resize(static_cast<Eigen::Index>(k));
   point->slack.resize(k);
   point->error.resize(k);
-  double gap = 0, penalty = 0, loss = 0, rounding = 0;
+  double gap = 0, penalty = 0, loss = 0, rounding = 0, slack = 0;
   for (std::size_t o = 0; o < k; ++o) {
     const auto at = static_cast<Eigen::Index>(o);
     const Output& sums = outputs_[o];
@@ -192,6 +226,7 @@ Model ModelUpdate::updated(Model model) const {
                         8 * epsilon * sums.mass / lambda;
     point->error[o] = (W * before.error[o] + unknown / lambda + lost) * share * (1 + 16 * epsilon);
     point->slack[o] = (F + sums.slack * (1 + many)) * share * (1 + 16 * epsilon * (1 + W * share)) + tiny;
+    slack += F * share * (1 + 16 * epsilon);
     const double between = apart(*point, o, constant) * (1 + many) + point->error[o];
     gap += (point->slack[o] + lambda * between / 2 * between) * (1 + 16 * epsilon);
     penalty += lambda * weights / 2 * weights;
@@ -209,6 +244,7 @@ Model ModelUpdate::updated(Model model) const {
   const bool proven = now > 1e-6 * W && std::isfinite(primal) && std::isfinite(gap) && std::isfinite(rounding);
   c.upper = proven ? std::max(0.0, primal + rounding) : infinity;
   c.lower = proven ? std::max(0.0, primal - rounding - gap) : 0.0;
+  if (proven) bend(c, *point, slack + 4 * rounding, progress);
   c.gap = c.upper - c.lower;
   c.relative_gap = !(c.upper < infinity) ? infinity : c.gap > 0 ? c.gap / c.upper : 0.0;
   model.dual_point = nullptr;

@@ -7,22 +7,29 @@
 //   ‖Σ c (a − a₀)(x, B)‖ ≤ Σ c abs(a − a₀) r ≤ μF + Σ c max over a of (abs(a − a₀) r − μψ(a)),  r = ‖(x, B)‖,
 // over the rows that go, and as φ is the conjugate of φ*, the last maximum is μ times how far φ is above its line of slope −a₀
 // through u where u is r/μ more or less. The best of a list of μ is taken. v is thus known up to that, over λW of the rows that are left.
+//
+// A model with its curvature (certificate/ellipsoid.hpp) keeps the ellipsoid as well: what it takes are sums over rows, of terms that
+// w determines. Its lower bound of the optimum counts where it is above that of the dual weights.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "core/certificate/ellipsoid.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/model/model_ball.hpp"
 
 namespace margin {
 
+/// Throws Error(unsupported), in the name of `function`, for a model whose certificate says too little.
+void require_updatable(const Model& model, const Options& options, const char* function);
+
 class ModelUpdate {
  public:
   /// Both, with which the model was trained, are kept by reference. Throws Error(unsupported), saying why, where the proof does
   /// not reach: joint classes, an l1 norm, a free intercept, balanced class weights, a model without its ball, and others.
-  ModelUpdate(const Model& model, const Options& options);
+  ModelUpdate(const Model& model, const Options& options, const Progress& progress = {});
 
   /// A finite row that fits the model, of a sorted class or with its target, and its weight (above 0). `removed`: it was one
   /// of the model's, with that weight. Throws Error(invalid_value): a new row with a feature that no old one had.
@@ -36,7 +43,7 @@ class ModelUpdate {
 
   /// `model`, with the figures of its certificate, as it is after all rows so far. Without a dual point, and with a lower
   /// end of 0, where nothing is proven any more.
-  Model updated(Model model) const;
+  Model updated(Model model, const Progress& progress = {}) const;
 
  private:
   static constexpr std::size_t guesses = 33;  // of μ
@@ -52,6 +59,7 @@ class ModelUpdate {
   void add(const Row& x, std::int32_t label, double target, double weight, bool removed);
   double likely_dual(std::size_t output, double u, double y) const;
   void take(Output& sums, std::size_t output, const Row& x, double u, double y, double c, bool removed);
+  void bend(Certificate& now, DualPoint& point, double slack, const Progress& progress) const;
 
   const Model& model_;
   const Options& options_;
@@ -62,7 +70,8 @@ class ModelUpdate {
   std::int64_t came_ = 0, went_ = 0;
   ExactSum weight_;  // what W grew by
   std::vector<Output> outputs_;
-  std::vector<ExactSum> change_;  // Σ ± c a (x, 1): outputs × (d + 1)
+  std::vector<ExactSum> change_;         // Σ ± c a (x, 1): outputs × (d + 1)
+  std::vector<CurvatureChange> curved_;  // of each output, where the model has its curvature
 };
 
 }  // namespace margin

@@ -16,7 +16,8 @@ MARGIN_FUNCTION(margin_compact) {
     heap_deform_tuple(&tuple, attributes, values, nulls);
     for (int i = 0; i < attributes->natts; ++i) {
       const char* name = NameStr(TupleDescAttr(attributes, i)->attname);
-      if (strcmp(name, "history") == 0 || strcmp(name, "dual_weights") == 0) nulls[i] = true;
+      for (const char* const large : {"history", "dual_weights", "curvature"})
+        if (strcmp(name, large) == 0) nulls[i] = true;
     }
     const Datum compact = HeapTupleGetDatum(heap_form_tuple(attributes, values, nulls));
     ReleaseTupleDesc(attributes);

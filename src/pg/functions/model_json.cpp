@@ -37,7 +37,7 @@ bool is_own(const Attribute& field) {
       " solver columns loss norm lambda status classes weights dual gap rows intercept iterations "
       "margin_lower margin_upper primal skipped support dimensions seconds options history kernel "
       "calibration stumps dual_weights kernel_parameters support_vectors sparse_support_vectors "
-      "target_center target_scale encoder ball ";
+      "target_center target_scale encoder ball curvature ";
   return names.find(" " + field.name + " ") != std::string_view::npos;
 }
 

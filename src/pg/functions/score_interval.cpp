@@ -1,6 +1,7 @@
 // Functions of a model and one row that say what its certificate proves of the optimum's scores: margin_score_interval and
 // margin_score_intervals.
 #include "core/model/model_ball.hpp"
+#include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/features.hpp"
 #include "pg/values/model_datum.hpp"
@@ -12,7 +13,8 @@ namespace {
 /// A model as a call site keeps it.
 struct Bounded {
   explicit Bounded(Datum composite)
-      : model(std::make_unique<const Model>(decoded(composite))), bounds(*model, settings_of(*model)) {
+      : model(std::make_unique<const Model>(decoded(composite))),
+        bounds(*model, settings_of(*model), InterruptProgress()) {
     lower.resize(static_cast<std::size_t>(model->outputs()));
     upper.resize(lower.size());
   }

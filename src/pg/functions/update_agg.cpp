@@ -1,13 +1,15 @@
 // The aggregate margin_update: a stored model after rows have come and gone, from these rows alone (model/update.hpp).
 #include "core/model/update.hpp"
 #include "pg/functions/pass_agg.hpp"
+#include "pg/server/interrupts.hpp"
 #include "pg/values/row_weight.hpp"
 
 namespace margin::pg {
 namespace {
 
 struct UpdateState {
-  UpdateState(std::string flat, bool) : model(std::move(flat)), options(settings_of(*model)), update(*model, options) {}
+  UpdateState(std::string flat, bool)
+      : model(std::move(flat)), options(settings_of(*model)), update(*model, options, InterruptProgress()) {}
 
   void add(PassCall& call, Datum label, const Row& row, double weight, bool removed) {
     const Row x = fitted(*model, row);
@@ -64,7 +66,7 @@ MARGIN_FUNCTION(margin_update_final) {
   auto* const state = reinterpret_cast<UpdateState*>(PG_GETARG_POINTER(0));
   margin::Model model = *state->model;
   read_figures(PointerGetDatum(state->model.bytes().data()), model);
-  model = state->update.updated(std::move(model));
+  model = state->update.updated(std::move(model), InterruptProgress());
   const bool near = model.certificate.relative_gap <= state->options.tolerance;
   return model_datum(fcinfo, model,
                      model.dual_point == nullptr || !(model.certificate.lower > 0) ? "retrain"

@@ -1,5 +1,6 @@
 // A margin_model read back: its attributes checked one by one and against each other.
 #include "core/certificate/ball.hpp"
+#include "core/certificate/ellipsoid.hpp"
 #include "core/data/stump_basis.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
@@ -75,6 +76,34 @@ void read_target_units(const CompositeReader& reader, Model& model) {
   if (model.target_scale.value_or(1) <= 0) reader.refuse("target_scale", "must be NULL or a positive number");
 }
 
+/// As curvature_datum() wrote it.
+void read_curvature(const CompositeReader& reader, const Model& model, DualPoint& point) {
+  const auto table = reader.numbers("curvature");
+  if (!table.has_value()) return;
+  const auto outputs = static_cast<std::size_t>(model.outputs()), terms = static_cast<std::size_t>(model.terms());
+  const auto width = [](std::size_t n) { return 4 + n + 2 * n * (n + 1); };
+  const std::size_t n = table->columns == width(terms) ? terms : terms + 1;
+  if (table->rows != outputs || table->columns != width(n))
+    reader.refuse("curvature", "must have " + std::to_string(outputs) + " row" + (outputs == 1 ? "" : "s") + " of " +
+                                   std::to_string(width(terms)) + " or " + std::to_string(width(terms + 1)) +
+                                   " numbers");
+  auto points = std::make_shared<std::vector<CurvedPoint>>(outputs);
+  const double* at = table->values.data();
+  for (CurvedPoint& p : *points) {
+    if (!(at[0] > 0)) reader.refuse("curvature", "must begin with a weight of all rows above 0");
+    for (double* const number : {&p.total_weight, &p.reach, &p.matrix_error, &p.gradient_error}) {
+      if (!(*at >= 0 && std::isfinite(*at))) reader.refuse("curvature", "must have finite figures of 0 or more");
+      *number = *at++;
+    }
+    for (auto* const part : {&p.gradient, &p.metric, &p.middle, &p.spread, &p.bent}) {
+      const std::size_t size = part == &p.gradient ? n : n * (n + 1) / 2;
+      part->assign(at, at + size);
+      at += size;
+    }
+  }
+  point.curvature = std::move(points);
+}
+
 /// As ball_datum() wrote it.
 void read_ball(const CompositeReader& reader, Model& model) {
   const auto table = reader.numbers("ball");
@@ -101,6 +130,7 @@ void read_ball(const CompositeReader& reader, Model& model) {
     point.slack.push_back(row[1]);
     point.error.push_back(row[2]);
   }
+  read_curvature(reader, model, point);
   model.dual_point = std::make_shared<const DualPoint>(std::move(point));
 }
 
@@ -213,6 +243,8 @@ double bytes_of(const Model& m) {
   double bytes = 8.0 * static_cast<double>(m.weights.size() + m.intercept.size());
   if (m.dual_weights.has_value()) bytes += 8.0 * static_cast<double>(m.dual_weights->size());
   if (m.dual_point != nullptr) bytes += 8.0 * static_cast<double>(m.dual_point->offset.size());
+  if (m.dual_point != nullptr && m.dual_point->curvature != nullptr)
+    for (const CurvedPoint& p : *m.dual_point->curvature) bytes += p.bytes();
   if (m.encoder != nullptr) bytes += m.encoder->bytes();
   for (const std::string& name : m.classes) bytes += 128 + static_cast<double>(name.size());
   if (const auto* vectors = support_vectors_of(m.basis.get()))

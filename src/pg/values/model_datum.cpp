@@ -1,6 +1,7 @@
 #include "pg/values/model_datum.hpp"
 
 #include "core/certificate/ball.hpp"
+#include "core/certificate/ellipsoid.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/train/compaction.hpp"
 #include "pg/server/interrupts.hpp"
@@ -59,6 +60,22 @@ Datum ball_datum(const DualPoint& point) {
   return float8_matrix(table.data(), outputs, table.size() / outputs);
 }
 
+/// One row per output: W, N, and what the matrices and the gradient may be off by; then the gradient and the four matrices.
+Datum curvature_datum(const std::vector<CurvedPoint>& outputs) {
+  std::vector<double> table;
+  for (const CurvedPoint& p : outputs) {
+    table.insert(table.end(), {p.total_weight, p.reach, p.matrix_error, p.gradient_error});
+    for (const auto* part : {&p.gradient, &p.metric, &p.middle, &p.spread, &p.bent})
+      table.insert(table.end(), part->begin(), part->end());
+  }
+  if (8.0 * static_cast<double>(table.size()) > static_cast<double>(MaxAllocSize))
+    throw Error(ErrorKind::limit_exceeded,
+                "the curvature of " + std::to_string(outputs.size()) +
+                    " outputs would be larger than the 1 GB that one value can hold",
+                "Fewer features make it smaller.");
+  return float8_matrix(table.data(), outputs.size(), table.size() / outputs.size());
+}
+
 }  // namespace
 
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view status) {
@@ -111,7 +128,11 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view 
     const auto n = static_cast<std::size_t>(q.rows()), k = static_cast<std::size_t>(q.cols());
     out.set("dual_weights", FLOAT8ARRAYOID, k == 1 ? float8_array(q.data(), n) : float8_matrix(q.data(), n, k));
   }
-  if (model.dual_point != nullptr) out.set("ball", FLOAT8ARRAYOID, ball_datum(*model.dual_point));
+  if (model.dual_point != nullptr) {
+    out.set("ball", FLOAT8ARRAYOID, ball_datum(*model.dual_point));
+    if (const auto& curvature = model.dual_point->curvature)
+      out.set("curvature", FLOAT8ARRAYOID, curvature_datum(*curvature));
+  }
   if (const auto* basis = stumps_of(model.basis.get())) {
     std::vector<double> table;
     for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});

@@ -1,0 +1,395 @@
+#include "core/certificate/ellipsoid.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/data/gram_block.hpp"
+#include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+
+namespace margin {
+
+namespace {
+
+/// Of N: over the step that a random share of the rows would take.
+constexpr double room = 1.5;
+/// What means of curvatures are widened by, relatively: evaluations of φ'' and of ρ err by less.
+constexpr double blur = 1e-9;
+/// The metric is as good as A where A is this share of it; else A takes its place, in so many rounds.
+constexpr double near = 0.9;
+constexpr int rounds = 3;
+/// Tried for κ, descending.
+constexpr double factors[] = {0.99, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8,  0.75, 0.7,  0.65, 0.6,  0.55, 0.5,
+                              0.45, 0.4,  0.35, 0.3,  0.25, 0.2, 0.17, 0.14, 0.12, 0.1,  0.08, 0.06, 0.04, 0.02, 0.01};
+
+double norm_of(const std::vector<double>& v) { return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2); }
+
+std::size_t packed_size(std::size_t n) { return n * (n + 1) / 2; }
+
+double trace_of(const std::vector<double>& packed, std::size_t n) {
+  double sum = 0;
+  for (std::size_t j = 0, at = 0; j < n; at += n - j, ++j) sum += std::fabs(packed[at]);
+  return sum;
+}
+
+std::vector<double> packed(const SymmetricMatrix& m) {
+  std::vector<double> out;
+  out.reserve(packed_size(m.size()));
+  for (std::size_t j = 0; j < m.size(); ++j) out.insert(out.end(), m.row(j) + j, m.row(j) + m.size());
+  return out;
+}
+
+/// a·A + b·B + s·I
+SymmetricMatrix combined(double a, const std::vector<double>& A, double b, const std::vector<double>& B, double s,
+                         std::size_t n) {
+  SymmetricMatrix out(n);
+  for (std::size_t j = 0, at = 0; j < n; ++j) {
+    for (std::size_t k = j; k < n; ++k, ++at) out.row(j)[k] = a * A[at] + (b != 0 ? b * B[at] : 0.0);
+    out.row(j)[j] += s;
+  }
+  return out;
+}
+
+/// A v by the upper triangle.
+std::vector<double> times(const std::vector<double>& A, const std::vector<double>& v) {
+  const std::size_t n = v.size();
+  std::vector<double> out(n, 0.0);
+  for (std::size_t j = 0, at = 0; j < n; ++j) {
+    out[j] += A[at++] * v[j];
+    for (std::size_t k = j + 1; k < n; ++k, ++at) {
+      out[j] += A[at] * v[k];
+      out[k] += A[at] * v[j];
+    }
+  }
+  return out;
+}
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+/// Whether a matrix whose entries come from terms of this trace is certainly positive.
+bool positive(SymmetricMatrix matrix, double trace, const Progress& progress) {
+  const double hidden = 8 * epsilon * (static_cast<double>(matrix.size()) + 8) * trace;
+  for (std::size_t j = 0; j < matrix.size(); ++j) matrix.row(j)[j] -= hidden;
+  return factorise(matrix, progress);
+}
+
+/// Below all eigenvalues of a matrix that is λW and more, proven; 0: not proven.
+double proven_floor(const std::vector<double>& matrix, double error, double ridge, double trace, std::size_t n,
+                    const Progress& progress) {
+  for (const double factor : {0.9, 0.5, 0.1, 0.01})
+    if (positive(combined(1, matrix, 0, matrix, -error - factor * ridge, n), trace, progress)) return factor * ridge;
+  return 0;
+}
+
+/// ρ of a row, by an inverse that is exact enough.
+constexpr double exact_enough = 1e-6;
+double reach_of(const Row& x, const InverseCurvature& metric, double reach, const Progress& progress) {
+  return reach * std::sqrt(std::max(0.0, metric.form(x, progress))) * (1 + exact_enough);
+}
+
+/// The first factor, by bisection, for which `holds`; 0: none. Those after one that does hold as well.
+template <class Holds>
+double largest_factor(const Holds& holds) {
+  std::size_t low = 0, high = std::size(factors);
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (holds(factors[middle]))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low < std::size(factors) ? factors[low] : 0.0;
+}
+
+/// ≥ φ''
+double most_curvature(const Loss& loss) { return 1 / loss.smoothness(); }
+
+/// s²/m
+double bend_of(const MeanCurvature& h) {
+  return h.middle > 0 ? h.spread * std::min(1 + blur, h.spread / h.middle) * (1 + blur) : 0.0;
+}
+
+/// ‖(x, B)‖
+double length_of(const Row& x, double constant) { return std::hypot(norm(x), constant) * (1 + 8 * epsilon); }
+
+void add_outer(double c, const Row& x, double constant, std::vector<double>& to, std::size_t n) {
+  const auto start = [n](std::size_t j) { return j * n - j * (j + 1) / 2; };  // of row j, less j
+  const auto index = [&](std::int32_t k) { return static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k); };
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    const double share = c * x.value(k);
+    if (share == 0) continue;
+    double* const row = to.data() + start(index(k));
+    for (std::int32_t l = k; l < x.count; ++l) row[index(l)] += share * x.value(l);
+    if (constant != 0) row[n - 1] += share * constant;
+  }
+  if (constant != 0) to[start(n - 1) + n - 1] += c * constant * constant;
+}
+
+void add_row(double c, const Row& x, double constant, std::vector<double>& to) {
+  margin::add(c, x, to.data());
+  if (constant != 0) to.back() += c * constant;
+}
+
+double sigmoid(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
+
+/// φ' has a slope of at most φ'' tanh((abs(u) + ρ)/2) per φ'' within ρ of u.
+MeanCurvature of_logistic(double u, double reach, double error) {
+  const double a = std::fabs(u), s = std::tanh((a + reach + error) / 2), z = std::max(s * reach, 1e-9);
+  const double h = sigmoid(a) * sigmoid(-a);
+  const double low = h * -std::expm1(-z) / z * (1 - blur - 2 * error);
+  double high = h * std::expm1(z) / z;
+  // Towards 0 the mean rises with the way; past 0 by what φ' has between −u and u, over u at least.
+  const double by_slope = reach <= a ? (sigmoid(reach - a) - sigmoid(-a)) / reach + 8 * epsilon / reach
+                          : a > 0    ? (2 * sigmoid(a) - 1) / a + 8 * epsilon / a
+                                     : 0.25;
+  high = std::min({high, by_slope * (1 + 2 * blur), 0.25}) * (1 + blur + 2 * error);
+  const double top = std::max(high, low);
+  return {(top + low) / 2, (top - low) / 2 * (1 + blur)};
+}
+
+/// φ' has a single bend: the mean over a way to either side lies between φ'' here and the mean over the longest way.
+MeanCurvature of_one_bend(const Loss& loss, double u, double y, double reach, double error) {
+  const double here = loss.second_derivative(u, y), slope = loss.derivative(u, y);
+  const double after = loss.derivative(u + reach, y), before = loss.derivative(u - reach, y);
+  const double right = (after - slope) / reach, left = (slope - before) / reach, most = most_curvature(loss);
+  const double slack = blur * most + (4 * error * most + 8 * epsilon * (std::fabs(after) + std::fabs(before))) / reach;
+  const double low = std::max(0.0, std::min({here, right, left}) - slack);
+  const double high = std::min(most, std::max({here, right, left}) + slack);
+  return {(high + low) / 2, std::max(0.0, high - low) / 2 * (1 + blur)};
+}
+
+}  // namespace
+
+bool curves(const Loss& loss) {
+  return loss.name() == "logistic" || loss.name() == "squared_hinge" || loss.name() == "squared";
+}
+
+MeanCurvature mean_curvature(const Loss& loss, double u, double y, double reach, double error) {
+  if (!(reach > 0)) return {most_curvature(loss) / 2, most_curvature(loss) / 2};
+  return loss.name() == "logistic" ? of_logistic(u, reach, error) : of_one_bend(loss, u, y, reach, error);
+}
+
+namespace {
+
+/// What a pass over the rows with these lengths by the metric, times N, says of curvatures on the way.
+void bend(CurvedPoint& out, const VisitRows& rows, const Loss& loss, const std::vector<double>& lengths, double ridge,
+          double constant, const Progress& progress) {
+  const std::size_t n = out.size(), features = n - (constant != 0 ? 1 : 0);
+  SymmetricMatrix middle(n), spread(n), bent(n);
+  GramBlock middles(features, constant), spreads(features, constant), bents(features, constant);
+  std::size_t i = 0;
+  double trace = ridge * static_cast<double>(n) + trace_of(out.metric, n);
+  rows([&](const CurvedRow& r) {
+    const double reach = out.reach * lengths[i++];
+    if (!(reach > 0)) return;
+    const MeanCurvature h = mean_curvature(loss, r.u, r.y, reach, r.error);
+    middles.add(r.x, r.c * h.middle, 1.0, middle, progress);
+    spreads.add(r.x, r.c * h.spread, 1.0, spread, progress);
+    bents.add(r.x, r.c * bend_of(h), 1.0, bent, progress);
+    const double length = length_of(r.x, constant);
+    trace += r.c * (h.middle + 2 * h.spread) * length * length;
+  });
+  middles.flush(1.0, middle, progress);
+  spreads.flush(1.0, spread, progress);
+  bents.flush(1.0, bent, progress);
+  for (std::size_t j = 0; j < n; ++j) middle.row(j)[j] += ridge;
+  out.middle = packed(middle);
+  out.spread = packed(spread);
+  out.bent = packed(bent);
+  out.matrix_error = epsilon * (static_cast<double>(lengths.size()) + 64) * trace;
+}
+
+}  // namespace
+
+CurvedPoint curved_point(const VisitRows& rows, const Loss& loss, const std::vector<double>& point, double lambda,
+                         double total_weight, double constant, double share, const Progress& progress) {
+  const std::size_t n = point.size(), features = n - (constant != 0 ? 1 : 0);
+  const double ridge = lambda * total_weight;
+  CurvedPoint out;
+  out.total_weight = total_weight;
+  out.gradient.assign(n, 0.0);
+  GramBlock block(features, constant);
+  SymmetricMatrix metric(n);
+  double mass = 0, count = 0;
+  rows([&](const CurvedRow& r) {
+    const double slope = loss.derivative(r.u, r.y), length = length_of(r.x, constant);
+    const double h = loss.second_derivative(r.u, r.y);
+    if (h > 0) block.add(r.x, r.c * h, 1.0, metric, progress);
+    add_row(r.c * slope, r.x, constant, out.gradient);
+    mass += r.c * std::fabs(slope) * length;
+    out.gradient_error += r.c * length * (r.error * most_curvature(loss) + 8 * epsilon * std::fabs(slope));
+    ++count;
+    progress.work(4.0 * r.x.count + 32);
+  });
+  block.flush(1.0, metric, progress);
+  for (std::size_t j = 0; j < n; ++j) {
+    metric.row(j)[j] += ridge;
+    out.gradient[j] += ridge * point[j];
+  }
+  out.gradient_error += epsilon * ((count + 16) * mass + 8 * ridge * norm_of(point));
+  out.metric = packed(metric);
+  for (int round = 1;; ++round) {
+    // The metric is `ridge` and more but for a hundredth, in the first round the Hessian.
+    const InverseCurvature inverse(combined(1, out.metric, 0, out.metric, 0, n), constant, 0.99 * ridge, progress);
+    if (!inverse.usable() || !(inverse.safe() < 1 + exact_enough)) return {};
+    std::vector<double> lengths;
+    double step = 0;
+    rows([&](const CurvedRow& r) {
+      const double length = reach_of(r.x, inverse, 1, progress), slope = r.c * loss.derivative(r.u, r.y) * length;
+      lengths.push_back(length);
+      step += slope * slope;
+    });
+    const double error = out.gradient_error / std::sqrt(ridge);
+    out.reach = room * (std::sqrt(share * step) + std::sqrt(inverse.form(out.gradient)) + error);
+    bend(out, rows, loss, lengths, ridge, constant, progress);
+    if (round == rounds) return out;
+    std::vector<double> least(out.middle.size());
+    for (std::size_t k = 0; k < least.size(); ++k) least[k] = out.middle[k] - out.spread[k];
+    const double trace = trace_of(out.middle, n) + trace_of(out.spread, n) + trace_of(out.metric, n);
+    if (positive(combined(1, least, -near, out.metric, -out.matrix_error, n), trace, progress) ||
+        !positive(combined(1, least, 0, least, -0.99 * ridge - out.matrix_error, n), trace, progress))
+      return out;
+    out.metric = std::move(least);
+  }
+}
+
+CurvatureChange::CurvatureChange(const CurvedPoint& before, const Loss& loss, double lambda, double constant,
+                                 const Progress& progress)
+    : before_(before),
+      loss_(loss),
+      constant_(constant),
+      gradient_(before.size(), 0.0),
+      middle_(before.metric.size(), 0.0),
+      spread_(before.metric.size(), 0.0),
+      bent_(before.metric.size(), 0.0) {
+  const std::size_t n = before.size();
+  const double floor = proven_floor(before.metric, before.matrix_error, lambda * before.total_weight,
+                                    trace_of(before.metric, n), n, progress);
+  if (floor > 0)
+    metric_ = InverseCurvature(combined(1, before.metric, 0, before.metric, 0, n), constant, floor, progress);
+  known_ = metric_.usable() && metric_.safe() < 1 + exact_enough;
+}
+
+void CurvatureChange::add(const CurvedRow& r, bool removed) {
+  const double length = length_of(r.x, constant_), slope = loss_.derivative(r.u, r.y), sign = removed ? -1.0 : 1.0;
+  const double most = most_curvature(loss_), square = r.c * length * length;
+  MeanCurvature h{most / 2, most / 2};
+  const double reach = known_ ? reach_of(r.x, metric_, before_.reach, {}) : 0.0;
+  if (known_ && !(reach > 0)) return;  // a row of zeros
+  if (known_) h = mean_curvature(loss_, r.u, r.y, reach, r.error);
+  // What the same row added when the model was made, perhaps by other loops, is this up to rounding of u and of ρ.
+  if (removed)
+    error_ += known_ ? square * most * (blur + 128 * (metric_.safe() - 1) + 64 * r.error * (1 + 1 / reach)) : infinity;
+  add_outer(sign * r.c * h.middle, r.x, constant_, middle_, gradient_.size());
+  add_outer(sign * r.c * h.spread, r.x, constant_, spread_, gradient_.size());
+  add_outer(sign * r.c * bend_of(h), r.x, constant_, bent_, gradient_.size());
+  add_row(sign * r.c * slope, r.x, constant_, gradient_);
+  mass_ += r.c * std::fabs(slope) * length;
+  gradient_error_ += r.c * length * (r.error * most + 8 * epsilon * std::fabs(slope));
+  trace_ += square * (h.middle + 2 * h.spread);
+  ++rows_;
+}
+
+std::size_t CurvatureChange::state_size(const CurvedPoint& before) {
+  return 5 + before.size() + 3 * before.metric.size();
+}
+
+std::vector<double> CurvatureChange::state() const {
+  std::vector<double> out = {error_, gradient_error_, mass_, trace_, rows_};
+  for (const auto* part : {&gradient_, &middle_, &spread_, &bent_}) out.insert(out.end(), part->begin(), part->end());
+  return out;
+}
+
+void CurvatureChange::merge(const double* at) {
+  for (double* const sum : {&error_, &gradient_error_, &mass_, &trace_, &rows_}) *sum += *at++;
+  for (auto* const part : {&gradient_, &middle_, &spread_, &bent_})
+    for (double& sum : *part) sum += *at++;
+}
+
+CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lambda, double grown) const {
+  CurvedPoint out = before_;
+  const std::size_t n = out.size();
+  const double ridge = lambda * grown;
+  out.total_weight += grown;
+  for (std::size_t j = 0; j < n; ++j) out.gradient[j] += gradient_[j] + ridge * point[j];
+  for (std::size_t k = 0; k < out.middle.size(); ++k) {
+    out.middle[k] += middle_[k];
+    out.spread[k] += spread_[k];
+    out.bent[k] += bent_[k];
+  }
+  for (std::size_t j = 0, at = 0; j < n; at += n - j, ++j) out.middle[at] += ridge;
+  const double sums =
+      trace_of(before_.middle, n) + 2 * trace_of(before_.spread, n) + std::fabs(ridge) * static_cast<double>(n);
+  out.matrix_error += error_ + epsilon * ((rows_ + 64) * trace_ + 8 * sums);
+  out.gradient_error += gradient_error_ + epsilon * ((rows_ + 64) * mass_ + 8 * norm_of(before_.gradient) +
+                                                     8 * std::fabs(ridge) * norm_of(point));
+  return out;
+}
+
+Ellipsoid::Ellipsoid(const CurvedPoint& curved, const std::vector<double>& point, double lambda, double constant,
+                     const Progress& progress)
+    : constant_(constant) {
+  if (curved.size() != point.size() || curved.metric.size() != packed_size(point.size())) return;
+  holds_ = prove(curved, point, lambda, progress);
+}
+
+bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& point, double lambda,
+                      const Progress& progress) {
+  const std::size_t n = point.size();
+  const double E = curved.matrix_error, W = curved.total_weight;
+  if (!(W > 0) || !std::isfinite(W) || !(E >= 0) || !(curved.gradient_error >= 0)) return false;
+  std::vector<double> least(curved.middle.size());  // A
+  for (std::size_t k = 0; k < least.size(); ++k) least[k] = curved.middle[k] - curved.spread[k];
+  const double trace = trace_of(curved.middle, n) + trace_of(curved.spread, n) + 2 * E * static_cast<double>(n);
+  if (!std::isfinite(trace)) return false;
+  const double floor = proven_floor(least, E, lambda * W, trace, n, progress);
+  if (!(floor > 0)) return false;
+  const double with_metric = trace + trace_of(curved.metric, n);
+  const double kappa = largest_factor([&](double factor) {
+    return positive(combined(1, least, -factor, curved.metric, -(1 + factor) * E, n), with_metric, progress);
+  });
+  const double of_middle = largest_factor([&](double factor) {
+    return positive(combined(1, least, -factor, curved.middle, -(1 + factor) * E, n), 2 * trace, progress);
+  });
+  if (!(kappa > 0 && of_middle > 0)) return false;
+  inverse_ = InverseCurvature(combined(1, least, 0, least, -E, n), constant_, floor, progress);
+  if (!inverse_.usable()) return false;
+  const std::vector<double>& e = curved.gradient;
+  const double root = std::sqrt(floor), uncertain = curved.gradient_error / root;
+  const double whole = (std::sqrt(inverse_.form(e) * inverse_.safe()) + uncertain) * (1 + 1e-9);
+  if (!(whole < curved.reach * std::sqrt(kappa) * (1 - 1e-9))) return false;
+
+  SymmetricMatrix middle = combined(1, curved.middle, 0, curved.middle, 0, n);
+  if (!factorise(middle, progress)) return false;
+  std::vector<double> step(n);
+  for (std::size_t j = 0; j < n; ++j) step[j] = -e[j];
+  solve_factored(middle, step.data(), &progress);
+  // Any step does, with what it misses.
+  std::vector<double> missed = times(curved.middle, step);
+  for (std::size_t j = 0; j < n; ++j) missed[j] += e[j];
+  const double length = norm_of(step) * (1 + 1e-12), many = static_cast<double>(n) + 16;
+  const double rounding = 4 * epsilon * many * (trace * length + norm_of(e));
+  const double bent = product(step, times(curved.bent, step)) + (E + 4 * epsilon * many * trace) * length * length;
+  const double left =
+      (norm_of(missed) + rounding + E * length) / root + uncertain + std::sqrt(std::max(0.0, bent) * (1 + E / floor));
+  radius_ = left / std::sqrt(of_middle) * (1 + 1e-9);
+  decrease_ = whole * whole / 2 / W * (1 + 1e-9);
+  centre_ = point;
+  for (std::size_t j = 0; j < n; ++j) centre_[j] += step[j];
+  size_ = norm_of(centre_);
+  return std::isfinite(radius_) && std::isfinite(size_);
+}
+
+void Ellipsoid::score(const Row& x, double* lower, double* upper, const Progress& progress) const {
+  const double middle = dot(x, centre_.data()) + (constant_ != 0 ? constant_ * centre_.back() : 0.0);
+  const double rounding = epsilon * (x.count + 24.0) * length_of(x, constant_) * size_ + (x.count + 8.0) * tiny;
+  const double off = std::sqrt(std::max(0.0, inverse_.form(x, progress)) * inverse_.safe()) * radius_ * (1 + 1e-9);
+  *lower = middle - (off + 2 * rounding);
+  *upper = middle + (off + 2 * rounding);
+}
+
+}  // namespace margin
