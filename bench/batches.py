@@ -47,7 +47,8 @@ def groups(session, repetitions):
     out = Table("groups", "A training for each group",
                 "`SELECT g, train_margin(y, x [, options]) FROM t GROUP BY g` with %s groups of 20 rows of 10 features (generated, with noise in the labels, both labels in each group), rows sorted "
                 "by the server or read in order through an index. Ours, ratio: CPU seconds; against: `sum(x[1])` of the same groups. Memory: the most anonymous "
-                "memory of the backend, for all groups and for a tenth of them; bound: 1.5 times, as `work_mem` of the sort is in it." % "{:,}".format(GROUPS))
+                "memory of the backend, for all groups and for a tenth of them; bound: 1.5 times, as `work_mem` of the sort is in it. The last row: a tenth of the "
+                "groups, in one piece of memory each (`solvers/l2_margin/few_rows.hpp`) against the way of any number of rows, which an option `max_seconds` asks for." % "{:,}".format(GROUPS))
     session.run("SELECT setseed(0.5)")
     session.run("CREATE TABLE gr_rows AS SELECT g, CASE k WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE (2 * x[1] + x[2] + x[3] + 0.5 * random() > 2.25)::int END AS y, x FROM (SELECT i / 20 AS g, i %% 20 AS k, "
                 "ARRAY[random(), random(), random(), random(), random(), random(), random(), random(), random(), random()]::real[] AS x "
@@ -69,5 +70,10 @@ def groups(session, repetitions):
             most, least = peak_memory(statement, prepare), peak_memory(inner % (trained, some), prepare)
             out.add("%s, by %s: memory" % (trained, plan), mb(most), mb(least), most / max(least, 1), 1.5)
         session.run("RESET " + setting.split()[0])
+    session.run("SET enable_sort = off")
+    way = lambda limits: lambda: session.run(inner % ("train_margin(y, x, '{%s}')" % limits, some))
+    seen = interleave({"few": way('"max_iterations": 1000'), "any": way('"max_seconds": 1000')}, 3 * repetitions)
+    out.compare("train_margin, in one piece of memory", seen["few"], seen["any"], 0.8)
+    session.run("RESET enable_sort")
     session.run("DROP TABLE gr_rows")
     return out
