@@ -7,8 +7,8 @@
 CREATE EXTENSION postgres_fdw;
 CREATE SERVER north FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host :'north', extensions 'margin', async_capable 'true');
 CREATE SERVER south FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host :'south', extensions 'margin', async_capable 'true');
-CREATE USER MAPPING FOR CURRENT_USER SERVER north;
-CREATE USER MAPPING FOR CURRENT_USER SERVER south;
+CREATE USER MAPPING FOR CURRENT_USER SERVER north OPTIONS (user 'postgres');
+CREATE USER MAPPING FOR CURRENT_USER SERVER south OPTIONS (user 'postgres');
 CREATE TABLE patients (site int, diagnosis text, x float8[]) PARTITION BY LIST (site);
 CREATE FOREIGN TABLE patients_north PARTITION OF patients FOR VALUES IN (0) SERVER north OPTIONS (table_name 'patients_of_site');
 CREATE FOREIGN TABLE patients_south PARTITION OF patients FOR VALUES IN (1) SERVER south OPTIONS (table_name 'patients_of_site');
