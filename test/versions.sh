@@ -237,7 +237,8 @@ in_vectors() {
   done
   report "$([ -z "$missing" ] && echo yes || echo no)" "$target: the loops of the set $set are in vectors${missing:+, but not$missing}"
 }
-# The core and some of its tests, with the googletest of this system's sources, by a processor that is emulated.
+# The core and some of its tests, with the googletest of this system's sources, by a processor that is emulated: it takes thirty
+# times as long, and those that solve hundreds of problems are left out.
 arm64() {
   local objects=$place_of_all/arm64 file tests said
   need_packages g++-aarch64-linux-gnu qemu-user libgtest-dev
@@ -261,7 +262,7 @@ tests: \$(CORE) \$(TESTS) gtest.o gtest_main.o
 END
   in_vectors arm64 aarch64-linux-gnu-objdump '\\tfml[as]\\t.*v[0-9]+\\.2d' baseline aarch64-linux-gnu-g++
   make -C "$objects" -j "$jobs" CCACHE="$(command -v ccache || true)" >"$place_of_all/arm64.log" 2>&1 || { report no 'arm64: the core compiles'; grep -E 'error|Error' "$place_of_all/arm64.log" | head -n 5 | sed 's/^/# /'; return; }
-  tests=$(qemu-aarch64 -L /usr/aarch64-linux-gnu "$objects/tests" --gtest_brief=1 2>&1 | tee -a "$place_of_all/arm64.log" | tail -n 20)
+  tests=$(qemu-aarch64 -L /usr/aarch64-linux-gnu "$objects/tests" --gtest_brief=1 --gtest_filter='-*RandomProblems*:*PollsAllTheTime*' 2>&1 | tee -a "$place_of_all/arm64.log" | tail -n 20)
   said=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?\..*/\1 passed/p' <<<"$tests")
   file=$(grep -c '^\[  FAILED  \]' <<<"$tests" || true)
   report "$([ "$(grep -c 'warning: ' "$place_of_all/arm64.log" || true)" -eq 0 ] && echo yes || echo no)" 'arm64: the core compiles without a warning'
