@@ -254,7 +254,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   const double radius = numbers_[2];
   Eigen::VectorXd step, image;
   double reach = 0, share = 0, gain = -infinity;
-  for (double more = 0; more<100; more = more> 0 ? 8 * more : 1e-5) {
+  for (double more = 0; more < 100; more = std::max(8 * more, 1e-5)) {
     SymmetricMatrix system(n);
     for (std::size_t j = 0; j < n; ++j) {
       for (std::size_t i = j; i < n; ++i) system.row(j)[i] = curve.hessian.row(j)[i] / total_;

@@ -21,6 +21,7 @@ struct Certificate {
                              ///< the largest of the outputs' own
   std::int64_t support = 0;  ///< rows with a non-zero dual weight
   double radius = 0;         ///< largest ‖x_i‖
+
   std::int64_t errors = 0;  ///< hard margin: rows with a margin ≤ 0; interpolation: rows missed by more than rounding
   double slack = 0;         ///< interpolation: how far inside of its interval the worst row is (negative: outside)
   double smallest_margin = -std::numeric_limits<double>::infinity();  ///< kernels: min_i margin_i / ‖w‖, soft too

@@ -33,7 +33,8 @@ class Loss {
   /// How far u may move, either way, before a stops being the optimal dual value for it (rows with a large slack are
   /// settled); negative: minus the distance that u would have to move to make a optimal.
   virtual double slack(double u, double y, double a) const = 0;
-  virtual double second_derivative(double u, double y) const = 0;  ///< φ''(u) (generalised where φ is piecewise)
+  /// φ''(u), generalised where φ is piecewise.
+  virtual double second_derivative(double u, double y) const = 0;
   virtual double smoothness() const = 0;                    ///< γ: φ' is 1/γ-Lipschitz; 0 when φ is not smooth
   virtual double lipschitz() const = 0;                     ///< L: |φ'| ≤ L; +∞ when unbounded (then φ is smooth)
   virtual bool smooth() const { return smoothness() > 0; }  ///< φ' is continuous, if not Lipschitz

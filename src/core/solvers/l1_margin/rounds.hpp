@@ -40,10 +40,14 @@ class BoostingRounds {
   /// One step along the learner that find() chose.
   void step();
 
-  double log_loss() const { return log_loss_; }   ///< ln L at the current λ, b
-  double margin() const;                          ///< min_i m_i / ‖λ‖₁ with the best b; −∞ for λ = 0
-  double offset() const;                          ///< that b
-  double loss_offset() const { return offset_; }  ///< the b that minimises the loss
+  /// ln L at the current λ, b.
+  double log_loss() const { return log_loss_; }
+  /// min_i m_i / ‖λ‖₁ with the best b; −∞ for λ = 0.
+  double margin() const;
+  /// That b.
+  double offset() const;
+  /// The b that minimises the loss.
+  double loss_offset() const { return offset_; }
   const std::vector<double>& weights() const { return weights_; }  ///< λ per learner
   /// Row weights q, sum 1 (½ per class with an intercept): of now, or the average over the steps taken.
   const Eigen::VectorXd& row_weights() const { return q_; }
