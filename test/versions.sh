@@ -245,7 +245,7 @@ arm64() {
   mkdir -p "$objects/test"
   cat >"$objects/Makefile" <<END
 ROOT = $root
-FLAGS = -std=c++17 -O1 -g0 -fopenmp-simd -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -include \$(ROOT)/src/core/base/eigen_check.hpp -I\$(ROOT)/src -I\$(ROOT)/test/unit -I\$(ROOT) -isystem /usr/include/eigen3 -Wall -Wextra
+FLAGS = -std=c++17 -O1 -g0 -MMD -MP -fopenmp-simd -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -include \$(ROOT)/src/core/base/eigen_check.hpp -I\$(ROOT)/src -I\$(ROOT)/test/unit -I\$(ROOT) -isystem /usr/include/eigen3 -Wall -Wextra
 CORE = \$(patsubst \$(ROOT)/src/%.cpp,%.o,\$(shell find \$(ROOT)/src/core -name '*.cpp'))
 TESTS = $(printf 'test/%s.o ' ${MARGIN_ARM_TESTS:-dataset_test simd_loops_test certificate_test risk_certificate_test sdca_test loss_test pgvector_layout_test sparse_text_test min_norm_point_test newton_test kernel_test encoder_test})
 CXX = \$(CCACHE) aarch64-linux-gnu-g++
@@ -259,6 +259,7 @@ gtest.o gtest_main.o: %.o:
 	\$(CXX) -std=c++17 -O1 -I/usr/src/googletest/googletest/include -I/usr/src/googletest/googletest -c /usr/src/googletest/googletest/src/\$(if \$(findstring main,\$*),gtest_main,gtest-all).cc -o \$@
 tests: \$(CORE) \$(TESTS) gtest.o gtest_main.o
 	\$(CXX) -o \$@ \$^ -lpthread
+-include \$(CORE:.o=.d) \$(TESTS:.o=.d)
 END
   in_vectors arm64 aarch64-linux-gnu-objdump '\\tfml[as]\\t.*v[0-9]+\\.2d' baseline aarch64-linux-gnu-g++
   make -C "$objects" -j "$jobs" CCACHE="$(command -v ccache || true)" >"$place_of_all/arm64.log" 2>&1 || { report no 'arm64: the core compiles'; grep -E 'error|Error' "$place_of_all/arm64.log" | head -n 5 | sed 's/^/# /'; return; }
