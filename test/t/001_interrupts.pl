@@ -67,7 +67,8 @@ is($caught, '57014', 'a block can catch the cancellation');
 # SQL expression: milliseconds of CPU that the server's ended processes have used, in steps of 10: cutime and cstime in
 # the postmaster's /proc/PID/stat, the 14th and 15th after the name in parentheses.
 my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-my $fields = "string_to_array(regexp_replace(pg_read_file('/proc/$postmaster/stat', 0, 1000), '^.*\\) ', ''), ' ')::text[]";
+sub fields_of { return "string_to_array(regexp_replace(pg_read_file('/proc/$_[0]/stat', 0, 1000), '^.*\\) ', ''), ' ')::text[]"; }
+my $fields = fields_of($postmaster);
 my $cpu_of_the_dead = "(SELECT 10 * (f[14]::numeric + f[15]::numeric) FROM (SELECT $fields AS f) AS s)";
 
 # As until_idle(), for a session that does not come back: what it has used is known once the server has buried it.
@@ -93,7 +94,12 @@ sub signalled
 	$node->poll_query_until('postgres',
 		"SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query LIKE '%train_margin%'");
 	sleep(0.3 * $slow);    # past the reading of the rows, inside the solver
-	my ($until_end, $cpu) = ($signal eq 'pg_terminate_backend' ? until_gone($pid) : until_idle($pid), cpu_of($pid));
+	my ($until_end, $cpu) = (until_idle($pid), cpu_of($pid));
+	if ($signal eq 'pg_terminate_backend')
+	{    # what is counted of the dead is that of all their threads
+		$until_end = until_gone($pid);
+		$cpu = "(SELECT 10 * (f[12]::numeric + f[13]::numeric) FROM (SELECT " . fields_of($pid) . " AS f) AS s)";
+	}
 	my $milliseconds = $node->safe_psql('postgres', qq{
 		DO \$\$ DECLARE before numeric := $cpu; last numeric; dead numeric := $cpu_of_the_dead; BEGIN
 		  PERFORM $signal($pid);
