@@ -12,13 +12,13 @@ namespace {
 struct AuditState {
   AuditState(std::string flat, std::string given_options)
       : model(std::move(flat)),
-        options(std::move(given_options)),
+        options_text(std::move(given_options)),
         settings(settings_of(*model)),
         audit(*model, settings,
-              parse_audit(options.empty() ? Value::Object{} : options_from(jsonb_of_payload(options)))) {}
+              parse_audit(options_text.empty() ? Value::Object{} : options_from(jsonb_of_payload(options_text)))) {}
 
   GroupModel model;
-  std::string options;  // a jsonb without its header
+  std::string options_text;  // a jsonb without its header
   const Options settings;
   ModelAudit audit;
   std::int64_t skipped = 0;
@@ -31,47 +31,19 @@ AuditState* new_state(MemoryContext context, std::string flat, std::string optio
   return state;
 }
 
-void require_same_options(bool same) {
-  if (!same) throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group");
-}
-
 /// Argument numbers of the weight and of the options; 0: none.
 Datum audit_step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
-  MemoryContext context = aggregate_context(fcinfo);
-  auto& call = query_state<PassCall>(fcinfo);
-  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<AuditState*>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {
-    if (state == nullptr) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  if (options_at != 0 && PG_ARGISNULL(options_at))
-    throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object", "'{}' means the defaults.");
-  const std::string_view options = options_at != 0 ? payload(PG_GETARG_DATUM(options_at)) : std::string_view();
-  const Datum model = PG_GETARG_DATUM(1);
-  if (state == nullptr) {
-    state = new_state(context, flat_model(model), std::string(options));
-  } else {
-    state->model.require_same(model);
-    require_same_options(options == state->options);
-  }
-  const std::optional<FeatureRow> features =
-      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
-  if (!features.has_value()) {
-    ++state->skipped;
-    PG_RETURN_POINTER(state);
-  }
-  const double weight = weight_at != 0 ? row_weight(fcinfo, weight_at) : 1.0;
-  const Row x = fitted(*state->model, *features);
-  require_finite(x, "WHERE");
-  const Datum label = PG_GETARG_DATUM(2);
-  if (state->model->regression()) {
-    state->audit.add(x, call.label.number(label), weight, memory_limit());
-  } else {
-    const std::int32_t truth = state->labels.find(
-        call.label, label, [&](const LabelReader::ClassName& name) { return state->model.class_index(name.text); });
-    state->audit.add(x, truth, weight, memory_limit());
-  }
-  PG_RETURN_POINTER(state);
+  return pass_step_with_options<PassCall, AuditState>(
+      fcinfo, options_at, new_state, [&](AuditState& state, PassCall& call, const FeatureRow& features) {
+        const double weight = weight_at != 0 ? row_weight(fcinfo, weight_at) : 1.0;
+        const Row x = fitted(*state.model, features);
+        require_finite(x, "WHERE");
+        const Datum label = PG_GETARG_DATUM(2);
+        if (state.model->regression()) return state.audit.add(x, call.label.number(label), weight, memory_limit());
+        const std::int32_t truth = state.labels.find(
+            call.label, label, [&](const LabelReader::ClassName& name) { return state.model.class_index(name.text); });
+        state.audit.add(x, truth, weight, memory_limit());
+      });
 }
 
 }  // namespace
@@ -90,10 +62,10 @@ MARGIN_FUNCTION(margin_audit_combine) {
     return PG_GETARG_DATUM(0);
   }
   auto* other = reinterpret_cast<AuditState*>(PG_GETARG_POINTER(1));
-  auto* state = PG_ARGISNULL(0) ? new_state(context, other->model.bytes(), other->options)
+  auto* state = PG_ARGISNULL(0) ? new_state(context, other->model.bytes(), other->options_text)
                                 : reinterpret_cast<AuditState*>(PG_GETARG_POINTER(0));
   state->model.require_same(other->model);
-  require_same_options(state->options == other->options);
+  require_same_options(state->options_text == other->options_text);
   state->skipped += other->skipped;
   state->audit.merge(other->audit.state(), memory_limit());
   PG_RETURN_POINTER(state);
@@ -106,7 +78,7 @@ MARGIN_FUNCTION(margin_audit_serialize) {
   std::int64_t version = state_version;
   out(version);
   out(state->model.bytes());
-  out(state->options);
+  out(state->options_text);
   out(state->skipped);
   std::vector<double> numbers = state->audit.state();
   out(numbers);

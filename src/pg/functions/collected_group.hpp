@@ -46,44 +46,25 @@ struct GroupState {
 /// Argument numbers of the weight and of the options; 0: none.
 template <class State>
 Datum keep_row(FunctionCallInfo fcinfo, int weight_at, int options_at) {
-  MemoryContext context = aggregate_context(fcinfo);
-  auto& call = query_state<PassCall>(fcinfo);
-  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {
-    if (state == nullptr) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  if (options_at != 0 && PG_ARGISNULL(options_at))
-    throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object", "'{}' means the defaults.");
-  const std::string_view options = options_at != 0 ? payload(PG_GETARG_DATUM(options_at)) : std::string_view();
-  const Datum model = PG_GETARG_DATUM(1);
-  if (state == nullptr) {
-    state = create_in<State>(context, context, flat_model(model), std::string(options));
-  } else {
-    state->model.require_same(model);
-    if (options != state->options_text)
-      throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group");
-  }
-  const std::optional<FeatureRow> features =
-      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
-  if (!features.has_value()) {
-    ++state->skipped;
-    PG_RETURN_POINTER(state);
-  }
-  const double weight = weight_at != 0 ? row_weight(fcinfo, weight_at) : 1.0;
-  FeatureRow x{};
-  static_cast<Row&>(x) = fitted(*state->model, *features);
-  x.dimensions = state->model->dimensions;
-  ++state->kept->rows;
-  if (state->model->regression()) {
-    state->kept->data.append(x, call.label.number(PG_GETARG_DATUM(2)), weight);
-    PG_RETURN_POINTER(state);
-  }
-  const std::int32_t label =
-      state->labels.find(call.label, PG_GETARG_DATUM(2),
-                         [&](const LabelReader::ClassName& name) { return state->model.class_index(name.text); });
-  state->kept->data.append(x, label, weight);
-  PG_RETURN_POINTER(state);
+  const auto make = [](MemoryContext context, std::string flat, std::string options) {
+    return create_in<State>(context, context, std::move(flat), std::move(options));
+  };
+  return pass_step_with_options<PassCall, State>(
+      fcinfo, options_at, make, [&](State& state, PassCall& call, const FeatureRow& features) {
+        const double weight = weight_at != 0 ? row_weight(fcinfo, weight_at) : 1.0;
+        FeatureRow x{};
+        static_cast<Row&>(x) = fitted(*state.model, features);
+        x.dimensions = state.model->dimensions;
+        ++state.kept->rows;
+        if (state.model->regression()) {
+          state.kept->data.append(x, call.label.number(PG_GETARG_DATUM(2)), weight);
+          return;
+        }
+        const std::int32_t label =
+            state.labels.find(call.label, PG_GETARG_DATUM(2),
+                              [&](const LabelReader::ClassName& name) { return state.model.class_index(name.text); });
+        state.kept->data.append(x, label, weight);
+      });
 }
 
 }  // namespace margin::pg

@@ -20,15 +20,15 @@ std::optional<Status> status_of(const std::string& flat) {
 struct InferenceState {
   InferenceState(std::string flat, std::string given_options, bool with_clusters)
       : model(std::move(flat)),
-        options(std::move(given_options)),
+        options_text(std::move(given_options)),
         clustered(with_clusters),
         settings(settings_of(*model)),
-        inference(
-            *model, status_of(model.bytes()), settings,
-            parse_inference(options.empty() ? Value::Object{} : options_from(jsonb_of_payload(options)), clustered)) {}
+        inference(*model, status_of(model.bytes()), settings,
+                  parse_inference(options_text.empty() ? Value::Object{} : options_from(jsonb_of_payload(options_text)),
+                                  clustered)) {}
 
   GroupModel model;
-  std::string options;  // a jsonb without its header
+  std::string options_text;  // a jsonb without its header
   bool clustered;
   const Options settings;
   Inference inference;
@@ -51,43 +51,25 @@ double target_of(InferenceState& state, InferenceCall& call, Datum label) {
 }
 
 Datum inference_step(FunctionCallInfo fcinfo, const Places& places) {
-  MemoryContext context = aggregate_context(fcinfo);
-  auto& call = query_state<InferenceCall>(fcinfo);
-  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<InferenceState*>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {
-    if (state == nullptr) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  if (places.options != 0 && PG_ARGISNULL(places.options))
-    throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object", "'{}' means the defaults.");
-  const std::string_view options = places.options != 0 ? payload(PG_GETARG_DATUM(places.options)) : std::string_view();
-  const Datum model = PG_GETARG_DATUM(1);
-  if (state == nullptr) {
-    state = create_in<InferenceState>(context, flat_model(model), std::string(options), places.cluster != 0);
+  const auto make = [&](MemoryContext context, std::string flat, std::string options) {
+    auto* state = create_in<InferenceState>(context, std::move(flat), std::move(options), places.cluster != 0);
     MemoryBudget(memory_limit()).require(state->inference.bytes(), "margin_inference");
-  } else {
-    state->model.require_same(model);
-    if (options != state->options)
-      throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group");
-  }
-  const std::optional<FeatureRow> features =
-      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
-  if (!features.has_value()) {
-    ++state->skipped;
-    PG_RETURN_POINTER(state);
-  }
-  const double weight = places.weight != 0 ? row_weight(fcinfo, places.weight) : 1.0;
-  std::string_view cluster;
-  if (places.cluster != 0) {
-    if (PG_ARGISNULL(places.cluster))
-      throw Error(ErrorKind::null_value, "the cluster of a row is NULL",
-                  "Leave such rows out with FILTER (WHERE ...), from the training as well.");
-    cluster = call.cluster->name(PG_GETARG_DATUM(places.cluster)).text;
-  }
-  const Row x = fitted(*state->model, *features);
-  require_finite(x, "WHERE");
-  state->inference.add(x, target_of(*state, call, PG_GETARG_DATUM(2)), weight, cluster, memory_limit());
-  PG_RETURN_POINTER(state);
+    return state;
+  };
+  return pass_step_with_options<InferenceCall, InferenceState>(
+      fcinfo, places.options, make, [&](InferenceState& state, InferenceCall& call, const FeatureRow& features) {
+        const double weight = places.weight != 0 ? row_weight(fcinfo, places.weight) : 1.0;
+        std::string_view cluster;
+        if (places.cluster != 0) {
+          if (PG_ARGISNULL(places.cluster))
+            throw Error(ErrorKind::null_value, "the cluster of a row is NULL",
+                        "Leave such rows out with FILTER (WHERE ...), from the training as well.");
+          cluster = call.cluster->name(PG_GETARG_DATUM(places.cluster)).text;
+        }
+        const Row x = fitted(*state.model, features);
+        require_finite(x, "WHERE");
+        state.inference.add(x, target_of(state, call, PG_GETARG_DATUM(2)), weight, cluster, memory_limit());
+      });
 }
 
 }  // namespace
@@ -108,11 +90,10 @@ MARGIN_FUNCTION(margin_inference_combine) {
   }
   auto* other = reinterpret_cast<InferenceState*>(PG_GETARG_POINTER(1));
   auto* state = PG_ARGISNULL(0)
-                    ? create_in<InferenceState>(context, other->model.bytes(), other->options, other->clustered)
+                    ? create_in<InferenceState>(context, other->model.bytes(), other->options_text, other->clustered)
                     : reinterpret_cast<InferenceState*>(PG_GETARG_POINTER(0));
   state->model.require_same(other->model);
-  if (state->options != other->options || state->clustered != other->clustered)
-    throw margin::Error(margin::ErrorKind::invalid_option, "the options must be the same for every row of a group");
+  require_same_options(state->options_text == other->options_text && state->clustered == other->clustered);
   state->skipped += other->skipped;
   state->inference.merge(other->inference.state(), other->inference.clusters());
   PG_RETURN_POINTER(state);
@@ -125,7 +106,7 @@ MARGIN_FUNCTION(margin_inference_serialize) {
   std::int64_t version = state_version, clustered = state->clustered ? 1 : 0;
   out(version);
   out(state->model.bytes());
-  out(state->options);
+  out(state->options_text);
   out(clustered);
   out(state->skipped);
   std::vector<double> numbers = state->inference.state();

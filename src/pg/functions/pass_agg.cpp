@@ -30,6 +30,10 @@ void GroupModel::require_same(const GroupModel& other) const {
   if (flat_ != other.flat_) refuse_second_model();
 }
 
+void require_same_options(bool same) {
+  if (!same) throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group");
+}
+
 bool sees_all_rows(FunctionCallInfo fcinfo) {
   const Aggref* aggref = AggGetAggref(fcinfo);
   return aggref == nullptr || aggref->aggsplit == AGGSPLIT_SIMPLE;  // null: a window function

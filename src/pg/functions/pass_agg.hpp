@@ -49,6 +49,9 @@ class GroupModel {
 /// The bytes of a margin_model without toast pointers.
 std::string flat_model(Datum composite);
 
+/// Throws Error(invalid_option) unless the options of a row are those of its group.
+void require_same_options(bool same);
+
 /// True when the rows of this aggregate are not split among processes, so that they come in the order of the query.
 bool sees_all_rows(FunctionCallInfo fcinfo);
 
@@ -82,6 +85,36 @@ template <class State>
 Datum pass_step(FunctionCallInfo fcinfo) {
   return pass_step<State>(fcinfo,
                           [&](State& state, PassCall& call, const Row& x) { state.add(call, PG_GETARG_DATUM(2), x); });
+}
+
+/// The same with options, whose argument number is `options_at` (0: none). State has a member `options_text`, a jsonb without its header,
+/// too; make(context, flat_model, options) makes one, add(state, call, row) adds a row.
+template <class Call, class State, class Make, class Add>
+Datum pass_step_with_options(FunctionCallInfo fcinfo, int options_at, const Make& make, const Add& add) {
+  MemoryContext context = aggregate_context(fcinfo);
+  auto& call = query_state<Call>(fcinfo);
+  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
+  if (PG_ARGISNULL(1)) {
+    if (state == nullptr) PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+  }
+  if (options_at != 0 && PG_ARGISNULL(options_at))
+    throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object", "'{}' means the defaults.");
+  const std::string_view options = options_at != 0 ? payload(PG_GETARG_DATUM(options_at)) : std::string_view();
+  const Datum model = PG_GETARG_DATUM(1);
+  if (state == nullptr) {
+    state = make(context, flat_model(model), std::string(options));
+  } else {
+    state->model.require_same(model);
+    require_same_options(options == state->options_text);
+  }
+  const std::optional<FeatureRow> x =
+      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
+  if (x.has_value())
+    add(*state, call, *x);
+  else
+    ++state->skipped;
+  PG_RETURN_POINTER(state);
 }
 
 /// State also has: merge(const State&).
