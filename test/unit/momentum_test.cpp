@@ -57,6 +57,32 @@ TEST(Momentum, theorem_3_1_on_small_problems) {
   }
 }
 
+/// The step of size 1 at these weights by its definition, and the smallest margin of each bank.
+struct ByDefinition {
+  ByDefinition(const Problem& problem, double z_scale, const Weights& w, bool intercept)
+      : step(Eigen::RowVectorXd::Zero(w.cols())), low(intercept ? 2 : 1, std::numeric_limits<double>::infinity()) {
+    const auto sign = [&](std::int64_t i) { return problem.label[static_cast<std::size_t>(i)] == 1 ? 1 : -1; };
+    for (std::size_t b = 0; b < low.size(); ++b) {
+      std::vector<std::pair<std::int64_t, double>> margins;
+      for (std::int64_t i = 0; i < problem.rows(); ++i)
+        if (!intercept || problem.label[static_cast<std::size_t>(i)] == static_cast<int>(b)) {
+          margins.emplace_back(i, sign(i) * z_scale * dot(problem.data.row(i), w.data()));
+          low[b] = std::min(low[b], margins.back().second);
+        }
+      double mass = 0;
+      Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(w.cols());
+      for (const auto& [i, margin] : margins) {
+        const double q = std::exp(low[b] - margin);
+        mass += q;
+        add(sign(i) * q, problem.data.row(i), sum.data());
+      }
+      step += z_scale / mass / static_cast<double>(low.size()) * sum;
+    }
+  }
+  Eigen::RowVectorXd step;
+  std::vector<double> low;
+};
+
 // Weights that no reference foresaw, so that the chunks of a pass end with references of their own: the direction is that
 // of the rows' weights by their definition.
 TEST(Momentum, chunks_with_references_of_their_own_add_up) {
@@ -82,31 +108,81 @@ TEST(Momentum, chunks_with_references_of_their_own_add_up) {
     method.pass();
     method.step(1);
     const Weights found = method.weights() - before;
-    const int banks = intercept ? 2 : 1;
-    Eigen::RowVectorXd expected = Eigen::RowVectorXd::Zero(d);
-    for (int b = 0; b < banks; ++b) {
-      const auto margin = [&](std::int64_t i) {
-        return (problem.label[static_cast<std::size_t>(i)] == 1 ? 1 : -1) * method.z_scale() *
-               dot(data.row(i), before.data());
-      };
-      const auto in_bank = [&](std::int64_t i) {
-        return banks == 1 || problem.label[static_cast<std::size_t>(i)] == b;
-      };
-      double low = std::numeric_limits<double>::infinity(), mass = 0;
-      for (std::int64_t i = 0; i < n; ++i)
-        if (in_bank(i)) low = std::min(low, margin(i));
-      EXPECT_LT(low, -1000);  // far from where the pass before was
-      Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(d);
-      for (std::int64_t i = 0; i < n; ++i) {
-        if (!in_bank(i)) continue;
-        const double q = std::exp(low - margin(i));
-        mass += q;
-        add((problem.label[static_cast<std::size_t>(i)] == 1 ? 1 : -1) * q, data.row(i), sum.data());
-      }
-      expected += method.z_scale() / mass / banks * sum;
-    }
-    EXPECT_LE((found.row(0) - expected).norm(), 1e-9 * expected.norm()) << intercept;
+    const ByDefinition expected(problem, method.z_scale(), before, intercept);
+    for (const double low : expected.low) EXPECT_LT(low, -1000);  // far from where the pass before was
+    EXPECT_LE((found.row(0) - expected.step).norm(), 1e-9 * expected.step.norm()) << intercept;
   }
+}
+
+// Rows of every form, most of which are soon not read: the passes are those over all rows, also where the weights turn
+// back all of a sudden.
+TEST(Momentum, passes_that_leave_far_rows_out_are_passes_over_all_rows) {
+  constexpr int n = 3000, d = 37;
+  Random random(12);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  for (int i = 0; i < n; ++i) {
+    double x[d];
+    const double y = random.below(2) == 0 ? -1 : 1;
+    for (double& v : x) v = static_cast<float>(i % 7 == 0 && random.below(20) > 0 ? 0 : random.uniform() - 0.5);
+    x[0] = static_cast<float>(y * (0.2 + 2 * random.uniform()));
+    if (i % 3 == 0) x[1] += 1e-12;  // no float
+    data.append(dense_row(x, d), Label(y > 0 ? 1 : 0));
+  }
+  for (const bool intercept : {false, true}) {
+    const Options s = hard("momentum", intercept, 1e-3);
+    const Problem problem = make_problem(data, s);
+    Progress progress;
+    margin::Run run(s, progress, "momentum", 1000);
+    FirstOrder method(problem, run, false);
+    for (int t = 0; t < 600; ++t) {
+      const Weights before = method.weights();
+      method.pass();
+      const ByDefinition expected(problem, method.z_scale(), before, intercept);
+      double margin = 0;
+      for (const double low : expected.low) margin += low / static_cast<double>(expected.low.size());
+      if (t > 0) {
+        EXPECT_NEAR(method.margin() * before.norm(), margin / method.z_scale(), 1e-12 * before.norm()) << t;
+      }
+      method.step(1);
+      EXPECT_LE((method.weights().row(0) - before.row(0) - expected.step).norm(), 1e-9) << t;
+      method.step(-1);
+      method.momentum_step(t, 1.0);
+      if (t == 500) method.step(-2 * method.weights().norm());
+    }
+  }
+}
+
+// Whatever the way of the weights, a row that is called far is far.
+TEST(FarRows, never_calls_a_row_far_that_is_near) {
+  constexpr int n = 300, d = 12;
+  Random random(13);
+  Weights rows(n, d), w(1, d), g(1, d);
+  for (Eigen::Index k = 0; k < rows.size(); ++k) rows.data()[k] = 2 * random.uniform() - 1;
+  const double radius = rows.rowwise().norm().maxCoeff();
+  FarRows far(n, radius);
+  w.setConstant(1);
+  int called_far = 0, near_again = 0;
+  for (int t = 0; t < 3000; ++t) {
+    far.move_to(w);
+    const double threshold = (random.uniform() - 0.2) * radius * w.norm() / 4;
+    for (int i = 0; i < n; ++i) {
+      const double margin = rows.row(i).dot(w.row(0));
+      if (far.key(i) > far.key_above(threshold)) {
+        ++called_far;
+        EXPECT_GE(margin, threshold - 1e-9 * radius * w.norm()) << t;
+      } else if (random.below(3) == 0) {
+        near_again += margin > threshold;
+        far.read(i, margin);
+      }
+    }
+    for (int j = 0; j < d; ++j) g(0, j) = 2 * random.uniform() - 1;
+    w = (0.97 + 0.1 * random.uniform()) * w + 0.003 * w.norm() * g;
+    if (t % 500 == 499) w *= -1;
+    if (t % 700 == 699) w = 0.01 * g;
+  }
+  EXPECT_GT(called_far, 100000);
+  EXPECT_GT(near_again, 1000);
 }
 
 TEST(Momentum, theorem_3_1_on_closed_forms) {

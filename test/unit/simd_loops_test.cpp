@@ -71,6 +71,42 @@ TEST_P(KernelSet, long_dot_products) {
   }
 }
 
+// Four rows at once: the bits of one after the other, whether rows that come next are fetched or not.
+template <class T, class Dots, class Axpys, class Dot, class Axpy>
+void expect_four(const T* x, const double* w, std::size_t n, Dots dots, Axpys axpys, Dot dot, Axpy axpy) {
+  const T* const rows[4] = {x, x + 1, x + 2, x + 3};
+  const T* const next[4] = {x + 3, x, x + 1, x + 2};
+  const double factors[4] = {0.3, -1.25, 0, 7e3};
+  std::vector<double> sums(w, w + n + 2), expected = sums;
+  for (const bool fetch : {false, true}) {
+    double found[4];
+    dots(rows, fetch ? next : nullptr, w, n, found);
+    axpys(factors, rows, fetch ? next : nullptr, sums.data(), n);
+    for (int r = 0; r < 4; ++r) {
+      EXPECT_EQ(found[r], dot(rows[r], w, n)) << n;
+      axpy(factors[r], rows[r], expected.data(), n);
+    }
+    EXPECT_EQ(sums, expected) << n;  // and nothing beyond the end
+  }
+}
+
+TEST_P(KernelSet, four_rows_at_once) {
+  const auto check = [&](std::size_t n, const double* x, const double* y, const float* u) {
+    expect_four(u, y, n, k().dots_fd, k().axpys_f, k().dot_fd, k().axpy_f);
+    expect_four(x, y, n, k().dots_dd, k().axpys_d, k().dot_dd, k().axpy_d);
+  };
+  for_each_length([&](std::size_t n, double* x, double* y, float* u, float*) { check(n, x, y, u); });
+  Random random(15);
+  std::vector<double> x(1100), y(1100);
+  std::vector<float> u(1100);
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    x[j] = gaussian(random);
+    y[j] = gaussian(random);
+    u[j] = static_cast<float>(gaussian(random));
+  }
+  for (const std::size_t n : {255, 256, 784, 1001}) check(n, x.data() + 1, y.data() + 2, u.data() + 3);
+}
+
 TEST_P(KernelSet, sparse_dot_products) {
   Random random(14);
   std::vector<double> w(500);

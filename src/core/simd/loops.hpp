@@ -31,6 +31,12 @@ struct SimdLoops {
   double (*dot_ff)(const float* x, const float* y, std::size_t n);
   void (*axpy_f)(double a, const float* x, double* y, std::size_t n);  ///< y += a x
   void (*axpy_d)(double a, const double* x, double* y, std::size_t n);
+  /// Four rows of n numbers at once, with the bits of four calls of dot and axpy: out[r] = x[r]·w, and y += a[r] x[r] in
+  /// turn. Four rows `next` (or nullptr) are fetched meanwhile.
+  void (*dots_fd)(const float* const* x, const float* const* next, const double* w, std::size_t n, double* out);
+  void (*dots_dd)(const double* const* x, const double* const* next, const double* w, std::size_t n, double* out);
+  void (*axpys_f)(const double* a, const float* const* x, const float* const* next, double* y, std::size_t n);
+  void (*axpys_d)(const double* a, const double* const* x, const double* const* next, double* y, std::size_t n);
   /// Σ values[k] · w[indices[k]]
   double (*sparse_dot_f)(const float* values, const std::int32_t* indices, const double* w, std::size_t n);
   double (*sparse_dot_d)(const double* values, const std::int32_t* indices, const double* w, std::size_t n);

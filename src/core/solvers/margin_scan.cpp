@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
 #include "core/solvers/run.hpp"
 
@@ -62,39 +63,43 @@ struct Extremes {
   std::vector<Worst> heaps;
 };
 
-/// The rows from `begin` to before `end`.
+/// The rows from `begin` to before `end`; what is kept of them does not depend on their order.
 void scan_rows(const Problem& problem, const Weights& weights, const Eigen::VectorXd* offset, std::int64_t begin,
                std::int64_t end, Extremes& seen, const Progress& progress) {
   const std::int32_t k = problem.classes, outputs = problem.outputs();
-  const std::int64_t n = problem.rows();
-  std::vector<double> scores(static_cast<std::size_t>(outputs));
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Row x = problem.data.row(i);
-    if (i + 4 < n) prefetch(problem.data.row(i + 4));
-    progress.work((static_cast<double>(x.count) + 4) * outputs + 8);
-    const std::int32_t own = problem.label[static_cast<std::size_t>(i)];
-    if (outputs == 1) {
-      const double m = (own == 1 ? 1.0 : -1.0) * dot(x, weights.data());
-      double& least = seen.pair(own, 1 - own);
-      if (m < least) least = m;
-      seen.keep(own, {m, i, 1 - own});
-      continue;
-    }
-    for (std::int32_t o = 0; o < outputs; ++o) scores[static_cast<std::size_t>(o)] = dot(x, weights.row(o).data());
-    double closest = infinity;
-    std::int32_t rival = -1;
-    for (std::int32_t c = 0; c < k; ++c) {
-      if (c == own) continue;
-      const double m = scores[static_cast<std::size_t>(own)] - scores[static_cast<std::size_t>(c)];
-      seen.pair(own, c) = std::min(seen.pair(own, c), m);
-      const double key = m + (offset != nullptr ? (*offset)(own) - (*offset)(c) : 0.0);
-      if (rival < 0 || key < closest) {
-        closest = key;
-        rival = c;
+  std::vector<double> scores(4 * static_cast<std::size_t>(outputs));  // of row r and output o at 4 o + r
+  RowsByFour rows(problem.data, [&](const std::int64_t* dealt, const Row* x, int count, const Row* next) {
+    for (std::int32_t o = 0; o < outputs; ++o)
+      dots(x, count, o == 0 ? next : nullptr, weights.row(o).data(), &scores[4 * static_cast<std::size_t>(o)]);
+    for (int r = 0; r < count; ++r) {
+      const std::int64_t i = dealt[r];
+      const auto score = [&](std::int32_t o) { return scores[static_cast<std::size_t>(4 * o + r)]; };
+      progress.work((static_cast<double>(x[r].count) + 4) * outputs + 8);
+      const std::int32_t own = problem.label[static_cast<std::size_t>(i)];
+      if (outputs == 1) {
+        const double m = (own == 1 ? 1.0 : -1.0) * score(0);
+        double& least = seen.pair(own, 1 - own);
+        if (m < least) least = m;
+        seen.keep(own, {m, i, 1 - own});
+        continue;
       }
+      double closest = infinity;
+      std::int32_t rival = -1;
+      for (std::int32_t c = 0; c < k; ++c) {
+        if (c == own) continue;
+        const double m = score(own) - score(c);
+        seen.pair(own, c) = std::min(seen.pair(own, c), m);
+        const double key = m + (offset != nullptr ? (*offset)(own) - (*offset)(c) : 0.0);
+        if (rival < 0 || key < closest) {
+          closest = key;
+          rival = c;
+        }
+      }
+      seen.keep(own, {closest, i, rival});
     }
-    seen.keep(own, {closest, i, rival});
-  }
+  });
+  for (std::int64_t i = begin; i < end; ++i) rows.add(i);
+  rows.finish();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/base/threads.hpp"
+#include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/run.hpp"
@@ -15,10 +16,12 @@ namespace margin {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t default_passes = 10000;
 // A weight below e^-40 of the largest is set to 0: q stays a point of the simplex, so every certificate stays exact,
 // and the pass reads such a row for its margin only.
 constexpr double cut_off = 40;
+// Rows whose margins are certainly this far above the reference are not read: above what the pass would set to 0, unless
+// the reference is missed by so much that the pass is repeated, and then with all rows.
+constexpr double far = 1.5 * cut_off;
 // A margin this far below the reference would overflow what is summed so far: change the reference.
 constexpr double change_reference = 300;
 
@@ -46,7 +49,10 @@ double psi_divisor(bool logistic, double sum, double ref) {
 }  // namespace
 
 FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
-    : problem_(problem), run_(run), logistic_(logistic) {
+    : problem_(problem),
+      run_(run),
+      logistic_(logistic),
+      far_(problem.outputs() == 1 ? problem.rows() : 0, problem.data.radius()) {
   const double radius = problem.data.radius();
   z_scale_ = radius > 0 ? 1 / radius : 1.0;
   if (!std::isfinite(z_scale_)) z_scale_ = unit_scale(radius);
@@ -77,39 +83,62 @@ void FirstOrder::pass() {
   finish_smallest(problem_, smallest_, run_);
 }
 
-void FirstOrder::fade(Part& part, std::size_t b, std::int64_t end, double factor, const Progress& progress) {
+void FirstOrder::fade(Part& part, std::size_t b, double factor, const Progress& progress) {
   BankPart& bank = part.banks[b];
   for (Eigen::Index j = 0; j < w_.cols(); ++j) bank.v[j] *= factor;
   bank.mass *= factor;
   bank.sum *= factor;
-  for (std::int64_t i = part.begin; i < end; ++i)
+  // Also those of rows that are still to come, which will be written anew.
+  for (std::int64_t i = part.begin; i < part.end; ++i)
     if (bank_of(problem_.label[static_cast<std::size_t>(i)]) == b) q_(i, 0) *= factor;
-  progress.work(2 * static_cast<double>(end - part.begin + w_.cols()));
+  progress.work(2 * static_cast<double>(part.end - part.begin + w_.cols()));
 }
 
-void FirstOrder::add_rows(Part& part, const Progress& progress) {
+void FirstOrder::add_rows(Part& part, const double* near, const Progress& progress) {
+  const auto deal = [&](std::size_t b) {
+    return RowsByFour(problem_.data,
+                      [this, &part, b, &progress](auto... dealt) { add_dealt(part, b, dealt..., progress); });
+  };
+  decltype(deal(0)) banks[2] = {deal(0), deal(1)};
   for (std::int64_t i = part.begin; i < part.end; ++i) {
-    const Row x = problem_.data.row(i);
+    const std::size_t b = bank_of(problem_.label[static_cast<std::size_t>(i)]);
+    if (far_.key(i) > near[b])
+      q_(i, 0) = 0;
+    else
+      banks[b].add(i);
+  }
+  for (std::size_t b = 0; b < v_.size(); ++b) banks[b].finish();
+  progress.work(static_cast<double>(part.end - part.begin));
+}
+
+void FirstOrder::add_dealt(Part& part, std::size_t b, const std::int64_t* rows, const Row* x, int count,
+                           const Row* next, const Progress& progress) {
+  BankPart& bank = part.banks[b];
+  double score[4], slope[4] = {};
+  dots(x, count, nullptr, scaled_w_.data(), score);
+  for (int r = 0; r < count; ++r) {
+    const std::int64_t i = rows[r];
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
-    const std::size_t b = bank_of(own);
-    BankPart& bank = part.banks[b];
-    const double sign = own == 1 ? 1.0 : -1.0;
-    const double m = sign * dot(x, scaled_w_.data());
-    progress.work(x.count + 16.0);
+    const double sign = own == 1 ? 1.0 : -1.0, m = sign * score[r];
+    progress.work(x[r].count + 16.0);
+    far_.read(i, m);
     part.least[own] = std::min(part.least[own], m);
     bank.low = std::min(bank.low, m);
     q_(i, 0) = 0;
     if (m > std::max(bank.ref, bank.low) + cut_off) continue;
     if (m < bank.ref - change_reference) {
-      fade(part, b, i, std::exp(m - bank.ref), progress);
+      const double factor = std::exp(m - bank.ref);
+      fade(part, b, factor, progress);
+      for (double& waiting : slope) waiting *= factor;
       bank.ref = m;
     }
     const Soft s = soft(logistic_, m, bank.ref);
     q_(i, 0) = s.slope;
     bank.mass += s.slope;
     bank.sum += s.value;
-    add(sign * s.slope, x, bank.v);
+    slope[r] = sign * s.slope;
   }
+  add(slope, x, count, next, bank.v);
 }
 
 // Chunks of rows with banks of their own, which are then added relative to the lowest reference.
@@ -119,6 +148,14 @@ void FirstOrder::binary_pass(bool predict) {
   const Chunks chunks(problem_.rows(), 2 * stored_numbers(problem_.data) + 16, static_cast<double>(banks * d));
   std::vector<Part> parts(chunks.count());
   parts_.resize(chunks.count() * banks * d);
+  // Before the pass: chunks must not learn from each other which rows are far.
+  double ref[2] = {}, near[2] = {};
+  if (predict) far_.move_to(scaled_w_);
+  for (std::size_t b = 0; b < banks; ++b) {
+    ref[b] = predict ? reference_[b].predict() : reference_[b].value;
+    if (logistic_) ref[b] = std::max(ref[b], 0.0);
+    near[b] = predict ? far_.key_above(ref[b] + far) : infinity;
+  }
   pass_threads(problem_.data, run_.progress())
       .run(chunks.count(), run_.progress(), [&](std::size_t k, const Progress& own) {
         Part& part = parts[k];
@@ -126,12 +163,11 @@ void FirstOrder::binary_pass(bool predict) {
         part.end = chunks.end(k);
         for (std::size_t b = 0; b < banks; ++b) {
           BankPart& bank = part.banks[b];
-          bank.ref = predict ? reference_[b].predict() : reference_[b].value;
-          if (logistic_) bank.ref = std::max(bank.ref, 0.0);
+          bank.ref = ref[b];
           bank.v = parts_.data() + (k * banks + b) * d;
           std::fill_n(bank.v, d, 0.0);
         }
-        add_rows(part, own);
+        add_rows(part, near, own);
       });
   smallest_.pair = Eigen::MatrixXd::Constant(2, 2, infinity);
   for (const Part& part : parts) {
@@ -140,16 +176,16 @@ void FirstOrder::binary_pass(bool predict) {
   }
   bool missed = false;
   for (std::size_t b = 0; b < banks; ++b) {
-    double ref = infinity, low = infinity, sum = 0;
+    double lowest = infinity, low = infinity, sum = 0;
     for (const Part& part : parts) {
-      ref = std::min(ref, part.banks[b].ref);
+      lowest = std::min(lowest, part.banks[b].ref);
       low = std::min(low, part.banks[b].low);
     }
     v_[b].setZero();
     mass_[b] = 0;
     for (Part& part : parts) {
       BankPart& bank = part.banks[b];
-      if (bank.ref != ref) fade(part, b, part.end, std::exp(ref - bank.ref), run_.progress());
+      if (bank.ref != lowest) fade(part, b, std::exp(lowest - bank.ref), run_.progress());
       mass_[b] += bank.mass;
       sum += bank.sum;
       simd().axpy_d(1.0, bank.v, v_[b].data(), d);
@@ -157,12 +193,12 @@ void FirstOrder::binary_pass(bool predict) {
     }
     Reference& r = reference_[b];
     // The predicted reference was so far off that weights were lost: once more with the true one.
-    missed |= predict && (mass_[b] <= 0 || low > ref + cut_off / 2);
+    missed |= predict && (mass_[b] <= 0 || low > lowest + (far - cut_off));
     r.previous = r.known && predict ? r.value : low;
     r.value = low;
     r.known = true;
-    divisor_[b] = psi_divisor(logistic_, sum, ref);
-    log_scale_[b] = std::log(divisor_[b]) - ref;
+    divisor_[b] = psi_divisor(logistic_, sum, lowest);
+    log_scale_[b] = std::log(divisor_[b]) - lowest;
   }
   if (missed) binary_pass(false);
 }
@@ -298,59 +334,6 @@ double FirstOrder::log_gradient() const {
   double sum = 0;
   for (const double l : log_scale_) sum += l;
   return sum / banks();
-}
-
-FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, const Rule& rule,
-                                 std::int64_t done, const MarginBounds& known) {
-  FirstOrder method(problem, run, problem.loss_name == "logistic");
-  MarginStop stop(options, run);
-  Solution s;
-  s.solver = rule.name;
-  MarginBounds found;
-  Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
-  for (std::int64_t t = 0;; ++t) {
-    method.pass();
-    if (found.raise(method.margin())) {
-      s.weights = method.weights();
-      offsets = method.smallest().best.offset;
-    }
-    method.average(rule.coefficient(t, method));
-    found.upper = method.upper();
-    s.iterations = done + t + 1;
-    MarginBounds best = known;
-    best.raise(found.lower);
-    best.reduce(found.upper);
-    if (stop(s.iterations, best, s.status)) break;
-    rule.step(t, method);
-  }
-  // Without a separator the smallest margin says nothing about the weights; the last ones classify best.
-  if (!(found.lower > 0) && method.weights().norm() > 0) {
-    s.weights = method.weights();
-    offsets = method.smallest().best.offset;
-  }
-  if (s.weights.size() == 0) s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
-  s.intercept = intercept_of(problem, offsets);
-  s.dual = method.averaged_dual();
-  balance_dual(problem, s.dual, run);
-  return {std::move(s), found};
-}
-
-Solution solve_first_order(const Problem& problem, const Options& options, const Progress& progress, const Rule& rule) {
-  Run run(options, progress, rule.name, default_passes);
-  Solution s = run_first_order(problem, options, run, rule).solution;
-  s.trace = run.take_trace();
-  return s;
-}
-
-std::string first_order_unsupported(const Problem& problem) {
-  if (const std::string reason = refusal_of_l2_margin(problem); !reason.empty()) return reason;
-  if (problem.loss_name == "logistic" && problem.outputs() > 1 && problem.intercept)
-    return "the logistic loss with more than two classes needs intercept => false";
-  return {};
-}
-
-double first_order_workspace(const Problem& problem) {
-  return 3 * dual_bytes(problem) + 8.0 * 8 * problem.dimensions() * problem.outputs();
 }
 
 }  // namespace margin

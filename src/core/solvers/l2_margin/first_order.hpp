@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "core/solvers/l2_margin/far_rows.hpp"
 #include "core/solvers/l2_margin/l2_margin.hpp"
 #include "core/solvers/run.hpp"
 
@@ -60,9 +61,13 @@ class FirstOrder {
     double least[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   };
   void binary_pass(bool predict);
-  void add_rows(Part& part, const Progress& progress);
-  /// What the rows of a part before `end` left in bank `b`, times `factor`.
-  void fade(Part& part, std::size_t b, std::int64_t end, double factor, const Progress& progress);
+  /// All rows of a part; near[b]: the key (FarRows) above which those of bank b add nothing.
+  void add_rows(Part& part, const double* near, const Progress& progress);
+  /// Rows of bank b as RowsByFour deals them out.
+  void add_dealt(Part& part, std::size_t b, const std::int64_t* rows, const Row* x, int count, const Row* next,
+                 const Progress& progress);
+  /// What the rows of a part so far left in bank `b`, times `factor`.
+  void fade(Part& part, std::size_t b, double factor, const Progress& progress);
   void multiclass_pass();
   /// Scores and smallest margins of all pairs (row, rival); returns the smallest with the last pass's offsets.
   double score_pairs();
@@ -88,6 +93,7 @@ class FirstOrder {
   Weights dual_;  // their weighted sum over all passes
   Weights scores_;
   Eigen::VectorXd offset_;
+  FarRows far_;
   std::vector<double> parts_;  // directions of the chunks of a pass
 };
 

@@ -1,0 +1,65 @@
+// The loop around the pass of the first-order methods.
+#include "core/solvers/l2_margin/first_order.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int64_t default_passes = 10000;
+
+}  // namespace
+
+FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, const Rule& rule,
+                                 std::int64_t done, const MarginBounds& known) {
+  FirstOrder method(problem, run, problem.loss_name == "logistic");
+  MarginStop stop(options, run);
+  Solution s;
+  s.solver = rule.name;
+  MarginBounds found;
+  Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
+  for (std::int64_t t = 0;; ++t) {
+    method.pass();
+    if (found.raise(method.margin())) {
+      s.weights = method.weights();
+      offsets = method.smallest().best.offset;
+    }
+    method.average(rule.coefficient(t, method));
+    found.upper = method.upper();
+    s.iterations = done + t + 1;
+    MarginBounds best = known;
+    best.raise(found.lower);
+    best.reduce(found.upper);
+    if (stop(s.iterations, best, s.status)) break;
+    rule.step(t, method);
+  }
+  // Without a separator the smallest margin says nothing about the weights; the last ones classify best.
+  if (!(found.lower > 0) && method.weights().norm() > 0) {
+    s.weights = method.weights();
+    offsets = method.smallest().best.offset;
+  }
+  if (s.weights.size() == 0) s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
+  s.intercept = intercept_of(problem, offsets);
+  s.dual = method.averaged_dual();
+  balance_dual(problem, s.dual, run);
+  return {std::move(s), found};
+}
+
+Solution solve_first_order(const Problem& problem, const Options& options, const Progress& progress, const Rule& rule) {
+  Run run(options, progress, rule.name, default_passes);
+  Solution s = run_first_order(problem, options, run, rule).solution;
+  s.trace = run.take_trace();
+  return s;
+}
+
+std::string first_order_unsupported(const Problem& problem) {
+  if (const std::string reason = refusal_of_l2_margin(problem); !reason.empty()) return reason;
+  if (problem.loss_name == "logistic" && problem.outputs() > 1 && problem.intercept)
+    return "the logistic loss with more than two classes needs intercept => false";
+  return {};
+}
+
+double first_order_workspace(const Problem& problem) {
+  return 4 * dual_bytes(problem) + 8.0 * 8 * problem.dimensions() * problem.outputs();
+}
+
+}  // namespace margin
