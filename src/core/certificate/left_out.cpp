@@ -11,8 +11,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::size_t most_band = 1024;  // rows of an ascent
-constexpr int most_epochs = 40;
+constexpr int most_guesses = 7;  // of an exchange
 
 }  // namespace
 
@@ -54,13 +53,14 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   error_ = epsilon * (static_cast<double>(p_.rows()) + 16) * mass;
   size_ = lp_norm(w_.data(), static_cast<Eigen::Index>(n), 2) + lp_norm(v_.data(), static_cast<Eigen::Index>(n), 2);
   if (loss.smooth() || !ball_) return;
-  const std::size_t most = std::min(near.size(), std::min(most_band, 2 * n + 32));
+  const std::size_t most = std::min(near.size(), Exchange::most_rows(n));
   std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(most), near.end());
   near.resize(most);
   std::sort(near.begin(), near.end());
   for (const auto& [distance, i] : near) {
     band_.push_back(i);
-    band_length_.push_back(squared_length(p_.data.row(i)));
+    band_length_.push_back(std::sqrt(squared_length(p_.data.row(i))));
+    band_score_.push_back(product(p_.data.row(i), w_));
   }
 }
 
@@ -94,12 +94,14 @@ LeftOut::At LeftOut::at(std::int64_t i) const {
   const double own = r.c * (value + conjugate) / p_.total_weight, pull = p_.lambda * r.k * r.s,
                square = p_.lambda / 2 * r.k * r.k * r.square;
   r.gap = gap_ - own - pull + square;
+  r.own = own + r.c / p_.total_weight * r.a * r.u;
   // Rounding, also of the scores, which the loss carries on with a slope of its own.
   const double slope = r.c / p_.total_weight * (std::fabs(r.a) + loss.steepest(r.u, r.y, r.rounding));
-  r.gap += slope * r.rounding + 16 * epsilon *
-                                    (gap_ + r.c / p_.total_weight * (value + loss.conjugate_size(r.a, r.y, conjugate)) +
-                                     std::fabs(pull) + square);
-  r.gap = std::max(r.gap, 0.0);
+  r.own_error =
+      slope * r.rounding +
+      16 * epsilon *
+          (gap_ + r.c / p_.total_weight * (value + loss.conjugate_size(r.a, r.y, conjugate) + std::fabs(r.a * r.u)));
+  r.gap = std::max(r.gap + r.own_error + 16 * epsilon * (std::fabs(pull) + square), 0.0);
   return r;
 }
 
@@ -124,105 +126,67 @@ ScoreInterval LeftOut::in_ball(const At& r) const {
   return ball((r.u + r.s - r.k * r.square) / 2, r.gap, p_.lambda, std::max(0.0, apart - off), 0, r.length, r.rounding);
 }
 
-/// Rows on a kink, whose dual values are free to move either way, and the inverse of their inner products: what takes the
-/// place of a row, but for the ends of their domains.
-void LeftOut::make_free_rows() {
-  tried_free_rows_ = true;
+void LeftOut::make_exchange() {
   const Loss& loss = *p_.loss;
-  for (std::size_t b = 0; b < band_.size(); ++b) {
-    const double y = p_.target(band_[b], output_), a = loss.project(dual_(band_[b], output_), y);
-    if (loss.project(a * (1 + 1e-3), y) != loss.project(a, y) && loss.project(a * (1 - 1e-3), y) != loss.project(a, y))
-      free_.push_back(b);
+  std::vector<Exchange::Member> band;
+  for (const std::int64_t i : band_) {
+    const double y = p_.target(i, output_), scale = p_.weight(i) * unit_, a = loss.project(dual_(i, output_), y);
+    band.push_back({i, scale * (loss.project(-infinity, y) - a), scale * (loss.project(infinity, y) - a), y});
   }
-  const std::size_t m = free_.size();
-  if (m == 0) return;
-  SymmetricMatrix products(m);
-  std::vector<double> row(v_.size());
-  double largest = 0;
-  for (std::size_t j = 0; j < m; ++j) {
-    std::fill(row.begin(), row.end(), 0.0);
-    add(1, p_.data.row(band_[free_[j]]), row);
-    for (std::size_t i = j; i < m; ++i) products.row(j)[i] = product(p_.data.row(band_[free_[i]]), row);
-    largest = std::max(largest, products.row(j)[j]);
-    progress_.work(static_cast<double>(row.size() + 32 * m));
-  }
-  for (std::size_t j = 0; j < m; ++j) products.row(j)[j] += 1e-6 * largest;
-  if (!factorise(products, progress_)) {
-    free_.clear();
-    return;
-  }
-  free_inverse_.assign(m * m, 0.0);
-  for (std::size_t j = 0; j < m; ++j) {
-    free_inverse_[j * m + j] = 1;
-    solve_factored(products, free_inverse_.data() + j * m, &progress_);
-  }
+  exchange_ = std::make_unique<Exchange>(p_.data, constant_, std::move(band), v_, progress_);
 }
 
-void LeftOut::ascend(const At& r, double wanted, ScoreInterval& found) {
-  if (!tried_free_rows_) make_free_rows();
+/// By the dual point that the exchange has come to. The gap of w and a is Σ c (φ(u) + φ*(−a) + a u)/W + (λ/2)‖w − v‖²: it
+/// changes by the terms of the rows that moved, by the one that is gone, and by the last one.
+ScoreInterval LeftOut::in_exchanged(const At& r) {
   const Loss& loss = *p_.loss;
-  const std::size_t n = v_.size(), m = free_.size();
+  const auto& moves = exchange_->moves();
   moved_ = v_;
   add(-r.k, r.x, moved_);
-  std::vector<double> a(band_.size());
-  for (std::size_t b = 0; b < band_.size(); ++b)
-    a[b] = loss.project(dual_(band_[b], output_), p_.target(band_[b], output_));
-  double gained = 0, sizes = 0, before = 0, moves = 0;
-  const auto move = [&](std::size_t b, double u, double now) {
+  double gap = gap_ - r.own + r.own_error, sizes = 0, lengths = size_ + std::fabs(r.k) * r.length;
+  for (const auto& [b, theta] : moves) {
     const std::int64_t j = band_[b];
-    const double c = p_.weight(j), y = p_.target(j, output_), scale = c * unit_ * band_length_[b], step = now - a[b];
-    if (step == 0 || !std::isfinite(step)) return 0.0;
-    const double old_value = a[b] == 0 ? 0 : loss.conjugate(a[b], y), new_value = now == 0 ? 0 : loss.conjugate(now, y);
-    gained += c / p_.total_weight * (old_value - new_value - step * u - step * step * scale / 2);
-    sizes +=
-        c / p_.total_weight * (std::fabs(old_value) + std::fabs(new_value) + std::fabs(step * u) + step * step * scale);
-    add(c * unit_ * step, p_.data.row(j), moved_);
-    a[b] = now;
-    ++moves;
-    return std::fabs(step);
-  };
-  const auto measure = [&] {
-    double apart = 0;
-    for (std::size_t j = 0; j < n; ++j) apart += (w_[j] - moved_[j]) * (w_[j] - moved_[j]);
-    progress_.work(static_cast<double>(n));
-    // The vector has rounded sums of as many steps.
-    const double steps = epsilon * (moves + 16) * (size_ + std::fabs(r.k) * r.length + std::sqrt(apart));
-    const double distance = std::max(0.0, std::sqrt(apart) - steps - 2 * error_);
-    const double gap =
-        std::max(0.0, r.gap - gained + 64 * epsilon * sizes + 2 * (steps + error_) * std::sqrt(apart) * p_.lambda);
-    const ScoreInterval own = ball((r.u + product(r.x, moved_)) / 2, gap, p_.lambda, distance * distance, 0, r.length,
-                                   r.rounding + r.length * steps);
-    found.narrow(own.lower, own.upper);
-    return gap;
-  };
-  if (m > 0) {  // what would take the place of the row if the domains had no ends
-    std::vector<double> row(n, 0.0), products(m);
-    add(r.k, r.x, row);
-    for (std::size_t j = 0; j < m; ++j) products[j] = product(p_.data.row(band_[free_[j]]), row);
-    for (std::size_t j = 0; j < m; ++j) {
-      const std::int64_t at = band_[free_[j]];
-      if (at == r.row) continue;
-      const double share = simd().dot_dd(free_inverse_.data() + j * m, products.data(), m), c = p_.weight(at) * unit_;
-      const double now = loss.project(a[free_[j]] + share / c, p_.target(at, output_));
-      move(free_[j], product(p_.data.row(at), moved_), now);
-    }
-    progress_.work(static_cast<double>(m * m + 32 * m + n));
-    measure();
-    if (!found.open(wanted)) return;
+    const Row x = p_.data.row(j);
+    const double y = p_.target(j, output_), c = p_.weight(j), old = loss.project(dual_(j, output_), y),
+                 now = loss.project(old + theta / (c * unit_), y), step = now - old;
+    if (step == 0) continue;
+    const double before = old == 0 ? 0 : loss.conjugate(old, y), after = now == 0 ? 0 : loss.conjugate(now, y);
+    gap += c / p_.total_weight * (after - before + step * band_score_[b]);
+    // The score errs by a share of the sizes of both vectors.
+    sizes += c / p_.total_weight *
+             (std::fabs(before) + std::fabs(after) +
+              std::fabs(step) * (std::fabs(band_score_[b]) + (x.count + 16.0) * band_length_[b] * size_));
+    lengths += std::fabs(step) * c * unit_ * band_length_[b];
+    add(c * unit_ * step, x, moved_);
+    progress_.work(x.count + 32.0);
   }
-  for (int epoch = 1; epoch <= most_epochs; ++epoch) {
-    double changes = 0;
-    for (std::size_t b = 0; b < band_.size(); ++b) {
-      const std::int64_t j = band_[b];
-      if (j == r.row) continue;
-      const double y = p_.target(j, output_), u = product(p_.data.row(j), moved_);
-      changes += move(b, u, loss.project(loss.dual_step(u, y, a[b], p_.weight(j) * unit_ * band_length_[b]), y));
-      progress_.work(2.0 * p_.data.row(j).count + 24);
-    }
-    if (epoch % 2 != 0 && changes > 0) continue;
-    const double gap = measure();
-    if (!found.open(wanted) || changes == 0 || gained - before < 1e-3 * gap) return;
-    before = gained;
+  double square = 0;
+  for (std::size_t j = 0; j < v_.size(); ++j) square += (w_[j] - moved_[j]) * (w_[j] - moved_[j]);
+  // Both vectors have rounded sums, this one of as many more terms as rows moved.
+  const double share = 4 * epsilon * (static_cast<double>(v_.size() + moves.size()) + 16), steps = share * lengths,
+               apart = std::sqrt(square), most = apart * (1 + share) + steps + error_,
+               least = std::max(0.0, apart * (1 - share) - steps - error_),
+               before = std::max(0.0, std::sqrt(apart_) * (1 - share) - share * size_ - error_);
+  gap += p_.lambda / 2 * (most * most - before * before) +
+         16 * epsilon * (sizes * static_cast<double>(moves.size() + 1) + gap_ + r.own);
+  return ball((r.u + product(r.x, moved_)) / 2, std::max(0.0, gap), p_.lambda, least * least, 0, r.length,
+              r.rounding + r.length * (steps + error_));
+}
+
+void LeftOut::exchange(const At& r, double wanted, ScoreInterval& found) {
+  if (exchange_ == nullptr) make_exchange();
+  exchange_->leave_out(r.row, r.k);
+  for (int guess = 1;; ++guess) {
+    const bool last = !exchange_->improve() || guess == most_guesses;
+    const std::vector<double>& about = exchange_->about();
+    double square = 0;
+    for (std::size_t j = 0; j < v_.size(); ++j) square += (w_[j] - about[j]) * (w_[j] - about[j]);
+    // A look at the interval that the guess would give if it were within the ends.
+    const double centre = (r.u + product(r.x, about)) / 2, reach = std::sqrt(square) / 2 * r.length;
+    if (!last && !(std::fabs(centre - wanted) > reach)) continue;
+    const ScoreInterval own = in_exchanged(r);
+    found.narrow(own.lower, own.upper);
+    if (last || !found.open(wanted)) return;
   }
 }
 
@@ -237,7 +201,7 @@ ScoreInterval LeftOut::score(std::int64_t i, double wanted) {
   if (p_.loss->smooth())
     bend(r, wanted, found);
   else if (ball_ && !band_.empty())
-    ascend(r, wanted, found);
+    exchange(r, wanted, found);
   return found;
 }
 

@@ -5,22 +5,25 @@
 //   The ball. Without row i, (w, a without a_i) are a primal and a dual point of the problem, whose gap follows from the
 //     whole one, and span a ball that holds its optimum (certificate/ball.hpp). With δ = c a x/(λW):
 //       gap_i = gap − c (φ(u) + φ*(−a))/W − (λ/2)(‖v‖² − ‖v − δ‖²),  centre (w + v − δ)/2.
-//   Ascent. The rows nearest to a kink of φ can take over what a_i did: coordinate ascent over these alone raises the dual value and brings
-//     v − δ back to w.
+//   Exchange, of the hinge. The rows nearest to its kink can take over what a_i did (certificate/exchange.hpp): another dual point, whose v
+//     is close to w.
 //   Curvature, of losses with a derivative. P without row i has the gradient e − c φ'(u) x/W at w, e = ∇P(w), and its
-//     optimum is w + d with d = −H⁻¹ of that for the mean Hessian H on the way, A ≤ H ≤ B wherever no score moves by more
+//     optimum is w + d with d = −H̄⁻¹ of that for the mean Hessian H̄ on the way. Of the logistic loss it is close to the Hessian at w
+//     (left_out_curvature.cpp). Otherwise A ≤ H̄ ≤ B wherever no score moves by more
 //     than τ, A and B of the least and the largest φ'' within τ (of a few rows, which may move further, of 0 and the largest of all). So x·d lies between quadratic forms of A⁻¹ and B⁻¹. No score
-//     moves by more: on the way to the optimum P falls, so that ‖d‖_A ≤ ‖gradient‖_A⁻¹ up to where the first one would. This bound holds for a
+//     moves by more: on the way to the optimum P falls, so that ‖d‖_A ≤ ‖gradient‖_A⁻¹ up to where the first one would. These bounds hold for a
 //     free intercept as well.
 #pragma once
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "core/base/progress.hpp"
 #include "core/certificate/check.hpp"
 #include "core/certificate/curvature.hpp"
+#include "core/certificate/exchange.hpp"
 #include "core/math/symmetric_matrix.hpp"
 #include "core/problem/problem.hpp"
 
@@ -56,6 +59,7 @@ class LeftOut {
     double c = 0, y = 0, u = 0, s = 0, a = 0;  ///< score by w, by v, dual value
     double square = 0, length = 0, k = 0;      ///< ‖(x, B)‖², its root, c a/(λW)
     double gap = 0;                            ///< gap_i
+    double own = 0, own_error = 0;             ///< c (φ(u) + φ*(−a) + a u)/W
     double rounding = 0;                       ///< of a score
   };
   /// Of one τ: A⁻¹, and by its norm e and the largest row. `upper`: B⁻¹, made when it is asked for.
@@ -65,10 +69,22 @@ class LeftOut {
     std::vector<std::int64_t> moving;  ///< rows of which nothing is assumed, ascending
     bool moves(std::int64_t i) const { return std::binary_search(moving.begin(), moving.end(), i); }
   };
+  /// H⁻¹ at w: forms of all rows and the largest, H⁻¹ of the gradient, its norm and that of what it errs by.
+  struct Concord {
+    InverseCurvature inverse, upper;
+    std::vector<double> forms, step;
+    double largest = 0, error = 0, rounding = 0;
+    std::vector<std::int64_t> moving;  ///< rows that have no part in it, ascending
+    bool moves(std::int64_t i) const { return std::binary_search(moving.begin(), moving.end(), i); }
+  };
   At at(std::int64_t i) const;
+  bool make_concord();
+  void bend_by_hessian(const At& row, double wanted, ScoreInterval& found);
+  double gradient_rounding() const;
   ScoreInterval in_ball(const At& row) const;
-  void ascend(const At& row, double wanted, ScoreInterval& found);
-  void make_free_rows();
+  void make_exchange();
+  ScoreInterval in_exchanged(const At& row);
+  void exchange(const At& row, double wanted, ScoreInterval& found);
   bool make_curvature();
   /// h by `of` of a row, its score and its target.
   InverseCurvature inverse(const std::function<double(std::int64_t, double, double)>& of) const;
@@ -87,14 +103,15 @@ class LeftOut {
   double error_ = 0;                      // of v
   double size_ = 0;                       // ‖w‖ + ‖v‖
   std::vector<std::int64_t> band_;
-  std::vector<double> band_length_, moved_;
+  std::vector<double> band_length_, band_score_, moved_;
   bool ball_ = true;  // the intercept is not free
+  std::vector<Concord> concords_;
+  std::size_t moving_ = 0;
   std::vector<Curvature> curvatures_;
   std::size_t next_level_ = 0;
   std::vector<double> norms_;  // of all rows, by the first A
-  bool tried_free_rows_ = false;
-  std::vector<std::size_t> free_;  // places in the band
-  std::vector<double> free_inverse_;
+  InverseCurvature first_;     // that one
+  std::unique_ptr<Exchange> exchange_;
 };
 
 }  // namespace margin

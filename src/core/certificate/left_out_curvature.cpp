@@ -10,9 +10,16 @@ namespace margin {
 
 namespace {
 
-/// ≥ φ'' within τ of u.
+/// The same of Hessians: rows beyond such a share of W have no part in them.
+constexpr double shares[] = {infinity, 0.3, 0.1, 0.02};
+
+/// What a computed φ'' and sums of it may be off by.
+constexpr double curvature_error = 1e-7;
+
+/// ≥ φ'' within τ of u, of a loss with quadratic pieces.
 double largest_curvature(const Loss& loss, double u, double y, double tau) {
-  if (loss.name() == "logistic") return loss.second_derivative(std::max(0.0, std::fabs(u) - tau), y) * (1 + 1e-7);
+  if (loss.name() == "squared_hinge")  // flat, and then not
+    return std::max(loss.second_derivative(u - tau, y), loss.second_derivative(u + tau, y)) * (1 + curvature_error);
   return 1 / loss.smoothness();
 }
 
@@ -30,14 +37,18 @@ InverseCurvature LeftOut::inverse(const std::function<double(std::int64_t, doubl
   return {p_, p_.lambda, constant_, ball_, curvature, progress_};
 }
 
+/// What the gradient's own sums err by, in each column.
+double LeftOut::gradient_rounding() const {
+  return epsilon * (static_cast<double>(p_.rows()) + 16) * (p_.lambda * size_ + p_.data.radius() + constant_);
+}
+
 /// The next of a few A, each for farther moves; false when there are no more.
 bool LeftOut::make_curvature() {
   const Loss& loss = *p_.loss;
   const auto rows = static_cast<std::size_t>(p_.rows());
   const auto norms = [&](const Curvature& c) {
-    std::vector<double> all(rows);
-    for (std::size_t i = 0; i < rows; ++i)
-      all[i] = c.inverse.form(p_.data.row(static_cast<std::int64_t>(i)), progress_) * c.inverse.safe();
+    std::vector<double> all = c.inverse.forms(p_.data, progress_);
+    for (double& form : all) form = std::max(0.0, form) * c.inverse.safe();
     return all;
   };
   const auto make = [&](Curvature& c) {
@@ -51,7 +62,10 @@ bool LeftOut::make_curvature() {
     all.tau = levels[0].tau;
     if (!knows_curvature(loss) || !InverseCurvature::affordable(p_, constant_) || !make(all))
       next_level_ = std::size(levels);
-    if (next_level_ == 0) norms_ = norms(all);
+    if (next_level_ == 0) {
+      norms_ = norms(all);
+      first_ = std::move(all.inverse);
+    }
   }
   while (next_level_ < std::size(levels)) {
     const Level& level = levels[next_level_++];
@@ -60,14 +74,15 @@ bool LeftOut::make_curvature() {
     for (std::size_t i = 0; i < rows; ++i)
       if (norms_[i] * p_.weight(static_cast<std::int64_t>(i)) > level.share * p_.total_weight)
         c.moving.push_back(static_cast<std::int64_t>(i));
-    if (!make(c)) continue;
-    const std::vector<double> own = norms(c);
+    const bool first = c.moving.empty() && level.tau == levels[0].tau && !first_.empty();
+    if (first)
+      c.inverse = std::move(first_);
+    else if (!make(c))
+      continue;
+    const std::vector<double> own = first ? norms_ : norms(c);
     for (std::size_t i = 0; i < rows; ++i)
       if (!c.moves(static_cast<std::int64_t>(i))) c.largest = std::max(c.largest, own[i]);
-    // What the gradient's own sums err by.
-    const double rounding =
-        epsilon * (static_cast<double>(p_.rows()) + 16) * (p_.lambda * size_ + p_.data.radius() + constant_);
-    const double safe = c.inverse.safe();
+    const double rounding = gradient_rounding(), safe = c.inverse.safe();
     c.error = std::sqrt(c.inverse.form(gradient_) * safe) + rounding * std::sqrt(c.inverse.trace() * safe);
     curvatures_.push_back(std::move(c));
     return true;
@@ -75,8 +90,95 @@ bool LeftOut::make_curvature() {
   return false;
 }
 
+/// The next H⁻¹, of all rows or but for those of large norms; false when there are no more.
+bool LeftOut::make_concord() {
+  const Loss& loss = *p_.loss;
+  while (next_level_ < std::size(shares)) {
+    const double share = shares[next_level_++];
+    if (share < infinity && concords_.empty()) return false;
+    // Of many columns another one costs as much as a training.
+    if (share < infinity && (v_.size() > 256 || !(concords_.back().largest > 2.5 * share * p_.total_weight))) continue;
+    Concord c;
+    if (share < infinity)
+      for (std::int64_t i = 0; i < p_.rows(); ++i)
+        if (concords_[0].forms[static_cast<std::size_t>(i)] * p_.weight(i) > share * p_.total_weight)
+          c.moving.push_back(i);
+    if (share < infinity ? c.moving.size() == moving_ : !InverseCurvature::affordable(p_, constant_)) continue;
+    moving_ = c.moving.size();
+    c.inverse =
+        inverse([&](std::int64_t i, double u, double y) { return c.moves(i) ? 0.0 : loss.second_derivative(u, y); });
+    if (!c.inverse.usable()) continue;
+    c.forms = c.inverse.forms(p_.data, progress_);
+    for (std::int64_t i = 0; i < p_.rows(); ++i)
+      if (p_.weight(i) > 0 && !c.moves(i)) c.largest = std::max(c.largest, c.forms[static_cast<std::size_t>(i)]);
+    const double safe = c.inverse.safe() * (1 + curvature_error);
+    c.largest *= safe;
+    c.step = c.inverse.times(gradient_);
+    c.error = std::sqrt(c.inverse.form(gradient_) * safe);
+    c.rounding = gradient_rounding() * std::sqrt(c.inverse.trace() * safe);
+    concords_.push_back(std::move(c));
+    return true;
+  }
+  return false;
+}
+
+/// H at w, and without row i by Sherman and Morrison's formula. Where no score moves by more than ρ, the mean Hessian of a
+/// loss whose third derivative is no larger than the second is between (1 − e^−ρ)/ρ and (e^ρ − 1)/ρ times H. On the way to the
+/// optimum P falls, so that ‖d‖_H (1 − e^−ρ)/ρ ≤ ‖gradient‖ by H⁻¹, where ρ = ‖d‖_H √max q, q = xᵀH⁻¹x: 1 − e^−ρ ≤ s =
+/// ‖gradient‖ √max q, and for s < 1 H̄⁻¹ is between (1 − s) t and t times H⁻¹, t = −ln(1 − s)/s. Rows of a q that makes s large
+/// may have no part in H: H̄ then is above the same multiple of it, and below the other one of H and their largest curvature.
+void LeftOut::bend_by_hessian(const At& r, double wanted, ScoreInterval& found) {
+  const Loss& loss = *p_.loss;
+  for (std::size_t level = 0; level < concords_.size() || make_concord(); ++level) {
+    Concord& c = concords_[level];
+    const double safe = c.inverse.safe() * (1 + curvature_error), loose = std::max(0.0, 2 - safe);
+    const double form = std::max(0.0, c.forms[static_cast<std::size_t>(r.row)]);
+    const double kappa = c.moves(r.row) ? 0.0 : r.c * loss.second_derivative(r.u, r.y) / p_.total_weight;
+    const double rest = 1 - kappa * (1 + curvature_error) * form * safe,
+                 most_rest = 1 - kappa * (1 - curvature_error) * form * loose;
+    if (!(rest > 0.01)) continue;
+    const double own = form * safe / rest, g = -r.c * loss.derivative(r.u, r.y) / p_.total_weight;
+    const double error = (c.error + c.rounding) / std::sqrt(rest);
+    const double s = (error + std::fabs(g) * std::sqrt(own)) * std::sqrt(c.largest / rest) * (1 + 1e-9);
+    if (!(s < 0.95)) continue;
+    const double stretch = s < 1e-3 ? 1 + s : -std::log1p(-s) / s, most = stretch * (1 + 2 * curvature_error),
+                 fewest = (s < 1e-3 ? 1 - s : stretch * (1 - s)) * (1 - 2 * curvature_error);
+    const double far = g * own * most;
+    if (!c.moving.empty()) {
+      const double off = most * std::sqrt(own) * error * (1 + 1e-9) + 4 * r.rounding;
+      double near = 0;
+      for (int upper = 0; upper < 2; ++upper) {
+        if (upper == 1) {
+          if (!found.open(wanted)) return;
+          if (c.upper.empty())
+            c.upper = inverse([&](std::int64_t i, double u, double y) {
+              return c.moves(i) ? 1 / loss.smoothness() : loss.second_derivative(u, y);
+            });
+          if (c.upper.empty()) break;
+          near = g * std::max(0.0, c.upper.form(r.x, progress_)) * std::max(0.0, 2 - c.upper.safe()) * fewest *
+                 (1 - curvature_error);
+        }
+        found.narrow(r.u - std::max(far, near) - off, r.u - std::min(far, near) + off);
+      }
+    } else {
+      // What P's gradient at w moves the score by: by H as it is, and by what the mean Hessian differs.
+      const double known = dot(r.x, c.step.data()) + (constant_ != 0 ? constant_ * c.step.back() : 0.0);
+      const double off = (std::max(most - 1, 1 - fewest) + safe - 1) * std::sqrt(own) * error +
+                         std::fabs(known) * (1 / rest - 1 / most_rest) +
+                         most * std::sqrt(own) * c.rounding / std::sqrt(rest) + 4 * r.rounding;
+      const double centre = r.u - known / rest, near = g * (form * loose / most_rest) * fewest;
+      found.narrow(centre - std::max(far, near) - off * (1 + 1e-9), centre - std::min(far, near) + off * (1 + 1e-9));
+    }
+    if (!found.open(wanted)) return;
+  }
+}
+
 void LeftOut::bend(const At& r, double wanted, ScoreInterval& found) {
   const Loss& loss = *p_.loss;
+  if (loss.self_concordance() <= 1) {
+    bend_by_hessian(r, wanted, found);
+    return;
+  }
   for (std::size_t level = 0; level < curvatures_.size() || make_curvature(); ++level) {
     Curvature& c = curvatures_[level];
     const double q = c.inverse.form(r.x, progress_) * c.inverse.safe();

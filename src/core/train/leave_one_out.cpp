@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/certificate/left_out.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/train.hpp"
 
@@ -14,7 +15,8 @@ namespace margin {
 
 namespace {
 
-constexpr double training_tolerance = 1e-10;
+// Relative gaps. Curvature takes what is left of a gradient into account, kinks take exact dual values.
+constexpr double smooth_tolerance = 1e-8, piecewise_tolerance = 1e-10;
 constexpr double refit_tolerances[] = {1e-7, 1e-11};
 
 enum class Answer { right, wrong, unknown };
@@ -164,7 +166,7 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   own.kernel.clear();
   own.learners = Learners::features;
   own.solver = "auto";
-  own.tolerance = training_tolerance;
+  own.tolerance = make_loss(own.loss, own)->smooth() ? smooth_tolerance : piecewise_tolerance;
   own.max_iterations.reset();
   own.max_seconds.reset();
   own.history = false;
@@ -192,10 +194,12 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
       found.dual_weights->cols() != problem.outputs())
     throw Error(ErrorKind::unsupported,
                 "margin_leave_one_out needs dual weights of every row, and solver \"" + found.solver + "\" has none");
-  // Six vectors of every output, the duals, and the matrices of curvatures.
-  const double d = problem.dimensions();
-  memory.require(8 * problem.outputs() * (8 * d + (d <= 1024 ? 5 * d * d : 0) + 2.0 * static_cast<double>(data.rows())),
-                 "margin_leave_one_out");
+  // Vectors of every output, the duals, and the matrices of curvatures or of the rows at the kink.
+  const double d = problem.dimensions(), n = static_cast<double>(data.rows());
+  const double matrices = !problem.loss->smooth() ? Exchange::workspace(d + 1)
+                          : d <= 1024             ? 8 * (8 * d * d + 4 * n)
+                                                  : 0;
+  memory.require(problem.outputs() * (8 * (8 * d + 2 * n) + matrices), "margin_leave_one_out");
   LeaveOneOut out;
   std::vector<std::int64_t> unknown;
   {
