@@ -73,7 +73,7 @@ TEST(CurvatureBetween, HoldsTheScoresOfAllOptima) {
     for (std::size_t k = 0; k <= ranges; ++k)
       borders[k] = low * std::pow(high / low, static_cast<double>(k) / static_cast<double>(ranges));
     borders.back() = high;
-    CurvatureBetween curve(problem, constant, a, b, borders, progress);
+    CurvatureBetween curve(problem, constant, a, b, borders, {}, progress);
     ++tried;
     if (!curve.proven()) continue;
     ++proofs;
@@ -119,6 +119,98 @@ TEST(CurvatureBetween, HoldsTheScoresOfAllOptima) {
   EXPECT_LT(refined, 0.7 * before);  // points between help
 }
 
+/// As a certified selection goes on: halves of halves, from points that are there or from a training.
+struct Halves {
+  const Dataset& data;
+  const Options& options;
+  double constant;
+  const std::vector<PathPoint>& optima;
+  std::int64_t wrong = 0, all = 0, proofs = 0, own_middles = 0;
+
+  void look(CurvatureBetween& curve) {
+    const std::vector<double>& borders = curve.borders();
+    const std::size_t ranges = borders.size() - 1;
+    if (curve.proven()) {
+      ++proofs;
+      do check(curve);
+      while (curve.refine());
+    }
+    if (ranges < 2) return;
+    if (curve.has_middle())
+      ++own_middles;
+    else
+      curve.set_middle(trained(data, options, borders[ranges / 2], 1e-4, constant).weights);
+    for (const bool upper : {false, true}) {
+      CurvatureBetween half(curve, upper);
+      EXPECT_EQ(half.borders().size(), ranges / 2 + 1);
+      look(half);
+    }
+  }
+
+  void check(const CurvatureBetween& curve) {
+    const std::vector<double>& borders = curve.borders();
+    for (std::int64_t i = 0; i < data.rows(); i += 7) {
+      const Row x = data.row(i);
+      CurvatureBetween::Held held;
+      held.length = curve.length(x);
+      curve.multiply(x, held);
+      for (const PathPoint& optimum : optima) {
+        if (optimum.lambda < borders.front() || optimum.lambda > borders.back()) continue;
+        std::size_t range = 0;
+        while (borders[range + 1] < optimum.lambda) ++range;
+        const double score = dot(x, optimum.weights.data()) + (constant != 0 ? constant * optimum.weights.back() : 0.0);
+        for (const double sign : {-1.0, 1.0}) {
+          const auto [centre, reach] = curve.highest(held, sign, range);
+          wrong += sign * score > centre + reach + 1e-9 * (1 + curve.size());
+          ++all;
+        }
+      }
+    }
+  }
+};
+
+TEST(CurvatureBetween, HalvesHoldTheScoresOfAllOptima) {
+  Random random(8);
+  const Progress progress;
+  std::int64_t wrong = 0, all = 0, proofs = 0, own_middles = 0;
+  for (int t = 0; t < 24; ++t) {
+    const auto d = static_cast<std::int32_t>(2 + random.below(14));
+    const Dataset data = rows_of(random, 60 + static_cast<std::int64_t>(random.below(120)), d, t % 4 == 3);
+    Options options;
+    const char* const losses[] = {"logistic", "squared_hinge", "smoothed_hinge"};
+    options.loss = losses[t % 3];
+    options.lambda = 1;
+    const int intercept = static_cast<int>(random.below(3));
+    options.intercept = intercept > 0;
+    if (intercept == 2) options.intercept_form = InterceptForm::free;
+    const double constant = intercept == 2 ? 1 : intercept > 0 ? options.intercept_scale : 0;
+    const Problem problem = make_problem(data, options);
+    const double low = std::pow(10.0, -4 + 3 * random.uniform()), high = 10 * low;
+    constexpr std::size_t ranges = 8;
+    std::vector<double> borders(ranges + 1);
+    for (std::size_t k = 0; k <= ranges; ++k)
+      borders[k] = low * std::pow(high / low, static_cast<double>(k) / static_cast<double>(ranges));
+    borders.back() = high;
+    std::vector<PathPoint> optima;
+    for (std::size_t k = 0; k < 2 * ranges; ++k)
+      optima.push_back(trained(
+          data, options, std::min(high, low * std::pow(high / low, (static_cast<double>(k) + 0.61) / (2.0 * ranges))),
+          1e-13, constant));
+    // Lengths are a guess, and may be wrong.
+    std::vector<double> lengths;
+    if (random.below(2) == 0)
+      for (std::int64_t i = 0; i < data.rows(); ++i) lengths.push_back(20 * random.uniform());
+    CurvatureBetween curve(problem, constant, trained(data, options, low, 1e-3, constant),
+                           trained(data, options, high, 1e-3, constant), borders, lengths, progress);
+    Halves halves{data, options, constant, optima};
+    halves.look(curve);
+    wrong += halves.wrong, all += halves.all, proofs += halves.proofs, own_middles += halves.own_middles;
+  }
+  EXPECT_EQ(wrong, 0) << "of " << all;
+  EXPECT_GT(proofs, 24);
+  EXPECT_GT(own_middles, 24);
+}
+
 TEST(InverseCurvature, FormsOfAllRowsAreThoseOfEach) {
   Random random(4);
   const Progress progress;
@@ -136,6 +228,11 @@ TEST(InverseCurvature, FormsOfAllRowsAreThoseOfEach) {
           progress);
       ASSERT_TRUE(inverse.usable());
       const std::vector<double> forms = inverse.forms(data, progress);
+      std::vector<double> wanted(45, 1.0);
+      wanted[7] = wanted[44] = 0;
+      const std::vector<double> some = inverse.forms(data, progress, wanted.data());
+      for (std::size_t i = 0; i < some.size(); ++i)
+        EXPECT_NEAR(some[i], wanted[i] > 0 ? forms[i] : -1, 1e-12 * (1 + forms[i]));
       for (std::int64_t i = 0; i < data.rows(); ++i) {
         const Row x = data.row(i);
         std::vector<double> whole(21 + (intercept ? 1 : 0), 0.0);

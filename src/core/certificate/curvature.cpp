@@ -34,14 +34,12 @@ bool InverseCurvature::affordable(const Problem& p, double constant) {
   return n <= static_cast<double>(most_columns) && work <= most_work;
 }
 
-InverseCurvature::InverseCurvature(const Problem& p, double lambda, double constant, bool penalised,
-                                   const std::function<double(std::int64_t, const Row&)>& curvature,
-                                   const Progress& progress)
-    : size_(static_cast<std::size_t>(p.dimensions()) + (constant != 0 ? 1 : 0)),
-      features_(static_cast<std::size_t>(p.dimensions())),
-      constant_(constant) {
-  SymmetricMatrix sum(size_);
-  GramBlock block(features_, constant);
+SymmetricMatrix curvature_sum(const Problem& p, double constant,
+                              const std::function<double(std::int64_t, const Row&)>& curvature,
+                              const Progress& progress) {
+  const auto features = static_cast<std::size_t>(p.dimensions());
+  SymmetricMatrix sum(features + (constant != 0 ? 1 : 0));
+  GramBlock block(features, constant);
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const double c = p.weight(i);
     if (!(c > 0)) continue;
@@ -50,6 +48,17 @@ InverseCurvature::InverseCurvature(const Problem& p, double lambda, double const
     if (h > 0) block.add(x, c * h / p.total_weight, 1.0, sum, progress);
   }
   block.flush(1.0, sum, progress);
+  return sum;
+}
+
+InverseCurvature::InverseCurvature(const Problem& p, double lambda, double constant, bool penalised,
+                                   const std::function<double(std::int64_t, const Row&)>& curvature,
+                                   const Progress& progress, SymmetricMatrix* rows)
+    : size_(static_cast<std::size_t>(p.dimensions()) + (constant != 0 ? 1 : 0)),
+      features_(static_cast<std::size_t>(p.dimensions())),
+      constant_(constant) {
+  SymmetricMatrix sum = curvature_sum(p, constant, curvature, progress);
+  if (rows != nullptr) *rows = sum;
   for (std::size_t j = 0; j < size_; ++j)
     if (j < features_ || penalised) sum.row(j)[j] += lambda;
   invert(sum, lambda, penalised, progress);
@@ -111,7 +120,7 @@ double InverseCurvature::form(const Row& x, const Progress& progress) const {
   return sum;
 }
 
-std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress& progress) const {
+std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress& progress, const double* wanted) const {
   constexpr std::size_t group = 8;  // of columns, whose products with all that follow are computed together
   std::vector<double> out(static_cast<std::size_t>(rows.rows())), twice(values_), tile(size_ * tile_rows);
   for (std::size_t j = 0; j < size_; ++j)
@@ -133,6 +142,10 @@ std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress&
     progress.work(static_cast<double>(size_ * (size_ + group)));
   };
   for (std::size_t i = 0; i < out.size(); ++i) {
+    if (wanted != nullptr && !(wanted[i] > 0)) {
+      out[i] = -1;
+      continue;
+    }
     const Row x = rows.row(static_cast<std::int64_t>(i));
     // Sparse rows are multiplied out one by one.
     if (x.indices != nullptr) {

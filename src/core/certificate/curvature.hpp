@@ -10,6 +10,11 @@
 
 namespace margin {
 
+/// Σ c h x xᵀ/W for h_i ≥ 0 by row number, with a column of the value `constant` where that is not 0.
+SymmetricMatrix curvature_sum(const Problem& problem, double constant,
+                              const std::function<double(std::int64_t, const Row&)>& curvature,
+                              const Progress& progress);
+
 /// The inverse for h_i ≥ 0 by row number, in the columns of the rows and one more of the value `constant` where that is not 0.
 class InverseCurvature {
  public:
@@ -17,7 +22,8 @@ class InverseCurvature {
   /// than rounding allows: see usable().
   InverseCurvature() = default;
   InverseCurvature(const Problem& problem, double lambda, double constant, bool penalised,
-                   const std::function<double(std::int64_t, const Row&)>& curvature, const Progress& progress);
+                   const std::function<double(std::int64_t, const Row&)>& curvature, const Progress& progress,
+                   SymmetricMatrix* sum = nullptr);  ///< of the rows, without λ
   /// Of a matrix in the same columns, none of whose eigenvalues is below `floor`.
   InverseCurvature(SymmetricMatrix matrix, double constant, double floor, const Progress& progress);
 
@@ -28,8 +34,8 @@ class InverseCurvature {
   double safe() const { return safe_; }
   /// (x, B)ᵀ A⁻¹ (x, B), unsafe by the factor above.
   double form(const Row& x, const Progress& progress) const;
-  /// The same of all rows, several at a time.
-  std::vector<double> forms(const Dataset& rows, const Progress& progress) const;
+  /// The same of all rows, several at a time; -1 for those whose number in `wanted` (null: all are) is not above 0.
+  std::vector<double> forms(const Dataset& rows, const Progress& progress, const double* wanted = nullptr) const;
   /// A⁻¹ v
   std::vector<double> times(const std::vector<double>& v) const;
   /// Of a vector in all columns: vᵀ A⁻¹ v, the same.

@@ -11,8 +11,9 @@ namespace margin {
 
 namespace {
 
-constexpr double first_move = 0.03;
-constexpr std::size_t block = 512;  // of rows whose losses are computed together
+// How far rows of mean length may move, to begin with: the logistic loss bends gently, the others where they turn.
+constexpr double move_of_logistic = 0.2, move_of_others = 0.03;
+constexpr double hopeless = 30;  // times what rows have room for, and points between will hardly do
 
 double rounding_of(std::size_t d) { return 8 * epsilon * (static_cast<double>(d) + 16); }
 
@@ -35,17 +36,20 @@ double largest_bow(double low, double high) {
 }  // namespace
 
 double CurvatureBetween::bytes(const Problem& problem) {
-  constexpr double points = 10, numbers = 3 * points + 9;
-  return 8 * numbers * static_cast<double>(problem.rows());
+  // A point for every border, the middles of five levels of halves twice; three lists of each level, all of the last one.
+  constexpr double points = 17 + 5, numbers = 3 * points + 3 * 5 + 12, matrices = 6;
+  const double columns = problem.dimensions() + 1.0;
+  return 8 * (numbers * static_cast<double>(problem.rows()) + matrices * columns * columns);
 }
 
 CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, const PathPoint& a, const PathPoint& b,
-                                   std::vector<double> borders, const Progress& progress)
+                                   std::vector<double> borders, std::vector<double> lengths, const Progress& progress)
     : p_(problem),
       constant_(constant),
       logistic_(problem.loss->name() == "logistic"),
       progress_(progress),
-      borders_(std::move(borders)) {
+      borders_(std::move(borders)),
+      likely_lengths_(std::move(lengths)) {
   const auto n = static_cast<std::size_t>(p_.rows());
   share_.resize(n);
   target_.resize(n);
@@ -59,92 +63,59 @@ CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, cons
   points_[1].border = borders_.size() - 1;
   for (Point& point : points_) pass(point);
   pairs_.resize(1);
-  low_.resize(n);
-  high_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    low_[i] = std::min(points_[0].score[i], points_[1].score[i]);
-    high_[i] = std::max(points_[0].score[i], points_[1].score[i]);
+  prove();
+}
+
+void CurvatureBetween::prove() {
+  const std::size_t n = share_.size();
+  low_ = high_ = points_[0].score;
+  for (const Point& point : points_) {
+    for (std::size_t i = 0; i < n; ++i) {
+      low_[i] = std::min(low_[i], point.score[i]);
+      high_[i] = std::max(high_[i], point.score[i]);
+    }
   }
   outside_.assign(n, 0.0);
+  const double first_move = logistic_ ? move_of_logistic : move_of_others;
   moves_.assign(n, first_move);
+  const bool known = !likely_lengths_.empty();
+  // Harmonic, as a few rows are far longer than others.
+  double mean = 0;
+  for (const double length : likely_lengths_) mean += 1 / std::max(length, 1e-3) / static_cast<double>(n);
+  for (std::size_t i = 0; i < n && mean > 0; ++i) moves_[i] = first_move * likely_lengths_[i] * mean + 2 * noise_;
   progress_.work(16.0 * static_cast<double>(n));
-  constexpr int most_inverses = 2, most_rounds = 6;
-  constexpr std::size_t most_points = 5;
+  constexpr int most_inverses = 2, most_rounds = 12;
   for (int k = 0; k < most_inverses && !proven_; ++k) {
     const std::vector<double> base = moves_;
     if (!invert(base)) return;
     for (int round = 0; round < most_rounds && !proven_; ++round) {
-      if (!weigh(base, moves_)) break;
       const double reach = far() * (1 + 1e-6) * widened_;
       if (!std::isfinite(reach)) return;
       std::size_t beyond = 0;
-      for (std::size_t i = 0; i < n; ++i) beyond += !(outside_[i] + reach * lengths_[i] < moves_[i] - noise_);
+      for (std::size_t i = 0; i < n; ++i)
+        beyond += least_[i] > 0 && !(outside_[i] + reach * lengths_[i] < moves_[i] - noise_);
       proven_ = beyond == 0;
       if (proven_) break;
+      const double wanted = 0.999 * room() / widened_;
+      if (reach > hopeless * std::max(wanted, 0.0) && known) return;
       // Shorter ways first: rows that move far make A small.
-      if (points_.size() < most_points && refine()) continue;
+      if (sharpen(wanted)) continue;
+      if (reach > 4 * wanted && known) return;
       for (std::size_t i = 0; i < n; ++i) {
         const double move = outside_[i] + reach * lengths_[i];
-        if (!(move < moves_[i] - noise_)) moves_[i] = 1.4 * move + 2 * noise_;
+        if (least_[i] > 0 && !(move < moves_[i] - noise_)) moves_[i] = 1.4 * move + 2 * noise_;
       }
+      if (!weigh(base, moves_)) break;
     }
   }
 }
 
-/// Scores, gradient and curvatures at a point.
-void CurvatureBetween::pass(Point& point) const {
-  const auto n = static_cast<std::size_t>(p_.rows());
-  const std::size_t d = point.weights.size();
-  const double lambda = borders_[point.border];
-  point.score.resize(n);
-  point.slope.resize(n);
-  point.curve.resize(n);
-  point.gradient.assign(d, 0.0);
-  const std::size_t penalised = p_.free_intercept ? d - 1 : d;
-  for (std::size_t j = 0; j < penalised; ++j) point.gradient[j] = lambda * point.weights[j];
-  const double shift = constant_ != 0 ? constant_ * point.weights.back() : 0.0;
-  double values[block], sum = 0;
-  for (std::size_t begin = 0; begin < n; begin += block) {
-    const std::size_t end = std::min(n, begin + block);
-    for (std::size_t i = begin; i < end; ++i)
-      point.score[i] = dot(p_.data.row(static_cast<std::int64_t>(i)), point.weights.data()) + shift;
-    if (logistic_) simd().logistic(&point.score[begin], &target_[begin], end - begin, values, &point.slope[begin]);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (logistic_) {
-        const double s = std::fabs(point.slope[i]);
-        point.curve[i] = s * (1 - s);
-      } else {
-        point.slope[i] = p_.loss->derivative(point.score[i], target_[i]);
-        point.curve[i] = p_.loss->second_derivative(point.score[i], target_[i]);
-      }
-      const double by = share_[i] * point.slope[i];
-      if (by == 0) continue;
-      const Row x = p_.data.row(static_cast<std::int64_t>(i));
-      add(by, x, point.gradient.data());
-      sum += by;
-      progress_.work(3.0 * x.count);
-    }
-    progress_.work(8.0 * static_cast<double>(end - begin));
-  }
-  if (constant_ != 0) point.gradient.back() += sum * constant_;
-}
-
-/// What φ' of row i is off a straight line between two points, divided by θ(1−θ); `by`: Δu.
-double CurvatureBetween::off_line(double by, std::size_t i, const Point& one, const Point& other) const {
-  const double u = one.score[i];
-  by = std::fabs(by) * (1 + 1e-12) + 1e-14 * std::fabs(u);
-  const double flat = p_.loss->smoothness();
-  if (logistic_) {
-    constexpr double steepest_bend = 0.0962250448649377;  // 1/(6√3), the most that its third derivative has
-    const bool crosses = (u < 0) != (other.score[i] < 0);
-    return std::min(steepest_bend, crosses ? 1.0 : std::max(one.curve[i], other.curve[i]) + 1e-15) * (1 + 1e-9) * by *
-           by / 2;
-  }
-  // On one piece of φ' the line is exact.
-  const double straight = one.slope[i] + one.curve[i] * (other.score[i] - u) - other.slope[i];
-  const double noise = 1e-13 * (1 + by + std::fabs(u)) / flat;
-  const bool one_piece = one.curve[i] == other.curve[i] && std::fabs(straight) <= noise;
-  return one_piece ? 8 * noise : by / flat;
+/// How far the optima may be from all chords for the scores to stay where they must.
+double CurvatureBetween::room() const {
+  double least = infinity;
+  for (std::size_t i = 0; i < share_.size(); ++i)
+    if (least_[i] > 0) least = std::min(least, (moves_[i] - noise_ - outside_[i]) / lengths_[i]);
+  return least;
 }
 
 /// φ'' is no less anywhere in the interval of a row.
@@ -177,19 +148,34 @@ void CurvatureBetween::least(const std::vector<double>& moves, std::vector<doubl
 bool CurvatureBetween::invert(const std::vector<double>& moves) {
   least(moves, base_);
   least_ = base_;
+  lost_ = 0;
+  widened_ = 1 + 1e-9;
   inverse_ = InverseCurvature(
       p_, borders_.front() * (1 - 4 * epsilon), constant_, !p_.free_intercept,
-      [&](std::int64_t i, const Row&) { return base_[static_cast<std::size_t>(i)]; }, progress_);
+      [&](std::int64_t i, const Row&) { return base_[static_cast<std::size_t>(i)]; }, progress_, &curvature_);
+  factored_ = -1;
   if (!inverse_.usable()) return false;
-  lengths_ = inverse_.forms(p_.data, progress_);
-  for (double& form : lengths_) form = length_of(form);
+  // Rows without curvature may go where they like.
+  lengths_ = inverse_.forms(p_.data, progress_, likely_lengths_.empty() ? nullptr : base_.data());
+  likely_lengths_.resize(lengths_.size());
+  for (std::size_t i = 0; i < lengths_.size(); ++i)
+    if (lengths_[i] >= 0) likely_lengths_[i] = lengths_[i] = length_of(lengths_[i]);
   for (Point& point : points_) measure(point);
-  for (std::size_t k = 0; k < pairs_.size(); ++k) turn(k);
+  for (std::size_t k = 0; k < pairs_.size(); ++k) {
+    pairs_[k] = Pair{};
+    turn(k);
+    bend(k);
+  }
   return true;
 }
 
 double CurvatureBetween::length_of(double form) const {
   return std::sqrt(std::max(0.0, form) * inverse_.safe()) * (1 + 1e-9);
+}
+
+double CurvatureBetween::row_length(std::size_t i) {
+  if (!(lengths_[i] >= 0)) lengths_[i] = length(p_.data.row(static_cast<std::int64_t>(i)));
+  return lengths_[i];
 }
 
 double CurvatureBetween::length(const Row& x) const { return length_of(inverse_.form(x, progress_)); }
@@ -235,17 +221,21 @@ void CurvatureBetween::turn(std::size_t k) {
 /// The norm of E, divided by t.
 void CurvatureBetween::bend(std::size_t k) {
   const Point &one = points_[k], &other = points_[k + 1];
-  double squares = 0, lengths = 0;
+  double squares = 0, lengths = 0, tiny = 0;
   for (std::size_t i = 0; i < share_.size(); ++i) {
     const double c = share_[i];
     if (!(c > 0)) continue;
     const double off = off_line(other.score[i] - one.score[i], i, one, other);
     if (least_[i] > 1e-6)
       squares += c * off * off / least_[i];
+    else if (off < 1e-9 && lengths_[i] < 0 && !p_.free_intercept)
+      tiny += c * off;
     else
-      lengths += c * off * lengths_[i];
+      lengths += c * off * row_length(i);
   }
   progress_.work(8.0 * static_cast<double>(share_.size()));
+  // No row is longer than that.
+  lengths += tiny * std::hypot(p_.data.radius(), constant_) / std::sqrt(borders_.front()) * (1 + 1e-9);
   const double count = (1 + epsilon * (static_cast<double>(share_.size()) + 16)) * (1 + 1e-9);
   pairs_[k].bent = (std::sqrt(squares) + lengths * widened_) * count;
 }
@@ -267,82 +257,17 @@ bool CurvatureBetween::weigh(const std::vector<double>& base, const std::vector<
   return true;
 }
 
-/// ≥ ‖∇P‖_A⁻¹ on all chords.
+/// ≥ ‖∇P‖_A⁻¹ on a chord.
+double CurvatureBetween::far(std::size_t k) const {
+  return (0.25 * pairs_[k].turn_length + std::max(points_[k].residual, points_[k + 1].residual) + rounding_) *
+             widened_ +
+         0.25 * pairs_[k].bent;
+}
+
 double CurvatureBetween::far() const {
   double most = 0;
-  for (std::size_t k = 0; k < pairs_.size(); ++k)
-    most = std::max(
-        most,
-        (0.25 * pairs_[k].turn_length + std::max(points_[k].residual, points_[k + 1].residual) + rounding_) * widened_ +
-            0.25 * pairs_[k].bent);
+  for (std::size_t k = 0; k < pairs_.size(); ++k) most = std::max(most, far(k));
   return most;
-}
-
-/// Newton steps from the middle of a chord.
-bool CurvatureBetween::between(std::size_t k, Point& out) {
-  const Point &one = points_[k], &other = points_[k + 1];
-  out.border = (one.border + other.border) / 2;
-  const double share = (borders_[out.border] - lambda(k)) / (lambda(k + 1) - lambda(k));
-  const std::size_t d = one.weights.size();
-  std::vector<double> start(d);
-  for (std::size_t j = 0; j < d; ++j)
-    start[j] = (1 - share) * (2 * one.centre[j] - one.weights[j]) + share * (2 * other.centre[j] - other.weights[j]) -
-               share * (1 - share) * pairs_[k].turn[j];
-  out.weights = std::move(start);
-  const double bow = 0.25 * (pairs_[k].turn_length + pairs_[k].bent);
-  constexpr int most_steps = 10;
-  pass(out);
-  measure(out);
-  // A is flatter than P, at the larger lambdas more so. How long steps should be tells the last one (Barzilai, Borwein 1988).
-  double length = 2 / (1 + borders_[out.border] / borders_.front());
-  for (int step = 0; step < most_steps && out.residual > 0.15 * bow; ++step) {
-    Point next;
-    next.border = out.border;
-    next.weights.resize(d);
-    for (std::size_t j = 0; j < d; ++j)
-      next.weights[j] = out.weights[j] + length * 2 * (out.centre[j] - out.weights[j]);
-    pass(next);
-    measure(next);
-    double along = 0;  // s'Δg, s = −length · A⁻¹g
-    for (std::size_t j = 0; j < d; ++j)
-      along += length * 2 * (out.centre[j] - out.weights[j]) * (next.gradient[j] - out.gradient[j]);
-    const double straight = std::pow(length * out.residual, 2);  // s'As
-    if (!(next.residual < 2 * out.residual) || !(along > 0)) break;
-    length = std::clamp(straight / along, 0.1, 1.0);
-    const bool slow = step >= 4 && next.residual > 0.8 * out.residual;
-    if (next.residual < out.residual || step < 4) out = std::move(next);
-    if (slow) break;
-  }
-  return out.residual < 0.25 * std::max({bow, one.residual, other.residual});
-}
-
-bool CurvatureBetween::refine() {
-  bool finer = false;
-  for (std::size_t k = 0; k < pairs_.size(); ++k) {
-    if (pairs_[k].best) continue;
-    const Point &one = points_[k], &other = points_[k + 1];
-    // Where the way is that short, what the points are off counts more.
-    const bool straight = 0.25 * (pairs_[k].turn_length + 2 * pairs_[k].bent) < 0.5 * (one.residual + other.residual);
-    Point middle;
-    pairs_[k].best = true;
-    if (other.border - one.border < 2 || straight || !between(k, middle) || (proven_ && !fits(middle))) continue;
-    for (std::size_t i = 0; i < low_.size() && !proven_; ++i)
-      outside_[i] = std::max({outside_[i], low_[i] - middle.score[i], middle.score[i] - high_[i]});
-    points_.insert(points_.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::move(middle));
-    pairs_[k] = Pair{};
-    pairs_.insert(pairs_.begin() + static_cast<std::ptrdiff_t>(k) + 1, Pair{});
-    for (const std::size_t at : {k, k + 1}) turn(at), bend(at);
-    finer = true;
-    ++k;  // not at once again
-  }
-  return finer;
-}
-
-/// Whether its scores are where the optima's are.
-bool CurvatureBetween::fits(const Point& point) const {
-  for (std::size_t i = 0; i < low_.size(); ++i)
-    if (!(std::max(low_[i] - point.score[i], point.score[i] - high_[i]) < moves_[i] - noise_)) return false;
-  return true;
 }
 
 void CurvatureBetween::multiply(const Row& x, Held& held) const {

@@ -116,7 +116,8 @@ struct CertifiedFold::Undecided {
   double length;       ///< ≥ ‖(x, B)‖
 };
 
-std::vector<CertifiedFold::Undecided> CertifiedFold::undecided(const FoldPoint& a, const FoldPoint& b,
+std::vector<CertifiedFold::Undecided> CertifiedFold::undecided(const std::vector<double>& a,
+                                                               const std::vector<double>& b,
                                                                const std::vector<std::int32_t>& rank,
                                                                const Progress& progress) const {
   std::vector<Undecided> out;
@@ -126,10 +127,10 @@ std::vector<CertifiedFold::Undecided> CertifiedFold::undecided(const FoldPoint& 
     if (!(c > 0)) continue;
     const Row x = row(i, values);
     const double sign = rank[static_cast<std::size_t>(data_.class_of(i))] == 1 ? 1.0 : -1.0;
-    const auto score = [&](const PathPoint& end) {
-      return dot(x, end.weights.data()) + (constant_ != 0 ? constant_ * end.weights.back() : 0.0);
+    const auto score = [&](const std::vector<double>& end) {
+      return dot(x, end.data()) + (constant_ != 0 ? constant_ * end.back() : 0.0);
     };
-    const double at_a = score(*a.point), at_b = score(*b.point);
+    const double at_a = score(a), at_b = score(b);
     progress.work(2.0 * x.count + 16);
     // Most rows are right throughout.
     if (sign * at_a > 0 && sign * at_b > 0) continue;
@@ -149,7 +150,7 @@ WrongShares CertifiedFold::by_balls(const FoldPoint& a, const FoldPoint& b, cons
   std::vector<double> radius(ranges), values;
   for (std::size_t r = 0; r < ranges; ++r) radius[r] = ball.radius({borders[r], borders[r + 1]});
   const double size = (a.point->size + b.point->size) * b.point->lambda / a.point->lambda;
-  for (const Undecided& u : undecided(a, b, rank, progress)) {
+  for (const Undecided& u : undecided(a.point->weights, b.point->weights, rank, progress)) {
     const Row x = row(u.row, values);
     EndProducts at_a, at_b;
     if (holds) at_a = products(*a.point, x, constant_), at_b = products(*b.point, x, constant_);
@@ -172,42 +173,60 @@ WrongShares CertifiedFold::by_balls(const FoldPoint& a, const FoldPoint& b, cons
 WrongShares CertifiedFold::by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
                                         const std::vector<char>& wanted, double close,
                                         const std::vector<std::int32_t>& rank, const Progress& progress,
-                                        const MemoryBudget& memory) const {
+                                        const MemoryBudget& memory) {
   const std::size_t ranges = borders.size() - 1;
   WrongShares out{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
   if (!bends_ || !a.point.has_value() || !b.point.has_value() || !(weight_ > 0)) return out;
-  bool near_enough = false;
-  {
-    CurvatureBetween curve(*problem_, constant_, *a.point, *b.point, borders, progress);
-    if (curve.proven()) near_enough = follow(curve, undecided(a, b, rank, progress), wanted, close, out, progress);
-  }
-  if (near_enough || ranges < 2) return out;
-  // The curvature of shorter ways is larger.
-  const std::size_t half = ranges / 2;
-  FoldPoint middle;
-  train_at(borders[half], 1, Neighbour{&a, borders.front()}, Neighbour{&b, borders.back()}, rank, middle, progress,
-           memory);
-  for (const bool upper : {false, true}) {
-    const auto part = [&](const auto& of, std::size_t more) {
-      const auto at = of.begin() + static_cast<std::ptrdiff_t>(upper ? half : 0);
-      return std::decay_t<decltype(of)>(at, at + static_cast<std::ptrdiff_t>((upper ? ranges - half : half) + more));
-    };
-    const std::vector<char> open = part(wanted, 0);
-    if (std::find(open.begin(), open.end(), 1) == open.end()) continue;
-    const WrongShares found =
-        by_curvature(upper ? middle : a, upper ? b : middle, part(borders, 1), open, close, rank, progress, memory);
-    for (std::size_t r = 0; r < found.proven.size(); ++r) {
-      double& proven = out.proven[r + (upper ? half : 0)];
-      proven = std::max(proven, found.proven[r]);
-    }
-  }
+  CurvatureBetween curve(*problem_, constant_, *a.point, *b.point, borders, std::move(lengths_), progress);
+  by_curvature(curve, 0, wanted, close, rank, out, progress, memory);
   return out;
 }
 
+void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, const std::vector<char>& wanted,
+                                 double close, const std::vector<std::int32_t>& rank, WrongShares& out,
+                                 const Progress& progress, const MemoryBudget& memory) {
+  const std::vector<double>& borders = curve.borders();
+  lengths_ = curve.lengths();
+  const std::size_t ranges = borders.size() - 1, half = ranges / 2;
+  const auto any = [&](std::size_t from, std::size_t to) {
+    const auto at = wanted.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::find(at + static_cast<std::ptrdiff_t>(from), at + static_cast<std::ptrdiff_t>(to), 1) !=
+           at + static_cast<std::ptrdiff_t>(to);
+  };
+  if (!any(0, ranges)) return;
+  if (curve.proven() &&
+      follow(curve, first, undecided(curve.end(false), curve.end(true), rank, progress), wanted, close, out, progress))
+    return;
+  if (ranges < 2) return;
+  // The curvature of shorter ways is larger.
+  if (!curve.has_middle()) {
+    FoldPoint a, b, middle;
+    const auto neighbour = [&](bool upper, FoldPoint& point) {
+      point.point = PathPoint{};
+      point.point->weights = curve.end(upper);
+      if (constant_ != 0) {
+        point.intercept = constant_ * point.point->weights.back();
+        point.point->weights.pop_back();
+      }
+      return Neighbour{&point, upper ? borders.back() : borders.front()};
+    };
+    const Neighbour lower = neighbour(false, a), upper = neighbour(true, b);
+    train_at(borders[half], 1, lower, upper, rank, middle, progress, memory);
+    if (!middle.point.has_value()) return;
+    curve.set_middle(middle.point->weights);
+  }
+  for (const bool upper : {false, true}) {
+    if (!(upper ? any(half, ranges) : any(0, half))) continue;
+    CurvatureBetween part(curve, upper);
+    by_curvature(part, first + (upper ? half : 0), wanted, close, rank, out, progress, memory);
+  }
+}
+
 /// Whether the bounds came close to what can be hoped for.
-bool CertifiedFold::follow(CurvatureBetween& curve, const std::vector<Undecided>& rows, const std::vector<char>& wanted,
-                           double close, WrongShares& out, const Progress& progress) const {
-  const std::size_t ranges = wanted.size();
+bool CertifiedFold::follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows,
+                           const std::vector<char>& wanted, double close, WrongShares& out,
+                           const Progress& progress) const {
+  const std::size_t ranges = curve.borders().size() - 1;
   std::vector<CurvatureBetween::Held> held(rows.size());
   std::vector<double> values;
   for (std::size_t k = 0; k < rows.size(); ++k) held[k].length = curve.length(row(rows[k].row, values));
@@ -225,8 +244,8 @@ bool CertifiedFold::follow(CurvatureBetween& curve, const std::vector<Undecided>
     }
     double apart = 0;
     for (std::size_t r = 0; r < ranges; ++r) {
-      out.proven[r] = std::max(out.proven[r], proven[r]);
-      if (wanted[r] != 0) apart = std::max(apart, likely[r] - proven[r]);
+      out.proven[first + r] = std::max(out.proven[first + r], proven[r]);
+      if (wanted[first + r] != 0) apart = std::max(apart, likely[r] - proven[r]);
     }
     if (apart <= close) return true;
     if (!curve.refine()) return false;

@@ -57,7 +57,7 @@ class CertifiedFold {
   /// be hoped for.
   WrongShares by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
                            const std::vector<char>& wanted, double close, const std::vector<std::int32_t>& rank,
-                           const Progress& progress, const MemoryBudget& memory) const;
+                           const Progress& progress, const MemoryBudget& memory);
 
   bool bends() const { return bends_; }
   /// Bytes that the vectors of one training take, and those of one call of by_curvature().
@@ -69,10 +69,13 @@ class CertifiedFold {
  private:
   struct Undecided;
 
-  std::vector<Undecided> undecided(const FoldPoint& a, const FoldPoint& b, const std::vector<std::int32_t>& rank,
-                                   const Progress& progress) const;
-  bool follow(CurvatureBetween& curve, const std::vector<Undecided>& rows, const std::vector<char>& wanted,
-              double close, WrongShares& out, const Progress& progress) const;
+  std::vector<Undecided> undecided(const std::vector<double>& a, const std::vector<double>& b,
+                                   const std::vector<std::int32_t>& rank, const Progress& progress) const;
+  void by_curvature(CurvatureBetween& curve, std::size_t first, const std::vector<char>& wanted, double close,
+                    const std::vector<std::int32_t>& rank, WrongShares& out, const Progress& progress,
+                    const MemoryBudget& memory);
+  bool follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows,
+              const std::vector<char>& wanted, double close, WrongShares& out, const Progress& progress) const;
   double tolerance(double lambda) const;
   Row row(std::int64_t i, std::vector<double>& values) const;
   InitialModel start(double lambda, const Neighbour& a, const Neighbour& b) const;
@@ -86,6 +89,7 @@ class CertifiedFold {
   std::optional<Problem> problem_;
   bool smooth_ = false, bends_ = false, keep_dual_ = false;
   std::vector<std::int64_t> held_;
+  std::vector<double> lengths_;  // of the rows that train, by the curvature that was used last
 };
 
 }  // namespace margin

@@ -19,8 +19,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::size_t ranges = 8;                          // of lambdas between two trainings, each with its own bounds
-constexpr double first_ratio = 3.1622776601683795;         // of neighbouring lambdas, to begin with
+constexpr std::size_t ranges = 16;                         // of lambdas between two trainings, each with its own bounds
+constexpr double first_ratio = 10;                         // of neighbouring lambdas, to begin with
 constexpr double closest = 1 + 1e-6;                       // no training between lambdas of a smaller ratio
 constexpr double least_lambda = 1e-6, largest_lambda = 1;  // the interval by default
 
@@ -28,6 +28,13 @@ struct Training {
   double lambda = 0;
   std::vector<FoldPoint> folds;
   double error = 0;  ///< mean over the folds that have one
+};
+
+/// Between two trainings that are neighbours.
+struct Interval {
+  double error = 0;                ///< no lambda of it has a smaller one
+  std::vector<double> borders;     ///< of its ranges
+  std::vector<WrongShares> folds;  ///< what each fold is known to have in each range
 };
 
 class Certification {
@@ -68,20 +75,33 @@ class Certification {
     std::sort(lambdas.rbegin(), lambdas.rend());
     lambdas.erase(std::unique(lambdas.begin(), lambdas.end()), lambdas.end());
     for (const double lambda : lambdas) train_at(lambda);
-    for (auto a = trained_.begin(), b = std::next(a); b != trained_.end(); ++a, ++b) bound(*a->second, *b->second, 0);
+    for (auto a = trained_.begin(), b = std::next(a); b != trained_.end(); ++a, ++b) {
+      Interval& whole = intervals_[a->first];
+      const double ratio = b->first / a->first;
+      whole.borders = {a->first};
+      for (std::size_t r = 1; r < ranges; ++r)
+        whole.borders.push_back(
+            std::clamp(a->first * std::pow(ratio, static_cast<double>(r) / static_cast<double>(ranges)),
+                       whole.borders.back(), b->first));
+      whole.borders.push_back(b->first);
+      whole.folds.assign(folds_.size(), {std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)});
+      bound(whole);
+    }
     for (;;) {
       const double wanted = least_error() - *options_.certified;
-      auto worst = bounds_.end();
-      for (auto at = bounds_.begin(); at != bounds_.end(); ++at)
-        if (at->second.error < wanted && at->second.to > at->second.from * closest &&
-            (worst == bounds_.end() || at->second.error < worst->second.error))
+      auto worst = intervals_.end();
+      for (auto at = intervals_.begin(); at != intervals_.end(); ++at)
+        if (at->second.error < wanted && at->second.borders.back() > at->second.borders.front() * closest &&
+            (worst == intervals_.end() || at->second.error < worst->second.error))
           worst = at;
-      if (worst == bounds_.end() || static_cast<std::int64_t>(trained_.size()) >= options_.max_trainings) break;
-      const ErrorBound parent = worst->second;
-      const double middle = std::sqrt(parent.from) * std::sqrt(parent.to);
-      train_at(middle);
-      bound(*trained_.at(parent.from), *trained_.at(middle), parent.error);
-      bound(*trained_.at(middle), *trained_.at(parent.to), parent.error);
+      if (worst == intervals_.end() || static_cast<std::int64_t>(trained_.size()) >= options_.max_trainings) break;
+      const Interval parent = std::move(worst->second);
+      train_at(parent.borders[ranges / 2]);
+      for (const bool upper : {false, true}) {
+        Interval half = half_of(parent, upper);
+        bound(half);
+        intervals_[half.borders.front()] = std::move(half);
+      }
     }
     fill(out);
   }
@@ -130,15 +150,28 @@ class Certification {
       for (std::size_t f = 0; f < folds_.size(); ++f) work(f, progress_);
   }
 
-  /// `known`: a bound that holds anyway.
-  void bound(const Training& a, const Training& b, double known) {
-    std::vector<double> borders = {a.lambda};
-    const double ratio = b.lambda / a.lambda;
-    for (std::size_t r = 1; r < ranges; ++r)
-      borders.push_back(std::clamp(a.lambda * std::pow(ratio, static_cast<double>(r) / static_cast<double>(ranges)),
-                                   borders.back(), b.lambda));
-    borders.push_back(b.lambda);
-    std::vector<WrongShares> found(folds_.size());
+  /// Every range in two, each with what is known of the whole.
+  static Interval half_of(const Interval& parent, bool upper) {
+    const std::size_t first = upper ? ranges / 2 : 0;
+    Interval out;
+    out.error = parent.error;
+    for (std::size_t r = 0; r < ranges / 2; ++r) {
+      const double low = parent.borders[first + r], high = parent.borders[first + r + 1];
+      out.borders.push_back(low);
+      out.borders.push_back(std::clamp(std::sqrt(low) * std::sqrt(high), low, high));
+    }
+    out.borders.push_back(parent.borders[first + ranges / 2]);
+    for (const WrongShares& of : parent.folds) {
+      WrongShares own{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
+      for (std::size_t r = 0; r < ranges; ++r) own.proven[r] = of.proven[first + r / 2];
+      out.folds.push_back(std::move(own));
+    }
+    return out;
+  }
+
+  void bound(Interval& at) {
+    const Training &a = *trained_.at(at.borders.front()), &b = *trained_.at(at.borders.back());
+    std::vector<WrongShares>& found = at.folds;
     // Means over the folds.
     std::vector<double> proven(ranges), likely(ranges);
     const auto add_up = [&] {
@@ -147,33 +180,42 @@ class Certification {
         for (std::size_t f = 0; f < folds_.size(); ++f) {
           if (!a.folds[f].accuracy.has_value()) continue;
           proven[r] += found[f].proven[r] / defined_;
-          likely[r] += found[f].likely[r] / defined_;
+          likely[r] += std::max(found[f].likely[r], found[f].proven[r]) / defined_;
         }
         proven[r] *= 1 - 1e-12;  // sums of shares are rounded
       }
     };
+    const auto take = [](WrongShares& known, const WrongShares& own) {
+      for (std::size_t r = 0; r < ranges; ++r) known.proven[r] = std::max(known.proven[r], own.proven[r]);
+    };
+    const auto least = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
     const double wanted = least_error() - *options_.certified;
     for_folds([&](std::size_t f, const Progress& progress) {
-      found[f] = folds_[f]->by_balls(a.folds[f], b.folds[f], borders, rank_, progress);
+      WrongShares balls = folds_[f]->by_balls(a.folds[f], b.folds[f], at.borders, rank_, progress);
+      found[f].likely = std::move(balls.likely);
+      take(found[f], balls);
     });
     add_up();
-    const auto least = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
     // Where no proof is to be hoped for, a training between has to come first.
-    if (folds_.front()->bends() && known < wanted && least(proven) < wanted && least(likely) >= wanted) {
+    if (folds_.front()->bends() && at.error < wanted && least(proven) < wanted && least(likely) >= wanted) {
       std::vector<char> open(ranges);
       double spare = *options_.certified;
       for (std::size_t r = 0; r < ranges; ++r) {
         open[r] = proven[r] < wanted;
         if (open[r] != 0) spare = std::min(spare, likely[r] - wanted);
       }
+      const double close = 0.8 * spare;
       for_folds([&](std::size_t f, const Progress& progress) {
-        const WrongShares curved =
-            folds_[f]->by_curvature(a.folds[f], b.folds[f], borders, open, 0.8 * spare, rank_, progress, memory_);
-        for (std::size_t r = 0; r < ranges; ++r) found[f].proven[r] = std::max(found[f].proven[r], curved.proven[r]);
+        std::vector<char> own = open;
+        for (std::size_t r = 0; r < ranges; ++r)
+          own[r] = own[r] != 0 && found[f].likely[r] - found[f].proven[r] > close;
+        if (std::find(own.begin(), own.end(), 1) == own.end()) return;
+        take(found[f],
+             folds_[f]->by_curvature(a.folds[f], b.folds[f], at.borders, own, close, rank_, progress, memory_));
       });
       add_up();
     }
-    bounds_[a.lambda] = {a.lambda, b.lambda, std::max(known, least(proven))};
+    at.error = std::max(at.error, least(proven));
   }
 
   void fill(Selection& out) const {
@@ -189,9 +231,9 @@ class Certification {
     c.asked = *options_.certified;
     c.error = least_error();
     c.lower = infinity;
-    for (const auto& [from, b] : bounds_) {
-      c.bounds.push_back(b);
-      c.lower = std::min(c.lower, b.error);
+    for (const auto& [from, at] : intervals_) {
+      c.bounds.push_back({from, at.borders.back(), at.error});
+      c.lower = std::min(c.lower, at.error);
     }
     c.lower = std::min(c.lower, c.error);
     c.proven = (c.error - c.lower) * (1 + 1e-12);
@@ -208,8 +250,8 @@ class Certification {
   std::int32_t first_ = 0;
   std::vector<std::unique_ptr<CertifiedFold>> folds_;
   std::map<double, std::unique_ptr<Training>> trained_;
-  std::map<double, ErrorBound> bounds_;  // by the lower end
-  double defined_ = 0;                   // folds that have an accuracy
+  std::map<double, Interval> intervals_;  // by the lower end
+  double defined_ = 0;                    // folds that have an accuracy
   std::int64_t unfinished_ = 0;
 };
 
