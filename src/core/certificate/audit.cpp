@@ -59,7 +59,7 @@ Audit::Audit(const Objective& objective, const double* weights, const double* in
     : objective_(objective), weights_(weights), intercept_(intercept), primal_(objective, weights, intercept, false) {
   const Loss& loss = *objective.loss;
   const auto k = static_cast<std::size_t>(objective.outputs()), d = static_cast<std::size_t>(objective.dimensions);
-  widths_ = loss.smooth() ? std::vector<double>{0} : std::vector<double>{0.01, 0.03, 0.1, 0.3, 1};
+  widths_ = loss.smooth() ? std::vector<double>{0} : std::vector<double>{0.01, 0.1, 1};
   if (!loss.smooth() && !loss.classification()) widths_.insert(widths_.end(), {10, 100});
   numbers_.resize(primal_.state().size());
   coefficients_.resize(k);
@@ -116,12 +116,12 @@ void Audit::add(const CheckedRow& row) {
   }
   if (largest_.empty()) return;
   const auto reach = [&](const auto* values) {
-    for (std::int32_t k = 0; k < row.x.count; ++k) {
-      const std::int32_t j = row.x.indices != nullptr ? row.x.indices[k] : k;
-      const double value = std::fabs(static_cast<double>(values[k]));
-      double& largest = largest_[static_cast<std::size_t>(j)];
-      largest = value > largest ? value : largest;
-    }
+    const auto take = [](double& largest, double value) { largest = std::max(largest, std::fabs(value)); };
+    if (row.x.indices == nullptr)
+      for (std::int32_t k = 0; k < row.x.count; ++k) take(largest_[static_cast<std::size_t>(k)], values[k]);
+    else
+      for (std::int32_t k = 0; k < row.x.count; ++k)
+        take(largest_[static_cast<std::size_t>(row.x.indices[k])], values[k]);
   };
   row.x.wide ? reach(row.x.doubles()) : reach(row.x.floats());
 }

@@ -12,6 +12,44 @@ namespace {
 constexpr double few_visits = 1.0 / 16,
                  least_visits = 512;  // of rows next to kinks, for each row, at each lambda that is tried
 
+/// Near where f is least in [low, high], by golden sections.
+template <class F>
+double minimise(double low, double high, int steps, const F& f) {
+  constexpr double golden = 0.6180339887498949;
+  double left = high - golden * (high - low), right = low + golden * (high - low), at_left = f(left),
+         at_right = f(right);
+  for (int step = 0; step < steps; ++step) {
+    if (at_left < at_right) {
+      high = right, right = left, at_right = at_left;
+      at_left = f(left = high - golden * (high - low));
+    } else {
+      low = left, left = right, at_left = at_right;
+      at_right = f(right = low + golden * (high - low));
+    }
+  }
+  return at_left < at_right ? left : right;
+}
+
+/// The same of an f that has one valley, over the whole numbers up to `ends` on either side of `middle`, then halves and quarters.
+template <class F>
+double descend(double middle, int ends, const F& f) {
+  double at = middle, least = f(middle);
+  const auto attempt = [&](double place) {
+    const double found = f(place);
+    if (!(found < least)) return false;
+    least = found, at = place;
+    return true;
+  };
+  // Its dual values are not the best ones: a step beyond the first rise shows what is a valley and what is not.
+  for (const double way : {-1.0, 1.0})
+    for (int k = 1, rises = 0; k <= ends && rises < 2; ++k) rises = attempt(middle + way * k) ? 0 : rises + 1;
+  for (const double step : {0.5, 0.25}) {
+    const double from = at;
+    for (const double way : {-step, step}) attempt(from + way);
+  }
+  return at;
+}
+
 }  // namespace
 
 std::optional<AuditedValue> Audit::best(const Progress& progress) const {
@@ -34,27 +72,9 @@ std::optional<AuditedValue> Audit::best(const Progress& progress) const {
     }
     return sum;
   };
-  double at = 0, least = infinity;
-  for (int k = -32; k <= 32; ++k) {
-    const double found = gap(k / 4.0);
-    if (found < least) least = found, at = k / 4.0;
-  }
-  const auto minimise = [](double low, double high, int steps, const auto& f) {
-    constexpr double golden = 0.6180339887498949;
-    double left = high - golden * (high - low), right = low + golden * (high - low), at_left = f(left),
-           at_right = f(right);
-    for (int step = 0; step < steps; ++step) {
-      if (at_left < at_right) {
-        high = right, right = left, at_right = at_left;
-        at_left = f(left = high - golden * (high - low));
-      } else {
-        low = left, left = right, at_left = at_right;
-        at_right = f(right = low + golden * (high - low));
-      }
-    }
-    return at_left < at_right ? left : right;
-  };
-  at = minimise(at - 0.25, at + 0.25, 30, gap);
+  // A convex function of λ: P is linear in it, D concave.
+  double at = descend(0.0, 8, gap);
+  at = minimise(at - 0.25, at + 0.25, 14, gap);
   if (!outputs_[0].kept.rows().empty() && static_cast<double>(columns()) * static_cast<double>(outputs.size()) <= 1e5) {
     const double visits = std::max(least_visits, few_visits * static_cast<double>(rows()));
     // Mixtures shrink the dual values of all rows alike: what they prove there is far from the best.
@@ -66,13 +86,8 @@ std::optional<AuditedValue> Audit::best(const Progress& progress) const {
                std::max(output.quick_dual(lambda), output.dual_of_kinks(lambda, visits, progress));
       return sum;
     };
-    const double middle = at;
-    least = infinity;
-    for (int k = -12; k <= 12; ++k) {
-      const double found = shown(middle + k / 4.0);
-      if (found < least) least = found, at = middle + k / 4.0;
-    }
-    at = minimise(at - 0.25, at + 0.25, 12, shown);
+    at = descend(at, 3, shown);
+    at = minimise(at - 0.25, at + 0.25, 8, shown);
   }
   AuditedValue found = this->at(start * std::pow(10.0, at), progress);
   const double n = static_cast<double>(columns());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/base/random.hpp"
 #include "core/certificate/audit_dual.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int most_epochs = 60;  // of a level
 constexpr double worth = 0.005;  // of the gap, that an epoch must gain to be followed by another
+constexpr double still = 1e-6;   // of a dual value
 
 }  // namespace
 
@@ -57,13 +59,19 @@ class KinkAscent {
       if (level < std::min<std::size_t>(64, order.size())) continue;
       std::iota(order.begin(), order.end(), 0U);
       double before = value();
+      // All of them, then those that moved alone until that is worth little.
+      std::size_t visited = level;
       for (int epoch = 0; epoch < most_epochs && most_visits > 0; ++epoch) {
-        for (std::size_t k = level; k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
-        for (std::size_t k = 0; k < level; ++k) visit(order[k], progress);
-        most_visits -= static_cast<double>(level);
+        for (std::size_t k = visited; k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
+        std::size_t moved = 0;
+        for (std::size_t k = 0; k < visited; ++k)
+          if (visit(order[k], progress)) std::swap(order[moved++], order[k]);
+        most_visits -= static_cast<double>(visited);
         if (p_.free_intercept) intercept_ += beta_ / lambda_ * q_;
         const double now = value();
-        if (now - before <= worth * (primal - now) && (epoch > 2 || !p_.free_intercept)) break;
+        const bool little = now - before <= worth * (primal - now) && (epoch > 2 || !p_.free_intercept);
+        if (little && visited == level) break;
+        visited = little || moved == 0 ? level : moved;
         before = now;
       }
     }
@@ -75,21 +83,22 @@ class KinkAscent {
  private:
   static std::size_t column(const Row& x, std::int32_t k) { return static_cast<std::size_t>(x.indices[k]); }
 
-  void visit(std::size_t i, const Progress& progress) {
+  /// Whether its dual value moved, by more than rounding would have it.
+  bool visit(std::size_t i, const Progress& progress) {
     const KinkRows::Kept& row = kept_.rows()[i];
     const Row x = kept_.values(row);
     progress.work(4.0 * x.count + 32);
     const double u = dot(x, score_.data()) + intercept_ + beta_ / lambda_ * q_;
     const double step = curvature_[i] + beta_ * row.weight / (lambda_ * total_);
     const double wanted = loss_.dual_step(u, row.outcome, dual_[i], step);
-    if (!(std::fabs(wanted) < infinity)) return;
+    if (!(std::fabs(wanted) < infinity)) return false;
     const double a = loss_.project(wanted, row.outcome), moved = row.weight * (a - dual_[i]);
-    if (moved == 0) return;
+    if (moved == 0) return false;
     conjugate_ -= row.weight * (loss_.conjugate(a, row.outcome) - loss_.conjugate(dual_[i], row.outcome));
     const double* const values = x.doubles();
     for (std::int32_t k = 0; k < x.count; ++k) score_[column(x, k)] += moved * inverse_[column(x, k)] * values[k];
     q_ += moved / total_;
-    dual_[i] = a;
+    return std::fabs(a - std::exchange(dual_[i], a)) > still;
   }
 
   double value() const {
