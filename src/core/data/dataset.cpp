@@ -173,9 +173,11 @@ void Dataset::spill() {
   blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(old));
 }
 
-void Dataset::push_row(const char* at, std::uintptr_t form) {
+/// `square`: the row's squared_norm(); negative where it is not known.
+void Dataset::push_row(const char* at, std::uintptr_t form, double square) {
   rows_.push_back(reinterpret_cast<std::uintptr_t>(at) | form);
-  const double length = norm(row(rows() - 1));  // while the row is in the cache
+  const Row x = row(rows() - 1);  // in the cache still
+  const double length = norm(x, square >= 0 ? square : squared_norm(x));
   if (!std::isfinite(length))
     throw Error(ErrorKind::invalid_value,
                 "the norm of row " + std::to_string(rows()) + " overflows: its features are too large",
@@ -184,15 +186,15 @@ void Dataset::push_row(const char* at, std::uintptr_t form) {
 }
 
 template <class T>
-void Dataset::store_dense(const T* x, std::int32_t n) {
+void Dataset::store_dense(const T* x, std::int32_t n, double square) {
   char* at = allocate(static_cast<std::size_t>(n) * sizeof(T));
   if (n > 0) std::memcpy(at, x, static_cast<std::size_t>(n) * sizeof(T));
-  push_row(at, sizeof(T) == 8 ? wide_bit : 0);
+  push_row(at, sizeof(T) == 8 ? wide_bit : 0, square);
   stored_values_ += n;
 }
 
 template <class T>
-void Dataset::store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros) {
+void Dataset::store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, double square) {
   const auto n = static_cast<std::size_t>(nonzeros);
   char* at = allocate(8 + n * (sizeof(T) + sizeof(std::int32_t)));
   std::memcpy(at, &nonzeros, sizeof nonzeros);
@@ -200,7 +202,7 @@ void Dataset::store_sparse(const std::int32_t* indices, const T* values, std::in
     std::memcpy(at + 8, values, n * sizeof(T));
     std::memcpy(at + 8 + n * sizeof(T), indices, n * sizeof(std::int32_t));
   }
-  push_row(at, sparse_bit | (sizeof(T) == 8 ? wide_bit : 0));
+  push_row(at, sparse_bit | (sizeof(T) == 8 ? wide_bit : 0), square);
   stored_values_ += nonzeros;
 }
 
@@ -225,7 +227,7 @@ bool narrow(const double* x, std::size_t n, float* out) {
 }  // namespace
 
 template <class T>
-void Dataset::store_smallest(const Row& x, const T* values) {
+void Dataset::store_smallest(const Row& x, const T* values, double square) {
   const auto size = static_cast<std::size_t>(x.count);
   const std::int32_t* indices = x.indices;
   std::int32_t count = x.count;
@@ -243,23 +245,27 @@ void Dataset::store_smallest(const Row& x, const T* values) {
     indices = columns_.data();
     values = packed.data();
     count = static_cast<std::int32_t>(nonzeros);
+    square = -1;  // the packed row sums its squares in another order
   }
   if constexpr (sizeof(T) == 8) {
     narrow_.resize(static_cast<std::size_t>(count));
     if (narrow(values, static_cast<std::size_t>(count), narrow_.data()))
-      return indices != nullptr ? store_sparse(indices, narrow_.data(), count) : store_dense(narrow_.data(), count);
+      return indices != nullptr ? store_sparse(indices, narrow_.data(), count, square)
+                                : store_dense(narrow_.data(), count, square);
   }
-  return indices != nullptr ? store_sparse(indices, values, count) : store_dense(values, count);
+  return indices != nullptr ? store_sparse(indices, values, count, square) : store_dense(values, count, square);
 }
 
 void Dataset::append(const FeatureRow& x, const Label& label, double weight) {
-  require_finite(x, "FILTER (WHERE ...)");
+  // One pass for two questions: the squares of finite numbers have a finite sum, or an infinite one where they overflow.
+  const double square = squared_norm(x);
+  if (!std::isfinite(square)) require_finite(x, "FILTER (WHERE ...)");
   fit_dimensions(x);
   push_label(label, weight);
   if (x.wide)
-    store_smallest(x, x.doubles());
+    store_smallest(x, x.doubles(), square);
   else
-    store_smallest(x, x.floats());
+    store_smallest(x, x.floats(), square);
 }
 
 Label::Label(double lower, double upper) : lower_(lower), upper_(upper) {
@@ -304,9 +310,9 @@ template <class T>
 void Dataset::store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values,
                             std::vector<T>& scratch) {
   if (scratch.size() * sizeof(T) > 8 + values.size() * (sizeof(T) + sizeof(std::int32_t)))
-    return store_sparse(columns.data(), values.data(), static_cast<std::int32_t>(values.size()));
+    return store_sparse(columns.data(), values.data(), static_cast<std::int32_t>(values.size()), -1);
   for (std::size_t k = 0; k < values.size(); ++k) scratch[static_cast<std::size_t>(columns[k])] = values[k];
-  store_dense(scratch.data(), dimensions_);
+  store_dense(scratch.data(), dimensions_, -1);
   for (const std::int32_t j : columns) scratch[static_cast<std::size_t>(j)] = 0;
 }
 

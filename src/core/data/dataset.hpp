@@ -153,15 +153,15 @@ class Dataset {
  private:
   void fit_dimensions(const FeatureRow& x);
   template <class T>
-  void store_dense(const T* x, std::int32_t n);
+  void store_dense(const T* x, std::int32_t n, double square);
   template <class T>
-  void store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros);
+  void store_sparse(const std::int32_t* indices, const T* values, std::int32_t nonzeros, double square);
   template <class T>
   void store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values, std::vector<T>& scratch);
   template <class T>
-  void store_smallest(const Row& x, const T* values);
+  void store_smallest(const Row& x, const T* values, double square);
   void push_label(const Label& label, double weight);
-  void push_row(const char* at, std::uintptr_t form);
+  void push_row(const char* at, std::uintptr_t form, double square);
   char* allocate(std::size_t bytes);
   void add_block(std::size_t bytes);
   std::size_t size_of(std::uintptr_t tagged) const;

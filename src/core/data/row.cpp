@@ -44,8 +44,7 @@ double squared_norm(const Row& x, double scale) {
   return sum;
 }
 
-double norm(const Row& x) {
-  const double square = squared_norm(x);
+double norm(const Row& x, double square) {
   if (square >= 1e-200 && square <= 1e200) return std::sqrt(square);
   const double top = max_abs(x);  // near the ends of the exponent range: square scaled values
   if (top == 0) return 0;

@@ -79,8 +79,9 @@ double max_abs(const Row& x);
 /// ‖scale · x‖²; the scale is applied before squaring, so values of 1e±150 neither overflow nor vanish.
 double squared_norm(const Row& x, double scale = 1.0);
 
-/// ‖x‖ without overflow or underflow for values up to 1e±300.
-double norm(const Row& x);
+/// ‖x‖ without overflow or underflow for values up to 1e±300. `square`: squared_norm(x), where it is known.
+double norm(const Row& x, double square);
+inline double norm(const Row& x) { return norm(x, squared_norm(x)); }
 
 /// Ask for the first cache lines of a row that will be read soon.
 inline void prefetch(const Row& x) {

@@ -84,12 +84,12 @@ KernelList available_kernels() {
   return list;
 }
 
-const SimdLoops& simd() {
-  static const SimdLoops* const chosen = [] {
-    const KernelList list = available_kernels();
-    return list.items[list.count - 1];
-  }();
-  return *chosen;
+// Threads that come here at once choose the same.
+const SimdLoops& choose_simd() {
+  const KernelList list = available_kernels();
+  const SimdLoops* const best = list.items[list.count - 1];
+  chosen_simd.store(best, std::memory_order_relaxed);
+  return *best;
 }
 
 }  // namespace margin

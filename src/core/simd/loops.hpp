@@ -3,6 +3,7 @@
 // vectorisation needs is granted loop by loop (omp simd), so one build on one CPU always gives the same bits.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -109,8 +110,14 @@ struct SimdLoops {
                         std::size_t n, double* gain);
 };
 
-/// The best set that this CPU runs; the choice is made at the first call and never changes.
-const SimdLoops& simd();
+/// The best set that this CPU runs; the choice is made at the first call and never changes. Inline, as the products of
+/// short rows take no longer than a call.
+const SimdLoops& choose_simd();
+inline std::atomic<const SimdLoops*> chosen_simd{nullptr};
+inline const SimdLoops& simd() {
+  const SimdLoops* const chosen = chosen_simd.load(std::memory_order_relaxed);
+  return chosen != nullptr ? *chosen : choose_simd();
+}
 
 /// All sets that this CPU can run, the baseline first (for tests that compare them).
 struct KernelList {

@@ -71,6 +71,7 @@ struct TrainCall {
   int label_at, features_at;
   std::optional<LabelReader> label;
   FeatureReader features;
+  RowPrefetch ahead;
   RowBinding binding;               // to the columns of `table`
   const RowTable* table = nullptr;  // only compared
   std::string options;
@@ -131,6 +132,7 @@ bool add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int we
   const Datum features = PG_GETARG_DATUM(call.features_at);
   if (!call.features.of_rows()) {
     const FeatureRow x = call.features.read(features);
+    call.ahead.follow(x);
     state.data.append(x, label_of(fcinfo, call, state), weight);
     return true;
   }
