@@ -229,6 +229,45 @@ INSTANTIATE_TEST_SUITE_P(All, RiskCertificate,
                          ::testing::ValuesIn(std::vector<std::string>(loss_names().begin(), loss_names().end())),
                          [](const auto& info) { return info.param; });
 
+/// A training adds its rows together, compiled per loss; verification one by one. The numbers are the same.
+TEST(RiskRows, together_give_the_bits_of_rows_one_by_one) {
+  Random random(91);
+  for (const std::string_view loss : loss_names())
+    for (const bool with_dual : {false, true}) {
+      const bool classes = !is_regression_loss(loss);
+      Objective objective;
+      objective.task = classes ? Task::binary : Task::regression;
+      objective.dimensions = 3;
+      const Options options = soft(std::string(loss), 0.1);
+      const auto made = make_loss(loss, options);
+      objective.loss = made.get();
+      objective.lambda = 0.1;
+      const double weights[] = {0.3, -0.2, 0.7}, intercept = 0.1;
+      constexpr std::size_t n = 150;  // more than a part of them
+      std::vector<double> x(3 * n), dual(n);
+      std::vector<CheckedRow> rows(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < 3; ++j) x[3 * i + j] = i == 7 ? 0 : normal(random);
+        rows[i].x = dense_row(x.data() + 3 * i, 3);
+        rows[i].label = static_cast<std::int32_t>(random.below(2));
+        rows[i].target = std::fabs(normal(random));
+        rows[i].loss_weight = i % 11 == 0 ? 0 : 1 + random.uniform();
+        dual[i] = i % 5 == 0 ? 0 : i == 23 ? std::numeric_limits<double>::quiet_NaN() : normal(random);
+        if (with_dual) rows[i].dual = &dual[i];
+      }
+      RiskCheck together(objective, weights, &intercept, with_dual), alone(objective, weights, &intercept, with_dual);
+      together.add_all(rows.data(), n);
+      for (const CheckedRow& row : rows) alone.add(row);
+      EXPECT_EQ(together.state(), alone.state()) << loss;
+      EXPECT_EQ(together.support(), alone.support()) << loss;
+      EXPECT_EQ(together.primal(), alone.primal()) << loss;
+      EXPECT_EQ(together.dual(), alone.dual()) << loss;
+      if (with_dual && loss != "poisson") {
+        EXPECT_GT(together.support(), 0) << loss;
+      }
+    }
+}
+
 TEST(RiskCertificateOfManyRows, StaysTight) {
   // The allowance for the rounding of sums grows with the blocks, not with the rows.
   Dataset data(Dataset::Outcome::classes);

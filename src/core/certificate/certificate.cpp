@@ -80,11 +80,20 @@ void add_rows(Check& check, const Problem& problem, const Weights& dual, const B
   const bool with_dual = has_dual_weights(problem, dual);
   const double products = 1.0 + 2.0 * problem.outputs();
   const auto add = [&](Check& to, std::int64_t begin, std::int64_t end, const Progress& own) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      CheckedRow row = checked_row(problem, i);
-      if (with_dual) row.dual = dual.row(i).data();
-      to.add(row);
-      own.work(products * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0);
+    constexpr std::int64_t together = 64;
+    CheckedRow rows[together];
+    while (begin < end) {
+      std::size_t count = 0;
+      double work = 0;
+      // A check with a basis may take a millisecond for a row.
+      for (const std::int64_t last = basis != nullptr ? begin + 1 : std::min(end, begin + together); begin < last;
+           ++begin) {
+        CheckedRow& row = rows[count++] = checked_row(problem, begin);
+        if (with_dual) row.dual = dual.row(begin).data();
+        work += products * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0;
+      }
+      to.add_all(rows, count);
+      own.work(work);
     }
   };
   if (check.part() == nullptr) return add(check, 0, problem.rows(), progress);

@@ -73,6 +73,10 @@ class Check {
  public:
   virtual ~Check() = default;
   virtual void add(const CheckedRow& row) = 0;
+  /// The same of `count` rows, in their order.
+  virtual void add_all(const CheckedRow* rows, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) add(rows[k]);
+  }
   /// There are `dimensions` columns now, and outputs × `dimensions` weights (0 for the new ones), kept by pointer. Of
   /// models that are linear in the features; others have no columns that could be missing.
   virtual void widen(std::int32_t /*dimensions*/, const double* /*weights*/) {}

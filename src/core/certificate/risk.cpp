@@ -29,18 +29,6 @@ RiskCheck::RiskCheck(const Objective& objective, const double* weights, const do
   block_ = total_;
 }
 
-void RiskCheck::Output::add(const double* n) {
-  loss.add(n[0]);
-  loss_error += n[1];
-  vanished += n[2];
-  conjugate.add(n[3]);
-  conjugate_size += n[4];
-  mass += n[5];
-  unseen += n[6];
-  intercept.add(n[7]);
-  absolute.add(n[8]);
-}
-
 void RiskCheck::Output::write(double* n) const {
   n[0] = loss.value();
   n[1] = loss_error;
@@ -53,105 +41,6 @@ void RiskCheck::Output::write(double* n) const {
   n[8] = absolute.value();
 }
 
-/// What a dual value adds to the sums of an output, and the coefficient of the row in Σ c a x.
-struct RiskCheck::DualPart {
-  double conjugate = 0, size = 0, mass = 0, unseen = 0, coefficient = 0;
-
-  void write(double* n) const {
-    n[3] = conjugate;
-    n[4] = size;
-    n[5] = mass;
-    n[6] = unseen;
-    n[7] = coefficient;
-    n[8] = std::fabs(coefficient);
-  }
-};
-
-RiskCheck::DualPart RiskCheck::dual_part(const CheckedRow& row, double norm, double a, double y) const {
-  const Loss& loss = *objective_.loss;
-  const double c = row.loss_weight, projected = loss.project(std::isnan(a) ? 0.0 : a, y);
-  if (projected == 0) return {};
-  const double conjugate = loss.conjugate(projected, y);
-  return {-c * conjugate, c * loss.conjugate_size(projected, y, conjugate),
-          c * std::fabs(projected) * (norm + objective_.constant_feature()),
-          norm + objective_.constant_feature() + row.x.count + c + 4, c * projected};
-}
-
-void RiskCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
-  const Row& x = row.x;
-  const double c = row.loss_weight;
-  const double norm = margin::norm(x);
-  const Loss& loss = *objective_.loss;
-  std::int32_t best = 0;
-  bool supports = false;
-  for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
-    const auto at = static_cast<std::size_t>(o);
-    double* const out = numbers + head + per_output * at;
-    std::fill_n(out, per_output, 0.0);
-    coefficients[o] = 0;
-    const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
-    const double u = dot(x, weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions) + b;
-    scores_[at] = u;
-    if (u > scores_[static_cast<std::size_t>(best)]) best = o;
-    if (!(c > 0)) continue;
-
-    const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, o);
-    const double value = loss.value(u, y);
-    // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|, u − y by an ulp of its own (which is all that is left
-    // of it where |u − y| is nearly ε); a loss carries that on with its slope.
-    double error = epsilon * ((x.count + 4.0) * (norm * norms_[at]) + 2 * std::fabs(b));
-    if (objective_.task == Task::regression) error += epsilon * loss.argument_size(u, y);
-    const double steepest = loss.steepest(u, y, error);
-    out[0] = c * value;
-    out[1] = c * (error * steepest + 8 * epsilon * (value + epsilon * std::fabs(y)));
-    if (value > 0 || norms_[at] > 0 || b != 0) out[2] = c * (x.count + 8.0) * (steepest + 1) + 4;
-    if (!with_dual_ || (row.dual == nullptr && !slopes_)) continue;
-    const double a = row.dual != nullptr ? row.dual[o] : settled_dual(loss, u, y);
-    const DualPart dual = dual_part(row, norm, a, y);
-    if (dual.coefficient == 0) continue;
-    supports = true;
-    dual.write(out);
-    coefficients[o] = dual.coefficient;
-  }
-  bool wrong = false;
-  if (objective_.task == Task::binary)
-    wrong = (scores_[0] > 0) != (row.label == 1);  // as decide()
-  else if (objective_.task == Task::multiclass)
-    wrong = best != row.label;
-  numbers[0] = 1;
-  numbers[1] = wrong ? 1 : 0;
-  numbers[2] = norm;
-  numbers[3] = row.sample_weight;
-  numbers[4] = wrong ? c : 0;
-  numbers[5] = supports ? 1 : 0;
-}
-
-void RiskCheck::add(const CheckedRow& row) {
-  measure(row, numbers_.data(), coefficients_.data());
-  take(numbers_.data());
-  if (numbers_[5] > 0) take_sums(row.x, coefficients_.data());
-}
-
-void RiskCheck::take(const double* numbers) {
-  rows_ += static_cast<std::int64_t>(numbers[0]);
-  errors_ += static_cast<std::int64_t>(numbers[1]);
-  radius_ = std::max(radius_, numbers[2]);
-  total_weight_.add(numbers[3]);
-  error_weight_.add(numbers[4]);
-  support_ += static_cast<std::int64_t>(numbers[5]);
-  for (std::size_t o = 0; o < outputs_.size(); ++o) outputs_[o].add(numbers + head + per_output * o);
-}
-
-void RiskCheck::take_sums(const Row& x, const double* coefficients) {
-  for (Eigen::Index o = 0; o < block_.rows(); ++o) {
-    if (coefficients[o] == 0) continue;
-    margin::add(coefficients[o], x, block_.row(o).data());
-    block_work_ += x.count;
-  }
-  ++block_rows_;
-  if (block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush();
-}
-
 bool RiskCheck::merge(const std::vector<double>& s, const Weights& sums, std::int64_t longest, std::int64_t blocks) {
   if (!sound(s) || sums.rows() != total_.rows() || sums.cols() != total_.cols()) return false;
   take(s.data());
@@ -159,31 +48,6 @@ bool RiskCheck::merge(const std::vector<double>& s, const Weights& sums, std::in
   blocks_ += blocks + 1;
   longest_block_ = std::max(longest_block_, longest);
   return true;
-}
-
-void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double before, double after) {
-  const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, o);
-  const double norm = margin::norm(row.x);
-  const DualPart old = dual_part(row, norm, before, y), now = dual_part(row, norm, after, y);
-  if (outputs_.size() == 1) support_ += (now.coefficient != 0 ? 1 : 0) - (old.coefficient != 0 ? 1 : 0);
-  Output& sum = outputs_[static_cast<std::size_t>(o)];
-  sum.conjugate.add(now.conjugate);
-  sum.conjugate.add(-old.conjugate);
-  sum.conjugate_size += now.size + old.size;
-  sum.mass += now.mass + old.mass;
-  sum.unseen += now.unseen + old.unseen;
-  sum.intercept.add(now.coefficient);
-  sum.intercept.add(-old.coefficient);
-  sum.absolute.add(std::fabs(now.coefficient));
-  sum.absolute.add(-std::fabs(old.coefficient));
-  // Two terms, not their difference: that would be rounded before it is bounded.
-  for (const double c : {now.coefficient, -old.coefficient}) {
-    if (c == 0) continue;
-    margin::add(c, row.x, block_.row(o).data());
-    block_work_ += row.x.count;
-    ++block_rows_;
-  }
-  if (block_rows_ >= 512 && block_work_ >= 8.0 * static_cast<double>(block_.size())) flush();
 }
 
 void RiskCheck::widen(std::int32_t dimensions, const double* weights) {
@@ -217,7 +81,8 @@ std::vector<double> RiskCheck::state() const {
 
 std::vector<double> RiskCheck::without_dual(std::vector<double> s) const {
   s[5] = 0;
-  for (std::size_t o = 0; o < outputs_.size(); ++o) DualPart{}.write(s.data() + head + per_output * o);
+  for (std::size_t o = 0; o < outputs_.size(); ++o)
+    std::fill_n(s.data() + head + per_output * o + 3, per_output - 3, 0.0);
   return s;
 }
 

@@ -42,6 +42,7 @@ class RiskCheck final : public Check {
   /// Values of a dual weight outside the domain of φ*(−·) are moved to its nearest end first (the dual value is then
   /// that of the moved vector), a NaN counts as 0.
   void add(const CheckedRow& row) override;
+  void add_all(const CheckedRow* rows, std::size_t count) override;
   void widen(std::int32_t dimensions, const double* weights) override;
   /// (rows, errors, radius, W, weight of the errors, support; per output the numbers of Output), the support and what
   /// else belongs to the dual weights 0.
@@ -100,10 +101,15 @@ class RiskCheck final : public Check {
     void add(const Output& part);
   };
   struct DualPart;
-  DualPart dual_part(const CheckedRow& row, double norm, double a, double y) const;
+  template <class L>
+  DualPart dual_part(const L& loss, const CheckedRow& row, double norm, double a, double y) const;
+  template <class L>
+  void measure_output(const L& loss, const CheckedRow& row, double norm, std::int32_t o, double u, double* out) const;
+  static void write_row(const CheckedRow& row, double norm, bool wrong, bool supports, double* numbers);
   std::vector<double> without_dual(std::vector<double> state) const;
   bool sound(const std::vector<double>& state) const;
   void take(const double* numbers);
+  void take_row(const double* numbers);  // those of no output
   void take_sums(const Row& x, const double* coefficients);
   void flush();
   /// Σ c a (x, B)/W of one output, signed, with its error; `excess` is the share that a free intercept takes from a.
