@@ -82,7 +82,23 @@ TEST(Chunks, cover_all_items_once_and_are_worth_it) {
     }
   EXPECT_EQ(Chunks(1000, 10.0).count(), 1U);
   EXPECT_EQ(Chunks(1000000, 100.0).count(), 64U);
-  EXPECT_EQ(Chunks(1000000, 100.0, 1e5).count(), 15U);  // partial results of 64 × 10⁵ numbers: as 15 chunks at most
+  EXPECT_EQ(Chunks(1000000, 100.0, 1e5).count(), 14U);  // partial results of 64 × 10⁵ numbers: 15 chunks at most
+  EXPECT_EQ(Chunks(300, 1400.0).count(), 2U);           // not three, which two threads share badly
+}
+
+/// A thread looks for the next run for a while and then sleeps: either way it has to hear of it, and of the end.
+TEST(Threads, serve_runs_that_follow_at_once_and_runs_after_a_pause) {
+  Threads one(1);
+  const double expected = sum_by_chunks(one, 3000);
+  for (const int count : {2, 3}) {
+    Threads threads(count);
+    for (int round = 0; round < 300; ++round) {
+      // Pauses of 0 … 90 µs: shorter than a thread's patience, about as long, and longer.
+      if (round % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(round % 10 * 10));
+      ASSERT_EQ(sum_by_chunks(threads, 3000), expected) << count << " threads, run " << round;
+    }
+    if (count == 3) threads.end();  // while they look for a run
+  }
 }
 
 TEST(Threads, same_bits_for_every_number_of_them) {

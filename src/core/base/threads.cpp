@@ -21,7 +21,25 @@ namespace {
 struct Stopped {};
 
 constexpr auto longest_wait = std::chrono::milliseconds(10);  // between two polls of a caller that waits
+// How long a thread looks for the next run before it sleeps, and the caller for the end of one: runs follow each other
+// within microseconds, and waking a thread takes tens of them.
+constexpr auto patience = std::chrono::microseconds(50);
 constexpr std::size_t no_chunk = std::numeric_limits<std::size_t>::max();
+
+/// True as soon as done() is; false when patience is over before.
+template <class Done>
+bool spin_until(Done&& done) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  do {
+    for (int k = 0; k < 32; ++k) {
+      if (done()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
 
 /// While it lives, new threads of this one start with all signals blocked: they go to the thread that knows what to do.
 class SignalsBlocked {
@@ -53,7 +71,7 @@ struct Threads::Job {
   const Work& work;
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> stop_at{no_chunk};  // this chunk and those above it are not wanted any more
-  int helpers = 0;                             // under the pool's mutex, as what follows
+  std::atomic<int> helpers{0};                 // changes under the pool's mutex, as what follows
   std::size_t failed = no_chunk;
   std::exception_ptr error, heard;  // of the lowest chunk that failed; of a poll
 
@@ -112,9 +130,11 @@ class Threads::Pool {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       job_ = &job;
+      runs_.fetch_add(1);
     }
     wake_.notify_all();
     take(job, true);
+    spin_until([&] { return job.helpers.load() == 0; });
     std::unique_lock<std::mutex> lock(mutex_);
     while (job.helpers > 0) {
       if (done_.wait_for(lock, longest_wait, [&] { return job.helpers == 0; })) break;
@@ -135,6 +155,7 @@ class Threads::Pool {
       const std::lock_guard<std::mutex> lock(mutex_);
       ending_ = true;
       if (job_ != nullptr) job_->stop(0);
+      runs_.fetch_add(1);
     }
     wake_.notify_all();
     for (std::thread& t : workers_)
@@ -170,11 +191,15 @@ class Threads::Pool {
       wake_.wait(lock, [&] { return ending_ || (job_ != nullptr && !job_->exhausted()); });
       if (ending_) return;
       Job& job = *job_;
+      const std::uint64_t seen = runs_.load();
       ++job.helpers;
       lock.unlock();
       take(job, false);
       lock.lock();
       if (--job.helpers == 0) done_.notify_one();
+      lock.unlock();
+      spin_until([&] { return runs_.load() != seen; });
+      lock.lock();
     }
   }
 
@@ -182,6 +207,7 @@ class Threads::Pool {
   std::condition_variable wake_, done_;
   Job* job_ = nullptr;  // written under the mutex, by the caller's thread only
   bool ending_ = false;
+  std::atomic<std::uint64_t> runs_{0};  // changes with job_ and ending_, for those who look without the mutex
   std::vector<std::thread> workers_;
 };
 

@@ -15,7 +15,7 @@
 namespace margin {
 
 /// The threads of one training. The caller's is one of them; the others are made by the first run that needs them, with
-/// all signals blocked, and are gone when this object is. They sleep between runs.
+/// all signals blocked, and are gone when this object is. They sleep between runs that do not follow each other at once.
 class Threads {
  public:
   /// What a run does, chunk by chunk. `progress` is for this chunk: on the caller's thread it hears what the caller
@@ -57,8 +57,8 @@ class Threads {
 /// chunk. Depends on the problem only.
 class Chunks {
  public:
-  /// Waking a thread takes as long as some 10⁵ multiply-adds.
-  static constexpr double worthwhile = 262144;
+  /// Waking a thread takes as long as some 10⁵ multiply-adds, finding it awake far less.
+  static constexpr double worthwhile = 131072;
   static constexpr double most = 64;
 
   /// `partial`: the numbers of a partial result that each chunk has of its own. There are so few chunks that these take
@@ -67,6 +67,7 @@ class Chunks {
     const double all = static_cast<double>(items) * operations;
     const double room = std::min(most, all / std::max(worthwhile, 64 * partial));
     count_ = static_cast<std::size_t>(std::clamp(room, 1.0, std::max(1.0, static_cast<double>(items))));
+    count_ -= count_ > 1 ? count_ % 2 : 0;  // three chunks take two threads as long as four of the same size
   }
   std::size_t count() const { return count_; }
   /// The items of a chunk: from begin(k) to before begin(k + 1).
