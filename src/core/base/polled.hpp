@@ -1,5 +1,6 @@
-// Long single operations of the standard library and of Eigen in steps that ask for interrupts: sorting, and making
-// large arrays of zeros (fresh memory costs more than its zeroing: the kernel hands it out page by page).
+// Long single operations of the standard library and of Eigen in steps that ask for interrupts: sorting, loops of a few
+// operations per row, and making large arrays of zeros (fresh memory costs more than its zeroing: the kernel hands it out
+// page by page).
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,21 @@ void polled_sort(Iterator first, Iterator last, Less less, const Progress& progr
   });
 }
 
+/// f(i) for i = 0 … n − 1, each of about `operations` multiply-adds, in steps between which it polls.
+template <class Function>
+void polled_each(std::int64_t n, double operations, const Progress& progress, Function&& f) {
+  constexpr std::int64_t step = 1024;
+  for (std::int64_t i = 0; i < n;) {
+    const std::int64_t begin = i, end = std::min(n, i + step);
+    for (; i < end; ++i) f(i);
+    progress.work(operations * static_cast<double>(end - begin));
+  }
+}
+
 /// rows × columns zeros.
 inline Weights polled_zeros(std::int64_t rows, std::int32_t columns, const Progress& progress) {
   Weights out(rows, columns);
+  prefer_huge_pages(out.data(), static_cast<std::size_t>(out.size()) * sizeof(double));
   constexpr Eigen::Index step = 65536;
   double* const at = out.data();
   for (Eigen::Index from = 0; from < out.size(); from += step) {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/huge_pages.hpp"
+#include "core/base/polled.hpp"
 #include "core/base/progress.hpp"
 #include "core/kernel/kernel.hpp"
 #include "core/loss/joint.hpp"
@@ -106,19 +108,16 @@ void set_labels(Problem& p, const Progress& progress) {
                 "A margin separates classes: include rows of another class. With GROUP BY, margin_options(one_class => "
                 "'null') gives NULL for such groups.");
   p.task = p.classes == 2 ? Task::binary : Task::multiclass;
-  p.label.resize(static_cast<std::size_t>(p.rows()));
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
+  p.label = spread<std::int32_t>(static_cast<std::size_t>(p.rows()));
+  polled_each(p.rows(), 2, progress, [&](std::int64_t i) {
     p.label[static_cast<std::size_t>(i)] = rank[static_cast<std::size_t>(p.data.class_of(i))];
-    progress.work(4);
-  }
+  });
 }
 
 void set_row_weights(Problem& p, const Options& s, const Progress& progress) {
-  p.total_weight = 0;
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    p.total_weight += p.data.weight(i);
-    progress.work(4);
-  }
+  p.total_weight = p.data.weighted() ? 0 : static_cast<double>(p.rows());
+  if (p.data.weighted())
+    polled_each(p.rows(), 4, progress, [&](std::int64_t i) { p.total_weight += p.data.weight(i); });
   const bool by_class = s.class_weight_balanced || !s.class_weight.empty();
   if (by_class && p.task == Task::regression)
     throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a regression",

@@ -1,5 +1,6 @@
 #include "core/solvers/idle_outputs.hpp"
 
+#include "core/base/polled.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/offset.hpp"
 #include "core/solvers/run.hpp"
@@ -8,6 +9,15 @@ namespace margin {
 
 std::vector<double> risk_of_constant(const Problem& problem, double score, Run& run) {
   std::vector<double> risk(static_cast<std::size_t>(problem.outputs()), 0.0);
+  if (problem.task == Task::binary && problem.offset < 0) {
+    const double value[2] = {problem.loss->value(score, -1), problem.loss->value(score, 1)};
+    const double share = 1 / problem.total_weight;
+    polled_each(problem.rows(), 4, run, [&](std::int64_t i) {
+      const double c = problem.row_weight.empty() ? share : problem.weight(i) / problem.total_weight;
+      risk[0] += c * value[problem.label[static_cast<std::size_t>(i)] == 1 ? 1 : 0];
+    });
+    return risk;
+  }
   if (problem.task != Task::multiclass) {
     for (std::int64_t i = 0; i < problem.rows(); ++i) {
       const double u =

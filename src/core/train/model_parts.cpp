@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/polled.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/offset.hpp"
 
@@ -49,10 +50,16 @@ double constant_failure(const Problem& p, const Progress& progress) {
   }
   std::vector<double> mass(static_cast<std::size_t>(p.classes), 0.0);
   double total = 0;
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    progress.work(8);
-    mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.weight(i);
-    total += p.weight(i);
+  if (p.row_weight.empty()) {
+    std::vector<std::int64_t> rows(mass.size(), 0);
+    polled_each(p.rows(), 2, progress,
+                [&](std::int64_t i) { ++rows[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])]; });
+    for (std::size_t k = 0; k < mass.size(); ++k) total += mass[k] = static_cast<double>(rows[k]);
+  } else {
+    polled_each(p.rows(), 8, progress, [&](std::int64_t i) {
+      mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.weight(i);
+      total += p.weight(i);
+    });
   }
   return total - *std::max_element(mass.begin(), mass.end());
 }

@@ -53,13 +53,15 @@ bool keep_finite(const Problem& problem, Solution& s, const Progress& progress) 
     if (o < s.intercept.size()) s.intercept(o) = 0;
     kept = false;
   }
-  for (Eigen::Index i = 0; i < s.dual.rows(); ++i) {
-    progress.work(4.0 * static_cast<double>(s.dual.cols()));
-    for (Eigen::Index o = 0; o < s.dual.cols(); ++o)
-      if (!std::isfinite(s.dual(i, o))) {
-        s.dual(i, o) = 0;
-        kept = false;
-      }
+  constexpr Eigen::Index step = 4096;
+  for (Eigen::Index begin = 0; begin < s.dual.size(); begin += step) {
+    double* const a = s.dual.data() + begin;
+    const auto n = static_cast<std::size_t>(std::min(step, s.dual.size() - begin));
+    progress.work(static_cast<double>(n));
+    if (simd().finite_d(a, n)) continue;
+    std::replace_if(
+        a, a + n, [](double v) { return !std::isfinite(v); }, 0.0);
+    kept = false;
   }
   return !kept;
 }

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/huge_pages.hpp"
 #include "core/solvers/free_intercept.hpp"
 
 namespace margin {
@@ -90,15 +91,15 @@ BoxLoss::BoxLoss(const Loss& loss) {
 
 AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLoss& box, std::vector<double> fixed)
     : w(fixed.size(), 0.0),
-      a(part.y.size(), 0.0),
-      u(part.y.size(), 0.0),
+      a(spread<double>(part.y.size())),
+      u(spread<double>(part.y.size())),
       p_(part),
       box_(box),
       fixed_(std::move(fixed)),
-      a_old_(part.y.size()),
-      du_(part.y.size()),
-      free_(part.y.size()),
-      gram_free_(part.y.size(), 0.0),
+      a_old_(spread<double>(part.y.size())),
+      du_(spread<double>(part.y.size())),
+      free_(spread<double>(part.y.size())),
+      gram_free_(spread<double>(part.y.size())),
       v_(w.size()),
       r_(w.size()),
       d_(w.size()) {

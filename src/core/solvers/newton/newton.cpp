@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/huge_pages.hpp"
 #include "core/problem/offset.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/idle_outputs.hpp"
@@ -29,15 +30,18 @@ namespace margin {
 NewtonProblem::NewtonProblem(const Problem& problem, std::int32_t output, Systems with, Run& run)
     : rows(problem, run), loss(*problem.loss), systems(with) {
   const auto n = static_cast<std::size_t>(rows.rows());
-  y.resize(n);
-  cost.resize(n);
+  y = spread<double>(n);
+  cost = spread<double>(n);
   constexpr double work = 8;
   const Chunks chunks(rows.rows(), work);
   rows.threads().run(chunks.count(), run.progress(), [&](std::size_t chunk, const Progress& progress) {
-    for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-      y[static_cast<std::size_t>(i)] = problem.target(i, output);
-      cost[static_cast<std::size_t>(i)] = problem.weight(i) / problem.lambda / problem.total_weight;
-    }
+    const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
+    if (problem.row_weight.empty())
+      std::fill(cost.begin() + begin, cost.begin() + end, 1 / problem.lambda / problem.total_weight);
+    else
+      for (std::int64_t i = begin; i < end; ++i)
+        cost[static_cast<std::size_t>(i)] = problem.weight(i) / problem.lambda / problem.total_weight;
+    for (std::int64_t i = begin; i < end; ++i) y[static_cast<std::size_t>(i)] = problem.target(i, output);
     progress.work(work * static_cast<double>(chunks.end(chunk) - chunks.begin(chunk)));
   });
 }
@@ -192,7 +196,7 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
   NewtonProgress progress(p, options.tolerance, run);
   const auto solve_output = [&](std::int32_t o) {
     progress.begin(o);
-    NewtonPoint point{std::vector<double>(columns, 0.0), std::vector<double>(n, 0.0)};
+    NewtonPoint point{std::vector<double>(columns, 0.0), spread<double>(n)};
     // Far below its place, an exponential says nothing of where that is.
     if (p.loss->log_link() && p.intercept) point.w[static_cast<std::size_t>(d)] = p.target_constant / constant_of(p);
     if (options.initial.has_value()) start_from(*options.initial, p, o, point);
@@ -203,7 +207,12 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
     for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
     if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * problem.rows.constant();
     if (p.free_intercept) balance(problem.cost, point.a);
-    for (std::size_t i = 0; i < n; ++i) s.dual(static_cast<std::int64_t>(i), o) = point.a[i];
+    const Chunks chunks(p.rows(), 2);
+    problem.rows.threads().run(chunks.count(), run, [&](std::size_t k, const Progress& own) {
+      for (std::int64_t i = chunks.begin(k); i < chunks.end(k); ++i)
+        s.dual(i, o) = point.a[static_cast<std::size_t>(i)];
+      own.work(2.0 * static_cast<double>(chunks.end(k) - chunks.begin(k)));
+    });
     return status;
   };
   const auto exhausted = [&](Status& why) { return progress.exhausted(why); };

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/huge_pages.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/newton/augmented_lagrangian.hpp"
 
@@ -51,18 +52,37 @@ class Rounds {
         known_(point.known),
         progress_(progress),
         n_(problem.y.size()),
-        u_(n_),
-        scratch_(n_),
+        u_(spread<double>(n_)),
+        scratch_(spread<double>(n_)),
         solved_(n_, 1) {}
 
   Status run();
 
  private:
-  /// The a of the piece that u lies on, and the distance to the nearest kink.
-  struct Piece {
-    double a, distance;
+  /// Where a score lies on a row's loss: the a of its piece, and the distance to the nearest kink. For a chunk of rows by
+  /// value, so that its loops keep what they need in registers; without branches, as the data decides them.
+  struct Pieces {
+    double a(std::size_t i) const {
+      const double r = y[i] - u[i];
+      return r > box.epsilon ? box.high(y[i]) : (r < -box.epsilon ? box.low(y[i]) : 0.0);
+    }
+    double distance(std::size_t i) const {
+      constexpr double none = std::numeric_limits<double>::infinity();
+      const double r = y[i] - u[i], to_high = std::fabs(r - box.epsilon), to_low = std::fabs(r + box.epsilon);
+      return std::min(box.high(y[i]) > 0 ? to_high : none, box.low(y[i]) < 0 ? to_low : none);
+    }
+    /// φ(u)
+    double loss(std::size_t i) const {
+      const double r = y[i] - u[i];
+      const double above = box.high(y[i]) * std::max(0.0, r - box.epsilon),
+                   below = box.low(y[i]) * std::min(0.0, r + box.epsilon);
+      return r > 0 ? above : below;
+    }
+
+    const BoxLoss box;
+    const double *y, *u;
   };
-  Piece piece(std::size_t i) const;
+  Pieces pieces() const { return {box_, p_.y.data(), u_.data()}; }
   enum class Ending { done, better, worse, stuck };
   Ending round();
   bool start();
@@ -81,22 +101,26 @@ class Rounds {
   void sharpen(double reach);
   double primal() const;
   double scale() const;
-  /// f(i) for every row, on the threads of the passes; `work`: that of one row.
+  /// f(i) for every row, on the threads of the passes; `work`: that of one row. Each chunk has a copy of f.
   template <class Function>
-  void for_rows(double work, Function&& f) {
+  void for_rows(double work, const Function& function) {
     const Chunks chunks(static_cast<std::int64_t>(n_), work);
     p_.rows.threads().run(chunks.count(), p_.rows.run().progress(), [&](std::size_t chunk, const Progress& progress) {
       const auto begin = static_cast<std::size_t>(chunks.begin(chunk)),
                  end = static_cast<std::size_t>(chunks.end(chunk));
+      const Function f = function;
       for (std::size_t i = begin; i < end; ++i) f(i);
       progress.work(work * static_cast<double>(end - begin));
     });
   }
-  /// Σ f(i), on the threads of the passes; `work`: that of one row.
+  /// Σ f(i), in the same way.
   template <class Function>
-  double sum_over_rows(double work, Function&& f) const {
-    const auto add_rows = [&](std::int64_t begin, std::int64_t end, double& sum, const Progress& progress) {
+  double sum_over_rows(double work, const Function& function) const {
+    const auto add_rows = [&](std::int64_t begin, std::int64_t end, double& total, const Progress& progress) {
+      const Function f = function;
+      double sum = total;
       for (std::int64_t i = begin; i < end; ++i) sum += f(static_cast<std::size_t>(i));
+      total = sum;
       progress.work(work * static_cast<double>(end - begin));
     };
     return sum_in_chunks<double>(p_.rows.threads(), Chunks(static_cast<std::int64_t>(n_), work),
@@ -117,19 +141,9 @@ class Rounds {
   double primal_ = 0, gap_ = 0;  // of w_ over all rows; the gap of the last accepted round
 };
 
-Rounds::Piece Rounds::piece(std::size_t i) const {
-  const double r = p_.y[i] - u_[i], high = box_.high(p_.y[i]), low = box_.low(p_.y[i]);
-  const double to_high = high > 0 ? std::fabs(r - box_.epsilon) : std::numeric_limits<double>::infinity();
-  const double to_low = low < 0 ? std::fabs(r + box_.epsilon) : std::numeric_limits<double>::infinity();
-  return {r > box_.epsilon ? high : (r < -box_.epsilon ? low : 0.0), std::min(to_high, to_low)};
-}
-
 double Rounds::primal() const {
-  const double sum = sum_over_rows(8, [&](std::size_t i) {
-    const double r = p_.y[i] - u_[i];
-    return p_.cost[i] * (r > 0 ? box_.high(p_.y[i]) * std::max(0.0, r - box_.epsilon)
-                               : box_.low(p_.y[i]) * std::min(0.0, r + box_.epsilon));
-  });
+  const double sum =
+      sum_over_rows(8, [at = pieces(), cost = p_.cost.data()](std::size_t i) { return cost[i] * at.loss(i); });
   return 0.5 * p_.rows.penalized_product(w_.data(), w_.data()) + sum;
 }
 
@@ -174,7 +188,7 @@ bool Rounds::start() {
 
 // Rows, multipliers and proximal weight of the next round where only w is known.
 void Rounds::open() {
-  for_rows(8, [&](std::size_t i) { a_[i] = piece(i).a; });
+  for_rows(8, [at = pieces(), a = a_.data()](std::size_t i) { a[i] = at.a(i); });
   const double reach = choose(false);
   soften();
   sharpen(reach);
@@ -218,10 +232,10 @@ void Rounds::soften() {
 // workable number of unsettled ones, which is returned.
 double Rounds::choose(bool grow_only) {
   std::vector<double>&distance = scratch_, sorted;
-  const double undecided = sum_over_rows(10, [&](std::size_t i) {
-    const Piece at = piece(i);
-    distance[i] = at.a == a_[i] ? at.distance : 0.0;
-    return distance[i] == 0 ? 1.0 : 0.0;
+  const double undecided = sum_over_rows(10, [at = pieces(), a = a_.data(), to = distance.data()](std::size_t i) {
+    const double beyond = at.distance(i), d = at.a(i) == a[i] ? beyond : 0.0;
+    to[i] = d;
+    return d == 0 ? 1.0 : 0.0;
   });
   const auto all = static_cast<double>(n_);
   const double wanted =

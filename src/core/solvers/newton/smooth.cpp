@@ -14,6 +14,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/base/huge_pages.hpp"
 #include "core/loss/registry.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
@@ -113,9 +114,9 @@ class SmoothNewton {
         a_(point.a),
         progress_(progress),
         n_(static_cast<std::size_t>(p_.rows.rows())),
-        u_(n_),
-        du_(n_),
-        coefficient_(n_),
+        u_(spread<double>(n_)),
+        du_(spread<double>(n_)),
+        coefficient_(spread<double>(n_)),
         r_(w_.size()),
         d_(w_.size()) {
     if (p_.systems == NewtonProblem::Systems::cholesky)
