@@ -83,7 +83,7 @@ def momentum(session):
     out = Table("momentum", "Algorithm 1: the cost of an iteration, and how far 1,000 of them get",
                 "A training of 1,000 iterations less one of 100, divided by 900, against the fastest of 20 sequential reads of as many bytes "
                 "as the packed rows have (4 bytes a value), measured between the trainings. An iteration leaves out the rows whose "
-                "margins are certainly too large to matter, on gisette a sixth of them over these 900. Its rows fit the last-level "
+                "margins are certainly too large to matter, on gisette about a fifth of them over these 900. Its rows fit the last-level "
                 "cache, whose reading costs no more than the arithmetic of an iteration: a product and a sum in double for each value, "
                 "twice, which from the first cache already take 2.6 cycles for eight values.")
     memory = Peer("bandwidth")
