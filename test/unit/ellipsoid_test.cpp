@@ -69,11 +69,12 @@ Trial random_trial(Random& random, int trial) {
   const int loss = trial % 3;
   const bool regression = loss == 2;
   out.classes = regression ? 0 : trial % 5 == 4 ? 3 : 2;
-  const std::size_t d = 1 + random.below(6), n = 60 + random.below(120);
-  const bool tails = trial % 4 == 3;
+  const std::size_t d = 1 + random.below(6), n = (60 + random.below(120)) * (trial % 10 == 9 ? 4 : 1);
+  const bool tails = trial % 4 == 3, zeros = trial % 5 == 2;
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double> x(d);
-    for (double& v : x) v = normal(random) * (tails && random.below(12) == 0 ? 6 : 1);
+    for (double& v : x)
+      v = normal(random) * (tails && random.below(12) == 0 ? 6 : 1) * (zeros && random.below(3) > 0 ? 0 : 1);
     const int y = static_cast<int>(i) % std::max(1, out.classes);
     if (!regression) x[static_cast<std::size_t>(y) % d] += 0.8;
     out.table.x.push_back(x);
@@ -212,7 +213,7 @@ TEST(Ellipsoid, HoldsTheOptimumBeforeAndAfterChanges) {
   Random random(91);
   Tally fresh, after;
   Progress progress;
-  for (int trial = 0; trial < 150; ++trial) {
+  for (int trial = 0; trial < 300; ++trial) {
     const Trial given = random_trial(random, trial);
     const Table& t = given.table;
     const Options& s = given.options;

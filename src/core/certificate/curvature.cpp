@@ -76,10 +76,25 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, c
   if (!factorise(sum, progress)) return;
   double least = sum.row(0)[0];
   for (std::size_t j = 0; j < size_; ++j) least = std::min(least, sum.row(j)[j]);
+  // V = U⁻¹ by its rows, from the last, in the place of U; VVᵀ. UV is I up to a few n ε abs(U)abs(V), and so the forms of VVᵀ are
+  // those of (UᵀU)⁻¹ up to a factor within 1 ± twice the norm of that, which `safe_` covers as it does the factor's own error.
+  const SimdLoops& loops = simd();
+  std::vector<double> terms;
+  for (std::size_t i = size_; i-- > 0;) {
+    double* const row = sum.row(i);
+    const double inverse = 1 / row[i];
+    terms.assign(row + i, row + size_);
+    std::fill(row + i, row + size_, 0.0);
+    row[i] = inverse;
+    for (std::size_t k = i + 1; k < size_; ++k)
+      if (terms[k - i] != 0) loops.axpy_d(-terms[k - i] * inverse, sum.row(k) + k, row + k, size_ - k);
+    progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
+  }
   values_.assign(size_ * size_, 0.0);
-  for (std::size_t j = 0; j < size_; ++j) {
-    values_[j * size_ + j] = 1;
-    solve_factored(sum, values_.data() + j * size_, &progress);
+  for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t j = i; j < size_; ++j)
+      values_[i * size_ + j] = values_[j * size_ + i] = loops.dot_dd(sum.row(i) + j, sum.row(j) + j, size_ - j);
+    progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
   }
   const auto n = static_cast<double>(size_);
   safe_ = 1 + 32 * epsilon * n * trace / (proven ? floor : std::min(floor, least * least / n));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/data/gram_block.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -13,14 +12,15 @@ namespace {
 
 /// Of N: over the step that a random share of the rows would take.
 constexpr double room = 1.5;
-/// What means of curvatures are widened by, relatively: evaluations of φ'' and of ρ err by less.
-constexpr double blur = 1e-9;
 /// The metric is as good as A where A is this share of it; else A takes its place, in so many rounds.
 constexpr double near = 0.9;
 constexpr int rounds = 3;
-/// Tried for κ, descending.
-constexpr double factors[] = {0.99, 0.98, 0.96, 0.94, 0.92, 0.9, 0.87, 0.84, 0.8,  0.75, 0.7,  0.65, 0.6,  0.55, 0.5,
-                              0.45, 0.4,  0.35, 0.3,  0.25, 0.2, 0.17, 0.14, 0.12, 0.1,  0.08, 0.06, 0.04, 0.02, 0.01};
+/// Rows that come or go, multiplied together.
+constexpr std::size_t rows_at_once = 32;
+/// Steps towards the largest eigenvalue of A⁻¹S; what the estimate is widened by, so many times, until it is proven.
+constexpr int power_steps = 8;
+constexpr double wider = 1.08;
+constexpr int attempts = 12;
 
 double norm_of(const std::vector<double>& v) { return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2); }
 
@@ -54,12 +54,10 @@ SymmetricMatrix combined(double a, const std::vector<double>& A, double b, const
 std::vector<double> times(const std::vector<double>& A, const std::vector<double>& v) {
   const std::size_t n = v.size();
   std::vector<double> out(n, 0.0);
-  for (std::size_t j = 0, at = 0; j < n; ++j) {
-    out[j] += A[at++] * v[j];
-    for (std::size_t k = j + 1; k < n; ++k, ++at) {
-      out[j] += A[at] * v[k];
-      out[k] += A[at] * v[j];
-    }
+  const SimdLoops& loops = simd();
+  for (std::size_t j = 0, at = 0; j < n; at += n - j, ++j) {
+    out[j] += loops.dot_dd(A.data() + at, v.data() + j, n - j);
+    loops.axpy_d(v[j], A.data() + at + 1, out.data() + j + 1, n - j - 1);
   }
   return out;
 }
@@ -91,89 +89,35 @@ double reach_of(const Row& x, const InverseCurvature& metric, double reach, cons
   return reach * std::sqrt(std::max(0.0, metric.form(x, progress))) * (1 + exact_enough);
 }
 
-/// The first factor, by bisection, for which `holds`; 0: none. Those after one that does hold as well.
-template <class Holds>
-double largest_factor(const Holds& holds) {
-  std::size_t low = 0, high = std::size(factors);
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (holds(factors[middle]))
-      high = middle;
-    else
-      low = middle + 1;
+/// About the largest eigenvalue of A⁻¹S, with the factor of A.
+double largest_ratio(const SymmetricMatrix& factor, const std::vector<double>& S, const Progress& progress) {
+  const std::size_t n = factor.size();
+  std::vector<double> v(n, 1.0);
+  double found = 0;
+  for (int step = 0; step < power_steps; ++step) {
+    const double size = norm_of(v);
+    if (!(size > 0) || !std::isfinite(size)) break;
+    for (double& a : v) a /= size;
+    v = times(S, v);
+    solve_factored(factor, v.data(), &progress);
+    found = norm_of(v);
+    progress.work(static_cast<double>(n * n));
   }
-  return low < std::size(factors) ? factors[low] : 0.0;
+  return found;
 }
-
-/// ≥ φ''
-double most_curvature(const Loss& loss) { return 1 / loss.smoothness(); }
 
 /// s²/m
 double bend_of(const MeanCurvature& h) {
-  return h.middle > 0 ? h.spread * std::min(1 + blur, h.spread / h.middle) * (1 + blur) : 0.0;
+  return h.middle > 0 ? h.spread * std::min(1 + mean_blur, h.spread / h.middle) * (1 + mean_blur) : 0.0;
 }
 
 /// ‖(x, B)‖
 double length_of(const Row& x, double constant) { return std::hypot(norm(x), constant) * (1 + 8 * epsilon); }
 
-void add_outer(double c, const Row& x, double constant, std::vector<double>& to, std::size_t n) {
-  const auto start = [n](std::size_t j) { return j * n - j * (j + 1) / 2; };  // of row j, less j
-  const auto index = [&](std::int32_t k) { return static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k); };
-  for (std::int32_t k = 0; k < x.count; ++k) {
-    const double share = c * x.value(k);
-    if (share == 0) continue;
-    double* const row = to.data() + start(index(k));
-    for (std::int32_t l = k; l < x.count; ++l) row[index(l)] += share * x.value(l);
-    if (constant != 0) row[n - 1] += share * constant;
-  }
-  if (constant != 0) to[start(n - 1) + n - 1] += c * constant * constant;
-}
-
 void add_row(double c, const Row& x, double constant, std::vector<double>& to) {
   margin::add(c, x, to.data());
   if (constant != 0) to.back() += c * constant;
 }
-
-double sigmoid(double t) { return t >= 0 ? 1 / (1 + std::exp(-t)) : std::exp(t) / (1 + std::exp(t)); }
-
-/// φ' has a slope of at most φ'' tanh((abs(u) + ρ)/2) per φ'' within ρ of u.
-MeanCurvature of_logistic(double u, double reach, double error) {
-  const double a = std::fabs(u), s = std::tanh((a + reach + error) / 2), z = std::max(s * reach, 1e-9);
-  const double h = sigmoid(a) * sigmoid(-a);
-  const double low = h * -std::expm1(-z) / z * (1 - blur - 2 * error);
-  double high = h * std::expm1(z) / z;
-  // Towards 0 the mean rises with the way; past 0 by what φ' has between −u and u, over u at least.
-  const double by_slope = reach <= a ? (sigmoid(reach - a) - sigmoid(-a)) / reach + 8 * epsilon / reach
-                          : a > 0    ? (2 * sigmoid(a) - 1) / a + 8 * epsilon / a
-                                     : 0.25;
-  high = std::min({high, by_slope * (1 + 2 * blur), 0.25}) * (1 + blur + 2 * error);
-  const double top = std::max(high, low);
-  return {(top + low) / 2, (top - low) / 2 * (1 + blur)};
-}
-
-/// φ' has a single bend: the mean over a way to either side lies between φ'' here and the mean over the longest way.
-MeanCurvature of_one_bend(const Loss& loss, double u, double y, double reach, double error) {
-  const double here = loss.second_derivative(u, y), slope = loss.derivative(u, y);
-  const double after = loss.derivative(u + reach, y), before = loss.derivative(u - reach, y);
-  const double right = (after - slope) / reach, left = (slope - before) / reach, most = most_curvature(loss);
-  const double slack = blur * most + (4 * error * most + 8 * epsilon * (std::fabs(after) + std::fabs(before))) / reach;
-  const double low = std::max(0.0, std::min({here, right, left}) - slack);
-  const double high = std::min(most, std::max({here, right, left}) + slack);
-  return {(high + low) / 2, std::max(0.0, high - low) / 2 * (1 + blur)};
-}
-
-}  // namespace
-
-bool curves(const Loss& loss) {
-  return loss.name() == "logistic" || loss.name() == "squared_hinge" || loss.name() == "squared";
-}
-
-MeanCurvature mean_curvature(const Loss& loss, double u, double y, double reach, double error) {
-  if (!(reach > 0)) return {most_curvature(loss) / 2, most_curvature(loss) / 2};
-  return loss.name() == "logistic" ? of_logistic(u, reach, error) : of_one_bend(loss, u, y, reach, error);
-}
-
-namespace {
 
 /// What a pass over the rows with these lengths by the metric, times N, says of curvatures on the way.
 void bend(CurvedPoint& out, const VisitRows& rows, const Loss& loss, const std::vector<double>& lengths, double ridge,
@@ -259,14 +203,9 @@ CurvedPoint curved_point(const VisitRows& rows, const Loss& loss, const std::vec
 
 CurvatureChange::CurvatureChange(const CurvedPoint& before, const Loss& loss, double lambda, double constant,
                                  const Progress& progress)
-    : before_(before),
-      loss_(loss),
-      constant_(constant),
-      gradient_(before.size(), 0.0),
-      middle_(before.metric.size(), 0.0),
-      spread_(before.metric.size(), 0.0),
-      bent_(before.metric.size(), 0.0) {
-  const std::size_t n = before.size();
+    : before_(before), loss_(loss), constant_(constant), gradient_(before.size(), 0.0) {
+  const std::size_t n = before.size(), features = n - (constant != 0 ? 1 : 0);
+  for (int k = 0; k < 3; ++k) sums_.push_back({SymmetricMatrix(n), GramBlock(features, constant, rows_at_once)});
   const double floor = proven_floor(before.metric, before.matrix_error, lambda * before.total_weight,
                                     trace_of(before.metric, n), n, progress);
   if (floor > 0)
@@ -283,10 +222,13 @@ void CurvatureChange::add(const CurvedRow& r, bool removed) {
   if (known_) h = mean_curvature(loss_, r.u, r.y, reach, r.error);
   // What the same row added when the model was made, perhaps by other loops, is this up to rounding of u and of ρ.
   if (removed)
-    error_ += known_ ? square * most * (blur + 128 * (metric_.safe() - 1) + 64 * r.error * (1 + 1 / reach)) : infinity;
-  add_outer(sign * r.c * h.middle, r.x, constant_, middle_, gradient_.size());
-  add_outer(sign * r.c * h.spread, r.x, constant_, spread_, gradient_.size());
-  add_outer(sign * r.c * bend_of(h), r.x, constant_, bent_, gradient_.size());
+    error_ +=
+        known_ ? square * most * (mean_blur + 128 * (metric_.safe() - 1) + 64 * r.error * (1 + 1 / reach)) : infinity;
+  if (sign != sign_) flush();
+  sign_ = sign;
+  const double curvatures[] = {h.middle, h.spread, bend_of(h)};
+  for (std::size_t k = 0; k < sums_.size(); ++k)
+    sums_[k].block.add(r.x, r.c * curvatures[k], sign, sums_[k].matrix, {});
   add_row(sign * r.c * slope, r.x, constant_, gradient_);
   mass_ += r.c * std::fabs(slope) * length;
   gradient_error_ += r.c * length * (r.error * most + 8 * epsilon * std::fabs(slope));
@@ -294,20 +236,31 @@ void CurvatureChange::add(const CurvedRow& r, bool removed) {
   ++rows_;
 }
 
+void CurvatureChange::flush() const {
+  for (Sum& sum : sums_) sum.block.flush(sign_, sum.matrix, {});
+}
+
 std::size_t CurvatureChange::state_size(const CurvedPoint& before) {
   return 5 + before.size() + 3 * before.metric.size();
 }
 
 std::vector<double> CurvatureChange::state() const {
+  flush();
   std::vector<double> out = {error_, gradient_error_, mass_, trace_, rows_};
-  for (const auto* part : {&gradient_, &middle_, &spread_, &bent_}) out.insert(out.end(), part->begin(), part->end());
+  out.insert(out.end(), gradient_.begin(), gradient_.end());
+  for (const Sum& sum : sums_) {
+    const std::vector<double> part = packed(sum.matrix);
+    out.insert(out.end(), part.begin(), part.end());
+  }
   return out;
 }
 
 void CurvatureChange::merge(const double* at) {
   for (double* const sum : {&error_, &gradient_error_, &mass_, &trace_, &rows_}) *sum += *at++;
-  for (auto* const part : {&gradient_, &middle_, &spread_, &bent_})
-    for (double& sum : *part) sum += *at++;
+  for (double& sum : gradient_) sum += *at++;
+  for (Sum& sum : sums_)
+    for (std::size_t j = 0; j < gradient_.size(); ++j)
+      for (std::size_t k = j; k < gradient_.size(); ++k) sum.matrix.row(j)[k] += *at++;
 }
 
 CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lambda, double grown) const {
@@ -316,11 +269,11 @@ CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lamb
   const double ridge = lambda * grown;
   out.total_weight += grown;
   for (std::size_t j = 0; j < n; ++j) out.gradient[j] += gradient_[j] + ridge * point[j];
-  for (std::size_t k = 0; k < out.middle.size(); ++k) {
-    out.middle[k] += middle_[k];
-    out.spread[k] += spread_[k];
-    out.bent[k] += bent_[k];
-  }
+  flush();
+  std::vector<double>* const parts[] = {&out.middle, &out.spread, &out.bent};
+  for (std::size_t part = 0; part < sums_.size(); ++part)
+    for (std::size_t j = 0, at = 0; j < n; ++j)
+      for (std::size_t k = j; k < n; ++k, ++at) (*parts[part])[at] += sums_[part].matrix.row(j)[k];
   for (std::size_t j = 0, at = 0; j < n; at += n - j, ++j) out.middle[at] += ridge;
   const double sums =
       trace_of(before_.middle, n) + 2 * trace_of(before_.spread, n) + std::fabs(ridge) * static_cast<double>(n);
@@ -331,14 +284,14 @@ CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lamb
 }
 
 Ellipsoid::Ellipsoid(const CurvedPoint& curved, const std::vector<double>& point, double lambda, double constant,
-                     const Progress& progress)
+                     const Progress& progress, bool scores)
     : constant_(constant) {
   if (curved.size() != point.size() || curved.metric.size() != packed_size(point.size())) return;
-  holds_ = prove(curved, point, lambda, progress);
+  holds_ = prove(curved, point, lambda, progress, scores);
 }
 
 bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& point, double lambda,
-                      const Progress& progress) {
+                      const Progress& progress, bool scores) {
   const std::size_t n = point.size();
   const double E = curved.matrix_error, W = curved.total_weight;
   if (!(W > 0) || !std::isfinite(W) || !(E >= 0) || !(curved.gradient_error >= 0)) return false;
@@ -348,39 +301,62 @@ bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& poin
   if (!std::isfinite(trace)) return false;
   const double floor = proven_floor(least, E, lambda * W, trace, n, progress);
   if (!(floor > 0)) return false;
-  const double with_metric = trace + trace_of(curved.metric, n);
-  const double kappa = largest_factor([&](double factor) {
-    return positive(combined(1, least, -factor, curved.metric, -(1 + factor) * E, n), with_metric, progress);
-  });
-  const double of_middle = largest_factor([&](double factor) {
-    return positive(combined(1, least, -factor, curved.middle, -(1 + factor) * E, n), 2 * trace, progress);
-  });
-  if (!(kappa > 0 && of_middle > 0)) return false;
-  inverse_ = InverseCurvature(combined(1, least, 0, least, -E, n), constant_, floor, progress);
-  if (!inverse_.usable()) return false;
+  SymmetricMatrix factor = combined(1, least, 0, least, -E, n);
+  if (!factorise(factor, progress)) return false;
+  // With q near −A⁻¹e, which misses e by no more than `lost`, in the norm of A⁻¹.
   const std::vector<double>& e = curved.gradient;
-  const double root = std::sqrt(floor), uncertain = curved.gradient_error / root;
-  const double whole = (std::sqrt(inverse_.form(e) * inverse_.safe()) + uncertain) * (1 + 1e-9);
-  if (!(whole < curved.reach * std::sqrt(kappa) * (1 - 1e-9))) return false;
+  const double many = static_cast<double>(n) + 16, root = std::sqrt(floor), size = norm_of(e);
+  const double uncertain = curved.gradient_error / root;
+  const auto step_of = [&](const SymmetricMatrix& factored) {
+    std::vector<double> step(n);
+    for (std::size_t j = 0; j < n; ++j) step[j] = -e[j];
+    solve_factored(factored, step.data(), &progress);
+    return step;
+  };
+  const auto missed_by = [&](const std::vector<double>& matrix, const std::vector<double>& step, double length) {
+    std::vector<double> missed = times(matrix, step);
+    for (std::size_t j = 0; j < n; ++j) missed[j] += e[j];
+    return norm_of(missed) + 4 * epsilon * many * (trace * length + size) + E * length;
+  };
+  const std::vector<double> q = step_of(factor);
+  const double q_size = norm_of(q) * (1 + 1e-12);
+  const double lost = missed_by(least, q, q_size) / root + uncertain;
+  const double whole =
+      (std::sqrt(std::max(0.0, -product(e, q)) + 4 * epsilon * many * size * q_size) + lost) * (1 + 1e-9);
+  const double of_metric = trace_of(curved.metric, n);
+  const double q_metric =
+      std::sqrt(std::max(0.0, product(q, times(curved.metric, q))) + 4 * epsilon * many * of_metric * q_size * q_size);
+  const double room_left = 2 * curved.reach * (1 - 1e-9) - q_metric * (1 + 1e-9);
+  if (!(room_left > 0)) return false;
+  const double kappa = std::pow((whole + lost) / room_left, 2) * (1 + 1e-9) + 1e-12;
+  if (!(kappa < infinity) ||
+      !positive(combined(1, least, -kappa, curved.metric, -(1 + kappa) * E, n), trace + kappa * of_metric, progress))
+    return false;
+  // H κ' ≤ A where A θ ≥ S.
+  double theta = std::max(largest_ratio(factor, curved.spread, progress), 1e-12);
+  bool known = false;
+  for (int k = 0; !known && k < attempts; ++k) {
+    theta *= wider;
+    known = positive(combined(theta, least, -1, curved.spread, -(1 + theta) * E, n), (1 + theta) * trace, progress);
+  }
+  if (!known) return false;
 
-  SymmetricMatrix middle = combined(1, curved.middle, 0, curved.middle, 0, n);
-  if (!factorise(middle, progress)) return false;
-  std::vector<double> step(n);
-  for (std::size_t j = 0; j < n; ++j) step[j] = -e[j];
-  solve_factored(middle, step.data(), &progress);
-  // Any step does, with what it misses.
-  std::vector<double> missed = times(curved.middle, step);
-  for (std::size_t j = 0; j < n; ++j) missed[j] += e[j];
-  const double length = norm_of(step) * (1 + 1e-12), many = static_cast<double>(n) + 16;
-  const double rounding = 4 * epsilon * many * (trace * length + norm_of(e));
+  factor = combined(1, curved.middle, 0, curved.middle, 0, n);
+  if (!factorise(factor, progress)) return false;
+  const std::vector<double> step = step_of(factor);  // any does, with what it misses
+  const double length = norm_of(step) * (1 + 1e-12);
   const double bent = product(step, times(curved.bent, step)) + (E + 4 * epsilon * many * trace) * length * length;
   const double left =
-      (norm_of(missed) + rounding + E * length) / root + uncertain + std::sqrt(std::max(0.0, bent) * (1 + E / floor));
-  radius_ = left / std::sqrt(of_middle) * (1 + 1e-9);
+      missed_by(curved.middle, step, length) / root + uncertain + std::sqrt(std::max(0.0, bent) * (1 + E / floor));
+  radius_ = left * std::sqrt(1 + theta) * (1 + 1e-9);
   decrease_ = whole * whole / 2 / W * (1 + 1e-9);
   centre_ = point;
   for (std::size_t j = 0; j < n; ++j) centre_[j] += step[j];
   size_ = norm_of(centre_);
+  if (scores) {
+    inverse_ = InverseCurvature(combined(1, least, 0, least, -E, n), constant_, floor, progress);
+    if (!inverse_.usable()) return false;
+  }
   return std::isfinite(radius_) && std::isfinite(size_);
 }
 

@@ -3,11 +3,13 @@
 //   G(z + d) = Σ c φ(x·(z + d)) + (λW/2)‖z + d‖²,   e = ∇G(z),   the optimum is z + d*.
 // M is any metric; of moves with ‖d‖_M ≤ N a row's score moves by ρ = N‖x‖_M⁻¹ at most, and the mean of φ'' over any such way is
 // within s of m. Of these, H = λWI + Σ c m x xᵀ, S = Σ c s x xᵀ, K = Σ c (s²/m) x xᵀ and A = H − S. An M near A is the best.
-//   1. Let M κ ≤ A. If ‖e‖_A⁻¹ < N√κ, then ‖d*‖_M ≤ N: else at td*, ‖td*‖_M = N, where G still falls along d*,
-//      ‖td*‖²_A ≤ (∇G(z + td*) − e)·td* ≤ −e·td* ≤ ‖e‖_A⁻¹‖td*‖_A, so that √κ N ≤ ‖td*‖_A ≤ ‖e‖_A⁻¹.
+//   1. Let M κ ≤ A and q = −A⁻¹e. If ‖q‖_M + ‖e‖_A⁻¹/√κ < 2N, then ‖d*‖_M ≤ N: else at v = td*, ‖v‖_M = N, where G still
+//      falls along d*, ‖v‖²_A ≤ (∇G(z + v) − e)·v ≤ −e·v, so that ‖v − q/2‖_A ≤ ‖q‖_A/2 = ‖e‖_A⁻¹/2: v lies in an ellipsoid
+//      around q/2, all of which is nearer than N.
 //   2. d* = −T⁻¹e for the mean Hessian T on the way there, H − S ≤ T ≤ H + S. So for d⁰ = −H⁻¹e: T(d* − d⁰) = (H − T)d⁰ is a sum of
 //      c σ (x·d⁰) x with abs(σ) ≤ s, and as H ≥ Σ c m x xᵀ, ‖(H − T)d⁰‖²_H⁻¹ ≤ Σ c (s²/m)(x·d⁰)² = d⁰·K d⁰.
-//   3. With H κ' ≤ A: ‖d* − d⁰‖_A ≤ ‖d* − d⁰‖_T = ‖T(d* − d⁰)‖_T⁻¹ ≤ ‖(H − T)d⁰‖_H⁻¹/√κ', the radius of the ellipsoid around z + d⁰.
+//   3. Where S ≤ θA, H ≤ (1 + θ)A, and ‖d* − d⁰‖_A ≤ ‖d* − d⁰‖_T = ‖T(d* − d⁰)‖_T⁻¹ ≤ ‖(H − T)d⁰‖_H⁻¹√(1 + θ), the radius of
+//      the ellipsoid around z + d⁰.
 //   4. G(z + d*) ≥ G(z) − ½‖e‖²_A⁻¹.
 // Rows that come or go add to e, H, S and K what they add, or take it with them. That an A is positive is proven by a
 // Cholesky factorisation that succeeds with what rounding can hide taken off its diagonal (Rump 2006).
@@ -19,6 +21,8 @@
 #include <vector>
 
 #include "core/certificate/curvature.hpp"
+#include "core/certificate/mean_curvature.hpp"
+#include "core/data/gram_block.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/symmetric_matrix.hpp"
 
@@ -35,15 +39,6 @@ struct CurvedPoint {
   std::size_t size() const { return gradient.size(); }
   double bytes() const { return 8.0 * static_cast<double>(4 * gradient.size() + 4 * metric.size()); }
 };
-
-/// The mean of φ'' over ways of up to `reach` from u, where `error` bounds the rounding of u: within `spread` of `middle`.
-struct MeanCurvature {
-  double middle = 0, spread = 0;
-};
-MeanCurvature mean_curvature(const Loss& loss, double u, double y, double reach, double error);
-
-/// Losses that mean_curvature knows.
-bool curves(const Loss& loss);
 
 /// One row as these see it: in the columns of the model, with its score and that score's rounding, its target and its cost.
 struct CurvedRow {
@@ -73,21 +68,30 @@ class CurvatureChange {
   CurvedPoint after(const std::vector<double>& point, double lambda, double grown) const;
 
  private:
+  /// Σ ± c h (x, B)(x, B)ᵀ for one of three h.
+  struct Sum {
+    SymmetricMatrix matrix;
+    GramBlock block;  // rows that are not in the matrix yet, all with the same sign
+  };
+  void flush() const;
+
   const CurvedPoint& before_;
   const Loss& loss_;
   double constant_;
   InverseCurvature metric_;
   bool known_ = false;  // the metric is
   double error_ = 0, gradient_error_ = 0, mass_ = 0, trace_ = 0, rows_ = 0;
-  std::vector<double> gradient_, middle_, spread_, bent_;
+  std::vector<double> gradient_;
+  mutable std::vector<Sum> sums_;  // of H, S and K
+  double sign_ = 0;                // of the rows in their blocks
 };
 
 /// The ellipsoid of one output.
 class Ellipsoid {
  public:
-  /// `point` is z, in `features` columns and one of the value `constant` where that is not 0.
+  /// `point` is z, in `features` columns and one of the value `constant` where that is not 0. Without `scores` it has no score().
   Ellipsoid(const CurvedPoint& curved, const std::vector<double>& point, double lambda, double constant,
-            const Progress& progress);
+            const Progress& progress, bool scores = true);
 
   /// It is proven to hold the optimum; else the rest says nothing.
   bool holds() const { return holds_; }
@@ -97,7 +101,8 @@ class Ellipsoid {
   double decrease() const { return decrease_; }
 
  private:
-  bool prove(const CurvedPoint& curved, const std::vector<double>& point, double lambda, const Progress& progress);
+  bool prove(const CurvedPoint& curved, const std::vector<double>& point, double lambda, const Progress& progress,
+             bool scores);
 
   bool holds_ = false;
   double constant_, radius_ = 0, decrease_ = 0, size_ = 0;

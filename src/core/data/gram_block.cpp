@@ -10,18 +10,17 @@ namespace margin {
 namespace {
 
 constexpr std::size_t width = SymmetricMatrix::panel_width;
-// Rows per packed block: a panel of it (32 kB) fits the first-level cache beside another.
-constexpr std::size_t block_rows = GramBlock::rows_per_block;
 // The kernel multiplies about this many times faster than a scattered sparse outer product.
 constexpr double dense_advantage = 40;
 
 }  // namespace
 
-GramBlock::GramBlock(std::size_t features, double constant)
+GramBlock::GramBlock(std::size_t features, double constant, std::size_t rows)
     : features_(features),
       panels_(SymmetricMatrix::panels_of(features + (constant != 0 ? 1 : 0))),
+      rows_(rows),
       constant_(constant),
-      packed_(panels_ * width * block_rows, 0.0) {}
+      packed_(panels_ * width * rows, 0.0) {}
 
 void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress) {
   const std::size_t d = features_;
@@ -41,7 +40,7 @@ void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix&
   }
   const double root = std::sqrt(weight);
   double* at = packed_.data() + filled_ * width;
-  const std::size_t panel = width * block_rows;
+  const std::size_t panel = width * rows_;
   if (x.indices != nullptr) {
     for (std::size_t p = 0; p < panels_; ++p) std::fill_n(at + p * panel, width, 0.0);
     for (std::size_t k = 0; k < count; ++k) {
@@ -57,7 +56,7 @@ void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix&
   }
   if (constant != 0) at[d / width * panel + d % width] = root * constant;
   progress.work(static_cast<double>(panels_ * width) * 2);
-  if (++filled_ == block_rows) flush(factor, sum, progress);
+  if (++filled_ == rows_) flush(factor, sum, progress);
 }
 
 void GramBlock::flush(double factor, SymmetricMatrix& sum, const Progress& progress) {
@@ -68,7 +67,7 @@ void GramBlock::flush(double factor, SymmetricMatrix& sum, const Progress& progr
   progress.threads().run(chunks.count(), progress, [&](std::size_t chunk, const Progress& own) {
     const auto end = static_cast<std::size_t>(chunks.end(chunk));
     for (auto p = static_cast<std::size_t>(chunks.begin(chunk)); p < end; ++p) {
-      simd().rank_update_d(packed_.data(), filled_, width * block_rows, p, panels_, factor, sum.row(0), sum.stride());
+      simd().rank_update_d(packed_.data(), filled_, width * rows_, p, panels_, factor, sum.row(0), sum.stride());
       own.work(panel_work * static_cast<double>(panels_ - p));
     }
   });

@@ -14,15 +14,16 @@ namespace margin {
 /// rows are multiplied out one by one. The matrix has all rows after flush().
 class GramBlock {
  public:
-  static constexpr std::size_t rows_per_block = 256;
+  static constexpr std::size_t rows_per_block = 256;  // a panel of it (32 kB) fits the first-level cache beside another
 
-  GramBlock(std::size_t features, double constant);
+  /// `rows`: how many are packed before they are multiplied; fewer take less memory.
+  GramBlock(std::size_t features, double constant, std::size_t rows = rows_per_block);
   /// weight ≥ 0, times a factor of any sign, the same for all rows between two calls of flush().
   void add(const Row& x, double weight, double factor, SymmetricMatrix& sum, const Progress& progress);
   void flush(double factor, SymmetricMatrix& sum, const Progress& progress);
 
  private:
-  std::size_t features_, panels_;
+  std::size_t features_, panels_, rows_;
   double constant_;
   std::vector<double> packed_;
   std::size_t filled_ = 0;

@@ -16,6 +16,23 @@ constexpr double nearest = 0.05;
 
 double guess(std::size_t k) { return std::ldexp(1.0, 2 * static_cast<int>(k) - 16); }
 
+/// Ways, times κ of the loss, over which its curvature bounds it closely enough.
+constexpr double short_way = 0.125;
+
+/// The row without its zeros, where that is most of them.
+Row without_zeros(const Row& x, std::vector<std::int32_t>& columns, std::vector<double>& values) {
+  if (x.indices != nullptr) return x;
+  columns.clear();
+  values.clear();
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    if (x.value(k) == 0) continue;
+    columns.push_back(k);
+    values.push_back(x.value(k));
+  }
+  const auto count = static_cast<std::int32_t>(columns.size());
+  return 2 * count < x.count ? sparse_row(columns.data(), values.data(), count, x.count) : static_cast<const Row&>(x);
+}
+
 }  // namespace
 
 void require_updatable(const Model& model, const Options& options, const char* const name) {
@@ -67,10 +84,11 @@ void ModelUpdate::add(const Row& x, double target, double weight, bool removed) 
 }
 
 void ModelUpdate::add(const Row& x, std::int32_t label, double target, double weight, bool removed) {
-  const Row own = columns_.place(x);
+  const Row placed = columns_.place(x);
   if (!columns_.all())
     throw Error(ErrorKind::invalid_value, "a row has a feature that no row of the training had",
                 "The weight of a new feature is unknown: train again with these rows.");
+  const Row own = without_zeros(placed, own_columns_, own_values_);
   double c = weight;
   if (!model_.regression()) {
     const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
@@ -112,8 +130,16 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
   sums.mass += c * std::fabs(a) * reach;
   if (removed) {
     sums.gone += c;
+    // φ'' grows by e^(κh) at most.
+    const double kappa = loss_->self_concordance(), bend = kappa < infinity ? loss_->second_derivative(u, y) : 0.0;
     for (std::size_t k = 0; k < guesses; ++k) {
-      const double h = reach / guess(k), up = loss_->value(u + h, y), down = loss_->value(u - h, y);
+      const double h = reach / guess(k);
+      if (kappa * (h + error) < short_way) {
+        const double above = bend * h / 2 * h * (1 + kappa * (h + 4 * error)) * (1 + 64 * epsilon);
+        sums.excess[k] += c * (above + h * (2 * error * bend + 16 * epsilon * std::fabs(a)));
+        continue;
+      }
+      const double up = loss_->value(u + h, y), down = loss_->value(u - h, y);
       const double above = std::max({0.0, up - value + h * a, down - value - h * a});
       const double rounding =
           2 * error * loss_->steepest(u, y, h + error) +
@@ -180,7 +206,7 @@ void ModelUpdate::bend(Certificate& c, DualPoint& point_now, double slack, const
   for (std::size_t o = 0; o < curved_.size(); ++o) {
     const std::vector<double> point = curved_place(model_, static_cast<std::int32_t>(o), constant);
     now->push_back(curved_[o].after(point, objective_.lambda, weight_.value()));
-    const Ellipsoid ellipsoid(now->back(), point, objective_.lambda, constant, progress);
+    const Ellipsoid ellipsoid(now->back(), point, objective_.lambda, constant, progress, false);
     if (!ellipsoid.holds()) return;
     decrease += ellipsoid.decrease();
   }

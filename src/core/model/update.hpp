@@ -66,6 +66,8 @@ class ModelUpdate {
   const Objective objective_;
   std::shared_ptr<const Loss> loss_;
   OwnColumns columns_;
+  std::vector<std::int32_t> own_columns_;  // of the row at hand
+  std::vector<double> own_values_;
   std::vector<double> norms_;  // of each output's weights
   std::int64_t came_ = 0, went_ = 0;
   ExactSum weight_;  // what W grew by
