@@ -81,13 +81,14 @@ void add_rows(Check& check, const Problem& problem, const Weights& dual, const B
   const double products = 1.0 + 2.0 * problem.outputs();
   const auto add = [&](Check& to, std::int64_t begin, std::int64_t end, const Progress& own) {
     constexpr std::int64_t together = 64;
+    constexpr double much = 1e5;
     CheckedRow rows[together];
     while (begin < end) {
       std::size_t count = 0;
       double work = 0;
-      // A check with a basis may take a millisecond for a row.
-      for (const std::int64_t last = basis != nullptr ? begin + 1 : std::min(end, begin + together); begin < last;
-           ++begin) {
+      // A check with a basis, or of thousands of classes, may take a millisecond for a row.
+      for (const std::int64_t last = basis != nullptr ? begin + 1 : std::min(end, begin + together);
+           begin < last && work < much; ++begin) {
         CheckedRow& row = rows[count++] = checked_row(problem, begin);
         if (with_dual) row.dual = dual.row(begin).data();
         work += products * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0;

@@ -123,8 +123,10 @@ KernelSum Expansion::sum_of_dual(const Weights& coefficients) const {
 void Expansion::evaluate(std::int64_t from, std::size_t count, RowBatch& batch_of, const Progress& progress) const {
   std::vector<const KernelPoint*> points(count);
   for (std::size_t b = 0; b < count; ++b) {
-    basis_.rows().set(batch_of.points[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
+    const Row x = problem_.data.row(from + static_cast<std::int64_t>(b));
+    basis_.rows().set(batch_of.points[b], x);
     points[b] = &batch_of.points[b];
+    progress.work(basis_.rows().append_operations(x));
   }
   std::vector<double*> value_at(count), error_at(count);
   std::size_t offset = 0;

@@ -9,6 +9,7 @@ namespace margin {
 void KernelBasis::evaluate(const Row& x, double* values) const {
   KernelPoint point;
   rows_.set(point, x);
+  if (progress_ != nullptr) progress_->work(rows_.append_operations(x));
   evaluate(point, values, nullptr);
 }
 
