@@ -33,12 +33,12 @@ double ball_radius(double gap, double convexity, double apart) {
 
 double apart(const DualPoint& point, std::size_t output, double constant) {
   const bool shared = point.slack.size() == 1;
-  Eigen::VectorXd parts(2 * point.intercept.size());
-  parts.setZero();
-  for (Eigen::Index o = 0; o < point.intercept.size(); ++o) {
-    if (!shared && o != static_cast<Eigen::Index>(output)) continue;
-    if (point.offset.size() > 0) parts(2 * o) = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
-    if (constant > 0) parts(2 * o + 1) = point.intercept(o) / constant;
+  const auto first = shared ? 0 : static_cast<Eigen::Index>(output);
+  const Eigen::Index count = shared ? point.intercept.size() : 1;
+  Eigen::VectorXd parts = Eigen::VectorXd::Zero(2 * count);
+  for (Eigen::Index o = 0; o < count; ++o) {
+    if (point.offset.size() > 0) parts(2 * o) = lp_norm(point.offset.row(first + o).data(), point.offset.cols(), 2);
+    if (constant > 0) parts(2 * o + 1) = point.intercept(first + o) / constant;
   }
   return norm_of(parts);
 }
