@@ -298,8 +298,8 @@ TEST(Records, kernels_read_the_options_that_they_name) {
       const auto value = [&](const Options& o) {
         const auto function = make_kernel(rows, o, {});
         std::vector<double> a(function->summary_size()), b = a;
-        function->summarize(rows.row(0), a.data());
-        function->summarize(rows.row(1), b.data());
+        function->summarize(rows.row(0), a.data(), {});
+        function->summarize(rows.row(1), b.data(), {});
         double k = 2.2;
         function->evaluate(a.data(), b.data(), 1, 3, &k, nullptr);
         return k;

@@ -101,13 +101,15 @@ void add_rows(Check& check, const Problem& problem, const Weights& dual, const B
   const Chunks chunks(problem.rows(), products * (stored_numbers(problem.data) + 32.0) + 64.0, check.part_size());
   if (chunks.count() == 1) return add(check, 0, problem.rows(), progress);
   std::vector<std::unique_ptr<Check>> parts(chunks.count());
-  for (auto& part : parts) part = check.part();
   pass_threads(problem.data, progress).run(chunks.count(), progress, [&](std::size_t k, const Progress& own) {
+    parts[k] = check.part();  // of thousands of classes a part is half a millisecond and as many kilobytes
+    own.work(check.part_size() + 64 * products);
     add(*parts[k], chunks.begin(k), chunks.end(k), own);
   });
   for (auto& part : parts) {
     check.add_part(*part);
-    progress.work(check.part_size());
+    part.reset();
+    progress.work(check.part_size() + 64 * products);
   }
 }
 

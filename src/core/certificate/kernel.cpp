@@ -94,10 +94,7 @@ void Expansion::add_terms(const Weights& q) {
     term_.push_back(at);
   }
   others_.reserve(others.size(), values);
-  for (const std::int64_t i : others) {
-    others_.append(problem_.data.row(i));
-    progress_.work(others_.append_operations(problem_.data.row(i)));
-  }
+  for (const std::int64_t i : others) others_.append(problem_.data.row(i), progress_);
 }
 
 std::vector<double> Expansion::lengths() const {
@@ -123,17 +120,15 @@ KernelSum Expansion::sum_of_dual(const Weights& coefficients) const {
 void Expansion::evaluate(std::int64_t from, std::size_t count, RowBatch& batch_of, const Progress& progress) const {
   std::vector<const KernelPoint*> points(count);
   for (std::size_t b = 0; b < count; ++b) {
-    const Row x = problem_.data.row(from + static_cast<std::int64_t>(b));
-    basis_.rows().set(batch_of.points[b], x);
+    basis_.rows().set(batch_of.points[b], problem_.data.row(from + static_cast<std::int64_t>(b)), progress);
     points[b] = &batch_of.points[b];
-    progress.work(basis_.rows().append_operations(x));
   }
   std::vector<double*> value_at(count), error_at(count);
   std::size_t offset = 0;
   const KernelRows* const both[] = {&basis_.rows(), &others_};
   for (const KernelRows* rows : both) {
     for (std::size_t b = 0; rows == &others_ && others_.layout() == Layout::compact && b < count; ++b) {
-      others_.set(batch_of.other_points[b], problem_.data.row(from + static_cast<std::int64_t>(b)));
+      others_.set(batch_of.other_points[b], problem_.data.row(from + static_cast<std::int64_t>(b)), progress);
       points[b] = &batch_of.other_points[b];
     }
     for (std::size_t begin = 0; begin < rows->size(); begin += chunk) {

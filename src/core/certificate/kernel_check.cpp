@@ -37,7 +37,7 @@ KernelCheck::KernelCheck(const Objective& objective, const KernelBasis& basis, c
 /// Counts the row in a tally.
 void KernelCheck::tell(const CheckedRow& row, KernelTally& tally) {
   const KernelRows& rows = basis_.rows();
-  rows.set(point_, row.x);
+  basis_.set(point_, row.x);
   require_kernel_range(std::sqrt(point_.summary[0]));
   double *values = values_.data(), *errors = errors_.data();
   basis_.evaluate(point_, values, errors);

@@ -29,7 +29,10 @@ class KernelFunction {
 
   /// Numbers kept for every row, its summary; the first is ‖x‖².
   virtual std::size_t summary_size() const { return 1; }
-  virtual void summarize(const Row& x, double* summary) const { summary[0] = squared_norm(x); }
+  /// `progress` hears of what that takes beyond a look at the row.
+  virtual void summarize(const Row& x, double* summary, const Progress& /*progress*/) const {
+    summary[0] = squared_norm(x);
+  }
 
   /// values[k]: <x, x_k> on entry, k(x, x_k) on return, for n rows with summaries one after another in `others`.
   /// `errors` (null: not wanted): a bound on the rounding of each value, that of its inner product, a sum of at most

@@ -45,9 +45,12 @@ class NtkFiniteKernel final : public KernelFunction {
   double operations() const override { return 2.0 * parameters_.width; }
   double bytes() const override { return 8.0 * static_cast<double>(units_.size()); }
 
-  void summarize(const Row& x, double* summary) const override {
+  void summarize(const Row& x, double* summary, const Progress& progress) const override {
     summary[0] = squared_norm(x);
-    for (std::size_t k = 0; k < width(); ++k) summary[1 + k] = std::max(0.0, dot(x, units_.data() + k * dimensions_));
+    for (std::size_t k = 0; k < width(); ++k) {
+      summary[1 + k] = std::max(0.0, dot(x, units_.data() + k * dimensions_));
+      progress.work(x.count + 16.0);
+    }
   }
 
   double diagonal(const double* summary) const override {

@@ -31,7 +31,7 @@ void KernelRows::reserve(std::size_t rows, double values) {
   summaries_.reserve(rows * kernel_->summary_size());
 }
 
-void KernelRows::append(const Row& x) {
+void KernelRows::append(const Row& x, const Progress& progress) {
   // The rows of a stored model come from outside: nothing is written by an index that was not looked at.
   std::int32_t least = 0;
   std::int32_t most = x.indices == nullptr ? x.count - 1 : -1;
@@ -67,7 +67,8 @@ void KernelRows::append(const Row& x) {
       tile[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k) * tile_rows] = x.value(k);
   }
   summaries_.resize(summaries_.size() + kernel_->summary_size());
-  kernel_->summarize(x, summaries_.data() + size_ * kernel_->summary_size());
+  kernel_->summarize(x, summaries_.data() + size_ * kernel_->summary_size(), progress);
+  progress.work(x.count + 16.0);
   longest_square_ = std::max(longest_square_, summary(size_)[0]);
   ++size_;
 }
@@ -108,9 +109,10 @@ void KernelRows::set_places(KernelPoint& point, const Row& x) const {
   }
 }
 
-void KernelRows::set(KernelPoint& point, const Row& x) const {
+void KernelRows::set(KernelPoint& point, const Row& x, const Progress& progress) const {
   point.summary.resize(kernel_->summary_size());
-  kernel_->summarize(x, point.summary.data());
+  kernel_->summarize(x, point.summary.data(), progress);
+  progress.work(x.count + 16.0);
   if (is_sparse()) {
     point.features.clear();
     point.values.clear();
@@ -267,10 +269,7 @@ KernelRows kernel_rows(const Dataset& rows, std::shared_ptr<const KernelFunction
   KernelRows out(std::move(kernel), rows.dimensions(), KernelRows::layout_for(rows));
   const auto n = static_cast<double>(rows.rows());
   out.reserve(static_cast<std::size_t>(rows.rows()), rows.density() * n * rows.dimensions() + 1);
-  for (std::int64_t i = 0; i < rows.rows(); ++i) {
-    out.append(rows.row(i));
-    progress.work(out.append_operations(rows.row(i)));
-  }
+  for (std::int64_t i = 0; i < rows.rows(); ++i) out.append(rows.row(i), progress);
   return out;
 }
 

@@ -36,11 +36,8 @@ class KernelRows {
   void reserve(std::size_t rows, double values);
   /// Copies the row; Layout::floats only for rows whose values are floats. Throws Error(wrong_dimensions) for a row
   /// that reaches beyond the dimensions.
-  void append(const Row& x);
-  /// Multiply-adds of that: a summary may cost a pass over hidden units.
-  double append_operations(const Row& x) const {
-    return (x.count + 16.0) * static_cast<double>(kernel_->summary_size());
-  }
+  /// `progress` hears of that: a summary may cost a pass over hidden units.
+  void append(const Row& x, const Progress& progress = {});
 
   const KernelFunction& kernel() const { return *kernel_; }
   const std::shared_ptr<const KernelFunction>& shared_kernel() const { return kernel_; }
@@ -51,8 +48,8 @@ class KernelRows {
   /// k(x_i, x_i)
   double diagonal(std::size_t i) const { return kernel_->diagonal(summary(i)); }
 
-  /// A row as a point; `point` is reused from call to call. That of compact rows fits these rows only, as they are now.
-  void set(KernelPoint& point, const Row& x) const;
+  /// A row as a point; `point` is reused from call to call, `progress` hears of it. That of compact rows fits these rows only, as they are now.
+  void set(KernelPoint& point, const Row& x, const Progress& progress = {}) const;
   void set(KernelPoint& point, std::size_t i) const;
   /// values[p][k − from] = k(point p, x_k) for from ≤ k < to; `from` a multiple of tile_rows. `errors` (null: not
   /// wanted) bounds their rounding, in the same shape.

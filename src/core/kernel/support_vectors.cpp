@@ -8,9 +8,15 @@ namespace margin {
 
 void KernelBasis::evaluate(const Row& x, double* values) const {
   KernelPoint point;
-  rows_.set(point, x);
-  if (progress_ != nullptr) progress_->work(rows_.append_operations(x));
+  set(point, x);
   evaluate(point, values, nullptr);
+}
+
+void KernelBasis::set(KernelPoint& point, const Row& x) const {
+  if (progress_ != nullptr)
+    rows_.set(point, x, *progress_);
+  else
+    rows_.set(point, x);
 }
 
 void KernelBasis::evaluate(const KernelPoint& point, double* values, double* errors) const {
@@ -39,9 +45,8 @@ SupportVectors support_vectors(const Dataset& data, const KernelRows& rows, cons
   kept.reserve(origin.size(), values);
   Weights weights(coefficients.cols(), static_cast<Eigen::Index>(origin.size()));
   for (std::size_t s = 0; s < origin.size(); ++s) {
-    kept.append(data.row(origin[s]));
+    kept.append(data.row(origin[s]), progress);
     weights.col(static_cast<Eigen::Index>(s)) = coefficients.row(origin[s]).transpose();
-    progress.work(kept.append_operations(data.row(origin[s])));
   }
   const bool sparse = data.sparse_input() || rows.layout() == Layout::sparse || rows.layout() == Layout::compact;
   return {std::make_shared<KernelBasis>(std::move(kept), sparse, std::move(origin)), std::move(weights)};

@@ -25,6 +25,8 @@ class KernelBasis final : public Basis {
   std::int32_t size() const override { return static_cast<std::int32_t>(rows_.size()); }
   std::int32_t dimensions() const override { return rows_.dimensions(); }
   void evaluate(const Row& x, double* values) const override;
+  /// The row as a point of rows().
+  void set(KernelPoint& point, const Row& x) const;
   /// The same for a point of rows(), with bounds on the rounding where `errors` is not null.
   void evaluate(const KernelPoint& point, double* values, double* errors) const;
 

@@ -76,10 +76,7 @@ std::unique_ptr<const Basis> basis_of(KernelRows rows, const std::vector<View>& 
   const double needed = rows.layout() == Layout::compact ? 72 * values : 8 * tiles * rows.dimensions();
   MemoryBudget(memory_limit()).require(needed, "the support vectors of the model");
   rows.reserve(views.size(), values);
-  for (const Row& x : views) {
-    rows.append(x);
-    session().work(rows.append_operations(x));
-  }
+  for (const Row& x : views) rows.append(x, session());
   return std::make_unique<KernelBasis>(std::move(rows), sparse, std::vector<std::int64_t>(), &session());
 }
 
