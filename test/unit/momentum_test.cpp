@@ -153,6 +153,76 @@ TEST(Momentum, passes_that_leave_far_rows_out_are_passes_over_all_rows) {
   }
 }
 
+// Few rows of many features, in every form: vectors kept as combinations of rows are those of the passes over the rows,
+// and so are the bounds, long after the move.
+TEST(Momentum, combinations_of_few_rows_are_the_vectors_that_passes_make) {
+  constexpr int n = 50, d = 700;
+  for (const bool intercept : {false, true})
+    for (const bool logistic : {false, true})
+      for (const double share : {1.0, 0.3}) {  // of features that are not 0
+        SCOPED_TRACE(std::to_string(intercept) + std::to_string(logistic) + " " + std::to_string(share));
+        Random random(14);
+        Dataset data(Dataset::Outcome::classes);
+        for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+        for (int i = 0; i < n; ++i) {
+          double x[d];
+          for (double& v : x) v = random.uniform() < share ? static_cast<float>(random.uniform() - 0.5) : 0;
+          if (i % 3 == 0) x[1] += 1e-12;  // no float
+          data.append(dense_row(x, d), Label(i % 2));
+        }
+        Options s = hard("momentum", intercept, 1e-3);
+        s.loss = logistic ? "logistic" : "exponential";
+        const Problem problem = make_problem(data, s);
+        ASSERT_TRUE(RowProducts::worthwhile(problem));
+        Progress progress;
+        margin::Run run(s, progress, "momentum", 1000);
+        FirstOrder method(problem, run, logistic, RowProducts::bytes(problem)), by_passes(problem, run, logistic);
+        for (int t = 0; t < 600; ++t) {
+          for (FirstOrder* m : {&method, &by_passes}) {
+            m->pass();
+            m->average(t);
+            m->momentum_step(t, logistic ? 1.0 / n : 1.0);
+            if (t == 500) m->keep();
+          }
+          ASSERT_LE((method.weights() - by_passes.weights()).norm(), 1e-9 * by_passes.weights().norm()) << t;
+          ASSERT_NEAR(method.margin(), by_passes.margin(), 1e-10) << t;
+          if (t > 0) {
+            ASSERT_NEAR(method.upper(), by_passes.upper(), 1e-10) << t;
+          }
+        }
+        EXPECT_LE((method.kept() - by_passes.kept()).norm(), 1e-9 * by_passes.kept().norm());
+        EXPECT_LE((method.averaged_dual() - by_passes.averaged_dual()).norm(), 1e-9 * by_passes.averaged_dual().norm());
+        EXPECT_TRUE(method.in_span());
+        EXPECT_FALSE(by_passes.in_span());
+      }
+}
+
+// Rows that some weights barely separate, or none: their products would not have the digits.
+TEST(Momentum, rows_without_a_margin_to_speak_of_are_passed_over) {
+  constexpr int n = 20, d = 200;
+  Random random(15);
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), c);
+  float x[d];
+  for (int i = 0; i < n; ++i) {
+    if (i % 2 == 0)
+      for (float& v : x) v = static_cast<float>(random.uniform() - 0.5);
+    x[0] += 1e-4F;
+    data.append(dense_row(x, d), Label(i % 2));
+  }
+  const Options s = hard("momentum", false, 1e-3);
+  const Problem problem = make_problem(data, s);
+  ASSERT_TRUE(RowProducts::worthwhile(problem));
+  Progress progress;
+  margin::Run run(s, progress, "momentum", 1000);
+  FirstOrder method(problem, run, false, RowProducts::bytes(problem));
+  for (int t = 0; t < 300; ++t) {
+    method.pass();
+    method.momentum_step(t, 1.0);
+  }
+  EXPECT_FALSE(method.in_span());
+}
+
 // Whatever the way of the weights, a row that is called far is far.
 TEST(FarRows, never_calls_a_row_far_that_is_near) {
   constexpr int n = 300, d = 12;

@@ -147,6 +147,9 @@ TEST(ThreadsTraining, hard_margins_have_the_same_bits) {
   steps.loss = "logistic";
   steps.intercept = false;
   expect_same_bits(rows, steps);
+  Table wide = separated(300, 2400, 2);
+  steps.max_iterations = 100;
+  expect_same_bits(store(wide, true, Storage::floats), steps);  // products of rows
   expect_same_bits(store(four, true, Storage::doubles, 4), options);
 }
 

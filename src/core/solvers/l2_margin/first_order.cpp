@@ -9,6 +9,7 @@
 #include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
 #include "core/math/norm.hpp"
+#include "core/solvers/l2_margin/soft_min.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -16,43 +17,20 @@ namespace margin {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// A weight below e^-40 of the largest is set to 0: q stays a point of the simplex, so every certificate stays exact,
-// and the pass reads such a row for its margin only.
-constexpr double cut_off = 40;
 // Rows whose margins are certainly this far above the reference are not read: above what the pass would set to 0, unless
 // the reference is missed by so much that the pass is repeated, and then with all rows.
-constexpr double far = 1.5 * cut_off;
+constexpr double far = 1.5 * soft_min_cut_off;
 // A margin this far below the reference would overflow what is summed so far: change the reference.
 constexpr double change_reference = 300;
 
-struct Soft {
-  double slope;  // ℓ'(−m) · e^ref
-  double value;  // ℓ(−m) · e^ref
-};
-
-Soft soft(bool logistic, double m, double ref) {
-  if (!logistic || m > 36) {
-    const double e = std::exp(ref - m);
-    return {e, e};
-  }
-  const double lift = std::exp(ref);  // ref ≥ 0 for the logistic loss, and m ≥ ref − 300
-  const double value = m > -36 ? std::log1p(std::exp(-m)) : -m;
-  return {lift / (1 + std::exp(m)), lift * value};
-}
-
-/// e^ref ℓ'(ψ) with Σ ℓ(−m) = sum · e^-ref: what turns slopes into ∂ψ.
-double psi_divisor(bool logistic, double sum, double ref) {
-  if (!logistic || ref > 36) return sum;
-  return -std::expm1(-sum * std::exp(-ref)) * std::exp(ref);
-}
-
 }  // namespace
 
-FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
+FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic, double memory)
     : problem_(problem),
       run_(run),
       logistic_(logistic),
-      far_(problem.outputs() == 1 ? problem.rows() : 0, problem.data.radius()) {
+      far_(problem.outputs() == 1 ? problem.rows() : 0, problem.data.radius()),
+      memory_(memory) {
   const double radius = problem.data.radius();
   z_scale_ = radius > 0 ? 1 / radius : 1.0;
   if (!std::isfinite(z_scale_)) z_scale_ = unit_scale(radius);
@@ -73,14 +51,21 @@ FirstOrder::FirstOrder(const Problem& problem, Run& run, bool logistic)
 }
 
 void FirstOrder::pass() {
-  scaled_w_ = z_scale_ * w_;
-  if (problem_.outputs() > 1)
-    multiclass_pass();
-  else
-    binary_pass(true);
+  consider_span();
+  ++passes_;
+  if (span_) {
+    span_pass();
+  } else {
+    scaled_w_ = z_scale_ * w_;
+    if (problem_.outputs() > 1)
+      multiclass_pass();
+    else
+      binary_pass(true);
+  }
   scale_directions();
   smallest_.pair /= z_scale_;  // to the units of the rows
   finish_smallest(problem_, smallest_, run_);
+  if (!span_) separation_ = margin() * z_scale_;
 }
 
 void FirstOrder::fade(Part& part, std::size_t b, double factor, const Progress& progress) {
@@ -125,7 +110,7 @@ void FirstOrder::add_dealt(Part& part, std::size_t b, const std::int64_t* rows, 
     part.least[own] = std::min(part.least[own], m);
     bank.low = std::min(bank.low, m);
     q_(i, 0) = 0;
-    if (m > std::max(bank.ref, bank.low) + cut_off) continue;
+    if (m > std::max(bank.ref, bank.low) + soft_min_cut_off) continue;
     if (m < bank.ref - change_reference) {
       const double factor = std::exp(m - bank.ref);
       fade(part, b, factor, progress);
@@ -193,7 +178,7 @@ void FirstOrder::binary_pass(bool predict) {
     }
     Reference& r = reference_[b];
     // The predicted reference was so far off that weights were lost: once more with the true one.
-    missed |= predict && (mass_[b] <= 0 || low > lowest + (far - cut_off));
+    missed |= predict && (mass_[b] <= 0 || low > lowest + (far - soft_min_cut_off));
     r.previous = r.known && predict ? r.value : low;
     r.value = low;
     r.known = true;
@@ -232,7 +217,7 @@ double FirstOrder::weigh_pairs(double ref, Eigen::MatrixXd& pair_mass) {
     for (std::int32_t c = 0; c < k; ++c) {
       q_(i, c) = 0;
       const double m = scores_(i, own) - scores_(i, c) + offset_(own) - offset_(c);
-      if (c == own || m > ref + cut_off) continue;
+      if (c == own || m > ref + soft_min_cut_off) continue;
       const Soft s = soft(logistic_, m, ref);
       q_(i, c) = s.slope;
       pair_mass(own, c) += s.slope;
@@ -281,7 +266,7 @@ void FirstOrder::multiclass_pass() {
 
 void FirstOrder::scale_directions() {
   for (std::size_t b = 0; b < v_.size(); ++b) {
-    v_[b] *= z_scale_ / divisor_[b];
+    v_[b] *= (span_ ? 1.0 : z_scale_) / divisor_[b];
     mass_[b] /= divisor_[b];
   }
 }
@@ -317,8 +302,8 @@ void FirstOrder::momentum_step(std::int64_t t, double theta) {
 }
 
 double FirstOrder::margin() const {
-  const double norm = w_.norm();
-  return norm > 0 ? smallest_.best.value / norm : -infinity;
+  const double length = norm(w_);
+  return length > 0 ? smallest_.best.value / length : -infinity;
 }
 
 double FirstOrder::upper() const {
@@ -327,7 +312,7 @@ double FirstOrder::upper() const {
     if (!(sum_mass_[b] > 0)) return infinity;
     u += (1.0 / (banks() * sum_mass_[b])) * sum_[b];
   }
-  return u.norm() / z_scale_;
+  return norm(u) / z_scale_;
 }
 
 double FirstOrder::log_gradient() const {

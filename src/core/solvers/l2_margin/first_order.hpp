@@ -5,20 +5,25 @@
 // large. A free intercept is exact: soft-min weights within each class (two "banks", each of mass ½), or, for more
 // than two classes, weights balanced over the class pairs (math/class_intercepts.hpp); the intercept itself is never a
 // variable.
+//
+// Rows of many more features than there are rows: after as many passes as the products of all rows cost, and where as
+// many may follow, the vectors go on as combinations of rows (RowProducts).
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include "core/solvers/l2_margin/far_rows.hpp"
 #include "core/solvers/l2_margin/l2_margin.hpp"
+#include "core/solvers/l2_margin/row_products.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
 
 class FirstOrder {
  public:
-  /// `loss` is "exponential" or "logistic".
-  FirstOrder(const Problem& problem, Run& run, bool logistic);
+  /// `loss` is "exponential" or "logistic"; `memory`: bytes that products of rows with each other may take.
+  FirstOrder(const Problem& problem, Run& run, bool logistic, double memory = 0);
 
   /// One pass at the current weights: smallest margins, soft-min weights q, direction v = Σ q z.
   void pass();
@@ -32,15 +37,20 @@ class FirstOrder {
   /// Margin of the current weights on the rows of the last pass, in user units (−∞ while w = 0).
   double margin() const;
   const PairMargins& smallest() const { return smallest_; }
-  const Weights& weights() const { return w_; }
+  Weights weights() const { return features(w_); }
+  /// Remembers the weights, for kept().
+  void keep();
+  Weights kept() const { return kept_in_span_ ? features(kept_) : kept_; }
   /// ‖Σ average q z‖ / Σ average q in user units: an upper bound for the maximum margin.
   double upper() const;
   /// g_t of the last momentum step: 2‖g_t‖/t / z_scale is the paper's own upper bound (exponential loss).
-  const Weights& gradient_average() const { return g_; }
+  Weights gradient_average() const { return features(g_); }
   double z_scale() const { return z_scale_; }
   const Weights& averaged_dual() const { return dual_; }
   /// Mean over banks of ln Σ ℓ' at the last pass: the size of the un-normalised gradient.
   double log_gradient() const;
+  /// Whether the vectors are combinations of rows by now.
+  bool in_span() const { return span_.has_value(); }
   double banks() const { return static_cast<double>(v_.size()); }
 
  private:
@@ -61,6 +71,11 @@ class FirstOrder {
     double least[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   };
   void binary_pass(bool predict);
+  /// Moves all vectors into the span of the rows where that pays and has the digits.
+  void consider_span();
+  void span_pass();
+  Weights features(const Weights& u) const { return span_ ? span_->features(u, run_.progress()) : u; }
+  double norm(const Weights& u) const { return span_ ? span_->norm(u) : u.norm(); }
   /// All rows of a part; near[b]: the key (FarRows) above which those of bank b add nothing.
   void add_rows(Part& part, const double* near, const Progress& progress);
   /// Rows of bank b as RowsByFour deals them out.
@@ -95,6 +110,12 @@ class FirstOrder {
   Eigen::VectorXd offset_;
   FarRows far_;
   std::vector<double> parts_;  // directions of the chunks of a pass
+  double memory_;
+  std::int64_t passes_ = 0;
+  double separation_ = 0;            // margin() in units of the largest row
+  std::optional<RowProducts> span_;  // w_, g_, v_ and sum_ are vectors of it
+  Weights kept_;
+  bool kept_in_span_ = false;
 };
 
 /// The loop around FirstOrder for one rule: `coefficient(t)` of the pass in the average, then the step.

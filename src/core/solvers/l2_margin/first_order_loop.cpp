@@ -11,7 +11,8 @@ constexpr std::int64_t default_passes = 10000;
 
 FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, const Rule& rule,
                                  std::int64_t done, const MarginBounds& known) {
-  FirstOrder method(problem, run, problem.loss_name == "logistic");
+  FirstOrder method(problem, run, problem.loss_name == "logistic",
+                    options.workspace_limit - first_order_workspace(problem));
   MarginStop stop(options, run);
   Solution s;
   s.solver = rule.name;
@@ -20,7 +21,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
   for (std::int64_t t = 0;; ++t) {
     method.pass();
     if (found.raise(method.margin())) {
-      s.weights = method.weights();
+      method.keep();
       offsets = method.smallest().best.offset;
     }
     method.average(rule.coefficient(t, method));
@@ -32,9 +33,10 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
     if (stop(s.iterations, best, s.status)) break;
     rule.step(t, method);
   }
+  s.weights = method.kept();
   // Without a separator the smallest margin says nothing about the weights; the last ones classify best.
-  if (!(found.lower > 0) && method.weights().norm() > 0) {
-    s.weights = method.weights();
+  if (Weights last; !(found.lower > 0) && (last = method.weights()).norm() > 0) {
+    s.weights = std::move(last);
     offsets = method.smallest().best.offset;
   }
   if (s.weights.size() == 0) s.weights = Weights::Zero(problem.outputs(), problem.dimensions());
