@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/certificate/exchange.hpp"
 #include "core/certificate/left_out.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/model/influence.hpp"
@@ -157,6 +158,62 @@ TEST(LeaveOneOut, HoldsTheTrainings) {
   RecordProperty("undecided", undecided);
   EXPECT_GT(exact, all / 2);
   EXPECT_LT(undecided, rows / 2);
+}
+
+TEST(LeaveOneOut, LooksAtTheBallOfWhatTheExchangeMoves) {
+  Random random(31);
+  const Progress progress;
+  int moved = 0, ended = 0;
+  for (int number = 0; number < 60; ++number) {
+    const Table t = make_table(random, 0, true);
+    const Dataset data = make_dataset(t, true);
+    const double constant = number % 2, k = 0.3 * (number % 3 == 0 ? -1 : 1), beyond = 0.25 * k;
+    const auto n = static_cast<std::size_t>(t.dimensions());
+    std::vector<double> v(n + (constant != 0 ? 1 : 0));
+    for (double& value : v) value = random.uniform() - 0.5;
+    std::vector<std::vector<double>> rows;
+    std::vector<Exchange::Member> band;
+    const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+      double sum = 0;
+      for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
+      return sum;
+    };
+    for (int i = 0; i < t.rows(); ++i) {
+      rows.push_back(t.x[static_cast<std::size_t>(i)]);
+      if (constant != 0) rows.back().push_back(constant);
+      const double side = random.uniform();
+      band.push_back({i, side < 0.7 ? -0.2 * random.uniform() : 0, side > 0.3 ? 0.2 * random.uniform() : 0,
+                      product(rows.back(), v) + (side > 0.3 && side < 0.7 ? 0 : random.uniform() - 0.5)});
+    }
+    Exchange exchange(data, constant, band, v, progress);
+    for (int i = 0; i < t.rows(); i += 3) {
+      const std::vector<double>& x = rows[static_cast<std::size_t>(i)];
+      exchange.leave_out(i, k, beyond);
+      for (int guess = 0; guess < 5; ++guess) {
+        const bool more = exchange.improve();
+        std::vector<double> gone = x;
+        for (double& value : gone) value *= k;
+        double cost = 0;
+        for (const auto& [b, theta] : exchange.moves()) {
+          ASSERT_NE(band[b].row, i);
+          ASSERT_GE(theta, band[b].low);
+          ASSERT_LE(theta, band[b].high);
+          const std::vector<double>& other = rows[static_cast<std::size_t>(band[b].row)];
+          for (std::size_t j = 0; j < gone.size(); ++j) gone[j] -= theta * other[j];
+          cost += theta * (product(other, v) - band[b].y);
+          ++moved;
+          ended += theta == band[b].low || theta == band[b].high;
+        }
+        const Exchange::Look look = exchange.look();
+        const double size = 1e-7 * (1 + product(x, x));
+        EXPECT_NEAR(look.fall, product(x, gone), size) << number << ", row " << i;
+        EXPECT_NEAR(look.square, cost + product(gone, gone) / 4, size) << number << ", row " << i;
+        if (!more) break;
+      }
+    }
+  }
+  EXPECT_GT(moved, 1000);
+  EXPECT_GT(ended, 100);
 }
 
 TEST(Influence, BoundsHowFarTheOptimumMoves) {

@@ -10,12 +10,13 @@ namespace margin {
 
 namespace {
 
-constexpr double ridge_share = 3e-4;     // ε, of the mean ‖x‖²
-constexpr double independent = 1e-3;     // of its ‖x‖², what others leave of a basic row
-constexpr std::size_t most_band = 1024;  // rows
-constexpr std::size_t most_border = 64;  // rows of a bordered system
-constexpr std::size_t at_once = 24;      // basic rows that come to an end
-constexpr double slack = 1e-9;           // of a score, or of a row's whole θ
+constexpr double ridge_share = 3e-4;      // ε, of the mean ‖x‖²
+constexpr double independent = 1e-3;      // of its ‖x‖², what others leave of a basic row
+constexpr std::size_t most_band = 1024;   // rows
+constexpr std::size_t most_others = 192;  // rows of a band, besides as many as there are columns
+constexpr std::size_t most_border = 64;   // rows of a bordered system
+constexpr std::size_t at_once = 24;       // basic rows that come to an end
+constexpr double slack = 1e-9;            // of a score, or of a row's whole θ
 
 bool sooner(const std::pair<double, std::size_t>& a, const std::pair<double, std::size_t>& b) {
   return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -28,49 +29,61 @@ void keep_largest(std::vector<std::pair<double, std::size_t>>& all, std::size_t 
   all.resize(most);
 }
 
+/// out[a][b] = <A_a, B_b>, vectors of `length` numbers; `triangle`: no less than where a ≥ b.
+void products_of(const double* a, std::size_t as, std::size_t a_stride, const double* b, std::size_t bs,
+                 std::size_t b_stride, std::size_t length, bool triangle, double* out, std::size_t out_stride,
+                 const Progress& progress) {
+  std::vector<double> tile(length * tile_rows), sums(as * tile_rows);
+  std::vector<const double*> points(as);
+  for (std::size_t p = 0; p < as; ++p) points[p] = a + p * a_stride;
+  for (std::size_t begin = 0; begin < bs; begin += tile_rows) {
+    const std::size_t count = std::min(tile_rows, bs - begin), from = triangle ? begin : 0;
+    for (std::size_t r = 0; r < count; ++r)
+      for (std::size_t j = 0; j < length; ++j) tile[j * tile_rows + r] = b[(begin + r) * b_stride + j];
+    simd().tile_dots_d(tile.data(), points.data() + from, as - from, length, sums.data());
+    for (std::size_t p = from; p < as; ++p)
+      for (std::size_t r = 0; r < count; ++r) out[p * out_stride + begin + r] = sums[(p - from) * tile_rows + r];
+    progress.work(static_cast<double>((as - from) * length));
+  }
+}
+
 }  // namespace
 
-std::size_t Exchange::most_rows(std::size_t columns) { return std::min(most_band, 2 * columns + 32); }
+std::size_t Exchange::most_rows(std::size_t columns) { return std::min(most_band, columns + most_others); }
 
 double Exchange::workspace(double columns) {
   const double rows = static_cast<double>(most_rows(static_cast<std::size_t>(columns)));
-  const double basic = std::min(rows, columns);
-  return 8 * (rows * (basic + columns) + columns * columns + 3 * basic * (basic + columns));
+  return 8 * rows * (3 * rows + 4 * columns);
 }
 
 double Exchange::product(const Row& x, const std::vector<double>& v) const {
   return dot(x, v.data()) + (constant_ != 0 ? constant_ * v.back() : 0.0);
 }
 
-/// Σ (x, B)_t matrix_t over its rows.
-void Exchange::combine(const Row& x, const std::vector<double>& matrix, std::size_t width,
-                       std::vector<double>& out) const {
-  out.assign(width, 0.0);
+/// out += Σ (x, B)_t matrix_t over its rows of m numbers.
+void Exchange::combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out) const {
   for (std::int32_t t = 0; t < x.count; ++t) {
     const auto column = static_cast<std::size_t>(x.indices != nullptr ? x.indices[t] : t);
-    if (const double value = x.value(t); value != 0)
-      simd().axpy_d(value, matrix.data() + column * width, out.data(), width);
+    if (const double value = x.value(t); value != 0) simd().axpy_d(value, matrix.data() + column * m_, out.data(), m_);
   }
-  if (constant_ != 0) simd().axpy_d(constant_, matrix.data() + (n_ - 1) * width, out.data(), width);
-  progress_.work(static_cast<double>(width) * x.count);
+  if (constant_ != 0) simd().axpy_d(constant_, matrix.data() + (n_ - 1) * m_, out.data(), m_);
+  progress_.work(static_cast<double>(m_) * x.count / 4);
 }
 
 Exchange::Exchange(const Dataset& data, double constant, std::vector<Member> band, const std::vector<double>& v,
                    const Progress& progress)
-    : data_(data), progress_(progress), constant_(constant), band_(std::move(band)), v_(v), n_(v.size()) {
+    : data_(data), progress_(progress), constant_(constant), band_(std::move(band)), n_(v.size()) {
   double squares = 0;
   for (const Member& m : band_) squares += squared_norm(data_.row(m.row)) + constant_ * constant_;
   ridge_ = ridge_share * squares / std::max(1.0, static_cast<double>(band_.size()));
-  choose_basic();
-  first_.assign(f_, 0.0);
-  first_v_ = v_;
-  projector_.assign(n_ * n_, 0.0);
-  for (std::size_t j = 0; j < n_; ++j) projector_[j * n_ + j] = 1;
-  if (f_ > 0) invert();
+  choose_basic(v);
+  if (build()) return;
+  f_ = m_ = 0;  // not with a ridge, but for overflow
+  order_.clear();
 }
 
 /// Of the rows between their ends those that are farthest from them, as long as they are independent.
-void Exchange::choose_basic() {
+void Exchange::choose_basic(const std::vector<double>& v) {
   std::vector<std::pair<double, std::size_t>> between;
   for (std::size_t b = 0; b < band_.size(); ++b) {
     const double room = std::min(-band_[b].low, band_[b].high);
@@ -96,184 +109,189 @@ void Exchange::choose_basic() {
     rows.emplace_back(n_, 0.0);
     margin::add(1.0, x, rows.back().data());
     if (constant_ != 0) rows.back().back() += constant_;
-    basic_.push_back(b);
+    order_.push_back(b);
     is_basic[b] = 1;
     ++f_;
   }
   for (std::size_t b = 0; b < band_.size(); ++b)
-    if (is_basic[b] == 0 && band_[b].high > band_[b].low) others_.push_back({b, {}, {}});
-}
-
-void Exchange::invert() {
-  SymmetricMatrix products(f_);
-  std::vector<double> row(n_);
-  for (std::size_t j = 0; j < f_; ++j) {
-    std::fill(row.begin(), row.end(), 0.0);
-    margin::add(1.0, data_.row(band_[basic_[j]].row), row.data());
-    if (constant_ != 0) row.back() += constant_;
-    for (std::size_t i = j; i < f_; ++i) products.row(j)[i] = product(data_.row(band_[basic_[i]].row), row);
-    products.row(j)[j] += ridge_;
-    progress_.work(static_cast<double>(n_ + 32 * f_));
-  }
-  inverse_.assign(f_ * f_, 0.0);
-  images_.assign(f_ * n_, 0.0);
-  by_column_.assign(f_ * n_, 0.0);
-  if (!factorise(products, progress_)) {  // not with a ridge, but for overflow
-    basic_.clear();
-    f_ = 0;
-    first_.clear();
-    return;
-  }
-  for (std::size_t j = 0; j < f_; ++j) {
-    inverse_[j * f_ + j] = 1;
-    solve_factored(products, inverse_.data() + j * f_, &progress_);
-  }
-  for (std::size_t j = 0; j < f_; ++j) {
-    const Row x = data_.row(band_[basic_[j]].row);
-    for (std::size_t i = 0; i < f_; ++i) {
-      margin::add(inverse_[i * f_ + j], x, images_.data() + i * n_);
-      if (constant_ != 0) images_[i * n_ + n_ - 1] += inverse_[i * f_ + j] * constant_;
-    }
-    progress_.work(static_cast<double>(f_ * n_));
-  }
-  for (std::size_t j = 0; j < f_; ++j) {
-    const Row x = data_.row(band_[basic_[j]].row);
-    const double* const image = images_.data() + j * n_;
-    for (std::int32_t t = 0; t < x.count; ++t)
-      simd().axpy_d(-x.value(t), image,
-                    projector_.data() + static_cast<std::size_t>(x.indices != nullptr ? x.indices[t] : t) * n_, n_);
-    if (constant_ != 0) simd().axpy_d(-constant_, image, projector_.data() + (n_ - 1) * n_, n_);
-    for (std::size_t t = 0; t < n_; ++t) by_column_[t * f_ + j] = image[t];
-    // Basic rows are brought to the kink.
-    const double off = band_[basic_[j]].y - product(x, v_);
-    simd().axpy_d(off, inverse_.data() + j * f_, first_.data(), f_);
-    simd().axpy_d(off, image, first_v_.data(), n_);
-    progress_.work(static_cast<double>(n_ * n_ + 2 * n_));
+    if (is_basic[b] == 0 && band_[b].high > band_[b].low) order_.push_back(b);
+  m_ = order_.size();
+  for (std::size_t j = 0; j < m_; ++j) {
+    y_.push_back(at(j).y);
+    low_.push_back(at(j).low);
+    high_.push_back(at(j).high);
+    by_v_.push_back(product(data_.row(at(j).row), v));
   }
 }
 
-void Exchange::know(std::size_t o) {
-  Other& other = others_[o];
-  if (!other.rest.empty()) return;
-  const Row x = data_.row(band_[other.place].row);
-  combine(x, by_column_, f_, other.share);
-  combine(x, projector_, n_, other.rest);
-}
-
-void Exchange::leave_out(std::int64_t i, double k) {
-  row_ = i;
-  const Row x = data_.row(i);
-  combine(x, by_column_, f_, start_);
-  combine(x, projector_, n_, start_v_);
-  for (std::size_t j = 0; j < f_; ++j) start_[j] = first_[j] + k * start_[j];
-  for (std::size_t j = 0; j < n_; ++j) start_v_[j] = first_v_[j] - k * start_v_[j];
-  state_.assign(f_, State::free);
+/// False where the products overflow.
+bool Exchange::build() {
+  const std::size_t others = m_ - f_;
+  std::vector<double> rows(m_ * n_, 0.0);
+  for (std::size_t j = 0; j < m_; ++j) {
+    margin::add(1.0, data_.row(at(j).row), rows.data() + j * n_);
+    if (constant_ != 0) rows[j * n_ + n_ - 1] += constant_;
+  }
+  columns_.resize(n_ * m_);
+  for (std::size_t j = 0; j < m_; ++j)
+    for (std::size_t t = 0; t < n_; ++t) columns_[t * m_ + j] = rows[j * n_ + t];
+  products_.resize(m_ * m_);
+  products_of(rows.data(), m_, n_, rows.data(), m_, n_, n_, true, products_.data(), m_, progress_);
+  for (std::size_t j = 0; j < m_; ++j)
+    for (std::size_t i = 0; i < j; ++i) products_[i * m_ + j] = products_[j * m_ + i];
+  // (G + ε)⁻¹, and times it the products of the others with the basic rows.
+  SymmetricMatrix basic(f_);
+  for (std::size_t j = 0; j < f_; ++j) {
+    std::copy_n(products_.data() + j * m_ + j, f_ - j, basic.row(j) + j);
+    basic.row(j)[j] += ridge_;
+  }
+  if (!factorise(basic, progress_)) return false;
+  std::vector<double> shares(m_ * f_, 0.0);  // the inverse, and below it the others'
+  for (std::size_t j = 0; j < f_; ++j) {
+    shares[j * f_ + j] = 1;
+    solve_factored(basic, shares.data() + j * f_, &progress_);
+  }
+  products_of(products_.data() + f_ * m_, others, m_, shares.data(), f_, f_, f_, false, shares.data() + f_ * f_, f_,
+              progress_);
+  effects_.resize(m_ * m_);
+  double* const of_others = effects_.data() + f_ * m_;
+  products_of(shares.data() + f_ * f_, others, f_, products_.data() + f_ * m_, others, m_, f_, false, of_others + f_,
+              m_, progress_);
+  for (std::size_t o = 0; o < others; ++o)
+    for (std::size_t j = 0; j < m_; ++j)
+      of_others[o * m_ + j] =
+          j < f_ ? -shares[(f_ + o) * f_ + j] : products_[(f_ + o) * m_ + j] - of_others[o * m_ + j];
   for (std::size_t j = 0; j < f_; ++j)
-    if (band_[basic_[j]].row == i) state_[j] = State::low;  // of the row itself both ends are 0
-  place_.assign(others_.size(), Place::out);
-  for (std::size_t o = 0; o < others_.size(); ++o)
-    if (band_[others_[o].place].row == i) place_[o] = Place::ignored;
-  end_.assign(others_.size(), 0.0);
-  theta_ = start_;
-  point_ = start_v_;
-  entered_.clear();
+    for (std::size_t i = 0; i < m_; ++i) effects_[j * m_ + i] = shares[i * f_ + j];
+  starts_.resize(n_ * m_);
+  products_of(columns_.data(), n_, m_, shares.data(), m_, f_, f_, false, starts_.data(), m_, progress_);
+  for (std::size_t t = 0; t < n_; ++t)
+    for (std::size_t o = f_; o < m_; ++o) starts_[t * m_ + o] -= columns_[t * m_ + o];
+  // Basic rows are brought to the kink.
+  first_ = by_v_;
+  std::fill_n(first_.begin(), f_, 0.0);
+  for (std::size_t j = 0; j < f_; ++j) simd().axpy_d(y_[j] - by_v_[j], effects_.data() + j * m_, first_.data(), m_);
+  return true;
 }
 
-/// Gaussian elimination with the largest pivot of each column.
-bool Exchange::solve(std::vector<double>& a, std::vector<double>& b) const {
-  const std::size_t p = b.size();
-  for (std::size_t c = 0; c < p; ++c) {
-    std::size_t best = c;
-    for (std::size_t r = c + 1; r < p; ++r)
-      if (std::fabs(a[r * p + c]) > std::fabs(a[best * p + c])) best = r;
-    if (!(std::fabs(a[best * p + c]) > 0)) return false;
-    if (best != c) {
-      std::swap_ranges(a.data() + c * p, a.data() + (c + 1) * p, a.data() + best * p);
-      std::swap(b[c], b[best]);
+void Exchange::leave_out(std::int64_t i, double k, double beyond) {
+  row_ = i;
+  k_ = k;
+  beyond_ = beyond;
+  const Row x = data_.row(i);
+  square_ = squared_norm(x) + constant_ * constant_;
+  own_.assign(m_, 0.0);
+  start_.assign(m_, 0.0);
+  combine(x, columns_, own_);
+  combine(x, starts_, start_);
+  for (std::size_t j = 0; j < m_; ++j) start_[j] = first_[j] + (k + beyond) * start_[j];
+  state_.assign(m_, State::out);
+  std::fill_n(state_.begin(), f_, State::free);
+  for (std::size_t j = 0; j < m_; ++j)
+    if (at(j).row == i) state_[j] = j < f_ ? State::low : State::ignored;  // of the row itself both ends are 0
+  theta_.assign(m_, 0.0);
+  force_.assign(f_, 0.0);
+  border_.clear();
+  is_bordered_.assign(m_, 0);
+}
+
+double Exchange::end_of(std::size_t j) const {
+  const Member& m = at(j);
+  return m.row == row_ ? 0.0 : state_[j] == State::low ? m.low : m.high;
+}
+
+/// The bordered system of a guess, by LDLᵀ. With the lines of others negated it is symmetric and quasi-definite (positive
+/// for basic rows, negative for others): it needs no pivots. A line of the factor depends on those before it alone; the
+/// first `known` ones are those of the guess before.
+bool Exchange::solve(std::size_t known) {
+  const std::size_t p = border_.size();
+  factor_.resize(most_border * most_border);
+  pivots_.resize(p);
+  for (std::size_t r = known; r < p; ++r) {
+    const std::size_t j = border_[r];
+    const double* const effect = effects_.data() + j * m_;
+    double pivot = j < f_ ? effect[j] : -effect[j] - ridge_;
+    double scaled[most_border];
+    for (std::size_t c = 0; c < r; ++c) scaled[c] = border_[c] < f_ ? effect[border_[c]] : -effect[border_[c]];
+    for (std::size_t c = 0; c < r; ++c) {
+      double* const column = factor_.data() + c * most_border;
+      simd().axpy_d(-scaled[c], column + c + 1, scaled + c + 1, r - c - 1);
+      column[r] = scaled[c] / pivots_[c];
+      pivot -= scaled[c] * column[r];
     }
-    for (std::size_t r = c + 1; r < p; ++r) {
-      const double factor = a[r * p + c] / a[c * p + c];
-      if (factor == 0) continue;
-      simd().axpy_d(-factor, a.data() + c * p + c, a.data() + r * p + c, p - c);
-      b[r] -= factor * b[c];
-    }
+    if (!(std::fabs(pivot) > 0)) return false;
+    pivots_[r] = pivot;
   }
-  for (std::size_t c = p; c-- > 0;) {
-    for (std::size_t t = c + 1; t < p; ++t) b[c] -= a[c * p + t] * b[t];
-    b[c] /= a[c * p + c];
-  }
-  progress_.work(static_cast<double>(p * p * p) / 3);
+  for (std::size_t r = 0; r < p; ++r)
+    simd().axpy_d(-right_[r], factor_.data() + r * most_border + r + 1, right_.data() + r + 1, p - r - 1);
+  for (std::size_t r = p; r-- > 0;)
+    right_[r] = right_[r] / pivots_[r] -
+                simd().dot_dd(factor_.data() + r * most_border + r + 1, right_.data() + r + 1, p - r - 1);
+  progress_.work(static_cast<double>((p - known) * p * p) / 8);
   return true;
 }
 
 bool Exchange::improve() {
-  std::vector<std::size_t> ended, within;
-  for (std::size_t j = 0; j < f_; ++j)
-    if (state_[j] != State::free) ended.push_back(j);
-  for (std::size_t o = 0; o < others_.size(); ++o)
-    if (place_[o] == Place::in) within.push_back(o);
-  const std::size_t e = ended.size(), p = e + within.size();
+  // Those that stay keep their order, so that much of the factor stays as well.
+  const auto bordered = [&](std::size_t j) { return j < f_ ? state_[j] != State::free : state_[j] == State::in; };
+  std::size_t known = 0, p = 0;
+  for (const std::size_t j : border_) {
+    if (!bordered(j)) {
+      is_bordered_[j] = 0;
+      continue;
+    }
+    known += &j == &border_[known];
+    border_[p++] = j;
+  }
+  border_.resize(p);
+  for (std::size_t j = 0; j < m_; ++j)
+    if (is_bordered_[j] == 0 && bordered(j)) {
+      is_bordered_[j] = 1;
+      border_.push_back(j);
+    }
+  p = border_.size();
   if (p > most_border) return false;
-  const auto end_of = [&](std::size_t j) {
-    const Member& m = band_[basic_[j]];
-    return m.row == row_ ? 0.0 : state_[j] == State::low ? m.low : m.high;
-  };
-  theta_ = start_;
-  point_ = start_v_;
-  entered_.clear();
-  const auto move = [&](std::size_t o, double theta) {
-    simd().axpy_d(-theta, others_[o].share.data(), theta_.data(), f_);
-    simd().axpy_d(theta, others_[o].rest.data(), point_.data(), n_);
-    entered_.emplace_back(o, theta);
-  };
-  for (std::size_t o = 0; o < others_.size(); ++o) {
-    if (place_[o] == Place::in || place_[o] == Place::end) know(o);
-    if (place_[o] == Place::end) move(o, end_[o]);
+  now_ = start_;
+  theta_.assign(m_, 0.0);
+  force_.assign(f_, 0.0);
+  for (std::size_t o = f_; o < m_; ++o)
+    if (state_[o] == State::low || state_[o] == State::high) {
+      theta_[o] = end_of(o);
+      simd().axpy_d(theta_[o], effects_.data() + o * m_, now_.data(), m_);
+    }
+  right_.resize(p);
+  for (std::size_t r = 0; r < p; ++r) {
+    const std::size_t j = border_[r];
+    right_[r] = j < f_ ? end_of(j) - now_[j] : now_[j] - y_[j];
   }
-  std::vector<double> matrix(p * p), border(p);
-  for (std::size_t r = 0; r < e; ++r) {
-    for (std::size_t c = 0; c < e; ++c) matrix[r * p + c] = inverse_[ended[r] * f_ + ended[c]];
-    for (std::size_t c = e; c < p; ++c) matrix[r * p + c] = -others_[within[c - e]].share[ended[r]];
-    border[r] = end_of(ended[r]) - theta_[ended[r]];
+  if (!solve(known)) return false;
+  for (std::size_t r = 0; r < p; ++r) {
+    const std::size_t j = border_[r];
+    simd().axpy_d(right_[r], effects_.data() + j * m_, now_.data(), m_);
+    (j < f_ ? force_ : theta_)[j] = right_[r];
   }
-  for (std::size_t r = e; r < p; ++r) {
-    const Other& other = others_[within[r - e]];
-    const Row x = data_.row(band_[other.place].row);
-    for (std::size_t c = 0; c < e; ++c) matrix[r * p + c] = other.share[ended[c]];
-    for (std::size_t c = e; c < p; ++c)
-      matrix[r * p + c] = product(x, others_[within[c - e]].rest) + (c == r ? ridge_ : 0.0);
-    border[r] = band_[other.place].y - product(x, point_);
-  }
-  if (!solve(matrix, border)) return false;
-  for (std::size_t r = 0; r < e; ++r) {
-    simd().axpy_d(border[r], inverse_.data() + ended[r] * f_, theta_.data(), f_);
-    simd().axpy_d(border[r], images_.data() + ended[r] * n_, point_.data(), n_);
-  }
-  for (std::size_t r = e; r < p; ++r) move(within[r - e], border[r]);
-  progress_.work(static_cast<double>(p * (f_ + n_)));
-  for (const std::size_t j : ended) theta_[j] = end_of(j);
-  const bool changed = update_basic(ended, border);
+  for (std::size_t j = 0; j < f_; ++j) theta_[j] = state_[j] == State::free ? now_[j] : end_of(j);
+  progress_.work(static_cast<double>((p + 8) * m_) / 4);
+  const bool changed = update_basic();
   return update_others() || changed;
 }
 
 /// Rows that their end pushes away leave it; those that went farthest beyond one come to it: what brings these back brings
 /// others back as well.
-bool Exchange::update_basic(const std::vector<std::size_t>& ended, const std::vector<double>& forces) {
+bool Exchange::update_basic() {
   bool changed = false;
   std::vector<std::pair<double, std::size_t>> ending;
   for (std::size_t j = 0; j < f_; ++j) {
-    const Member& m = band_[basic_[j]];
-    const double beyond = std::max(m.low - theta_[j], theta_[j] - m.high);
-    if (state_[j] == State::free && beyond > slack * (m.high - m.low)) ending.emplace_back(beyond, j);
-  }
-  for (std::size_t r = 0; r < ended.size(); ++r) {
-    const std::size_t j = ended[r];
-    if (band_[basic_[j]].row == row_ || !(state_[j] == State::high ? forces[r] > slack : forces[r] < -slack)) continue;
-    state_[j] = State::free;
-    changed = true;
+    if (state_[j] == State::free) {
+      const double beyond = std::max(low_[j] - theta_[j], theta_[j] - high_[j]);
+      if (beyond > slack * (high_[j] - low_[j])) ending.emplace_back(beyond, j);
+    } else if (at(j).row != row_ && (state_[j] == State::high ? force_[j] > slack : force_[j] < -slack)) {
+      state_[j] = State::free;
+      changed = true;
+    }
   }
   keep_largest(ending, at_once);
-  for (const auto& [beyond, j] : ending) state_[j] = theta_[j] < band_[basic_[j]].low ? State::low : State::high;
+  for (const auto& [beyond, j] : ending) state_[j] = theta_[j] < low_[j] ? State::low : State::high;
   return changed || !ending.empty();
 }
 
@@ -281,51 +299,73 @@ bool Exchange::update_basic(const std::vector<std::size_t>& ended, const std::ve
 /// as many rows as the basic ones.
 bool Exchange::update_others() {
   bool changed = false;
-  const auto off = [&](std::size_t o) {
-    const Member& m = band_[others_[o].place];
-    const Row x = data_.row(m.row);
-    progress_.work(x.count + 8.0);
-    return product(x, point_) - m.y;
-  };
-  for (const auto& [o, theta] : entered_) {
-    const Member& m = band_[others_[o].place];
-    if (place_[o] == Place::in) {
-      if (theta >= m.low && theta <= m.high) continue;
-      end_[o] = theta < m.low ? m.low : m.high;
-      place_[o] = end_[o] == 0 ? Place::out : Place::end;
-    } else if (off(o) * (end_[o] == m.high ? 1 : -1) > slack) {
-      place_[o] = Place::in;
-    } else {
-      continue;
-    }
-    changed = true;
-  }
   std::vector<std::pair<double, std::size_t>> entering;
-  std::size_t within = 0;
-  for (std::size_t o = 0; o < others_.size(); ++o) {
-    within += place_[o] == Place::in;
-    if (place_[o] != Place::out) continue;
-    const Member& m = band_[others_[o].place];
-    const double distance = off(o);
-    if ((distance < -slack && m.high > 0) || (distance > slack && m.low < 0))
-      entering.emplace_back(std::fabs(distance), o);
+  std::size_t within = 0, at_end = 0;
+  for (std::size_t j = 0; j < f_; ++j) at_end += state_[j] != State::free;
+  for (std::size_t o = f_; o < m_; ++o) {
+    const double off = now_[o] - y_[o];
+    switch (state_[o]) {
+      case State::in:
+        if (theta_[o] >= low_[o] && theta_[o] <= high_[o]) break;
+        state_[o] = theta_[o] < low_[o] ? State::low : State::high;
+        if (end_of(o) == 0) state_[o] = State::out;
+        changed = true;
+        break;
+      case State::low:
+      case State::high:
+        if (!(off * (state_[o] == State::high ? 1 : -1) > slack)) break;
+        state_[o] = State::in;
+        changed = true;
+        break;
+      case State::out:
+        if ((off < -slack && high_[o] > 0) || (off > slack && low_[o] < 0)) entering.emplace_back(std::fabs(off), o);
+        break;
+      default:
+        break;
+    }
+    within += state_[o] == State::in;
   }
-  const auto at_end = static_cast<std::size_t>(
-      std::count_if(state_.begin(), state_.end(), [](State state) { return state != State::free; }));
   keep_largest(entering, 2 + (at_end > within ? at_end - within : 0));
-  for (const auto& [distance, o] : entering) place_[o] = Place::in;
+  for (const auto& [distance, o] : entering) state_[o] = State::in;
   return changed || !entering.empty();
+}
+
+/// With r = T x − Σ θ x before and after θ is moved to the ends: of all rows of the band r's products are known.
+Exchange::Look Exchange::look() {
+  const auto remains = [&](std::size_t j) {  // r's product with a row
+    return by_v_[j] - (j < f_ ? y_[j] - ridge_ * theta_[j] + force_[j] : now_[j]);
+  };
+  const double whole = k_ + beyond_;
+  double product = whole * square_, square = 0, cost = 0;
+  clipped_.clear();
+  for (std::size_t j = 0; j < m_; ++j) {
+    const double theta = theta_[j];
+    if (theta == 0) continue;
+    product -= theta * own_[j];
+    square -= theta * remains(j);
+    const double now = std::clamp(theta, low_[j], high_[j]);
+    cost += now * (by_v_[j] - y_[j]);
+    if (now != theta) clipped_.emplace_back(j, now - theta);
+  }
+  square += whole * product;
+  for (std::size_t a = 0; a < clipped_.size(); ++a) {
+    const auto& [j, delta] = clipped_[a];
+    const double* const products = products_.data() + j * m_;
+    double sum = products[j] * delta / 2;
+    for (std::size_t b = 0; b < a; ++b) sum += products[clipped_[b].first] * clipped_[b].second;
+    square += 2 * delta * (sum - remains(j));
+    product -= delta * own_[j];
+  }
+  progress_.work(static_cast<double>(m_ + clipped_.size() * clipped_.size() / 2));
+  return {product - beyond_ * square_, cost + (square - beyond_ * (2 * product - beyond_ * square_)) / 4};
 }
 
 const std::vector<std::pair<std::size_t, double>>& Exchange::moves() {
   moves_.clear();
-  const auto take = [&](std::size_t place, double theta) {
-    const Member& m = band_[place];
-    const double now = std::clamp(theta, m.low, m.high);
-    if (m.row != row_ && now != 0) moves_.emplace_back(place, now);
-  };
-  for (std::size_t j = 0; j < f_; ++j) take(basic_[j], theta_[j]);
-  for (const auto& [o, theta] : entered_) take(others_[o].place, theta);
+  for (std::size_t j = 0; j < m_; ++j) {
+    const double now = std::clamp(theta_[j], low_[j], high_[j]);
+    if (at(j).row != row_ && now != 0) moves_.emplace_back(order_[j], now);
+  }
   return moves_;
 }
 

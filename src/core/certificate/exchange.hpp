@@ -1,11 +1,13 @@
 // Which dual values the rows next to the kink of the hinge take when another row is left out. Without row i, whose share k x_i of
 // v is gone, they are about the solution of
-//   min over θ of ½‖v − k x_i + Σ θ_j x_j‖² − Σ θ_j y_j + (ε/2)‖θ‖²,   θ_j between what takes a_j to the ends of its domain,
-// over a band of rows. Independent rows between these ends (basic) have one inverse for all i, (G + ε)⁻¹ of their inner
-// products; of a row i that differs by the basic rows that come to an end and by the others that leave theirs, which bordered
-// systems of as few rows solve. Such sets are guessed and corrected many at a time (Hintermüller, Ito, Kunisch 2002); ε keeps a guess
-// from answering to every small change of them. Nothing here is proven: whatever θ comes out is, within its ends, a dual point, and
-// who asks computes its gap.
+//   min over θ of ½‖v − T x_i + Σ θ_j x_j‖² − Σ θ_j y_j + (ε/2)‖θ‖²,   θ_j between what takes a_j to the ends of its domain,
+// over a band of rows, for T = k. What is sought is not that, but the dual point whose ball has the best end (certificate/left_out.cpp):
+// about this with more than k. Independent rows between their ends (basic) have one inverse for all i, (G + ε)⁻¹ of their inner
+// products. By that, basic rows have a θ and others a score for every i, which differ by the basic rows that come to an
+// end and the others that leave theirs: each adds a column of as many numbers as the band has rows, as much of it as
+// bordered systems of as few rows say. Such sets are guessed and corrected many at a time (Hintermüller, Ito, Kunisch 2002); ε keeps
+// a guess from answering to every small change of them. Nothing here is proven: whatever θ comes out is, within its ends, a
+// dual point, and who asks computes its gap.
 #pragma once
 
 #include <utility>
@@ -29,54 +31,57 @@ class Exchange {
   /// About the bytes that it takes.
   static double workspace(double columns);
 
-  /// Row i of the data set, k as above.
-  void leave_out(std::int64_t i, double k);
+  /// Row i of the data set; k and T − k as above.
+  void leave_out(std::int64_t i, double k, double beyond);
   /// The next guess; false where it is the last one, which nothing here can better.
   bool improve();
   /// The guess, within the ends: places in the band, θ.
   const std::vector<std::pair<std::size_t, double>>& moves();
-  /// About v of the guess, before it was moved to the ends.
-  const std::vector<double>& about() const { return point_; }
+  /// About the ball of that dual point: by how much twice its centre's score is below that of v and w, taken to be
+  /// the same, and its radius².
+  struct Look {
+    double fall, square;
+  };
+  Look look();
 
   /// Rows of a band that are worth it.
   static std::size_t most_rows(std::size_t columns);
 
  private:
-  enum class State : char { free, low, high };        // of a basic row
-  enum class Place : char { out, in, end, ignored };  // of another: θ is 0, anything, or at an end
-  struct Other {
-    std::size_t place;
-    std::vector<double> share, rest;  // (G + ε)⁻¹ of its products with the basic rows; what these leave of it
-  };
-  void choose_basic();
-  void invert();
+  enum class State : char { free, low, high, out, in, ignored };  // of others: out is θ = 0, in is any
+  void choose_basic(const std::vector<double>& v);
+  bool build();
   double product(const Row& x, const std::vector<double>& v) const;
-  void combine(const Row& x, const std::vector<double>& matrix, std::size_t width, std::vector<double>& out) const;
-  void know(std::size_t other);
-  bool solve(std::vector<double>& matrix, std::vector<double>& right) const;
-  bool update_basic(const std::vector<std::size_t>& ended, const std::vector<double>& forces);
+  void combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out) const;
+  bool solve(std::size_t known);
+  bool update_basic();
   bool update_others();
+  const Member& at(std::size_t position) const { return band_[order_[position]]; }
+  double end_of(std::size_t position) const;
 
   const Dataset& data_;
   const Progress& progress_;
   double constant_, ridge_ = 0;
   std::vector<Member> band_;
-  const std::vector<double>& v_;
-  std::size_t n_, f_ = 0;
-  std::vector<std::size_t> basic_;  // places
-  std::vector<Other> others_;
-  std::vector<double> inverse_;             // f × f
-  std::vector<double> images_, by_column_;  // (G + ε)⁻¹ X, f × n; the same by columns
-  std::vector<double> projector_;           // 1 − Xᵀ (G + ε)⁻¹ X, n × n
-  std::vector<double> first_, first_v_;     // θ and v where no row is left out
+  // Positions: the basic rows, then the others.
+  std::size_t n_, f_ = 0, m_ = 0;
+  std::vector<std::size_t> order_;             // places in the band
+  std::vector<double> y_, low_, high_, by_v_;  // by_v: score by v
+  std::vector<double> products_;               // m × m, of the rows
+  std::vector<double> effects_;                // m × m: a column of θ and scores for each row
+  std::vector<double> columns_;                // n × m: values of the rows
+  std::vector<double> starts_;                 // n × m: what a value of the row left out adds to θ and scores
+  std::vector<double> first_;                  // θ and scores where no row is left out
   // Of the row at hand.
   std::int64_t row_ = -1;
-  std::vector<double> start_, start_v_, theta_, point_;
+  double k_ = 0, beyond_ = 0, square_ = 0;
+  std::vector<double> own_, start_, now_;  // products with the band; θ and scores
+  std::vector<double> theta_, force_;      // of others; of basic rows at an end
   std::vector<State> state_;
-  std::vector<Place> place_;
-  std::vector<double> end_;                              // θ of others at an end
-  std::vector<std::pair<std::size_t, double>> entered_;  // others whose θ is not 0
-  std::vector<std::pair<std::size_t, double>> moves_;
+  std::vector<std::size_t> border_;
+  std::vector<char> is_bordered_;
+  std::vector<double> factor_, pivots_, right_;
+  std::vector<std::pair<std::size_t, double>> moves_, clipped_;
 };
 
 }  // namespace margin

@@ -17,7 +17,7 @@ constexpr int most_guesses = 7;  // of an exchange
 /// the best end is wanted, not the smallest. Where no row comes to the kink or leaves it, those there replace all of x but
 /// a rest r, and the optimum's score is u − k‖r‖²: with a share of 0 the ball ends at about u − k(‖r‖² + ‖r‖‖x‖)/2, with one
 /// of 1 just there. Less brings fewer rows to the ends of their domains.
-constexpr double overshoot = 0.5;
+constexpr double overshoot = 0.25;
 
 }  // namespace
 
@@ -181,18 +181,14 @@ ScoreInterval LeftOut::in_exchanged(const At& r) {
 
 void LeftOut::exchange(const At& r, double wanted, ScoreInterval& found) {
   if (exchange_ == nullptr) make_exchange();
-  const double beyond = overshoot * r.k;
-  exchange_->leave_out(r.row, r.k + beyond);
+  exchange_->leave_out(r.row, r.k, overshoot * r.k);
   for (int guess = 1;; ++guess) {
     const bool last = !exchange_->improve() || guess == most_guesses;
-    const std::vector<double>& about = exchange_->about();
-    double square = 0;
-    for (std::size_t j = 0; j < v_.size(); ++j) square += (w_[j] - about[j]) * (w_[j] - about[j]);
-    // A look at the interval that the guess would give if it were within the ends.
-    const double score = product(r.x, about) + beyond * r.square;
-    square += beyond * (beyond * r.square - 2 * (r.u - score + beyond * r.square));
-    const double centre = (r.u + score) / 2, reach = std::sqrt(std::max(0.0, square)) / 2 * r.length;
-    if (!last && !(std::fabs(centre - wanted) > reach)) continue;
+    // A look at the interval that the guess would give; where all of it is wanted, the last guess gives it.
+    const Exchange::Look look = exchange_->look();
+    const bool open = std::fabs(r.u - look.fall / 2 - wanted) <= std::sqrt(std::max(0.0, look.square)) * r.length;
+    if (open && last) return;
+    if (!last && (open || std::isnan(wanted))) continue;
     const ScoreInterval own = in_exchanged(r);
     found.narrow(own.lower, own.upper);
     if (last || !found.open(wanted)) return;
