@@ -84,16 +84,33 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, c
     double* const row = sum.row(i);
     const double inverse = 1 / row[i];
     terms.assign(row + i, row + size_);
-    std::fill(row + i, row + size_, 0.0);
+    // With zeros before the diagonal, so that four rows below may be taken as if they began together.
+    std::fill(row + i / 4 * 4, row + size_, 0.0);
     row[i] = inverse;
-    for (std::size_t k = i + 1; k < size_; ++k)
-      if (terms[k - i] != 0) loops.axpy_d(-terms[k - i] * inverse, sum.row(k) + k, row + k, size_ - k);
+    std::size_t k = i + 1;
+    for (; k < size_ && k % 4 != 0; ++k) loops.axpy_d(-terms[k - i] * inverse, sum.row(k) + k, row + k, size_ - k);
+    for (; k + 4 <= size_; k += 4) {
+      const double* const from[] = {sum.row(k) + k, sum.row(k + 1) + k, sum.row(k + 2) + k, sum.row(k + 3) + k};
+      double factors[4];
+      for (std::size_t r = 0; r < 4; ++r) factors[r] = -terms[k + r - i] * inverse;
+      loops.axpys_d(factors, from, nullptr, row + k, size_ - k);
+    }
+    for (; k < size_; ++k) loops.axpy_d(-terms[k - i] * inverse, sum.row(k) + k, row + k, size_ - k);
     progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
   }
   values_.assign(size_ * size_, 0.0);
   for (std::size_t i = 0; i < size_; ++i) {
-    for (std::size_t j = i; j < size_; ++j)
-      values_[i * size_ + j] = values_[j * size_ + i] = loops.dot_dd(sum.row(i) + j, sum.row(j) + j, size_ - j);
+    const auto set = [&](std::size_t j, double value) { values_[i * size_ + j] = values_[j * size_ + i] = value; };
+    std::size_t j = i;
+    for (; j < size_ && (j % 4 != 0 || j + 4 > size_); ++j)
+      set(j, loops.dot_dd(sum.row(i) + j, sum.row(j) + j, size_ - j));
+    for (; j + 4 <= size_; j += 4) {
+      const double* const from[] = {sum.row(j) + j, sum.row(j + 1) + j, sum.row(j + 2) + j, sum.row(j + 3) + j};
+      double products[4];
+      loops.dots_dd(from, nullptr, sum.row(i) + j, size_ - j, products);
+      for (std::size_t r = 0; r < 4; ++r) set(j + r, products[r]);
+    }
+    for (; j < size_; ++j) set(j, loops.dot_dd(sum.row(i) + j, sum.row(j) + j, size_ - j));
     progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
   }
   const auto n = static_cast<double>(size_);

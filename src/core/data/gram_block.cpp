@@ -28,12 +28,15 @@ void GramBlock::add(const Row& x, double weight, double factor, SymmetricMatrix&
   const auto count = static_cast<std::size_t>(x.count);
   if (x.indices != nullptr && dense_advantage * static_cast<double>(count) * static_cast<double>(count) <
                                   static_cast<double>(panels_ * width) * static_cast<double>(panels_ * width)) {
-    for (std::size_t k = 0; k < count; ++k) {
-      const double s = factor * weight * x.value(static_cast<std::int32_t>(k));
-      double* to = sum.row(static_cast<std::size_t>(x.indices[k]));
-      for (std::size_t l = k; l < count; ++l) to[x.indices[l]] += s * x.value(static_cast<std::int32_t>(l));
-      if (constant != 0) to[d] += s * constant;
-    }
+    const auto multiply = [&](const auto* values) {
+      for (std::size_t k = 0; k < count; ++k) {
+        const double s = factor * weight * values[k];
+        double* to = sum.row(static_cast<std::size_t>(x.indices[k]));
+        for (std::size_t l = k; l < count; ++l) to[x.indices[l]] += s * values[l];
+        if (constant != 0) to[d] += s * constant;
+      }
+    };
+    x.wide ? multiply(x.doubles()) : multiply(x.floats());
     if (constant != 0) sum.row(d)[d] += factor * weight * constant * constant;
     progress.work(2 * static_cast<double>(count) * static_cast<double>(count) + 8);
     return;

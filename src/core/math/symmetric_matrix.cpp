@@ -44,6 +44,7 @@ bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefin
   constexpr std::size_t block = 4 * width;
   const std::size_t n = matrix.size(), stride = matrix.stride();
   const double negligible = semidefinite ? 1e-14 : 1e-15;
+  const SimdLoops& loops = simd();
   std::vector<double> packed(block * stride);
   std::vector<double> diagonal(n);
   for (std::size_t j = 0; j < n; ++j) diagonal[j] = matrix.row(j)[j];
@@ -51,7 +52,14 @@ bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefin
     const std::size_t end = std::min(n, begin + block);
     for (std::size_t j = begin; j < end; ++j) {
       double* row = matrix.row(j);
-      for (std::size_t i = begin; i < j; ++i) simd().axpy_d(-matrix.row(i)[j], matrix.row(i) + j, row + j, n - j);
+      std::size_t i = begin;
+      for (; i + 4 <= j; i += 4) {
+        const double* const from[] = {matrix.row(i) + j, matrix.row(i + 1) + j, matrix.row(i + 2) + j,
+                                      matrix.row(i + 3) + j};
+        const double factors[] = {-*from[0], -*from[1], -*from[2], -*from[3]};
+        loops.axpys_d(factors, from, nullptr, row + j, n - j);
+      }
+      for (; i < j; ++i) loops.axpy_d(-matrix.row(i)[j], matrix.row(i) + j, row + j, n - j);
       // What is left of a pivot below this share of the diagonal is rounding.
       if (!(row[j] > negligible * diagonal[j]) || !std::isfinite(row[j])) {
         if (!semidefinite) return false;
@@ -68,7 +76,7 @@ bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefin
       for (std::size_t i = begin; i < end; ++i)
         std::copy_n(matrix.row(i) + end + p * width, width, packed.data() + (p * block + i - begin) * width);
     for (std::size_t p = 0; p < panels; ++p) {
-      simd().rank_update_d(packed.data(), end - begin, block * width, p, panels, -1.0, matrix.row(end) + end, stride);
+      loops.rank_update_d(packed.data(), end - begin, block * width, p, panels, -1.0, matrix.row(end) + end, stride);
       progress.work(static_cast<double>((end - begin) * (panels - p) * width * width) / 16);
     }
   }
@@ -77,18 +85,19 @@ bool factorise(SymmetricMatrix& matrix, const Progress& progress, bool semidefin
 
 void solve_factored(const SymmetricMatrix& factor, double* b, const Progress* progress) {
   const std::size_t n = factor.size();
+  const SimdLoops& loops = simd();
   auto work = [&](std::size_t j) {
     if (progress != nullptr) progress->work(static_cast<double>(n - j) / 2);
   };
   for (std::size_t j = 0; j < n; ++j) {
     const double* row = factor.row(j);
     b[j] /= row[j];
-    simd().axpy_d(-b[j], row + j + 1, b + j + 1, n - j - 1);
+    loops.axpy_d(-b[j], row + j + 1, b + j + 1, n - j - 1);
     work(j);
   }
   for (std::size_t j = n; j-- > 0;) {
     const double* row = factor.row(j);
-    b[j] = (b[j] - simd().dot_dd(row + j + 1, b + j + 1, n - j - 1)) / row[j];
+    b[j] = (b[j] - loops.dot_dd(row + j + 1, b + j + 1, n - j - 1)) / row[j];
     work(j);
   }
 }

@@ -22,14 +22,17 @@ constexpr double short_way = 0.125;
 /// The row without its zeros, where that is most of them.
 Row without_zeros(const Row& x, std::vector<std::int32_t>& columns, std::vector<double>& values) {
   if (x.indices != nullptr) return x;
-  columns.clear();
-  values.clear();
-  for (std::int32_t k = 0; k < x.count; ++k) {
-    if (x.value(k) == 0) continue;
-    columns.push_back(k);
-    values.push_back(x.value(k));
-  }
-  const auto count = static_cast<std::int32_t>(columns.size());
+  columns.resize(static_cast<std::size_t>(x.count));
+  values.resize(columns.size());
+  std::int32_t count = 0;
+  const auto collect = [&](const auto* from) {
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      columns[static_cast<std::size_t>(count)] = k;
+      values[static_cast<std::size_t>(count)] = from[k];
+      count += from[k] != 0 ? 1 : 0;
+    }
+  };
+  x.wide ? collect(x.doubles()) : collect(x.floats());
   return 2 * count < x.count ? sparse_row(columns.data(), values.data(), count, x.count) : static_cast<const Row&>(x);
 }
 
@@ -114,6 +117,53 @@ double ModelUpdate::likely_dual(std::size_t o, double u, double y) const {
   return (loss_->value(u - h, y) - loss_->value(u + h, y)) / (2 * h);
 }
 
+/// ≥ how far φ is above its line of slope −a through u, h away to either side.
+double ModelUpdate::above(const Gone& row, double h) const {
+  const auto [u, y, a, c, reach, error, bend] = row;
+  // φ'' grows by e^(κh) at most.
+  const double kappa = loss_->self_concordance();
+  if (kappa * (h + error) < short_way)
+    return bend * h / 2 * h * (1 + kappa * (h + 4 * error)) * (1 + 64 * epsilon) +
+           h * (2 * error * bend + 16 * epsilon * std::fabs(a));
+  const double value = loss_->value(u, y), up = loss_->value(u + h, y), down = loss_->value(u - h, y);
+  const double rounding = 2 * error * loss_->steepest(u, y, h + error) +
+                          16 * epsilon * (up + down + value + h * std::fabs(a) + std::fabs(u * a) + std::fabs(y * a));
+  return std::max({0.0, up - value + h * a, down - value - h * a}) + rounding;
+}
+
+double ModelUpdate::excess(const Output& sums, std::size_t k) const {
+  double sum = sums.excess[k];
+  for (const Gone& row : sums.waiting) sum += row.c * above(row, row.reach / guess(k));
+  return sum;
+}
+
+/// The least over μ of μF + Σ c max over a of (abs(a − a₀) r − μψ(a)), `all` being F: a convex function of μ, so that a walk from
+/// a good guess ends at its best.
+double ModelUpdate::least_unknown(const Output& sums, double all, double many) const {
+  if (!(sums.gone > 0)) return 0;
+  const auto at = [&](std::size_t k) { return guess(k) * (all + excess(sums, k) * (1 + many)); };
+  double bent = 0;  // of μF + bent/(2μ), where φ curves evenly
+  for (const Gone& row : sums.waiting) bent += row.c * row.bend * row.reach * row.reach;
+  std::size_t k = guesses / 2;
+  for (; bent > 0 && k > 0 && 2 * all * guess(k) * guess(k) > bent; --k) {
+  }
+  for (; bent > 0 && k + 1 < guesses && 2 * all * guess(k) * guess(k) < bent; ++k) {
+  }
+  double least = at(k);
+  const std::size_t from = k;
+  while (k + 1 < guesses) {
+    const double next = at(k + 1);
+    if (!(next <= least)) break;
+    least = next, ++k;
+  }
+  for (k = from; k > 0; --k) {
+    const double next = at(k - 1);
+    if (!(next < least)) break;
+    least = next;
+  }
+  return least;
+}
+
 void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, double y, double c, bool removed) {
   const double norm = margin::norm(x), reach = std::hypot(norm, objective_.constant_feature()) * (1 + 8 * epsilon);
   const double b = model_.intercept(static_cast<Eigen::Index>(o)) - model_.target_center.value_or(0);
@@ -130,21 +180,10 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
   sums.mass += c * std::fabs(a) * reach;
   if (removed) {
     sums.gone += c;
-    // φ'' grows by e^(κh) at most.
-    const double kappa = loss_->self_concordance(), bend = kappa < infinity ? loss_->second_derivative(u, y) : 0.0;
-    for (std::size_t k = 0; k < guesses; ++k) {
-      const double h = reach / guess(k);
-      if (kappa * (h + error) < short_way) {
-        const double above = bend * h / 2 * h * (1 + kappa * (h + 4 * error)) * (1 + 64 * epsilon);
-        sums.excess[k] += c * (above + h * (2 * error * bend + 16 * epsilon * std::fabs(a)));
-        continue;
-      }
-      const double up = loss_->value(u + h, y), down = loss_->value(u - h, y);
-      const double above = std::max({0.0, up - value + h * a, down - value - h * a});
-      const double rounding =
-          2 * error * loss_->steepest(u, y, h + error) +
-          16 * epsilon * (up + down + value + h * std::fabs(a) + std::fabs(u * a) + std::fabs(y * a));
-      sums.excess[k] += c * (above + rounding);
+    sums.waiting.push_back({u, y, a, c, reach, error, loss_->smooth() ? loss_->second_derivative(u, y) : 0.0});
+    if (sums.waiting.size() == most_waiting) {
+      for (std::size_t k = 0; k < guesses; ++k) sums.excess[k] = excess(sums, k);
+      sums.waiting.clear();
     }
   } else {
     const double conjugate = loss_->conjugate(a, y);
@@ -163,7 +202,7 @@ std::vector<double> ModelUpdate::state() const {
   std::vector<double> s = {static_cast<double>(came_), static_cast<double>(went_), weight_.rounded(), weight_.lost()};
   for (const Output& o : outputs_) {
     s.insert(s.end(), {o.loss, o.loss_size, o.loss_error, o.slack, o.mass, o.gone});
-    s.insert(s.end(), o.excess.begin(), o.excess.end());
+    for (std::size_t k = 0; k < guesses; ++k) s.push_back(excess(o, k));
   }
   for (const ExactSum& sum : change_) s.insert(s.end(), {sum.rounded(), sum.lost()});
   for (const CurvatureChange& change : curved_) {
@@ -231,9 +270,7 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
     const auto at = static_cast<Eigen::Index>(o);
     const Output& sums = outputs_[o];
     const double F = W * before.slack[o] * (1 + 8 * epsilon);
-    double unknown = sums.gone > 0 ? infinity : 0.0;
-    for (std::size_t g = 0; g < guesses && sums.gone > 0; ++g)
-      unknown = std::min(unknown, guess(g) * (F + sums.excess[g] * (1 + many)));
+    const double unknown = least_unknown(sums, F, many);
     const double b = model_.intercept(at) - model_.target_center.value_or(0);
     double moved = 0;
     const ExactSum* const change = change_.data() + o * (d + 1);

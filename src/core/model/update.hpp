@@ -47,17 +47,26 @@ class ModelUpdate {
 
  private:
   static constexpr std::size_t guesses = 33;  // of μ
+  static constexpr std::size_t most_waiting = 4096;
   static constexpr std::size_t head = 4, per_output = 6 + guesses;
+  /// A row that went: its score, target, dual weight, weight, ‖(x, B)‖, the score's rounding and φ'' there.
+  struct Gone {
+    double u, y, a, c, reach, error, bend;
+  };
   struct Output {
     double loss = 0, loss_size = 0, loss_error = 0;                  // Σ ± c φ(u), Σ c φ(u), ≥ its rounding
     double slack = 0;                                                // ≥ Σ c ψ(a) of the rows that came
     double mass = 0;                                                 // Σ c abs(a) r
     double gone = 0;                                                 // Σ c of the rows that went
-    std::vector<double> excess = std::vector<double>(guesses, 0.0);  // Σ c (φ above its tangent) of these, by μ
+    std::vector<double> excess = std::vector<double>(guesses, 0.0);  // Σ c (φ above its tangent) of these, by μ,
+    std::vector<Gone> waiting;                                       // but of those that are not in it yet
   };
 
   void add(const Row& x, std::int32_t label, double target, double weight, bool removed);
   double likely_dual(std::size_t output, double u, double y) const;
+  double above(const Gone& row, double h) const;
+  double excess(const Output& sums, std::size_t guess) const;
+  double least_unknown(const Output& sums, double all, double many) const;
   void take(Output& sums, std::size_t output, const Row& x, double u, double y, double c, bool removed);
   void bend(Certificate& now, DualPoint& point, double slack, const Progress& progress) const;
 

@@ -1,5 +1,7 @@
 #include "pg/values/composite.hpp"
 
+#include "core/simd/loops.hpp"
+
 namespace margin::pg {
 
 namespace {
@@ -12,13 +14,15 @@ constexpr std::size_t largest_value = MaxAllocSize - 65536;
               "Leave out dual_weights and history, or train on fewer features or classes.");
 }
 
+/// `values` null: not filled yet.
 Datum fixed_array(Oid element, const void* values, int dimensions, std::size_t rows, std::size_t columns) {
   const std::size_t n = dimensions == 1 ? rows : rows * columns;
   if (rows > std::size_t{INT_MAX} || columns > std::size_t{INT_MAX} || n > largest_value / 8) too_large();
   return backend([=] {
     if (n == 0) return PointerGetDatum(construct_empty_array(element));
     const std::size_t size = ARR_OVERHEAD_NONULLS(dimensions) + n * 8;
-    auto* array = static_cast<ArrayType*>(palloc0(size));
+    auto* array = static_cast<ArrayType*>(palloc(size));
+    std::memset(array, 0, ARR_OVERHEAD_NONULLS(dimensions));
     SET_VARSIZE(array, size);
     array->ndim = dimensions;
     array->dataoffset = 0;
@@ -29,7 +33,7 @@ Datum fixed_array(Oid element, const void* values, int dimensions, std::size_t r
       ARR_DIMS(array)[1] = static_cast<int>(columns);
       ARR_LBOUND(array)[1] = 1;
     }
-    std::memcpy(ARR_DATA_PTR(array), values, n * 8);
+    if (values != nullptr) std::memcpy(ARR_DATA_PTR(array), values, n * 8);
     return PointerGetDatum(array);
   });
 }
@@ -61,6 +65,12 @@ Datum float8_array(const double* values, std::size_t n) { return fixed_array(FLO
 
 Datum float8_matrix(const double* values, std::size_t rows, std::size_t columns) {
   return fixed_array(FLOAT8OID, values, 2, rows, columns);
+}
+
+Datum float8_matrix(std::size_t rows, std::size_t columns, double** to) {
+  const Datum array = fixed_array(FLOAT8OID, nullptr, 2, rows, columns);
+  *to = reinterpret_cast<double*>(ARR_DATA_PTR(reinterpret_cast<ArrayType*>(DatumGetPointer(array))));
+  return array;
 }
 
 Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t columns) {
@@ -281,6 +291,7 @@ std::optional<Matrix> CompositeReader::numbers(const char* name, bool infinite) 
   out.columns = ARR_NDIM(array) == 2 ? static_cast<std::size_t>(ARR_DIMS(array)[1]) : 0;
   const auto* at = reinterpret_cast<const double*>(ARR_DATA_PTR(array));
   out.values.assign(at, at + out.rows * (ARR_NDIM(array) == 2 ? out.columns : 1));
+  if (simd().finite_d(out.values.data(), out.values.size())) return out;
   for (const double v : out.values)
     if (infinite ? std::isnan(v) : !std::isfinite(v))
       refuse(name, infinite ? "contains NaN" : "contains a number that is not finite");

@@ -12,6 +12,8 @@ std::string number_text(double value);
 /// Throws Error(limit_exceeded) for more than PostgreSQL can hold in one value.
 Datum float8_array(const double* values, std::size_t n);
 Datum float8_matrix(const double* values, std::size_t rows, std::size_t columns);
+/// One whose numbers are written to `to`, row after row.
+Datum float8_matrix(std::size_t rows, std::size_t columns, double** to);
 /// `columns`: 0 for one dimension.
 Datum float8_array(const std::vector<std::optional<double>>& values, std::size_t columns = 0);
 Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t columns);

@@ -62,18 +62,20 @@ Datum ball_datum(const DualPoint& point) {
 
 /// One row per output: W, N, and what the matrices and the gradient may be off by; then the gradient and the four matrices.
 Datum curvature_datum(const std::vector<CurvedPoint>& outputs) {
-  std::vector<double> table;
-  for (const CurvedPoint& p : outputs) {
-    table.insert(table.end(), {p.total_weight, p.reach, p.matrix_error, p.gradient_error});
-    for (const auto* part : {&p.gradient, &p.metric, &p.middle, &p.spread, &p.bent})
-      table.insert(table.end(), part->begin(), part->end());
-  }
-  if (8.0 * static_cast<double>(table.size()) > static_cast<double>(MaxAllocSize))
+  const std::size_t n = outputs.front().size(), columns = 4 + n + 4 * outputs.front().metric.size();
+  if (8.0 * static_cast<double>(columns) * static_cast<double>(outputs.size()) > static_cast<double>(MaxAllocSize))
     throw Error(ErrorKind::limit_exceeded,
                 "the curvature of " + std::to_string(outputs.size()) +
                     " outputs would be larger than the 1 GB that one value can hold",
                 "Fewer features make it smaller.");
-  return float8_matrix(table.data(), outputs.size(), table.size() / outputs.size());
+  double* to = nullptr;
+  const Datum table = float8_matrix(outputs.size(), columns, &to);
+  for (const CurvedPoint& p : outputs) {
+    for (const double number : {p.total_weight, p.reach, p.matrix_error, p.gradient_error}) *to++ = number;
+    for (const auto* part : {&p.gradient, &p.metric, &p.middle, &p.spread, &p.bent})
+      to = std::copy(part->begin(), part->end(), to);
+  }
+  return table;
 }
 
 }  // namespace
