@@ -13,6 +13,7 @@ namespace {
 
 constexpr double most_columns = 512;                                                   // of a Newton step
 constexpr double most_matrix_values = 1 << 23;                                         // of all of them
+constexpr double thin = 0.25;                                                          // of a row's values are not 0
 constexpr std::size_t most_kept_rows = 4096, most_kept_values = std::size_t{1} << 18;  // of all outputs
 
 /// Of losses that h can be read off at the ends of an interval: φ'' rises, falls, or does the one and then the other.
@@ -101,11 +102,13 @@ double Audit::bytes() const {
   return bytes;
 }
 
-void Audit::add(const CheckedRow& row) {
+void Audit::add(const CheckedRow& given) {
+  CheckedRow row = given;
+  row.x = nonzeros_.of(given.x, thin);
   primal_.add(row);
   const double c = row.loss_weight;
   if (!(c > 0)) return;
-  const double norm = margin::norm(row.x);
+  const double norm = primal_.norm();
   const std::vector<double>& scores = primal_.scores();
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const double y =

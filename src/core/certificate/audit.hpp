@@ -24,6 +24,7 @@
 #include "core/certificate/kink_rows.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/data/gram_block.hpp"
+#include "core/data/nonzeros.hpp"
 
 namespace margin {
 
@@ -117,6 +118,7 @@ class Audit {
   RiskCheck primal_;
   std::vector<double> widths_;  // γ, the first the smallest; 0: the loss itself
   std::vector<double> numbers_, coefficients_, norms_, duals_;
+  NonZeros nonzeros_;
   std::vector<double> largest_;  // of each column |x_j|, where there are curves
   mutable std::vector<Output> outputs_;
 };

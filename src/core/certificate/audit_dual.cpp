@@ -86,7 +86,7 @@ double AuditedOutput::dual_of(const Sums& s, double lambda) const {
 }
 
 /// Both signs of every smoothing weighed by `shares`, which are of 1 or less in sum for each sign.
-AuditedOutput::Sums AuditedOutput::mixed(const Eigen::VectorXd& shares) const {
+AuditedOutput::Sums AuditedOutput::mixed(const PerSide& shares) const {
   Sums out;
   out.rows = Eigen::VectorXd::Zero(audit_.objective_.dimensions);
   for (std::size_t s = 0; s < vectors_.size(); ++s) {
@@ -110,7 +110,7 @@ AuditedOutput::Sums AuditedOutput::mixed(const Eigen::VectorXd& shares) const {
 
 /// max over shares β of <values, β> − βᵀ products β/(2λ), by exchanges between two of: one smoothing for each sign, one
 /// sign alone, none. With a free intercept pairs alone, scaled to balance; they need not have all of the best shares.
-Eigen::VectorXd AuditedOutput::mixture(double lambda, double tolerance, int steps) const {
+AuditedOutput::PerSide AuditedOutput::mixture(double lambda, double tolerance, int steps) const {
   struct Atom {
     Eigen::Index plus, minus;  // −1: none
     double of_plus, of_minus;
@@ -126,18 +126,18 @@ Eigen::VectorXd AuditedOutput::mixture(double lambda, double tolerance, int step
     }
   for (Eigen::Index s = 0; s < n && !audit_.objective_.free_intercept; ++s)
     atoms.push_back(s % 2 == 0 ? Atom{s, -1, 1, 0} : Atom{-1, s, 0, 1});
-  const auto along = [&](const Atom& a, const Eigen::VectorXd& v) {
+  const auto along = [&](const Atom& a, const PerSide& v) {
     return (a.plus >= 0 ? a.of_plus * v[a.plus] : 0.0) + (a.minus >= 0 ? a.of_minus * v[a.minus] : 0.0);
   };
-  const auto add = [](const Atom& a, double share, Eigen::VectorXd& to) {
+  const auto add = [](const Atom& a, double share, PerSide& to) {
     if (a.plus >= 0) to[a.plus] += share * a.of_plus;
     if (a.minus >= 0) to[a.minus] += share * a.of_minus;
   };
   std::vector<double> weight(atoms.size(), 0.0);
   weight[0] = 1;
-  Eigen::VectorXd shares = Eigen::VectorXd::Zero(n);
+  PerSide shares = PerSide::Zero(n);
   for (int step = 0; step < steps; ++step) {
-    const Eigen::VectorXd slope = values_ - products_ * shares / lambda;
+    const PerSide slope = values_ - products_ * shares / lambda;
     std::size_t to = 0, from = 0;
     double most = -infinity, least = infinity;
     for (std::size_t a = 0; a < atoms.size(); ++a) {
@@ -146,7 +146,7 @@ Eigen::VectorXd AuditedOutput::mixture(double lambda, double tolerance, int step
       if (weight[a] > 0 && s < least) least = s, from = a;
     }
     if (!(most - least > tolerance * (std::fabs(most) + std::fabs(least)))) break;
-    Eigen::VectorXd direction = Eigen::VectorXd::Zero(n);
+    PerSide direction = PerSide::Zero(n);
     add(atoms[to], 1, direction);
     add(atoms[from], -1, direction);
     const double bend = direction.dot(products_ * direction) / lambda;
@@ -161,12 +161,12 @@ Eigen::VectorXd AuditedOutput::mixture(double lambda, double tolerance, int step
 }
 
 double AuditedOutput::quick_dual(double lambda) const {
-  const Eigen::VectorXd shares = mixture(lambda, 1e-4, 50);
+  const PerSide shares = mixture(lambda, 1e-4, 50);
   return std::max(0.0, values_.dot(shares) - shares.dot(products_ * shares) / (2 * lambda));
 }
 
 double AuditedOutput::balanced_lambda() const {
-  const Eigen::VectorXd all = Eigen::VectorXd::Unit(values_.size(), 0) + Eigen::VectorXd::Unit(values_.size(), 1);
+  const PerSide all = PerSide::Unit(values_.size(), 0) + PerSide::Unit(values_.size(), 1);
   return std::sqrt(all.dot(products_ * all) / (2 * penalty_));
 }
 
@@ -196,7 +196,7 @@ double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) 
       minus = std::min(1.0, masses_[at] / masses_[at + 1]);
     }
     const auto scaled = [&](double share) {
-      Eigen::VectorXd shares = Eigen::VectorXd::Zero(values_.size());
+      PerSide shares = PerSide::Zero(values_.size());
       shares[at] = share * plus * (1 - 1e-13);
       shares[at + 1] = share * minus * (1 - 1e-13);
       progress.work(4.0 * p.dimensions + 64);
@@ -219,7 +219,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   const std::int32_t d = p.dimensions;
   const bool constant = n > static_cast<std::size_t>(d);
   if (curve.rows == 0) return 0;
-  Eigen::VectorXd both = Eigen::VectorXd::Zero(values_.size());
+  PerSide both = PerSide::Zero(values_.size());
   both[0] = both[1] = 1;
   Sums sums = mixed(both);
 
@@ -233,15 +233,14 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     v[d] = constant_ * sums.coefficient / total_;
     ridge[d] = p.free_intercept ? 0.0 : lambda;
   }
+  const SimdLoops& loops = simd();
   const auto times = [&](const Eigen::VectorXd& x) {
     Eigen::VectorXd out = Eigen::VectorXd::Zero(x.size());
     for (Eigen::Index j = 0; j < x.size(); ++j) {
       const double* const row = curve.hessian.row(static_cast<std::size_t>(j));
-      out[j] += row[j] * x[j];
-      for (Eigen::Index i = j + 1; i < x.size(); ++i) {
-        out[j] += row[i] * x[i];
-        out[i] += row[i] * x[j];
-      }
+      const auto left = static_cast<std::size_t>(x.size() - j);
+      out[j] += loops.dot_dd(row + j, x.data() + j, left);
+      loops.axpy_d(x[j], row + j + 1, out.data() + j + 1, left - 1);
     }
     return out;
   };

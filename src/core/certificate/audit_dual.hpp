@@ -9,6 +9,10 @@ namespace margin {
 
 class AuditedOutput {
  public:
+  static constexpr int most_sides = 10;
+  /// A number for each side of each smoothing.
+  using PerSide = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, most_sides, 1>;
+
   /// `audit` is kept by reference.
   AuditedOutput(const Audit& audit, std::size_t output);
 
@@ -31,9 +35,9 @@ class AuditedOutput {
     Eigen::VectorXd rows;
     double conjugate = 0, size = 0, mass = 0, unseen = 0, coefficient = 0, absolute = 0, depth = 0;
   };
-  Eigen::VectorXd mixture(double lambda, double tolerance, int steps) const;
+  PerSide mixture(double lambda, double tolerance, int steps) const;
   double dual_of(const Sums& sums, double lambda) const;
-  Sums mixed(const Eigen::VectorXd& shares) const;
+  Sums mixed(const PerSide& shares) const;
   double dual_of_step(const DualCurve& curve, double lambda, const Progress& progress) const;
   RiskCheck check(double lambda, bool with_dual, std::vector<double>& numbers) const;
 
@@ -44,8 +48,9 @@ class AuditedOutput {
   double mean_loss_ = 0, penalty_ = 0;
   std::vector<double> numbers_;           // of this output, as RiskCheck::state() has them
   std::vector<Eigen::VectorXd> vectors_;  // Σ c a x of every side
-  Eigen::MatrixXd products_;              // of them, over W², with the penalty factors and the intercept
-  Eigen::VectorXd values_, masses_;       // Σ c (−φ*)/W, |Σ c a|/W
+  /// Of them, over W², with the penalty factors and the intercept.
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, most_sides, most_sides> products_;
+  PerSide values_, masses_;  // Σ c (−φ*)/W, |Σ c a|/W
 };
 
 }  // namespace margin

@@ -137,7 +137,7 @@ double AuditedOutput::dual_of_kinks(double lambda, double visits, const Progress
   const Objective& p = audit_.objective_;
   const KinkRows& kept = sums_.kept;
   if (kept.rows().empty()) return 0;
-  Eigen::VectorXd shares = Eigen::VectorXd::Zero(values_.size());
+  PerSide shares = PerSide::Zero(values_.size());
   shares[0] = shares[1] = 1;
   Sums sums = mixed(shares);
   const std::size_t used = std::min(kept.rows().size(), static_cast<std::size_t>(visits / 4));

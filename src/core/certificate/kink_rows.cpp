@@ -10,8 +10,9 @@ namespace {
 
 /// By distance, and for equal ones in an order that is not that of the rows either.
 bool before(const KinkRows::Kept& a, const KinkRows::Kept& b) {
-  return std::tie(a.away, a.norm, a.weight, a.outcome, a.dual, a.count) <
-         std::tie(b.away, b.norm, b.weight, b.outcome, b.dual, b.count);
+  if (a.away != b.away) return a.away < b.away;
+  return std::tie(a.norm, a.weight, a.outcome, a.dual, a.count) <
+         std::tie(b.norm, b.weight, b.outcome, b.dual, b.count);
 }
 
 }  // namespace
@@ -21,11 +22,12 @@ void KinkRows::add(const Row& x, const Kept& row) {
   rows_.push_back(row);
   Kept& own = rows_.back();
   own.begin = values_.size();
-  for (std::int32_t k = 0; k < x.count; ++k) {
-    const double value = x.value(k);
+  const Row thin = nonzeros_.of(x, 1);
+  for (std::int32_t k = 0; k < thin.count; ++k) {
+    const double value = thin.value(k);
     if (value == 0) continue;
     values_.push_back(value);
-    indices_.push_back(x.indices != nullptr ? x.indices[k] : k);
+    indices_.push_back(thin.indices[k]);
   }
   own.count = static_cast<std::int32_t>(values_.size() - own.begin);
   trimmed_ = false;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.hpp"
-#include "core/data/row.hpp"
+#include "core/data/nonzeros.hpp"
 
 namespace margin {
 
@@ -46,6 +46,7 @@ class KinkRows {
   void trim() const;
 
   std::size_t most_rows_, most_values_;
+  NonZeros nonzeros_;
   mutable Kept limit_{1e300, 0, 0, 0, 0, 0, 0};  ///< the nearest of those that did not fit
   mutable bool trimmed_ = true;
   mutable std::vector<Kept> rows_;

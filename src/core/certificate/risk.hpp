@@ -66,6 +66,8 @@ class RiskCheck final : public Check {
   void use_slopes() { slopes_ = true; }
   /// Of the row that was measured last: <x, w> + b per output.
   const std::vector<double>& scores() const { return scores_; }
+  /// Its norm, of one that was added by itself.
+  double norm() const { return numbers_[2]; }
 
   std::int64_t rows() const { return rows_; }
   std::int64_t errors() const { return errors_; }  ///< rows of another class than predicted (0 for a regression)

@@ -19,23 +19,6 @@ double guess(std::size_t k) { return std::ldexp(1.0, 2 * static_cast<int>(k) - 1
 /// Ways, times κ of the loss, over which its curvature bounds it closely enough.
 constexpr double short_way = 0.125;
 
-/// The row without its zeros, where that is most of them.
-Row without_zeros(const Row& x, std::vector<std::int32_t>& columns, std::vector<double>& values) {
-  if (x.indices != nullptr) return x;
-  columns.resize(static_cast<std::size_t>(x.count));
-  values.resize(columns.size());
-  std::int32_t count = 0;
-  const auto collect = [&](const auto* from) {
-    for (std::int32_t k = 0; k < x.count; ++k) {
-      columns[static_cast<std::size_t>(count)] = k;
-      values[static_cast<std::size_t>(count)] = from[k];
-      count += from[k] != 0 ? 1 : 0;
-    }
-  };
-  x.wide ? collect(x.doubles()) : collect(x.floats());
-  return 2 * count < x.count ? sparse_row(columns.data(), values.data(), count, x.count) : static_cast<const Row&>(x);
-}
-
 }  // namespace
 
 void require_updatable(const Model& model, const Options& options, const char* const name) {
@@ -91,7 +74,7 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
   if (!columns_.all())
     throw Error(ErrorKind::invalid_value, "a row has a feature that no row of the training had",
                 "The weight of a new feature is unknown: train again with these rows.");
-  const Row own = without_zeros(placed, own_columns_, own_values_);
+  const Row own = own_values_.of(placed, 0.5);
   double c = weight;
   if (!model_.regression()) {
     const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/certificate/ellipsoid.hpp"
+#include "core/data/nonzeros.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/model/model_ball.hpp"
@@ -75,8 +76,7 @@ class ModelUpdate {
   const Objective objective_;
   std::shared_ptr<const Loss> loss_;
   OwnColumns columns_;
-  std::vector<std::int32_t> own_columns_;  // of the row at hand
-  std::vector<double> own_values_;
+  NonZeros own_values_;  // of the row at hand
   std::vector<double> norms_;  // of each output's weights
   std::int64_t came_ = 0, went_ = 0;
   ExactSum weight_;  // what W grew by

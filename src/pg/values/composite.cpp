@@ -14,7 +14,6 @@ constexpr std::size_t largest_value = MaxAllocSize - 65536;
               "Leave out dual_weights and history, or train on fewer features or classes.");
 }
 
-/// `values` null: not filled yet.
 Datum fixed_array(Oid element, const void* values, int dimensions, std::size_t rows, std::size_t columns) {
   const std::size_t n = dimensions == 1 ? rows : rows * columns;
   if (rows > std::size_t{INT_MAX} || columns > std::size_t{INT_MAX} || n > largest_value / 8) too_large();
