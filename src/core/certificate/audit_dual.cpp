@@ -137,7 +137,7 @@ AuditedOutput::PerSide AuditedOutput::mixture(double lambda, double tolerance, i
   weight[0] = 1;
   PerSide shares = PerSide::Zero(n);
   for (int step = 0; step < steps; ++step) {
-    const PerSide slope = values_ - products_ * shares / lambda;
+    const PerSide slope = values_ - products_.lazyProduct(shares) / lambda;
     std::size_t to = 0, from = 0;
     double most = -infinity, least = infinity;
     for (std::size_t a = 0; a < atoms.size(); ++a) {
@@ -149,7 +149,7 @@ AuditedOutput::PerSide AuditedOutput::mixture(double lambda, double tolerance, i
     PerSide direction = PerSide::Zero(n);
     add(atoms[to], 1, direction);
     add(atoms[from], -1, direction);
-    const double bend = direction.dot(products_ * direction) / lambda;
+    const double bend = direction.dot(products_.lazyProduct(direction)) / lambda;
     const double moved = bend > 0 ? std::min(weight[from], (most - least) / bend) : weight[from];
     weight[to] += moved;
     weight[from] = moved == weight[from] ? 0 : weight[from] - moved;
