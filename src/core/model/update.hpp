@@ -76,7 +76,7 @@ class ModelUpdate {
   const Objective objective_;
   std::shared_ptr<const Loss> loss_;
   OwnColumns columns_;
-  NonZeros own_values_;  // of the row at hand
+  NonZeros own_values_;        // of the row at hand
   std::vector<double> norms_;  // of each output's weights
   std::int64_t came_ = 0, went_ = 0;
   ExactSum weight_;  // what W grew by
