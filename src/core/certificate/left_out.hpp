@@ -62,10 +62,11 @@ class LeftOut {
     double own = 0, own_error = 0;             ///< c (φ(u) + φ*(−a) + a u)/W
     double rounding = 0;                       ///< of a score
   };
-  /// Of one τ: A⁻¹, and by its norm e and the largest row. `upper`: B⁻¹, made when it is asked for.
+  /// Of one τ: A⁻¹, the forms of all rows, and by its norm e and the largest row. `upper`: B⁻¹, made when it is asked for.
   struct Curvature {
     double tau = 0, error = 0, largest = 0;
     InverseCurvature inverse, upper;
+    std::vector<double> forms;
     std::vector<std::int64_t> moving;  ///< rows of which nothing is assumed, ascending
     bool moves(std::int64_t i) const { return std::binary_search(moving.begin(), moving.end(), i); }
   };

@@ -13,6 +13,9 @@ namespace {
 /// The same of Hessians: rows beyond such a share of W have no part in them.
 constexpr double shares[] = {infinity, 0.3, 0.1, 0.02};
 
+/// Of more, a matrix costs a good part of a training.
+constexpr std::size_t many_columns = 256;
+
 /// What a computed φ'' and sums of it may be off by.
 constexpr double curvature_error = 1e-7;
 
@@ -74,14 +77,16 @@ bool LeftOut::make_curvature() {
     for (std::size_t i = 0; i < rows; ++i)
       if (norms_[i] * p_.weight(static_cast<std::int64_t>(i)) > level.share * p_.total_weight)
         c.moving.push_back(static_cast<std::int64_t>(i));
+    // Of many columns only one, that most rows have a part in: others decide few rows more.
+    if (v_.size() > many_columns && (!curvatures_.empty() || 2 * c.moving.size() > rows)) continue;
     const bool first = c.moving.empty() && level.tau == levels[0].tau && !first_.empty();
     if (first)
       c.inverse = std::move(first_);
     else if (!make(c))
       continue;
-    const std::vector<double> own = first ? norms_ : norms(c);
+    c.forms = first ? norms_ : norms(c);
     for (std::size_t i = 0; i < rows; ++i)
-      if (!c.moves(static_cast<std::int64_t>(i))) c.largest = std::max(c.largest, own[i]);
+      if (!c.moves(static_cast<std::int64_t>(i))) c.largest = std::max(c.largest, c.forms[i]);
     const double rounding = gradient_rounding(), safe = c.inverse.safe();
     c.error = std::sqrt(c.inverse.form(gradient_) * safe) + rounding * std::sqrt(c.inverse.trace() * safe);
     curvatures_.push_back(std::move(c));
@@ -96,8 +101,8 @@ bool LeftOut::make_concord() {
   while (next_level_ < std::size(shares)) {
     const double share = shares[next_level_++];
     if (share < infinity && concords_.empty()) return false;
-    // Of many columns another one costs as much as a training.
-    if (share < infinity && (v_.size() > 256 || !(concords_.back().largest > 2.5 * share * p_.total_weight))) continue;
+    if (share < infinity && (v_.size() > many_columns || !(concords_.back().largest > 2.5 * share * p_.total_weight)))
+      continue;
     Concord c;
     if (share < infinity)
       for (std::int64_t i = 0; i < p_.rows(); ++i)
@@ -181,7 +186,7 @@ void LeftOut::bend(const At& r, double wanted, ScoreInterval& found) {
   }
   for (std::size_t level = 0; level < curvatures_.size() || make_curvature(); ++level) {
     Curvature& c = curvatures_[level];
-    const double q = c.inverse.form(r.x, progress_) * c.inverse.safe();
+    const double q = c.forms[static_cast<std::size_t>(r.row)];
     const double kappa = r.c * least_curvature(loss, r.u - c.tau, r.u + c.tau, r.y) / p_.total_weight * (1 + 1e-6),
                  rest = 1 - kappa * q;
     if (!(rest > 0.01)) continue;

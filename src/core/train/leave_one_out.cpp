@@ -197,7 +197,7 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   // Vectors of every output, the duals, and the matrices of curvatures or of the rows at the kink.
   const double d = problem.dimensions(), n = static_cast<double>(data.rows());
   const double matrices = !problem.loss->smooth() ? Exchange::workspace(d + 1)
-                          : d <= 1024             ? 8 * (8 * d * d + 4 * n)
+                          : d <= 1024             ? 8 * (8 * d * d + 8 * n)
                                                   : 0;
   memory.require(problem.outputs() * (8 * (8 * d + 2 * n) + matrices), "margin_leave_one_out");
   LeaveOneOut out;
