@@ -63,8 +63,10 @@ bool has_dual_weights(const Problem& problem, const Weights& dual) {
   return dual.rows() == problem.rows() && dual.cols() == problem.outputs();
 }
 
-CheckedRow checked_row(const Problem& problem, std::int64_t i) {
-  CheckedRow row;
+namespace {
+
+/// In place: a copy would wait for what was just written.
+void read_row(const Problem& problem, std::int64_t i, CheckedRow& row) {
   row.x = problem.data.row(i);
   if (problem.task == Task::regression)
     row.target = problem.target(i, 0);
@@ -73,6 +75,13 @@ CheckedRow checked_row(const Problem& problem, std::int64_t i) {
   if (problem.interpolate) row.upper_target = problem.data.upper_target(i);
   row.sample_weight = problem.data.weight(i);
   row.loss_weight = problem.weight(i);
+}
+
+}  // namespace
+
+CheckedRow checked_row(const Problem& problem, std::int64_t i) {
+  CheckedRow row;
+  read_row(problem, i, row);
   return row;
 }
 
@@ -89,7 +98,8 @@ void add_rows(Check& check, const Problem& problem, const Weights& dual, const B
       // A check with a basis, or of thousands of classes, may take a millisecond for a row.
       for (const std::int64_t last = basis != nullptr ? begin + 1 : std::min(end, begin + together);
            begin < last && work < much; ++begin) {
-        CheckedRow& row = rows[count++] = checked_row(problem, begin);
+        CheckedRow& row = rows[count++];
+        read_row(problem, begin, row);
         if (with_dual) row.dual = dual.row(begin).data();
         work += products * ((basis != nullptr ? basis->size() : row.x.count) + 32.0) + 64.0;
       }

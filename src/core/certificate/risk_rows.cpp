@@ -2,6 +2,8 @@
 // virtual call per question costs more than the answers.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "core/certificate/risk.hpp"
@@ -22,6 +24,44 @@ inline double steepest_of(const L& loss, double u, double y, double error) {
     if (const double slope = loss.lipschitz(); slope < infinity) return slope;
   return loss.steepest(u, y, error);
 }
+
+/// Six sums that carry their rounding error, and eight plain ones, in two numbers at a time: each has its own lane.
+/// Knuth's two-sum has no choice to make, and finds the error of a sum exactly, and so the number that ExactSum finds.
+struct SideBySide {
+  static constexpr std::size_t carried = 6, others = 8, terms = carried + others;
+  double sum[carried] = {}, lost[carried] = {}, plain[others] = {};
+
+  void set_exact(std::size_t k, const ExactSum& s) {
+    sum[k] = s.rounded();
+    lost[k] = s.lost();
+  }
+  ExactSum exact(std::size_t k) const { return ExactSum::of(sum[k], lost[k]); }
+  /// n rows of `terms` numbers.
+  void add(const double* row, std::size_t n) {
+    typedef double Pair __attribute__((vector_size(16)));
+    Pair s[carried / 2], l[carried / 2], p[others / 2], v;
+    std::memcpy(s, sum, sizeof s);
+    std::memcpy(l, lost, sizeof l);
+    std::memcpy(p, plain, sizeof p);
+    for (; n > 0; --n, row += terms) {
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < carried / 2; ++k) {
+        std::memcpy(&v, row + 2 * k, sizeof v);
+        const Pair t = s[k] + v, taken = t - s[k];
+        l[k] += (s[k] - (t - taken)) + (v - taken);
+        s[k] = t;
+      }
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < others / 2; ++k) {
+        std::memcpy(&v, row + carried + 2 * k, sizeof v);
+        p[k] += v;
+      }
+    }
+    std::memcpy(sum, s, sizeof s);
+    std::memcpy(lost, l, sizeof l);
+    std::memcpy(plain, p, sizeof p);
+  }
+};
 
 }  // namespace
 
@@ -153,29 +193,64 @@ void RiskCheck::add_all(const CheckedRow* rows, std::size_t count) {
   if (outputs_.size() > 1) return Check::add_all(rows, count);
   // In parts whose numbers stay in the cache, and every question for all of a part before the next one.
   constexpr std::size_t part = 64;
-  double norms[part], scores[part], coefficients[part], numbers[head + per_output];
+  double norms[part], scores[part], coefficients[part], numbers[head + per_output], terms[SideBySide::terms * part];
+  std::size_t support[part];
   const double b = intercept_ != nullptr ? *intercept_ : 0.0;
   const bool binary = objective_.task == Task::binary;
+  std::size_t n = 0;
+  // take_row() and Output::add() of n rows: the same bits.
+  const auto add_terms = [&] {
+    Output& o = outputs_[0];
+    ExactSum* const exact[] = {&o.loss, &o.conjugate, &o.intercept, &o.absolute, &total_weight_, &error_weight_};
+    double* const plain[] = {&o.loss_error, &o.vanished, &o.conjugate_size, &o.mass, &o.unseen};
+    SideBySide sums;
+    for (std::size_t k = 0; k < std::size(exact); ++k) sums.set_exact(k, *exact[k]);
+    for (std::size_t k = 0; k < std::size(plain); ++k) sums.plain[k] = *plain[k];
+    sums.add(terms, n);
+    for (std::size_t k = 0; k < std::size(exact); ++k) *exact[k] = sums.exact(k);
+    for (std::size_t k = 0; k < std::size(plain); ++k) *plain[k] = sums.plain[k];
+    rows_ += static_cast<std::int64_t>(sums.plain[5]);
+    errors_ += static_cast<std::int64_t>(sums.plain[6]);
+    support_ += static_cast<std::int64_t>(sums.plain[7]);
+  };
   for (; count > 0; rows += std::min(count, part), count -= std::min(count, part)) {
-    const std::size_t n = std::min(count, part);
+    n = std::min(count, part);
     for (std::size_t k = 0; k < n; ++k) {
       norms[k] = margin::norm(rows[k].x);
       scores[k] = dot(rows[k].x, weights_) + b;
     }
+    double* const out = numbers + head;
     visit(*objective_.loss, [&](const auto& loss) {
-      Output sum = outputs_[0];
       for (std::size_t k = 0; k < n; ++k) {
-        measure_output(loss, rows[k], norms[k], 0, scores[k], numbers + head);
-        coefficients[k] = numbers[head + 7];
+        measure_output(loss, rows[k], norms[k], 0, scores[k], out);
+        coefficients[k] = out[7];
         const bool wrong = binary && (scores[k] > 0) != (rows[k].label == 1);
         write_row(rows[k], norms[k], wrong, coefficients[k] != 0, numbers);
-        take_row(numbers);
-        sum.add(numbers + head);
+        radius_ = std::max(radius_, norms[k]);
+        double* const to = terms + SideBySide::terms * k;
+        to[0] = out[0];
+        to[1] = out[3];
+        to[2] = out[7];
+        to[3] = out[8];
+        to[4] = numbers[3];
+        to[5] = numbers[4];
+        to[6] = out[1];
+        to[7] = out[2];
+        to[8] = out[4];
+        to[9] = out[5];
+        to[10] = out[6];
+        to[11] = numbers[0];
+        to[12] = numbers[1];
+        to[13] = numbers[5];
       }
-      outputs_[0] = sum;
     });
-    for (std::size_t k = 0; k < n; ++k)
-      if (coefficients[k] != 0) take_sums(rows[k].x, coefficients + k);
+    add_terms();
+    std::size_t supporting = 0;  // listed without a branch on each
+    for (std::size_t k = 0; k < n; ++k) {
+      support[supporting] = k;
+      supporting += coefficients[k] != 0;
+    }
+    for (std::size_t s = 0; s < supporting; ++s) take_sums(rows[support[s]].x, coefficients + support[s]);
   }
 }
 
