@@ -106,7 +106,7 @@ TEST(CurvatureBetween, HoldsTheScoresOfAllOptima) {
       }
       if (round == 0) before += reach_sum;
       reaches += reach_sum;
-      if (!curve.refine()) {
+      if (!curve.refine(std::vector<char>(borders.size() - 1, 1))) {
         refined += reach_sum;
         break;
       }
@@ -132,8 +132,14 @@ struct Halves {
     const std::size_t ranges = borders.size() - 1;
     if (curve.proven()) {
       ++proofs;
+      // The last range alone, then all.
+      std::vector<char> wanted(ranges, 0);
+      wanted.back() = 1;
       do check(curve);
-      while (curve.refine());
+      while (curve.refine(wanted));
+      wanted.assign(ranges, 1);
+      do check(curve);
+      while (curve.refine(wanted));
     }
     if (ranges < 2) return;
     if (curve.has_middle())

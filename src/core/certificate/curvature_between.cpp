@@ -12,7 +12,7 @@ namespace margin {
 namespace {
 
 // How far rows of mean length may move, to begin with: the logistic loss bends gently, the others where they turn.
-constexpr double move_of_logistic = 0.2, move_of_others = 0.03;
+constexpr double move_of_logistic = 0.2, move_of_others = 0.08;
 constexpr double hopeless = 30;  // times what rows have room for, and points between will hardly do
 
 double rounding_of(std::size_t d) { return 8 * epsilon * (static_cast<double>(d) + 16); }
@@ -46,6 +46,7 @@ CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, cons
                                    std::vector<double> borders, std::vector<double> lengths, const Progress& progress)
     : p_(problem),
       constant_(constant),
+      smoothness_(p_.loss->smoothness()),
       logistic_(problem.loss->name() == "logistic"),
       progress_(progress),
       borders_(std::move(borders)),

@@ -34,8 +34,8 @@ class CurvatureBetween {
   CurvatureBetween(CurvatureBetween& whole, bool upper);
   /// Something is proven; false where scores would move too far.
   bool proven() const { return proven_; }
-  /// Points between those that there are, where the bounds become tighter; false where they do not.
-  bool refine();
+  /// Points between those that there are, where the bounds of a `wanted` range become tighter; false where none do.
+  bool refine(const std::vector<char>& wanted);
   const std::vector<double>& borders() const { return borders_; }
   /// The weights at the first or the last border.
   const std::vector<double>& end(bool upper) const { return (upper ? points_.back() : points_.front()).weights; }
@@ -91,7 +91,7 @@ class CurvatureBetween {
   void measure(Point& point);
   void turn(std::size_t pair);
   void bend(std::size_t pair);
-  bool sharpen(double wanted);
+  bool sharpen(double wanted, const std::vector<char>* ranges = nullptr);
   bool close(const Point& point) const;
   bool between(std::size_t pair, double wanted, Point& out);
   bool descend(Point& point, double wanted);
@@ -101,10 +101,11 @@ class CurvatureBetween {
   double row_length(std::size_t i);
   double far(std::size_t pair) const;
   double far() const;
+  bool holds(std::size_t pair, const std::vector<char>& ranges) const;
   double room() const;
 
   const Problem& p_;
-  const double constant_;
+  const double constant_, smoothness_;
   const bool logistic_;
   const Progress& progress_;
   const std::vector<double> borders_;

@@ -25,14 +25,19 @@ void CurvatureBetween::pass(Point& point) const {
     for (std::size_t i = begin; i < end; ++i)
       point.score[i] = dot(p_.data.row(static_cast<std::int64_t>(i)), point.weights.data()) + shift;
     if (logistic_) simd().logistic(&point.score[begin], &target_[begin], end - begin, values, &point.slope[begin]);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (logistic_) {
+    if (logistic_)
+      for (std::size_t i = begin; i < end; ++i) {
         const double s = std::fabs(point.slope[i]);
         point.curve[i] = s * (1 - s);
-      } else {
-        point.slope[i] = p_.loss->derivative(point.score[i], target_[i]);
-        point.curve[i] = p_.loss->second_derivative(point.score[i], target_[i]);
       }
+    else
+      visit(*p_.loss, [&](const auto& loss) {
+        for (std::size_t i = begin; i < end; ++i) {
+          point.slope[i] = loss.derivative(point.score[i], target_[i]);
+          point.curve[i] = loss.second_derivative(point.score[i], target_[i]);
+        }
+      });
+    for (std::size_t i = begin; i < end; ++i) {
       const double by = share_[i] * point.slope[i];
       if (by == 0) continue;
       const Row x = p_.data.row(static_cast<std::int64_t>(i));
@@ -47,9 +52,8 @@ void CurvatureBetween::pass(Point& point) const {
 
 /// What φ' of row i is off a straight line between two points, divided by θ(1−θ); `by`: Δu.
 double CurvatureBetween::off_line(double by, std::size_t i, const Point& one, const Point& other) const {
-  const double u = one.score[i];
+  const double u = one.score[i], flat = smoothness_;
   by = std::fabs(by) * (1 + 1e-12) + 1e-14 * std::fabs(u);
-  const double flat = p_.loss->smoothness();
   if (logistic_) {
     constexpr double steepest_bend = 0.0962250448649377;  // 1/(6√3), the most that its third derivative has
     const bool crosses = (u < 0) != (other.score[i] < 0);
@@ -127,11 +131,19 @@ bool CurvatureBetween::between(std::size_t k, double wanted, Point& out) {
   return out.residual < 0.25 * std::max({bow, one.residual, other.residual});
 }
 
-/// Points between, or better ones, on all chords that are further from the optima than wanted. False where nothing helps.
-bool CurvatureBetween::sharpen(double wanted) {
+/// Whether one of the ranges lies on its chord.
+bool CurvatureBetween::holds(std::size_t k, const std::vector<char>& ranges) const {
+  const auto from = ranges.begin() + static_cast<std::ptrdiff_t>(points_[k].border);
+  const auto to = ranges.begin() + static_cast<std::ptrdiff_t>(points_[k + 1].border);
+  return std::find(from, to, 1) != to;
+}
+
+/// Points between, or better ones, on all chords (of these ranges, if not null) that are further from the optima than wanted.
+/// False where nothing helps.
+bool CurvatureBetween::sharpen(double wanted, const std::vector<char>* ranges) {
   bool finer = false;
   for (std::size_t k = 0; k < pairs_.size(); ++k) {
-    if (pairs_[k].best || far(k) <= wanted) continue;
+    if (pairs_[k].best || far(k) <= wanted || (ranges != nullptr && !holds(k, *ranges))) continue;
     Point &one = points_[k], &other = points_[k + 1];
     const double bow = 0.25 * (pairs_[k].turn_length * widened_ + pairs_[k].bent);
     pairs_[k].best = true;
@@ -171,7 +183,12 @@ bool CurvatureBetween::sharpen(double wanted) {
   return finer;
 }
 
-bool CurvatureBetween::refine() { return sharpen(0.5 * far()); }
+bool CurvatureBetween::refine(const std::vector<char>& wanted) {
+  double most = 0;
+  for (std::size_t k = 0; k < pairs_.size(); ++k)
+    if (holds(k, wanted)) most = std::max(most, far(k));
+  return sharpen(0.5 * most, &wanted);
+}
 
 /// Whether its scores are where the optima's are.
 bool CurvatureBetween::fits(const Point& point) const {
@@ -184,6 +201,7 @@ bool CurvatureBetween::fits(const Point& point) const {
 CurvatureBetween::CurvatureBetween(CurvatureBetween& whole, bool upper)
     : p_(whole.p_),
       constant_(whole.constant_),
+      smoothness_(whole.smoothness_),
       logistic_(whole.logistic_),
       progress_(whole.progress_),
       borders_(whole.borders_.begin() + static_cast<std::ptrdiff_t>(upper ? whole.middle() : 0),

@@ -171,33 +171,30 @@ WrongShares CertifiedFold::by_balls(const FoldPoint& a, const FoldPoint& b, cons
 }
 
 WrongShares CertifiedFold::by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
-                                        const std::vector<char>& wanted, double close,
-                                        const std::vector<std::int32_t>& rank, const Progress& progress,
-                                        const MemoryBudget& memory) {
+                                        WrongGoals goals, const std::vector<std::int32_t>& rank,
+                                        const Progress& progress, const MemoryBudget& memory) {
   const std::size_t ranges = borders.size() - 1;
   WrongShares out{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
   if (!bends_ || !a.point.has_value() || !b.point.has_value() || !(weight_ > 0)) return out;
   CurvatureBetween curve(*problem_, constant_, *a.point, *b.point, borders, std::move(lengths_), progress);
-  by_curvature(curve, 0, wanted, close, rank, out, progress, memory);
+  by_curvature(curve, 0, goals, rank, out, progress, memory);
   return out;
 }
 
-void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, const std::vector<char>& wanted,
-                                 double close, const std::vector<std::int32_t>& rank, WrongShares& out,
-                                 const Progress& progress, const MemoryBudget& memory) {
+void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, WrongGoals& goals,
+                                 const std::vector<std::int32_t>& rank, WrongShares& out, const Progress& progress,
+                                 const MemoryBudget& memory) {
   const std::vector<double>& borders = curve.borders();
   lengths_ = curve.lengths();
   const std::size_t ranges = borders.size() - 1, half = ranges / 2;
   const auto any = [&](std::size_t from, std::size_t to) {
-    const auto at = wanted.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto at = goals.open.begin() + static_cast<std::ptrdiff_t>(first);
     return std::find(at + static_cast<std::ptrdiff_t>(from), at + static_cast<std::ptrdiff_t>(to), 1) !=
            at + static_cast<std::ptrdiff_t>(to);
   };
-  if (!any(0, ranges)) return;
-  if (curve.proven() &&
-      follow(curve, first, undecided(curve.end(false), curve.end(true), rank, progress), wanted, close, out, progress))
-    return;
-  if (ranges < 2) return;
+  if (curve.proven())
+    follow(curve, first, undecided(curve.end(false), curve.end(true), rank, progress), goals, out, progress);
+  if (ranges < 2 || !any(0, ranges)) return;
   // The curvature of shorter ways is larger.
   if (!curve.has_middle()) {
     FoldPoint a, b, middle;
@@ -218,14 +215,13 @@ void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, con
   for (const bool upper : {false, true}) {
     if (!(upper ? any(half, ranges) : any(0, half))) continue;
     CurvatureBetween part(curve, upper);
-    by_curvature(part, first + (upper ? half : 0), wanted, close, rank, out, progress, memory);
+    by_curvature(part, first + (upper ? half : 0), goals, rank, out, progress, memory);
   }
 }
 
-/// Whether the bounds came close to what can be hoped for.
-bool CertifiedFold::follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows,
-                           const std::vector<char>& wanted, double close, WrongShares& out,
-                           const Progress& progress) const {
+/// Until no range is open, or nothing helps.
+void CertifiedFold::follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows,
+                           WrongGoals& goals, WrongShares& out, const Progress& progress) const {
   const std::size_t ranges = curve.borders().size() - 1;
   std::vector<CurvatureBetween::Held> held(rows.size());
   std::vector<double> values;
@@ -242,13 +238,14 @@ bool CertifiedFold::follow(CurvatureBetween& curve, std::size_t first, const std
       }
       progress.work(16.0 * static_cast<double>(ranges));
     }
-    double apart = 0;
+    std::vector<char> open(ranges);
     for (std::size_t r = 0; r < ranges; ++r) {
-      out.proven[first + r] = std::max(out.proven[first + r], proven[r]);
-      if (wanted[first + r] != 0) apart = std::max(apart, likely[r] - proven[r]);
+      const std::size_t at = first + r;
+      out.proven[at] = std::max(out.proven[at], proven[r]);
+      if (out.proven[at] >= goals.proven[at] || likely[r] - proven[r] <= goals.close[at]) goals.open[at] = 0;
+      open[r] = goals.open[at];
     }
-    if (apart <= close) return true;
-    if (!curve.refine()) return false;
+    if (std::find(open.begin(), open.end(), 1) == open.end() || !curve.refine(open)) return;
   }
 }
 

@@ -37,6 +37,13 @@ struct WrongShares {
   std::vector<double> likely;  ///< what can be hoped for
 };
 
+/// What of them is asked for, range by range.
+struct WrongGoals {
+  std::vector<double> proven;  ///< enough
+  std::vector<double> close;   ///< no more is to be had where that is all that is missing of what can be hoped for
+  std::vector<char> open;      ///< neither is so yet
+};
+
 /// The rows that train for it, in the units of its trainings, and those held out.
 class CertifiedFold {
  public:
@@ -53,11 +60,9 @@ class CertifiedFold {
   /// Between a and b, by their balls. `borders` of the ranges: from the lambda of a to that of b.
   WrongShares by_balls(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
                        const std::vector<std::int32_t>& rank, const Progress& progress) const;
-  /// The same by the curvature of the loss as well, until no range that is `wanted` is further than `close` from what can
-  /// be hoped for.
-  WrongShares by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
-                           const std::vector<char>& wanted, double close, const std::vector<std::int32_t>& rank,
-                           const Progress& progress, const MemoryBudget& memory);
+  /// The same by the curvature of the loss as well, until no range is open.
+  WrongShares by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders, WrongGoals goals,
+                           const std::vector<std::int32_t>& rank, const Progress& progress, const MemoryBudget& memory);
 
   bool bends() const { return bends_; }
   /// Bytes that the vectors of one training take, and those of one call of by_curvature().
@@ -71,11 +76,11 @@ class CertifiedFold {
 
   std::vector<Undecided> undecided(const std::vector<double>& a, const std::vector<double>& b,
                                    const std::vector<std::int32_t>& rank, const Progress& progress) const;
-  void by_curvature(CurvatureBetween& curve, std::size_t first, const std::vector<char>& wanted, double close,
+  void by_curvature(CurvatureBetween& curve, std::size_t first, WrongGoals& goals,
                     const std::vector<std::int32_t>& rank, WrongShares& out, const Progress& progress,
                     const MemoryBudget& memory);
-  bool follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows,
-              const std::vector<char>& wanted, double close, WrongShares& out, const Progress& progress) const;
+  void follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows, WrongGoals& goals,
+              WrongShares& out, const Progress& progress) const;
   double tolerance(double lambda) const;
   Row row(std::int64_t i, std::vector<double>& values) const;
   InitialModel start(double lambda, const Neighbour& a, const Neighbour& b) const;

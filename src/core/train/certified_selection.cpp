@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t ranges = 16;                         // of lambdas between two trainings, each with its own bounds
 constexpr double first_ratio = 10;                         // of neighbouring lambdas, to begin with
+constexpr double near_enough = 0.25;                       // of what may be missing: more is not to be had
 constexpr double closest = 1 + 1e-6;                       // no training between lambdas of a smaller ratio
 constexpr double least_lambda = 1e-6, largest_lambda = 1;  // the interval by default
 
@@ -143,11 +144,15 @@ class Certification {
 
   /// work(fold, progress), several at once where that is possible.
   template <class Work>
-  void for_folds(Work work) const {
+  void for_folds(std::size_t begin, std::size_t end, Work work) const {
     if (together_)
-      share_out(folds_.size(), progress_, work);
+      share_out(end - begin, progress_, [&](std::size_t k, const Progress& progress) { work(begin + k, progress); });
     else
-      for (std::size_t f = 0; f < folds_.size(); ++f) work(f, progress_);
+      for (std::size_t f = begin; f < end; ++f) work(f, progress_);
+  }
+  template <class Work>
+  void for_folds(Work work) const {
+    for_folds(0, folds_.size(), work);
   }
 
   /// Every range in two, each with what is known of the whole.
@@ -165,6 +170,18 @@ class Certification {
       WrongShares own{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
       for (std::size_t r = 0; r < ranges; ++r) own.proven[r] = of.proven[first + r / 2];
       out.folds.push_back(std::move(own));
+    }
+    return out;
+  }
+
+  /// Of a fold that may stay an equal part of `spare` below what can be hoped for, where `left` folds are to come.
+  static WrongGoals goals_of(const WrongShares& found, const std::vector<double>& spare, double left) {
+    WrongGoals out;
+    for (std::size_t r = 0; r < ranges; ++r) {
+      const double allowed = spare[r] / left;
+      out.proven.push_back(found.likely[r] - allowed);
+      out.close.push_back(near_enough * allowed);
+      out.open.push_back(found.proven[r] < out.proven[r]);
     }
     return out;
   }
@@ -198,21 +215,22 @@ class Certification {
     add_up();
     // Where no proof is to be hoped for, a training between has to come first.
     if (folds_.front()->bends() && at.error < wanted && least(proven) < wanted && least(likely) >= wanted) {
-      std::vector<char> open(ranges);
-      double spare = *options_.certified;
-      for (std::size_t r = 0; r < ranges; ++r) {
-        open[r] = proven[r] < wanted;
-        if (open[r] != 0) spare = std::min(spare, likely[r] - wanted);
+      // How far below that all folds together may stay. Half of the folds come first; what they leave is for the others.
+      std::vector<double> spare(ranges);
+      for (std::size_t r = 0; r < ranges; ++r)
+        spare[r] = proven[r] < wanted ? (likely[r] - wanted) * defined_ : infinity;
+      const std::size_t batch = (folds_.size() + 1) / 2;
+      for (std::size_t begin = 0; begin < folds_.size(); begin += batch) {
+        const std::size_t end = std::min(folds_.size(), begin + batch);
+        const auto left = static_cast<double>(folds_.size() - begin);
+        for_folds(begin, end, [&](std::size_t f, const Progress& progress) {
+          const WrongGoals goals = goals_of(found[f], spare, left);
+          if (std::find(goals.open.begin(), goals.open.end(), 1) == goals.open.end()) return;
+          take(found[f], folds_[f]->by_curvature(a.folds[f], b.folds[f], at.borders, goals, rank_, progress, memory_));
+        });
+        for (std::size_t f = begin; f < end; ++f)
+          for (std::size_t r = 0; r < ranges; ++r) spare[r] -= std::max(0.0, found[f].likely[r] - found[f].proven[r]);
       }
-      const double close = 0.8 * spare;
-      for_folds([&](std::size_t f, const Progress& progress) {
-        std::vector<char> own = open;
-        for (std::size_t r = 0; r < ranges; ++r)
-          own[r] = own[r] != 0 && found[f].likely[r] - found[f].proven[r] > close;
-        if (std::find(own.begin(), own.end(), 1) == own.end()) return;
-        take(found[f],
-             folds_[f]->by_curvature(a.folds[f], b.folds[f], at.borders, own, close, rank_, progress, memory_));
-      });
       add_up();
     }
     at.error = std::max(at.error, least(proven));
