@@ -29,6 +29,12 @@ class Kept {
     members.rightCols(1) = v;
     return pivot;
   }
+  void append_block(const Eigen::MatrixXd& v) {
+    factor.append_block(members.transpose() * v, v.transpose() * v, v.bottomRows(p_).transpose(), 1e-14);
+    Eigen::MatrixXd all(dimension_, members.cols() + v.cols());
+    all << members, v;
+    members = all;
+  }
   void remove(Eigen::Index at) {
     factor.remove(at);
     Eigen::MatrixXd rest(dimension_, members.cols() - 1);
@@ -61,6 +67,35 @@ Eigen::VectorXd random_vector(Random& random, Eigen::Index n) {
   Eigen::VectorXd v(n);
   for (Eigen::Index i = 0; i < n; ++i) v(i) = gaussian(random);
   return v;
+}
+
+TEST(AppendingBlocks, equal_members_one_by_one) {
+  Random random(10);
+  for (const Eigen::Index p : {1, 3}) {
+    Kept kept(300, p, false);
+    for (const Eigen::Index count : {5, 1, 16, 64, 30, 16, 70}) {
+      Eigen::MatrixXd block(300, count);
+      for (Eigen::Index c = 0; c < count; ++c) block.col(c) = random_vector(random, 300);
+      kept.append_block(block);
+      kept.check();
+      kept.remove(kept.members.cols() / 2);
+      kept.append(random_vector(random, 300));
+      kept.check();
+    }
+  }
+}
+
+TEST(AppendingBlocks, a_member_that_depends_on_others_keeps_the_factor_usable) {
+  Random random(11);
+  Eigen::MatrixXd members(20, 4), block(20, 3);
+  for (Eigen::Index c = 0; c < 4; ++c) members.col(c) = random_vector(random, 20);
+  block << random_vector(random, 20), members.col(1), members.col(2);
+  block.col(2) = block.col(0);  // of the members, and of its own block
+  ActiveCholesky factor(1);
+  factor.append_block(Eigen::MatrixXd(0, 4), members.transpose() * members, members.bottomRows(1).transpose(), 1e-14);
+  factor.append_block(members.transpose() * block, block.transpose() * block, block.bottomRows(1).transpose(), 1e-14);
+  EXPECT_EQ(factor.size(), 7);
+  EXPECT_TRUE(factor.solve_transposed(factor.solve_lower(Eigen::VectorXd::Ones(7))).allFinite());
 }
 
 class Appending : public ::testing::TestWithParam<bool> {};

@@ -122,6 +122,19 @@ TEST_P(HullOf, larger_pools_meet_the_conditions) {
     }
 }
 
+// Nearly all pairs are members here: more than enter one by one.
+TEST_P(HullOf, thousands_of_members_meet_the_conditions) {
+  const int classes = GetParam();
+  for (const bool intercept : {true, false})
+    for (const int d : {900, 1500}) {
+      const Hull h(gaussian_rows(33, 1200 / (classes - 1), d, 0.0, classes), intercept);
+      MinNormPoint hull(h.problem, h.working_set, MinNormPoint::Precision::gram, quiet);
+      EXPECT_EQ(hull.solve(1e-10), MinNormPoint::Ending::optimal);
+      EXPECT_GT(hull.members().size(), std::size_t{512});
+      check_optimal(h, hull, 1e-10, 1e-13);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Classes, HullOf, ::testing::Values(2, 3), ::testing::PrintToStringParamName());
 
 TEST(Hull, a_pool_that_grows_between_solves) {

@@ -58,6 +58,35 @@ double ActiveCholesky::append(const Eigen::VectorXd& cross, double square, const
   return relative;
 }
 
+void ActiveCholesky::append_block(Eigen::MatrixXd cross, const Eigen::MatrixXd& squares, const Eigen::MatrixXd& rhs,
+                                  double floor) {
+  constexpr Eigen::Index panel = 64;
+  const Eigen::Index s = size_, k = cross.cols();
+  reserve(s + k);
+  for (Eigen::Index at = 0; at < s; at += panel) {
+    const Eigen::Index n = std::min(panel, s - at), below = s - at - n;
+    auto part = cross.middleRows(at, n);
+    l_.block(at, at, n, n).triangularView<Eigen::Lower>().solveInPlace(part);
+    if (below > 0) cross.bottomRows(below).noalias() -= l_.block(at + n, at, below, n) * part;
+    if (progress_ != nullptr) progress_->work(static_cast<double>(n * k) * static_cast<double>(below + n));
+  }
+  l_.block(s, 0, k, s) = cross.transpose();
+  Eigen::MatrixXd rest = squares, y = rhs;
+  if (s > 0) {
+    rest.noalias() -= cross.transpose() * cross;
+    y.noalias() -= cross.transpose() * y_.topLeftCorner(s, p_);
+  }
+  for (Eigen::Index c = 0; c < k; ++c) {
+    auto row = l_.row(s + c).segment(s, k);
+    for (Eigen::Index b = 0; b < c; ++b)
+      row(b) = (rest(c, b) - row.head(b).dot(l_.row(s + b).segment(s, b))) / l_(s + b, s + b);
+    const double pivot = std::sqrt(std::max(rest(c, c) - row.head(c).squaredNorm(), floor * squares(c, c)));
+    row(c) = pivot;
+    y_.row(s + c) = (y.row(c) - row.head(c) * y_.middleRows(s, c)) / pivot;
+  }
+  size_ += k;
+}
+
 double ActiveCholesky::append_vector(const Eigen::VectorXd& v, double floor) {
   reserve(size_ + 1);
   Eigen::VectorXd rest = v, row = Eigen::VectorXd::Zero(size_);

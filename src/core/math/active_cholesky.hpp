@@ -1,5 +1,5 @@
-// The Cholesky factor of a Gram matrix whose rows come and go: append O(s²), remove O(s²) by Givens rotations, solve
-// O(s²). Refactoring at every change of an active set would cost O(s³) each time.
+// The Cholesky factor of a Gram matrix whose rows come and go: append O(s²), one or a block at once, remove O(s²) by
+// Givens rotations, solve O(s²). Refactoring at every change of an active set would cost O(s³) each time.
 #pragma once
 
 #include <Eigen/Core>
@@ -29,6 +29,10 @@ class ActiveCholesky {
   /// Returns the pivot relative to `square`; where that is below `floor` (the member nearly depends on the others)
   /// the pivot is raised to the floor, so that the factor stays usable and the returned value tells.
   double append(const Eigen::VectorXd& cross, double square, const Eigen::VectorXd& rhs, double floor);
+
+  /// The same of k members at once, which reads L once for all of them: `cross` s × k, `squares` their k × k inner
+  /// products, `rhs` k × p.
+  void append_block(Eigen::MatrixXd cross, const Eigen::MatrixXd& squares, const Eigen::MatrixXd& rhs, double floor);
 
   /// The same from the vector itself; `floor` bounds the pivot relative to the vector's norm.
   double append_vector(const Eigen::VectorXd& v, double floor);

@@ -7,8 +7,10 @@
 namespace margin {
 
 namespace {
-constexpr double zero_weight = 1e-14;     // weights sum to 1; below this a weight is rounding
-constexpr double pivot_floor = 1e-14;     // relative pivot of a member that depends on the others
+constexpr double zero_weight = 1e-14;  // weights sum to 1; below this a weight is rounding
+constexpr double pivot_floor = 1e-14;  // relative pivot of a member that depends on the others
+// Members whose factor no near cache holds: from there on pairs enter in blocks, which read it once.
+constexpr std::size_t many_members = 512;
 constexpr double rounding_floor = 1e-15;  // absolute error of a reduced gradient in units where ‖z‖ ≤ 1
 
 /// Of two classes, the usual case: no memory is asked for.
@@ -83,6 +85,10 @@ double MinNormPoint::constraint_gram(const Pair& p, const Pair& q) const {
          (rival && p.rival == q.rival);
 }
 
+double MinNormPoint::inner(Eigen::Index i, Eigen::Index j) const {
+  return working_set_.gram(i, j) + constraint_gram(working_set_.pair(i), working_set_.pair(j));
+}
+
 Eigen::VectorXd MinNormPoint::offsets() const {
   Eigen::VectorXd b = Eigen::VectorXd::Zero(problem_.classes);
   if (!problem_.intercept) return b;
@@ -129,10 +135,7 @@ void MinNormPoint::enter(Eigen::Index j) {
     factor_.append_vector(v, pivot_floor);
   } else {
     Eigen::VectorXd cross(s);
-    for (Eigen::Index i = 0; i < s; ++i) {
-      const Eigen::Index member = members_[static_cast<std::size_t>(i)];
-      cross(i) = working_set_.gram(member, j) + constraint_gram(working_set_.pair(member), working_set_.pair(j));
-    }
+    for (Eigen::Index i = 0; i < s; ++i) cross(i) = inner(members_[static_cast<std::size_t>(i)], j);
     factor_.append(cross, working_set_.gram(j, j) + a.squaredNorm(), a, pivot_floor);
   }
   members_.push_back(j);
@@ -141,6 +144,25 @@ void MinNormPoint::enter(Eigen::Index j) {
   q_.conservativeResize(s + 1);
   q_(s) = 0;
   ++changes_since_refactor_;
+}
+
+void MinNormPoint::enter_all(const std::vector<Eigen::Index>& entering) {
+  const auto s = static_cast<Eigen::Index>(members_.size()), k = static_cast<Eigen::Index>(entering.size());
+  Eigen::MatrixXd cross(s, k), squares(k, k), rhs(k, p_);
+  is_member_.resize(static_cast<std::size_t>(working_set_.size()), 0);
+  for (Eigen::Index b = 0; b < k; ++b) {
+    const Eigen::Index j = entering[static_cast<std::size_t>(b)];
+    for (Eigen::Index i = 0; i < s; ++i) cross(i, b) = inner(members_[static_cast<std::size_t>(i)], j);
+    for (Eigen::Index c = 0; c < k; ++c) squares(c, b) = inner(entering[static_cast<std::size_t>(c)], j);
+    rhs.row(b) = constraint(working_set_.pair(j)).transpose();
+    progress_.work(16.0 * static_cast<double>(s + k) + static_cast<double>(s * p_));
+  }
+  factor_.append_block(std::move(cross), squares, rhs, pivot_floor);
+  for (const Eigen::Index j : entering) is_member_[static_cast<std::size_t>(j)] = 1;
+  members_.insert(members_.end(), entering.begin(), entering.end());
+  q_.conservativeResize(s + k);
+  q_.tail(k).setZero();
+  changes_since_refactor_ += static_cast<int>(k);
 }
 
 void MinNormPoint::drop(Eigen::Index position) {
@@ -189,11 +211,19 @@ Eigen::VectorXd MinNormPoint::equality_solution() {
   return factor_.solve_transposed(y * nu);
 }
 
-void MinNormPoint::minor_cycles() {
+void MinNormPoint::minor_cycles(Eigen::Index entered) {
   for (;;) {
     const auto s = static_cast<double>(members_.size());
     progress_.work(2 * s * (s + static_cast<double>(p_)));
     const Eigen::VectorXd target = equality_solution();
+    const Eigen::Index before = entered;
+    for (Eigen::Index i = target.size() - 1, block = before; block > 0; --i, --block) {
+      if (target(i) > 0) continue;
+      drop(i);
+      --entered;
+    }
+    if (entered < before) continue;
+    entered = 0;
     double step = 1;
     Eigen::Index blocking = -1;
     for (Eigen::Index i = 0; i < target.size(); ++i) {
@@ -276,6 +306,12 @@ MinNormPoint::Ending MinNormPoint::solve(double tolerance, const std::function<b
     const std::vector<Eigen::Index> candidates = violators(g, bound);
     if (candidates.empty()) return Ending::optimal;
     if (changes_since_refactor_ > 2000 + 4 * static_cast<int>(members_.size())) refactor();
+    if (candidates.size() > 1 && members_.size() >= many_members && without_progress == 0) {
+      if (stop && stop()) return Ending::stopped;
+      enter_all(candidates);
+      minor_cycles(static_cast<Eigen::Index>(candidates.size()));
+      continue;
+    }
     for (const Eigen::Index j : candidates) {
       // The candidates before this one have moved w: look again before entering.
       if (j != candidates.front() && reduced(working_set_.pair(j), member_product(j)) >= bound) continue;

@@ -5,8 +5,10 @@
 // A q = r says: weights sum to 1 and, with a free intercept, every class sends as much weight as it receives (two
 // classes: ½ and ½, the distance of two hulls). Active-set method in the manner of Wolfe (1976): solve the equality
 // problem on the members, walk towards it until a weight reaches 0, drop that member, repeat; then enter the pair
-// with the most negative reduced gradient. The Cholesky factor is that of G + AᵀA, which is positive definite even
-// where G is not, and has the same solution because A q is fixed.
+// with the most negative reduced gradient, or a block of such pairs: those of them that the equality problem wants below
+// 0 leave again before anything moves. One at least stays, as Σ gradient_j target_j < 0 over the block, so that the norm
+// falls as it does for a single pair. The Cholesky factor is that of G + AᵀA, which is positive definite even where G is
+// not, and has the same solution because A q is fixed.
 //
 // Philip Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976).
 #pragma once
@@ -50,6 +52,7 @@ class MinNormPoint {
   const Eigen::VectorXd& constraint(const Pair& p);  // a: the pair's column of A, until the next call
   double constraint_dot(const Pair& p, const Eigen::VectorXd& v) const;
   double constraint_gram(const Pair& p, const Pair& q) const;
+  double inner(Eigen::Index i, Eigen::Index j) const;  // of G + AᵀA
   /// One step of refinement: the members' products become equal to what the multipliers say.
   Eigen::VectorXd refinement(const Weights& w);
   void refine_weights();
@@ -62,11 +65,13 @@ class MinNormPoint {
   void measure_multipliers(const Eigen::VectorXd& products);
   void choose_start();
   void enter(Eigen::Index pool_index);
+  void enter_all(const std::vector<Eigen::Index>& pool_indices);
   void drop(Eigen::Index position);
   void refactor();
   /// Solution of the equality problem on the members; sets the multipliers.
   Eigen::VectorXd equality_solution();
-  void minor_cycles();
+  /// `entered`: so many members at the end came at once, with weight 0.
+  void minor_cycles(Eigen::Index entered = 0);
   /// Yᵀ Y of the reduced factor, which is where many classes spend their time.
   Eigen::MatrixXd normal_matrix(const Eigen::MatrixXd& y) const;
 
