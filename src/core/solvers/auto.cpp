@@ -298,6 +298,11 @@ const Solver& likely_solver_of_auto(const Options& options) {
   return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
 }
 
+double epochs_before_newton(const Problem& problem, const Options& options) {
+  if (!newton_may_go_on(problem, options)) return std::numeric_limits<double>::infinity();
+  return make_plan(problem, options.workspace_limit).second_epochs;
+}
+
 bool newton_may_go_on(const Problem& problem, const Options& options) {
   const bool left_to_auto = options.solver == "auto" || find_solver(options.solver) == &soft_auto;
   return left_to_auto && newton.unsupported_reason(problem).empty();

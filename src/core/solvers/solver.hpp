@@ -109,4 +109,7 @@ const Solver& likely_solver_of_auto(const Options& options);
 /// Whether the options leave a soft margin to `auto`, and newton could go on from what sdca leaves.
 bool newton_may_go_on(const Problem& problem, const Options& options);
 
+/// As many epochs of coordinate ascent cost what newton does where it may go on; infinity where it may not.
+double epochs_before_newton(const Problem& problem, const Options& options);
+
 }  // namespace margin

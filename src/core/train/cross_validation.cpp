@@ -24,8 +24,9 @@ namespace margin {
 
 namespace {
 
-/// Epochs side by side before newton takes over fold by fold, where it can; and where it cannot.
-constexpr double epochs_before_newton = 40, most_epochs = 1000;
+/// Epochs side by side before others go on fold by fold: as many as cost what newton does, since until then `auto` would
+/// go on with the same ascent; at least and at most these.
+constexpr double least_epochs = 40, most_epochs = 1000;
 
 /// Whether trainings on most of the rows may run at once: what they take together must fit, none may write to the store,
 /// which is the session's, and kernel machines, which take all the memory they can get, use the threads themselves.
@@ -123,9 +124,9 @@ class Validation {
   void side_by_side(const Problem& problem, const Standardization* units, std::int32_t first, std::int32_t count) {
     Run run(settings_, progress_, "sdca", static_cast<std::int64_t>(most_epochs));
     FoldAscent ascent(problem, settings_, rows_.fold, first, count, run, units);
-    const bool newton_can = newton_may_go_on(problem, settings_);
+    const double epochs = std::clamp(epochs_before_newton(problem, settings_), least_epochs, most_epochs);
     for (const std::size_t k : falling_order(lambdas_)) {
-      const std::vector<char> reached = ascent.solve(lambdas_[k], newton_can ? epochs_before_newton : most_epochs);
+      const std::vector<char> reached = ascent.solve(lambdas_[k], epochs);
       measure(ascent, reached, first, k);
       finish(ascent, reached, first, k);
     }
