@@ -14,6 +14,7 @@ namespace {
 constexpr double most_columns = 512;                                                   // of a Newton step
 constexpr double most_matrix_values = 1 << 23;                                         // of all of them
 constexpr double thin = 0.25;                                                          // of a row's values are not 0
+constexpr std::int32_t long_row = 32;                                                  // its zeros are worth a look
 constexpr std::size_t most_kept_rows = 4096, most_kept_values = std::size_t{1} << 18;  // of all outputs
 
 /// Of losses that h can be read off at the ends of an interval: φ'' rises, falls, or does the one and then the other.
@@ -104,7 +105,7 @@ double Audit::bytes() const {
 
 void Audit::add(const CheckedRow& given) {
   CheckedRow row = given;
-  row.x = nonzeros_.of(given.x, thin);
+  if (given.x.count >= long_row) row.x = nonzeros_.of(given.x, thin);
   primal_.add(row);
   const double c = row.loss_weight;
   if (!(c > 0)) return;

@@ -111,8 +111,7 @@ std::optional<AuditedValue> Audit::best(const Progress& progress) const {
     const double own = proven(at + away);
     if (own < smallest) smallest = own, middle = at + away;
   }
-  const AuditedValue last =
-      this->at(start * std::pow(10.0, minimise(middle - 0.5, middle + 0.5, 12, proven)), progress);
+  const AuditedValue last = this->at(start * std::pow(10.0, minimise(middle - 0.5, middle + 0.5, 8, proven)), progress);
   if (last.gap() < found.gap()) found = last;
   return found;
 }

@@ -38,8 +38,15 @@ void KinkRows::add(const Row& x, const Kept& row) {
 void KinkRows::trim() const {
   if (trimmed_) return;
   trimmed_ = true;
+  rows_.erase(std::remove_if(rows_.begin(), rows_.end(), [&](const Kept& row) { return !before(row, limit_); }),
+              rows_.end());
+  if (rows_.size() > most_rows_) {
+    // No others are in the order that follows than these and the next one.
+    const auto next = rows_.begin() + static_cast<std::ptrdiff_t>(most_rows_);
+    std::nth_element(rows_.begin(), next, rows_.end(), before);
+    rows_.erase(next + 1, rows_.end());
+  }
   std::sort(rows_.begin(), rows_.end(), before);
-  rows_.erase(std::lower_bound(rows_.begin(), rows_.end(), limit_, before), rows_.end());
   std::size_t fit = 0, values = 0;
   while (fit < rows_.size() && fit < most_rows_ && values + static_cast<std::size_t>(rows_[fit].count) <= most_values_)
     values += static_cast<std::size_t>(rows_[fit++].count);
