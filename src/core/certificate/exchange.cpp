@@ -47,6 +47,13 @@ void products_of(const double* a, std::size_t as, std::size_t a_stride, const do
   }
 }
 
+/// y += Σ a x, four vectors at a time.
+void add_all(const std::vector<double>& a, const std::vector<const double*>& x, double* y, std::size_t n) {
+  std::size_t r = 0;
+  for (; r + 4 <= a.size(); r += 4) simd().axpys_d(a.data() + r, x.data() + r, nullptr, y, n);
+  for (; r < a.size(); ++r) simd().axpy_d(a[r], x[r], y, n);
+}
+
 }  // namespace
 
 std::size_t Exchange::most_rows(std::size_t columns) { return std::min(most_band, columns + most_others); }
@@ -61,12 +68,18 @@ double Exchange::product(const Row& x, const std::vector<double>& v) const {
 }
 
 /// out += Σ (x, B)_t matrix_t over its rows of m numbers.
-void Exchange::combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out) const {
-  for (std::int32_t t = 0; t < x.count; ++t) {
-    const auto column = static_cast<std::size_t>(x.indices != nullptr ? x.indices[t] : t);
-    if (const double value = x.value(t); value != 0) simd().axpy_d(value, matrix.data() + column * m_, out.data(), m_);
-  }
-  if (constant_ != 0) simd().axpy_d(constant_, matrix.data() + (n_ - 1) * m_, out.data(), m_);
+void Exchange::combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out) {
+  right_.clear();
+  terms_.clear();
+  const auto take = [&](double value, std::size_t column) {
+    if (value == 0) return;
+    right_.push_back(value);
+    terms_.push_back(matrix.data() + column * m_);
+  };
+  for (std::int32_t t = 0; t < x.count; ++t)
+    take(x.value(t), static_cast<std::size_t>(x.indices != nullptr ? x.indices[t] : t));
+  take(constant_, n_ - 1);
+  add_all(right_, terms_, out.data(), m_);
   progress_.work(static_cast<double>(m_) * x.count / 4);
 }
 
@@ -265,11 +278,13 @@ bool Exchange::improve() {
     right_[r] = j < f_ ? end_of(j) - now_[j] : now_[j] - y_[j];
   }
   if (!solve(known)) return false;
+  terms_.clear();
   for (std::size_t r = 0; r < p; ++r) {
     const std::size_t j = border_[r];
-    simd().axpy_d(right_[r], effects_.data() + j * m_, now_.data(), m_);
+    terms_.push_back(effects_.data() + j * m_);
     (j < f_ ? force_ : theta_)[j] = right_[r];
   }
+  add_all(right_, terms_, now_.data(), m_);
   for (std::size_t j = 0; j < f_; ++j) theta_[j] = state_[j] == State::free ? now_[j] : end_of(j);
   progress_.work(static_cast<double>((p + 8) * m_) / 4);
   const bool changed = update_basic();

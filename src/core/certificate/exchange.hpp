@@ -52,7 +52,7 @@ class Exchange {
   void choose_basic(const std::vector<double>& v);
   bool build();
   double product(const Row& x, const std::vector<double>& v) const;
-  void combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out) const;
+  void combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out);
   bool solve(std::size_t known);
   bool update_basic();
   bool update_others();
@@ -80,7 +80,8 @@ class Exchange {
   std::vector<State> state_;
   std::vector<std::size_t> border_;
   std::vector<char> is_bordered_;
-  std::vector<double> factor_, pivots_, right_;
+  std::vector<double> factor_, pivots_, right_;  // right_, terms_: factors of vectors to be added as well
+  std::vector<const double*> terms_;
   std::vector<std::pair<std::size_t, double>> moves_, clipped_;
 };
 
