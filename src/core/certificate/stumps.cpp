@@ -143,6 +143,20 @@ StumpCheck::StumpCheck(const Objective& objective, const StumpBasis& basis, cons
   upper_.resize(static_cast<std::size_t>(margins_.outputs()), 1.0);
 }
 
+StumpCheck::StumpCheck(const StumpBasis& basis, const NormCheck& margins)
+    : basis_(basis), margins_(margins), values_(static_cast<std::size_t>(basis.size())) {}
+
+std::unique_ptr<Check> StumpCheck::part() const {
+  const std::unique_ptr<Check> margins = margins_.part();
+  return std::unique_ptr<Check>(new StumpCheck(basis_, static_cast<const NormCheck&>(*margins)));
+}
+
+void StumpCheck::add_part(Check& other) {
+  auto& part = static_cast<StumpCheck&>(other);
+  margins_.add_part(part.margins_);
+  support_ += part.support_;
+}
+
 void StumpCheck::add(const CheckedRow& row) {
   basis_.evaluate(row.x, values_.data());
   margins_.add({values_.data(), nullptr, basis_.size(), true}, row.label, nullptr);

@@ -27,9 +27,13 @@ class StumpCheck final : public Check {
   bool merge(const std::vector<double>& state) override { return margins_.merge(state); }
   std::string folds() const override { return margins_.folds(); }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
+  std::unique_ptr<Check> part() const override;
+  void add_part(Check& part) override;
   Certificate certificate(const Progress& progress) const override;
 
  private:
+  StumpCheck(const StumpBasis& basis, const NormCheck& margins);
+
   const StumpBasis& basis_;
   NormCheck margins_;  // of rows of the stumps' values
   std::vector<double> upper_, values_;

@@ -112,7 +112,6 @@ L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners,
       next_average += 1 + next_average / 8;
       const Eigen::VectorXd q = boosting.averaged();
       offer(boosting.edge_of(q), q);
-      boosting.find();  // the learner of the step, which the averaged weights displaced
     }
     // An iteration is a step; before the first there is nothing to record.
     if (t > 1 && rows.stop(output, out.bounds, target, out.status)) break;

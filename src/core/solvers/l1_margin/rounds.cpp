@@ -40,15 +40,26 @@ std::array<double, count> sums_over(Eigen::Index n, const Progress& progress, F 
   return all;
 }
 
-/// row(i) for all rows, on threads; each changes numbers of its own and costs some multiply-adds.
+/// Stretches of rows, of which each costs some multiply-adds.
+Chunks stretches_of(Eigen::Index n) { return {n, 24}; }
+
+/// stretch(begin, end) for all rows, on threads; each row has numbers of its own.
+template <class F>
+void each_stretch(Eigen::Index n, const Progress& progress, F stretch) {
+  const Chunks stretches = stretches_of(n);
+  progress.threads().run(stretches.count(), progress, [&](std::size_t k, const Progress& own) {
+    const F mine = stretch;  // of which the loop knows that nobody changes it
+    mine(stretches.begin(k), stretches.end(k));
+    own.work(3.0 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
+  });
+}
+
+/// row(i) for all rows, in the same way.
 template <class F>
 void each_row(Eigen::Index n, const Progress& progress, F row) {
-  constexpr double operations = 24;
-  const Chunks stretches(n, operations);
-  progress.threads().run(stretches.count(), progress, [&](std::size_t k, const Progress& own) {
-    const F mine = row;  // of which the loop knows that nobody changes it
-    for (Eigen::Index i = stretches.begin(k), end = stretches.end(k); i < end; ++i) mine(i);
-    own.work(operations / 8 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
+  each_stretch(n, progress, [row](Eigen::Index begin, Eigen::Index end) {
+    const F mine = row;
+    for (Eigen::Index i = begin; i < end; ++i) mine(i);
   });
 }
 
@@ -59,35 +70,34 @@ BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, co
     : learners_(learners), y_(std::move(y)), rule_(rule), progress_(progress) {
   const auto n = static_cast<Eigen::Index>(y_.size());
   scores_ = q_ = average_ = signed_q_ = h_ = Eigen::VectorXd::Zero(n);
+  move(0);
   weigh();
 }
 
 double BoostingRounds::edge_of(const Eigen::VectorXd& q) {
-  for (Eigen::Index i = 0; i < q.size(); ++i) signed_q_(i) = y_[static_cast<std::size_t>(i)] * q(i);
-  return std::fabs(learners_.best(signed_q_, progress_).edge);
+  trial_.resize(q.size());
+  each_row(q.size(), progress_,
+           [y = y_.data(), of = q.data(), to = trial_.data()](Eigen::Index i) { to[i] = y[i] * of[i]; });
+  return std::fabs(learners_.best(trial_, progress_).edge);
 }
 
 double BoostingRounds::find() {
-  each_row(q_.size(), progress_,
-           [y = y_.data(), q = q_.data(), signed_q = signed_q_.data()](Eigen::Index i) { signed_q[i] = y[i] * q[i]; });
   chosen_ = learners_.best(signed_q_, progress_);
   return std::fabs(chosen_.edge);
 }
 
 void BoostingRounds::step() {
   const double sign = chosen_.edge < 0 ? -1 : 1;
-  learners_.values(chosen_.learner, h_);
-  const double* const y = y_.data();
-  double* const h = h_.data();
-  each_row(h_.size(), progress_, [h, y, sign](Eigen::Index i) { h[i] *= sign * y[i]; });
+  each_stretch(h_.size(), progress_, [this, sign](Eigen::Index begin, Eigen::Index end) {
+    double* const h = h_.data();
+    const double* const y = y_.data();
+    learners_.values(chosen_.learner, begin, end, h);
+    for (Eigen::Index i = begin; i < end; ++i) h[i] *= sign * y[i];
+  });
   const double size = size_of_step();
   total_step_ += size;
   last_step_ = size;
-  each_row(h_.size(), progress_,
-           [h, y, size, average = average_.data(), q = q_.data(), scores = scores_.data()](Eigen::Index i) {
-             average[i] += size * q[i];
-             scores[i] += size * y[i] * h[i];
-           });
+  move(size);
   weights_.resize(learners_.size(), 0.0);
   weights_[chosen_.learner] += sign * size;
   weigh();
@@ -198,28 +208,48 @@ double BoostingRounds::margin() const {
 
 double BoostingRounds::offset() const { return rule_.intercept ? 0.5 * (least_[0] - least_[1]) : 0.0; }
 
-void BoostingRounds::weigh() {
-  const Chunks stretches(scores_.size(), 24);
+/// A step of this size along h_: the scores, the smallest of each class, and the average of the weights that were left.
+void BoostingRounds::move(double size) {
+  const Chunks stretches = stretches_of(scores_.size());
   std::vector<std::array<double, 2>> least(stretches.count(), {infinity, infinity});
-  progress_.threads().run(stretches.count(), progress_, [&](std::size_t k, const Progress&) {
-    std::array<double, 2> own = least[k];
-    const double *const y = y_.data(), *const scores = scores_.data();
+  progress_.threads().run(stretches.count(), progress_, [&](std::size_t k, const Progress& own) {
+    const double *const y = y_.data(), *const h = h_.data(), *const q = q_.data(), by = size;
+    double *const average = average_.data(), *const scores = scores_.data();
+    double smallest[2] = {infinity, infinity};
     for (Eigen::Index i = stretches.begin(k), end = stretches.end(k); i < end; ++i) {
-      double& smallest = own[y[i] > 0 ? 1 : 0];
-      smallest = std::min(smallest, y[i] * scores[i]);
+      average[i] += by * q[i];
+      scores[i] += by * y[i] * h[i];
+      const double score = y[i] * scores[i];
+      // Both without a branch, which would be taken or not as the classes come.
+      smallest[0] = std::min(smallest[0], y[i] > 0 ? infinity : score);
+      smallest[1] = std::min(smallest[1], y[i] > 0 ? score : infinity);
     }
-    least[k] = own;
+    least[k] = {smallest[0], smallest[1]};
+    own.work(3.0 * static_cast<double>(stretches.end(k) - stretches.begin(k)));
   });
   for (const std::size_t side : {0, 1}) {
     least_[side] = infinity;
     for (const std::array<double, 2>& part : least) least_[side] = std::min(least_[side], part[side]);
   }
+}
+
+void BoostingRounds::weigh() {
   const double margin = rule_.intercept ? 0.5 * (least_[0] + least_[1]) : std::min(least_[0], least_[1]);
   as_exponential_ = !rule_.logistic || margin > tail;
   if (as_exponential_)
     weigh_exponential();
   else
     weigh_logistic();
+}
+
+/// q times the factor of each class, and y q.
+void BoostingRounds::scale_weights(const double (&factor)[2]) {
+  each_row(
+      q_.size(), progress_,
+      [y = y_.data(), q = q_.data(), signed_q = signed_q_.data(), one = factor[1], other = factor[0]](Eigen::Index i) {
+        q[i] *= y[i] > 0 ? one : other;
+        signed_q[i] = y[i] * q[i];
+      });
 }
 
 /// q = soft-min weights, of each class by itself when b is free; ln L = ln 2/n + (ln A + ln B)/2, or ln A/n.
@@ -245,9 +275,7 @@ void BoostingRounds::weigh_exponential() {
     log_loss_ = std::log((sum[0] + sum[1]) / n) - both;
     offset_ = 0;
   }
-  each_row(q_.size(), progress_, [y = y_.data(), q = q_.data(), one = share[1], other = share[0]](Eigen::Index i) {
-    q[i] *= y[i] > 0 ? one : other;
-  });
+  scale_weights(share);
   gradient_ = 1;
   progress_.work(4.0 * n);
 }
@@ -267,9 +295,7 @@ void BoostingRounds::weigh_logistic() {
   // The minimising b balances the classes; made exact, so that q needs no intercept to be a certificate.
   double share[2];
   for (const std::size_t side : {0, 1}) share[side] = rule_.intercept ? 0.5 / sum[side] : 1 / (sum[0] + sum[1]);
-  each_row(q_.size(), progress_, [y = y_.data(), q = q_.data(), one = share[1], other = share[0]](Eigen::Index i) {
-    q[i] *= y[i] > 0 ? one : other;
-  });
+  scale_weights(share);
   progress_.work(4.0 * n);
 }
 

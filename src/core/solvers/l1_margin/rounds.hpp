@@ -66,8 +66,10 @@ class BoostingRounds {
   double size_of_step() const;
   double wolfe() const;
   double minimiser() const;
+  void move(double size);
   void weigh();
   void weigh_exponential();
+  void scale_weights(const double (&factor)[2]);
   void weigh_logistic();
   double best_offset(double step, double start) const;
 
@@ -75,7 +77,8 @@ class BoostingRounds {
   std::vector<double> y_;
   BoostingRule rule_;
   const Progress& progress_;
-  Eigen::VectorXd scores_, q_, average_, signed_q_, h_;  // h_: y_i h(x_i) of the chosen learner, its sign in it
+  Eigen::VectorXd scores_, q_, average_, h_;  // h_: y_i h(x_i) of the chosen learner, its sign in it
+  Eigen::VectorXd signed_q_, trial_;          // y_i q_i of q_, and of other row weights
   std::vector<double> weights_;
   WeakLearners::Best chosen_{0, 0};
   double least_[2] = {0, 0};            // smallest y·score of each class

@@ -24,6 +24,9 @@ double midpoint(double below, double above) {
 /// Several columns at once are sorted on threads, and then laid one after another.
 StumpLearners::StumpLearners(const Dataset& data, const Progress& progress) : data_(data), columns_(data, progress) {
   begin_.push_back(0);
+  std::size_t stored = 0;
+  for (std::int32_t j = 0; j < data.dimensions(); ++j) stored += static_cast<std::size_t>(columns_.column(j).count);
+  entries_.reserve(stored);
   for (std::int32_t first = 0; first < data.dimensions(); first += at_once) {
     const std::int32_t count = std::min(at_once, data.dimensions() - first);
     std::vector<SortedColumn> sorted(static_cast<std::size_t>(count));
@@ -150,15 +153,17 @@ double StumpLearners::threshold_of(const Split& split) const {
   return midpoint(below, zeros_follow ? 0 : value_of(split.feature, split.after + 1));
 }
 
-void StumpLearners::values(std::size_t learner, Eigen::VectorXd& out) const {
+void StumpLearners::values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const {
   const Stump stump = stumps_[learner];
   const Row x = columns_.column(stump.feature);
   if (x.indices == nullptr) {
-    for (std::int32_t i = 0; i < x.count; ++i) out(i) = stump(x.value(i));
+    for (std::int64_t i = begin; i < end; ++i) out[i] = stump(x.value(static_cast<std::int32_t>(i)));
     return;
   }
-  out.setConstant(stump(0));
-  for (std::int32_t k = 0; k < x.count; ++k) out(x.indices[k]) = stump(x.value(k));
+  std::fill(out + begin, out + end, stump(0));
+  const std::int32_t* const last = x.indices + x.count;
+  for (const std::int32_t* at = std::lower_bound(x.indices, last, begin); at != last && *at < end; ++at)
+    out[*at] = stump(x.value(static_cast<std::int32_t>(at - x.indices)));
 }
 
 double StumpLearners::bytes(const Dataset& data) {

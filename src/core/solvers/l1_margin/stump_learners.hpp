@@ -16,7 +16,7 @@ class StumpLearners final : public WeakLearners {
  public:
   StumpLearners(const Dataset& data, const Progress& progress);
   Best best(const Eigen::VectorXd& v, const Progress& progress) override;
-  void values(std::size_t learner, Eigen::VectorXd& out) const override;
+  void values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const override;
   std::size_t size() const override { return stumps_.size(); }
   /// The stumps that best() named, by number.
   const std::vector<Stump>& stumps() const { return stumps_; }

@@ -33,9 +33,10 @@ WeakLearners::Best FeatureLearners::best(const Eigen::VectorXd& v, const Progres
   return {static_cast<std::size_t>(j), edges_(j)};
 }
 
-void FeatureLearners::values(std::size_t learner, Eigen::VectorXd& out) const {
-  out.setZero();
-  add(scale_, columns_.column(static_cast<std::int32_t>(learner)), out.data());
+void FeatureLearners::values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const {
+  std::fill(out + begin, out + end, 0.0);
+  add_part(scale_, columns_.column(static_cast<std::int32_t>(learner)), static_cast<std::int32_t>(begin),
+           static_cast<std::int32_t>(end), out);
 }
 
 }  // namespace margin

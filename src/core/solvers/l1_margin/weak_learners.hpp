@@ -19,8 +19,8 @@ class WeakLearners {
     double edge;
   };
   virtual Best best(const Eigen::VectorXd& v, const Progress& progress) = 0;
-  /// out[i] = h(x_i) of all rows.
-  virtual void values(std::size_t learner, Eigen::VectorXd& out) const = 0;
+  /// out[i] = h(x_i) of the rows from `begin` to before `end`; for any number of threads at once.
+  virtual void values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const = 0;
   /// Learners named by best() have numbers below this.
   virtual std::size_t size() const = 0;
 };
@@ -30,7 +30,7 @@ class FeatureLearners final : public WeakLearners {
  public:
   FeatureLearners(const Problem& problem, double scale, const Progress& progress);
   Best best(const Eigen::VectorXd& v, const Progress& progress) override;
-  void values(std::size_t learner, Eigen::VectorXd& out) const override;
+  void values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const override;
   std::size_t size() const override { return static_cast<std::size_t>(data_.dimensions()); }
 
  private:

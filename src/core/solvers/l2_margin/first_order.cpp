@@ -173,8 +173,6 @@ void FirstOrder::binary_pass(bool predict) {
       if (bank.ref != lowest) fade(part, b, std::exp(lowest - bank.ref), run_.progress());
       mass_[b] += bank.mass;
       sum += bank.sum;
-      simd().axpy_d(1.0, bank.v, v_[b].data(), d);
-      run_.work(static_cast<double>(d));
     }
     Reference& r = reference_[b];
     // The predicted reference was so far off that weights were lost: once more with the true one.
@@ -185,7 +183,26 @@ void FirstOrder::binary_pass(bool predict) {
     divisor_[b] = psi_divisor(logistic_, sum, lowest);
     log_scale_[b] = std::log(divisor_[b]) - lowest;
   }
-  if (missed) binary_pass(false);
+  if (missed)
+    binary_pass(false);
+  else
+    add_parts(parts);
+}
+
+// Threads share the features, of which each is summed in the order of the parts.
+void FirstOrder::add_parts(const std::vector<Part>& parts) {
+  const std::int64_t d = problem_.dimensions();
+  // What another thread wrote takes longer to read than to add.
+  constexpr double operations = 4;
+  const Chunks features(d, operations * static_cast<double>(parts.size() * v_.size()));
+  run_.progress().threads().run(features.count(), run_.progress(), [&](std::size_t k, const Progress& own) {
+    const std::int64_t from = features.begin(k), count = features.end(k) - from;
+    for (std::size_t b = 0; b < v_.size(); ++b)
+      for (const Part& part : parts) {
+        simd().axpy_d(1.0, part.banks[b].v + from, v_[b].data() + from, static_cast<std::size_t>(count));
+        own.work(static_cast<double>(count));
+      }
+  });
 }
 
 double FirstOrder::score_pairs() {
@@ -277,13 +294,16 @@ void FirstOrder::average(double coefficient) {
     sum_[b] += coefficient * v_[b];
     sum_mass_[b] += coefficient * mass_[b];
   }
-  for (std::int64_t i = 0; i < problem_.rows(); ++i) {
-    const std::size_t b = bank_of(problem_.label[static_cast<std::size_t>(i)]);
-    const double factor = coefficient / divisor_[b];
-    run_.work(2.0 * static_cast<double>(q_.cols()));
-    for (Eigen::Index c = 0; c < q_.cols(); ++c)
-      if (q_(i, c) != 0) dual_(i, c) += factor * q_(i, c);
-  }
+  const Chunks rows(problem_.rows(), 8 + 16 * static_cast<double>(q_.cols()));
+  run_.progress().threads().run(rows.count(), run_.progress(), [&](std::size_t k, const Progress& own) {
+    for (std::int64_t i = rows.begin(k); i < rows.end(k); ++i) {
+      const std::size_t b = bank_of(problem_.label[static_cast<std::size_t>(i)]);
+      const double factor = coefficient / divisor_[b];
+      own.work(2.0 * static_cast<double>(q_.cols()));
+      for (Eigen::Index c = 0; c < q_.cols(); ++c)
+        if (q_(i, c) != 0) dual_(i, c) += factor * q_(i, c);
+    }
+  });
 }
 
 Weights FirstOrder::direction() const {

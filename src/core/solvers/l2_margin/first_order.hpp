@@ -76,6 +76,8 @@ class FirstOrder {
   void span_pass();
   Weights features(const Weights& u) const { return span_ ? span_->features(u, run_.progress()) : u; }
   double norm(const Weights& u) const { return span_ ? span_->norm(u) : u.norm(); }
+  /// The directions of the banks, from those of the parts.
+  void add_parts(const std::vector<Part>& parts);
   /// All rows of a part; near[b]: the key (FarRows) above which those of bank b add nothing.
   void add_rows(Part& part, const double* near, const Progress& progress);
   /// Rows of bank b as RowsByFour deals them out.
