@@ -11,7 +11,11 @@
 #include "core/base/threads.hpp"
 #include "core/certificate/l2_margin.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/certificate/stumps.hpp"
 #include "core/loss/logistic.hpp"
+#include "core/solvers/l1_margin/rounds.hpp"
+#include "core/solvers/l1_margin/stump_learners.hpp"
+#include "core/solvers/l2_margin/first_order.hpp"
 #include "core/solvers/margin_scan.hpp"
 #include "core/solvers/newton/gram.hpp"
 
@@ -95,6 +99,55 @@ std::string passes(const Rows& rows, int count) {
   const double bounds[] = {margin.lower(), margin.upper(), margin.radius(), static_cast<double>(margin.errors())};
   append(bits, bounds, 4);
   return bits;
+}
+
+/// Rounds of boosting on stumps with their certificate, and passes of momentum.
+std::string rounds(const Rows& rows, int count) {
+  Threads threads(count);
+  const OnThreads progress(threads);
+  Problem p = rows.problem;
+  p.hard_margin = true;
+  std::string bits;
+
+  StumpLearners learners(p.data, progress);
+  std::vector<double> y;
+  for (std::int64_t i = 0; i < p.rows(); ++i) y.push_back(p.target(i, 0));
+  BoostingRounds boosting(learners, std::move(y), BoostingRule(), progress);
+  for (int t = 0; t < 5; ++t) {
+    boosting.find();
+    boosting.step();
+    const double edge = boosting.edge_of(boosting.averaged());
+    append(bits, &edge, 1);
+  }
+  append(bits, boosting.weights().data(), boosting.weights().size());
+  const Weights dual = boosting.row_weights();
+  append(bits, dual.data(), static_cast<std::size_t>(dual.size()));
+  const StumpBasis basis(learners.stumps(), p.dimensions());
+  const std::vector<double>& lambda = boosting.weights();
+  const Weights weights = Eigen::Map<const Eigen::RowVectorXd>(lambda.data(), static_cast<Eigen::Index>(lambda.size()));
+  const Certificate c =
+      certify_stumps(p, basis, weights, Eigen::VectorXd::Constant(1, boosting.offset()), dual, progress);
+  const double bounds[] = {c.lower, c.upper, static_cast<double>(c.errors), static_cast<double>(c.support)};
+  append(bits, bounds, 4);
+
+  const Options options;
+  Run run(options, progress, "passes", 1);
+  FirstOrder momentum(p, run, false);
+  for (int t = 0; t < 5; ++t) {
+    momentum.pass();
+    momentum.average(t + 1);
+    momentum.momentum_step(t, 1);
+  }
+  append(bits, momentum.weights().data(), static_cast<std::size_t>(p.dimensions()));
+  append(bits, momentum.averaged_dual().data(), static_cast<std::size_t>(p.rows()));
+  return bits;
+}
+
+TEST(Passes, of_boosting_and_momentum_share_nothing_but_rows) {
+  for (const bool sparse : {false, true}) {
+    const Rows rows(20000, 12, sparse);
+    EXPECT_TRUE(rounds(rows, 4) == rounds(rows, 1)) << sparse;
+  }
 }
 
 TEST(Passes, share_nothing_but_rows_and_have_the_bits_of_one_thread) {
