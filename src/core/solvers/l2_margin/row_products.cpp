@@ -5,19 +5,42 @@
 
 #include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
+#include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr std::size_t block_rows = 16;         // whose products are computed together
-constexpr std::int32_t block_features = 1024;  // four rows of them stay in the first cache
-constexpr double sparse_cost = 4;              // of visiting a byte of sparse rows, in those of dense ones
+constexpr std::size_t block_rows = 2 * tile_rows;  // whose products are computed together
+constexpr std::size_t block_features = 256;        // of a tile, summed by themselves: long sums err by more
+constexpr double sparse_cost = 4;                  // of visiting a byte of sparse rows, in those of dense ones
 
-/// Features `from` to before `to` of a dense row.
-Row part_of(const Row& x, std::int32_t from, std::int32_t to) {
-  const void* const at = x.wide ? static_cast<const void*>(x.doubles() + from) : x.floats() + from;
-  return {at, nullptr, to - from, x.wide};
+/// The numbers of a dense row, written to `to` where they are floats.
+const double* widen(const Row& x, double* to) {
+  if (x.wide) return x.doubles();
+  simd().pack_f(x.floats(), static_cast<std::size_t>(x.count), 1, to, SymmetricMatrix::panel_width);
+  return to;
+}
+
+/// Up to four dense rows of d features against the rows of a tile.
+void multiply_dense(const double* const* x, std::size_t count, const double* tile, std::size_t d, double* sums) {
+  std::fill_n(sums, count * tile_rows, 0.0);
+  for (std::size_t from = 0; from < d; from += block_features) {
+    const double* part[4] = {};
+    double of_part[4 * tile_rows];
+    for (std::size_t r = 0; r < count; ++r) part[r] = x[r] + from;
+    simd().tile_dots_d(tile + from * tile_rows, part, count, std::min(d - from, block_features), of_part);
+    for (std::size_t k = 0; k < count * tile_rows; ++k) sums[k] += of_part[k];
+  }
+}
+
+/// A sparse row against the rows of a tile.
+void multiply_sparse(const Row& x, const double* tile, double* sums) {
+  const auto count = static_cast<std::size_t>(x.count);
+  if (x.wide)
+    simd().panel_dot_d(x.doubles(), x.indices, count, tile, tile_rows, sums);
+  else
+    simd().panel_dot_f(x.floats(), x.indices, count, tile, tile_rows, sums);
 }
 
 }  // namespace
@@ -31,7 +54,7 @@ bool RowProducts::worthwhile(const Problem& problem) {
 
 double RowProducts::bytes(const Problem& problem) {
   const double n = static_cast<double>(problem.rows()) + 8;
-  return 8 * n * (n + 12) + 8.0 * 8 * block_rows * problem.dimensions();
+  return 8 * n * (n + 12) + 8.0 * 8 * (block_rows + 4) * problem.dimensions();
 }
 
 RowProducts::RowProducts(const Problem& problem, double scale, std::vector<Weights> others, const Progress& progress)
@@ -66,29 +89,36 @@ Weights RowProducts::other(std::size_t k) const {
 void RowProducts::multiply_block(const std::int64_t* rows, std::size_t count, const std::vector<std::int64_t>& against,
                                  const Progress& progress) {
   const auto d = static_cast<std::size_t>(problem_.dimensions());
-  std::vector<double> dense(count * d, 0.0);
-  for (std::size_t c = 0; c < count; ++c) margin::add(sign(rows[c]), problem_.data.row(rows[c]), dense.data() + c * d);
+  const std::size_t tiles = (count + tile_rows - 1) / tile_rows;
+  std::vector<double> tile(tiles * d * tile_rows, 0.0), wide(4 * d), sums(4 * tile_rows);
+  for (std::size_t c = 0; c < count; ++c) {
+    const Row x = problem_.data.row(rows[c]);
+    const double s = sign(rows[c]);
+    double* const to = tile.data() + c / tile_rows * d * tile_rows + c % tile_rows;
+    for (std::int32_t k = 0; k < x.count; ++k)
+      to[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k) * tile_rows] = s * x.value(k);
+    progress.work(2.0 * x.count);
+  }
   RowsByFour dealt(problem_.data, [&](const std::int64_t* others, const Row* x, int four, const Row*) {
-    double products[block_rows][4] = {};
-    const std::int32_t width = x->indices == nullptr ? x->count : 1;
-    for (std::int32_t from = 0; from < width; from += block_features) {
-      Row part[4];
-      for (int r = 0; r < four; ++r)
-        part[r] = x->indices == nullptr ? part_of(x[r], from, std::min(width, from + block_features)) : x[r];
-      for (std::size_t c = 0; c < count; ++c) {
-        double of_part[4];
-        dots(part, four, nullptr, dense.data() + c * d + from, of_part);
-        for (int r = 0; r < four; ++r) products[c][r] += of_part[r];
-      }
+    const auto points = static_cast<std::size_t>(four);
+    const double* of_points[4] = {};
+    if (x->indices == nullptr)
+      for (std::size_t r = 0; r < points; ++r) of_points[r] = widen(x[r], wide.data() + r * d);
+    for (std::size_t t = 0; t < tiles; ++t) {
+      const double* const of_tile = tile.data() + t * d * tile_rows;
+      if (x->indices == nullptr)
+        multiply_dense(of_points, points, of_tile, d, sums.data());
+      else
+        multiply_sparse(*x, of_tile, sums.data());
+      for (std::size_t r = 0; r < points; ++r)
+        for (std::size_t c = t * tile_rows; c < std::min(count, (t + 1) * tile_rows); ++c) {
+          const double product = sign(others[r]) * sums[r * tile_rows + c % tile_rows];
+          products_of(rows[c])[static_cast<std::size_t>(others[r])] = product;
+          if (std::vector<double>& back = products_of(others[r]); !back.empty())
+            back[static_cast<std::size_t>(rows[c])] = product;
+        }
     }
-    for (std::size_t c = 0; c < count; ++c)
-      for (int r = 0; r < four; ++r) {
-        const double product = sign(others[r]) * products[c][r];
-        products_of(rows[c])[static_cast<std::size_t>(others[r])] = product;
-        if (std::vector<double>& back = products_of(others[r]); !back.empty())
-          back[static_cast<std::size_t>(rows[c])] = product;
-      }
-    progress.work(static_cast<double>(four) * static_cast<double>(count) * x->count);
+    progress.work(static_cast<double>(points * count) * x->count);
   });
   for (const std::int64_t i : against) dealt.add(i);
   dealt.finish();
