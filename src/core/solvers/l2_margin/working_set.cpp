@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
 
 namespace margin {
 
 namespace {
 constexpr Eigen::Index first_capacity = 64;  // rows, where there are as many
+
+/// Whether four rows are dense and of one width.
+bool alike(const Row* x) {
+  return std::all_of(x, x + 4, [&](const Row& r) { return r.indices == nullptr && r.wide == x->wide; });
 }
+
+}  // namespace
 
 WorkingSet::WorkingSet(const Problem& problem, double scale)
     : problem_(problem), scale_(scale), outputs_(problem.outputs()), rows_(problem.data) {
@@ -69,10 +76,19 @@ void WorkingSet::multiply_from(Eigen::Index first, const Progress& progress) {
       // One side of every product is expanded and scaled, so that no square of a raw value is ever formed.
       std::fill(dense.begin(), dense.end(), 0.0);
       margin::add(scale_, x, dense.data());
-      for (Eigen::Index other = 0; other <= slot; ++other) {
-        const double product = scale_ * dot(rows_[static_cast<std::size_t>(other)], dense.data());
-        inner_(other, slot) = product;
-        inner_(slot, other) = product;
+      for (Eigen::Index from = 0; from <= slot; from += 4) {
+        const auto count = static_cast<int>(std::min<Eigen::Index>(4, slot + 1 - from));
+        const Row* const others = &rows_[static_cast<std::size_t>(from)];
+        double products[4];
+        if (count == 4 && alike(others))
+          dots(others, count, nullptr, dense.data(), products);
+        else
+          for (int r = 0; r < count; ++r) products[r] = dot(others[r], dense.data());
+        for (int r = 0; r < count; ++r) {
+          const double product = scale_ * products[r];
+          inner_(from + r, slot) = product;
+          inner_(slot, from + r) = product;
+        }
       }
       own.work((static_cast<double>(x.count) + 8) * static_cast<double>(slot) + static_cast<double>(dense.size()));
     }
