@@ -28,16 +28,18 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
     DualSum sum;
     // A lower end of 0 is proven by the dual weights 0, whose point is 0.
     if (!(lower > 0) || !dual_sum(o, sum)) continue;
-    double least = 1, size = 0;
+    double least = 1;
+    Eigen::VectorXd held = Eigen::VectorXd::Zero(d);
     for (std::int32_t j = 0; j < d; ++j) {
       if (!objective_.penalises(j)) continue;
       const double f = objective_.factor(j), kappa = objective_.lambda * objective_.l1_ratio * f;
-      const double left = std::max(0.0, held_part(sum.v(j)) - kappa) / (mu * f);
+      const double part = held_part(sum.v(j)), left = std::max(0.0, part - kappa) / (mu * f);
       least = std::min(least, f);
-      // Soft thresholding cancels: what it leaves errs by ulps of what it had.
-      size = std::hypot(size, held_part(sum.v(j)) / (mu * f));
+      held(j) = part / (mu * f);
       point.offset(o, j) += std::copysign(left, sum.v(j));
     }
+    // Soft thresholding cancels: what it leaves errs by ulps of what it had. The norm itself errs by d ulps.
+    double size = lp_norm(held.data(), d, 2);
     const double of_intercept = sum.of_intercept / mu;
     if (constant > 0) {
       size += std::fabs(of_intercept) + std::fabs(point.intercept(o)) / constant;
