@@ -266,6 +266,37 @@ TEST_P(KernelSet, largest_absolute_value_and_non_zeros) {
   });
 }
 
+template <class T>
+void expect_nonzeros(std::size_t (*loop)(const T*, std::size_t, T*, std::int32_t*), const T* x, std::size_t n) {
+  std::vector<T> expected, values(n + 1, 7);
+  std::vector<std::int32_t> at, places(n + 1, -7);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (x[j] == 0) continue;
+    expected.push_back(x[j]);
+    at.push_back(static_cast<std::int32_t>(j));
+  }
+  ASSERT_EQ(loop(x, n, values.data(), places.data()), at.size());
+  EXPECT_TRUE(std::equal(at.begin(), at.end(), places.begin()));
+  EXPECT_EQ(std::memcmp(values.data(), expected.data(), at.size() * sizeof(T)), 0);  // also NaN
+  EXPECT_EQ(values[n], 7) << "beyond the end";
+  EXPECT_EQ(places[n], -7);
+}
+
+TEST_P(KernelSet, numbers_that_are_not_zero) {
+  for_each_length([&](std::size_t n, double* x, double*, float* u, float*) {
+    expect_nonzeros(k().nonzeros_d, x, n);
+    expect_nonzeros(k().nonzeros_f, u, n);
+    for (const std::size_t every : {1, 2, 9, 40}) {
+      for (std::size_t j = 0; j < n; ++j)
+        if (j % every != every / 2) x[j] = j % 3 == 0 ? -0.0 : 0.0, u[j] = j % 3 == 0 ? -0.0F : 0.0F;
+      if (n > every)
+        x[every] = std::numeric_limits<double>::quiet_NaN(), u[every] = std::numeric_limits<float>::denorm_min();
+      expect_nonzeros(k().nonzeros_d, x, n);
+      expect_nonzeros(k().nonzeros_f, u, n);
+    }
+  });
+}
+
 TEST_P(KernelSet, entropies) {
   for_each_length([&](std::size_t n, double* x, double*, float*, float*) {
     std::vector<double> a(n), out(n + 1, 7.0);

@@ -226,46 +226,45 @@ bool narrow(const double* x, std::size_t n, float* out) {
 
 }  // namespace
 
+/// The row, or what is not 0 in it, in memory of this object until the next call.
+Row Dataset::without_zeros(const Row& x) {
+  const auto n = static_cast<std::size_t>(x.count);
+  if (x.indices != nullptr || n < 16) return x;
+  const std::size_t count = x.wide ? count_nonzero(x.doubles(), n) : count_nonzero(x.floats(), n);
+  if (!(static_cast<double>(count) < sparse_density * static_cast<double>(n))) return x;
+  columns_.resize(n);
+  if (x.wide) {
+    packed_.resize(n);
+    simd().nonzeros_d(x.doubles(), n, packed_.data(), columns_.data());
+    return {packed_.data(), columns_.data(), static_cast<std::int32_t>(count), true};
+  }
+  narrow_.resize(n);
+  simd().nonzeros_f(x.floats(), n, narrow_.data(), columns_.data());
+  return {narrow_.data(), columns_.data(), static_cast<std::int32_t>(count), false};
+}
+
 template <class T>
-void Dataset::store_smallest(const Row& x, const T* values, double square) {
-  const auto size = static_cast<std::size_t>(x.count);
-  const std::int32_t* indices = x.indices;
-  std::int32_t count = x.count;
-  if (indices == nullptr && count >= 16 && static_cast<double>(count_nonzero(values, size)) < sparse_density * count) {
-    // Every value is written and only the non-zeros advance: no branch to mispredict.
-    auto& packed = std::get<std::pmr::vector<T>&>(std::tie(narrow_, packed_));
-    columns_.resize(size);
-    packed.resize(size);
-    std::size_t nonzeros = 0;
-    for (std::size_t j = 0; j < size; ++j) {
-      columns_[nonzeros] = static_cast<std::int32_t>(j);
-      packed[nonzeros] = values[j];
-      nonzeros += values[j] != T{0};
-    }
-    indices = columns_.data();
-    values = packed.data();
-    count = static_cast<std::int32_t>(nonzeros);
-    square = -1;  // the packed row sums its squares in another order
-  }
-  if constexpr (sizeof(T) == 8) {
-    narrow_.resize(static_cast<std::size_t>(count));
-    if (narrow(values, static_cast<std::size_t>(count), narrow_.data()))
-      return indices != nullptr ? store_sparse(indices, narrow_.data(), count, square)
-                                : store_dense(narrow_.data(), count, square);
-  }
-  return indices != nullptr ? store_sparse(indices, values, count, square) : store_dense(values, count, square);
+void Dataset::store(const Row& x, const T* values, double square) {
+  if (x.indices != nullptr)
+    store_sparse(x.indices, values, x.count, square);
+  else
+    store_dense(values, x.count, square);
 }
 
 void Dataset::append(const FeatureRow& x, const Label& label, double weight) {
+  const Row kept = without_zeros(x);
   // One pass for two questions: the squares of finite numbers have a finite sum, or an infinite one where they overflow.
-  const double square = squared_norm(x);
+  const double square = squared_norm(kept);
   if (!std::isfinite(square)) require_finite(x, "FILTER (WHERE ...)");
   fit_dimensions(x);
   push_label(label, weight);
-  if (x.wide)
-    store_smallest(x, x.doubles(), square);
+  if (!kept.wide) return store(kept, kept.floats(), square);
+  const auto count = static_cast<std::size_t>(kept.count);
+  narrow_.resize(count);
+  if (narrow(kept.doubles(), count, narrow_.data()))
+    store(kept, narrow_.data(), square);
   else
-    store_smallest(x, x.floats(), square);
+    store(kept, kept.doubles(), square);
 }
 
 Label::Label(double lower, double upper) : lower_(lower), upper_(upper) {

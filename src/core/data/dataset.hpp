@@ -159,7 +159,8 @@ class Dataset {
   template <class T>
   void store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values, std::vector<T>& scratch);
   template <class T>
-  void store_smallest(const Row& x, const T* values, double square);
+  void store(const Row& x, const T* values, double square);
+  Row without_zeros(const Row& x);
   void push_label(const Label& label, double weight);
   void push_row(const char* at, std::uintptr_t form, double square);
   char* allocate(std::size_t bytes);

@@ -50,6 +50,10 @@ struct SimdLoops {
   bool (*finite_d)(const double* x, std::size_t n);
   std::size_t (*count_nonzero_f)(const float* x, std::size_t n);
   std::size_t (*count_nonzero_d)(const double* x, std::size_t n);
+  /// The numbers that are not 0 and where they are; returns how many. Both have room for n, and what follows the numbers
+  /// there is overwritten.
+  std::size_t (*nonzeros_f)(const float* x, std::size_t n, float* values, std::int32_t* places);
+  std::size_t (*nonzeros_d)(const double* x, std::size_t n, double* values, std::int32_t* places);
   /// One block row of H += factor · AᵀA. A lies in panels of panel_bytes: panel p holds columns p·width … of all `rows`
   /// rows, row after row (width = panel_bytes / sizeof), panels `panel_stride` elements apart. Updates rows
   /// first·width … of the row-major h (`stride` elements per row) in the columns of panels first … count − 1: the upper
