@@ -152,6 +152,47 @@ TEST(Audit, IsTightForKinkedLosses) {
   EXPECT_GT(near, 36);
 }
 
+/// Columns of several scales are slow for an ascent by coordinates, and the lambda that weights were trained with is told apart from
+/// the one that was asked for.
+TEST(Audit, FindsTheLambdaOfSlowProblems) {
+  Random random(29);
+  const Progress progress;
+  std::vector<double> own, found_gaps;
+  int near = 0;
+  for (int number = 0; number < 24; ++number) {
+    Trial t;
+    t.options.loss = number % 2 == 0 ? "hinge" : "absolute";
+    t.classes = number % 2 == 0;
+    t.options.lambda = std::pow(10.0, -2 - 2 * random.uniform());
+    t.options.intercept_form = InterceptForm::penalized;
+    t.table.x.clear();
+    for (int i = 0; i < 600; ++i) {
+      std::vector<double> x(8);
+      for (std::size_t j = 0; j < x.size(); ++j) x[j] = normal(random) * std::pow(2.0, static_cast<double>(j) - 4);
+      const double signal = 2 * x[0] - x[7] / 8 + 0.3 + normal(random);
+      t.table.y.push_back(t.classes ? (signal > 0 ? 1 : 0) : signal);
+      t.table.x.push_back(std::move(x));
+    }
+    const Dataset data = make_dataset(t.table, t.classes, 2);
+    const Model model = trained(data, t.options, 1e-8, 20000);
+    ModelAudit audit(model, t.options, {}), other(model, t.options, {50 * *t.options.lambda});
+    add_rows(audit, model, t, 0, 1);
+    add_rows(other, model, t, 0, 1);
+    const AuditFigures at = audit.result(progress), away = other.result(progress);
+    EXPECT_LE(at.found.dual, model.certificate.upper);
+    own.push_back(at.found.gap() / at.found.primal);
+    ASSERT_TRUE(away.best.has_value());
+    found_gaps.push_back(away.best->gap() / away.best->primal);
+    // Where lambda is small it is of little weight in the objective.
+    near += std::fabs(std::log10(away.best->lambda / *t.options.lambda)) < 0.7;
+  }
+  std::sort(own.begin(), own.end());
+  std::sort(found_gaps.begin(), found_gaps.end());
+  EXPECT_LT(own[12], 2e-3);
+  EXPECT_LT(found_gaps[12], 3e-3);
+  EXPECT_GE(near, 18);
+}
+
 TEST(Audit, AddsUpFromParts) {
   Random random(5);
   const Progress progress;

@@ -302,19 +302,4 @@ bool Audit::merge(const std::vector<double>& s, const std::vector<std::int32_t>*
   return true;
 }
 
-AuditedValue Audit::at(double lambda, const Progress& progress) const {
-  flush();
-  AuditedValue sum{lambda, 0, 0};
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    const AuditedOutput output(*this, o);
-    const double primal = output.primal(lambda);
-    sum.primal += primal;
-    sum.dual += std::min(primal, output.dual(lambda, progress));
-  }
-  const double rounding = epsilon * static_cast<double>(outputs_.size());
-  sum.primal *= 1 + rounding;
-  sum.dual *= 1 - rounding;
-  return sum;
-}
-
 }  // namespace margin

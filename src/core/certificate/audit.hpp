@@ -74,6 +74,8 @@ struct DualCurve {
   std::int64_t rows = 0;
 };
 
+class AuditedOutput;
+
 class Audit {
  public:
   /// Of a linear soft margin, one output against the rest. `weights` and `intercept` are kept by pointer. `curves`: with
@@ -93,11 +95,14 @@ class Audit {
   std::int64_t errors() const { return primal_.errors(); }
   double weight() const { return primal_.total_weight(); }
 
-  /// The interval of the optimum at a lambda above 0. `progress` is told of the work.
-  AuditedValue at(double lambda, const Progress& progress) const;
-  /// The lambda at which the gap is smallest, as far as a search finds it; nothing where there is none
-  /// (weights of 0), or where the penalty is no square.
-  std::optional<AuditedValue> best(const Progress& progress) const;
+  struct Found {
+    AuditedValue own;
+    /// At the lambda at which the gap is smallest, as far as a search finds it; nothing where there is none (weights of 0), or where
+    /// the penalty is no square.
+    std::optional<AuditedValue> best;
+  };
+  /// The interval of the optimum at a lambda above 0, and at the best one. `progress` is told of the work.
+  Found found(double lambda, const Progress& progress) const;
 
  private:
   struct Output {
@@ -110,6 +115,10 @@ class Audit {
   double least_curvature(const DualCurve& curve, double u, double y) const;
   std::size_t columns() const;
   void flush() const;
+  double most_visits() const;
+  std::optional<double> best_lambda(std::vector<AuditedOutput>& outputs, double asked, const Progress& progress) const;
+  AuditedValue best_of_curves(std::vector<AuditedOutput>& outputs, const AuditedValue& found,
+                              const Progress& progress) const;
 
   friend class AuditedOutput;
   Objective objective_;

@@ -9,8 +9,9 @@ namespace margin {
 
 namespace {
 
-constexpr double few_visits = 1.0 / 16,
-                 least_visits = 512;  // of rows next to kinks, for each row, at each lambda that is tried
+constexpr double share_elsewhere = 0.125;  // of the visits of rows next to kinks, at another lambda
+constexpr int most_lambdas = 4;            // others
+constexpr double worth_more = 0.1;         // of the gap, that another one must gain
 
 /// Near where f is least in [low, high], by golden sections.
 template <class F>
@@ -50,16 +51,45 @@ double descend(double middle, int ends, const F& f) {
   return at;
 }
 
+/// The interval at a lambda.
+AuditedValue value_at(const std::vector<AuditedOutput>& outputs, double lambda, const Progress& progress) {
+  AuditedValue sum{lambda, 0, 0};
+  for (const AuditedOutput& output : outputs) {
+    const double primal = output.primal(lambda);
+    sum.primal += primal;
+    sum.dual += std::min(primal, output.dual(lambda, progress));
+  }
+  const double rounding = epsilon * static_cast<double>(outputs.size());
+  sum.primal *= 1 + rounding;
+  sum.dual *= 1 - rounding;
+  return sum;
+}
+
 }  // namespace
 
-std::optional<AuditedValue> Audit::best(const Progress& progress) const {
-  if (objective_.l1_ratio > 0 || objective_.positive) return std::nullopt;
+/// Of rows next to kinks, at the lambda asked for: in proportion to what the rows cost that were seen.
+double Audit::most_visits() const {
+  const auto n = static_cast<double>(rows());
+  return std::max({1e4, 4 * n, std::min(2e4, n * static_cast<double>(columns()) / 256)});
+}
+
+Audit::Found Audit::found(double lambda, const Progress& progress) const {
   flush();
   std::vector<AuditedOutput> outputs;
+  for (std::size_t o = 0; o < outputs_.size(); ++o) outputs.emplace_back(*this, o);
+  for (AuditedOutput& output : outputs) output.ascend(lambda, most_visits(), progress);
+  Found found{value_at(outputs, lambda, progress), std::nullopt};
+  const std::optional<double> best = best_lambda(outputs, lambda, progress);
+  if (best.has_value()) found.best = best_of_curves(outputs, value_at(outputs, *best, progress), progress);
+  return found;
+}
+
+std::optional<double> Audit::best_lambda(std::vector<AuditedOutput>& outputs, double asked,
+                                         const Progress& progress) const {
+  if (objective_.l1_ratio > 0 || objective_.positive) return std::nullopt;
   double start = 0;
-  for (std::size_t o = 0; o < outputs_.size(); ++o) {
-    outputs.emplace_back(*this, o);
-    const double own = outputs.back().balanced_lambda();
+  for (const AuditedOutput& output : outputs) {
+    const double own = output.balanced_lambda();
     if (own > 0 && own < infinity) start = start > 0 ? std::sqrt(start * own) : own;
   }
   if (!(start > 0)) return std::nullopt;
@@ -74,29 +104,50 @@ std::optional<AuditedValue> Audit::best(const Progress& progress) const {
   };
   // A convex function of λ: P is linear in it, D concave.
   double at = descend(0.0, 8, gap);
-  at = minimise(at - 0.25, at + 0.25, 14, gap);
-  if (!outputs_[0].kept.rows().empty() && static_cast<double>(columns()) * static_cast<double>(outputs.size()) <= 1e5) {
-    const double visits = std::max(least_visits, few_visits * static_cast<double>(rows()));
-    // Mixtures shrink the dual values of all rows alike: what they prove there is far from the best.
-    const auto shown = [&](double exponent) {
-      const double lambda = start * std::pow(10.0, exponent);
-      double sum = 0;
-      for (const AuditedOutput& output : outputs)
-        sum += output.quick_primal(lambda) -
-               std::max(output.quick_dual(lambda), output.dual_of_kinks(lambda, visits, progress));
-      return sum;
-    };
-    at = descend(at, 3, shown);
-    at = minimise(at - 0.25, at + 0.25, 8, shown);
+  if (outputs_[0].kept.rows().empty() || static_cast<double>(columns()) * static_cast<double>(outputs.size()) > 1e5)
+    return start * std::pow(10.0, minimise(at - 0.25, at + 0.25, 14, gap));
+
+  // Mixtures shrink the dual values of all rows alike: what they prove is far from the best. Of any dual values the gap is
+  // L − C + λR + S/(2λ), convex in both together as ‖v‖²/λ is: its best λ and its best dual values in turn find the least.
+  double loss = 0, penalty = 0, conjugate = 0, square = 0;
+  for (const AuditedOutput& output : outputs) {
+    loss += output.mean_loss();
+    penalty += output.penalty();
   }
-  AuditedValue found = this->at(start * std::pow(10.0, at), progress);
+  const auto take_sums = [&] {
+    conjugate = square = 0;
+    for (const AuditedOutput& output : outputs) {
+      conjugate += output.ascended_conjugate();
+      square += output.ascended_square();
+    }
+    return loss - conjugate + std::sqrt(2 * penalty * square);  // the gap at the λ that serves them best
+  };
+  double lambda = start * std::pow(10.0, at), least = gap(at), now = take_sums();
+  const double asked_gap = loss - conjugate + asked * penalty + square / (2 * asked);
+  if (square > 0 && now <= least) {
+    lambda = std::sqrt(square / (2 * penalty)), least = now;
+    if (least > (1 - worth_more) * asked_gap) return lambda;
+  }
+  for (int k = 0; k < most_lambdas; ++k) {
+    for (AuditedOutput& output : outputs) output.ascend(lambda, share_elsewhere * most_visits(), progress);
+    now = take_sums();
+    const bool little = !(now < (1 - worth_more) * least);
+    if (square > 0 && now < least) lambda = std::sqrt(square / (2 * penalty)), least = now;
+    if (little) break;
+  }
+  return lambda;
+}
+
+/// What another lambda may gain by the steps of curves.
+AuditedValue Audit::best_of_curves(std::vector<AuditedOutput>& outputs, const AuditedValue& found,
+                                   const Progress& progress) const {
   const double n = static_cast<double>(columns());
-  if (outputs_[0].curves.empty() || n * n * n * static_cast<double>(outputs_.size()) > 1e8) return found;
+  if (outputs_[0].curves.empty() || n * n * n * static_cast<double>(outputs.size()) > 1e8) return found;
   // Each output by the step that serves it best there.
   std::vector<int> curves(outputs.size(), -1);
   for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o].dual(found.lambda, progress, &curves[o]);
   const auto proven = [&](double exponent) {
-    AuditedValue v{start * std::pow(10.0, exponent), 0, 0};
+    AuditedValue v{found.lambda * std::pow(10.0, exponent), 0, 0};
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const double primal = outputs[o].primal(v.lambda);
       v.primal += primal;
@@ -106,14 +157,14 @@ std::optional<AuditedValue> Audit::best(const Progress& progress) const {
     return v.gap();
   };
   if (*std::min_element(curves.begin(), curves.end()) < 0) return found;
-  double middle = at, smallest = proven(at);
+  double middle = 0, smallest = proven(0);
   for (const double away : {-1.0, -0.5, 0.5, 1.0}) {
-    const double own = proven(at + away);
-    if (own < smallest) smallest = own, middle = at + away;
+    const double own = proven(away);
+    if (own < smallest) smallest = own, middle = away;
   }
-  const AuditedValue last = this->at(start * std::pow(10.0, minimise(middle - 0.5, middle + 0.5, 8, proven)), progress);
-  if (last.gap() < found.gap()) found = last;
-  return found;
+  const double last = found.lambda * std::pow(10.0, minimise(middle - 0.5, middle + 0.5, 8, proven));
+  const AuditedValue value = value_at(outputs, last, progress);
+  return value.gap() < found.gap() ? value : found;
 }
 
 }  // namespace margin

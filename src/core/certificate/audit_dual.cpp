@@ -161,7 +161,7 @@ AuditedOutput::PerSide AuditedOutput::mixture(double lambda, double tolerance, i
 }
 
 double AuditedOutput::quick_dual(double lambda) const {
-  const PerSide shares = mixture(lambda, 1e-4, 50);
+  const PerSide shares = has_kinks() ? mixture(lambda, 1e-2, 20) : mixture(lambda, 1e-4, 50);
   return std::max(0.0, values_.dot(shares) - shares.dot(products_ * shares) / (2 * lambda));
 }
 
@@ -174,9 +174,8 @@ double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) 
   const Objective& p = audit_.objective_;
   double best = 0;
   if (p.l1_ratio == 0 && !p.positive) {
-    best = dual_of(mixed(mixture(lambda, 1e-10, 1000)), lambda);
-    const double visits = std::max(2e4, 4 * static_cast<double>(audit_.rows()));
-    if (curve == nullptr) best = std::max(best, dual_of_kinks(lambda, visits, progress));
+    best = dual_of(mixed(has_kinks() ? mixture(lambda, 1e-6, 100) : mixture(lambda, 1e-10, 1000)), lambda);
+    if (curve == nullptr) best = std::max(best, dual_of_ascent(lambda, progress));
     const int only = curve != nullptr ? *curve : -1;
     for (int k = 0; k < static_cast<int>(sums_.curves.size()); ++k) {
       if (only >= 0 && k != only) continue;
@@ -219,9 +218,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   const std::int32_t d = p.dimensions;
   const bool constant = n > static_cast<std::size_t>(d);
   if (curve.rows == 0) return 0;
-  PerSide both = PerSide::Zero(values_.size());
-  both[0] = both[1] = 1;
-  Sums sums = mixed(both);
+  Sums sums = first();
 
   // In the weights, with that of the constant feature.
   Eigen::VectorXd w(static_cast<Eigen::Index>(n)), v(w.size()), ridge(w.size());

@@ -8,6 +8,7 @@
 
 #include "core/base/random.hpp"
 #include "core/certificate/audit_dual.hpp"
+#include "core/loss/registry.hpp"
 #include "core/math/rounding.hpp"
 
 namespace margin {
@@ -15,143 +16,268 @@ namespace margin {
 namespace {
 
 constexpr int most_epochs = 60;  // of a level
-constexpr double worth = 0.005;  // of the gap, that an epoch must gain to be followed by another
-constexpr double still = 1e-6;   // of a dual value
+// Of the gap, that an epoch must gain to be followed by another: of one that is narrow, and of one that is wide.
+constexpr double worth = 0.005, worth_of_wide = 0.02, wide = 0.05;
+constexpr double still = 1e-6;  // of a dual value
+constexpr std::size_t most_dense_values = std::size_t{1} << 19;
+
+/// Calls f with a loss that has kinks as its own class.
+template <class F>
+void visit_kinked(const Loss& loss, F f) {
+  detail::visit_in(LossList<Hinge, Absolute, EpsilonInsensitive, Quantile>{}, loss, f);
+}
 
 }  // namespace
 
-/// The ascent. D(a) = C − (λ/2) Σ_j f_j g_j² − (β/2λ) q² for g_j = Σ c a x_j/(λ f_j W), q = Σ c a/W. Of a penalised intercept
-/// β = B². A free one asks for q = 0: the method of multipliers, where β is the weight of a penalty and `intercept` the
-/// multiplier.
+/// The ascent, at one lambda after another. D(a) = C − (‖g‖² + β q²)/(2λ) for g_j = Σ c a x_j/(√f_j W), q = Σ c a/W, of which lambda
+/// is no part. Of a penalised intercept β = B². A free one asks for q = 0: the method of multipliers, where β is the weight of a penalty
+/// and `intercept` the multiplier.
 class KinkAscent {
  public:
-  /// Of the first `rows` of `kept`.
-  KinkAscent(const Objective& objective, double lambda, double total, const KinkRows& kept, std::size_t rows)
-      : p_(objective), loss_(*objective.loss), lambda_(lambda), total_(total), kept_(kept) {
-    for (std::int32_t j = 0; j < p_.dimensions; ++j) inverse_.push_back(1 / (lambda * p_.factor(j) * total));
+  /// From Σ c a x, Σ c a and Σ c (−φ*(−a)) of all rows.
+  KinkAscent(const Objective& objective, double total, const KinkRows& kept, const Eigen::VectorXd& rows,
+             double coefficient, double conjugate, double intercept)
+      : p_(objective),
+        loss_(*objective.loss),
+        total_(total),
+        kept_(kept),
+        at_{rows / total, coefficient / total, conjugate / total},
+        random_(1) {
+    for (std::int32_t j = 0; !p_.penalty_factor.empty() && j < p_.dimensions; ++j)
+      at_.score[j] /= std::sqrt(p_.factor(j));
+    intercept_ = p_.free_intercept ? intercept : 0.0;
+    take_rows();
     double squares = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      const KinkRows::Kept& row = kept.rows()[i];
-      const Row x = kept.values(row);
-      double square = 0;
-      for (std::int32_t k = 0; k < x.count; ++k) square += x.value(k) * x.value(k) * inverse_[column(x, k)];
-      curvature_.push_back(row.weight * square);
-      squares += square;
-      dual_.push_back(row.dual);
-    }
-    const auto n = static_cast<double>(rows);
-    beta_ = p_.free_intercept ? std::max(squares * lambda * total / n, 1e-300)
+    for (const Own& row : rows_) squares += row.curvature;
+    beta_ = p_.free_intercept ? std::max(squares / static_cast<double>(rows_.size()), 1e-300)
                               : p_.constant_feature() * p_.constant_feature();
+    for (Own& row : rows_) row.curvature = (row.curvature + beta_) * row.share;
   }
 
-  /// From Σ c a x, Σ c a and Σ c (−φ*(−a)) of all rows; `primal` is the upper end of the interval.
-  void run(const Eigen::VectorXd& rows, double coefficient, double conjugate, double intercept, double primal,
-           double most_visits, const Progress& progress) {
-    score_.resize(inverse_.size());
-    for (std::size_t j = 0; j < inverse_.size(); ++j) score_[j] = inverse_[j] * rows[static_cast<Eigen::Index>(j)];
-    q_ = coefficient / total_;
-    conjugate_ = conjugate;
-    intercept_ = p_.free_intercept ? intercept : 0.0;
-    std::vector<std::uint32_t> order(dual_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    Random random(1);
+  /// `primal` is the upper end of the interval there.
+  void run(double lambda, double primal, double most_visits, const Progress& progress) {
+    visit_kinked(loss_, [&](const auto& loss) { run(loss, lambda, primal, most_visits, progress); });
+  }
+
+  /// D = conjugate() − square()/(2λ), where all balances.
+  double conjugate() const { return at_.conjugate; }
+  double square() const { return at_.score.squaredNorm() + (p_.free_intercept ? 0.0 : beta_ * at_.q * at_.q); }
+
+  /// Σ c a = 0 where the intercept is free: by the rows between the ends of their domain first.
+  std::vector<double> balanced() const {
+    std::vector<double> dual;
+    for (const Own& row : rows_) dual.push_back(row.dual);
+    double left = p_.free_intercept ? at_.q * total_ : 0.0;
+    for (const bool inner : {true, false}) {
+      for (std::size_t i = 0; i < dual.size() && left != 0; ++i) {
+        const KinkRows::Kept& row = kept_.rows()[i];
+        const double end = loss_.project(left > 0 ? -1e300 : 1e300, row.outcome), room = end - dual[i];
+        const double other = loss_.project(left > 0 ? 1e300 : -1e300, row.outcome);
+        if (inner && (room == 0 || other == dual[i])) continue;
+        const double moved = std::fabs(row.weight * room) <= std::fabs(left) ? room : -left / row.weight;
+        const double a = loss_.project(dual[i] + moved, row.outcome);
+        left += row.weight * (a - dual[i]);
+        dual[i] = a;
+      }
+    }
+    return dual;
+  }
+
+ private:
+  /// Sums of all rows.
+  struct Point {
+    Eigen::VectorXd score;  // g
+    double q = 0, conjugate = 0;
+    Point operator-(const Point& other) const {
+      return {score - other.score, q - other.q, conjugate - other.conjugate};
+    }
+  };
+  struct Own {
+    Row x;                                   // over the roots of the penalty factors
+    double share, outcome, dual, curvature;  // c/W, y, a, c (‖x‖² + β)/W
+    double begin, way, found;                // a where the epoch began, how it came there, and where it ended
+  };
+
+  /// The rows over the roots of the penalty factors; dense where that is less work.
+  void take_rows() {
+    const std::vector<KinkRows::Kept>& rows = kept_.rows();
+    const auto d = static_cast<std::size_t>(p_.dimensions);
+    std::size_t values = 0;
+    for (const KinkRows::Kept& row : rows) values += static_cast<std::size_t>(row.count);
+    const bool dense = values * 4 >= rows.size() * d && rows.size() * d <= most_dense_values;
+    const bool scaled = !p_.penalty_factor.empty();
+    if (dense || scaled) values_.assign(dense ? rows.size() * d : values, 0.0);
+    double* own = values_.data();
+    for (const KinkRows::Kept& row : rows) {
+      const Row x = kept_.values(row);
+      rows_.push_back({x, row.weight / total_, row.outcome, row.dual, 0, row.dual, 0, 0});
+      Own& to = rows_.back();
+      if (dense || scaled) {
+        for (std::int32_t k = 0; k < x.count; ++k)
+          own[dense ? x.indices[k] : k] = scaled ? x.doubles()[k] / std::sqrt(p_.factor(x.indices[k])) : x.doubles()[k];
+        to.x = {own, dense ? nullptr : x.indices, dense ? p_.dimensions : x.count, true};
+        own += to.x.count;
+      }
+      to.curvature = squared_norm(to.x);
+    }
+  }
+
+  template <class L>
+  void run(const L& loss, double lambda, double primal, double most_visits, const Progress& progress) {
+    std::vector<std::uint32_t> order(rows_.size());
     for (std::size_t level : {order.size() / 16, order.size() / 4, order.size()}) {
       if (level < std::min<std::size_t>(64, order.size())) continue;
       std::iota(order.begin(), order.end(), 0U);
-      double before = value();
+      double before = value(lambda);
       // All of them, then those that moved alone until that is worth little.
       std::size_t visited = level;
+      bool follows = false;
+      int pause = 0, waits = 0;  // epochs without a look further on, where the last one was of no use
       for (int epoch = 0; epoch < most_epochs && most_visits > 0; ++epoch) {
-        for (std::size_t k = visited; k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
+        for (std::size_t k = visited; k > 1; --k) std::swap(order[k - 1], order[random_.below(k)]);
+        const bool few_columns = static_cast<std::size_t>(p_.dimensions) <= 16 * visited;
+        const bool tries = few_columns && waits-- <= 0;
+        if (few_columns) begin_epoch(order.data(), visited, follows, progress);
         std::size_t moved = 0;
         for (std::size_t k = 0; k < visited; ++k)
-          if (visit(order[k], progress)) std::swap(order[moved++], order[k]);
-        most_visits -= static_cast<double>(visited);
-        if (p_.free_intercept) intercept_ += beta_ / lambda_ * q_;
-        const double now = value();
-        const bool little = now - before <= worth * (primal - now) && (epoch > 2 || !p_.free_intercept);
+          if (visit(loss, 1 / lambda, order[k], progress)) std::swap(order[moved++], order[k]);
+        if (tries) {
+          const bool helped = go_on(loss, lambda, order.data(), visited, progress);
+          pause = helped ? 0 : std::min(pause + 1, 4);
+          waits = pause;
+        }
+        follows = few_columns;
+        most_visits -= (tries ? 1.5 : 1.0) * static_cast<double>(visited);
+        if (p_.free_intercept) intercept_ += beta_ / lambda * at_.q;
+        const double now = value(lambda), left = primal - now;
+        const double least = (left > wide * primal ? worth_of_wide : worth) * left;
+        const bool little = now - before <= least && (epoch > 2 || !p_.free_intercept);
         if (little && visited == level) break;
+        if (little || moved == 0) follows = false;  // the others were not on the way
         visited = little || moved == 0 ? level : moved;
         before = now;
       }
     }
-    if (p_.free_intercept) balance();
   }
 
-  const std::vector<double>& duals() const { return dual_; }
+  /// `follows`: after one over these rows and others.
+  void begin_epoch(const std::uint32_t* rows, std::size_t count, bool follows, const Progress& progress) {
+    progress.work(4.0 * p_.dimensions + 2.0 * static_cast<double>(count));
+    for (std::size_t k = 0; k < count; ++k) {
+      Own& row = rows_[rows[k]];
+      row.way = follows ? row.dual - row.begin : 0.0;
+      row.begin = row.dual;
+    }
+    way_ = follows ? at_ - begin_ : at_ - at_;
+    begin_ = at_;
+  }
 
- private:
-  static std::size_t column(const Row& x, std::int32_t k) { return static_cast<std::size_t>(x.indices[k]); }
+  /// Further along the way of an epoch and the one before, to where D would be largest if the dual values were not bounded:
+  /// conjugate gradients, whose preconditioner is an epoch, until a bound is met. False where the epoch alone was as good.
+  template <class L>
+  bool go_on(const L& loss, double lambda, const std::uint32_t* rows, std::size_t count, const Progress& progress) {
+    const auto product = [&](const Point& a, const Point& b) {
+      return (a.score.dot(b.score) + beta_ * a.q * b.q) / lambda;
+    };
+    const auto slope = [&](const Point& way) { return way.conjugate - product(at_, way) - intercept_ * way.q; };
+    const auto height = [&](const Point& at) { return at.conjugate - product(at, at) / 2 - intercept_ * at.q; };
+    progress.work(12.0 * p_.dimensions);
+    const Point from = at_, epoch = at_ - begin_;
+    const double epochs = product(epoch, epoch), ways = product(way_, way_), both = product(epoch, way_);
+    const double determinant = epochs * ways - both * both, up = slope(epoch), along = slope(way_);
+    double further = up / epochs, again = 0;
+    if (determinant > 1e-9 * epochs * ways) {
+      further = (up * ways - along * both) / determinant;
+      again = (along * epochs - up * both) / determinant;
+    }
+    if (!(std::fabs(further) < 1e6) || !(std::fabs(again) < 1e6)) return false;
+    for (std::size_t k = 0; k < count; ++k) {
+      Own& row = rows_[rows[k]];
+      row.found = row.dual;
+      progress.work(2.0 * row.x.count + 16);
+      move(loss, row, loss.project(row.dual + further * (row.dual - row.begin) + again * row.way, row.outcome));
+    }
+    const double gain = height(at_) - height(from), own = height(from) - height(begin_);
+    if (gain >= 0) return gain > 0.1 * own;
+    at_ = from;
+    for (std::size_t k = 0; k < count; ++k) rows_[rows[k]].dual = rows_[rows[k]].found;
+    return false;
+  }
 
   /// Whether its dual value moved, by more than rounding would have it.
-  bool visit(std::size_t i, const Progress& progress) {
-    const KinkRows::Kept& row = kept_.rows()[i];
-    const Row x = kept_.values(row);
-    progress.work(4.0 * x.count + 32);
-    const double u = dot(x, score_.data()) + intercept_ + beta_ / lambda_ * q_;
-    const double step = curvature_[i] + beta_ * row.weight / (lambda_ * total_);
-    const double wanted = loss_.dual_step(u, row.outcome, dual_[i], step);
+  template <class L>
+  bool visit(const L& loss, double inverse, std::size_t i, const Progress& progress) {
+    Own& row = rows_[i];
+    progress.work(2.0 * row.x.count + 32);
+    const double before = row.dual, u = (dot(row.x, at_.score.data()) + beta_ * at_.q) * inverse + intercept_;
+    const double wanted = loss.dual_step(u, row.outcome, before, row.curvature * inverse);
     if (!(std::fabs(wanted) < infinity)) return false;
-    const double a = loss_.project(wanted, row.outcome), moved = row.weight * (a - dual_[i]);
-    if (moved == 0) return false;
-    conjugate_ -= row.weight * (loss_.conjugate(a, row.outcome) - loss_.conjugate(dual_[i], row.outcome));
-    const double* const values = x.doubles();
-    for (std::int32_t k = 0; k < x.count; ++k) score_[column(x, k)] += moved * inverse_[column(x, k)] * values[k];
-    q_ += moved / total_;
-    return std::fabs(a - std::exchange(dual_[i], a)) > still;
+    move(loss, row, loss.project(wanted, row.outcome));
+    return std::fabs(row.dual - before) > still;
   }
 
-  double value() const {
-    double square = p_.free_intercept ? 0.0 : beta_ / lambda_ * q_ * q_;
-    for (std::size_t j = 0; j < score_.size(); ++j) square += score_[j] * score_[j] / (inverse_[j] * total_);
-    return conjugate_ / total_ - square / 2;
+  template <class L>
+  void move(const L& loss, Own& row, double a) {
+    const double moved = row.share * (a - row.dual);
+    if (moved == 0) return;
+    at_.conjugate -= row.share * (loss.conjugate(a, row.outcome) - loss.conjugate(row.dual, row.outcome));
+    add(moved, row.x, at_.score.data());
+    at_.q += moved;
+    row.dual = a;
   }
 
-  /// Σ c a = 0, by the rows between the ends of their domain first.
-  void balance() {
-    double left = q_ * total_;
-    for (const bool inner : {true, false}) {
-      for (std::size_t i = 0; i < dual_.size() && left != 0; ++i) {
-        const KinkRows::Kept& row = kept_.rows()[i];
-        const double end = loss_.project(left > 0 ? -1e300 : 1e300, row.outcome), room = end - dual_[i];
-        const double other = loss_.project(left > 0 ? 1e300 : -1e300, row.outcome);
-        if (inner && (room == 0 || other == dual_[i])) continue;
-        const double moved = std::fabs(row.weight * room) <= std::fabs(left) ? room : -left / row.weight;
-        const double a = loss_.project(dual_[i] + moved, row.outcome);
-        left += row.weight * (a - dual_[i]);
-        dual_[i] = a;
-      }
-    }
-  }
+  double value(double lambda) const { return conjugate() - square() / (2 * lambda); }
 
   const Objective& p_;
   const Loss& loss_;
-  double lambda_, total_, beta_ = 0;
+  double total_, beta_ = 0;
   const KinkRows& kept_;
-  std::vector<double> inverse_, curvature_, dual_;
-  std::vector<double> score_;  // g
-  double q_ = 0, conjugate_ = 0, intercept_ = 0;
+  std::vector<Own> rows_;
+  std::vector<double> values_;
+  Point at_, begin_, way_;  // now, where the epoch began, and how it came there
+  double intercept_ = 0;
+  Random random_;
 };
 
-double AuditedOutput::dual_of_kinks(double lambda, double visits, const Progress& progress) const {
-  const Objective& p = audit_.objective_;
-  const KinkRows& kept = sums_.kept;
-  if (kept.rows().empty()) return 0;
+/// The dual values of the smallest smoothing.
+AuditedOutput::Sums AuditedOutput::first() const {
   PerSide shares = PerSide::Zero(values_.size());
   shares[0] = shares[1] = 1;
-  Sums sums = mixed(shares);
-  const std::size_t used = std::min(kept.rows().size(), static_cast<std::size_t>(visits / 4));
-  KinkAscent ascent(p, lambda, total_, kept, used);
-  ascent.run(sums.rows, sums.coefficient, sums.conjugate, intercept_, quick_primal(lambda), visits, progress);
+  return mixed(shares);
+}
 
+void AuditedOutput::ascend(double lambda, double visits, const Progress& progress) {
+  if (sums_.kept.rows().empty()) return;
+  if (ascent_ == nullptr) {
+    const Sums sums = first();
+    ascent_ = std::make_shared<KinkAscent>(audit_.objective_, total_, sums_.kept, sums.rows, sums.coefficient,
+                                           sums.conjugate, intercept_);
+  }
+  ascent_->run(lambda, quick_primal(lambda), visits, progress);
+}
+
+double AuditedOutput::ascended_conjugate() const {
+  return ascent_ != nullptr ? ascent_->conjugate() : values_[0] + values_[1];
+}
+
+double AuditedOutput::ascended_square() const {
+  return ascent_ != nullptr ? ascent_->square() : products_.topLeftCorner<2, 2>().sum();
+}
+
+double AuditedOutput::dual_of_ascent(double lambda, const Progress& progress) const {
+  if (ascent_ == nullptr) return 0;
+  const Objective& p = audit_.objective_;
+  const KinkRows& kept = sums_.kept;
+  const std::vector<double> duals = ascent_->balanced();
+  Sums sums = first();
   const double constant = p.constant_feature();
   Eigen::VectorXd changed = Eigen::VectorXd::Zero(p.dimensions);
   ExactSum conjugate, coefficient, absolute;
   double moved = sums.absolute;
   progress.work(16.0 * p.dimensions);
-  for (std::size_t i = 0; i < used; ++i) {
+  for (std::size_t i = 0; i < duals.size(); ++i) {
     const KinkRows::Kept& row = kept.rows()[i];
-    const double c = row.weight, before = row.dual, after = ascent.duals()[i];
+    const double c = row.weight, before = row.dual, after = duals[i];
     if (before == after) continue;
     const Row x = kept.values(row);
     progress.work(4.0 * x.count + 32);
@@ -175,7 +301,7 @@ double AuditedOutput::dual_of_kinks(double lambda, double visits, const Progress
   // What was moved may be more than what is left, by whose ulps the balance of a free intercept is judged.
   if (p.free_intercept) sums.coefficient += std::copysign(8 * epsilon * moved, sums.coefficient);
   sums.absolute += absolute.value();
-  sums.depth += 2 * static_cast<double>(used) + 8;
+  sums.depth += 2 * static_cast<double>(duals.size()) + 8;
   sums.conjugate -= 8 * epsilon * sums.size;
 
   // The best multiple of all of it: D(θa) ≥ θ·C − θ²·‖v‖²/(2λ).

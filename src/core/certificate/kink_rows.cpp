@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace margin {
 
@@ -23,11 +24,16 @@ void KinkRows::add(const Row& x, const Kept& row) {
   Kept& own = rows_.back();
   own.begin = values_.size();
   const Row thin = nonzeros_.of(x, 1);
-  for (std::int32_t k = 0; k < thin.count; ++k) {
-    const double value = thin.value(k);
-    if (value == 0) continue;
-    values_.push_back(value);
-    indices_.push_back(thin.indices[k]);
+  if (x.indices == nullptr) {
+    values_.insert(values_.end(), thin.doubles(), thin.doubles() + thin.count);
+    indices_.insert(indices_.end(), thin.indices, thin.indices + thin.count);
+  } else {
+    for (std::int32_t k = 0; k < thin.count; ++k) {
+      const double value = thin.value(k);
+      if (value == 0) continue;
+      values_.push_back(value);
+      indices_.push_back(thin.indices[k]);
+    }
   }
   own.count = static_cast<std::int32_t>(values_.size() - own.begin);
   trimmed_ = false;
@@ -46,12 +52,21 @@ void KinkRows::trim() const {
     std::nth_element(rows_.begin(), next, rows_.end(), before);
     rows_.erase(next + 1, rows_.end());
   }
-  std::sort(rows_.begin(), rows_.end(), before);
+  // By distances beside their places: rows are wider, and seldom as far as each other.
+  std::vector<std::pair<double, std::uint32_t>> order(rows_.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) order[i] = {rows_[i].away, static_cast<std::uint32_t>(i)};
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : before(rows_[a.second], rows_[b.second]);
+  });
+  std::vector<Kept> sorted(rows_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = rows_[order[i].second];
+  rows_ = std::move(sorted);
   std::size_t fit = 0, values = 0;
   while (fit < rows_.size() && fit < most_rows_ && values + static_cast<std::size_t>(rows_[fit].count) <= most_values_)
     values += static_cast<std::size_t>(rows_[fit++].count);
   if (fit < rows_.size()) limit_ = rows_[fit];
   rows_.resize(fit);
+  if (4 * values > 3 * values_.size()) return;  // little is in the way
   std::vector<double> own;
   std::vector<std::int32_t> columns;
   own.reserve(values);

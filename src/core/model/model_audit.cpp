@@ -138,8 +138,9 @@ AuditFigures ModelAudit::result(const Progress& progress) const {
   AuditFigures out;
   out.rows = audit_->rows();
   if (!model_.regression()) out.errors = audit_->errors();
-  out.found = audit_->at(lambda_, progress);
-  out.best = audit_->best(progress);
+  const Audit::Found found = audit_->found(lambda_, progress);
+  out.found = found.own;
+  out.best = found.best;
   if (out.best.has_value() && !(out.best->gap() < out.found.gap())) out.best = out.found;
   return out;
 }
