@@ -2,6 +2,7 @@
 // absolute values, on all short lengths and from pointers of any alignment.
 #include <gtest/gtest.h>
 
+#include "core/simd/add_rows.hpp"
 #include "core/simd/loops.hpp"
 #include "margin_problems.hpp"
 
@@ -105,6 +106,35 @@ TEST_P(KernelSet, four_rows_at_once) {
     u[j] = static_cast<float>(gaussian(random));
   }
   for (const std::size_t n : {255, 256, 784, 1001}) check(n, x.data() + 1, y.data() + 2, u.data() + 3);
+}
+
+TEST_P(KernelSet, sums_of_many_rows) {
+  const AddRows add_rows = add_rows_of(k());
+  ASSERT_NE(add_rows, nullptr);
+  Random random(17);
+  for (std::size_t n = 0; n <= 150; n += 1 + n / 20)
+    for (const std::size_t rows : {0, 1, 2, 3, 4, 5, 7, 19}) {
+      std::vector<std::vector<double>> x(rows, std::vector<double>(n));
+      std::vector<const double*> pointers;
+      std::vector<double> a(rows), y(n + 2);
+      for (double& v : y) v = gaussian(random);
+      const std::vector<double> before = y;
+      for (std::size_t r = 0; r < rows; ++r) {
+        a[r] = gaussian(random);
+        for (double& v : x[r]) v = gaussian(random);
+        pointers.push_back(x[r].data());
+      }
+      add_rows(a.data(), pointers.data(), rows, y.data(), n);
+      for (std::size_t j = 0; j < n; ++j) {
+        Real sum = before[j], absolute = std::fabs(before[j]);
+        for (std::size_t r = 0; r < rows; ++r) {
+          sum += static_cast<Real>(a[r]) * x[r][j];
+          absolute += std::fabs(static_cast<Real>(a[r]) * x[r][j]);
+        }
+        EXPECT_LE(std::fabs(y[j] - sum), static_cast<Real>(rows + 1) * epsilon * absolute) << n << ", " << rows;
+      }
+      for (std::size_t j = n; j < n + 2; ++j) EXPECT_EQ(y[j], before[j]);  // and nothing beyond the end
+    }
 }
 
 TEST_P(KernelSet, sparse_dot_products) {

@@ -15,6 +15,8 @@
 
 #include "core/base/progress.hpp"
 #include "core/data/dataset.hpp"
+#include "core/math/bordered_factor.hpp"
+#include "core/simd/add_rows.hpp"
 
 namespace margin {
 
@@ -53,35 +55,44 @@ class Exchange {
   bool build();
   double product(const Row& x, const std::vector<double>& v) const;
   void combine(const Row& x, const std::vector<double>& matrix, std::vector<double>& out);
-  bool solve(std::size_t known);
-  bool update_basic();
-  bool update_others();
+  void take(double factor, const std::vector<double>& matrix, std::size_t row);
+  void add_taken(std::vector<double>& to);
+  void set_state(std::size_t position, State state);
+  bool solve();
+  bool update();
   const Member& at(std::size_t position) const { return band_[order_[position]]; }
   double end_of(std::size_t position) const;
 
   const Dataset& data_;
   const Progress& progress_;
+  const AddRows add_rows_ = add_rows_of(simd());
   double constant_, ridge_ = 0;
   std::vector<Member> band_;
-  // Positions: the basic rows, then the others.
-  std::size_t n_, f_ = 0, m_ = 0;
-  std::vector<std::size_t> order_;             // places in the band
-  std::vector<double> y_, low_, high_, by_v_;  // by_v: score by v
-  std::vector<double> products_;               // m × m, of the rows
-  std::vector<double> effects_;                // m × m: a column of θ and scores for each row
-  std::vector<double> columns_;                // n × m: values of the rows
-  std::vector<double> starts_;                 // n × m: what a value of the row left out adds to θ and scores
-  std::vector<double> first_;                  // θ and scores where no row is left out
+  // Positions: the basic rows, then the others; of arrays the lines are a little longer.
+  std::size_t n_, f_ = 0, m_ = 0, stride_ = 0;
+  std::vector<std::size_t> order_;                            // places in the band
+  std::vector<std::pair<std::int64_t, std::size_t>> by_row_;  // positions
+  std::vector<double> y_, low_, high_, by_v_, excess_;        // by_v: score by v; excess: less y
+  std::vector<double> above_at_first_, below_at_first_;       // what θ and scores may not exceed, negated
+  std::vector<double> curvature_, negligible_;                // of gains: what they are divided by; too small
+  std::vector<double> products_;                              // m × m, of the rows
+  std::vector<double> effects_;                               // m × m: a column of θ and scores for each row
+  std::vector<double> columns_;                               // n × m: values of the rows
+  std::vector<double> starts_;  // n × m: what a value of the row left out adds to θ and scores
+  std::vector<double> first_;   // θ and scores where no row is left out
   // Of the row at hand.
   std::int64_t row_ = -1;
   double k_ = 0, beyond_ = 0, square_ = 0;
-  std::vector<double> own_, start_, now_;  // products with the band; θ and scores
-  std::vector<double> theta_, force_;      // of others; of basic rows at an end
+  std::vector<double> own_, start_, now_;     // products with the band; θ and scores
+  std::vector<double> theta_, force_;         // of all; of basic rows at an end
+  std::vector<double> above_, below_, gain_;  // squared excesses
   std::vector<State> state_;
-  std::vector<std::size_t> border_;
-  std::vector<char> is_bordered_;
-  std::vector<double> factor_, pivots_, right_;  // right_, terms_: factors of vectors to be added as well
+  std::vector<std::size_t> border_, stopped_, stopping_, moving_;  // moving: others whose θ is not 0
+  std::size_t kept_ = 0;  // lines of the border that are those of the guess before
+  BorderedFactor factor_;
+  std::vector<double> right_, factors_;
   std::vector<const double*> terms_;
+  std::vector<std::pair<double, std::size_t>> ending_, entering_;
   std::vector<std::pair<std::size_t, double>> moves_, clipped_;
 };
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+
+#include "core/simd/add_rows.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -82,6 +84,14 @@ KernelList available_kernels() {
   if (v4) list.items[list.count++] = &avx512_table;
 #endif
   return list;
+}
+
+AddRows add_rows_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return avx512::add_rows;
+  if (&set == &avx2_table) return avx2::add_rows;
+#endif
+  return &set == &baseline_table ? baseline::add_rows : nullptr;
 }
 
 // Threads that come here at once choose the same.
