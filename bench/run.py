@@ -363,7 +363,7 @@ def certified(session):
     lambdas = [10 ** (-6 + 6 * k / 24) for k in range(25)]
     for name, options in (("a9a", {}), ("spambase", {"standardize": True})):
         session.load(name, name)
-        # The hinge has balls alone, which take hundreds of trainings: on the small set only.
+        # The hinge takes about a hundred trainings: on the small set only.
         for loss in ("logistic", "squared_hinge") + (("hinge",) if name == "spambase" else ()):
             common = {"loss": loss, **options}
 

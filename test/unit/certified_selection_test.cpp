@@ -135,6 +135,24 @@ TEST(CertifiedSelection, ReachesWhatWasAskedForOfSmoothLosses) {
   }
 }
 
+TEST(CertifiedSelection, ReachesWhatWasAskedForOfTheHinge) {
+  Random random(8);
+  const Progress progress;
+  const Dataset data = rows_of(random, {600, 6, false, false});
+  for (const bool standardize : {false, true}) {
+    const Value::Object options{{"loss", {std::string("hinge")}},
+                                {"standardize", {standardize}},
+                                {"certified", {0.01}},
+                                {"folds", {3.0}},
+                                {"lambdas", list({1e-5, 1})}};
+    const Selection selection = cross_validate(data, parse_cross_validation(options), progress);
+    EXPECT_LE(selection.certificate->proven, 0.01) << standardize;
+    EXPECT_LE(selection.settings.size(), 80u) << standardize;
+    EXPECT_EQ(selection.unfinished, 0) << standardize;
+    EXPECT_EQ(false_bounds(data, options, *selection.certificate, 40), 0) << standardize;
+  }
+}
+
 TEST(CertifiedSelection, StopsAtTheNumberOfTrainings) {
   Random random(6);
   const Progress progress;

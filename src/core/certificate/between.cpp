@@ -79,13 +79,21 @@ double largest_bow(double low, double high) {
 }
 }  // namespace
 
-double BallBetween::radius(const LambdaRange& range) const {
+double BallBetween::budget(const LambdaRange& range) const {
   const double low = share(range.low), high = share(range.high), bow = largest_bow(low, high);
   const double slack = std::max(0.0, 1 - low) * a_.slack + high * b_.slack + bow * bend_;
   const double apart = bow * (b_.lambda - a_.lambda) * between_ + (1 - low) * apart_a_ + high * apart_b_;
+  return (slack + apart * apart / (4 * range.low)) * (1 + 1e-10);
+}
+
+double BallBetween::error(const LambdaRange& range) const {
+  const double low = share(range.low), high = share(range.high);
   // Half of what v errs moves the centre.
-  const double error = ((1 - low) * a_.lambda * a_.error + high * b_.lambda * b_.error) / (2 * range.low);
-  return (std::hypot(std::sqrt(slack / range.low), apart / (2 * range.low)) + error) * (1 + 1e-10);
+  return ((1 - low) * a_.lambda * a_.error + high * b_.lambda * b_.error) / (2 * range.low);
+}
+
+double BallBetween::radius(const LambdaRange& range) const {
+  return (std::sqrt(budget(range) / range.low) + error(range)) * (1 + 1e-10);
 }
 
 double BallBetween::highest(const EndProducts& at_a, const EndProducts& at_b, double sign,

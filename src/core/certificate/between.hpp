@@ -44,6 +44,9 @@ class BallBetween {
   BallBetween(const PathPoint& a, const PathPoint& b);
   /// Of the balls of all lambdas in the range.
   double radius(const LambdaRange& range) const;
+  /// ≥ λ(radius² of the ball that exact vectors have), and how far the centre is from theirs: the radius is made of both.
+  double budget(const LambdaRange& range) const;
+  double error(const LambdaRange& range) const;
   /// ≥ sign·(score of the centre) for all of them.
   double highest(const EndProducts& at_a, const EndProducts& at_b, double sign, const LambdaRange& range) const;
 

@@ -20,7 +20,8 @@ class CurvatureBetween;  // certificate/curvature_between.hpp
 /// What a fold found at one lambda.
 struct FoldPoint {
   std::optional<PathPoint> point;  ///< nothing where its optimum is not bounded
-  std::vector<double> dual;        ///< of its training, where a start needs them
+  std::vector<double> dual;        ///< of its training, where a start or a proof needs them
+  std::vector<double> scores;      ///< of the rows held out
   std::optional<double> accuracy;
   double intercept = 0;
 };
@@ -57,32 +58,43 @@ class CertifiedFold {
                 const std::vector<std::int32_t>& rank, FoldPoint& out, const Progress& progress,
                 const MemoryBudget& memory) const;
 
-  /// Between a and b, by their balls. `borders` of the ranges: from the lambda of a to that of b.
+  /// Between a and b, by their balls; where by_kinks() can do better only what can be hoped for. `borders` of the ranges:
+  /// from the lambda of a to that of b.
   WrongShares by_balls(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
                        const std::vector<std::int32_t>& rank, const Progress& progress) const;
   /// The same by the curvature of the loss as well, until no range is open.
   WrongShares by_curvature(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders, WrongGoals goals,
                            const std::vector<std::int32_t>& rank, const Progress& progress, const MemoryBudget& memory);
 
+  /// The same by the kinks of the loss. `likely`: of by_balls(). Gives up where of a range more than a `spare` share is missing.
+  WrongShares by_kinks(const FoldPoint& a, const FoldPoint& b, const std::vector<double>& borders,
+                       const std::vector<double>& spare, const std::vector<std::int32_t>& rank,
+                       const Progress& progress) const;
+
   bool bends() const { return bends_; }
+  /// by_kinks() does.
+  bool kinks() const { return kinks_ && keep_dual_; }
   /// Bytes that the vectors of one training take, and those of one call of by_curvature().
-  double bytes() const { return 16.0 * (problem_->dimensions() + 8); }
+  double bytes() const;
   double working_bytes() const;
   /// Piecewise linear losses start from dual weights as well, where there is room for those of so many trainings.
   void keep_dual(double trainings, MemoryBudget& memory);
+  /// Dense rows that are held out in the units of the trainings, where there is room for them.
+  void keep_held(const Progress& progress, MemoryBudget& memory);
 
  private:
   struct Undecided;
 
   std::vector<Undecided> undecided(const std::vector<double>& a, const std::vector<double>& b,
                                    const std::vector<std::int32_t>& rank, const Progress& progress) const;
+  std::vector<double> scores(const std::vector<double>& weights, double intercept, const Progress& progress) const;
   void by_curvature(CurvatureBetween& curve, std::size_t first, WrongGoals& goals,
                     const std::vector<std::int32_t>& rank, WrongShares& out, const Progress& progress,
                     const MemoryBudget& memory);
   void follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows, WrongGoals& goals,
               WrongShares& out, const Progress& progress) const;
   double tolerance(double lambda) const;
-  Row row(std::int64_t i, std::vector<double>& values) const;
+  Row row(std::size_t held, std::vector<double>& values) const;
   InitialModel start(double lambda, const Neighbour& a, const Neighbour& b) const;
 
   const Dataset& data_;
@@ -92,9 +104,10 @@ class CertifiedFold {
   RowUnits units_;
   double shift_ = 0, constant_ = 0, weight_ = 0;
   std::optional<Problem> problem_;
-  bool smooth_ = false, bends_ = false, keep_dual_ = false;
+  bool smooth_ = false, bends_ = false, kinks_ = false, keep_dual_ = false;
   std::vector<std::int64_t> held_;
-  std::vector<double> lengths_;  // of the rows that train, by the curvature that was used last
+  std::vector<double> held_values_;  // see keep_held()
+  std::vector<double> lengths_;      // of the rows that train, by the curvature that was used last
 };
 
 }  // namespace margin

@@ -21,7 +21,9 @@ namespace {
 
 constexpr std::size_t ranges = 16;                         // of lambdas between two trainings, each with its own bounds
 constexpr double first_ratio = 10;                         // of neighbouring lambdas, to begin with
+constexpr double first_ratio_of_kinks = 1.7782794;         // 10^(1/4): the same, where nothing is proven of larger ones
 constexpr double near_enough = 0.25;                       // of what may be missing: more is not to be had
+constexpr double most_of_one_fold = 0.6;                   // of what all folds may miss
 constexpr double closest = 1 + 1e-6;                       // no training between lambdas of a smaller ratio
 constexpr double least_lambda = 1e-6, largest_lambda = 1;  // the interval by default
 
@@ -59,7 +61,10 @@ class Certification {
     const double at_once = working * progress.threads().count();
     together_ = together_ && memory.allows(at_once);
     memory.take(together_ ? at_once : working, "option \"certified\"");
-    for (const auto& fold : folds_) fold->keep_dual(trainings, memory);
+    for (const auto& fold : folds_) {
+      fold->keep_dual(trainings, memory);
+      fold->keep_held(progress, memory);
+    }
     first_ = rows.first();
     memory_ = memory;
   }
@@ -71,8 +76,11 @@ class Certification {
     std::sort(ends.begin(), ends.end());
     const double low = ends.front(), high = ends.back();
     std::vector<double> lambdas = ends;
-    const auto steps = static_cast<int>(std::ceil(std::log(high / low) / std::log(first_ratio) - 1e-9));
-    for (int k = 1; k < steps; ++k) lambdas.push_back(low * std::pow(high / low, static_cast<double>(k) / steps));
+    const double ratio = folds_.front()->kinks() ? first_ratio_of_kinks : first_ratio;
+    const auto steps = static_cast<std::int64_t>(std::min(std::ceil(std::log(high / low) / std::log(ratio) - 1e-9),
+                                                          static_cast<double>(options_.max_trainings - 1)));
+    for (std::int64_t k = 1; k < steps; ++k)
+      lambdas.push_back(low * std::pow(high / low, static_cast<double>(k) / static_cast<double>(steps)));
     std::sort(lambdas.rbegin(), lambdas.rend());
     lambdas.erase(std::unique(lambdas.begin(), lambdas.end()), lambdas.end());
     for (const double lambda : lambdas) train_at(lambda);
@@ -104,6 +112,10 @@ class Certification {
         intervals_[half.borders.front()] = std::move(half);
       }
     }
+    // What was given up where more trainings were to come is worth having where none do.
+    thorough_ = folds_.front()->kinks();
+    for (auto& [from, at] : intervals_)
+      if (thorough_ && at.error < least_error() - *options_.certified) bound(at);
     fill(out);
   }
 
@@ -214,7 +226,9 @@ class Certification {
     });
     add_up();
     // Where no proof is to be hoped for, a training between has to come first.
-    if (folds_.front()->bends() && at.error < wanted && least(proven) < wanted && least(likely) >= wanted) {
+    const bool kinks = folds_.front()->kinks();
+    if ((kinks || folds_.front()->bends()) && at.error < wanted && least(proven) < wanted &&
+        (least(likely) >= wanted || thorough_)) {
       // How far below that all folds together may stay. Half of the folds come first; what they leave is for the others.
       std::vector<double> spare(ranges);
       for (std::size_t r = 0; r < ranges; ++r)
@@ -223,7 +237,15 @@ class Certification {
       for (std::size_t begin = 0; begin < folds_.size(); begin += batch) {
         const std::size_t end = std::min(folds_.size(), begin + batch);
         const auto left = static_cast<double>(folds_.size() - begin);
+        // Of kinks there is no more to be had than what they give at once.
+        if (kinks && least(spare) < 0 && !thorough_) break;
+        std::vector<double> allowed = spare;
+        for (double& share : allowed) share = thorough_ ? infinity : share * most_of_one_fold;
         for_folds(begin, end, [&](std::size_t f, const Progress& progress) {
+          if (kinks) {
+            take(found[f], folds_[f]->by_kinks(a.folds[f], b.folds[f], at.borders, allowed, rank_, progress));
+            return;
+          }
           const WrongGoals goals = goals_of(found[f], spare, left);
           if (std::find(goals.open.begin(), goals.open.end(), 1) == goals.open.end()) return;
           take(found[f], folds_[f]->by_curvature(a.folds[f], b.folds[f], at.borders, goals, rank_, progress, memory_));
@@ -271,6 +293,7 @@ class Certification {
   std::map<double, Interval> intervals_;  // by the lower end
   double defined_ = 0;                    // folds that have an accuracy
   std::int64_t unfinished_ = 0;
+  bool thorough_ = false;  // bounds are no longer given up early
 };
 
 }  // namespace
