@@ -332,6 +332,8 @@ bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& poin
   if (!(kappa < infinity) ||
       !positive(combined(1, least, -kappa, curved.metric, -(1 + kappa) * E, n), trace + kappa * of_metric, progress))
     return false;
+  decrease_ = whole * whole / 2 / W * (1 + 1e-9);
+  if (!scores) return std::isfinite(decrease_);
   // H κ' ≤ A where A θ ≥ S.
   double theta = std::max(largest_ratio(factor, curved.spread, progress), 1e-12);
   bool known = false;
@@ -349,15 +351,11 @@ bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& poin
   const double left =
       missed_by(curved.middle, step, length) / root + uncertain + std::sqrt(std::max(0.0, bent) * (1 + E / floor));
   radius_ = left * std::sqrt(1 + theta) * (1 + 1e-9);
-  decrease_ = whole * whole / 2 / W * (1 + 1e-9);
   centre_ = point;
   for (std::size_t j = 0; j < n; ++j) centre_[j] += step[j];
   size_ = norm_of(centre_);
-  if (scores) {
-    inverse_ = InverseCurvature(combined(1, least, 0, least, -E, n), constant_, floor, progress);
-    if (!inverse_.usable()) return false;
-  }
-  return std::isfinite(radius_) && std::isfinite(size_);
+  inverse_ = InverseCurvature(combined(1, least, 0, least, -E, n), constant_, floor, progress);
+  return inverse_.usable() && std::isfinite(radius_) && std::isfinite(size_);
 }
 
 void Ellipsoid::score(const Row& x, double* lower, double* upper, const Progress& progress) const {

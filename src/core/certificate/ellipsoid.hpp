@@ -89,7 +89,8 @@ class CurvatureChange {
 /// The ellipsoid of one output.
 class Ellipsoid {
  public:
-  /// `point` is z, in `features` columns and one of the value `constant` where that is not 0. Without `scores` it has no score().
+  /// `point` is z, in `features` columns and one of the value `constant` where that is not 0. Without `scores` it has no score(), for
+  /// which steps 1 and 4 above do.
   Ellipsoid(const CurvedPoint& curved, const std::vector<double>& point, double lambda, double constant,
             const Progress& progress, bool scores = true);
 

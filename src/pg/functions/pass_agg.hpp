@@ -26,6 +26,8 @@ class GroupModel {
   GroupModel(const GroupModel&) = delete;  // the index and the scorer point into the model
   GroupModel& operator=(const GroupModel&) = delete;
 
+  /// This model, as a row has it: the next one that has the same is known without reading it.
+  void know(Datum composite) { key_ = argument_key(composite); }
   /// Throws Error(invalid_option) when `composite` is another model.
   void require_same(Datum composite);
   void require_same(const GroupModel& other) const;
@@ -67,10 +69,12 @@ Datum pass_step(FunctionCallInfo fcinfo, const Add& add) {
     PG_RETURN_POINTER(state);
   }
   const Datum model = PG_GETARG_DATUM(1);
-  if (state == nullptr)
+  if (state == nullptr) {
     state = create_in<State>(context, flat_model(model), sees_all_rows(fcinfo));
-  else
+    state->model.know(model);
+  } else {
     state->model.require_same(model);
+  }
   const std::optional<FeatureRow> x =
       PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
   if (x.has_value())
@@ -104,6 +108,7 @@ Datum pass_step_with_options(FunctionCallInfo fcinfo, int options_at, const Make
   const Datum model = PG_GETARG_DATUM(1);
   if (state == nullptr) {
     state = make(context, flat_model(model), std::string(options));
+    state->model.know(model);
   } else {
     state->model.require_same(model);
     require_same_options(options == state->options_text);

@@ -79,6 +79,7 @@ MARGIN_FUNCTION(margin_verify_one_class_step) {
   const Datum model = PG_GETARG_DATUM(1);
   if (state == nullptr) {
     state = create_in<VerifyState>(context, flat_model(model), sees_all_rows(fcinfo));
+    state->model.know(model);
     require_one_class(*state->model);
   } else {
     state->model.require_same(model);
