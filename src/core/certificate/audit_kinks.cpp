@@ -66,6 +66,7 @@ class KinkAscent {
   /// Σ c a = 0 where the intercept is free: by the rows between the ends of their domain first.
   std::vector<double> balanced() const {
     std::vector<double> dual;
+    dual.reserve(rows_.size());
     for (const Own& row : rows_) dual.push_back(row.dual);
     double left = p_.free_intercept ? at_.q * total_ : 0.0;
     for (const bool inner : {true, false}) {
@@ -108,6 +109,7 @@ class KinkAscent {
     const bool scaled = !p_.penalty_factor.empty();
     if (dense || scaled) values_.assign(dense ? rows.size() * d : values, 0.0);
     double* own = values_.data();
+    rows_.reserve(rows.size());
     for (const KinkRows::Kept& row : rows) {
       const Row x = kept_.values(row);
       rows_.push_back({x, row.weight / total_, row.outcome, row.dual, 0, row.dual, 0, 0});
