@@ -137,7 +137,7 @@ class KinkAscent {
       int pause = 0, waits = 0;  // epochs without a look further on, where the last one was of no use
       for (int epoch = 0; epoch < most_epochs && most_visits > 0; ++epoch) {
         for (std::size_t k = visited; k > 1; --k) std::swap(order[k - 1], order[random_.below(k)]);
-        const bool few_columns = static_cast<std::size_t>(p_.dimensions) <= 16 * visited;
+        const bool few_columns = static_cast<std::size_t>(p_.dimensions) <= 4 * visited;
         const bool tries = few_columns && waits-- <= 0;
         if (few_columns) begin_epoch(order.data(), visited, follows, progress);
         std::size_t moved = 0;
