@@ -436,6 +436,86 @@ TEST(ModelUpdate, HoldsTheOptimumOfTheRowsThatAreLeft) {
   EXPECT_LT(gaps[gaps.size() / 2], 0.8);
 }
 
+/// What one update rounds up is in the upper end that the next one begins with. With a lambda as large as this every row of
+/// the hinge is within its slope, and the optimum is known: 1 − ‖Σ y x/W‖²/(2 lambda).
+TEST(ModelUpdate, HoldsTheOptimumAfterManyUpdates) {
+  Random random(41);
+  const Progress progress;
+  for (int trial = 0; trial < 20; ++trial) {
+    const std::size_t d = 1 + random.below(20), n = 6 + random.below(20);
+    Table t;
+    const auto row = [&] {
+      std::vector<double> x(d);
+      for (double& v : x) v = normal(random);
+      return x;
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      t.x.push_back(row());
+      t.y.push_back(i < 2 ? static_cast<double>(i) : static_cast<double>(random.below(2)));
+    }
+    Options s;
+    s.loss = "hinge";
+    s.lambda = 1e12;
+    s.intercept = false;
+    Model m = train(make_dataset(t, true), s, progress);
+    for (int round = 0; round < 6; ++round) {
+      ModelUpdate update(m, s);
+      t.x.push_back(row());
+      t.y.push_back(static_cast<double>(random.below(2)));
+      update.add(dense_row(t.x.back().data(), static_cast<std::int32_t>(d)), static_cast<std::int32_t>(t.y.back()), 1,
+                 false);
+      if (round % 2 == 1) {
+        update.add(dense_row(t.x[2].data(), static_cast<std::int32_t>(d)), static_cast<std::int32_t>(t.y[2]), 1, true);
+        t.x.erase(t.x.begin() + 2);
+        t.y.erase(t.y.begin() + 2);
+      }
+      m = update.updated(m);
+      long double square = 0;
+      for (std::size_t j = 0; j < d; ++j) {
+        long double sum = 0;
+        for (std::size_t i = 0; i < t.x.size(); ++i) sum += static_cast<long double>(t.x[i][j]) * (2 * t.y[i] - 1);
+        square += sum * sum;
+      }
+      const auto rows = static_cast<long double>(t.x.size());
+      const long double optimum = 1 - square / (rows * rows) / 2e12L;
+      EXPECT_LE(m.certificate.lower, optimum) << "trial " << trial << ", update " << round;
+      EXPECT_GE(m.certificate.upper, optimum) << "trial " << trial << ", update " << round;
+      EXPECT_LT(m.certificate.gap, 1e-9);
+    }
+  }
+}
+
+/// What is left of W after the heaviest row went has lost digits, whatever the losses of the rows that stay.
+TEST(ModelUpdate, HoldsTheOptimumWhereMostOfTheWeightGoes) {
+  Random random(43);
+  const Progress progress;
+  for (int trial = 0; trial < 200; ++trial) {
+    Table t;
+    for (int i = 0; i < 6; ++i) {
+      t.x.push_back({normal(random)});
+      t.y.push_back(i == 0 ? 0.25 : 10 * normal(random));
+      t.weight.push_back(i == 0 ? 3000 + 3000 * random.uniform() : random.uniform());
+    }
+    Options s;
+    s.loss = "squared";
+    s.lambda = 1e12;
+    s.intercept = false;
+    const Model m = train(make_dataset(t, false), s, progress);
+    ModelUpdate update(m, s);
+    update.add(dense_row(t.x[0].data(), 1), t.y[0], t.weight[0], true);
+    const Model found = update.updated(m);
+    long double weight = 0, slope = 0, curve = 0, value = 0;
+    for (std::size_t i = 1; i < t.x.size(); ++i) {
+      const long double c = t.weight[i], x = t.x[i][0], y = t.y[i];
+      weight += c, slope += c * x * y, curve += c * x * x, value += c * y * y;
+    }
+    const long double optimum = (value - slope * slope / (curve + 0.5e12L * weight)) / weight;
+    EXPECT_LE(found.certificate.lower, optimum) << trial;
+    EXPECT_GE(found.certificate.upper, optimum) << trial;
+    EXPECT_LT(found.certificate.gap, 1e-9 * found.certificate.upper);
+  }
+}
+
 TEST(ModelUpdate, EndsWhereNothingIsLeft) {
   Random random(82);
   const auto trained = random_training(random, 1, true);

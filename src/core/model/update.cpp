@@ -242,6 +242,8 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
   const double grown = weight_.value(), now = W + grown, share = 1 / now;
   const std::size_t k = outputs_.size(), d = static_cast<std::size_t>(model_.terms());
   const double many = epsilon * (static_cast<double>(d) + static_cast<double>(rows()) + 64);
+  // W is rounded, and may be far more than what is left of it. An error of it is one of the cost of every row.
+  const double of_weight = 2 * epsilon * (W + std::fabs(grown)) * share;
   auto point = std::make_shared<DualPoint>();
   point->total_weight = now;
   point->offset.resize(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(d));
@@ -275,6 +277,7 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
     slack += F * share * (1 + 16 * epsilon);
     const double between = apart(*point, o, constant) * (1 + many) + point->error[o];
     gap += (point->slack[o] + lambda * between / 2 * between) * (1 + 16 * epsilon);
+    point->error[o] += of_weight * (weights + between + std::sqrt(2 * point->slack[o] / lambda));
     penalty += lambda * weights / 2 * weights;
     loss += sums.loss;
     rounding += (sums.loss_error * (1 + many) + (static_cast<double>(rows()) + 16) * epsilon * sums.loss_size) * share;
@@ -283,6 +286,9 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
   // The stored upper end is above P by no more than the stored slack: what it overstates is in the gap as well.
   const double primal = penalty + ((c.upper - penalty) * W + loss) * share;
   rounding += many * (penalty + std::fabs(c.upper) * W * share + penalty * W * share + std::fabs(loss) * share) + tiny;
+  rounding += of_weight * std::fabs(primal);
+  // The upper end is that far above P besides, which the next update takes from a slack.
+  point->slack[0] += 2 * rounding;
   model.dual_weights.reset();
   model.history.clear();
   c.support = -1;
