@@ -63,7 +63,8 @@ double CurvatureBetween::off_line(double by, std::size_t i, const Point& one, co
   // On one piece of φ' the line is exact.
   const double straight = one.slope[i] + one.curve[i] * (other.score[i] - u) - other.slope[i];
   const double noise = 1e-13 * (1 + by + std::fabs(u)) / flat;
-  const bool one_piece = one.curve[i] == other.curve[i] && std::fabs(straight) <= noise;
+  // Where that is no small number, it does not tell the two flat pieces of a smoothed hinge apart.
+  const bool one_piece = one.curve[i] == other.curve[i] && std::fabs(straight) <= noise && noise < 0.01;
   return one_piece ? 8 * noise : by / flat;
 }
 
