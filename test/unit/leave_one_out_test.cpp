@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/certificate/exchange.hpp"
 #include "core/certificate/left_out.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 using testing::make_dataset;
 using testing::make_table;
+using testing::normal;
 using testing::Table;
 
 struct Trial {
@@ -158,6 +160,61 @@ TEST(LeaveOneOut, HoldsTheTrainings) {
   RecordProperty("undecided", undecided);
   EXPECT_GT(exact, all / 2);
   EXPECT_LT(undecided, rows / 2);
+}
+
+/// What is proven of the score of row i by weights and dual values of all rows.
+ScoreInterval proven(const Problem& problem, const Weights& weights, const Weights& dual, int i) {
+  const Progress progress;
+  const double none = 0;
+  RiskCheck check(objective_of(problem), weights.data(), &none, true);
+  add_rows(check, problem, dual);
+  LeftOut left(problem, 0, weights.data(), 0, dual, check.primal(0) - check.dual(0), progress);
+  return left.score(i, std::numeric_limits<double>::quiet_NaN());
+}
+
+TEST(LeaveOneOut, HoldsForRowsWhoseSquaresVanish) {
+  Random random(37);
+  const Progress progress;
+  for (int number = 0; number < 48; ++number) {
+    const char* const losses[] = {"hinge", "logistic", "smoothed_hinge", "squared_hinge"};
+    Trial t;
+    t.options.loss = losses[number % 4];
+    t.options.lambda = 0.01;
+    t.options.intercept = false;
+    for (int i = 0; i < 14; ++i) {
+      const double u = normal(random), v = normal(random);
+      t.table.x.push_back({u, v});
+      t.table.y.push_back(i < 2 ? i : u - v + normal(random) > 0);
+    }
+    for (double& v : t.table.x[9]) v *= number / 4 % 3 == 0 ? 1e-165 : number / 4 % 3 == 1 ? 1e-200 : 1e-290;
+    const Dataset data = make_dataset(t.table, true);
+    Options rough = t.options;
+    rough.tolerance = 0.1;
+    rough.dual_weights = true;
+    const Model whole = train(data, rough, progress);
+    const Model other = *without(t, 9);
+    const ScoreInterval s = proven(make_problem(data, rough, progress), whole.weights, *whole.dual_weights, 9);
+    const std::vector<double>& x = t.table.x[9];
+    const double score = x[0] * other.weights(0, 0) + x[1] * other.weights(0, 1), length = std::hypot(x[0], x[1]),
+                 off = length * (std::sqrt(2 * other.certificate.gap / 0.01) + 1e-9);
+    EXPECT_LE(s.lower, score + off) << t.options.loss << " " << number;
+    EXPECT_GE(s.upper, score - off) << t.options.loss << " " << number;
+    EXPECT_LT(s.upper - s.lower, 1e3 * length);
+  }
+}
+
+TEST(LeaveOneOut, HoldsWhereDistancesLeaveTheRangeOfDoubles) {
+  const Table t{{{1}, {1}, {-1}, {-1}}, {1, 1, 0, 0}, {}};
+  const Dataset data = make_dataset(t, true);
+  Options options;
+  options.loss = "hinge";
+  options.lambda = 1e-156;
+  options.intercept = false;
+  // P falls until the scores are 1: no optimum is far from that.
+  const ScoreInterval s =
+      proven(make_problem(data, options, {}), Weights::Constant(1, 1, 2e155), Weights::Zero(4, 1), 0);
+  EXPECT_LE(s.lower, 1);
+  EXPECT_GE(s.upper, 1);
 }
 
 TEST(LeaveOneOut, LooksAtTheBallOfWhatTheExchangeMoves) {

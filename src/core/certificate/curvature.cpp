@@ -118,12 +118,13 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, c
 }
 
 double InverseCurvature::form(const Row& x, const Progress& progress) const {
-  double sum = 0;
+  double sum = 0, largest = 0;
   // The products of two different columns once, and twice their value.
   for (std::int32_t k = 0; k < x.count; ++k) {
     const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k);
     const double value = x.value(k);
     if (value == 0) continue;
+    largest = std::max(largest, std::fabs(value));
     const double* const inverse = values_.data() + j * size_;
     Row rest = x;
     rest.count = x.count - k - 1;
@@ -134,7 +135,13 @@ double InverseCurvature::form(const Row& x, const Progress& progress) const {
   }
   if (constant_ != 0) sum += constant_ * constant_ * values_[features_ * size_ + features_];
   progress.work(static_cast<double>(x.count) * x.count / 2 + 16);
-  return sum;
+  return in_range(sum, largest);
+}
+
+/// No less than the form of a row of values up to `largest`, whatever products of it vanished; infinite where some were too large.
+double InverseCurvature::in_range(double form, double largest) const {
+  const double n = static_cast<double>(size_) + 2;
+  return std::isnan(form) ? infinity : form + 4 * tiny * n * n * (1 + largest);
 }
 
 std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress& progress, const double* wanted) const {
@@ -143,6 +150,7 @@ std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress&
   for (std::size_t j = 0; j < size_; ++j)
     for (std::size_t k = (j / group + 1) * group; k < size_; ++k) twice[j * size_ + k] *= 2;
   std::size_t filled = 0, of[tile_rows];
+  double largest[tile_rows] = {};
   const auto flush = [&] {
     double products[group * tile_rows], sums[tile_rows] = {};
     for (std::size_t begin = 0; begin < size_; begin += group) {
@@ -154,7 +162,7 @@ std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress&
         for (std::size_t r = 0; r < tile_rows; ++r)
           sums[r] += tile[(begin + k) * tile_rows + r] * products[k * tile_rows + r];
     }
-    for (std::size_t r = 0; r < filled; ++r) out[of[r]] = sums[r];
+    for (std::size_t r = 0; r < filled; ++r) out[of[r]] = in_range(sums[r], largest[r]);
     filled = 0;
     progress.work(static_cast<double>(size_ * (size_ + group)));
   };
@@ -169,7 +177,12 @@ std::vector<double> InverseCurvature::forms(const Dataset& rows, const Progress&
       out[i] = form(x, progress);
       continue;
     }
-    for (std::size_t j = 0; j < features_; ++j) tile[j * tile_rows + filled] = x.value(static_cast<std::int32_t>(j));
+    largest[filled] = 0;
+    for (std::size_t j = 0; j < features_; ++j) {
+      const double value = x.value(static_cast<std::int32_t>(j));
+      tile[j * tile_rows + filled] = value;
+      largest[filled] = std::max(largest[filled], std::fabs(value));
+    }
     if (constant_ != 0) tile[features_ * tile_rows + filled] = constant_;
     of[filled] = i;
     if (++filled == tile_rows) flush();
@@ -189,7 +202,7 @@ double InverseCurvature::form(const std::vector<double>& v) const {
   const std::vector<double> image = times(v);
   double square = 0;
   for (std::size_t j = 0; j < size_; ++j) square += v[j] * image[j];
-  return std::max(0.0, square);
+  return in_range(std::max(0.0, square), 0);
 }
 
 double InverseCurvature::trace() const {

@@ -47,6 +47,7 @@ class InverseCurvature {
 
  private:
   void invert(SymmetricMatrix& matrix, double floor, bool proven, const Progress& progress);
+  double in_range(double form, double largest) const;
 
   std::size_t size_ = 0, features_ = 0;
   double constant_ = 0, safe_ = 1;

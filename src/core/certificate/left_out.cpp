@@ -19,6 +19,23 @@ constexpr int most_guesses = 7;  // of an exchange
 /// of 1 just there. Less brings fewer rows to the ends of their domains.
 constexpr double overshoot = 0.25;
 
+double norm_of(const std::vector<double>& v) { return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2); }
+
+/// Of a bound from sums that may have left the range of doubles.
+double known(double v) { return std::isnan(v) ? infinity : std::max(0.0, v); }
+
+/// ≥ the radius of a ball of a gap, between whose two points is `apart` or more.
+double radius_of(double gap, double lambda, double apart) {
+  const double square = gap / lambda + 2 * tiny / lambda + 2 * tiny, between = apart / 2 * (apart / 2);
+  return std::sqrt(known(square - (between < infinity ? between : 0.0) + 1e-12 * square)) * (1 + 8 * epsilon);
+}
+
+/// The scores of a ball around `centre`.
+ScoreInterval ball(double centre, double radius, double length, double rounding) {
+  const double reach = radius * length * (1 + 1e-12) + 2 * rounding;
+  return {centre - reach, centre + reach};
+}
+
 }  // namespace
 
 LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weights, double intercept,
@@ -39,25 +56,35 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   if (constant_ != 0) w_.push_back(intercept / constant_);
   gradient_.assign(n, 0.0);
   const Loss& loss = *p_.loss;
+  const double size = norm_of(w_), terms = static_cast<double>(p_.rows()) + 16;
   double mass = 0;
   std::vector<std::pair<double, std::int64_t>> near;
   for (std::int64_t i = 0; i < p_.rows(); ++i) {
     const double c = p_.weight(i), y = p_.target(i, output_);
     if (!(c > 0)) continue;
     const Row x = p_.data.row(i);
-    const double u = product(x, w_), a = loss.project(dual_(i, output_), y);
+    const double u = product(x, w_), a = loss.project(dual_(i, output_), y), slope = loss.derivative(u, y),
+                 length = length_of(x);
     add(c * a * unit_, x, v_);
-    add(c * loss.derivative(u, y) / p_.total_weight, x, gradient_);
-    mass += c * std::fabs(a) * unit_ * std::sqrt(squared_length(x));
-    if (!loss.smooth()) near.emplace_back(std::fabs(loss.slack(u, y, -loss.derivative(u, y))), i);
+    add(c * slope / p_.total_weight, x, gradient_);
+    mass += c * std::fabs(a) * unit_ * length;
+    error_ += vanished(x, length);
+    if (loss.smooth()) {
+      // The score errs, which the slope carries on; so do the slope and the sums.
+      const double off = epsilon * (x.count + 16.0) * (length * size + std::fabs(u) + 1) / loss.smoothness();
+      gradient_error_ +=
+          c / p_.total_weight * length * (off + epsilon * terms * std::fabs(slope)) + vanished(x, length);
+    } else if (const double away = std::fabs(loss.slack(u, y, -slope)); std::isfinite(away)) {
+      near.emplace_back(away, i);
+    }
     progress_.work(8.0 * x.count + 64);
   }
-  for (std::size_t j = 0; j < n; ++j) {
+  for (std::size_t j = 0; j < n; ++j)
     if (j < d || ball_) gradient_[j] += p_.lambda * w_[j];
-    apart_ += (w_[j] - v_[j]) * (w_[j] - v_[j]);
-  }
-  error_ = epsilon * (static_cast<double>(p_.rows()) + 16) * mass;
-  size_ = lp_norm(w_.data(), static_cast<Eigen::Index>(n), 2) + lp_norm(v_.data(), static_cast<Eigen::Index>(n), 2);
+  apart_ = apart_from(v_);
+  error_ += epsilon * terms * mass;
+  gradient_error_ += 4 * epsilon * p_.lambda * size + tiny * static_cast<double>(n);
+  size_ = size + norm_of(v_);
   if (loss.smooth() || !ball_) return;
   const std::size_t most = std::min(near.size(), Exchange::most_rows(n));
   std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(most), near.end());
@@ -65,12 +92,26 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   std::sort(near.begin(), near.end());
   for (const auto& [distance, i] : near) {
     band_.push_back(i);
-    band_length_.push_back(std::sqrt(squared_length(p_.data.row(i))));
+    band_length_.push_back(length_of(p_.data.row(i)));
     band_score_.push_back(product(p_.data.row(i), w_));
   }
 }
 
-double LeftOut::squared_length(const Row& x) const { return squared_norm(x) + constant_ * constant_; }
+/// ≥ ‖(x, B)‖, also where its square vanishes.
+double LeftOut::length_of(const Row& x) const {
+  return std::hypot(norm(x), constant_) * (1 + epsilon * (x.count + 8.0));
+}
+
+/// ≥ what v loses where the products c a/(λW) (x, B) of a row are too small for doubles; the same of c φ' (x, B)/W.
+double LeftOut::vanished(const Row& x, double length) const {
+  return tiny * ((unit_ + 1 / p_.total_weight + 1) * length + x.count + 4);
+}
+
+double LeftOut::apart_from(const std::vector<double>& v) const {
+  std::vector<double> between(w_);
+  for (std::size_t j = 0; j < v.size(); ++j) between[j] -= v[j];
+  return norm_of(between);
+}
 
 double LeftOut::product(const Row& x, const std::vector<double>& v) const {
   return dot(x, v.data()) + (constant_ != 0 ? constant_ * v.back() : 0.0);
@@ -92,44 +133,35 @@ LeftOut::At LeftOut::at(std::int64_t i) const {
   r.a = r.c > 0 ? loss.project(dual_(i, output_), r.y) : 0.0;
   r.u = product(r.x, w_);
   r.s = product(r.x, v_);
-  r.square = squared_length(r.x);
-  r.length = std::sqrt(r.square);
+  r.length = length_of(r.x);
+  r.square = r.length * r.length;
   r.k = r.c * r.a * unit_;
-  r.rounding = epsilon * (r.x.count + 16.0) * r.length * (size_ + std::fabs(r.k) * r.length) + r.length * error_;
+  const double part = std::fabs(r.k) * r.length, terms = r.x.count + 16.0;
+  r.rounding = epsilon * terms * r.length * (size_ + part) + r.length * error_ + tiny * (terms + r.length);
   const double value = loss.value(r.u, r.y), conjugate = r.a == 0 ? 0.0 : loss.conjugate(r.a, r.y);
   const double own = r.c * (value + conjugate) / p_.total_weight, pull = p_.lambda * r.k * r.s,
-               square = p_.lambda / 2 * r.k * r.k * r.square;
+               square = p_.lambda / 2 * part * part;
   r.gap = gap_ - own - pull + square;
   r.own = own + r.c / p_.total_weight * r.a * r.u;
   // Rounding, also of the scores, which the loss carries on with a slope of its own.
   const double slope = r.c / p_.total_weight * (std::fabs(r.a) + loss.steepest(r.u, r.y, r.rounding));
-  r.own_error =
-      slope * r.rounding +
-      16 * epsilon *
-          (gap_ + r.c / p_.total_weight * (value + loss.conjugate_size(r.a, r.y, conjugate) + std::fabs(r.a * r.u)));
-  r.gap = std::max(r.gap + r.own_error + 16 * epsilon * (std::fabs(pull) + square), 0.0);
+  const double sizes = value + loss.conjugate_size(r.a, r.y, conjugate) + std::fabs(r.a * r.u);
+  // What vanishes of a product is multiplied by what comes after it.
+  const double lost =
+      16 * tiny *
+      ((1 / p_.total_weight + p_.lambda + 1) * (1 + std::fabs(r.s) + part * (r.length + 1)) + sizes + std::fabs(r.a));
+  r.own_error = slope * r.rounding + 16 * epsilon * (gap_ + r.c / p_.total_weight * sizes) + lost;
+  r.gap = known(r.gap + r.own_error + 16 * epsilon * std::fabs(pull) + epsilon * (2 * terms + 16) * square);
   return r;
 }
 
-namespace {
-
-/// The scores of a ball around `centre` of a gap, between whose two points is `apart` (squared).
-ScoreInterval ball(double centre, double gap, double lambda, double apart, double size, double length,
-                   double rounding) {
-  const double square = gap / lambda, left = square - apart / 4 + 1e-12 * (square + size);
-  const double radius = left > 0 ? std::sqrt(left) : 0.0;
-  const double reach = radius * length * (1 + 1e-12) + 2 * rounding;
-  return {centre - reach, centre + reach};
-}
-
-}  // namespace
-
 ScoreInterval LeftOut::in_ball(const At& r) const {
-  const double apart = apart_ + 2 * r.k * (r.u - r.s) + r.k * r.k * r.square;
+  const double square = apart_ * apart_ + 2 * r.k * (r.u - r.s) + r.k * r.k * r.square;
   // v errs by error_: so does the distance of the two points.
   const double off =
-      2 * error_ * std::sqrt(std::max(apart, 0.0)) + 8 * epsilon * size_ * size_ + 4 * std::fabs(r.k) * r.rounding;
-  return ball((r.u + r.s - r.k * r.square) / 2, r.gap, p_.lambda, std::max(0.0, apart - off), 0, r.length, r.rounding);
+      2 * error_ * std::sqrt(std::max(square, 0.0)) + 8 * epsilon * size_ * size_ + 4 * std::fabs(r.k) * r.rounding;
+  const double apart = std::sqrt(std::max(0.0, square - off)) * (1 - 4 * epsilon);
+  return ball((r.u + r.s - r.k * r.square) / 2, radius_of(r.gap, p_.lambda, apart), r.length, r.rounding);
 }
 
 void LeftOut::make_exchange() {
@@ -149,7 +181,8 @@ ScoreInterval LeftOut::in_exchanged(const At& r) {
   const auto& moves = exchange_->moves();
   moved_ = v_;
   add(-r.k, r.x, moved_);
-  double gap = gap_ - r.own + r.own_error, sizes = 0, lengths = size_ + std::fabs(r.k) * r.length;
+  double gap = gap_ - r.own + r.own_error, sizes = 0, lengths = size_ + std::fabs(r.k) * r.length,
+         lost = vanished(r.x, r.length);
   for (const auto& [b, theta] : moves) {
     const std::int64_t j = band_[b];
     const Row x = p_.data.row(j);
@@ -163,19 +196,19 @@ ScoreInterval LeftOut::in_exchanged(const At& r) {
              (std::fabs(before) + std::fabs(after) +
               std::fabs(step) * (std::fabs(band_score_[b]) + (x.count + 16.0) * band_length_[b] * size_));
     lengths += std::fabs(step) * c * unit_ * band_length_[b];
+    lost += vanished(x, band_length_[b]);
     add(c * unit_ * step, x, moved_);
     progress_.work(x.count + 32.0);
   }
-  double square = 0;
-  for (std::size_t j = 0; j < v_.size(); ++j) square += (w_[j] - moved_[j]) * (w_[j] - moved_[j]);
   // Both vectors have rounded sums, this one of as many more terms as rows moved.
-  const double share = 4 * epsilon * (static_cast<double>(v_.size() + moves.size()) + 16), steps = share * lengths,
-               apart = std::sqrt(square), most = apart * (1 + share) + steps + error_,
+  const double share = 4 * epsilon * (static_cast<double>(v_.size() + moves.size()) + 16),
+               steps = share * lengths + lost, apart = apart_from(moved_), most = apart * (1 + share) + steps + error_,
                least = std::max(0.0, apart * (1 - share) - steps - error_),
-               before = std::max(0.0, std::sqrt(apart_) * (1 - share) - share * size_ - error_);
-  gap += p_.lambda / 2 * (most * most - before * before) +
-         16 * epsilon * (sizes * static_cast<double>(moves.size() + 1) + gap_ + r.own);
-  return ball((r.u + product(r.x, moved_)) / 2, std::max(0.0, gap), p_.lambda, least * least, 0, r.length,
+               before = std::max(0.0, apart_ * (1 - share) - share * size_ - error_);
+  gap += p_.lambda / 2 * most * most - p_.lambda / 2 * before * before +
+         16 * epsilon * (sizes * static_cast<double>(moves.size() + 1) + gap_ + r.own) +
+         16 * tiny * (sizes + (static_cast<double>(moves.size()) + 1) * (2 + 1 / p_.total_weight) + most);
+  return ball((r.u + product(r.x, moved_)) / 2, radius_of(known(gap), p_.lambda, least), r.length,
               r.rounding + r.length * (steps + error_));
 }
 
@@ -213,7 +246,7 @@ ScoreInterval LeftOut::score(std::int64_t i, double wanted) {
 double LeftOut::distance(std::int64_t i) const {
   const At r = at(i);
   // Both optima are in their balls: around (w + v)/2, and around that less δ/2.
-  const double whole = std::sqrt(std::max(0.0, gap_ / p_.lambda - apart_ / 4)), without = std::sqrt(r.gap / p_.lambda);
+  const double whole = radius_of(gap_, p_.lambda, apart_), without = radius_of(r.gap, p_.lambda, 0);
   return (std::fabs(r.k) * r.length / 2 + whole + without) * (1 + 1e-12) + error_;
 }
 

@@ -57,7 +57,7 @@ class LeftOut {
     std::int64_t row = 0;
     Row x{};
     double c = 0, y = 0, u = 0, s = 0, a = 0;  ///< score by w, by v, dual value
-    double square = 0, length = 0, k = 0;      ///< ‖(x, B)‖², its root, c a/(λW)
+    double square = 0, length = 0, k = 0;      ///< ≥ ‖(x, B)‖², ‖(x, B)‖; c a/(λW)
     double gap = 0;                            ///< gap_i
     double own = 0, own_error = 0;             ///< c (φ(u) + φ*(−a) + a u)/W
     double rounding = 0;                       ///< of a score
@@ -81,7 +81,6 @@ class LeftOut {
   At at(std::int64_t i) const;
   bool make_concord();
   void bend_by_hessian(const At& row, double wanted, ScoreInterval& found);
-  double gradient_rounding() const;
   ScoreInterval in_ball(const At& row) const;
   void make_exchange();
   ScoreInterval in_exchanged(const At& row);
@@ -90,7 +89,10 @@ class LeftOut {
   /// h by `of` of a row, its score and its target.
   InverseCurvature inverse(const std::function<double(std::int64_t, double, double)>& of) const;
   void bend(const At& row, double wanted, ScoreInterval& found);
-  double squared_length(const Row& x) const;
+  double lost_form(const At& row, double g) const;
+  double length_of(const Row& x) const;
+  double vanished(const Row& x, double length) const;
+  double apart_from(const std::vector<double>& v) const;
   double product(const Row& x, const std::vector<double>& v) const;
   void add(double c, const Row& x, std::vector<double>& v) const;
 
@@ -98,11 +100,11 @@ class LeftOut {
   std::int32_t output_;
   const Weights& dual_;
   const Progress& progress_;
-  double constant_, gap_, unit_;          // unit: 1/(λW)
-  std::vector<double> w_, v_, gradient_;  // with the weight of the constant feature; of free ones the intercept
-  double apart_ = 0;                      // ‖w − v‖²
-  double error_ = 0;                      // of v
-  double size_ = 0;                       // ‖w‖ + ‖v‖
+  double constant_, gap_, unit_;           // unit: 1/(λW)
+  std::vector<double> w_, v_, gradient_;   // with the weight of the constant feature; of free ones the intercept
+  double apart_ = 0;                       // ‖w − v‖
+  double error_ = 0, gradient_error_ = 0;  // of v; of the gradient
+  double size_ = 0;                        // ‖w‖ + ‖v‖
   std::vector<std::int64_t> band_;
   std::vector<double> band_length_, band_score_, moved_;
   bool ball_ = true;  // the intercept is not free

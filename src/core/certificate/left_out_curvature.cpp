@@ -40,9 +40,10 @@ InverseCurvature LeftOut::inverse(const std::function<double(std::int64_t, doubl
   return {p_, p_.lambda, constant_, ball_, curvature, progress_};
 }
 
-/// What the gradient's own sums err by, in each column.
-double LeftOut::gradient_rounding() const {
-  return epsilon * (static_cast<double>(p_.rows()) + 16) * (p_.lambda * size_ + p_.data.radius() + constant_);
+/// What a form may lose where its products are too small for doubles, times the slope that it is multiplied by.
+double LeftOut::lost_form(const At& r, double g) const {
+  const double n = static_cast<double>(w_.size()) + 2;
+  return 8 * tiny * n * n * (1 + r.length) * (1 + std::fabs(g));
 }
 
 /// The next of a few A, each for farther moves; false when there are no more.
@@ -87,8 +88,8 @@ bool LeftOut::make_curvature() {
     c.forms = first ? norms_ : norms(c);
     for (std::size_t i = 0; i < rows; ++i)
       if (!c.moves(static_cast<std::int64_t>(i))) c.largest = std::max(c.largest, c.forms[i]);
-    const double rounding = gradient_rounding(), safe = c.inverse.safe();
-    c.error = std::sqrt(c.inverse.form(gradient_) * safe) + rounding * std::sqrt(c.inverse.trace() * safe);
+    const double safe = c.inverse.safe();
+    c.error = std::sqrt(c.inverse.form(gradient_) * safe) + gradient_error_ * std::sqrt(c.inverse.trace() * safe);
     curvatures_.push_back(std::move(c));
     return true;
   }
@@ -120,7 +121,7 @@ bool LeftOut::make_concord() {
     c.largest *= safe;
     c.step = c.inverse.times(gradient_);
     c.error = std::sqrt(c.inverse.form(gradient_) * safe);
-    c.rounding = gradient_rounding() * std::sqrt(c.inverse.trace() * safe);
+    c.rounding = gradient_error_ * std::sqrt(c.inverse.trace() * safe);
     concords_.push_back(std::move(c));
     return true;
   }
@@ -150,7 +151,7 @@ void LeftOut::bend_by_hessian(const At& r, double wanted, ScoreInterval& found) 
                  fewest = (s < 1e-3 ? 1 - s : stretch * (1 - s)) * (1 - 2 * curvature_error);
     const double far = g * own * most;
     if (!c.moving.empty()) {
-      const double off = most * std::sqrt(own) * error * (1 + 1e-9) + 4 * r.rounding;
+      const double off = most * std::sqrt(own) * error * (1 + 1e-9) + 4 * r.rounding + lost_form(r, g);
       double near = 0;
       for (int upper = 0; upper < 2; ++upper) {
         if (upper == 1) {
@@ -162,6 +163,7 @@ void LeftOut::bend_by_hessian(const At& r, double wanted, ScoreInterval& found) 
           if (c.upper.empty()) break;
           near = g * std::max(0.0, c.upper.form(r.x, progress_)) * std::max(0.0, 2 - c.upper.safe()) * fewest *
                  (1 - curvature_error);
+          if (!std::isfinite(near)) near = 0;
         }
         found.narrow(r.u - std::max(far, near) - off, r.u - std::min(far, near) + off);
       }
@@ -170,7 +172,7 @@ void LeftOut::bend_by_hessian(const At& r, double wanted, ScoreInterval& found) 
       const double known = dot(r.x, c.step.data()) + (constant_ != 0 ? constant_ * c.step.back() : 0.0);
       const double off = (std::max(most - 1, 1 - fewest) + safe - 1) * std::sqrt(own) * error +
                          std::fabs(known) * (1 / rest - 1 / most_rest) +
-                         most * std::sqrt(own) * c.rounding / std::sqrt(rest) + 4 * r.rounding;
+                         most * std::sqrt(own) * c.rounding / std::sqrt(rest) + 4 * r.rounding + lost_form(r, g);
       const double centre = r.u - known / rest, near = g * (form * loose / most_rest) * fewest;
       found.narrow(centre - std::max(far, near) - off * (1 + 1e-9), centre - std::min(far, near) + off * (1 + 1e-9));
     }
@@ -193,7 +195,8 @@ void LeftOut::bend(const At& r, double wanted, ScoreInterval& found) {
     const double own = q / rest * (1 + 1e-9), g = -r.c * loss.derivative(r.u, r.y) / p_.total_weight;
     const double error = c.error / std::sqrt(rest), whole = error + std::fabs(g) * std::sqrt(own);
     if (!(whole * std::sqrt(c.largest / rest) <= c.tau * (1 - 1e-6))) continue;
-    const double off = (error * std::sqrt(own) + 4 * r.rounding) * (1 + 1e-9), far = g * own * (1 + 1e-9);
+    const double off = (error * std::sqrt(own) + 4 * r.rounding) * (1 + 1e-9) + lost_form(r, g),
+                 far = g * own * (1 + 1e-9);
     double near = 0;  // x·d lies between −far and −near
     for (int upper = 0; upper < 2; ++upper) {
       if (upper == 1) {
@@ -204,6 +207,7 @@ void LeftOut::bend(const At& r, double wanted, ScoreInterval& found) {
           });
         if (c.upper.empty()) break;
         near = g * std::max(0.0, c.upper.form(r.x, progress_)) * std::max(0.0, 2 - c.upper.safe()) * (1 - 1e-9);
+        if (!std::isfinite(near)) near = 0;
       }
       found.narrow(r.u - std::max(far, near) - off, r.u - std::min(far, near) + off);
     }
