@@ -217,6 +217,32 @@ TEST(LeaveOneOut, HoldsWhereDistancesLeaveTheRangeOfDoubles) {
   EXPECT_GE(s.upper, 1);
 }
 
+/// Sums of very many equal terms err by more than those of others: each is rounded the same way.
+TEST(InverseCurvature, CoversTheRoundingOfItsSums) {
+  Random random(5);
+  const Progress progress;
+  for (int trial = 0; trial < 6; ++trial) {
+    const std::vector<std::int32_t> columns = {0, 1};
+    const double values[] = {random.uniform(), random.uniform()}, across[] = {values[1], -values[0]};
+    Dataset data(Dataset::Outcome::classes);
+    for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), 0);
+    for (std::int32_t i = 0; i < 40000; ++i) data.append({Row{values, columns.data(), 2, true}, 15}, Label(i % 2));
+    Options options;
+    options.loss = "logistic";
+    options.lambda = 1;
+    options.intercept = false;
+    const Problem problem = make_problem(data, options, progress);
+    const double square = values[0] * values[0] + values[1] * values[1], h = 0.25 * random.uniform(),
+                 lambda = h * square / 2e8;
+    const InverseCurvature inverse(
+        problem, lambda, 0, true, [&](std::int64_t, const Row&) { return h; }, progress);
+    ASSERT_TRUE(inverse.usable());
+    const double form = inverse.form(Row{across, columns.data(), 2, true}, progress);
+    EXPECT_GE(form * inverse.safe(), square / lambda * (1 - 1e-12)) << trial;
+    EXPECT_LE(form * (2 - inverse.safe()), square / lambda * (1 + 1e-12)) << trial;
+  }
+}
+
 TEST(LeaveOneOut, LooksAtTheBallOfWhatTheExchangeMoves) {
   Random random(31);
   const Progress progress;

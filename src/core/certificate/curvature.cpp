@@ -14,6 +14,14 @@ namespace margin {
 namespace {
 constexpr std::size_t most_columns = 1024;
 constexpr double most_work = 4e10;
+
+/// Roundings that a sum over the rows takes, of which each may move every eigenvalue by an ulp of the trace.
+double depth_of(const Dataset& rows) {
+  const auto n = static_cast<double>(rows.rows());
+  // Sparse rows are added one by one, others in blocks.
+  return rows.density() < 1 ? n + 16 : GramBlock::rows_per_block + n / GramBlock::rows_per_block + 16;
+}
+
 }  // namespace
 
 bool knows_curvature(const Loss& loss) {
@@ -61,16 +69,16 @@ InverseCurvature::InverseCurvature(const Problem& p, double lambda, double const
   if (rows != nullptr) *rows = sum;
   for (std::size_t j = 0; j < size_; ++j)
     if (j < features_ || penalised) sum.row(j)[j] += lambda;
-  invert(sum, lambda, penalised, progress);
+  invert(sum, lambda, penalised, depth_of(p.data), progress);
 }
 
 InverseCurvature::InverseCurvature(SymmetricMatrix matrix, double constant, double floor, const Progress& progress)
     : size_(matrix.size()), features_(matrix.size() - (constant != 0 ? 1 : 0)), constant_(constant) {
-  invert(matrix, floor, true, progress);
+  invert(matrix, floor, true, 0, progress);
 }
 
-/// `proven`: no eigenvalue is below `floor`.
-void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, const Progress& progress) {
+/// `proven`: no eigenvalue is below `floor`; `depth`: roundings that the matrix itself has.
+void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, double depth, const Progress& progress) {
   double trace = 0;
   for (std::size_t j = 0; j < size_; ++j) trace += sum.row(j)[j];
   if (!factorise(sum, progress)) return;
@@ -114,7 +122,7 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, c
     progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
   }
   const auto n = static_cast<double>(size_);
-  safe_ = 1 + 32 * epsilon * n * trace / (proven ? floor : std::min(floor, least * least / n));
+  safe_ = 1 + epsilon * (32 * n + 2 * depth) * trace / (proven ? floor : std::min(floor, least * least / n));
 }
 
 double InverseCurvature::form(const Row& x, const Progress& progress) const {
