@@ -27,6 +27,8 @@ TRAININGS = (
     ("newton, 500,000 x 54, logistic", "covtype_like", "covtype_like", False, {"solver": "newton", "loss": "logistic", "lambda": 1e-4}),
     ("newton, 500,000 x 54, hinge", "covtype_like", "covtype_like", False, {"solver": "newton", "lambda": 1e-4}),
     ("newton, 100,000 x 784, logistic", "threads_wide", None, False, {"solver": "newton", "loss": "logistic", "lambda": 1e-4}),
+    ("joint, MNIST, ten digits, logistic", "mnist_10k", "mnist_10k", False,
+     {"multiclass": "joint", "loss": "logistic", "lambda": 1e-3, "tolerance": 1e-4}),
     ("smo, MNIST 6 v 7, rbf", "mnist_6v7", "mnist_6v7", False, {"kernel": "rbf", "gamma": 0.02, "lambda": 1e-5}),
     ("l1 margin, MNIST 0 v 1", "mnist_0v1", "mnist_0v1", False, {"norm": 1.0}),
     ("momentum, MNIST 0 v 1, 200 passes", "mnist_0v1", "mnist_0v1", False, {"solver": "momentum", "max_iterations": 200, "tolerance": 1e-9}),

@@ -158,6 +158,18 @@ TEST(ThreadsTraining, certificates_of_other_solvers_have_the_same_bits) {
   expect_same_bits(store(t, true, Storage::floats, 3), by("sdca", soft("hinge", 1e-3, 1e-1)));
 }
 
+TEST(ThreadsTraining, joint_classes_have_the_same_bits) {
+  Table t = sample(6, 24000, 30, true, 5);
+  Options joint = by("joint", soft("logistic", 1e-3, 1e-6));
+  joint.multiclass = Multiclass::joint;
+  expect_same_bits(store(t, true, Storage::floats, 5), joint);
+  expect_same_bits(store(t, true, Storage::sparse, 5), joint);
+  joint.loss = "hinge";
+  joint.tolerance = 1e-2;
+  joint.intercept_form = InterceptForm::free;  // else coordinate ascent comes first, on one thread
+  expect_same_bits(store(t, true, Storage::floats, 5), joint);
+}
+
 TEST(ThreadsTraining, a_cancel_at_any_poll_ends_it) {
   Table t = sample(4, 12000, 30, true);
   const Dataset data = store(t, true, Storage::floats);

@@ -197,20 +197,30 @@ void JointCurvature::multiply(const LargeArray& v, LargeArray& out) {
   std::copy(v.begin(), v.end(), out.begin());
   if (rows_.free_intercept())
     for (std::size_t c = 0; c < rows_.stride(); ++c) out[rows_.at(rows_.features(), c)] *= ridge_;
+  const Chunks chunks(static_cast<std::int64_t>(which_.size()), 2 * rows_.row_work(), rows_.partial());
+  const auto add = [&](std::int64_t begin, std::int64_t end, double* sum, const Progress& progress) {
+    add_products(static_cast<std::size_t>(begin), static_cast<std::size_t>(end), v.data(), sum, progress);
+  };
+  add_in_chunks(rows_.threads(), chunks, run_.progress(), out.data(), rows_.size(), add);
+}
+
+/// Of the rows that count from `begin` to before `end`.
+void JointCurvature::add_products(std::size_t begin, std::size_t end, const double* v, double* out,
+                                  const Progress& progress) const {
   std::vector<double> scores(rows_.stride()), coefficient(rows_.stride());
-  for (std::size_t t = 0; t < which_.size(); ++t) {
+  for (std::size_t t = begin; t < end; ++t) {
     const std::int64_t i = which_[t];
-    if (t + 4 < which_.size()) prefetch(rows_.row(which_[t + 4]));
+    if (t + 4 < end) prefetch(rows_.row(which_[t + 4]));
     const std::size_t n = terms_.hinge() ? begin_[t + 1] - begin_[t] : 0;
     if (n > 0 && 6 * n < rows_.stride()) {
       const std::int32_t* const classes = classes_.data() + begin_[t];
-      rows_.scores(i, v.data(), classes, n, scores.data());
+      rows_.scores(i, v, classes, n, scores.data());
       image(t, scores.data(), coefficient.data());
-      rows_.add(i, coefficient.data(), classes, n, out.data());
-      run_.work(4.0 * static_cast<double>(n) * rows_.row(i).count);
+      rows_.add(i, coefficient.data(), classes, n, out);
+      progress.work(4.0 * static_cast<double>(n) * rows_.row(i).count);
       continue;
     }
-    rows_.scores(i, v.data(), scores.data());
+    rows_.scores(i, v, scores.data());
     if (n > 0) {
       const std::int32_t* const classes = classes_.data() + begin_[t];
       double listed[512], images[512];
@@ -224,8 +234,8 @@ void JointCurvature::multiply(const LargeArray& v, LargeArray& out) {
     } else {
       image(t, scores.data(), coefficient.data());
     }
-    rows_.add(i, coefficient.data(), out.data());
-    run_.work(2 * rows_.operations(i));
+    rows_.add(i, coefficient.data(), out);
+    progress.work(2 * rows_.operations(i));
   }
 }
 

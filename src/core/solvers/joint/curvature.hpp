@@ -35,6 +35,7 @@ class JointCurvature {
   void factor(std::size_t which, SymmetricMatrix& matrix);
   void precondition(const LargeArray& r, LargeArray& z);
   void multiply(const LargeArray& v, LargeArray& out);
+  void add_products(std::size_t begin, std::size_t end, const double* v, double* out, const Progress& progress) const;
   void image(std::size_t t, const double* scores, double* out) const;
 
   const JointTerms& terms_;

@@ -123,28 +123,35 @@ void JointRows::add_of(std::int64_t i, const double* g, const std::int32_t* clas
 }
 
 void JointRows::all_scores(const double* w, double* s) const {
-  for (std::int64_t i = 0; i < rows(); ++i) {
-    scores(i, w, s + static_cast<std::size_t>(i) * stride_);
-    run_.work(operations(i));
-  }
+  const Chunks chunks(rows(), row_work());
+  threads().run(chunks.count(), run_.progress(), [&](std::size_t chunk, const Progress& progress) {
+    for (std::int64_t i = chunks.begin(chunk), end = chunks.end(chunk); i < end; ++i) {
+      scores(i, w, s + static_cast<std::size_t>(i) * stride_);
+      progress.work(operations(i));
+    }
+  });
 }
 
 void JointRows::combine(const double* g, LargeArray& v) const {
   std::fill(v.begin(), v.end(), 0.0);
-  LargeArray part(size());
-  const double stored = std::max(1.0, problem_.data.density() * static_cast<double>(features()));
-  const std::int64_t length = std::max(block, static_cast<std::int64_t>(4 * static_cast<double>(columns()) / stored));
-  for (std::int64_t begin = 0; begin < rows(); begin += length) {
-    std::fill(part.begin(), part.end(), 0.0);
-    const std::int64_t end = std::min(rows(), begin + length);
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (cost(i) == 0) continue;
-      add(i, g + static_cast<std::size_t>(i) * stride_, part.data());
-      run_.work(operations(i));
+  const auto spread = static_cast<std::int64_t>(4 * static_cast<double>(columns()) / std::max(1.0, stored()));
+  const std::int64_t length = std::max(block, spread);
+  const Chunks blocks((rows() + length - 1) / length, static_cast<double>(length) * row_work(), partial());
+  const auto add_blocks = [&](std::int64_t first, std::int64_t last, double* sum, const Progress& progress) {
+    LargeArray part(size());
+    for (std::int64_t begin = first * length; begin < std::min(rows(), last * length); begin += length) {
+      std::fill(part.begin(), part.end(), 0.0);
+      const std::int64_t end = std::min(rows(), begin + length);
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (cost(i) == 0) continue;
+        add(i, g + static_cast<std::size_t>(i) * stride_, part.data());
+        progress.work(operations(i));
+      }
+      for (std::size_t j = 0; j < part.size(); ++j) sum[j] += part[j];
+      progress.work(static_cast<double>(2 * part.size()));
     }
-    for (std::size_t j = 0; j < v.size(); ++j) v[j] += part[j];
-    run_.work(static_cast<double>(2 * v.size()));
-  }
+  };
+  add_in_chunks(threads(), blocks, run_.progress(), v.data(), size(), add_blocks);
 }
 
 }  // namespace margin

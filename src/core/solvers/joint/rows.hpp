@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/large_array.hpp"
+#include "core/data/row_pass.hpp"
 #include "core/problem/problem.hpp"
 #include "core/solvers/run.hpp"
 
@@ -34,6 +35,11 @@ class JointRows {
   std::int32_t label(std::int64_t i) const { return problem_.label[static_cast<std::size_t>(i)]; }
   double size_of(std::int64_t i) const { return size_[static_cast<std::size_t>(i)]; }  ///< ‖(x_i, B)‖²
   Run& run() const { return run_; }
+  Threads& threads() const { return pass_threads(problem_.data, run_.progress()); }
+  /// Multiply-adds of a row with all classes, for Chunks.
+  double row_work() const { return (stored() + 4) * static_cast<double>(stride_); }
+  /// What the sums of a chunk cost, for Chunks: they are zeroed, and read and added once more, from the second cache.
+  double partial() const { return 16 * static_cast<double>(size()); }
 
   /// u = the scores of row i, `stride` numbers.
   void scores(std::int64_t i, const double* w, double* u) const;
@@ -52,7 +58,7 @@ class JointRows {
     return few(count) ? static_cast<double>(count) * (row(i).count + 4.0) : operations(i);
   }
   bool few(std::size_t count) const { return 6 * count < stride_; }  ///< classes that are faster one by one
-  /// Of all rows: s is rows × stride. combine() sums in blocks, so that the rounding of n terms is that of √n.
+  /// Of all rows, on threads: s is rows × stride. combine() sums in blocks, so that the rounding of n terms is that of √n.
   void all_scores(const double* w, double* s) const;
   void combine(const double* g, LargeArray& v) const;
   /// What a pass over row i costs, for Progress.

@@ -7,7 +7,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t chunk = 64;  // rows whose exponentials are taken at once
+constexpr std::int64_t together = 64;  // rows whose exponentials are taken at once
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void JointTerms::mask(double* s) const {
 
 JointSums JointTerms::softmax(std::int64_t begin, std::int64_t end, const double* s, double* p) const {
   const std::size_t stride = rows_.stride(), k = static_cast<std::size_t>(rows_.classes());
-  double top[chunk];
+  double top[together];
   for (std::int64_t i = begin; i < end; ++i) {
     const double* const u = s + static_cast<std::size_t>(i) * stride;
     double* const q = p + static_cast<std::size_t>(i) * stride;
@@ -85,35 +85,39 @@ JointSums JointTerms::softmax(std::int64_t begin, std::int64_t end, const double
   return sums;
 }
 
-JointSums JointTerms::at(const double* s, const double* start, double kappa, double* p) const {
+JointSums JointTerms::simplex(std::int64_t begin, std::int64_t end, const double* s, const double* start, double kappa,
+                              double* p) const {
   const std::size_t stride = rows_.stride(), k = static_cast<std::size_t>(rows_.classes());
   JointSums sums;
-  for (std::int64_t begin = 0; begin < rows_.rows(); begin += chunk) {
-    const std::int64_t end = std::min(rows_.rows(), begin + chunk);
-    rows_.run().work(static_cast<double>((end - begin) * static_cast<std::int64_t>(stride) * 16));
-    JointSums part;
-    if (!hinge()) {
-      part = softmax(begin, end, s, p);
-    } else {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const auto at = static_cast<std::size_t>(i) * stride, y = static_cast<std::size_t>(rows_.label(i));
-        double* const q = p + at;
-        for (std::size_t c = 0; c < k; ++c) q[c] = start[at + c] + (s[at + c] + (c == y ? 0.0 : 1.0)) / kappa;
-        project_on_simplex(q, k);
-        double value = 0, moved = 0;
-        for (std::size_t c = 0; c < k; ++c) {
-          const double change = q[c] - start[at + c];
-          moved += change * change;
-          if (q[c] > 0) value += q[c] * (s[at + c] - s[at + y]);
-        }
-        part.value += rows_.cost(i) * (value + (1 - q[y]) - 0.5 * kappa * moved);
-        part.dual += rows_.cost(i) * (1 - q[y]);
-      }
+  for (std::int64_t i = begin; i < end; ++i) {
+    const auto at = static_cast<std::size_t>(i) * stride, y = static_cast<std::size_t>(rows_.label(i));
+    double* const q = p + at;
+    for (std::size_t c = 0; c < k; ++c) q[c] = start[at + c] + (s[at + c] + (c == y ? 0.0 : 1.0)) / kappa;
+    project_on_simplex(q, k);
+    double value = 0, moved = 0;
+    for (std::size_t c = 0; c < k; ++c) {
+      const double change = q[c] - start[at + c];
+      moved += change * change;
+      if (q[c] > 0) value += q[c] * (s[at + c] - s[at + y]);
     }
-    sums.value += part.value;
-    sums.dual += part.dual;
+    sums.value += rows_.cost(i) * (value + (1 - q[y]) - 0.5 * kappa * moved);
+    sums.dual += rows_.cost(i) * (1 - q[y]);
   }
   return sums;
+}
+
+JointSums JointTerms::at(const double* s, const double* start, double kappa, double* p) const {
+  const std::int64_t n = rows_.rows();
+  const double operations = 16 * static_cast<double>(rows_.stride());
+  const Chunks chunks((n + together - 1) / together, static_cast<double>(together) * operations);
+  const auto add = [&](std::int64_t first, std::int64_t last, JointSums& sums, const Progress& progress) {
+    for (std::int64_t begin = first * together; begin < std::min(n, last * together); begin += together) {
+      const std::int64_t end = std::min(n, begin + together);
+      progress.work(static_cast<double>(end - begin) * operations);
+      sums += hinge() ? simplex(begin, end, s, start, kappa, p) : softmax(begin, end, s, p);
+    }
+  };
+  return sum_in_chunks<JointSums>(rows_.threads(), chunks, rows_.run().progress(), add);
 }
 
 double JointTerms::value(const double* s) const {

@@ -17,13 +17,17 @@ void project_on_simplex(double* z, std::size_t n);
 struct JointSums {
   double value = 0;  ///< Σ cost φ (of the hinge with its proximal term)
   double dual = 0;   ///< Σ cost g(p)
+  void operator+=(const JointSums& o) {
+    value += o.value;
+    dual += o.dual;
+  }
 };
 
 class JointTerms {
  public:
   JointTerms(const JointRows& rows, JointLoss::Form form);
 
-  /// p (rows × stride) from the scores s of the same shape. `start` and kappa: p⁰ and κ of the hinge.
+  /// On threads: p (rows × stride) from the scores s of the same shape. `start` and kappa: p⁰ and κ of the hinge.
   JointSums at(const double* s, const double* start, double kappa, double* p) const;
   /// The loss itself, without a proximal term.
   double value(const double* s) const;
@@ -35,7 +39,10 @@ class JointTerms {
   static constexpr double none_of_them = -1e300;
 
  private:
+  // Of the rows from `begin` to before `end`.
   JointSums softmax(std::int64_t begin, std::int64_t end, const double* s, double* p) const;
+  JointSums simplex(std::int64_t begin, std::int64_t end, const double* s, const double* start, double kappa,
+                    double* p) const;
 
   const JointRows& rows_;
   JointLoss::Form form_;
