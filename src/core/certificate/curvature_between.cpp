@@ -37,7 +37,7 @@ double largest_bow(double low, double high) {
 
 double CurvatureBetween::bytes(const Problem& problem) {
   // A point for every border, the middles of five levels of halves twice; three lists of each level, all of the last one.
-  constexpr double points = 17 + 5, numbers = 3 * points + 3 * 5 + 12, matrices = 6;
+  constexpr double points = 17 + 5, numbers = 3 * points + 3 * 5 + 13, matrices = 6;
   const double columns = problem.dimensions() + 1.0;
   return 8 * (numbers * static_cast<double>(problem.rows()) + matrices * columns * columns);
 }
@@ -154,6 +154,7 @@ bool CurvatureBetween::invert(const std::vector<double>& moves) {
   inverse_ = InverseCurvature(
       p_, borders_.front() * (1 - 4 * epsilon), constant_, !p_.free_intercept,
       [&](std::int64_t i, const Row&) { return base_[static_cast<std::size_t>(i)]; }, progress_, &curvature_);
+  bent_to_ = base_;
   factored_ = -1;
   if (!inverse_.usable()) return false;
   // Rows without curvature may go where they like.

@@ -96,6 +96,7 @@ class CurvatureBetween {
   bool between(std::size_t pair, double wanted, Point& out);
   bool descend(Point& point, double wanted);
   bool factorise_at(double lambda);
+  void bend_to(const std::vector<double>& curve);
   bool fits(const Point& point) const;
   double length_of(double form) const;
   double row_length(std::size_t i);
@@ -115,6 +116,7 @@ class CurvatureBetween {
   std::vector<Point> points_;
   std::vector<Pair> pairs_;
   std::vector<double> share_, target_, low_, high_, outside_, moves_, lengths_, likely_lengths_, base_, least_;
+  std::vector<double> bent_to_;     // φ'' of the rows in the matrix for Newton steps
   double widened_ = 1, lost_ = 0;   // what norms grow by where rows move further than A was made for
   double size_ = 0, rounding_ = 0;  // of vectors; of gradients, in the norm
   double noise_ = 1e-9;             // > what scores are rounded by

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/certificate/curvature_between.hpp"
+#include "core/data/gram_block.hpp"
 #include "core/loss/registry.hpp"
 
 namespace margin {
@@ -19,33 +20,39 @@ void CurvatureBetween::pass(Point& point) const {
   const std::size_t penalised = p_.free_intercept ? d - 1 : d;
   for (std::size_t j = 0; j < penalised; ++j) point.gradient[j] = lambda * point.weights[j];
   const double shift = constant_ != 0 ? constant_ * point.weights.back() : 0.0;
-  double values[block], sum = 0;
-  for (std::size_t begin = 0; begin < n; begin += block) {
-    const std::size_t end = std::min(n, begin + block);
-    for (std::size_t i = begin; i < end; ++i)
-      point.score[i] = dot(p_.data.row(static_cast<std::int64_t>(i)), point.weights.data()) + shift;
-    if (logistic_) simd().logistic(&point.score[begin], &target_[begin], end - begin, values, &point.slope[begin]);
-    if (logistic_)
+  double sum = 0;
+  const auto count = [&](double by, const Row& x) {
+    if (by == 0) return;
+    add(by, x, point.gradient.data());
+    sum += by;
+  };
+  if (logistic_) {
+    double values[block];
+    for (std::size_t begin = 0; begin < n; begin += block) {
+      const std::size_t end = std::min(n, begin + block);
+      for (std::size_t i = begin; i < end; ++i)
+        point.score[i] = dot(p_.data.row(static_cast<std::int64_t>(i)), point.weights.data()) + shift;
+      simd().logistic(&point.score[begin], &target_[begin], end - begin, values, &point.slope[begin]);
       for (std::size_t i = begin; i < end; ++i) {
         const double s = std::fabs(point.slope[i]);
         point.curve[i] = s * (1 - s);
+        const Row x = p_.data.row(static_cast<std::int64_t>(i));
+        count(share_[i] * point.slope[i], x);
+        progress_.work(4.0 * x.count + 8);
       }
-    else
-      visit(*p_.loss, [&](const auto& loss) {
-        for (std::size_t i = begin; i < end; ++i) {
-          point.slope[i] = loss.derivative(point.score[i], target_[i]);
-          point.curve[i] = loss.second_derivative(point.score[i], target_[i]);
-        }
-      });
-    for (std::size_t i = begin; i < end; ++i) {
-      const double by = share_[i] * point.slope[i];
-      if (by == 0) continue;
-      const Row x = p_.data.row(static_cast<std::int64_t>(i));
-      add(by, x, point.gradient.data());
-      sum += by;
-      progress_.work(3.0 * x.count);
     }
-    progress_.work(8.0 * static_cast<double>(end - begin));
+  } else {
+    visit(*p_.loss, [&](const auto& loss) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const Row x = p_.data.row(static_cast<std::int64_t>(i));
+        const double u = dot(x, point.weights.data()) + shift;
+        point.score[i] = u;
+        point.slope[i] = loss.derivative(u, target_[i]);
+        point.curve[i] = loss.second_derivative(u, target_[i]);
+        count(share_[i] * point.slope[i], x);
+        progress_.work(4.0 * x.count + 8);
+      }
+    });
   }
   if (constant_ != 0) point.gradient.back() += sum * constant_;
 }
@@ -78,6 +85,37 @@ bool CurvatureBetween::factorise_at(double lambda) {
   return factored_ == lambda;
 }
 
+/// Newton's systems with the curvature of a point: where few rows have another than they had, by these alone. Nothing is proven by
+/// them, so that what updates are rounded by does not matter.
+void CurvatureBetween::bend_to(const std::vector<double>& curve) {
+  constexpr double same = 1e-6;  // relative; bounds of curvatures are that close where they are exact
+  const auto gain = [&](std::size_t i) {
+    const double by = curve[i] - bent_to_[i];
+    return std::fabs(by) > same * curve[i] ? by : 0.0;
+  };
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < curve.size(); ++i) others += gain(i) != 0;
+  factored_ = -1;
+  if (4 * others > curve.size()) {
+    curvature_ = curvature_sum(
+        p_, constant_, [&](std::int64_t i, const Row&) { return curve[static_cast<std::size_t>(i)]; }, progress_);
+    bent_to_ = curve;
+  } else {
+    for (const double sign : {1.0, -1.0}) {
+      GramBlock block(static_cast<std::size_t>(p_.dimensions()), constant_);
+      for (std::size_t i = 0; i < curve.size(); ++i) {
+        const double by = sign * gain(i);
+        if (!(by > 0)) continue;
+        if (share_[i] > 0)
+          block.add(p_.data.row(static_cast<std::int64_t>(i)), share_[i] * by, sign, curvature_, progress_);
+        bent_to_[i] = curve[i];
+      }
+      block.flush(sign, curvature_, progress_);
+    }
+  }
+  progress_.work(6.0 * static_cast<double>(curve.size()));
+}
+
 /// Newton steps from a point that is measured, until its gradient is as short as wanted. Whether it became shorter.
 bool CurvatureBetween::descend(Point& point, double wanted) {
   constexpr int most_steps = 6;
@@ -102,9 +140,7 @@ bool CurvatureBetween::descend(Point& point, double wanted) {
     own = slow && point.residual > wanted;
     if (!own) continue;
     // Rows that A leaves out matter.
-    curvature_ = curvature_sum(
-        p_, constant_, [&](std::int64_t i, const Row&) { return point.curve[static_cast<std::size_t>(i)]; }, progress_);
-    factored_ = -1;
+    bend_to(point.curve);
   }
   return shorter;
 }
@@ -228,7 +264,7 @@ void CurvatureBetween::release() {
   proven_ = false;
   inverse_ = InverseCurvature();
   curvature_ = factor_ = SymmetricMatrix(0);
-  for (std::vector<double>* const list : {&low_, &high_, &outside_, &moves_, &lengths_, &base_, &least_})
+  for (std::vector<double>* const list : {&low_, &high_, &outside_, &moves_, &lengths_, &base_, &least_, &bent_to_})
     *list = std::vector<double>();
 }
 

@@ -266,11 +266,11 @@ WrongShares CertifiedFold::by_curvature(const FoldPoint& a, const FoldPoint& b, 
   WrongShares out{std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)};
   if (!bends_ || !a.point.has_value() || !b.point.has_value() || !(weight_ > 0)) return out;
   CurvatureBetween curve(*problem_, constant_, *a.point, *b.point, borders, std::move(lengths_), progress);
-  by_curvature(curve, 0, goals, rank, out, progress, memory);
+  by_curvature(curve, 0, {a, b}, goals, rank, out, progress, memory);
   return out;
 }
 
-void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, WrongGoals& goals,
+void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, const Ends& trained, WrongGoals& goals,
                                  const std::vector<std::int32_t>& rank, WrongShares& out, const Progress& progress,
                                  const MemoryBudget& memory) {
   const std::vector<double>& borders = curve.borders();
@@ -283,6 +283,8 @@ void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, Wro
   };
   const auto at = [&](bool upper) {
     const std::vector<double>& weights = curve.end(upper);
+    for (const FoldPoint* const known : {&trained.a, &trained.b})
+      if (known->point->weights == weights) return known->scores;
     return scores(weights, constant_ != 0 ? constant_ * weights.back() : 0.0, progress);
   };
   if (curve.proven()) follow(curve, first, undecided(at(false), at(true), rank, progress), goals, out, progress);
@@ -307,7 +309,7 @@ void CertifiedFold::by_curvature(CurvatureBetween& curve, std::size_t first, Wro
   for (const bool upper : {false, true}) {
     if (!(upper ? any(half, ranges) : any(0, half))) continue;
     CurvatureBetween part(curve, upper);
-    by_curvature(part, first + (upper ? half : 0), goals, rank, out, progress, memory);
+    by_curvature(part, first + (upper ? half : 0), trained, goals, rank, out, progress, memory);
   }
 }
 

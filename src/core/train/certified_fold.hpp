@@ -84,11 +84,14 @@ class CertifiedFold {
 
  private:
   struct Undecided;
+  struct Ends {
+    const FoldPoint &a, &b;
+  };
 
   std::vector<Undecided> undecided(const std::vector<double>& a, const std::vector<double>& b,
                                    const std::vector<std::int32_t>& rank, const Progress& progress) const;
   std::vector<double> scores(const std::vector<double>& weights, double intercept, const Progress& progress) const;
-  void by_curvature(CurvatureBetween& curve, std::size_t first, WrongGoals& goals,
+  void by_curvature(CurvatureBetween& curve, std::size_t first, const Ends& trained, WrongGoals& goals,
                     const std::vector<std::int32_t>& rank, WrongShares& out, const Progress& progress,
                     const MemoryBudget& memory);
   void follow(CurvatureBetween& curve, std::size_t first, const std::vector<Undecided>& rows, WrongGoals& goals,
