@@ -17,6 +17,7 @@ constexpr std::size_t most_band = 1024;   // rows
 constexpr std::size_t most_others = 192;  // rows of a band, besides as many as there are columns
 constexpr std::size_t most_border = 64;   // rows of a bordered system
 constexpr std::size_t at_once = 24;       // basic rows that come to an end
+constexpr double of_best = 0.1;           // gain of others that come in
 constexpr std::size_t lanes = 8;          // the longest vectors of the inner loops
 constexpr double slack = 1e-9;            // of a score, or of a row's whole θ
 
@@ -297,11 +298,15 @@ bool Exchange::improve() {
 /// their ends are about as many rows as the basic ones. A row's gain is its excess squared over its curvature, twice what the
 /// quadratic program has of a step of this row alone.
 bool Exchange::update() {
-  simd().single_gain(1e-300, curvature_.data(), now_.data(), above_.data(), below_.data(), stride_, gain_.data());
-  ending_.clear();
-  entering_.clear();
-  for (std::size_t j = 0; j < m_; ++j)
-    if (gain_[j] > negligible_[j]) (j < f_ ? ending_ : entering_).emplace_back(gain_[j], j);
+  const auto collect = [&](std::size_t from, std::size_t to, double share, auto& found) {
+    const double best = simd().single_gain(1e-300, curvature_.data() + from, now_.data() + from, above_.data() + from,
+                                           below_.data() + from, to - from, gain_.data() + from);
+    found.clear();
+    for (std::size_t j = from; j < to; ++j)
+      if (gain_[j] > std::max(share * best, negligible_[j])) found.emplace_back(gain_[j], j);
+  };
+  collect(0, f_, 0, ending_);
+  collect(f_, m_, of_best, entering_);
   bool changed = !ending_.empty() || !entering_.empty();
   // Those that stay keep their order, so that much of the factor stays as well.
   std::size_t p = 0, at_end = 0, within = 0;
@@ -380,10 +385,12 @@ Exchange::Look Exchange::look() {
 
 const std::vector<std::pair<std::size_t, double>>& Exchange::moves() {
   moves_.clear();
-  for (std::size_t j = 0; j < m_; ++j) {
+  const auto move = [&](std::size_t j) {
     const double now = std::clamp(theta_[j], low_[j], high_[j]);
-    if (at(j).row != row_ && now != 0) moves_.emplace_back(order_[j], now);
-  }
+    if (now != 0 && at(j).row != row_) moves_.emplace_back(order_[j], now);
+  };
+  for (std::size_t j = 0; j < f_; ++j) move(j);
+  for (const std::size_t o : moving_) move(o);
   return moves_;
 }
 

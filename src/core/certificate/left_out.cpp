@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
@@ -17,7 +18,7 @@ constexpr int most_guesses = 7;  // of an exchange
 /// the best end is wanted, not the smallest. Where no row comes to the kink or leaves it, those there replace all of x but
 /// a rest r, and the optimum's score is u − k‖r‖²: with a share of 0 the ball ends at about u − k(‖r‖² + ‖r‖‖x‖)/2, with one
 /// of 1 just there. Less brings fewer rows to the ends of their domains.
-constexpr double overshoot = 0.25;
+constexpr double overshoot = 0.3;
 
 double norm_of(const std::vector<double>& v) { return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2); }
 
@@ -57,8 +58,9 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   gradient_.assign(n, 0.0);
   const Loss& loss = *p_.loss;
   const double size = norm_of(w_), terms = static_cast<double>(p_.rows()) + 16;
-  double mass = 0;
+  double mass = 0, longest = 0;
   std::vector<std::pair<double, std::int64_t>> near;
+  scores_.assign(static_cast<std::size_t>(p_.rows()), std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t i = 0; i < p_.rows(); ++i) {
     const double c = p_.weight(i), y = p_.target(i, output_);
     if (!(c > 0)) continue;
@@ -69,6 +71,8 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
     add(c * slope / p_.total_weight, x, gradient_);
     mass += c * std::fabs(a) * unit_ * length;
     error_ += vanished(x, length);
+    longest = std::max(longest, length);
+    if (a == 0 && std::isfinite(u)) scores_[static_cast<std::size_t>(i)] = u;
     if (loss.smooth()) {
       // The score errs, which the slope carries on; so do the slope and the sums.
       const double off = epsilon * (x.count + 16.0) * (length * size + std::fabs(u) + 1) / loss.smoothness();
@@ -85,15 +89,24 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   error_ += epsilon * terms * mass;
   gradient_error_ += 4 * epsilon * p_.lambda * size + tiny * static_cast<double>(n);
   size_ = size + norm_of(v_);
+  // Without a row of a = 0 the gap is no larger than with it, and P − P* ≥ (λ/2)‖w − w*‖².
+  const double most_terms = static_cast<double>(n) + 16;
+  near_ = ball_ ? known((radius_of(2 * gap_, p_.lambda, 0) * (1 + 1e-12) + epsilon * most_terms * size_) * longest +
+                        tiny * (most_terms + longest)) *
+                      (1 + 1e-12)
+                : infinity;
   if (loss.smooth() || !ball_) return;
   const std::size_t most = std::min(near.size(), Exchange::most_rows(n));
   std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(most), near.end());
   near.resize(most);
   std::sort(near.begin(), near.end());
   for (const auto& [distance, i] : near) {
-    band_.push_back(i);
-    band_length_.push_back(length_of(p_.data.row(i)));
-    band_score_.push_back(product(p_.data.row(i), w_));
+    const Row x = p_.data.row(i);
+    const double c = p_.weight(i), y = p_.target(i, output_), a = loss.project(dual_(i, output_), y),
+                 length = length_of(x);
+    band_.push_back({i, y, loss.project(-infinity, y), loss.project(infinity, y), c / p_.total_weight, c * unit_, a,
+                     a == 0 ? 0.0 : loss.conjugate(a, y), product(x, w_), length, (x.count + 16.0) * length * size_,
+                     vanished(x, length)});
   }
 }
 
@@ -165,12 +178,8 @@ ScoreInterval LeftOut::in_ball(const At& r) const {
 }
 
 void LeftOut::make_exchange() {
-  const Loss& loss = *p_.loss;
   std::vector<Exchange::Member> band;
-  for (const std::int64_t i : band_) {
-    const double y = p_.target(i, output_), scale = p_.weight(i) * unit_, a = loss.project(dual_(i, output_), y);
-    band.push_back({i, scale * (loss.project(-infinity, y) - a), scale * (loss.project(infinity, y) - a), y});
-  }
+  for (const Near& b : band_) band.push_back({b.row, b.scale * (b.low - b.dual), b.scale * (b.high - b.dual), b.y});
   exchange_ = std::make_unique<Exchange>(p_.data, constant_, std::move(band), v_, progress_);
 }
 
@@ -183,23 +192,20 @@ ScoreInterval LeftOut::in_exchanged(const At& r) {
   add(-r.k, r.x, moved_);
   double gap = gap_ - r.own + r.own_error, sizes = 0, lengths = size_ + std::fabs(r.k) * r.length,
          lost = vanished(r.x, r.length);
-  for (const auto& [b, theta] : moves) {
-    const std::int64_t j = band_[b];
-    const Row x = p_.data.row(j);
-    const double y = p_.target(j, output_), c = p_.weight(j), old = loss.project(dual_(j, output_), y),
-                 now = loss.project(old + theta / (c * unit_), y), step = now - old;
+  for (const auto& [at, theta] : moves) {
+    const Near& b = band_[at];
+    const double now = std::clamp(b.dual + theta / b.scale, b.low, b.high), step = now - b.dual;
     if (step == 0) continue;
-    const double before = old == 0 ? 0 : loss.conjugate(old, y), after = now == 0 ? 0 : loss.conjugate(now, y);
-    gap += c / p_.total_weight * (after - before + step * band_score_[b]);
+    const double after = now == 0 ? 0 : loss.conjugate(now, b.y);
+    gap += b.share * (after - b.conjugate + step * b.score);
     // The score errs by a share of the sizes of both vectors.
-    sizes += c / p_.total_weight *
-             (std::fabs(before) + std::fabs(after) +
-              std::fabs(step) * (std::fabs(band_score_[b]) + (x.count + 16.0) * band_length_[b] * size_));
-    lengths += std::fabs(step) * c * unit_ * band_length_[b];
-    lost += vanished(x, band_length_[b]);
-    add(c * unit_ * step, x, moved_);
-    progress_.work(x.count + 32.0);
+    sizes +=
+        b.share * (std::fabs(b.conjugate) + std::fabs(after) + std::fabs(step) * (std::fabs(b.score) + b.rounding));
+    lengths += std::fabs(step) * b.scale * b.length;
+    lost += b.lost;
+    add(b.scale * step, p_.data.row(b.row), moved_);
   }
+  progress_.work(static_cast<double>(moves.size()) * (static_cast<double>(v_.size()) + 32));
   // Both vectors have rounded sums, this one of as many more terms as rows moved.
   const double share = 4 * epsilon * (static_cast<double>(v_.size() + moves.size()) + 16),
                steps = share * lengths + lost, apart = apart_from(moved_), most = apart * (1 + share) + steps + error_,
@@ -229,6 +235,8 @@ void LeftOut::exchange(const At& r, double wanted, ScoreInterval& found) {
 }
 
 ScoreInterval LeftOut::score(std::int64_t i, double wanted) {
+  const double by_w = scores_[static_cast<std::size_t>(i)];
+  if (std::fabs(by_w - wanted) > near_) return {by_w - near_, by_w + near_};
   const At r = at(i);
   ScoreInterval found{-infinity, infinity};
   if (ball_) {

@@ -105,8 +105,16 @@ class LeftOut {
   double apart_ = 0;                       // ‖w − v‖
   double error_ = 0, gradient_error_ = 0;  // of v; of the gradient
   double size_ = 0;                        // ‖w‖ + ‖v‖
-  std::vector<std::int64_t> band_;
-  std::vector<double> band_length_, band_score_, moved_;
+  std::vector<double> scores_;             // by w, of rows whose a is 0; NaN
+  double near_ = 0;                        // ≥ how far from that the optimum's without such a row is
+  /// Of a row next to the kink: y, the ends of its domain, c/W, c/(λW), dual value, φ* of it, score by w, ‖(x, B)‖, what
+  /// the score errs by in units of ε, what vanishes of it.
+  struct Near {
+    std::int64_t row;
+    double y, low, high, share, scale, dual, conjugate, score, length, rounding, lost;
+  };
+  std::vector<Near> band_;
+  std::vector<double> moved_;
   bool ball_ = true;  // the intercept is not free
   std::vector<Concord> concords_;
   std::size_t moving_ = 0;

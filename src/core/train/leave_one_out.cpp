@@ -16,7 +16,7 @@ namespace margin {
 namespace {
 
 // Relative gaps. Curvature takes what is left of a gradient into account, kinks take exact dual values.
-constexpr double smooth_tolerance = 1e-8, piecewise_tolerance = 1e-10;
+constexpr double smooth_tolerance = 1e-8, piecewise_tolerance = 1e-9;
 constexpr double refit_tolerances[] = {1e-7, 1e-11};
 
 enum class Answer { right, wrong, unknown };
@@ -199,7 +199,7 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   const double matrices = !problem.loss->smooth() ? Exchange::workspace(d + 1)
                           : d <= 1024             ? 8 * (8 * d * d + 8 * n)
                                                   : 0;
-  memory.require(problem.outputs() * (8 * (8 * d + 2 * n) + matrices), "margin_leave_one_out");
+  memory.require(problem.outputs() * (8 * (8 * d + 3 * n) + matrices), "margin_leave_one_out");
   LeaveOneOut out;
   std::vector<std::int64_t> unknown;
   {
