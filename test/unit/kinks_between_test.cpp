@@ -108,6 +108,35 @@ TEST(KinksBetween, HoldsTheScoresOfAllOptima) {
   EXPECT_LT(by_kinks, 0.8 * by_balls) << moves;
 }
 
+/// The bounds of a row are those of the same row in other units, also where its square vanishes.
+TEST(KinksBetween, HoldsForRowsWhoseSquaresVanish) {
+  Random random(5);
+  const Progress progress;
+  const double small = std::ldexp(1.0, -560);
+  std::int64_t wrong = 0;
+  for (int t = 0; t < 10; ++t) {
+    const Dataset data = rows_of(random, 80, 3, false);
+    Options options;
+    options.loss = "hinge";
+    options.lambda = 1;
+    options.intercept = false;
+    const Problem problem = make_problem(data, options, {}, progress);
+    const Trained a = trained(problem, options, 0.01, 0.1, 0), b = trained(problem, options, 0.02, 0.1, 0),
+                  best = trained(problem, options, 0.015, 1e-12, 0);
+    KinksBetween kinks(problem, 0, a.point, a.dual, b.point, b.dual, {0.01, 0.02}, progress);
+    for (std::int64_t i = 0; i < 40; ++i) {
+      const Row x = data.row(i);
+      double values[3];
+      for (std::int32_t j = 0; j < 3; ++j) values[j] = small * x.value(j);
+      kinks.take(0, Row{values, nullptr, 3, true});
+      kinks.split();
+      const double score = small * (products(best.point, x, 0).weights);
+      wrong += score > kinks.highest(0, 1, 0) + 1e-5 * small || -score > kinks.highest(0, -1, 0) + 1e-5 * small;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(KinksBetween, BringsDualWeightsIntoTheirDomain) {
   Random random(4);
   const Progress progress;

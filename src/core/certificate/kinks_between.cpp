@@ -218,11 +218,12 @@ void KinksBetween::split() {
   loops.tile_dots_d(rest_.data(), ends, 4, n, products);
   // What the rest is off, times the norms of points and optima; what the sum of shares is.
   const double longest = std::hypot(p_.data.radius(), constant_), off = rounding_of(n + count);
+  const double vanished = tiny * (static_cast<double>(n + count) + 16);  // of sums of products
   for (std::size_t r = 0; r < group; ++r) {
     at_a_[r] = {products[r], products[r] + products[group + r]};
     at_b_[r] = {products[2 * group + r], products[2 * group + r] + products[3 * group + r]};
-    length_[r] = std::sqrt(length_[r]) * (1 + off);
-    rounding_[r] = off * ((std::sqrt(length[r]) + total[r] * longest) * size_ + total[r]);
+    length_[r] = std::sqrt(length_[r] + vanished) * (1 + off);
+    rounding_[r] = off * ((std::sqrt(length[r] + vanished) + total[r] * longest) * size_ + total[r]) + vanished;
   }
   progress_.work(static_cast<double>(n * (n + 2 * count + 4)));
 }

@@ -18,6 +18,8 @@ namespace margin {
 namespace {
 // Of the ranges between two trainings: each has the rows of its own that are between both ends of their domain.
 constexpr std::size_t parts_by_kinks = 4;
+/// A score is wrong where it is certainly below that: of shorter ones, products vanish.
+constexpr double surely = -1e-300;
 }  // namespace
 
 CertifiedFold::CertifiedFold(const Dataset& data, const FoldRows& rows, std::int32_t f, const Options& options,
@@ -204,7 +206,8 @@ WrongShares CertifiedFold::by_balls(const FoldPoint& a, const FoldPoint& b, cons
     for (std::size_t r = 0; r < ranges; ++r) {
       if (u.likely(r, ranges)) out.likely[r] += u.share;
       if (holds &&
-          ball.highest(at_a, at_b, u.sign, {borders[r], borders[r + 1]}) + radius[r] * u.length + u.rounding * size < 0)
+          ball.highest(at_a, at_b, u.sign, {borders[r], borders[r + 1]}) + radius[r] * u.length + u.rounding * size <
+              surely)
         out.proven[r] += u.share;
     }
     progress.work(4.0 * x.count + 16.0 * static_cast<double>(ranges));
@@ -248,7 +251,7 @@ WrongShares CertifiedFold::by_kinks(const FoldPoint& a, const FoldPoint& b, cons
         const Undecided& u = rows[begin + k];
         for (std::size_t r = first; r < end; ++r) {
           if (!u.likely(r, ranges)) continue;
-          const bool wrong = kinks.highest(k, u.sign, r - first) + u.rounding * size < 0;
+          const bool wrong = kinks.highest(k, u.sign, r - first) + u.rounding * size < surely;
           (wrong ? out.proven : missing)[r] += u.share;
         }
       }
@@ -328,7 +331,7 @@ void CertifiedFold::follow(CurvatureBetween& curve, std::size_t first, const std
       for (std::size_t r = 0; r < ranges; ++r) {
         const auto [centre, reach] = curve.highest(held[k], u.sign, r);
         if (centre < 0) likely[r] += u.share;
-        if (centre + reach + u.rounding * curve.size() < 0) proven[r] += u.share;
+        if (centre + reach + u.rounding * curve.size() < surely) proven[r] += u.share;
       }
       progress.work(16.0 * static_cast<double>(ranges));
     }
