@@ -14,7 +14,7 @@ namespace {
 constexpr double ridge_share = 2e-3;      // ε, of the mean ‖x‖²
 constexpr double independent = 1e-3;      // of its ‖x‖², what others leave of a basic row
 constexpr std::size_t most_band = 1024;   // rows
-constexpr std::size_t most_others = 192;  // rows of a band, besides as many as there are columns
+constexpr std::size_t most_others = 192;  // rows of a band, besides those between their ends
 constexpr std::size_t most_border = 64;   // rows of a bordered system
 constexpr std::size_t at_once = 24;       // basic rows that come to an end
 constexpr double of_best = 0.1;           // gain of others that come in
@@ -52,7 +52,7 @@ void products_of(const double* a, std::size_t as, std::size_t a_stride, const do
 
 }  // namespace
 
-std::size_t Exchange::most_rows(std::size_t columns) { return std::min(most_band, columns + most_others); }
+std::size_t Exchange::most_rows(std::size_t between) { return std::min(most_band, between + most_others); }
 
 double Exchange::workspace(double columns) {
   const double rows = static_cast<double>(most_rows(static_cast<std::size_t>(columns)));

@@ -46,8 +46,8 @@ class Exchange {
   };
   Look look();
 
-  /// Rows of a band that are worth it.
-  static std::size_t most_rows(std::size_t columns);
+  /// Rows of a band that are worth it where so many are between their ends, of which no more than columns count.
+  static std::size_t most_rows(std::size_t between);
 
  private:
   enum class State : char { free, low, high, out, in, ignored };  // of others: out is θ = 0, in is any

@@ -12,7 +12,7 @@ namespace margin {
 
 namespace {
 
-constexpr int most_guesses = 7;  // of an exchange
+constexpr int most_guesses = 6;  // of an exchange
 
 /// The share of k by which the rows of an exchange take over more than all of a_i. Of the balls of all dual points the one of
 /// the best end is wanted, not the smallest. Where no row comes to the kink or leaves it, those there replace all of x but
@@ -100,6 +100,12 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(most), near.end());
   near.resize(most);
   std::sort(near.begin(), near.end());
+  // Where fewer rows than there are columns are between their ends, fewer others can take their place.
+  const auto between = std::count_if(near.begin(), near.end(), [&](const auto& row) {
+    const double y = p_.target(row.second, output_), a = loss.project(dual_(row.second, output_), y);
+    return loss.project(-infinity, y) < a && a < loss.project(infinity, y);
+  });
+  near.resize(std::min(near.size(), Exchange::most_rows(static_cast<std::size_t>(between))));
   for (const auto& [distance, i] : near) {
     const Row x = p_.data.row(i);
     const double c = p_.weight(i), y = p_.target(i, output_), a = loss.project(dual_(i, output_), y),
