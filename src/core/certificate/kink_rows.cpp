@@ -23,9 +23,10 @@ void KinkRows::add(const Row& x, const Kept& row) {
   rows_.push_back(row);
   Kept& own = rows_.back();
   own.begin = values_.size();
-  const Row thin = nonzeros_.of(x, 1);
+  const Row thin = nonzeros_.of(x, 2);  // whatever there is of them
   if (x.indices == nullptr) {
-    values_.insert(values_.end(), thin.doubles(), thin.doubles() + thin.count);
+    const auto append = [&](const auto* values) { values_.insert(values_.end(), values, values + thin.count); };
+    thin.wide ? append(thin.doubles()) : append(thin.floats());
     indices_.insert(indices_.end(), thin.indices, thin.indices + thin.count);
   } else {
     for (std::int32_t k = 0; k < thin.count; ++k) {

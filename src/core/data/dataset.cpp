@@ -17,9 +17,7 @@ constexpr std::size_t smallest_block = 1024;
 constexpr std::size_t largest_block = std::size_t{32} << 20;
 // Below this share of non-zeros a sparse row is both smaller and quicker to multiply than a dense one.
 constexpr double sparse_density = 0.12;
-
-std::size_t count_nonzero(const float* x, std::size_t n) { return simd().count_nonzero_f(x, n); }
-std::size_t count_nonzero(const double* x, std::size_t n) { return simd().count_nonzero_d(x, n); }
+constexpr std::int32_t least_sparse = 16;  // features
 
 }  // namespace
 
@@ -63,8 +61,7 @@ Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory, BlockStore*
       classes_(memory),
       blocks_(memory),
       narrow_(memory),
-      columns_(memory),
-      packed_(memory) {}
+      nonzeros_(memory) {}
 
 Dataset::~Dataset() {
   for (const Block& b : blocks_) give_back(b);
@@ -226,23 +223,6 @@ bool narrow(const double* x, std::size_t n, float* out) {
 
 }  // namespace
 
-/// The row, or what is not 0 in it, in memory of this object until the next call.
-Row Dataset::without_zeros(const Row& x) {
-  const auto n = static_cast<std::size_t>(x.count);
-  if (x.indices != nullptr || n < 16) return x;
-  const std::size_t count = x.wide ? count_nonzero(x.doubles(), n) : count_nonzero(x.floats(), n);
-  if (!(static_cast<double>(count) < sparse_density * static_cast<double>(n))) return x;
-  columns_.resize(n);
-  if (x.wide) {
-    packed_.resize(n);
-    simd().nonzeros_d(x.doubles(), n, packed_.data(), columns_.data());
-    return {packed_.data(), columns_.data(), static_cast<std::int32_t>(count), true};
-  }
-  narrow_.resize(n);
-  simd().nonzeros_f(x.floats(), n, narrow_.data(), columns_.data());
-  return {narrow_.data(), columns_.data(), static_cast<std::int32_t>(count), false};
-}
-
 template <class T>
 void Dataset::store(const Row& x, const T* values, double square) {
   if (x.indices != nullptr)
@@ -252,7 +232,7 @@ void Dataset::store(const Row& x, const T* values, double square) {
 }
 
 void Dataset::append(const FeatureRow& x, const Label& label, double weight) {
-  const Row kept = without_zeros(x);
+  const Row kept = x.count < least_sparse ? static_cast<const Row&>(x) : nonzeros_.of(x, sparse_density);
   // One pass for two questions: the squares of finite numbers have a finite sum, or an infinite one where they overflow.
   const double square = squared_norm(kept);
   if (!std::isfinite(square)) require_finite(x, "FILTER (WHERE ...)");

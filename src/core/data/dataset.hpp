@@ -18,6 +18,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/data/block_store.hpp"
+#include "core/data/nonzeros.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -160,7 +161,6 @@ class Dataset {
   void store_smaller(const std::vector<std::int32_t>& columns, const std::vector<T>& values, std::vector<T>& scratch);
   template <class T>
   void store(const Row& x, const T* values, double square);
-  Row without_zeros(const Row& x);
   void push_label(const Label& label, double weight);
   void push_row(const char* at, std::uintptr_t form, double square);
   char* allocate(std::size_t bytes);
@@ -192,8 +192,7 @@ class Dataset {
   char* free_ = nullptr;
   std::size_t free_bytes_ = 0, next_block_ = 1024;
   std::pmr::vector<float> narrow_;  // scratch of one row
-  std::pmr::vector<std::int32_t> columns_;
-  std::pmr::vector<double> packed_;
+  NonZeros nonzeros_;
 };
 
 }  // namespace margin
