@@ -51,6 +51,9 @@ double descend(double middle, int ends, const F& f) {
   return at;
 }
 
+/// A number that differs in its last digits from one order of the rows to another, without these.
+double blunted(double v) { return std::exp2(std::nearbyint(std::log2(v) * 0x1p24) * 0x1p-24); }
+
 /// The interval at a lambda.
 AuditedValue value_at(const std::vector<AuditedOutput>& outputs, double lambda, const Progress& progress) {
   AuditedValue sum{lambda, 0, 0};
@@ -122,17 +125,17 @@ std::optional<double> Audit::best_lambda(std::vector<AuditedOutput>& outputs, do
     }
     return loss - conjugate + std::sqrt(2 * penalty * square);  // the gap at the λ that serves them best
   };
-  double lambda = start * std::pow(10.0, at), least = gap(at), now = take_sums();
+  double lambda = blunted(start * std::pow(10.0, at)), least = gap(at), now = take_sums();
   const double asked_gap = loss - conjugate + asked * penalty + square / (2 * asked);
   if (square > 0 && now <= least) {
-    lambda = std::sqrt(square / (2 * penalty)), least = now;
+    lambda = blunted(std::sqrt(square / (2 * penalty))), least = now;
     if (least > (1 - worth_more) * asked_gap) return lambda;
   }
   for (int k = 0; k < most_lambdas; ++k) {
     for (AuditedOutput& output : outputs) output.ascend(lambda, share_elsewhere * most_visits(), progress);
     now = take_sums();
     const bool little = !(now < (1 - worth_more) * least);
-    if (square > 0 && now < least) lambda = std::sqrt(square / (2 * penalty)), least = now;
+    if (square > 0 && now < least) lambda = blunted(std::sqrt(square / (2 * penalty))), least = now;
     if (little) break;
   }
   return lambda;

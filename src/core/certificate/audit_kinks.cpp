@@ -21,6 +21,10 @@ constexpr double worth = 0.005, worth_of_wide = 0.02, wide = 0.05;
 constexpr double still = 1e-6;  // of a dual value
 constexpr std::size_t most_dense_values = std::size_t{1} << 19;
 
+/// The step of a grid that has 2^36 of them up to `size`; 0: no grid.
+double blunt_grid(double size) { return size > 0 && size < 1e300 ? std::ldexp(1.0, std::ilogb(size) - 36) : 0.0; }
+double blunted(double v, double grid) { return grid > 0 ? std::nearbyint(v / grid) * grid : v; }
+
 /// Calls f with a loss that has kinks as its own class.
 template <class F>
 void visit_kinked(const Loss& loss, F f) {
@@ -34,17 +38,18 @@ void visit_kinked(const Loss& loss, F f) {
 /// and `intercept` the multiplier.
 class KinkAscent {
  public:
-  /// From Σ c a x, Σ c a and Σ c (−φ*(−a)) of all rows.
+  /// From Σ c a x, Σ c a, about Σ c |a|, and Σ c (−φ*(−a)) of all rows.
   KinkAscent(const Objective& objective, double total, const KinkRows& kept, const Eigen::VectorXd& rows,
-             double coefficient, double conjugate, double intercept)
-      : p_(objective),
-        loss_(*objective.loss),
-        total_(total),
-        kept_(kept),
-        at_{rows / total, coefficient / total, conjugate / total},
-        random_(1) {
+             double coefficient, double absolute, double conjugate, double intercept)
+      : p_(objective), loss_(*objective.loss), total_(total), kept_(kept), at_{rows / total, 0, 0}, random_(1) {
     for (std::int32_t j = 0; !p_.penalty_factor.empty() && j < p_.dimensions; ++j)
       at_.score[j] /= std::sqrt(p_.factor(j));
+    // Sums of the same rows in another order differ in their last digits, which a long ascent would carry to the first.
+    const double grid = blunt_grid(at_.score.size() > 0 ? at_.score.cwiseAbs().maxCoeff() : 0.0);
+    for (double& v : at_.score.reshaped()) v = blunted(v, grid);
+    at_.q = blunted(coefficient / total, blunt_grid(absolute / total));
+    missing_ = coefficient / total - at_.q;
+    at_.conjugate = blunted(conjugate / total, blunt_grid(std::fabs(conjugate / total)));
     intercept_ = p_.free_intercept ? intercept : 0.0;
     take_rows();
     double squares = 0;
@@ -68,7 +73,7 @@ class KinkAscent {
     std::vector<double> dual;
     dual.reserve(rows_.size());
     for (const Own& row : rows_) dual.push_back(row.dual);
-    double left = p_.free_intercept ? at_.q * total_ : 0.0;
+    double left = p_.free_intercept ? (at_.q + missing_) * total_ : 0.0;
     for (const bool inner : {true, false}) {
       for (std::size_t i = 0; i < dual.size() && left != 0; ++i) {
         const KinkRows::Kept& row = kept_.rows()[i];
@@ -236,8 +241,8 @@ class KinkAscent {
   const KinkRows& kept_;
   std::vector<Own> rows_;
   std::vector<double> values_;
-  Point at_, begin_, way_;  // now, where the epoch began, and how it came there
-  double intercept_ = 0;
+  Point at_, begin_, way_;              // now, where the epoch began, and how it came there
+  double intercept_ = 0, missing_ = 0;  // missing_: what q lacks
   Random random_;
 };
 
@@ -253,7 +258,7 @@ void AuditedOutput::ascend(double lambda, double visits, const Progress& progres
   if (ascent_ == nullptr) {
     const Sums sums = first();
     ascent_ = std::make_shared<KinkAscent>(audit_.objective_, total_, sums_.kept, sums.rows, sums.coefficient,
-                                           sums.conjugate, intercept_);
+                                           sums.absolute, sums.conjugate, intercept_);
   }
   ascent_->run(lambda, quick_primal(lambda), visits, progress);
 }
