@@ -243,6 +243,43 @@ TEST(InverseCurvature, CoversTheRoundingOfItsSums) {
   }
 }
 
+/// Without a penalty of its own the constant column is all but a combination of the others where these are far from 0.
+TEST(InverseCurvature, CoversRoundingWithoutAPenaltyOfTheConstant) {
+  Random random(6);
+  const Progress progress;
+  int usable = 0;
+  for (const double far : {0.0, 1.0, 3.0, 10.0, 30.0, 1e3, 1e5}) {
+    std::vector<double> x(50);
+    Dataset data(Dataset::Outcome::classes);
+    for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), 0);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = far + random.uniform();
+      data.append(dense_row(&x[i], 1), Label(static_cast<std::int32_t>(i % 2)));
+    }
+    Options options;
+    options.loss = "logistic";
+    options.lambda = 1e-3;
+    options.intercept_form = InterceptForm::free;
+    const Problem problem = make_problem(data, options, progress);
+    const InverseCurvature inverse(
+        problem, 1e-3, 1, false, [](std::int64_t, const Row&) { return 0.25; }, progress);
+    if (!inverse.usable()) continue;
+    ++usable;
+    long double mean = 0, square = 0;
+    for (const double v : x) mean += v / 50.0L;
+    for (const double v : x) square += (v - mean) * (v - mean) / 50;
+    // By Schur's complement of the constant: its column takes the mean out of the other.
+    const long double h = 0.25L, lambda = 1e-3L, complement = h * square + lambda;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const long double form = 1 / h + (x[i] - mean) * (x[i] - mean) / complement;
+      const double found = inverse.form(dense_row(&x[i], 1), progress);
+      EXPECT_GE(found * inverse.safe(), static_cast<double>(form) * (1 - 1e-12)) << far;
+      EXPECT_LE(found * (2 - inverse.safe()), static_cast<double>(form) * (1 + 1e-12)) << far;
+    }
+  }
+  EXPECT_GE(usable, 4);
+}
+
 TEST(LeaveOneOut, LooksAtTheBallOfWhatTheExchangeMoves) {
   Random random(31);
   const Progress progress;

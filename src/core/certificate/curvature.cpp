@@ -77,13 +77,13 @@ InverseCurvature::InverseCurvature(SymmetricMatrix matrix, double constant, doub
   invert(matrix, floor, true, 0, progress);
 }
 
-/// `proven`: no eigenvalue is below `floor`; `depth`: roundings that the matrix itself has.
-void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, double depth, const Progress& progress) {
+/// `floor`: no eigenvalue is below it, but for the constant column where that is not `penalised`; `depth`: roundings that the
+/// matrix itself has.
+void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool penalised, double depth,
+                              const Progress& progress) {
   double trace = 0;
   for (std::size_t j = 0; j < size_; ++j) trace += sum.row(j)[j];
   if (!factorise(sum, progress)) return;
-  double least = sum.row(0)[0];
-  for (std::size_t j = 0; j < size_; ++j) least = std::min(least, sum.row(j)[j]);
   // V = U⁻¹ by its rows, from the last, in the place of U; VVᵀ. UV is I up to a few n ε abs(U)abs(V), and so the forms of VVᵀ are
   // those of (UᵀU)⁻¹ up to a factor within 1 ± twice the norm of that, which `safe_` covers as it does the factor's own error.
   const SimdLoops& loops = simd();
@@ -106,6 +106,8 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, d
     for (; k < size_; ++k) loops.axpy_d(-terms[k - i] * inverse, sum.row(k) + k, row + k, size_ - k);
     progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
   }
+  double last = 0;
+  for (std::size_t i = 0; i < size_; ++i) last += sum.row(i)[size_ - 1] * sum.row(i)[size_ - 1];
   values_.assign(size_ * size_, 0.0);
   for (std::size_t i = 0; i < size_; ++i) {
     const auto set = [&](std::size_t j, double value) { values_[i * size_ + j] = values_[j * size_ + i] = value; };
@@ -121,8 +123,11 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool proven, d
     for (; j < size_; ++j) set(j, loops.dot_dd(sum.row(i) + j, sum.row(j) + j, size_ - j));
     progress.work(static_cast<double>((size_ - i) * (size_ - i)) / 4);
   }
+  // A last column that has no penalty adds vvᵀ to an inverse of no more than 1/floor, v the last column of V, which is known
+  // far better than to a factor of two where what follows is of any use.
+  if (!penalised && size_ > features_) floor = 0.25 / (1 / floor + last);
   const auto n = static_cast<double>(size_);
-  safe_ = 1 + epsilon * (32 * n + 2 * depth) * trace / (proven ? floor : std::min(floor, least * least / n));
+  safe_ = 1 + epsilon * (32 * n + 2 * depth) * trace / floor;
 }
 
 double InverseCurvature::form(const Row& x, const Progress& progress) const {

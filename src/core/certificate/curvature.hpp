@@ -46,7 +46,7 @@ class InverseCurvature {
   static bool affordable(const Problem& problem, double constant);
 
  private:
-  void invert(SymmetricMatrix& matrix, double floor, bool proven, double depth, const Progress& progress);
+  void invert(SymmetricMatrix& matrix, double floor, bool penalised, double depth, const Progress& progress);
   double in_range(double form, double largest) const;
 
   std::size_t size_ = 0, features_ = 0;
