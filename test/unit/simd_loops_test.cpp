@@ -307,9 +307,10 @@ void expect_nonzeros(std::size_t (*loop)(const T*, std::size_t, T*, std::int32_t
   }
   ASSERT_EQ(loop(x, n, values.data(), places.data()), at.size());
   EXPECT_TRUE(std::equal(at.begin(), at.end(), places.begin()));
-  EXPECT_EQ(std::memcmp(values.data(), expected.data(), at.size() * sizeof(T)), 0);  // also NaN
   EXPECT_EQ(values[n], 7) << "beyond the end";
   EXPECT_EQ(places[n], -7);
+  if (at.empty()) return;
+  EXPECT_EQ(std::memcmp(values.data(), expected.data(), at.size() * sizeof(T)), 0);  // also NaN
 }
 
 TEST_P(KernelSet, numbers_that_are_not_zero) {
