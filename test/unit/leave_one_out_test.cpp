@@ -217,6 +217,13 @@ TEST(LeaveOneOut, HoldsWhereDistancesLeaveTheRangeOfDoubles) {
   EXPECT_GE(s.upper, 1);
 }
 
+/// Without rows yet.
+Dataset of_two_classes() {
+  Dataset data(Dataset::Outcome::classes);
+  for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), 0);
+  return data;
+}
+
 /// Sums of very many equal terms err by more than those of others: each is rounded the same way.
 TEST(InverseCurvature, CoversTheRoundingOfItsSums) {
   Random random(5);
@@ -224,8 +231,7 @@ TEST(InverseCurvature, CoversTheRoundingOfItsSums) {
   for (int trial = 0; trial < 6; ++trial) {
     const std::vector<std::int32_t> columns = {0, 1};
     const double values[] = {random.uniform(), random.uniform()}, across[] = {values[1], -values[0]};
-    Dataset data(Dataset::Outcome::classes);
-    for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), 0);
+    Dataset data = of_two_classes();
     for (std::int32_t i = 0; i < 40000; ++i) data.append({Row{values, columns.data(), 2, true}, 15}, Label(i % 2));
     Options options;
     options.loss = "logistic";
@@ -250,8 +256,7 @@ TEST(InverseCurvature, CoversRoundingWithoutAPenaltyOfTheConstant) {
   int usable = 0;
   for (const double far : {0.0, 1.0, 3.0, 10.0, 30.0, 1e3, 1e5}) {
     std::vector<double> x(50);
-    Dataset data(Dataset::Outcome::classes);
-    for (int c = 0; c < 2; ++c) data.classes().intern(std::to_string(c), 0);
+    Dataset data = of_two_classes();
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] = far + random.uniform();
       data.append(dense_row(&x[i], 1), Label(static_cast<std::int32_t>(i % 2)));

@@ -101,7 +101,7 @@ Sum sum_in_chunks(Threads& threads, const Chunks& chunks, const Progress& progre
 template <class Work>
 void add_in_chunks(Threads& threads, const Chunks& chunks, const Progress& progress, double* to, std::size_t size,
                    Work&& work) {
-  // Each from a cache line on: loops that add to it would write two for every vector.
+  // Each begins on a cache line: loops that add to it write one line for every vector, not two.
   constexpr std::size_t line = 64 / sizeof(double);
   const std::size_t padded = (size + line - 1) / line * line;
   LargeArray sums((chunks.count() - 1) * padded);

@@ -25,12 +25,6 @@ constexpr std::size_t most_dense_values = std::size_t{1} << 19;
 double blunt_grid(double size) { return size > 0 && size < 1e300 ? std::ldexp(1.0, std::ilogb(size) - 36) : 0.0; }
 double blunted(double v, double grid) { return grid > 0 ? std::nearbyint(v / grid) * grid : v; }
 
-/// Calls f with a loss that has kinks as its own class.
-template <class F>
-void visit_kinked(const Loss& loss, F f) {
-  detail::visit_in(LossList<Hinge, Absolute, EpsilonInsensitive, Quantile>{}, loss, f);
-}
-
 }  // namespace
 
 /// The ascent, at one lambda after another. D(a) = C − (‖g‖² + β q²)/(2λ) for g_j = Σ c a x_j/(√f_j W), q = Σ c a/W, of which lambda
@@ -61,7 +55,7 @@ class KinkAscent {
 
   /// `primal` is the upper end of the interval there.
   void run(double lambda, double primal, double most_visits, const Progress& progress) {
-    visit_kinked(loss_, [&](const auto& loss) { run(loss, lambda, primal, most_visits, progress); });
+    margin::visit(loss_, [&](const auto& loss) { run(loss, lambda, primal, most_visits, progress); });
   }
 
   /// D = conjugate() − square()/(2λ), where all balances.

@@ -11,13 +11,6 @@ namespace margin {
 
 namespace {
 
-/// What sums of d products may be off, and some; figures are moved by it in the safe direction.
-double rounding_of(std::size_t d) { return 8 * epsilon * (static_cast<double>(d) + 16); }
-
-double norm_of(const std::vector<double>& v) {
-  return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2) * (1 + rounding_of(v.size()));
-}
-
 std::vector<double> difference(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> out(a.size());
   for (std::size_t j = 0; j < a.size(); ++j) out[j] = a[j] - b[j];
@@ -25,6 +18,17 @@ std::vector<double> difference(const std::vector<double>& a, const std::vector<d
 }
 
 }  // namespace
+
+double rounding_of(std::size_t d) { return 8 * epsilon * (static_cast<double>(d) + 16); }
+
+double norm_above(const std::vector<double>& v) {
+  return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2) * (1 + rounding_of(v.size()));
+}
+
+double largest_bow(double low, double high) {
+  const double at = std::clamp(0.5, low, high);
+  return at * (1 - at) * (1 + 1e-12) + 1e-15;
+}
 
 PathPoint path_point(double lambda, const double* weights, std::int32_t dimensions, double intercept, double constant,
                      const DualPoint& point, const std::vector<std::int32_t>& columns) {
@@ -39,7 +43,7 @@ PathPoint path_point(double lambda, const double* weights, std::int32_t dimensio
     out.weights.push_back(intercept / constant);
     out.offset.push_back(point.intercept(0) / constant);
   }
-  const double own = norm_of(out.weights), between = norm_of(out.offset);
+  const double own = norm_above(out.weights), between = norm_above(out.offset);
   out.slack = point.slack[0];
   out.size = 2 * own + between;
   // The quotients by B were rounded, and what follows counts as exact.
@@ -57,27 +61,19 @@ EndProducts products(const PathPoint& point, const Row& x, double constant) {
 BallBetween::BallBetween(const PathPoint& a, const PathPoint& b) : a_(a), b_(b) {
   const std::size_t d = a.weights.size();
   const std::vector<double> step = difference(a.weights, b.weights);
-  between_ = norm_of(step);
+  between_ = norm_above(step);
   double product = 0;  // <w_a − w_b, z_a − z_b>
   for (std::size_t j = 0; j < d; ++j)
     product += step[j] * (a.lambda * (a.weights[j] + a.offset[j]) - b.lambda * (b.weights[j] + b.offset[j]));
   const double off = a.lambda * (a.error + rounding_of(d) * a.size) + b.lambda * (b.error + rounding_of(d) * b.size);
   bend_ = std::max(0.0, -product + between_ * off * (1 + rounding_of(d)));
-  apart_a_ = a.lambda * (norm_of(a.offset) + a.error);
-  apart_b_ = b.lambda * (norm_of(b.offset) + b.error);
+  apart_a_ = a.lambda * (norm_above(a.offset) + a.error);
+  apart_b_ = b.lambda * (norm_above(b.offset) + b.error);
 }
 
 double BallBetween::share(double lambda) const {
   return std::clamp((lambda - a_.lambda) / (b_.lambda - a_.lambda), 0.0, 1.0);
 }
-
-namespace {
-/// The largest θ(1−θ) in an interval.
-double largest_bow(double low, double high) {
-  const double at = std::clamp(0.5, low, high);
-  return at * (1 - at) * (1 + 1e-12) + 1e-15;
-}
-}  // namespace
 
 double BallBetween::budget(const LambdaRange& range) const {
   const double low = share(range.low), high = share(range.high), bow = largest_bow(low, high);

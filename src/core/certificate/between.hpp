@@ -15,6 +15,14 @@ namespace margin {
 
 struct DualPoint;  // certificate/ball.hpp
 
+// What the proofs between two lambdas share.
+/// What sums of d products may be off, and some; figures are moved by it in the safe direction.
+double rounding_of(std::size_t d);
+/// ≥ ‖v‖
+double norm_above(const std::vector<double>& v);
+/// ≥ the largest θ(1−θ) in an interval.
+double largest_bow(double low, double high);
+
 /// One output at one lambda: (w, b/B), v less that, and what a DualPoint says besides.
 struct PathPoint {
   double lambda = 0;

@@ -15,22 +15,10 @@ namespace {
 constexpr double move_of_logistic = 0.2, move_of_others = 0.08;
 constexpr double hopeless = 30;  // times what rows have room for, and points between will hardly do
 
-double rounding_of(std::size_t d) { return 8 * epsilon * (static_cast<double>(d) + 16); }
-
-double norm_of(const std::vector<double>& v) {
-  return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2) * (1 + rounding_of(v.size()));
-}
-
 double square_of(const std::vector<double>& v, const std::vector<double>& image) {
   double sum = 0;
   for (std::size_t j = 0; j < v.size(); ++j) sum += v[j] * image[j];
   return std::max(0.0, sum);
-}
-
-/// The largest θ(1−θ) in an interval.
-double largest_bow(double low, double high) {
-  const double at = std::clamp(0.5, low, high);
-  return at * (1 - at) * (1 + 1e-12) + 1e-15;
 }
 
 }  // namespace
@@ -185,7 +173,7 @@ double CurvatureBetween::length(const Row& x) const { return length_of(inverse_.
 /// What depends on A.
 void CurvatureBetween::measure(Point& point) {
   const std::size_t d = point.weights.size();
-  const double size = norm_of(point.weights), radius = std::hypot(p_.data.radius(), constant_);
+  const double size = norm_above(point.weights), radius = std::hypot(p_.data.radius(), constant_);
   double mass = 0;
   for (const double c : share_) mass += c;
   // What the sums of the gradient err by.
@@ -199,7 +187,7 @@ void CurvatureBetween::measure(Point& point) {
   point.centre.resize(d);
   for (std::size_t j = 0; j < d; ++j) point.centre[j] = point.weights[j] - image[j] / 2;
   noise_ = std::max(noise_, 1e-9 + 2 * rounding_of(d) * radius * size);
-  size_ = std::max(size_, norm_of(point.centre) + norm_of(image) + size);
+  size_ = std::max(size_, norm_above(point.centre) + norm_above(image) + size);
   progress_.work(static_cast<double>(d * d) + static_cast<double>(share_.size()));
 }
 
@@ -216,7 +204,7 @@ void CurvatureBetween::turn(std::size_t k) {
   pair.turn_length =
       (std::sqrt(square_of(step, pair.turn) * inverse_.safe()) + rounding_of(d) * 2 * size_ * lambda(k + 1) * wide) *
       (1 + 1e-9);
-  size_ = std::max(size_, norm_of(pair.turn));
+  size_ = std::max(size_, norm_above(pair.turn));
   progress_.work(static_cast<double>(d * d));
 }
 

@@ -18,12 +18,6 @@ constexpr double most_columns = 1024;
 // At one lambda, not many more rows than columns are between both ends, but duplicates of each other.
 constexpr std::size_t rows_per_column = 3;
 
-double rounding_of(std::size_t d) { return 8 * epsilon * (static_cast<double>(d) + 16); }
-
-double norm_of(const std::vector<double>& v) {
-  return lp_norm(v.data(), static_cast<Eigen::Index>(v.size()), 2) * (1 + rounding_of(v.size()));
-}
-
 double product(const Row& x, double constant, const std::vector<double>& v) {
   return dot(x, v.data()) + (constant != 0 ? constant * v.back() : 0.0);
 }
@@ -39,7 +33,7 @@ PathPoint kink_point(const Problem& p, double constant, double lambda, const dou
   out.lambda = lambda;
   out.weights.assign(weights, weights + d);
   if (constant != 0) out.weights.push_back(intercept / constant);
-  const double own = norm_of(out.weights), longest = std::hypot(p.data.radius(), constant);
+  const double own = norm_above(out.weights), longest = std::hypot(p.data.radius(), constant);
   std::vector<double> total(out.weights.size(), 0.0), part(out.weights.size(), 0.0);
   double slack = 0, mass = 0, all = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -64,7 +58,7 @@ PathPoint kink_point(const Problem& p, double constant, double lambda, const dou
   out.slack = (slack + all * rounding_of(d) * (1 + longest * own)) * (1 + rounding_of(n));
   out.offset.resize(total.size());
   for (std::size_t j = 0; j < total.size(); ++j) out.offset[j] = total[j] / lambda - out.weights[j];
-  const double between = norm_of(out.offset);
+  const double between = norm_above(out.offset);
   out.size = 2 * own + between;
   out.error = rounding_of(block + n / block) * mass * longest / lambda + rounding_of(d) * out.size;
   return out;

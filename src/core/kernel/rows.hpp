@@ -48,7 +48,8 @@ class KernelRows {
   /// k(x_i, x_i)
   double diagonal(std::size_t i) const { return kernel_->diagonal(summary(i)); }
 
-  /// A row as a point; `point` is reused from call to call, `progress` hears of it. That of compact rows fits these rows only, as they are now.
+  /// A row as a point; `point` is reused from call to call, `progress` hears of it. That of compact rows fits these rows
+  /// only, as they are now.
   void set(KernelPoint& point, const Row& x, const Progress& progress = {}) const;
   void set(KernelPoint& point, std::size_t i) const;
   /// values[p][k − from] = k(point p, x_k) for from ≤ k < to; `from` a multiple of tile_rows. `errors` (null: not

@@ -36,7 +36,8 @@ double JointCurvature::workspace(const Problem& p) {
   const double factors = choice(columns) == Preconditioner::by_class ? k * square
                          : choice(columns) == Preconditioner::shared ? square
                                                                      : 8 * columns * k;
-  return factors + 8 * 4 * columns * k + 16 * static_cast<double>(p.rows()) + 4 * static_cast<double>(p.rows()) * k;
+  return factors + 8 * 4 * columns * k + 16 * static_cast<double>(p.rows()) + 4 * static_cast<double>(p.rows()) * k +
+         JointRows::sum_bytes(p);
 }
 
 JointCurvature::JointCurvature(const JointTerms& terms, const JointRows& rows)

@@ -25,6 +25,12 @@ JointRows::JointRows(const Problem& problem, Run& run)
   }
 }
 
+double JointRows::sum_bytes(const Problem& p) {
+  const double features = p.dimensions(), size = (features + 1) * (p.classes + 3.0);
+  const double work = 2.0 * static_cast<double>(p.rows()) * (p.data.density() * features + 4) * (p.classes + 3.0);
+  return 8 * size * std::min(Chunks::most, work / (64 * cost_of_sum * size));
+}
+
 void JointRows::scores(std::int64_t i, const double* w, double* u) const {
   const Row x = row(i);
   const SimdLoops& loops = simd();

@@ -38,8 +38,10 @@ class JointRows {
   Threads& threads() const { return pass_threads(problem_.data, run_.progress()); }
   /// Multiply-adds of a row with all classes, for Chunks.
   double row_work() const { return (stored() + 4) * static_cast<double>(stride_); }
+  /// Bytes that the sums of all chunks of a pass take.
+  static double sum_bytes(const Problem& problem);
   /// What the sums of a chunk cost, for Chunks: they are zeroed, and read and added once more, from the second cache.
-  double partial() const { return 16 * static_cast<double>(size()); }
+  double partial() const { return cost_of_sum * static_cast<double>(size()); }
 
   /// u = the scores of row i, `stride` numbers.
   void scores(std::int64_t i, const double* w, double* u) const;
@@ -66,6 +68,7 @@ class JointRows {
 
  private:
   static constexpr std::size_t widest = 16;
+  static constexpr double cost_of_sum = 16;
 
   std::size_t panels() const { return (stride_ + widest - 1) / widest; }
   std::size_t width(std::size_t panel) const { return std::min(widest, stride_ - panel * widest); }
