@@ -101,7 +101,7 @@ Datum typed_class(PredictCall& call, Predictor& p, std::int32_t index) {
       const Datum fresh = c.value;
       // A copy first: an input function may return an expanded object.
       const Datum flat = backend([=] { return datumCopy(fresh, by_value, length); });
-      const char* from = DatumGetPointer(flat);
+      const auto* from = reinterpret_cast<const char*>(DatumGetPointer(flat));
       c.bytes.assign(from, from + backend([=] { return datumGetSize(flat, by_value, length); }));
     }
     c.known = true;

@@ -11,7 +11,11 @@ extern "C" {
 #include <access/table.h>
 #include <access/tableam.h>
 #include <nodes/pathnodes.h>
+#if PG_VERSION_NUM >= 190000
+#include <optimizer/pathnode.h>
+#else
 #include <optimizer/plancat.h>
+#endif
 #include <storage/bufmgr.h>
 #include <utils/rel.h>
 }
@@ -22,7 +26,11 @@ namespace {
 /// Where the server stops to count pages of a table that was never analysed as this many.
 constexpr BlockNumber presumed_pages = 10;
 
+#if PG_VERSION_NUM >= 190000
+build_simple_rel_hook_type next_hook = nullptr;
+#else
 get_relation_info_hook_type next_hook = nullptr;
+#endif
 
 /// Membership in the extension tells: anyone may have a type of the same name.
 bool is_model(Oid type) {
@@ -82,8 +90,7 @@ void count_models(Oid relation, RelOptInfo* rel) {
   table_close(table, NoLock);
 }
 
-void relation_info(PlannerInfo* root, Oid relation, bool parent, RelOptInfo* rel) {
-  if (next_hook != nullptr) next_hook(root, relation, parent, rel);
+void estimate(Oid relation, bool parent, RelOptInfo* rel) {
   if (parent || rel->rtekind != RTE_RELATION || rel->pages != presumed_pages) return;
   struct Call {
     Oid relation;
@@ -97,10 +104,28 @@ void relation_info(PlannerInfo* root, Oid relation, bool parent, RelOptInfo* rel
       &call, "the planner's hook");
 }
 
+#if PG_VERSION_NUM >= 190000
+// Called right after the server has looked the relation up.
+void relation_built(PlannerInfo* root, RelOptInfo* rel, RangeTblEntry* table) {
+  if (next_hook != nullptr) next_hook(root, rel, table);
+  estimate(table->relid, table->inh, rel);
+}
+#else
+void relation_info(PlannerInfo* root, Oid relation, bool parent, RelOptInfo* rel) {
+  if (next_hook != nullptr) next_hook(root, relation, parent, rel);
+  estimate(relation, parent, rel);
+}
+#endif
+
 }  // namespace
 }  // namespace margin::pg
 
 void watch_planner() {
+#if PG_VERSION_NUM >= 190000
+  margin::pg::next_hook = build_simple_rel_hook;
+  build_simple_rel_hook = margin::pg::relation_built;
+#else
   margin::pg::next_hook = get_relation_info_hook;
   get_relation_info_hook = margin::pg::relation_info;
+#endif
 }

@@ -77,8 +77,8 @@ extern "C" {
 #include "pg/server/gucs.h"
 }
 
-#if PG_VERSION_NUM < 140000 || PG_VERSION_NUM >= 190000
-#error "margin supports PostgreSQL 14 to 18"
+#if PG_VERSION_NUM < 140000 || PG_VERSION_NUM >= 200000
+#error "margin supports PostgreSQL 14 to 19"
 #endif
 
 #if PG_VERSION_NUM >= 160000

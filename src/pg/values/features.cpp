@@ -22,7 +22,7 @@ ArrayType* one_dimensional(Datum value) {
         ARR_NDIM(array) == 0 ? "Leave such rows out with FILTER (WHERE ...), or give NULL: such rows are skipped."
                              : "");
   if (ARR_HASNULL(array)) {
-    const bits8* bitmap = ARR_NULLBITMAP(array);
+    const unsigned char* bitmap = ARR_NULLBITMAP(array);
     for (int i = 0; i < ARR_DIMS(array)[0]; ++i)
       if ((bitmap[i / 8] & (1 << (i % 8))) == 0)
         throw Error(
@@ -46,7 +46,7 @@ T* scratch(std::int32_t n) {
 /// not a plain one.
 template <class T>
 bool read_short(Datum value, Row& x) {
-  const char* const raw = DatumGetPointer(value);
+  const void* const raw = DatumGetPointer(value);
   if (!VARATT_IS_SHORT(raw)) return false;
   constexpr std::size_t skipped = sizeof(std::int32_t);  // of an ArrayType: the header that this one has not
   const char* const body = VARDATA_SHORT(raw);

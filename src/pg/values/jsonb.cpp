@@ -85,9 +85,16 @@ class Writer {
 
  private:
   JsonbValue* push(JsonbIteratorToken token, JsonbValue* value = nullptr) {
-    JsonbParseState** state = &state_;
+    auto* state = &state_;
     session_.work(256);
-    return backend([=] { return pushJsonbValue(state, token, value); });
+    return backend([=] {
+#if PG_VERSION_NUM >= 190000
+      pushJsonbValue(state, token, value);
+      return state->result;
+#else
+      return pushJsonbValue(state, token, value);
+#endif
+    });
   }
 
   JsonbValue* write(const Value::Object& object) {
@@ -154,7 +161,11 @@ class Writer {
   }
 
   InterruptProgress session_;
+#if PG_VERSION_NUM >= 190000
+  JsonbInState state_{};
+#else
   JsonbParseState* state_ = nullptr;
+#endif
 };
 
 }  // namespace
