@@ -18,7 +18,10 @@ EXPORTS = $(here)/src/pg/server/exports.map
 override with_llvm := no
 
 PG_CONFIG = pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifeq ($(wildcard $(PGXS)),)
+$(error $(PG_CONFIG) names no build files of a PostgreSQL server: install its development package (Debian: postgresql-server-dev-NN), or say make PG_CONFIG=/path/to/pg_config)
+endif
 
 # The server's headers are system headers here, so that -Wextra speaks only of our own files.
 PG_CPPFLAGS = -I$(here)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
@@ -29,7 +32,9 @@ WARNINGS = -Wall -Wextra
 PG_CFLAGS = $(WARNINGS) -g0
 # PostgreSQL is built with -g, and so would we be: 80 MB of debug information, and a third of the time to build. Whoever
 # wants it says OPTFLAGS=-g. The names of functions stay in the library, so that stacks can be read without.
-PG_CXXFLAGS = -std=c++17 -O3 -g0 -pthread -fopenmp-simd -include $(here)/src/core/base/eigen_check.hpp $(WARNINGS) $(OPTFLAGS)
+# The server's own flags are those of the compiler that it was built with; clang would speak of the foreign ones in every file.
+foreign := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),-Wno-unknown-warning-option -Wno-ignored-optimization-argument)
+PG_CXXFLAGS = -std=c++17 -O3 -g0 -pthread -fopenmp-simd -include $(here)/src/core/base/eigen_check.hpp $(WARNINGS) $(foreign) $(OPTFLAGS)
 
 # PGXS links with the C compiler. The version script hides everything but the SQL entry points: the weak symbols of
 # the C++ library would otherwise be shared with every other C++ extension in the process.
@@ -44,9 +49,14 @@ $(shell mkdir -p $(sort $(dir $(OBJS))))
 
 include $(PGXS)
 
-# One line instead of an error in every file (core/base/large_array.hpp has it, too).
-ifeq ($(strip $(shell echo __SIZEOF_POINTER__ | $(CXX) -E -P -x c++ - 2>/dev/null)),4)
+# One line instead of an error in every file (core/base/large_array.hpp has the first, too).
+hash := \#
+found := $(shell printf '%s\n' '__SIZEOF_POINTER__' '$(hash)if __has_include(<Eigen/Core>)' 'Eigen' '$(hash)endif' | $(CXX) $(filter-out -MMD -MP,$(PG_CPPFLAGS)) -E -P -x c++ - 2>/dev/null)
+ifeq ($(firstword $(found)),4)
 $(error margin needs a 64-bit system: sums in x87 registers would not be what the certificates assume)
+endif
+ifeq ($(found),8)
+$(error margin needs Eigen 3.4 (headers only): install it (Debian: libeigen3-dev), and pkg-config to find it)
 endif
 
 margin.so: $(EXPORTS)

@@ -4,6 +4,7 @@
 # a private copy of the server's directories, not into the system's.
 
 set -euo pipefail
+export LC_ALL=C.UTF-8 # whatever LANG is: a bare system has none, and its clients would then speak SQL_ASCII
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # The distribution's own server: 15 on Debian 12, 17 on Debian 13.
 pg_major=${PG_MAJOR:-$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)}
@@ -40,6 +41,7 @@ need_packages() {
     become=(sudo)
   fi
   say "installing Debian packages: ${missing[*]}"
+  say '  from the mirrors of apt: up to some minutes, without a word'
   "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q >/dev/null
   "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >/dev/null
 }
@@ -54,8 +56,11 @@ find_postgres() {
 }
 
 # as_server COMMAND...: run it as the user that owns the cluster. PostgreSQL refuses to run as root.
+# From a directory that this user may not enter, such as a clone in /root, it starts in /.
 as_server() {
-  if [ "$(id -u)" -eq 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi
+  if [ "$(id -u)" -eq 0 ]; then
+    (runuser -u postgres -- test -x "$PWD" || cd /; exec runuser -u postgres -- "$@")
+  else "$@"; fi
 }
 
 # A directory for this run that the server's user can enter; short, because socket paths are limited to 107 bytes.
@@ -105,8 +110,15 @@ build_extension() {
   files=$(find "$built/src" -name '*.cpp' | wc -l)
   # Later compilers take moved-from variants for uninitialised: their warnings are read, not obeyed.
   [ -z "${MARGIN_CXX:-}" ] && [ "$(g++ -dumpversion | cut -d . -f 1)" -le 12 ] || strict=''
-  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" ${MARGIN_CXX:+CXX="$MARGIN_CXX"} ${MARGIN_STDLIB:+STDLIB="$MARGIN_STDLIB"} WARNINGS="-Wall -Wextra $strict" | awk -v files="$files" '
-    / -c -o / {if (++done % 40 == 0) {print "  " done " of " files " files"; fflush()}}'
+  make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" ${MARGIN_CXX:+CXX="$MARGIN_CXX"} ${MARGIN_STDLIB:+STDLIB="$MARGIN_STDLIB"} WARNINGS="-Wall -Wextra $strict" | {
+    # Not awk: mawk reads in large blocks, and would say it all at the end.
+    local line compiled=0
+    while IFS= read -r line; do
+      [[ $line == *' -c -o '* ]] || continue
+      compiled=$((compiled + 1))
+      [ $((compiled % 10)) -ne 0 ] || say "  $compiled of $files files"
+    done
+  }
 }
 
 # A private copy of the server's installation with our extension in it. PostgreSQL finds its library and share
@@ -152,5 +164,5 @@ stop_cluster() {
 }
 
 psql_ours() {
-  PGOPTIONS="${PGOPTIONS:-}" "$bin/psql" -X -h "$socket" -U postgres -v ON_ERROR_STOP=1 "$@"
+  PGOPTIONS="${PGOPTIONS:-}" "$bin/psql" -X -P pager=off -h "$socket" -U postgres -v ON_ERROR_STOP=1 "$@"
 }

@@ -86,11 +86,11 @@ class Certification {
     for (const double lambda : lambdas) train_at(lambda);
     for (auto a = trained_.begin(), b = std::next(a); b != trained_.end(); ++a, ++b) {
       Interval& whole = intervals_[a->first];
-      const double ratio = b->first / a->first;
+      const double step = b->first / a->first;
       whole.borders = {a->first};
       for (std::size_t r = 1; r < ranges; ++r)
         whole.borders.push_back(
-            std::clamp(a->first * std::pow(ratio, static_cast<double>(r) / static_cast<double>(ranges)),
+            std::clamp(a->first * std::pow(step, static_cast<double>(r) / static_cast<double>(ranges)),
                        whole.borders.back(), b->first));
       whole.borders.push_back(b->first);
       whole.folds.assign(folds_.size(), {std::vector<double>(ranges, 0.0), std::vector<double>(ranges, 0.0)});
