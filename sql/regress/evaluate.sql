@@ -43,7 +43,7 @@ CREATE OR REPLACE FUNCTION plan_of(statement text) RETURNS SETOF text LANGUAGE p
 DECLARE line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
-    IF line !~ 'Params Evaluated' THEN RETURN NEXT regexp_replace(line, 'InitPlan \d.*', 'InitPlan'); END IF;
+    IF line !~ 'Params Evaluated' THEN RETURN NEXT regexp_replace(line, 'InitPlan (\d|expr_).*', 'InitPlan'); END IF;
   END LOOP;
 END $$;
 SELECT plan_of($$SELECT margin_evaluate((SELECT m FROM parallel_model), y, x) FROM evaluated$$) AS plan;

@@ -54,7 +54,7 @@ CREATE OR REPLACE FUNCTION plan_of(statement text) RETURNS SETOF text LANGUAGE p
 DECLARE line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
-    IF line !~ 'Params Evaluated' THEN RETURN NEXT regexp_replace(line, 'InitPlan \d.*', 'InitPlan'); END IF;
+    IF line !~ 'Params Evaluated' THEN RETURN NEXT regexp_replace(line, 'InitPlan (\d|expr_).*', 'InitPlan'); END IF;
   END LOOP;
 END $$;
 SELECT plan_of($$SELECT margin_inference((SELECT logit FROM likelihood_models), y, x, 1, g, '{}') FROM likelihood_rows$$) AS plan;

@@ -35,7 +35,7 @@ SELECT g, (s).rows FROM (SELECT g, margin_cross_validate(y, x, margin_options(on
 -- one_class stays, and is silent.
 SELECT g, (train_margin(y, x, margin_options(lambda => 0.1, on_error => 'null', one_class => 'null'))).rows FROM visits WHERE g IN (1, 5) GROUP BY g ORDER BY g;
 -- Many: five are told, then their number at powers of ten.
-SELECT count(*) AS groups, count(m) AS models FROM (SELECT g, train_margin(i, ARRAY[CASE WHEN g % 8 = 0 THEN 1 ELSE float8 'NaN' END + i], margin_options(on_error => 'null')) AS m
+SELECT count(*) AS groups, count(m) AS models FROM (SELECT g, train_margin(i, ARRAY[CASE WHEN g % 8 = 0 THEN 1 ELSE float8 'NaN' END + i], margin_options(on_error => 'null') ORDER BY i) AS m
   FROM generate_series(1, 120) g, generate_series(1, 2) i GROUP BY g) t;
 -- Mistakes in the statement are errors all the same.
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(on_error => 'skip')) FROM visits$$);

@@ -48,7 +48,7 @@ CREATE OR REPLACE FUNCTION plan_of(statement text) RETURNS SETOF text LANGUAGE p
 DECLARE line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
-    IF line !~ 'Params Evaluated' THEN RETURN NEXT regexp_replace(line, 'InitPlan \d.*', 'InitPlan'); END IF;
+    IF line !~ 'Params Evaluated' THEN RETURN NEXT regexp_replace(line, 'InitPlan (\d|expr_).*', 'InitPlan'); END IF;
   END LOOP;
 END $$;
 SELECT plan_of($$SELECT margin_verify((SELECT m FROM verify_models WHERE name = 'hard'), y, x) FROM verified$$) AS plan;
