@@ -240,8 +240,8 @@ TEST(InverseCurvature, CoversTheRoundingOfItsSums) {
     const Problem problem = make_problem(data, options, progress);
     const double square = values[0] * values[0] + values[1] * values[1], h = 0.25 * random.uniform(),
                  lambda = h * square / 2e8;
-    const InverseCurvature inverse(
-        problem, lambda, 0, true, [&](std::int64_t, const Row&) { return h; }, progress);
+    const auto curvature = [&](std::int64_t, const Row&) { return h; };
+    const InverseCurvature inverse(problem, lambda, 0, true, curvature, progress);
     ASSERT_TRUE(inverse.usable());
     const double form = inverse.form(Row{across, columns.data(), 2, true}, progress);
     EXPECT_GE(form * inverse.safe(), square / lambda * (1 - 1e-12)) << trial;
@@ -266,8 +266,8 @@ TEST(InverseCurvature, CoversRoundingWithoutAPenaltyOfTheConstant) {
     options.lambda = 1e-3;
     options.intercept_form = InterceptForm::free;
     const Problem problem = make_problem(data, options, progress);
-    const InverseCurvature inverse(
-        problem, 1e-3, 1, false, [](std::int64_t, const Row&) { return 0.25; }, progress);
+    const auto curvature = [](std::int64_t, const Row&) { return 0.25; };
+    const InverseCurvature inverse(problem, 1e-3, 1, false, curvature, progress);
     if (!inverse.usable()) continue;
     ++usable;
     long double mean = 0, square = 0;

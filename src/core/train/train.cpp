@@ -59,8 +59,8 @@ bool keep_finite(const Problem& problem, Solution& s, const Progress& progress) 
     const auto n = static_cast<std::size_t>(std::min(step, s.dual.size() - begin));
     progress.work(static_cast<double>(n));
     if (simd().finite_d(a, n)) continue;
-    std::replace_if(
-        a, a + n, [](double v) { return !std::isfinite(v); }, 0.0);
+    for (double* v = a; v < a + n; ++v)
+      if (!std::isfinite(*v)) *v = 0;
     kept = false;
   }
   return !kept;
