@@ -1,12 +1,13 @@
 // margin_compact: a model without what only its training and a proof of it need.
 #include "pg/server/boundary.hpp"
+#include "pg/server/composite_header.hpp"
 
 using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_compact) {
   const Datum model = PG_GETARG_DATUM(0);
   return backend([=] {
-    HeapTupleHeader row = DatumGetHeapTupleHeader(model);
+    HeapTupleHeader row = composite_header(model);
     TupleDesc attributes = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
     HeapTupleData tuple{};
     tuple.t_len = HeapTupleHeaderGetDatumLength(row);

@@ -1,9 +1,11 @@
 #include "pg/functions/pass_agg.hpp"
 
+#include "pg/server/composite_header.hpp"
+
 namespace margin::pg {
 
 std::string flat_model(Datum composite) {
-  const auto* header = backend([=] { return DatumGetHeapTupleHeader(composite); });
+  const auto* header = backend([=] { return composite_header(composite); });
   return {reinterpret_cast<const char*>(header), VARSIZE_ANY(header)};
 }
 

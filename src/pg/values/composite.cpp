@@ -1,6 +1,7 @@
 #include "pg/values/composite.hpp"
 
 #include "core/simd/loops.hpp"
+#include "pg/server/composite_header.hpp"
 
 namespace margin::pg {
 
@@ -172,7 +173,7 @@ Datum composite_array(const std::vector<Datum>& values) {
   Datum* at = const_cast<Datum*>(values.data());
   const int n = static_cast<int>(values.size());
   return backend([=] {
-    const Oid type = HeapTupleHeaderGetTypeId(DatumGetHeapTupleHeader(at[0]));
+    const Oid type = HeapTupleHeaderGetTypeId(composite_header(at[0]));
     return PointerGetDatum(construct_array(at, n, type, -1, false, TYPALIGN_DOUBLE));
   });
 }
@@ -193,7 +194,7 @@ CompositeReader::CompositeReader(Datum composite, const char* what) : what_(what
   };
   const Parts parts = backend([=] {
     Parts p;
-    HeapTupleHeader header = DatumGetHeapTupleHeader(composite);
+    HeapTupleHeader header = composite_header(composite);
     TupleDesc shared =
         lookup_rowtype_tupdesc_domain(HeapTupleHeaderGetTypeId(header), HeapTupleHeaderGetTypMod(header), false);
     p.descriptor = CreateTupleDescCopy(shared);

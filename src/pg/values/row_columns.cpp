@@ -1,5 +1,6 @@
 #include "pg/values/row_columns.hpp"
 
+#include "pg/server/composite_header.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 
@@ -84,7 +85,7 @@ const OpenRow& RowOpener::open(Datum composite) {
     TupleDesc descriptor;
   };
   const auto* raw = reinterpret_cast<const varlena*>(DatumGetPointer(composite));
-  if (VARATT_IS_EXTENDED(raw)) composite = backend([=] { return PointerGetDatum(DatumGetHeapTupleHeader(composite)); });
+  if (VARATT_IS_EXTENDED(raw)) composite = backend([=] { return PointerGetDatum(composite_header(composite)); });
   auto* header = reinterpret_cast<HeapTupleHeader>(DatumGetPointer(composite));
   const std::uint64_t known = row_.layout;
   TupleDesc descriptor = descriptor_;
