@@ -4,7 +4,8 @@
 # a private copy of the server's directories, not into the system's.
 
 set -euo pipefail
-export LC_ALL=C.UTF-8 # whatever LANG is: a bare system has none, and its clients would then speak SQL_ASCII
+# Whatever they were: a bare system has none, and its clients speak SQL_ASCII. The server's own test modules take LC_ALL away.
+export LC_ALL=C.UTF-8 LANG=C.UTF-8
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # The distribution's own server: 15 on Debian 12, 17 on Debian 13.
 pg_major=${PG_MAJOR:-$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)}
