@@ -80,7 +80,8 @@ CREATE FUNCTION margin_checker.read(label anyelement, features anycompatiblearra
 BEGIN
   IF label IS NULL OR features IS NULL THEN RETURN ROW(pg_typeof(label)::text, NULL, NULL, NULL)::margin_checker.given; END IF;
   IF (pg_typeof(features)::text IN ('smallint[]', 'integer[]', 'bigint[]', 'real[]', 'double precision[]', 'numeric[]') AND array_ndims(features) = 1 AND weight >= 0
-      AND array_position(features, NULL) IS NULL AND (pg_typeof(features)::text <> 'bigint[]' OR 2 ^ 53 > ALL (SELECT abs(e::float8) FROM unnest(features) e))) IS NOT TRUE
+      AND array_position(features, NULL) IS NULL AND (pg_typeof(features)::text <> 'bigint[]' OR 2 ^ 53 > ALL (SELECT abs(e::float8) FROM unnest(features) e))
+      AND (pg_typeof(label)::text NOT IN ('real', 'double precision', 'numeric') OR margin_checker.exact(format('%s', label)::float8) IS NOT NULL)) IS NOT TRUE
   THEN RAISE 'a row that no training takes'; END IF;
   RETURN ROW(pg_typeof(label)::text, format('%s', label), margin_checker.exact(features::float8[]), margin_checker.exact(weight));
 END $$;

@@ -69,6 +69,20 @@ foreach my $same ("SELECT class::text, x, weight FROM $rows -- a remark", "TABLE
 	is($node->safe_psql('postgres', "SELECT verdict(\$q\$$query\$q\$, m) FROM honest WHERE name = 'hinge true'"), 'proven', "the same rows: $query");
 }
 
+# labels and features of every type, as a training reads them
+my @labels = ('class', 'class::int', 'class::int::smallint - 5', 'class::int::bigint * 4000000000000000001', '(class::int + 0.1)::real', '(class::int * 3e7)::real', '(class::int * 2 - 1) * 1234567.5::real', '(class::int * 2 - 1) * 1e-5::float8', '(class::int * 2 - 1) * 1e20::float8', 'class::int * 1.50',
+	'(CASE WHEN class THEN -0.0 ELSE 3 END)::float8', q{CASE WHEN class THEN 'b' ELSE 'B' END}, q{CASE WHEN class THEN 'a ' ELSE 'a' END}, 'class::text::varchar', 'class::text::char(7)', 'class::text::name', q{CASE WHEN class THEN 't' ELSE 'f' END::"char"}, q{CASE WHEN class THEN 'sad' ELSE 'happy' END::mood});
+my @targets = ('target', 'target::real', 'target::numeric(10, 3)', 'count', 'count::smallint', 'count * 9007199254740993', 'count::numeric / 3');
+my @features = ('x::real[]', 'x::numeric[]', 'ARRAY[i, count]', 'ARRAY[i::bigint * 9000000000, count]', 'ARRAY[i::smallint]', q{('{' || i || ':1}/40')::margin_sparse::float8[]}, 'x[0:2]');
+$node->safe_psql('postgres', q{CREATE TYPE mood AS ENUM ('sad', 'happy')});
+my @of_types;
+foreach my $case (map({ [$_, 'x', 'hinge'] } @labels), map({ [$_, 'x', 'huber'] } @targets), map({ ['class', $_, 'logistic'] } @features))
+{
+	my ($label, $x, $loss) = @$case;
+	push @of_types, qq{SELECT \$c\$$label, $x\$c\$ AS kind, \$q\$SELECT $label, $x, 1 FROM plain ORDER BY i\$q\$ AS query, (SELECT train_margin($label, $x, '{"loss": "$loss", "lambda": 0.05, "dual_weights": true}' ORDER BY i) FROM plain) AS m};
+}
+is($node->safe_psql('postgres', "SELECT string_agg(kind || ': ' || verdict(query, m), '; ') FROM (" . join(' UNION ALL ', @of_types) . ") t WHERE verdict(query, m) <> 'proven'"), '', scalar(@of_types) . ' types of labels and features');
+
 # the query runs once: rows that change between two scans cannot have two faces
 $node->safe_psql('postgres', 'CREATE SEQUENCE seen');
 is($node->safe_psql('postgres', q{SELECT verdict('SELECT class, x, weight + 0 * nextval($$seen$$) FROM plain ORDER BY i', m) FROM honest WHERE name = 'hinge true'}), 'proven', 'a query that counts its rows');
