@@ -185,7 +185,7 @@ BEGIN
   s := ARRAY(SELECT sum(alpha[r.i] * v) FROM unnest(e) WITH ORDINALITY r(y, x, c, a, i), unnest(r.x || CASE form WHEN 'penalized' THEN ARRAY[scale] END) WITH ORDINALITY u(v, j) GROUP BY j ORDER BY j);
   upper := margin_checker.quotient(lambda * total * margin_checker.dot(z, z) + 2 * scale * scale * losses, 2 * total * scale * scale);
   lower := -margin_checker.quotient(2 * lambda * total * conjugates + margin_checker.dot(s, s), 2 * lambda * total * total);
-  IF lower < 0 THEN lower := 0; s := array_fill(0::numeric, ARRAY[cardinality(z)]); END IF;  -- D(0) is 0
+  IF lower < 0 OR m.dual = 0 THEN lower := 0; s := array_fill(0::numeric, ARRAY[cardinality(z)]); END IF;  -- D(0) is 0
   apart := margin_checker.mix(scale, s, -lambda * total, z);  -- scale lambda total (v - w)
   ball := m.ball IS NULL OR array_length(m.ball, 1) = 1 AND (cardinality(stored) = 4 OR cardinality(stored) = 4 + m.dimensions) AND (form = 'penalized' OR stored[4] = 0)
     AND abs(stored[1] - total) <= 1e-12 * total AND stored[2] >= 0 AND stored[3] >= 0
