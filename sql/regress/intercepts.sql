@@ -75,3 +75,10 @@ SELECT (margin_evaluate(m, price, x)).pinball IS NULL AS none FROM fitted, flats
 SELECT pg_temp.error_of($$SELECT margin_options(quantile => 1)$$);
 SELECT pg_temp.error_of($$SELECT train_margin(price, x, margin_options(loss => 'absolute', lambda => 1, quantile => 0.9)) FROM flats$$);
 SELECT pg_temp.error_of($$SELECT train_margin(rare, x, margin_options(loss => 'pinball', lambda => 1)) FROM flats$$);
+
+-- standardize: columns that are constant, to 12 digits, carry nothing; kept, one would be an intercept with another penalty.
+SELECT abs((constant).primal / (without).primal - 1) < 1e-9 AND abs((own_units).primal / (without).primal - 1) < 1e-9 AS same, abs((kept).primal / (without).primal - 1) > 0.01 AS kept_is_another, (constant).weights[2] AS weight
+  FROM (SELECT train_margin(y, ARRAY[a], o || '{"standardize": true}') AS without, train_margin(y, ARRAY[a, 5, 1e6 + 1e-7 * (i % 2)], o || '{"standardize": true}') AS constant,
+               train_margin(y, ARRAY[s], o) AS own_units, train_margin(y, ARRAY[s, 5], o) AS kept
+          FROM (SELECT *, (a - avg(a) OVER ()) / stddev_pop(a) OVER () AS s FROM (SELECT i, sin(i * i) + 0.4 * sin(i * 3) > 0.2 AS y, sin(i * 3) AS a FROM generate_series(1, 40) i) r) u,
+               (VALUES ('{"lambda": 0.1, "loss": "logistic", "tolerance": 1e-10}'::jsonb)) v(o)) m;

@@ -103,24 +103,28 @@ std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& nam
 }
 
 /// Categories, and true and false, have values of their own; everything else is a number.
-bool categorical(const Field& f) {
-  return f.column != nullptr && (f.column->kind == ColumnKind::category || f.column->kind == ColumnKind::boolean);
-}
+bool categorical(const Column& c) { return c.kind == ColumnKind::category || c.kind == ColumnKind::boolean; }
+bool categorical(const Field& f) { return f.column != nullptr && categorical(*f.column); }
 
-std::string predictor(const Model& m, std::int32_t j, double w, const std::vector<std::string>& names) {
+/// Of a table: the schema wants those of numbers before those of categories.
+struct Predictors {
+  std::string numeric, categorical;
+};
+
+void add_predictor(Predictors& to, const Model& m, std::int32_t j, double w, const std::vector<std::string>& names) {
   const Encoder* e = m.encoder.get();
-  const auto numeric = [](const std::string& name, double coefficient) {
-    return "      <NumericPredictor name=\"" + escaped(name) + "\" coefficient=\"" + number(coefficient) + "\"/>\n";
+  const auto add_number = [&](const std::string& name, double coefficient) {
+    to.numeric +=
+        "      <NumericPredictor name=\"" + escaped(name) + "\" coefficient=\"" + number(coefficient) + "\"/>\n";
   };
-  if (e == nullptr) return numeric(names[static_cast<std::size_t>(j)], w);
+  if (e == nullptr) return add_number(names[static_cast<std::size_t>(j)], w);
   const std::int32_t feature = m.feature(j);
   const Encoder::Place at = e->place(feature);
   const Column& c = e->columns()[at.column];
-  if (c.kind != ColumnKind::category && c.kind != ColumnKind::boolean)
-    return numeric(e->feature_name(feature), w / e->scale(feature));
-  return "      <CategoricalPredictor name=\"" + escaped(c.name) + "\" value=\"" +
-         escaped(c.kind == ColumnKind::boolean ? "true" : c.category(at.value)) + "\" coefficient=\"" + number(w) +
-         "\"/>\n";
+  if (!categorical(c)) return add_number(e->feature_name(feature), w / e->scale(feature));
+  to.categorical += "      <CategoricalPredictor name=\"" + escaped(c.name) + "\" value=\"" +
+                    escaped(c.kind == ColumnKind::boolean ? "true" : c.category(at.value)) + "\" coefficient=\"" +
+                    number(w) + "\"/>\n";
 }
 
 /// That of weights for columns that are not centred.
@@ -143,11 +147,12 @@ std::string table(const Model& m, std::int32_t output, const std::string* catego
   std::string text = "    <RegressionTable intercept=\"" + number(intercept(m, output)) + "\"";
   if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
   text += ">\n";
+  Predictors predictors;
   for (std::int32_t j = 0; j < m.terms(); ++j) {
     const double w = m.weights(output, j);
-    if (w != 0 || std::signbit(w)) text += predictor(m, j, w, names);  // read back, a lost sign would be another weight
+    if (w != 0 || std::signbit(w)) add_predictor(predictors, m, j, w, names);  // a lost sign would be another weight
   }
-  return text + "    </RegressionTable>\n";
+  return text + predictors.numeric + predictors.categorical + "    </RegressionTable>\n";
 }
 
 std::string tables(const Model& m, const std::vector<std::string>& names) {
