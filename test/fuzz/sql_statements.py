@@ -205,6 +205,50 @@ class Statements:
             return [self.pick(SPARSE + [None]) for _ in range(self.random.randrange(5))]
         return self.pick([None, "x", 1])
 
+    def encoder(self):
+        """An encoder whose sizes may be anything, as a model or margin_encode takes it."""
+        columns = []
+        for name in sorted(self.random.sample("abcdefg", self.pick([0, 1, 2, 2, 3, 5]))):
+            kind = self.pick(["number", "boolean", "date", "interval", "time", "category", "dense", "sparse", "sparse", "sparse"])
+            column = {"name": name, "type": "x", "kind": kind, "missing": self.chance(0.5)}
+            size = 1
+            if kind == "category":
+                column["categories"] = sorted(self.random.sample("pqrst", self.random.randrange(4)))
+                if self.chance(0.3):
+                    column["reference"] = self.chance(0.7)
+            elif kind in ("dense", "sparse"):
+                size = self.pick([0, 1, 2, 3] if kind == "dense" else [0, 1, 2, 100000, 1073741823, 2147483645, 2147483646, 2147483647, 2147483648, -1, 1.5])
+                column["width"] = size
+            if kind in ("date", "interval", "time"):
+                column["unit"] = {"date": "days since 1970-01-01", "interval": "days", "time": "hours"}[kind]
+            if kind not in ("category", "sparse"):
+                for part in ("fill", "center", "scale"):
+                    column[part] = [self.pick([1, 0.5, 1, 2, 1e300, 1e-300])] * (size if self.chance(0.95) else self.random.randrange(4))
+            columns.append(column)
+        made = {"version": 1, "missing": self.pick(["impute", "impute", "skip", "error"]), "unknown_features": self.pick(["reference", "error"]), "columns": columns}
+        if self.chance(0.05):
+            made[self.pick(["version", "missing", "columns"])] = self.json()
+        return made
+
+    def row_of_encoder(self):
+        """Of few types: the server keeps each that was ever made up in a session."""
+        value = {"s": lambda: self.quoted(self.pick(SPARSE)) + "::margin_sparse", "a": lambda: "'{1,2}'::float8[]", "n": lambda: self.pick(["1.5::float8", "NULL::float8"]),
+                 "t": lambda: "'p'::text", "b": lambda: "true", "d": lambda: "date '2021-07-01'"}
+        kinds = self.pick(["sssssss", "nsnsnsn", "tsbsdsa", "nnnnnnn", "asasass"])
+        return "(SELECT r FROM (SELECT " + ", ".join("%s AS %s" % (value[kind](), name) for kind, name in zip(kinds, "abcdefg")) + ") AS r)"
+
+    def encoded(self):
+        """A row under such an encoder, alone or with a model of one weight."""
+        encoder, row = self.quoted(json.dumps(self.encoder())), self.row_of_encoder()
+        if self.chance(0.4):
+            return "SELECT %s(%s::jsonb, %s)" % (self.pick(["margin_encode", "margin_encode_sparse"]), encoder, row)
+        parts = {"weights": [1], "intercept": [0], "dimensions": self.pick([0, 1, 1, 2, 3, 100001, 2147483646, 2147483647]), "loss": "squared", "lambda": 1, "primal": 1, "dual": 0, "gap": 1}
+        if self.chance(0.7):
+            parts["columns"] = [self.pick([1, 1, 2, 2147483647])]
+        model = "jsonb_populate_record(NULL::margin_model, jsonb_build_object('encoder', %s::jsonb) || %s::jsonb)" % (encoder, self.quoted(json.dumps(parts)))
+        return "SELECT " + self.pick(["margin_score(%s, %s)", "margin_explain(%s, %s)", "margin_audit(%s, 1.0, %s)", "margin_leave_one_out(%s, 1.0, %s)", "margin_verify(%s, 1.0, %s)",
+                                      "margin_evaluate(%s, 1.0, %s)", "margin_sum(margin_term(%s, 1.0, %s))"]) % (model, row)
+
     def changes(self):
         """Attributes to replace, a few of them, many rarely."""
         chosen = [self.pick(self.meant if self.chance(0.7) else self.attributes) for _ in range(self.pick([1, 1, 1, 2, 2, 3, 8]))]
@@ -268,7 +312,7 @@ class Statements:
 
     def query(self):
         """A query to train on, or something like one."""
-        columns = [self.pick(["y", "k", "t", "mood", "NULLIF(k, 1)", "'c' || k", "k AS label", "d", "id"]), self.pick(["x", "x", "r", "s", "i", "x AS features", "NULL", "x[1:2]"])]
+        columns = [self.pick(["y", "k", "t", "mood", "NULLIF(k, 1)", "'c' || k", "k AS label", "d", "id"]), self.pick(["x", "x", "r", "s", "e", "i", "x AS features", "NULL", "x[1:2]"])]
         columns += self.pick([[], [], ["w"], ["1 - id AS weight"], ["k AS g"], ["w", "k AS g"]])
         if self.chance(0.1):
             self.random.shuffle(columns)
@@ -311,7 +355,7 @@ class Statements:
             if kind == "any" and name == "label":
                 arguments.append(self.pick(["y", "k", "t", "y", "k", "t", "'c' || k", "k::float8", "d", "NULLIF(k, 1)", "mood", self.anything()]))
             elif kind == "any" and name == "features":
-                arguments.append(self.pick(["x", "x", "r", "s", "x", "x", "i", "x[1:2]", self.anything()]))
+                arguments.append(self.pick(["x", "x", "r", "s", "e", "x", "x", "e", "i", "x[1:2]", self.anything()]))
             elif kind == "margin_model":
                 source = "points, models" if self.chance(0.2) else "points"
                 arguments.append("m" if source != "points" else self.model())
@@ -329,6 +373,8 @@ class Statements:
         return "%s(%s)%s FROM %s%s" % (function["name"], inner, extra, source, where)
 
     def statement(self):
+        if self.chance(0.02):
+            return self.encoded()
         function = self.pick(self.functions)
         if function["aggregate"]:
             call = self.aggregate(function)

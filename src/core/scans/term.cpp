@@ -6,13 +6,23 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/data/sparse_vector.hpp"
 
 namespace margin {
 
 namespace {
 
 constexpr std::uint32_t magic = 0x324d544dU;  // "MTM2"
-enum Flags : std::uint32_t { skipped = 1, sparse_input = 2, sparse = 4, wide = 8, labels = 16, number = 32, all = 63 };
+enum Flags : std::uint32_t {
+  skipped = 1,
+  sparse_input = 2,
+  sparse = 4,
+  wide = 8,
+  labels = 16,
+  number = 32,
+  columns = 64,
+  all = 127
+};
 
 /// The beginning of the bytes; the arrays follow, those of doubles first.
 struct Head {
@@ -49,7 +59,8 @@ Head head_of(const Term& t) {
   Head h{};
   h.magic = magic;
   h.flags = (t.skipped ? skipped : 0U) | (t.sparse_input ? sparse_input : 0U) | (t.x.indices != nullptr ? sparse : 0U) |
-            (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U);
+            (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U) |
+            (t.form.columns ? columns : 0U);
   h.question = t.form.question;
   h.numbers = static_cast<std::int32_t>(t.form.folds.size());
   h.vectors = t.form.vectors;
@@ -91,6 +102,7 @@ Term term_of(const Head& h, const char* bytes) {
   t.form.bag_rows = h.bag_rows;
   t.form.bag_bytes = h.bag_bytes;
   t.form.labels = (h.flags & labels) != 0;
+  t.form.columns = (h.flags & columns) != 0;
   t.skipped = (h.flags & skipped) != 0;
   t.sparse_input = (h.flags & sparse_input) != 0;
   t.numbers = doubles(at.numbers);
@@ -141,11 +153,7 @@ void require_sound(const Term& t) {
           "a bad number of features");
   const auto n = static_cast<std::size_t>(x.count);
   require(x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n), "a feature is not finite");
-  std::int32_t last = -1;
-  for (std::size_t k = 0; x.indices != nullptr && k < n; ++k) {
-    require(x.indices[k] > last, "indices that do not increase");
-    last = x.indices[k];
-  }
+  require(x.indices == nullptr || sound_indices(x), "indices that do not increase, or are none");
   const std::int32_t most = t.form.dimensions > 0 ? t.form.dimensions : x.dimensions;
   require(most == 0 || reach(x) <= most, "a feature beyond the number of features");
   for (std::int32_t k = 0; k < t.form.matrices; ++k)
