@@ -81,9 +81,10 @@ class Oracle {
       take(best, theta, primal(theta));
       best.lower = max(best.lower, dual(theta, a));
       const Real width = best.upper - best.lower;
-      return width <= abs(best.upper) * Real(1e-40) || width <= abs(start) * Real(1e-70);
+      return width <= abs(best.upper) * Real(p_.width) || width <= abs(start) * Real(1e-70);
     };
-    best.proven = solve(program_, done);
+    // At λ 0 the optimum may be at infinity.
+    best.proven = solve(program_, done, p_.lambda == 0 ? 150 : 600);
     return best;
   }
 
@@ -228,14 +229,14 @@ long bits_for(const OracleProblem& p) {
   least = most = 0;
   for (const Real& v : p.c) see(v);
   see(p.lambda);
-  return static_cast<long>(2 * values + 2 * (most - least));
+  return static_cast<long>(std::min(4000.0, 2 * values + 2 * (most - least)));
 }
 
 Optimum optimum_of(const OracleProblem& p, long bits) {
   Optimum found;
   const long more = bits_for(p);
   bits += more < 100 ? 0 : more;
-  for (int attempt = 0; attempt < 3 && !found.proven; ++attempt, bits *= 2) {
+  for (int attempt = 0; attempt < (p.lambda == 0 ? 1 : 3) && !found.proven; ++attempt, bits *= 2) {
     const Precision precision(bits);
     found = Oracle(p).solve_it();
   }
