@@ -44,8 +44,8 @@ void Claims::holds(double lower, double upper, const Optimum& optimum, const std
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> out;
-    for (const auto& part :
-         {soft_families(), left_out_families(), between_families(), other_families(), kernel_families()})
+    for (const auto& part : {soft_families(), left_out_families(), between_families(), other_families(),
+                             kernel_families(), chain_families()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

@@ -29,7 +29,8 @@ struct Family {
 /// All of them.
 const std::vector<Family>& families();
 /// Those of one file each.
-std::vector<Family> soft_families(), left_out_families(), between_families(), other_families(), kernel_families();
+std::vector<Family> soft_families(), left_out_families(), between_families(), other_families(), kernel_families(),
+    chain_families();
 
 // --- drawing ---------------------------------------------------------------------------------------------------------
 
