@@ -46,6 +46,22 @@ class Chain {
     return model_.dual_point != nullptr;
   }
 
+  /// The heaviest row goes, or one comes again.
+  bool lighten(Random& random) {
+    margin::ModelUpdate update(model_, t_.settings);
+    for (std::size_t i = 1; i < live_.size(); ++i)
+      if (live_[i].weight > live_[0].weight) std::swap(live_[i], live_[0]);
+    if (live_.size() > 1 && random.below(4) > 0) {
+      change(update, live_[0], true);
+      live_.erase(live_.begin());
+    } else {
+      live_.push_back(live_.back());
+      if (live_.back().weight > 0) change(update, live_.back(), false);
+    }
+    model_ = update.updated(model_);
+    return model_.dual_point != nullptr;
+  }
+
   void hold(Random& random, Claims& claims, const std::string& when) const {
     if (!(weight() > 0)) return;
     std::vector<Optimum> optima;
@@ -217,6 +233,23 @@ void run(Random& random, Case& c, Claims& claims, const std::vector<std::string>
   }
 }
 
+/// W falls by six digits at a time, and what is left of the sums is compared where the interval is as narrow as rounding lets it.
+void falling(Random& random, Case& c, Claims& claims) {
+  std::vector<std::string> losses;
+  for (const std::string_view name : margin::loss_names()) losses.emplace_back(name);
+  draw(random, c, among(random, losses));
+  draw_falling_weights(random, c);
+  set(c.options, "lambda", power_of_ten(random, 2, 13));
+  set(c.options, "tolerance", 1e-12);
+  const Training t(c);
+  Chain chain(c, t);
+  for (int k = 1; k <= 4; ++k) {
+    if (!chain.lighten(random)) return;
+    chain.hold(random, claims, "step " + std::to_string(k));
+  }
+  chain.hold_at_others(random, claims, "step 4");
+}
+
 void plain(Random& random, Case& c, Claims& claims) {
   std::vector<std::string> losses;
   for (const std::string_view name : margin::loss_names()) losses.emplace_back(name);
@@ -229,6 +262,8 @@ void curved(Random& random, Case& c, Claims& claims) {
 
 }  // namespace
 
-std::vector<Family> chain_families() { return {{"chains of updates", plain}, {"chains with curvature", curved}}; }
+std::vector<Family> chain_families() {
+  return {{"chains of updates", plain}, {"chains with curvature", curved}, {"chains of falling weights", falling}};
+}
 
 }  // namespace exact
