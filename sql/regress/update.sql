@@ -88,3 +88,37 @@ SELECT margin_with_curvature(model, y, x, '{"share": 2}') FROM m, old;
 SELECT margin_with_curvature(model, y, x, NULL) FROM m, old;
 SELECT margin_score_interval(margin_from_json(margin_to_json(model) || '{"curvature": [[1, 2, 3]]}'), x) FROM m, old WHERE id = 6;
 SELECT margin_with_curvature(model, y, x) FROM m, (SELECT * FROM old WHERE id > 1) AS r;
+
+-- The interval at another lambda, of an update whose lower end the curvature raised: its own lambda, next to it, others.
+CREATE TEMP TABLE twelve AS SELECT i AS id, CASE WHEN i IN (2, 7, 8, 9, 12) THEN -1 ELSE 1 END AS y,
+  ARRAY[(ARRAY[-0.9, -0.7, 0.8, -1.3, -1.1, 0.3, 1.8, 1, 1.1, -1.8, 0.7, 0.3]::float8[])[i]] AS x FROM generate_series(1, 12) AS i;
+CREATE TEMP TABLE raised AS SELECT margin_update(m, 1, '{-0.3}'::float8[], false) AS u FROM (SELECT margin_with_curvature((SELECT train_margin(y, x,
+  '{"loss": "squared_hinge", "lambda": 1e-5, "intercept": false, "tolerance": 0.1}' ORDER BY id) FROM twelve), y, x, '{"share": 0.2}') AS m FROM twelve) AS a;
+SELECT (u).status, l, g.lower = (u).dual AND g.upper = (u).primal AS own, g.lower <= c.upper AND c.lower <= g.upper AS overlap, g.relative_gap < 0.01 AS narrow
+FROM raised, unnest('{1e-5, 1.0000001e-5, 1e-4, 1e-6}'::float8[]) AS l, margin_gap_at(u, l) AS g, margin_certificate((SELECT train_margin(y, x,
+  jsonb_build_object('loss', 'squared_hinge', 'lambda', l, 'intercept', false, 'tolerance', 1e-9)) FROM (SELECT y, x FROM twelve UNION ALL SELECT 1, '{-0.3}') AS r)) AS c;
+-- The same where dual weights prove nothing any more, and the stored lower end is 0.
+SELECT (u).status, g.lower <= c.upper AND c.lower <= g.upper AS overlap, g.lower <= g.upper AS ordered
+FROM (SELECT margin_update(train_margin, y, x, false) AS u FROM (SELECT train_margin(y, x, '{"lambda": 1e-4, "loss": "logistic"}') FROM rows WHERE id <= 30) AS t, rows WHERE id = 31 GROUP BY train_margin) AS a,
+  margin_gap_at(u, 1e-4) AS g, margin_certificate((SELECT train_margin(y, x, '{"lambda": 1e-4, "loss": "logistic"}') FROM rows WHERE id <= 31)) AS c;
+
+-- A chain in which most of the weight goes, twice: the sums that remain carry their errors.
+CREATE TEMP TABLE falling (i integer, y float8, x float8[], w float8);
+INSERT INTO falling VALUES (0, 0, '{0.5}', 1e8), (5, 0, '{0.1}', 1000), (1, 1, '{0.1}', 0.3), (2, -1, '{-0.2}', 0.3), (3, 1, '{0.4}', 0.3), (4, -1, '{0.3}', 0.3);
+CREATE TEMP TABLE chain AS SELECT 0 AS step, train_margin(y, x, w, '{"loss": "squared", "lambda": 1e12, "tolerance": 1e-9}' ORDER BY i) AS m FROM falling;
+INSERT INTO chain SELECT 1, margin_update(m, y, x, true, w) FROM chain, falling WHERE step = 0 AND i = 0;
+INSERT INTO chain SELECT 2, margin_update(m, y, x, true, w) FROM chain, falling WHERE step = 1 AND i = 5;
+-- P* is 1 − 2e-14 but for less.
+SELECT (m).status, (m).rows, (m).dual <= 1 - 1.9e-14 AND (m).primal >= 1 - 2.1e-14 AS held, (m).gap < 1e-9 AS narrow, (m).ball[1][1] AS weight, abs((m).ball[2][1]) < 1e-13 AS rest,
+  (m).ball[2][2] < 1e-18 AS error FROM chain WHERE step = 2;
+
+-- More goes than there is.
+SELECT margin_update(m, y, x, true, w) FROM chain, falling, generate_series(1, 3) WHERE step = 0;
+SELECT margin_update(m, y, x, true, 2 * w) FROM chain, falling WHERE step = 0;
+-- A ball of a build that said nothing of its errors: it can be read, but goes no further.
+CREATE TEMP TABLE earlier AS SELECT margin_from_json(jsonb_set(margin_to_json(m), '{ball}', jsonb_build_array(margin_to_json(m) -> 'ball' -> 0))) AS m FROM chain WHERE step = 0;
+SELECT i.lower <= i.upper AS interval, g.lower <= g.upper AS another_lambda FROM earlier, margin_score_interval(m, '{0.5}'::float8[]) AS i, margin_gap_at(m, 1e11) AS g;
+SELECT margin_update(m, y, x, true, w) FROM earlier, falling;
+SELECT margin_with_curvature(m, y, x, w, '{}') FROM earlier, falling;
+SELECT margin_influence(m, y, x) FROM earlier, falling;
+SELECT margin_update(margin_from_json(jsonb_set(margin_to_json(m), '{ball,1,1}', '-1')), y, x, true, w) FROM chain, falling;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/loss/loss.hpp"
+#include "core/problem/one_class.hpp"
 
 namespace exact {
 
@@ -247,7 +248,8 @@ Case make_case(std::uint64_t seed) {
 Rows::Rows(const Case& c, const margin::Options& settings) : data_(margin::outcome_of(settings), &memory_) {
   const bool classes = data_.outcome() == margin::Dataset::Outcome::classes;
   for (std::size_t i = 0; i < c.x.size(); ++i) {
-    const margin::Label label = classes ? data_.classes().intern(std::to_string(static_cast<int>(c.y[i])), c.y[i])
+    const margin::Label label = margin::is_one_class(settings) ? margin::one_class_label(data_)
+                                : classes ? data_.classes().intern(std::to_string(static_cast<int>(c.y[i])), c.y[i])
                                 : c.upper.empty() ? margin::Label(c.y[i])
                                                   : margin::Label(c.y[i], c.upper[i]);
     data_.append(margin::dense_row(c.x[i].data(), static_cast<std::int32_t>(c.x[i].size())), label,
@@ -262,6 +264,12 @@ std::string reproducer(const Case& c) {
     if (const auto* v = std::get_if<double>(&value.data)) options += number(*v);
     if (const auto* v = std::get_if<bool>(&value.data)) options += *v ? "true" : "false";
     if (const auto* v = std::get_if<std::string>(&value.data)) options += "\"" + *v + "\"";
+    if (const auto* list = std::get_if<margin::Value::Array>(&value.data)) {
+      options += "[";
+      for (std::size_t k = 0; k < list->size(); ++k)
+        options += (k > 0 ? "," : "") + number(std::get<double>((*list)[k].data));
+      options += "]";
+    }
   }
   std::string rows;
   for (std::size_t i = 0; i < c.x.size(); ++i) {

@@ -84,25 +84,7 @@ class Checker {
   Real radius_square_;
 };
 
-Real Checker::kernel(const Vector& x, const Vector& z) const {
-  const margin::KernelParameters& k = p_.kernel->parameters();
-  const std::string name(p_.kernel->name());
-  const Real product = dot(x, z);
-  if (name == "linear") return product;
-  if (name == "polynomial") {
-    const Real base = Real(k.gamma) * product + Real(k.coef0);
-    Real out = 1;
-    for (std::int32_t j = 0; j < k.degree; ++j) out *= base;
-    return out;
-  }
-  Real distance;
-  for (std::size_t j = 0; j < x.size(); ++j) distance += (x[j] - z[j]) * (x[j] - z[j]);
-  if (name == "rbf") return exp(-Real(k.gamma) * distance);
-  const Real length = sqrt(dot(x, x) * dot(z, z)), pi = Real::pi();
-  if (length == 0) return 0;
-  const Real cosine = clamp(product / length, -1, 1), turn = pi - acos(cosine);
-  return (product * turn + length * (sqrt(Real(1) - cosine * cosine) + turn * cosine)) / (Real(2) * pi);
-}
+Real Checker::kernel(const Vector& x, const Vector& z) const { return kernel_value(*p_.kernel, x, z); }
 
 void Checker::make_gram() {
   gram_.assign(n_, Vector(n_));
@@ -439,6 +421,26 @@ void Checker::interpolation() {
 }
 
 }  // namespace
+
+Real kernel_value(const margin::KernelFunction& of, const Vector& x, const Vector& z) {
+  const margin::KernelParameters& k = of.parameters();
+  const std::string name(of.name());
+  const Real product = dot(x, z);
+  if (name == "linear") return product;
+  if (name == "polynomial") {
+    const Real base = Real(k.gamma) * product + Real(k.coef0);
+    Real out = 1;
+    for (std::int32_t j = 0; j < k.degree; ++j) out *= base;
+    return out;
+  }
+  Real distance;
+  for (std::size_t j = 0; j < x.size(); ++j) distance += (x[j] - z[j]) * (x[j] - z[j]);
+  if (name == "rbf") return exp(-Real(k.gamma) * distance);
+  const Real length = sqrt(dot(x, x) * dot(z, z)), pi = Real::pi();
+  if (length == 0) return 0;
+  const Real cosine = clamp(product / length, -1, 1), turn = pi - acos(cosine);
+  return (product * turn + length * (sqrt(Real(1) - cosine * cosine) + turn * cosine)) / (Real(2) * pi);
+}
 
 margin::Certificate certificate_of(const Problem& p, const Vectors& v) {
   return certify(p, v.weights, v.intercept, v.dual, v.basis.get());

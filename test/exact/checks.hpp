@@ -3,6 +3,7 @@
 
 #include "core/certificate/certificate.hpp"
 #include "core/data/basis.hpp"
+#include "core/kernel/kernel.hpp"
 #include "real.hpp"
 
 namespace exact {
@@ -23,6 +24,9 @@ struct Findings {
 /// The certificate of any pair of vectors for this problem. `optimum`: find that as well, where it is known how to.
 Findings check(const margin::Problem& p, const margin::Options& options, const Vectors& v, const margin::Certificate& c,
                bool optimum);
+
+/// k(x, z) from its formula.
+Real kernel_value(const margin::KernelFunction& of, const Vector& x, const Vector& z);
 
 /// The certificate that src/core gives to them.
 margin::Certificate certificate_of(const margin::Problem& p, const Vectors& v);

@@ -2,8 +2,11 @@
 // value of the returned vectors, and where it can be found the exact optimum. Then the same for vectors that no solver
 // would return, because a certificate holds for any.
 //
-//   margin_exact [PROBLEMS [SEED]]    one TAP line per family; a false claim is printed with SQL that shows it
-//   margin_exact -1 SEED              one problem in words
+//   margin_exact [PROBLEMS [SEED [PRODUCTS]]]    one TAP line per family; a false claim is printed with SQL that shows it
+//   margin_exact -1 SEED                         one problem in words
+//   margin_exact product FAMILY SEED [COUNT]     the same of what is claimed beyond a training's certificate; COUNT of them
+//
+// PRODUCTS problems of those (products.hpp), shared out among their families.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,13 +16,14 @@
 #include "checks.hpp"
 #include "core/base/error.hpp"
 #include "core/train/train.hpp"
+#include "products.hpp"
 
 namespace {
 
 using exact::Vectors;
 
 struct Count {
-  long problems = 0, refused = 0, certificates = 0, optima = 0, optimal = 0, wrong = 0;
+  long problems = 0, refused = 0, certificates = 0, optima = 0, optimal = 0, wrong = 0, missing = 0;
 };
 
 /// Other vectors of the same shape: scaled, perturbed, tiny, huge, not even numbers.
@@ -94,9 +98,47 @@ void run(const exact::Case& c, std::uint64_t seed, Count& count, bool verbose) {
   }
 }
 
+/// One problem of a family beyond the certificates.
+void run(const exact::Family& family, std::uint64_t seed, Count& count, bool verbose) {
+  ++count.problems;
+  const exact::Precision precision(640);  // of what is compared: far beyond what claims are about
+  exact::Case c;
+  exact::Claims claims;
+  margin::Random random(seed);
+  c.family = family.name;
+  try {
+    family.run(random, c, claims);
+  } catch (const margin::Error& error) {
+    ++count.refused;
+    if (verbose || std::getenv("EXACT_VERBOSE") != nullptr)
+      std::printf("# %s, refused: %s\n", family.name, error.message().c_str());
+  } catch (const std::exception& error) {
+    claims.wrong.push_back(std::string("an exception: ") + error.what());
+  }
+  count.certificates += claims.made;
+  count.optima += claims.optima;
+  count.missing += claims.missing;
+  if (verbose) std::printf("# %s\n# %ld claims\n", exact::reproducer(c).c_str(), claims.made);
+  if (!claims.wrong.empty()) {
+    report(c, seed, claims.wrong.front(), count);
+    for (std::size_t k = 1; verbose && k < claims.wrong.size(); ++k) std::printf("#   %s\n", claims.wrong[k].c_str());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if ((argc == 4 || argc == 5) && std::string(argv[1]) == "product") {
+    Count count;
+    const std::uint64_t first = std::strtoull(argv[3], nullptr, 10),
+                        more = argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 1;
+    for (const exact::Family& family : exact::families())
+      for (std::uint64_t k = 0; k < more && std::string(argv[2]) == family.name; ++k)
+        run(family, first + k, count, argc == 4);
+    std::printf("%ld problems, %ld refused, %ld claims, %ld exact optima, %ld not found, %ld wrong\n", count.problems,
+                count.refused, count.certificates, count.optima, count.missing, count.wrong);
+    return count.problems > 0 && count.wrong == 0 ? 0 : 1;
+  }
   const long problems = argc > 1 ? std::atol(argv[1]) : 5000;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   std::map<std::string, Count> counts;
@@ -109,6 +151,11 @@ int main(int argc, char** argv) {
     const exact::Case c = exact::make_case(number);
     run(c, number, counts[c.family], false);
   }
+  std::vector<Count> products(exact::families().size());
+  for (long i = 0; i < (argc > 3 ? std::atol(argv[3]) : 0); ++i) {
+    const std::size_t k = static_cast<std::size_t>(i) % products.size();
+    run(exact::families()[k], seed * 1000000 + static_cast<std::uint64_t>(i), products[k], false);
+  }
   Count all;
   int line = 0;
   for (const auto& [family, count] : counts) {
@@ -119,6 +166,18 @@ int main(int argc, char** argv) {
     all.certificates += count.certificates;
     all.optima += count.optima;
     all.wrong += count.wrong;
+  }
+  for (std::size_t k = 0; k < products.size() && products[0].problems > 0; ++k) {
+    const Count& count = products[k];
+    // A family that compares nothing proves nothing.
+    const bool good = count.wrong == 0 && count.certificates > 0 && count.optima > 0;
+    std::printf("%sok %d - %s: %ld problems, %ld refused, %ld claims, %ld exact optima, %ld not found, %ld wrong\n",
+                good ? "" : "not ", ++line, exact::families()[k].name, count.problems, count.refused,
+                count.certificates, count.optima, count.missing, count.wrong);
+    all.problems += count.problems;
+    all.certificates += count.certificates;
+    all.optima += count.optima;
+    all.wrong += good ? count.wrong : std::max(1L, count.wrong);
   }
   std::printf("1..%d\nchecks: %ld problems, %ld certificates, %ld exact optima, %ld wrong\n", line, all.problems,
               all.certificates, all.optima, all.wrong);

@@ -5,10 +5,9 @@
 #include <optional>
 
 #include "losses.hpp"
+#include "program.hpp"
 
 namespace exact {
-
-using Matrix = std::vector<Vector>;
 
 /// P* of (1/W) Σ c φ(u_i; y_i) + λ/2 ‖w‖² for one output. `free_intercept`: the intercept of kernel models.
 struct SoftProblem {

@@ -54,6 +54,8 @@ class Real {
     return r;
   }
 
+  /// The e with |v| in [2^(e−1), 2^e), of a number that is not 0.
+  long exponent() const { return mpfr_get_exp(v_); }
   bool number() const { return mpfr_number_p(v_) != 0; }
   /// To the nearest double; ±∞ beyond the largest.
   double rounded() const { return mpfr_get_d(v_, MPFR_RNDN); }

@@ -396,6 +396,15 @@ TEST(ModelUpdate, HoldsTheOptimumOfTheRowsThatAreLeft) {
     const double size = best.certificate.upper;
     EXPECT_LE(after.certificate.lower, best.certificate.upper) << trial << " " << m.loss;
     EXPECT_GE(after.certificate.upper, best.certificate.lower) << trial << " " << m.loss;
+    if (after.dual_point != nullptr) {
+      // What was stored of a chain says the same at its own lambda, and nearly the same next to it.
+      const IntervalAt own = gap_at(after, s, *s.lambda), near = gap_at(after, s, *s.lambda * (1 + 1e-9));
+      EXPECT_EQ(own.upper, after.certificate.upper) << trial << " " << m.loss;
+      EXPECT_GE(own.lower, std::max(0.0, after.certificate.lower)) << trial << " " << m.loss;
+      EXPECT_LE(own.lower, best.certificate.upper) << trial << " " << m.loss;
+      EXPECT_LE(near.lower, best.certificate.upper * (1 + 1e-9)) << trial << " " << m.loss;
+      EXPECT_GE(near.lower, own.lower - 1e-8 * own.upper) << trial << " " << m.loss;
+    }
     if (after.dual_point == nullptr || !(best.certificate.gap < 1e-9 * size)) continue;
     // The upper end is the value of the old weights over the rows that are left.
     const Problem p = make_problem(data, far);
@@ -513,6 +522,95 @@ TEST(ModelUpdate, HoldsTheOptimumWhereMostOfTheWeightGoes) {
     EXPECT_LE(found.certificate.lower, optimum) << trial;
     EXPECT_GE(found.certificate.upper, optimum) << trial;
     EXPECT_LT(found.certificate.gap, 1e-9 * found.certificate.upper);
+  }
+}
+
+/// Nor may the next update take for exact what is left: of 1e8 and 1000 go both.
+TEST(ModelUpdate, HoldsTheOptimumWhereMostOfTheWeightGoesTwice) {
+  const std::vector<double> x = {0.5, 0.1, 0.1, -0.2, 0.4, 0.3}, y = {0, 0, 1, -1, 1, -1};
+  const Progress progress;
+  for (const char* const loss : {"squared", "huber", "squared_epsilon_insensitive"})
+    for (const double heaviest : {1e6, 1e7, 1e8}) {
+      const std::vector<double> weight = {heaviest, 1000, 0.3, 0.3, 0.3, 0.3};
+      Table t;
+      for (std::size_t i = 0; i < x.size(); ++i) t.x.push_back({x[i]});
+      t.y = y;
+      t.weight = weight;
+      Options s;
+      s.loss = loss;
+      s.lambda = 1e12;
+      s.intercept = false;
+      s.epsilon = 0;
+      s.smoothing = 2;
+      Model m = train(make_dataset(t, false), s, progress);
+      for (std::size_t goes = 0; goes < 2; ++goes) {
+        ModelUpdate update(m, s);
+        update.add(dense_row(&x[goes], 1), y[goes], weight[goes], true);
+        m = update.updated(m);
+      }
+      // Of w = 0 all are 1 (huber: 1/4), and the optimum is less by the square of a slope of at most 2 over 2e12.
+      const double top = loss == std::string("huber") ? 0.25 : 1;
+      EXPECT_LE(m.certificate.lower, top) << loss;
+      EXPECT_GE(m.certificate.upper, top - 2e-12) << loss;
+      EXPECT_LT(m.certificate.gap, 1e-8) << loss;
+      const StoredSum& left = m.dual_point->total_weight;
+      EXPECT_EQ(left.value(), 4 * 0.3);
+      EXPECT_LT(left.off(), 1e-15);
+      EXPECT_GE(left.error(), 0);
+    }
+}
+
+TEST(ModelUpdate, RefusesToRemoveMoreThanThereIs) {
+  Random random(83);
+  const auto trained = random_training(random, 1, true);
+  ASSERT_TRUE(trained.has_value());
+  const Model& m = trained->far;
+  ModelUpdate twice(m, trained->options), heavy(m, trained->options);
+  for (int k = 0; k < 2; ++k)
+    for (std::size_t i = 0; i < trained->table.x.size(); ++i) change(twice, trained->table, i, m.regression(), true);
+  EXPECT_THROW(twice.updated(m), Error);
+  const double all = m.dual_point->total_weight.value();
+  const Row x = dense_row(trained->table.x[0].data(), trained->table.dimensions());
+  if (m.regression())
+    heavy.add(x, trained->table.y[0], 1.001 * all, true);
+  else
+    heavy.add(x, static_cast<std::int32_t>(trained->table.y[0]), 1.001 * all, true);
+  EXPECT_THROW(heavy.updated(m), Error);
+  Model earlier = m;  // of a build that did not say what W is off by
+  auto point = std::make_shared<DualPoint>(*m.dual_point);
+  point->total_weight = {all, 0, std::numeric_limits<double>::infinity()};
+  earlier.dual_point = point;
+  EXPECT_THROW(ModelUpdate(earlier, trained->options), Error);
+  EXPECT_NO_THROW(gap_at(earlier, trained->options, 1));
+}
+
+TEST(StoredSum, KeepsWhatItsValueRounds) {
+  ExactSum first, second;
+  for (const double v : {1e8, 1000.0, 0.3, 0.3, 0.3, 0.3}) first.add(v);
+  const StoredSum all(first, 6, 1e8 + 1001.2);
+  for (const double v : {-1e8, -1000.0}) second.add(v);
+  const StoredSum left = all.plus(second, 2, 1e8 + 1000);
+  const long double exact = 4 * static_cast<long double>(0.3);
+  EXPECT_LE(std::fabs(left.value() + static_cast<long double>(left.rest()) - exact), left.error());
+  EXPECT_LE(left.lower(), exact);
+  EXPECT_GE(left.upper(), exact);
+  EXPECT_LT(left.error(), 1e-18);
+  EXPECT_FALSE(StoredSum().known());
+}
+
+TEST(Ball, SaysNothingOfRowsThatOverflow) {
+  const double w[] = {3, 4}, none[] = {0};
+  Objective o;
+  o.dimensions = 2;
+  o.lambda = 1;
+  o.intercept = false;
+  for (const auto& row : {std::vector<double>{1.7e308, 1.7e308}, {1.7e308, -1.7e308}, {1e308, 0}}) {
+    double lower = 0, upper = 0;
+    Ball ball(o, w, none, gap_of(1), nullptr);
+    ball.scores(dense_row(row.data(), 2), &lower, &upper);
+    EXPECT_EQ(lower, -std::numeric_limits<double>::infinity());
+    EXPECT_EQ(upper, std::numeric_limits<double>::infinity());
+    EXPECT_FALSE(ball.certain(dense_row(row.data(), 2)));
   }
 }
 

@@ -47,7 +47,8 @@ std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, D
                                                    const std::vector<double>& gaps) {
   const double constant = objective.constant_feature(), mu = convexity(objective);
   const double columns = epsilon * (static_cast<double>(point.offset.size()) + 16);
-  bool matters = false, finite = point.offset.allFinite() && point.intercept.allFinite() && point.total_weight > 0;
+  const double weight = point.total_weight.value();
+  bool matters = false, finite = point.offset.allFinite() && point.intercept.allFinite() && weight > 0;
   point.slack = gaps;
   for (std::size_t p = 0; p < gaps.size(); ++p) {
     const double between = apart(point, p, constant);
@@ -56,7 +57,7 @@ std::shared_ptr<const DualPoint> stored_dual_point(const Objective& objective, D
     point.slack[p] = std::max(0.0, gaps[p] * (1 + 8 * epsilon) - mu * least / 2 * least) + (gaps[p] > 0 ? tiny : 0.0);
     finite = finite && std::isfinite(point.slack[p]) && std::isfinite(point.error[p]);
   }
-  if (!finite || !std::isfinite(point.total_weight)) return nullptr;
+  if (!finite || !std::isfinite(weight)) return nullptr;
   if (matters) return std::make_shared<const DualPoint>(std::move(point));
   for (Eigen::Index o = 0; o < point.offset.rows(); ++o) {
     const double lost = lp_norm(point.offset.row(o).data(), point.offset.cols(), 2);
@@ -113,6 +114,11 @@ void Ball::scores(const Row& x, double* lower, double* upper) {
     const double reach = length_ > 0 ? length_ * radius(o) : 0.0;
     lower[o] = scores_[o] - (reach * (1 + 4 * epsilon) + 2 * rounding);
     upper[o] = scores_[o] + (reach * (1 + 4 * epsilon) + 2 * rounding);
+    // Of a row whose length or score overflows nothing is known.
+    if (!std::isfinite(lower[o]) || !std::isfinite(upper[o])) {
+      lower[o] = -infinity;
+      upper[o] = infinity;
+    }
   }
 }
 

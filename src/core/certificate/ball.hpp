@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/certificate/check.hpp"
+#include "core/math/stored_sum.hpp"
 
 namespace margin {
 
@@ -22,13 +23,16 @@ double convexity(const Objective& objective);
 /// ≥ √(gap/μ − apart²/4), for a gap that is no less than P − D and any `apart` from 0 to ‖w − v‖.
 double ball_radius(double gap, double convexity, double apart);
 
-/// What a training leaves behind for later proofs: of its dual weights, and of its rows where they were seen once more.
+/// What a training, or an update of one, leaves behind for later proofs: of its dual weights, and of its rows where they were seen
+/// once more. These are about the dual weights a whose point is v, which need not be those that prove the stored lower end:
+/// that may be 0, or come from a curvature. What is known of D(a) is U − Σ slack − (μ/2)‖w − v‖², U being the stored upper end.
 struct DualPoint {
   Weights offset;             ///< outputs × d: v − w; empty: less than `error`
   Eigen::VectorXd intercept;  ///< the same of the intercepts, B·v_b − b; 0 of free ones and of none
-  std::vector<double> slack;  ///< ≥ P − D − (μ/2)‖w − v‖² per output; one number for classes trained jointly
+  /// ≥ P − D(a) − (μ/2)‖w − v‖² per output, one number for classes trained jointly; with what U is above P, all in all.
+  std::vector<double> slack;
   std::vector<double> error;  ///< of the same: ≥ how far v is from w + offset, in the norm of (w, b/B)
-  double total_weight = 0;    ///< W
+  StoredSum total_weight;     ///< W
   std::shared_ptr<const std::vector<CurvedPoint>> curvature;  ///< of each output; null: not known
 };
 

@@ -144,7 +144,8 @@ void bend(CurvedPoint& out, const VisitRows& rows, const Loss& loss, const std::
   out.middle = packed(middle);
   out.spread = packed(spread);
   out.bent = packed(bent);
-  out.matrix_error = epsilon * (static_cast<double>(lengths.size()) + 64) * trace;
+  const double count = static_cast<double>(lengths.size()) + 64;
+  out.matrix_error = epsilon * count * trace + count * static_cast<double>(n) * tiny;
 }
 
 }  // namespace
@@ -174,7 +175,7 @@ CurvedPoint curved_point(const VisitRows& rows, const Loss& loss, const std::vec
     metric.row(j)[j] += ridge;
     out.gradient[j] += ridge * point[j];
   }
-  out.gradient_error += epsilon * ((count + 16) * mass + 8 * ridge * norm_of(point));
+  out.gradient_error += epsilon * ((count + 16) * mass + 8 * ridge * norm_of(point)) + (count + 16) * tiny;
   out.metric = packed(metric);
   for (int round = 1;; ++round) {
     // The metric is `ridge` and more but for a hundredth, in the first round the Hessian.
@@ -218,22 +219,23 @@ void CurvatureChange::add(const CurvedRow& r, bool removed) {
   const double most = most_curvature(loss_), square = r.c * length * length;
   MeanCurvature h{most / 2, most / 2};
   const double reach = known_ ? reach_of(r.x, metric_, before_.reach, {}) : 0.0;
+  add_row(sign * r.c * slope, r.x, constant_, gradient_);
+  mass_ += r.c * std::fabs(slope) * length;
+  gradient_error_ += r.c * length * (r.error * most + 8 * epsilon * std::fabs(slope));
+  ++rows_;
   if (known_ && !(reach > 0)) return;  // a row of zeros
   if (known_) h = mean_curvature(loss_, r.u, r.y, reach, r.error);
-  // What the same row added when the model was made, perhaps by other loops, is this up to rounding of u and of ρ.
-  if (removed)
-    error_ +=
-        known_ ? square * most * (mean_blur + 128 * (metric_.safe() - 1) + 64 * r.error * (1 + 1 / reach)) : infinity;
+  // What the same row added when the model was made, perhaps by other loops, is this up to rounding of u and of ρ. Without the
+  // metric nothing is the same.
+  if (!known_) error_ = infinity;
+  if (removed && known_)
+    error_ += square * most * (mean_blur + 128 * (metric_.safe() - 1) + 64 * r.error * (1 + 1 / reach));
   if (sign != sign_) flush();
   sign_ = sign;
   const double curvatures[] = {h.middle, h.spread, bend_of(h)};
   for (std::size_t k = 0; k < sums_.size(); ++k)
     sums_[k].block.add(r.x, r.c * curvatures[k], sign, sums_[k].matrix, {});
-  add_row(sign * r.c * slope, r.x, constant_, gradient_);
-  mass_ += r.c * std::fabs(slope) * length;
-  gradient_error_ += r.c * length * (r.error * most + 8 * epsilon * std::fabs(slope));
   trace_ += square * (h.middle + 2 * h.spread);
-  ++rows_;
 }
 
 void CurvatureChange::flush() const {
@@ -263,11 +265,11 @@ void CurvatureChange::merge(const double* at) {
       for (std::size_t k = j; k < gradient_.size(); ++k) sum.matrix.row(j)[k] += *at++;
 }
 
-CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lambda, double grown) const {
+CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lambda, double grown, double now) const {
   CurvedPoint out = before_;
   const std::size_t n = out.size();
   const double ridge = lambda * grown;
-  out.total_weight += grown;
+  out.total_weight = now;
   for (std::size_t j = 0; j < n; ++j) out.gradient[j] += gradient_[j] + ridge * point[j];
   flush();
   std::vector<double>* const parts[] = {&out.middle, &out.spread, &out.bent};
@@ -277,9 +279,12 @@ CurvedPoint CurvatureChange::after(const std::vector<double>& point, double lamb
   for (std::size_t j = 0, at = 0; j < n; at += n - j, ++j) out.middle[at] += ridge;
   const double sums =
       trace_of(before_.middle, n) + 2 * trace_of(before_.spread, n) + std::fabs(ridge) * static_cast<double>(n);
-  out.matrix_error += error_ + epsilon * ((rows_ + 64) * trace_ + 8 * sums);
-  out.gradient_error += gradient_error_ + epsilon * ((rows_ + 64) * mass_ + 8 * norm_of(before_.gradient) +
-                                                     8 * std::fabs(ridge) * norm_of(point));
+  out.matrix_error +=
+      error_ + epsilon * ((rows_ + 64) * trace_ + 8 * sums) + (rows_ + 64) * static_cast<double>(n) * tiny;
+  out.gradient_error +=
+      gradient_error_ +
+      epsilon * ((rows_ + 64) * mass_ + 8 * norm_of(before_.gradient) + 8 * std::fabs(ridge) * norm_of(point)) +
+      (rows_ + 16) * tiny;
   return out;
 }
 

@@ -30,11 +30,12 @@ namespace margin {
 
 /// What of the rows it takes, for one output of n columns, the last the constant one where there is one.
 struct CurvedPoint {
-  double total_weight = 0;       ///< W
-  double reach = 0;              ///< N
-  double matrix_error = 0;       ///< ≥ what H, S and K are off by, all in all, rounding and rows that left included
-  double gradient_error = 0;     ///< the same of e
-  std::vector<double> gradient;  ///< e
+  double total_weight = 0;  ///< W, rounded
+  double reach = 0;         ///< N
+  double matrix_error =
+      0;  ///< ≥ what H, S and K are off by, all in all, rounding and rows that left included (M is any)
+  double gradient_error = 0;                         ///< the same of e
+  std::vector<double> gradient;                      ///< e
   std::vector<double> metric, middle, spread, bent;  ///< M, H, S, K by rows of their upper triangles
   std::size_t size() const { return gradient.size(); }
   double bytes() const { return 8.0 * static_cast<double>(4 * gradient.size() + 4 * metric.size()); }
@@ -64,8 +65,8 @@ class CurvatureChange {
   static std::size_t state_size(const CurvedPoint& before);
   void merge(const double* state);
 
-  /// With W larger by `grown`.
-  CurvedPoint after(const std::vector<double>& point, double lambda, double grown) const;
+  /// With W larger by `grown`, and `now`.
+  CurvedPoint after(const std::vector<double>& point, double lambda, double grown, double now) const;
 
  private:
   /// Σ ± c h (x, B)(x, B)ᵀ for one of three h.

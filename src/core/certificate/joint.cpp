@@ -307,7 +307,7 @@ std::shared_ptr<const DualPoint> JointCheck::dual_point(const Progress& progress
   const auto k = static_cast<Eigen::Index>(classes_);
   const double constant = objective_.constant_feature(), scale = objective_.lambda * total_weight_.value();
   DualPoint point;
-  point.total_weight = total_weight_.value();
+  point.total_weight = StoredSum(total_weight_, static_cast<double>(rows_), total_weight_.value());
   point.error = {0};
   point.offset = -Eigen::Map<const Weights>(weights_, k, objective_.dimensions);
   point.intercept = Eigen::VectorXd::Zero(k);

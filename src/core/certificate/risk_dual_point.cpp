@@ -16,7 +16,8 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
   const double mu = objective_.lambda * (1 - objective_.l1_ratio), constant = objective_.constant_feature();
   DualPoint point;
   std::vector<double> gaps;
-  point.total_weight = total_weight();
+  const auto rows = static_cast<double>(rows_);
+  point.total_weight = StoredSum(total_weight_, rows, total_weight());
   point.offset = -Eigen::Map<const Weights>(weights_, k, d);
   if (objective_.offset >= 0) point.offset.col(objective_.offset).setZero();  // its weight is known
   point.intercept = Eigen::VectorXd::Zero(k);

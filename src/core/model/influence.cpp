@@ -23,8 +23,9 @@ Influence::Influence(const Model& model, const Options& options)
   if (options.class_weight_balanced)
     refuse("its class weights were balanced, and only the training's rows know them",
            "Give the weights themselves to the training: margin_options(class_weight => ...).");
-  const double total =
-      model.dual_point != nullptr ? model.dual_point->total_weight : static_cast<double>(model.rows.value_or(0));
+  require_known_errors(model, "margin_influence");
+  const double total = model.dual_point != nullptr ? model.dual_point->total_weight.lower()
+                                                   : static_cast<double>(model.rows.value_or(0));
   if (!(total > 0)) refuse("it does not tell of how many rows it is", "Use models as train_margin returned them.");
   loss_ = make_loss(model.loss, options);
   unit_ = 1 / (convexity(objective_) * total) * (1 + 8 * epsilon);
@@ -51,8 +52,11 @@ double Influence::of(const Row& x, double weight, std::int32_t label, double tar
     };
     slopes = std::hypot(slopes, std::max(slope(lower_[o], -1), slope(upper_[o], 1)));
   }
+  // Beyond the kink whatever its length, which may overflow.
+  if (slopes == 0) return 0;
   const double length = std::hypot(norm(x), objective_.constant_feature());
-  return weight * slopes * length * unit_ * (1 + epsilon * (x.count + 32.0));
+  const double moved = weight * slopes * length * unit_ * (1 + epsilon * (x.count + 32.0));
+  return std::isnan(moved) ? infinity : moved;
 }
 
 }  // namespace margin

@@ -51,6 +51,12 @@ void refuse_model(const std::string& function, const std::string& reason, const 
               hint.empty() ? otherwise : hint);
 }
 
+void require_known_errors(const Model& model, const char* const function) {
+  if (model.dual_point != nullptr && !model.dual_point->total_weight.known())
+    refuse_model(function, "its attribute ball was made by an earlier build, and does not say what its sums are off by",
+                 "Train again.");
+}
+
 Row OwnColumns::place(const Row& x) {
   all_ = true;
   if (own_->empty()) return x;
@@ -134,50 +140,57 @@ IntervalAt gap_at(const Model& model, const Options& options, double lambda) {
   if (!(lambda > 0 && std::isfinite(lambda)))
     throw Error(ErrorKind::invalid_value, "lambda is " + describe(Value{lambda}) + ", expected a positive number");
   const Objective o = penalty_of(model, options);
-  const double from = o.lambda, to = lambda / *model.lambda * o.lambda;
-  const double P = model.certificate.upper, D = std::max(0.0, model.certificate.lower);
-  if (!std::isfinite(P) || std::isnan(D))
-    refuse_model(name, "its primal or its dual is NULL", "Use models as trained.");
-  // ‖(w, b/B)‖ and, between two ends, ‖(v, v_b)‖.
-  double weights = model.weights.norm(), point = 0, error = 0;
+  const double from = o.lambda, to = lambda == *model.lambda ? from : lambda / *model.lambda * o.lambda;
+  const double U = model.certificate.upper, L = std::max(0.0, model.certificate.lower);
+  if (std::isnan(U) || std::isnan(L)) refuse_model(name, "its primal or its dual is NULL", "Use models as trained.");
+  if (!std::isfinite(U)) refuse_model(name, "nothing is proven of its rows any more", "Train again.");
   const double constant = o.constant_feature();
-  for (Eigen::Index k = 0; k < model.weights.rows(); ++k) {
-    const double b = model.intercept(k) - model.target_center.value_or(0);
-    if (constant > 0) weights = std::hypot(weights, b / constant);
-    if (model.dual_point == nullptr) continue;
-    const DualPoint& known = *model.dual_point;
-    const double part =
-        known.offset.size() > 0 ? (model.weights.row(k) + known.offset.row(k)).norm() : model.weights.row(k).norm();
-    point = std::hypot(point, part);
-    if (constant > 0) point = std::hypot(point, (b + known.intercept(k)) / constant);
-  }
-  if (model.dual_point != nullptr) {
-    for (const double e : model.dual_point->error) error = std::hypot(error, e);
-  } else {
-    point = weights;
-    error = ball_radius(2 * std::max(model.certificate.gap, P - D), convexity(o), 0);  // the gap holds (λ/2)‖w − v‖²
-  }
   const double rounding = epsilon * (static_cast<double>(model.weights.size()) + 64);
-  // Sums that rounded differently, and offsets that were added to weights.
-  error = (error + rounding * (point + 2 * weights)) * (1 + rounding);
+  double weights = model.weights.norm();  // ‖(w, b/B)‖
+  for (Eigen::Index k = 0; constant > 0 && k < model.weights.rows(); ++k)
+    weights = std::hypot(weights, (model.intercept(k) - model.target_center.value_or(0)) / constant);
 
   IntervalAt out;
-  const double penalty = weights * weights / 2;
-  out.upper = P + (to - from) * penalty;
-  out.upper += rounding * (P + (to + from) * penalty) + tiny;
-  const auto at = [&](double share) {
-    const double factor = share * from / 2 - share * share * from / (2 * to) * from;
-    const double end = factor > 0 ? std::max(0.0, point - error) : point + error;
-    const double lower = share * D + factor * end * end;
-    const double size = share * D + (share * from + share * share * from / to * from) * end * end;
-    return lower - rounding * size - tiny;
+  // In orders in which nothing overflows that is not large itself.
+  out.upper = U + (to - from) * weights / 2 * weights;
+  if (to != from) out.upper += rounding * (U + (to + from) * weights / 2 * weights) + tiny;
+  out.lower = to >= from ? L : L * (to / from) * (1 - 4 * epsilon);
+  // Of an a with D(a) ≥ `value`, whose ‖(v, v_b)‖ is within `error` of `point`.
+  const auto take = [&](double value, double point, double error) {
+    const double low = std::max(0.0, point - error), high = point + error;
+    const auto at = [&](double share) {
+      const double factor = share * from / 2 - share * share * from / (2 * to) * from;
+      const double end = factor > 0 ? low : high;
+      const double size = share * std::fabs(value) + (share * from + share * share * from / to * from) * end * end;
+      return share * value + factor * end * end - rounding * size - tiny;
+    };
+    const double square = from * point * point;
+    const double best = square > 0 ? (value + square / 2) / square * (to / from) : 1.0;
+    for (const double share : {1.0, best})
+      if (share > 0 && share <= 1) out.lower = std::max(out.lower, at(share));  // NaN takes no part
   };
-  const double square = point * point, all = D + from / 2 * square;
-  const double best = square > 0 ? all / from * (to / from) / square : 1.0;
-  out.lower = std::max(at(1), best < 1 ? at(best) : 0.0);
-  if (!(out.lower > 0)) out.lower = 0;
-  if (!(out.upper >= out.lower)) out.upper = out.lower;
-  if (!std::isfinite(out.upper)) out.upper = infinity;
+  take(L, weights * (1 - rounding),
+       ball_radius(2 * std::max(model.certificate.gap, U - L), convexity(o), 0) + 2 * rounding * weights);
+  if (model.dual_point != nullptr) {
+    const DualPoint& known = *model.dual_point;
+    double value = U * (1 - rounding), point = 0, error = 0;
+    for (Eigen::Index k = 0; k < model.weights.rows(); ++k) {
+      point = std::hypot(point, known.offset.size() > 0 ? (model.weights.row(k) + known.offset.row(k)).norm()
+                                                        : model.weights.row(k).norm());
+      if (constant > 0)
+        point =
+            std::hypot(point, (model.intercept(k) - model.target_center.value_or(0) + known.intercept(k)) / constant);
+    }
+    for (std::size_t p = 0; p < known.slack.size(); ++p) {
+      const double between = apart(known, p, constant) * (1 + rounding) + known.error[p];
+      value -= (known.slack[p] + from * between / 2 * between) * (1 + rounding);
+      error = std::hypot(error, known.error[p]);
+    }
+    // Sums that rounded differently, and offsets that were added to weights.
+    take(value, point, (error + rounding * (point + 2 * weights)) * (1 + rounding));
+  }
+  if (!(out.upper < infinity)) out.upper = infinity;
+  out.lower = std::min(out.lower, out.upper);
   return out;
 }
 

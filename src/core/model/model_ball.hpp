@@ -23,6 +23,9 @@ std::string without_ball(const Model& model, const Options& options);
 /// Throws Error(unsupported): `function` does not take this model for that reason.
 [[noreturn]] void refuse_model(const std::string& function, const std::string& reason, const std::string& hint = {});
 
+/// Throws Error(unsupported): the model is of a build whose `ball` did not say what its sums are off by.
+void require_known_errors(const Model& model, const char* function);
+
 /// (w, b/B) of an output, or w alone where there is no penalised intercept.
 std::vector<double> curved_place(const Model& model, std::int32_t output, double constant_feature);
 
@@ -63,10 +66,15 @@ class ScoreIntervals {
   std::vector<double> own_;            // scores of the model
 };
 
-/// The interval around the optimum of the same rows at another lambda, from the model alone:
-///   P' = P + (λ' − λ)Ω(w),  D' ≥ θ(D + (λ/2)‖v‖²) − θ²(λ²/2λ')‖v‖²  for any θ in [0, 1], Ω(w) = (‖w‖² + ‖b/B‖²)/2
-/// with the dual weights θa, as −φ*(−θa) ≥ θ·(−φ*(−a)): φ* is convex, and φ*(0) ≤ 0. Figures must have been read. Throws
-/// Error(unsupported) where the penalty is another, or weighs what the model does not tell; invalid_value for a lambda.
+/// The interval around the optimum of the same rows at another lambda, from the model alone. With Ω(w) = (‖w‖² + ‖b/B‖²)/2,
+///   P' = P + (λ' − λ)Ω(w),  D' ≥ θ(D(a) + (λ/2)‖v‖²) − θ²(λ²/2λ')‖v‖²  for any θ in [0, 1] and any a, whose point is v,
+/// with the dual weights θa, as −φ*(−θa) ≥ θ·(−φ*(−a)): φ* is convex, and φ*(0) ≤ 0. D(a) and v must be of the same a. The stored
+/// lower end L need not be that of the stored v: an update clips it to 0, a curvature raises it. Two a are known:
+///   1. that of the stored v, as far as its error, with D(a) ≥ U − Σ slack − (λ/2)‖w − v‖² (certificate/ball.hpp);
+///   2. the optimal one, of which D(a) = P* ≥ L whatever proved L, and v = w*, where (λ/2)‖w − w*‖² ≤ P − P* ≤ U − L.
+/// With θ = λ'/λ ≤ 1 the second says λ'/λ · L, and with θ = 1 at λ' ≥ λ no less than L: at its own λ the interval is [L, U] or
+/// narrower. Figures must have been read. Throws Error(unsupported) where the penalty is another, weighs what the model does
+/// not tell, or nothing is proven; invalid_value for a lambda.
 struct IntervalAt {
   double lower = 0, upper = 0;
 };

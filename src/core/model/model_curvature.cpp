@@ -49,9 +49,9 @@ Model with_curvature(Model model, const Dataset& data, const Options& settings, 
   const double n = model.terms() + 1.0;
   memory.require(8 * (14 * n * n + 2 * n * n * model.outputs() + static_cast<double>(data.rows())), name);
   OwnColumns columns(model);
-  double total = 0;
+  ExactSum weight;
   for (std::int64_t i = 0; i < data.rows(); ++i) {
-    total += data.weight(i);
+    weight.add(data.weight(i));
     columns.place(data.row(i));
     if (!columns.all())
       throw Error(ErrorKind::invalid_value, "a row has a feature that no row of the training had",
@@ -59,11 +59,12 @@ Model with_curvature(Model model, const Dataset& data, const Options& settings, 
     progress.work(2.0 * data.row(i).count + 8);
   }
   const DualPoint& known = *model.dual_point;
-  if (!(std::fabs(total - known.total_weight) <= 1e-9 * known.total_weight))
-    throw Error(
-        ErrorKind::invalid_value,
-        "the rows weigh " + describe(Value{total}) + ", those of the training " + describe(Value{known.total_weight}),
-        "margin_with_curvature takes the rows of the training.");
+  const StoredSum all(weight, static_cast<double>(data.rows()), weight.value());
+  const double total = all.value(), trained = known.total_weight.value();
+  if (!(all.lower() <= known.total_weight.upper() && known.total_weight.lower() <= all.upper()))
+    throw Error(ErrorKind::invalid_value,
+                "the rows weigh " + describe(Value{total}) + ", those of the training " + describe(Value{trained}),
+                "margin_with_curvature takes the rows of the training.");
   double loss_sum = 0, penalty = 0;
   auto found = std::make_shared<std::vector<CurvedPoint>>();
   for (std::int32_t o = 0; o < model.outputs(); ++o) {

@@ -16,10 +16,20 @@ constexpr double nearest = 0.05;
 
 double guess(std::size_t k) { return std::ldexp(1.0, 2 * static_cast<int>(k) - 16); }
 
+/// Beside the names of Status.
+constexpr std::string_view changed = "updated", retrain = "retrain";
+
 /// Ways, times κ of the loss, over which its curvature bounds it closely enough.
 constexpr double short_way = 0.125;
 
 }  // namespace
+
+std::string_view updated_status(const Model& m, const Options& options) {
+  if (m.dual_point == nullptr || !(m.certificate.lower > 0)) return retrain;
+  return m.certificate.relative_gap <= options.tolerance ? status_name(Status::optimal) : changed;
+}
+
+bool is_status(std::string_view name) { return status_from(name).has_value() || name == changed || name == retrain; }
 
 void require_updatable(const Model& model, const Options& options, const char* const name) {
   const std::string reason = without_ball(model, options);
@@ -38,6 +48,7 @@ void require_updatable(const Model& model, const Options& options, const char* c
   if (model.dual_point == nullptr)
     refuse_model(name, "its attribute ball is NULL, which says what its rows add up to",
                  "Train again: models of earlier versions, and those of train_margin_from on many rows, lack it.");
+  require_known_errors(model, name);
 }
 
 ModelUpdate::ModelUpdate(const Model& model, const Options& options, const Progress& progress)
@@ -81,6 +92,7 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
     if (found != options_.class_weight.end()) c *= found->second;
   }
   weight_.add(removed ? -weight : weight);
+  weight_size_ += weight;
   (removed ? went_ : came_) += 1;
   for (std::size_t o = 0; o < outputs_.size(); ++o) {
     const auto at = static_cast<Eigen::Index>(o);
@@ -95,7 +107,7 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
 /// middle is at most half as far from what it was; a kink is at hand where a slack of F would let a score reach it.
 double ModelUpdate::likely_dual(std::size_t o, double u, double y) const {
   if (loss_->smooth()) return settled_dual(*loss_, u, y);
-  const double all = model_.dual_point->total_weight * model_.dual_point->slack[o];
+  const double all = model_.dual_point->total_weight.value() * model_.dual_point->slack[o];
   const double h = std::max(std::min(all, nearest), kink_width * (1 + std::fabs(u) + std::fabs(y)));
   return (loss_->value(u - h, y) - loss_->value(u + h, y)) / (2 * h);
 }
@@ -182,7 +194,8 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
 }
 
 std::vector<double> ModelUpdate::state() const {
-  std::vector<double> s = {static_cast<double>(came_), static_cast<double>(went_), weight_.rounded(), weight_.lost()};
+  std::vector<double> s = {static_cast<double>(came_), static_cast<double>(went_), weight_.rounded(), weight_.lost(),
+                           weight_size_};
   for (const Output& o : outputs_) {
     s.insert(s.end(), {o.loss, o.loss_size, o.loss_error, o.slack, o.mass, o.gone});
     for (std::size_t k = 0; k < guesses; ++k) s.push_back(excess(o, k));
@@ -203,6 +216,7 @@ bool ModelUpdate::merge(const std::vector<double>& s) {
   came_ += static_cast<std::int64_t>(s[0]);
   went_ += static_cast<std::int64_t>(s[1]);
   weight_.add(ExactSum::of(s[2], s[3]));
+  weight_size_ += s[4];
   const double* at = s.data() + head;
   for (Output& o : outputs_) {
     for (double* const number : {&o.loss, &o.loss_size, &o.loss_error, &o.slack, &o.mass, &o.gone}) *number += *at++;
@@ -219,6 +233,19 @@ bool ModelUpdate::merge(const std::vector<double>& s) {
   return true;
 }
 
+void ModelUpdate::require_left(const StoredSum& left, std::optional<std::int64_t> rows) const {
+  const auto more = [](const std::string& removed, const std::string& of) {
+    return Error(ErrorKind::invalid_value, removed + " were removed from a model of " + of,
+                 "Remove only rows of the model, each once, with the weight that it was trained with.");
+  };
+  const auto number = [](double v) { return describe(Value{v}); };
+  if (rows.has_value() && *rows + came_ < went_)
+    throw more(std::to_string(went_) + " rows", std::to_string(*rows + came_));
+  if (left.upper() < 0)
+    throw more("rows that weigh " + number(model_.dual_point->total_weight.value() - left.value()) + " in all",
+               "rows that weigh " + number(model_.dual_point->total_weight.value()));
+}
+
 /// `slack`: ≥ what the upper end, of the rows as they are now, is above P of the weights.
 void ModelUpdate::bend(Certificate& c, DualPoint& point_now, double slack, const Progress& progress) const {
   if (curved_.empty()) return;
@@ -227,7 +254,7 @@ void ModelUpdate::bend(Certificate& c, DualPoint& point_now, double slack, const
   double decrease = 0;
   for (std::size_t o = 0; o < curved_.size(); ++o) {
     const std::vector<double> point = curved_place(model_, static_cast<std::int32_t>(o), constant);
-    now->push_back(curved_[o].after(point, objective_.lambda, weight_.value()));
+    now->push_back(curved_[o].after(point, objective_.lambda, weight_.value(), point_now.total_weight.value()));
     const Ellipsoid ellipsoid(now->back(), point, objective_.lambda, constant, progress, false);
     if (!ellipsoid.holds()) return;
     decrease += ellipsoid.decrease();
@@ -238,14 +265,17 @@ void ModelUpdate::bend(Certificate& c, DualPoint& point_now, double slack, const
 
 Model ModelUpdate::updated(Model model, const Progress& progress) const {
   const DualPoint& before = *model_.dual_point;
-  const double lambda = objective_.lambda, constant = objective_.constant_feature(), W = before.total_weight;
-  const double grown = weight_.value(), now = W + grown, share = 1 / now;
+  const double lambda = objective_.lambda, constant = objective_.constant_feature();
+  const StoredSum& weight = before.total_weight;
+  const StoredSum left = weight.plus(weight_, static_cast<double>(rows()), weight_size_);
+  require_left(left, model.rows);
+  const double W = weight.value(), grown = weight_.value(), now = left.value(), share = 1 / now;
   const std::size_t k = outputs_.size(), d = static_cast<std::size_t>(model_.terms());
-  const double many = epsilon * (static_cast<double>(d) + static_cast<double>(rows()) + 64);
-  // W is rounded, and may be far more than what is left of it. An error of it is one of the cost of every row.
-  const double of_weight = 2 * epsilon * (W + std::fabs(grown)) * share;
+  const double many = epsilon * (static_cast<double>(d + k) + static_cast<double>(rows()) + 64);
+  // W as it is used here is rounded, and may be far more than what is left of it.
+  const double of_weight = (weight.off() + left.off() + 2 * epsilon * std::fabs(grown)) * share * (1 + 16 * epsilon);
   auto point = std::make_shared<DualPoint>();
-  point->total_weight = now;
+  point->total_weight = left;
   point->offset.resize(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(d));
   point->intercept.resize(static_cast<Eigen::Index>(k));
   point->slack.resize(k);
@@ -254,7 +284,7 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
   for (std::size_t o = 0; o < k; ++o) {
     const auto at = static_cast<Eigen::Index>(o);
     const Output& sums = outputs_[o];
-    const double F = W * before.slack[o] * (1 + 8 * epsilon);
+    const double F = weight.upper() * before.slack[o] * (1 + 8 * epsilon);
     const double unknown = least_unknown(sums, F, many);
     const double b = model_.intercept(at) - model_.target_center.value_or(0);
     double moved = 0;
@@ -272,12 +302,15 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
     // Each number errs by a few ulps of its terms; each term of Σ c a x by two of its own.
     const double lost = many * (W * old + moved + std::fabs(constant_sum) + std::fabs(grown) * weights + W * weights) +
                         8 * epsilon * sums.mass / lambda;
-    point->error[o] = (W * before.error[o] + unknown / lambda + lost) * share * (1 + 16 * epsilon);
-    point->slack[o] = (F + sums.slack * (1 + many)) * share * (1 + 16 * epsilon * (1 + W * share)) + tiny;
-    slack += F * share * (1 + 16 * epsilon);
-    const double between = apart(*point, o, constant) * (1 + many) + point->error[o];
+    // v is what W v was over what is left: an error of either W is one of it.
+    const double apart_now = apart(*point, o, constant) * (1 + many);
+    point->error[o] = ((W * before.error[o] + unknown / lambda + lost) * share +
+                       of_weight * (2 * weights + old + before.error[o] + apart_now)) *
+                      (1 + 16 * epsilon);
+    point->slack[o] = (F + sums.slack * (1 + many)) / left.lower() * (1 + 16 * epsilon) + tiny;
+    slack += F / left.lower() * (1 + 16 * epsilon);
+    const double between = apart_now + point->error[o];
     gap += (point->slack[o] + lambda * between / 2 * between) * (1 + 16 * epsilon);
-    point->error[o] += of_weight * (weights + between + std::sqrt(2 * point->slack[o] / lambda));
     penalty += lambda * weights / 2 * weights;
     loss += sums.loss;
     rounding += (sums.loss_error * (1 + many) + (static_cast<double>(rows()) + 16) * epsilon * sums.loss_size) * share;
@@ -286,14 +319,15 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
   // The stored upper end is above P by no more than the stored slack: what it overstates is in the gap as well.
   const double primal = penalty + ((c.upper - penalty) * W + loss) * share;
   rounding += many * (penalty + std::fabs(c.upper) * W * share + penalty * W * share + std::fabs(loss) * share) + tiny;
-  rounding += of_weight * std::fabs(primal);
+  rounding += of_weight * (std::fabs(c.upper) + penalty + std::fabs(primal));
   // The upper end is that far above P besides, which the next update takes from a slack.
   point->slack[0] += 2 * rounding;
   model.dual_weights.reset();
   model.history.clear();
   c.support = -1;
   if (model.rows.has_value()) *model.rows += came_ - went_;
-  const bool proven = now > 1e-6 * W && std::isfinite(primal) && std::isfinite(gap) && std::isfinite(rounding);
+  const bool proven = left.lower() > 1e-6 * W && left.off() < 1e-12 * now && std::isfinite(primal) &&
+                      std::isfinite(gap) && std::isfinite(rounding);
   c.upper = proven ? std::max(0.0, primal + rounding) : infinity;
   c.lower = proven ? std::max(0.0, primal - rounding - gap) : 0.0;
   if (proven) bend(c, *point, slack + 4 * rounding, progress);

@@ -8,6 +8,12 @@
 // over the rows that go, and as φ is the conjugate of φ*, the last maximum is μ times how far φ is above its line of slope −a₀
 // through u where u is r/μ more or less. The best of a list of μ is taken. v is thus known up to that, over λW of the rows that are left.
 //
+// What an update stores is what the next one and gap_at begin with, and none of it is exact. U, the stored upper end, is no less than
+// P of the weights; the stored slacks hold by how much, and so do those of the next update, with what this one rounds:
+//   D(a) ≥ U − Σ slack − (λ/2)‖w − v‖²   (certificate/ball.hpp).
+// W is a StoredSum, since weights that go may leave 1e-12 of it; v has its `error`; the sums of a curvature have theirs, but for the
+// metric and N, which are any. λ, B, w, b and the rows themselves are what the stored bits say.
+//
 // A model with its curvature (certificate/ellipsoid.hpp) keeps the ellipsoid as well: what it takes are sums over rows, of terms that
 // w determines. Its lower bound of the optimum counts where it is above that of the dual weights.
 #pragma once
@@ -22,6 +28,11 @@
 #include "core/model/model_ball.hpp"
 
 namespace margin {
+
+/// The status of a model that came from an update, of the name that SQL gives to it.
+std::string_view updated_status(const Model& updated, const Options& options);
+/// Of any model: what a training (status_name) or an update says.
+bool is_status(std::string_view name);
 
 /// Throws Error(unsupported), in the name of `function`, for a model whose certificate says too little.
 void require_updatable(const Model& model, const Options& options, const char* function);
@@ -43,13 +54,13 @@ class ModelUpdate {
   bool merge(const std::vector<double>& state);
 
   /// `model`, with the figures of its certificate, as it is after all rows so far. Without a dual point, and with a lower
-  /// end of 0, where nothing is proven any more.
+  /// end of 0, where nothing is proven any more. Throws Error(invalid_value): more went than there was.
   Model updated(Model model, const Progress& progress = {}) const;
 
  private:
   static constexpr std::size_t guesses = 33;  // of μ
   static constexpr std::size_t most_waiting = 4096;
-  static constexpr std::size_t head = 4, per_output = 6 + guesses;
+  static constexpr std::size_t head = 5, per_output = 6 + guesses;
   /// A row that went: its score, target, dual weight, weight, ‖(x, B)‖, the score's rounding and φ'' there.
   struct Gone {
     double u, y, a, c, reach, error, bend;
@@ -69,6 +80,7 @@ class ModelUpdate {
   double excess(const Output& sums, std::size_t guess) const;
   double least_unknown(const Output& sums, double all, double many) const;
   void take(Output& sums, std::size_t output, const Row& x, double u, double y, double c, bool removed);
+  void require_left(const StoredSum& left, std::optional<std::int64_t> rows) const;
   void bend(Certificate& now, DualPoint& point, double slack, const Progress& progress) const;
 
   const Model& model_;
@@ -79,7 +91,8 @@ class ModelUpdate {
   NonZeros own_values_;        // of the row at hand
   std::vector<double> norms_;  // of each output's weights
   std::int64_t came_ = 0, went_ = 0;
-  ExactSum weight_;  // what W grew by
+  ExactSum weight_;         // what W grew by
+  double weight_size_ = 0;  // Σ of the weights that came and went
   std::vector<Output> outputs_;
   std::vector<ExactSum> change_;         // Σ ± c a (x, 1): outputs × (d + 1)
   std::vector<CurvatureChange> curved_;  // of each output, where the model has its curvature

@@ -11,7 +11,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t bins = Reliability::bins;
 
 void write_basis(ByteWriter& out, const Basis* basis) {

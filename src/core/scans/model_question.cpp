@@ -33,6 +33,17 @@ void require_plain(const Model& model, const Options& options) {
       options.positive)
     throw Error(ErrorKind::unsupported, "a question has the same penalty on every weight",
                 "margin_verify(model, label, features) recomputes the objective of this model.");
+  if (model.one_class())
+    throw Error(ErrorKind::unsupported, "a question has labels, and the rows of a one-class machine have none",
+                "margin_verify(model, features) recomputes the objective of this model.");
+  if (options.multiclass == Multiclass::joint)
+    throw Error(ErrorKind::unsupported,
+                "a question is about one class against the rest, and this model's classes were trained jointly",
+                "margin_verify(model, label, features) recomputes the objective of this model.");
+  if (options.l1_ratio == 1)
+    throw Error(ErrorKind::unsupported,
+                "a question at l1_ratio 1 would need dual weights that no sum of terms makes feasible",
+                "margin_verify(model, label, features) recomputes the objective of this model.");
   if (options.class_weight_balanced)
     throw Error(ErrorKind::unsupported, "balanced class weights depend on all rows at once",
                 "Give them as numbers: class_weight => '{\"label\": weight, ...}'.");

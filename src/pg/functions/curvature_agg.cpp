@@ -35,5 +35,5 @@ MARGIN_FUNCTION(margin_with_curvature_final) {
   const InterruptProgress progress;
   model = margin::with_curvature(std::move(model), state->kept->data, state->settings, state->options, progress,
                                  margin::MemoryBudget(state->kept->memory.left()));
-  return model_datum(fcinfo, model);
+  return model_datum(fcinfo, model, status_of(PointerGetDatum(state->model.bytes().data())));
 }

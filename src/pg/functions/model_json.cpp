@@ -1,6 +1,7 @@
 // A model as jsonb and back: margin_to_json, margin_from_json. Keys are the attributes of margin_model, NULL is left
 // out; numbers are the shortest decimals that read back as the same bits. JSON has no infinity and jsonb no negative
 // zero: they are the strings "Infinity", "-Infinity" and "-0".
+#include "core/model/update.hpp"
 #include "core/report/inspect.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/jsonb.hpp"
@@ -242,7 +243,7 @@ void check_together(Datum composite) {
   if (history.has_value() && !history->values.empty() && history->columns != 4)
     reader.refuse("history", "must have 4 columns");
   const auto status = reader.string("status");
-  if (status.has_value() && !status_from(*status).has_value())
+  if (status.has_value() && !is_status(*status))
     reader.refuse("status", "is \"" + *status + "\", which is not a status");
 }
 

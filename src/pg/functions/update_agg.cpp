@@ -75,9 +75,5 @@ MARGIN_FUNCTION(margin_update_final) {
   margin::Model model = *state->model;
   read_figures(PointerGetDatum(state->model.bytes().data()), model);
   model = state->update.updated(std::move(model), InterruptProgress());
-  const bool near = model.certificate.relative_gap <= state->options.tolerance;
-  return model_datum(fcinfo, model,
-                     model.dual_point == nullptr || !(model.certificate.lower > 0) ? "retrain"
-                     : near                                                        ? "optimal"
-                                                                                   : "updated");
+  return model_datum(fcinfo, model, updated_status(model, state->options));
 }

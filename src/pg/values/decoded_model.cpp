@@ -111,9 +111,11 @@ void read_ball(const CompositeReader& reader, Model& model) {
   if (!model.lambda.has_value() || model.basis != nullptr)
     reader.refuse("ball", "must be NULL but for soft margins that are linear in the features");
   const auto outputs = static_cast<std::size_t>(model.outputs()), terms = static_cast<std::size_t>(model.terms());
-  if (table->rows != outputs || (table->columns != 4 && table->columns != 4 + terms))
-    reader.refuse("ball", "must have " + std::to_string(outputs) + " row" + (outputs == 1 ? "" : "s") + " of 4 or " +
-                              std::to_string(4 + terms) + " numbers");
+  // Without the last row it is of a build that had no more to say of W.
+  const bool whole = table->rows == outputs + 1;
+  if ((!whole && table->rows != outputs) || (table->columns != 4 && table->columns != 4 + terms))
+    reader.refuse(
+        "ball", "must have " + std::to_string(outputs + 1) + " rows of 4 or " + std::to_string(4 + terms) + " numbers");
   const bool shared = outputs > 1 && model.joint();
   DualPoint point;
   point.intercept.resize(model.outputs());
@@ -123,13 +125,17 @@ void read_ball(const CompositeReader& reader, Model& model) {
     if (!(row[0] > 0)) reader.refuse("ball", "must begin with a weight of all rows above 0");
     if (!(row[1] >= 0 && row[2] >= 0)) reader.refuse("ball", "must have slacks and errors of 0 or more");
     const auto at = static_cast<Eigen::Index>(o);
-    point.total_weight = row[0];
+    if (o > 0 && row[0] != table->values[0]) reader.refuse("ball", "must begin with the same weight in every row");
     point.intercept(at) = row[3];
     if (table->columns > 4) std::copy_n(row + 4, terms, point.offset.row(at).data());
     if (shared && o > 0) continue;
     point.slack.push_back(row[1]);
     point.error.push_back(row[2]);
   }
+  const double* const last = table->values.data() + outputs * table->columns;
+  if (whole && !(std::fabs(last[0]) <= 1e-9 * table->values[0] && last[1] >= 0))
+    reader.refuse("ball", "must end with what is left of the weight, and an error of 0 or more");
+  point.total_weight = {table->values[0], whole ? last[0] : 0.0, whole ? last[1] : infinity};
   read_curvature(reader, model, point);
   model.dual_point = std::make_shared<const DualPoint>(std::move(point));
 }

@@ -46,7 +46,7 @@ void require_storable(const Dataset& data, const Options& settings) {
 namespace {
 
 /// One row per output: W, the slack, how far the point may be off, the offset of its intercept; then those of its weights,
-/// where they matter.
+/// where they matter. A last row has what W is beyond that, how far both together may be off, and zeros.
 Datum ball_datum(const DualPoint& point) {
   const Weights& offset = point.offset;
   const auto outputs = static_cast<std::size_t>(point.intercept.size());
@@ -54,10 +54,13 @@ Datum ball_datum(const DualPoint& point) {
   for (std::size_t o = 0; o < outputs; ++o) {
     const std::size_t own = point.slack.size() == 1 ? 0 : o;
     const auto row = static_cast<Eigen::Index>(o);
-    table.insert(table.end(), {point.total_weight, point.slack[own], point.error[own], point.intercept(row)});
+    table.insert(table.end(), {point.total_weight.value(), point.slack[own], point.error[own], point.intercept(row)});
     if (offset.size() > 0) table.insert(table.end(), offset.row(row).data(), offset.row(row).data() + offset.cols());
   }
-  return float8_matrix(table.data(), outputs, table.size() / outputs);
+  const std::size_t columns = table.size() / outputs;
+  table.insert(table.end(), {point.total_weight.rest(), point.total_weight.error()});
+  table.resize((outputs + 1) * columns);
+  return float8_matrix(table.data(), outputs + 1, columns);
 }
 
 /// One row per output: W, N, and what the matrices and the gradient may be off by; then the gradient and the four matrices.
