@@ -5,6 +5,7 @@
 //   margin_exact [PROBLEMS [SEED [PRODUCTS]]]    one TAP line per family; a false claim is printed with SQL that shows it
 //   margin_exact -1 SEED                         one problem in words
 //   margin_exact product FAMILY SEED             the same of what is claimed beyond a training's certificate
+//   margin_exact product FAMILY SEED PROBLEMS    many of one family
 //
 // PRODUCTS problems of those (products.hpp), shared out among their families.
 #include <cmath>
@@ -128,11 +129,15 @@ void run(const exact::Family& family, std::uint64_t seed, Count& count, bool ver
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == "product") {
+  if (argc >= 4 && std::string(argv[1]) == "product") {
     Count count;
+    const std::uint64_t first = std::strtoull(argv[3], nullptr, 10),
+                        many = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 1;
     for (const exact::Family& family : exact::families())
-      if (std::string(argv[2]) == family.name) run(family, std::strtoull(argv[3], nullptr, 10), count, true);
-    return count.problems == 1 && count.wrong == 0 ? 0 : 1;
+      for (std::uint64_t i = 0; i < many && std::string(argv[2]) == family.name; ++i)
+        run(family, first + i, count, many == 1);
+    std::printf("%ld problems, %ld claims, %ld wrong\n", count.problems, count.certificates, count.wrong);
+    return count.problems > 0 && count.wrong == 0 ? 0 : 1;
   }
   const long problems = argc > 1 ? std::atol(argv[1]) : 5000;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
