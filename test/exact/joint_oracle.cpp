@@ -124,7 +124,7 @@ class Joint {
       best.lower = max(best.lower, dual(theta, a));
       return best.upper - best.lower <= best.upper * Real(1e-40);
     };
-    best.proven = solve(program_, done);
+    best.proven = solve(program_, done, 300);
     return best;
   }
 
@@ -211,7 +211,7 @@ JointOptimum joint_optimum(const JointProblem& p, long bits) {
   const long more = bits_for(scales);
   bits += more < 100 ? 0 : more;
   JointOptimum found;
-  for (int attempt = 0; attempt < 3 && !found.proven; ++attempt, bits *= 2) {
+  for (int attempt = 0; attempt < 2 && !found.proven; ++attempt, bits *= 3) {
     const Precision precision(bits);
     found = Joint(p).solve_it();
   }

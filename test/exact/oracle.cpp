@@ -86,7 +86,7 @@ class Oracle {
     };
     make_bound(start);
     // At λ 0 the optimum may be at infinity.
-    best.proven = solve(program_, done, p_.lambda == 0 ? 150 : 600);
+    best.proven = solve(program_, done, p_.lambda == 0 ? 150 : 400);
     return best;
   }
 
@@ -257,7 +257,7 @@ Optimum optimum_of(const OracleProblem& p, long bits) {
   Optimum found;
   const long more = bits_for(p);
   bits += more < 100 ? 0 : more;
-  for (int attempt = 0; attempt < (p.lambda == 0 ? 1 : 3) && !found.proven; ++attempt, bits *= 2) {
+  for (int attempt = 0; attempt < (p.lambda == 0 ? 1 : 2) && !found.proven; ++attempt, bits *= 3) {
     const Precision precision(bits);
     found = Oracle(p).solve_it();
   }
