@@ -20,6 +20,7 @@ struct Between {
   Between(Random& random, Case& c, const std::string& loss, bool free, Claims& claims);
   /// `moved`: how far vectors are moved first, which proofs take as they are.
   margin::PathPoint point(const Training& t, std::vector<double>* dual, Random& random, double moved) const;
+  margin::PathPoint kink_point(const Training& t, std::vector<double>& dual) const;
   margin::Row row(std::size_t k) const {
     return margin::dense_row(rows[k].data(), static_cast<std::int32_t>(rows[k].size()));
   }
@@ -120,6 +121,12 @@ margin::PathPoint Between::point(const Training& t, std::vector<double>* dual, R
   return margin::kink_point(t.problem, constant, t.problem.lambda, w.data(), b, *dual, margin::Progress());
 }
 
+margin::PathPoint Between::kink_point(const Training& t, std::vector<double>& dual) const {
+  const margin::Weights w = t.weights();
+  return margin::kink_point(t.problem, constant, t.problem.lambda, w.data(),
+                            t.model.intercept.size() > 0 ? t.model.intercept(0) : 0.0, dual, margin::Progress());
+}
+
 /// How far vectors are moved: mostly not at all.
 double draw_move(Random& random) { return random.below(2) == 0 ? 0.0 : power_of_ten(random, -4, 0); }
 
@@ -149,8 +156,23 @@ void kinks(Random& random, Case& c, Claims& claims) {
   const margin::Problem& p = b.low->problem;
   if (!margin::KinksBetween::knows(p, b.constant)) return;
   std::vector<double> dual_low, dual_high;
-  const margin::PathPoint at_low = b.point(*b.low, &dual_low, random, draw_move(random)),
-                          at_high = b.point(*b.high, &dual_high, random, draw_move(random));
+  margin::PathPoint at_low = b.point(*b.low, &dual_low, random, draw_move(random)),
+                    at_high = b.point(*b.high, &dual_high, random, draw_move(random));
+  if (random.below(2) == 0) {
+    // Of a row that leaves its kink on the way a dual weight that is nearly at its end is all of the gap that there is.
+    b.point(*b.low, &dual_low, random, 0);
+    b.point(*b.high, &dual_high, random, 0);
+    const auto at_end = [](double a) { return std::min(std::fabs(a), 1 - std::fabs(a)) < 1e-6; };
+    for (std::size_t i = 0; i < dual_low.size(); ++i) {
+      if (at_end(dual_low[i]) == at_end(dual_high[i])) continue;
+      double& a = at_end(dual_low[i]) ? dual_low[i] : dual_high[i];
+      const double by = power_of_ten(random, -2.9, -1), y = p.target(static_cast<std::int64_t>(i), 0);
+      a = y * (std::fabs(a) < 0.5 ? by : 1 - by);
+      break;
+    }
+    at_low = b.kink_point(*b.low, dual_low);
+    at_high = b.kink_point(*b.high, dual_high);
+  }
   const margin::Progress progress;
   margin::KinksBetween of(p, b.constant, at_low, dual_low, at_high, dual_high, b.borders, progress);
   const double size = (at_low.size + at_high.size) * at_high.lambda / at_low.lambda;
