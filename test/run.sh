@@ -14,7 +14,7 @@ closing=()
 
 usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
-  say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_KEEP"
+  say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_EXACT_PRODUCTS (1000), MARGIN_KEEP"
   say "             MARGIN_FUZZ_SECONDS (40), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
   say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/019), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY"
 }
@@ -24,7 +24,7 @@ declare -A about=(
   [format]='clang-format over all C++: seconds'
   [rules]='the structure of the code, as greps: seconds'
   [unit]='building the tests of the core, and running them: 3 minutes'
-  [exact]='certificates against exact arithmetic: 2 minutes'
+  [exact]='certificates and what follows from them against exact arithmetic: 3 minutes'
   [sanitize]='the same under sanitizers, fuzzers, failing allocations: 8 minutes'
   [regress]='pg_regress: half a minute'
   [tap]='sessions, signals, plans, restarts: 6 minutes'
@@ -246,7 +246,7 @@ stage_unit() {
 stage_exact() { # certificates of small hard problems against exact arithmetic; the seed is fixed
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON -DMARGIN_EXACT=ON
   cmake --build "$build/release" -j "$jobs" --target margin_exact
-  "$build/release/margin_exact" "${MARGIN_EXACT:-5000}" 1
+  "$build/release/margin_exact" "${MARGIN_EXACT:-5000}" 1 "${MARGIN_EXACT_PRODUCTS:-1000}"
 }
 stage_sanitize() { # the unit tests and the fuzzers' smoke runs
   cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON

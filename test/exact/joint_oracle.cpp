@@ -113,13 +113,18 @@ class Joint {
     JointOptimum best;
     best.lower = 0;
     best.upper = INFINITY;
+    best.w.assign(k_, Vector(width_));
+    best.b.assign(k_, Real());
     take(best, Vector(program_.h.size()));
+    Real square;
+    for (const std::size_t i : rows_) square = max(square, dot(p_.x[i], p_.x[i]));
+    bound_ = Real(1e3) * (Real(1) + sqrt(square * Real(2) * best.upper / p_.lambda));
     const auto done = [&](const Vector& theta, const Vector& a) {
       take(best, theta);
       best.lower = max(best.lower, dual(theta, a));
       return best.upper - best.lower <= best.upper * Real(1e-40);
     };
-    best.proven = solve(program_, done);
+    best.proven = solve(program_, done, 300);
     return best;
   }
 
@@ -153,8 +158,6 @@ class Joint {
     }
     if (!(value < best.upper)) return;
     best.upper = value;
-    best.w.assign(k_, Vector(width_));
-    best.b.assign(k_, Real());
     for (std::size_t a = 0; a < k_; ++a) {
       for (std::size_t j = 0; j < width_; ++j) best.w[a][j] = theta[a * each_ + j] * scale_[j];
       if (each_ > width_) best.b[a] = theta[a * each_ + width_];
@@ -185,14 +188,13 @@ class Joint {
       }
     }
     for (std::size_t j = 0; j < weights_; ++j)
-      out -= program_.h[j] > 0 ? s[j] * s[j] / (Real(2) * program_.h[j])
-                               : abs(s[j]) * Real(1e6) * (abs(theta[j]) + Real(1));
+      out -= program_.h[j] > 0 ? s[j] * s[j] / (Real(2) * program_.h[j]) : abs(s[j]) * bound_;
     return out;
   }
 
   const JointProblem& p_;
   std::size_t k_, width_, each_ = 0, weights_ = 0;
-  Real total_;
+  Real total_, bound_;  ///< bound_: of what a free b can be, as in oracle.cpp
   Vector scale_;
   Program program_;
   std::vector<std::size_t> rows_;
@@ -209,7 +211,7 @@ JointOptimum joint_optimum(const JointProblem& p, long bits) {
   const long more = bits_for(scales);
   bits += more < 100 ? 0 : more;
   JointOptimum found;
-  for (int attempt = 0; attempt < 3 && !found.proven; ++attempt, bits *= 2) {
+  for (int attempt = 0; attempt < 2 && !found.proven; ++attempt, bits *= 3) {
     const Precision precision(bits);
     found = Joint(p).solve_it();
   }

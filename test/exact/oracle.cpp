@@ -72,6 +72,7 @@ class Oracle {
     Optimum best;
     best.lower = 0;
     best.upper = INFINITY;
+    best.w.assign(width_, Real());
     if (one_class_) best.lower = Real(-INFINITY);
     const Vector zero(variables_);
     Real start = primal(zero);
@@ -83,8 +84,9 @@ class Oracle {
       const Real width = best.upper - best.lower;
       return width <= abs(best.upper) * Real(p_.width) || width <= abs(start) * Real(1e-70);
     };
+    make_bound(start);
     // At λ 0 the optimum may be at infinity.
-    best.proven = solve(program_, done, p_.lambda == 0 ? 150 : 600);
+    best.proven = solve(program_, done, p_.lambda == 0 ? 150 : 400);
     return best;
   }
 
@@ -161,8 +163,24 @@ class Oracle {
     for (std::size_t j = 0; j < width_; ++j) w[j] = theta[j] * scale_[j];
     return primal_of(p_, w, variables_ > width_ ? theta[width_] : Real(0));
   }
-  /// D of these a, which weak duality makes a lower end whatever they are. A variable that nothing penalises (a free b,
-  /// all of them at λ 0) leaves s θ_j of its own; the optimum is looked for where θ_j is up to 1e6 times what it is now.
+  /// Some optimum has a free b where no score is further from all targets than the scores of w* move them, and ‖w*‖ follows
+  /// from P* ≤ P(0). 1e3 is for logarithms: of odds, and of counts.
+  void make_bound(const Real& start) {
+    Real targets = 1, square;
+    for (std::size_t i = 0; i < p_.x.size(); ++i) {
+      if (!(p_.c[i] > 0)) continue;
+      targets = max(targets, abs(p_.y[i]) + abs(offset(i)) + Real(p_.loss.epsilon));
+      square = max(square, dot(p_.x[i], p_.x[i]));
+    }
+    Real least = 1;
+    for (const Real& f : p_.factor) least = min(least, f);
+    const Real convexity = p_.lambda * (Real(1) - p_.l1_ratio) * least;
+    if (one_class_) targets = square;
+    bound_ =
+        Real(1e3) * (targets + (one_class_ || !(convexity > 0) ? Real(0) : sqrt(square * Real(2) * start / convexity)));
+  }
+  /// D of these a, which weak duality makes a lower end whatever they are. A variable that nothing penalises leaves s θ_j of
+  /// its own: of a free b at its bound, of all at λ 0, which have none, at 1e6 times what they are now.
   Real dual(const Vector& theta, const Vector& a) const {
     Vector s(variables_);
     for (std::size_t j = 0; j < variables_; ++j) s[j] = -program_.g[j];
@@ -182,14 +200,17 @@ class Oracle {
       for (std::size_t j = 0; j < variables_; ++j) s[j] += c * v * r[j];
     }
     for (std::size_t j = 0; j < variables_; ++j)
-      out -= program_.h[j] > 0 ? s[j] * s[j] / (Real(2) * program_.h[j])
-                               : abs(s[j]) * Real(1e6) * (abs(theta[j]) + Real(1));
+      out -= program_.h[j] > 0 ? s[j] * s[j] / (Real(2) * program_.h[j]) : abs(s[j]) * reach(theta, j);
     return out;
+  }
+
+  Real reach(const Vector& theta, std::size_t j) const {
+    return j == width_ && p_.lambda > 0 ? bound_ : Real(1e6) * (abs(theta[j]) + bound_);
   }
 
   const OracleProblem& p_;
   std::size_t width_, variables_ = 0;
-  Real total_;
+  Real total_, bound_;
   bool one_class_ = false, smooth_ = false;
   Vector scale_;
   Program program_;
@@ -236,7 +257,7 @@ Optimum optimum_of(const OracleProblem& p, long bits) {
   Optimum found;
   const long more = bits_for(p);
   bits += more < 100 ? 0 : more;
-  for (int attempt = 0; attempt < (p.lambda == 0 ? 1 : 3) && !found.proven; ++attempt, bits *= 2) {
+  for (int attempt = 0; attempt < (p.lambda == 0 ? 1 : 2) && !found.proven; ++attempt, bits *= 3) {
     const Precision precision(bits);
     found = Oracle(p).solve_it();
   }

@@ -30,7 +30,7 @@ struct Optimum {
   Vector w;             ///< one of the vectors whose P is `upper`
   Real b;
 };
-/// `bits`: of the first attempt; later ones have twice and four times as many.
+/// `bits`: of the first attempt; a second one has three times as many.
 Optimum optimum_of(const OracleProblem& p, long bits = 320);
 
 /// P at a point.

@@ -4,6 +4,7 @@
 
 #include "core/loss/loss.hpp"
 #include "core/problem/one_class.hpp"
+#include "core/solvers/solver.hpp"
 #include "core/train/train.hpp"
 
 namespace exact {
@@ -124,7 +125,7 @@ Training::Training(const Case& c)
                                          : margin::parse_options(c.options)),
       rows(c, settings),
       model(margin::train(rows.data(), settings, margin::Progress())),
-      problem(margin::make_problem(rows.data(), settings, {}, margin::Progress())) {}
+      problem(margin::make_problem(rows.data(), settings)) {}
 
 margin::Weights Training::weights() const {
   margin::Weights out = margin::Weights::Zero(model.outputs(), problem.dimensions());

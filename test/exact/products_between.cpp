@@ -18,7 +18,9 @@ using margin::Random;
 /// Two trainings, the ranges between them, rows, and the exact scores at lambdas within each range.
 struct Between {
   Between(Random& random, Case& c, const std::string& loss, bool free, Claims& claims);
-  margin::PathPoint point(const Training& t, std::vector<double>* dual) const;
+  /// `moved`: how far vectors are moved first, which proofs take as they are.
+  margin::PathPoint point(const Training& t, std::vector<double>* dual, Random& random, double moved) const;
+  margin::PathPoint kink_point(const Training& t, std::vector<double>& dual) const;
   margin::Row row(std::size_t k) const {
     return margin::dense_row(rows[k].data(), static_cast<std::int32_t>(rows[k].size()));
   }
@@ -48,7 +50,7 @@ struct Between {
 };
 
 Between::Between(Random& random, Case& c, const std::string& loss, bool free, Claims& claims) {
-  draw_rows(random, c, 3 + random.below(8), 1 + random.below(3), random.below(4) == 0);
+  draw_rows(random, c, 3 + random.below(8), 1 + random.below(3), random.below(6) == 0);
   draw_classes(random, c, 2);
   draw_loss(random, c, loss);
   draw_weights(random, c);
@@ -59,9 +61,11 @@ Between::Between(Random& random, Case& c, const std::string& loss, bool free, Cl
     set(c.options, "intercept", std::string(free && form == 1 ? "free" : "penalized"));
   if (form == 2 && random.below(2) == 0) set(c.options, "intercept_scale", among<double>(random, {0.1, 4}));
   set(c.options, "dual_weights", true);
-  set(c.options, "lambda", draw_lambda(random));
+  // Half of them near the ends' optima, where what proofs leave out of their bounds is all that there is.
+  const bool close = random.below(2) == 0;
+  set(c.options, "lambda", close ? power_of_ten(random, -4, 0) : draw_lambda(random));
   const double from = std::get<double>(c.options["lambda"].data);
-  const double to = from * (1 + among<double>(random, {0.02, 0.3, 3, 20}) * (0.01 + random.uniform()));
+  const double to = from * (1 + (close ? 0.5 : among<double>(random, {0.02, 0.3, 3, 20})) * (0.01 + random.uniform()));
   const std::size_t ranges = 1 + random.below(4);
   for (std::size_t k = 0; k <= ranges; ++k)
     borders.push_back(from * std::pow(to / from, static_cast<double>(k) / static_cast<double>(ranges)));
@@ -69,14 +73,14 @@ Between::Between(Random& random, Case& c, const std::string& loss, bool free, Cl
   borders.back() = to;
   const auto trained = [&](double lambda, std::optional<Training>& out) {
     set(c.options, "lambda", lambda);
-    set(c.options, "tolerance", among<double>(random, {0.3, 0.03, 1e-3, 1e-6, 1e-10}));
+    set(c.options, "tolerance", close ? 1e-11 : among<double>(random, {0.3, 0.03, 1e-3, 1e-6, 1e-10}));
     out.emplace(c);
   };
   trained(from, low);
   trained(to, high);
   const margin::Problem& p = low->problem;
   constant = p.free_intercept ? 1.0 : p.intercept ? p.intercept_scale : 0.0;
-  for (int k = 0; k < 3; ++k) rows.push_back(c.x[random.below(c.x.size())]);
+  for (std::size_t k = 0; k < 6; ++k) rows.push_back(c.x[(k + random.below(2)) % c.x.size()]);
   for (double& v : rows.back()) v *= among<double>(random, {0x1p-560, 1e-3, -7, 0});
   of.resize(ranges);
   for (std::size_t r = 0; r < ranges; ++r)
@@ -99,16 +103,32 @@ Between::Between(Random& random, Case& c, const std::string& loss, bool free, Cl
     }
 }
 
-margin::PathPoint Between::point(const Training& t, std::vector<double>* dual) const {
-  const margin::Weights w = t.weights();
-  const double b = t.model.intercept.size() > 0 ? t.model.intercept(0) : 0.0;
-  if (dual != nullptr) {
-    dual->assign(t.model.dual_weights->data(), t.model.dual_weights->data() + t.model.dual_weights->size());
-    return margin::kink_point(t.problem, constant, t.problem.lambda, w.data(), b, *dual, margin::Progress());
+margin::PathPoint Between::point(const Training& t, std::vector<double>* dual, Random& random, double moved) const {
+  margin::Weights w = t.weights();
+  double b = t.model.intercept.size() > 0 ? t.model.intercept(0) : 0.0;
+  const auto move = [&](double& v, double size) { v += moved * (random.uniform() - 0.5) * size; };
+  if (dual == nullptr || random.below(2) == 0) {
+    for (Eigen::Index j = 0; j < w.size(); ++j) move(w.data()[j], std::fabs(w.data()[j]));
+    if (constant != 0) move(b, std::fabs(b));
   }
-  return margin::path_point(t.problem.lambda, w.data(), t.problem.dimensions(), b, constant, *t.model.dual_point,
-                            t.model.columns);
+  if (dual == nullptr) {
+    margin::PathPoint out = margin::path_point(t.problem.lambda, w.data(), t.problem.dimensions(), b, constant,
+                                               *t.model.dual_point, t.model.columns);
+    return out;
+  }
+  dual->assign(t.model.dual_weights->data(), t.model.dual_weights->data() + t.model.dual_weights->size());
+  for (double& v : *dual) move(v, 1);
+  return margin::kink_point(t.problem, constant, t.problem.lambda, w.data(), b, *dual, margin::Progress());
 }
+
+margin::PathPoint Between::kink_point(const Training& t, std::vector<double>& dual) const {
+  const margin::Weights w = t.weights();
+  return margin::kink_point(t.problem, constant, t.problem.lambda, w.data(),
+                            t.model.intercept.size() > 0 ? t.model.intercept(0) : 0.0, dual, margin::Progress());
+}
+
+/// How far vectors are moved: mostly not at all.
+double draw_move(Random& random) { return random.below(2) == 0 ? 0.0 : power_of_ten(random, -4, 0); }
 
 void balls(Random& random, Case& c, Claims& claims) {
   const auto& losses = margin::loss_names();
@@ -117,7 +137,7 @@ void balls(Random& random, Case& c, Claims& claims) {
   while (margin::is_regression_loss(loss));
   const Between b(random, c, loss, false, claims);
   if (b.low->model.dual_point == nullptr || b.high->model.dual_point == nullptr) return;
-  const margin::PathPoint at_low = b.point(*b.low, nullptr), at_high = b.point(*b.high, nullptr);
+  const margin::PathPoint at_low = b.point(*b.low, nullptr, random, 0), at_high = b.point(*b.high, nullptr, random, 0);
   const margin::BallBetween ball(at_low, at_high);
   const double size = (at_low.size + at_high.size) * at_high.lambda / at_low.lambda;
   for (std::size_t r = 0; r + 1 < b.borders.size(); ++r) {
@@ -136,7 +156,23 @@ void kinks(Random& random, Case& c, Claims& claims) {
   const margin::Problem& p = b.low->problem;
   if (!margin::KinksBetween::knows(p, b.constant)) return;
   std::vector<double> dual_low, dual_high;
-  const margin::PathPoint at_low = b.point(*b.low, &dual_low), at_high = b.point(*b.high, &dual_high);
+  margin::PathPoint at_low = b.point(*b.low, &dual_low, random, draw_move(random)),
+                    at_high = b.point(*b.high, &dual_high, random, draw_move(random));
+  if (random.below(2) == 0) {
+    // Of a row that leaves its kink on the way a dual weight that is nearly at its end is all of the gap that there is.
+    b.point(*b.low, &dual_low, random, 0);
+    b.point(*b.high, &dual_high, random, 0);
+    const auto at_end = [](double a) { return std::min(std::fabs(a), 1 - std::fabs(a)) < 1e-6; };
+    for (std::size_t i = 0; i < dual_low.size(); ++i) {
+      if (at_end(dual_low[i]) == at_end(dual_high[i])) continue;
+      double& a = at_end(dual_low[i]) ? dual_low[i] : dual_high[i];
+      const double by = power_of_ten(random, -2.9, -1), y = p.target(static_cast<std::int64_t>(i), 0);
+      a = y * (std::fabs(a) < 0.5 ? by : 1 - by);
+      break;
+    }
+    at_low = b.kink_point(*b.low, dual_low);
+    at_high = b.kink_point(*b.high, dual_high);
+  }
   const margin::Progress progress;
   margin::KinksBetween of(p, b.constant, at_low, dual_low, at_high, dual_high, b.borders, progress);
   const double size = (at_low.size + at_high.size) * at_high.lambda / at_low.lambda;
@@ -144,8 +180,11 @@ void kinks(Random& random, Case& c, Claims& claims) {
   of.split();
   for (std::size_t k = 0; k < b.rows.size(); ++k)
     for (std::size_t r = 0; r + 1 < b.borders.size(); ++r)
-      for (const double sign : {1.0, -1.0})
-        b.hold(of.highest(k, sign, r) + b.rounding(k) * size + 1e-300, k, sign, r, claims, "kinks");
+      for (const double sign : {1.0, -1.0}) {
+        const double highest = of.highest(k, sign, r);
+        b.hold(highest + b.rounding(k) * size + 1e-300, k, sign, r, claims, "kinks");
+        claims.that(std::isfinite(highest), "kinks, no bound at all");
+      }
 }
 
 void hold(margin::CurvatureBetween& curve, const Between& b, std::size_t first, Claims& claims) {
@@ -171,8 +210,9 @@ void curvature(Random& random, Case& c, Claims& claims) {
   const Between b(random, c, loss, true, claims);
   if (b.low->model.dual_point == nullptr || b.high->model.dual_point == nullptr) return;
   const margin::Progress progress;
-  margin::CurvatureBetween curve(b.low->problem, b.constant, b.point(*b.low, nullptr), b.point(*b.high, nullptr),
-                                 b.borders, {}, progress);
+  const double moved = draw_move(random);
+  margin::CurvatureBetween curve(b.low->problem, b.constant, b.point(*b.low, nullptr, random, moved),
+                                 b.point(*b.high, nullptr, random, moved), b.borders, {}, progress);
   hold(curve, b, 0, claims);
   const std::size_t ranges = b.borders.size() - 1;
   if (ranges < 2 || !curve.has_middle()) return;

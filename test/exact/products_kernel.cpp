@@ -62,6 +62,25 @@ void draw_kernel(Random& random, Case& c) {
   set(c.options, "coef0", among<double>(random, {0, 1, 0.1}));
 }
 
+/// The certificate of dual weights that no solver would leave as they are: their sum is to be made what an intercept asks for.
+void hold_moved(Random& random, const Training& t, const Optimum& optimum, Claims& claims) {
+  if (!t.model.dual_weights.has_value()) return;
+  const margin::Weights weights = t.model.basis != nullptr ? t.model.weights : t.weights();
+  Eigen::VectorXd intercept = t.model.intercept;
+  for (double& b : intercept) b -= t.problem.target_center;
+  for (int again = 0; again < 2; ++again) {
+    margin::Weights dual = *t.model.dual_weights;
+    const double by = power_of_ten(random, -8, 0);
+    for (Eigen::Index i = 0; i < dual.size(); ++i) {
+      double& a = dual.data()[i];
+      if (random.below(2) == 0) a *= 1 - by * random.uniform();
+    }
+    const margin::Certificate moved =
+        margin::certify(t.problem, weights, intercept, dual, t.model.basis.get(), margin::Progress());
+    claims.holds(moved.lower, moved.upper, optimum, "interval of moved dual weights");
+  }
+}
+
 void machines(Random& random, Case& c, Claims& claims) {
   const auto& losses = margin::loss_names();
   const std::string loss(losses[random.below(losses.size())]);
@@ -79,6 +98,7 @@ void machines(Random& random, Case& c, Claims& claims) {
   set(c.options, "lambda", draw_lambda(random));
   draw_tolerance(random, c);
   set(c.options, "intercept", random.below(3) > 0);
+  set(c.options, "dual_weights", true);
   if (classes && random.below(5) == 0) set(c.options, "class_weight", std::string("balanced"));
   const Training t(c);
   Optimum sum;
@@ -94,6 +114,7 @@ void machines(Random& random, Case& c, Claims& claims) {
     sum.upper += optima.back().upper;
   }
   claims.holds(t.model.certificate.lower, t.model.certificate.upper, sum, "interval");
+  hold_moved(random, t, sum, claims);
   const auto basis = margin::support_vectors_of(t.model.basis.get());
   if (basis == nullptr || !sum.proven) return;
   // How far the weights are from the optimum, in the kernel's space.
@@ -118,6 +139,7 @@ void one_class(Random& random, Case& c, Claims& claims) {
   draw_rows(random, c, 2 + random.below(7), 1 + random.below(3), random.below(2) == 0);
   c.y.assign(c.x.size(), 1.0);
   draw_weights(random, c);
+  set(c.options, "dual_weights", true);
   set(c.options, "nu", among<double>(random, {0.5, 0.1, 1, 0.01, 0.3}));
   if (random.below(2) == 0) draw_kernel(random, c);
   draw_tolerance(random, c);
@@ -127,7 +149,9 @@ void one_class(Random& random, Case& c, Claims& claims) {
   p.loss.quantile = t.settings.nu;
   p.intercept = OracleProblem::Intercept::free;
   p.tilt = 1;
-  claims.holds(t.model.certificate.lower, t.model.certificate.upper, optimum_of(p), "interval");
+  const Optimum optimum = optimum_of(p);
+  claims.holds(t.model.certificate.lower, t.model.certificate.upper, optimum, "interval");
+  hold_moved(random, t, optimum, claims);
 }
 
 }  // namespace

@@ -30,7 +30,14 @@ void left_out(Random& random, Case& c, Claims& claims) {
     set(c.options, "intercept", std::string(form == 1 && loss != "hinge" ? "free" : "penalized"));
   if (form > 1 && random.below(3) == 0) set(c.options, "intercept_scale", among<double>(random, {0.1, 10}));
   const Training t(c);
-  const margin::Weights weights = t.weights(), dual = *t.model.dual_weights;
+  // The proofs take vectors as they are: those of the training, or somewhere near.
+  margin::Weights weights = t.weights(), dual = *t.model.dual_weights;
+  const double moved = random.below(2) == 0 ? 0.0 : power_of_ten(random, -8, 0);
+  for (Eigen::Index j = 0; j < weights.size(); ++j) weights.data()[j] *= 1 + moved * (random.uniform() - 0.5);
+  for (Eigen::Index i = 0; i < dual.size(); ++i) {
+    double& a = dual.data()[i];
+    if (a != 0) a *= 1 - moved * random.uniform();
+  }
   margin::RiskCheck check(margin::objective_of(t.problem), weights.data(), t.model.intercept.data(), true);
   margin::add_rows(check, t.problem, dual, nullptr, margin::Progress());
   const auto outputs = static_cast<std::size_t>(t.problem.outputs());

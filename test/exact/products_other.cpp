@@ -41,7 +41,7 @@ Optimum interval_of(const JointOptimum& o) {
 
 void joint(Random& random, Case& c, Claims& claims) {
   const std::string loss = random.below(2) == 0 ? "logistic" : "hinge";
-  const std::uint32_t k = 2 + random.below(3);
+  const std::uint32_t k = 2 + random.below(random.below(4) == 0 ? 3 : 2);
   draw_rows(random, c, k + random.below(5), 1 + random.below(2), random.below(2) == 0);
   draw_loss(random, c, loss);
   draw_classes(random, c, k);
@@ -62,6 +62,12 @@ void joint(Random& random, Case& c, Claims& claims) {
   const JointOptimum best = joint_optimum(joint_problem(t, lambda));
   const Optimum optimum = interval_of(best);
   claims.holds(t.model.certificate.lower, t.model.certificate.upper, optimum, "interval");
+  if (k == 2) {  // the same problem in the difference of the weights: one oracle against the other
+    const Optimum other = optimum_of(oracle_problem(t.problem, t.settings, 0));
+    const Real digits = abs(best.upper) * Real(1e-60);
+    claims.that(other.lower <= best.upper + digits && best.lower <= other.upper + digits,
+                "two oracles differ: " + other.lower.text() + ", " + best.upper.text());
+  }
   // Dual weights that need a balance, with a free intercept: those of the training, moved.
   for (int again = 0; again < 3 && t.model.outputs() > 1 && t.model.dual_weights.has_value(); ++again) {
     margin::Weights dual = *t.model.dual_weights;
@@ -84,7 +90,7 @@ void joint(Random& random, Case& c, Claims& claims) {
     claims.holds(moved.lower, moved.upper, optimum, "interval of moved dual weights");
   }
   try {
-    for (const double at : {lambda, lambda * 0.2, lambda * power_of_ten(random, -3, 3)}) {
+    for (const double at : {lambda, lambda * power_of_ten(random, -3, 3)}) {
       const margin::IntervalAt found = margin::gap_at(t.model, t.settings, at);
       claims.holds(found.lower, found.upper, interval_of(joint_optimum(joint_problem(t, at))), "at another lambda");
     }

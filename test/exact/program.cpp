@@ -97,7 +97,9 @@ class Interior {
       for (std::size_t i = 0; i < n; ++i) {
         rest[i] -= a[k] * piece.r[i];
         if (piece.r[i] == 0) continue;
-        for (std::size_t j = 0; j < n; ++j) hessian[i][j] += inverse[k] * piece.r[i] * piece.r[j];
+        const Real share = inverse[k] * piece.r[i];
+        for (std::size_t j = 0; j < n; ++j)
+          if (!(piece.r[j] == 0)) hessian[i][j] += share * piece.r[j];
       }
     }
     if (sides > 0) mu_ = product / Real(sides);
