@@ -179,8 +179,7 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
 /// The part of the long rows, (2) and (3) of the header.
 void RiskCheck::add_long_sums(std::int32_t o, DualSum& out) const {
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
-  const double weight = total_weight(), all = sum.absolute.value(),
-               terms = static_cast<double>(rows_ + long_.terms()),
+  const double weight = total_weight(), all = sum.absolute.value(), terms = static_cast<double>(rows_ + long_.terms()),
                mass = long_mass_[static_cast<std::size_t>(o)], twofold = epsilon * epsilon * (4 * terms + 64);
   double share = 0, doubt = 0;  // what a free intercept takes of the heavier side, and what that errs by
   bool positive = true;         // the heavier side
@@ -201,8 +200,8 @@ void RiskCheck::add_long_sums(std::int32_t o, DualSum& out) const {
     const double* const below = long_.of(o, false, j);
     const double* const heavy = positive ? above : below;
     ExactSum v;
-    for (const double term : {total_(o, j), block_(o, j), above[0], below[0], above[1], below[1],
-                              -share * heavy[0], -share * heavy[1]})
+    for (const double term :
+         {total_(o, j), block_(o, j), above[0], below[0], above[1], below[1], -share * heavy[0], -share * heavy[1]})
       v.add(term);
     out.v(j) = v.value() / weight;
     size = std::hypot(size, out.v(j));
@@ -219,7 +218,8 @@ bool RiskCheck::blurred() const {
     // By (1), in D, and as much again in P.
     const double mu = objective_.lambda * std::max(1 - objective_.l1_ratio, epsilon),
                  size = lp_norm(of.v.data(), of.v.size(), 2);
-    const double in_dual = objective_.l1_ratio < 1 ? (size + of.moved / 2) * of.moved / mu : of.moved / objective_.lambda * p;
+    const double in_dual =
+        objective_.l1_ratio < 1 ? (size + of.moved / 2) * of.moved / mu : of.moved / objective_.lambda * p;
     const double in_primal = outputs_[static_cast<std::size_t>(o)].loss_error / total_weight();
     if (in_dual + in_primal > much * gap) return true;
   }

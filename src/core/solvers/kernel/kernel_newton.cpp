@@ -65,6 +65,7 @@ class Fit {
 
  private:
   void measure();
+  double best_shift(const Eigen::VectorXd& scores) const;
   void set_best_intercept();
   double loss_at(const Eigen::VectorXd& u) const;
 
@@ -93,12 +94,15 @@ double Fit::loss_at(const Eigen::VectorXd& u) const {
 }
 
 void Fit::set_best_intercept() {
-  if (!p_.intercept) return;
-  intercept += balanced_shift(
+  if (p_.intercept) intercept += best_shift(scores_.array() + intercept);
+}
+
+double Fit::best_shift(const Eigen::VectorXd& scores) const {
+  return balanced_shift(
       [&](double t) {
         SlopeAt at;
         for (Eigen::Index i = 0; i < n_; ++i) {
-          const double u = scores_(i) + intercept + t, g = cost_(i) * p_.loss->derivative(u, y_(i));
+          const double u = scores(i) + t, g = cost_(i) * p_.loss->derivative(u, y_(i));
           at.value += g;
           at.size += std::fabs(g);
           at.curvature += cost_(i) * p_.loss->second_derivative(u, y_(i));
@@ -148,8 +152,11 @@ bool Fit::step(double tolerance) {
   const double along = direction.dot(scores_), bend = direction.dot(change);
   const double fall = along + slope_.dot(change) + shift * slope_.sum();
   const double square = alpha.dot(scores_);
+  // Where no row curves, nothing says where the best intercept goes.
+  const bool level = p_.intercept && s.isZero(0);
   for (double t = 1; t >= shortest; t /= 2) {
-    const Eigen::VectorXd u = (scores_ + t * change).array() + (intercept + t * shift);
+    Eigen::VectorXd u = (scores_ + t * change).array() + (intercept + t * shift);
+    if (level) u.array() += best_shift(u);
     const double value = 0.5 * (square + 2 * t * along + t * t * bend) + loss_at(u);
     // Near the optimum a fall is lost in the rounding of the value: the gap decides whether it was one.
     if (!(value <= primal_ + enough_fall * t * std::min(fall, 0.0) + 1e-15 * std::fabs(primal_))) continue;
