@@ -60,8 +60,8 @@ class Fit {
   /// One step of Newton's; false when it gains nothing.
   bool step(double tolerance);
   double relative() const { return (upper - lower) / std::max(upper, 1e-300); }
-  /// −φ' of a row.
-  double dual(Eigen::Index i) const { return -p_.loss->derivative(scores_(i) + intercept, y_(i)); }
+  /// Of a row, −φ' at the point that `lower` was found at.
+  double dual(Eigen::Index i) const { return proven_(i); }
 
  private:
   void measure();
@@ -83,6 +83,7 @@ class Fit {
 
  private:
   Eigen::VectorXd scores_;  // K α
+  Eigen::VectorXd proven_;
 };
 
 double Fit::loss_at(const Eigen::VectorXd& u) const {
@@ -126,7 +127,11 @@ void Fit::measure() {
   image_ = kernel_.times(slope_);
   primal_ = 0.5 * alpha.dot(scores_) + loss_at(scores_.array() + intercept);
   upper = p_.lambda * primal_;
-  lower = std::max(lower, p_.lambda * (conjugate - 0.5 * slope_.dot(image_)));
+  const double value = p_.lambda * (conjugate - 0.5 * slope_.dot(image_));
+  if (!(value > lower) && proven_.size() > 0) return;
+  lower = std::max(lower, value);
+  proven_.resize(n_);
+  for (Eigen::Index i = 0; i < n_; ++i) proven_(i) = -p_.loss->derivative(scores_(i) + intercept, y_(i));
 }
 
 bool Fit::step(double tolerance) {
@@ -152,9 +157,13 @@ bool Fit::step(double tolerance) {
   const double along = direction.dot(scores_), bend = direction.dot(change);
   const double fall = along + slope_.dot(change) + shift * slope_.sum();
   const double square = alpha.dot(scores_);
-  // Where no row curves, nothing says where the best intercept goes.
-  const bool level = p_.intercept && s.isZero(0);
-  for (double t = 1; t >= shortest; t /= 2) {
+  // Where no row curves, nothing says where the best intercept goes; nor where the steps become too short.
+  bool level = p_.intercept && s.isZero(0);
+  for (double t = 1; t >= shortest || (!level && p_.intercept); t /= 2) {
+    if (t < shortest) {
+      level = true;
+      t = 1;
+    }
     Eigen::VectorXd u = (scores_ + t * change).array() + (intercept + t * shift);
     if (level) u.array() += best_shift(u);
     const double value = 0.5 * (square + 2 * t * along + t * t * bend) + loss_at(u);

@@ -155,6 +155,7 @@ class SmoothNewton {
   std::unique_ptr<Dense> dense_;
   std::unique_ptr<ConjugateGradients> gradients_;
   double primal_ = 0, gap_ = 0;
+  int steps_ = 0;
   bool level_ = false;  // the intercept is free, and no row curves: nothing says where the best one goes along d
   std::vector<double> there_;
   double t_shift_ = 0;  // of the intercept, at the point that along() saw last
@@ -164,7 +165,7 @@ class SmoothNewton {
 // that share of P, where rows leave an end of the dual's domain for it.
 double SmoothNewton::allowed_imbalance() const {
   constexpr double share = 0.02, first = 1e-3;
-  return primal_ > 0 ? std::max(rounded_balance, share * wanted() / primal_) : first;
+  return primal_ > 0 ? std::max(rounded_balance, std::min(first, share * wanted() / primal_)) : first;
 }
 
 // A free intercept to where its derivative, `here` at the scores as they are (null: not known), vanishes.
@@ -238,8 +239,9 @@ void SmoothNewton::direction() {
     });
     progress.work(4.0 * static_cast<double>(end - begin));
   });
+  constexpr int usual = 30;  // steps; more say that the intercept stands in the way
   level_ = p_.rows.free_intercept() &&
-           std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; });
+           (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
   if (gradients_) {
     // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
     // allows, and less of it as the model of the function becomes exact.
@@ -316,8 +318,12 @@ double SmoothNewton::step() {
       next = low + (t - low) * low_slope / (low_slope - line.slope);
       high = t;
     }
-    t = high < 0 ? std::clamp(next, 2 * t, 8 * t)
-                 : std::clamp(next, low + 0.1 * (high - low), high - 0.1 * (high - low));
+    if (high < 0)
+      t = std::clamp(next, 2 * t, 8 * t);
+    else if (i % 3 == 2 && low < high / 4)  // secants of a bent slope leave one end where it is
+      t = low > 0 ? std::sqrt(low * high) : high / 16;
+    else
+      t = std::clamp(next, low + 0.1 * (high - low), high - 0.1 * (high - low));
   }
   return low > 0 ? low : t;
 }
