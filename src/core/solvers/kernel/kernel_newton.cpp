@@ -168,7 +168,7 @@ bool Fit::step(double tolerance) {
     if (level) u.array() += best_shift(u);
     const double value = 0.5 * (square + 2 * t * along + t * t * bend) + loss_at(u);
     // Near the optimum a fall is lost in the rounding of the value: the gap decides whether it was one.
-    if (!(value <= primal_ + enough_fall * t * std::min(fall, 0.0) + 1e-15 * std::fabs(primal_))) continue;
+    if (!(value <= primal_ + enough_fall * t * std::min(fall, 0.0) + 1e-12 * std::fabs(primal_))) continue;
     alpha += t * direction;
     scores_ += t * change;
     intercept += t * shift;

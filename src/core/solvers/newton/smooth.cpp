@@ -26,7 +26,8 @@ namespace margin {
 namespace {
 
 // Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
-constexpr double end_share = 0.5, first_accuracy = 0.1;
+constexpr double end_share = 0.5, first_accuracy = 0.1, late_accuracy = 1e-8;
+constexpr int usual = 30;         // steps; more say that the intercept, or a loose direction, stands in the way
 constexpr double loss_work = 50;  // of φ and φ', in multiply-adds
 
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
@@ -239,7 +240,6 @@ void SmoothNewton::direction() {
     });
     progress.work(4.0 * static_cast<double>(end - begin));
   });
-  constexpr int usual = 30;  // steps; more say that the intercept stands in the way
   level_ = p_.rows.free_intercept() &&
            (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
   if (gradients_) {
@@ -248,7 +248,8 @@ void SmoothNewton::direction() {
     const double share = gap_ / std::fabs(primal_);
     const double accuracy =
         std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
-    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, first_accuracy), d_);
+    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, steps_ > usual ? late_accuracy : first_accuracy),
+                      d_);
     return;
   }
   GramSum& gram = dense_->gram;
