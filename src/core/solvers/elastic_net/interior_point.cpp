@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/data/gram_block.hpp"
 #include "core/loss/loss.hpp"
@@ -43,12 +44,7 @@ struct Pair {
   }
 };
 
-Pair pair(double x, double z) {
-  Pair v;
-  v.x = x;
-  v.z = z;
-  return v;
-}
+Pair pair(double x, double z) { return {x, z, 0, 0, 0}; }
 
 /// max a (t − u), a from low to high: p above, q below.
 struct Piece {
@@ -367,12 +363,8 @@ Solution InteriorPoint::solve(const Problem& p, const Options& options, const Pr
     for (;;) {
       lower[at] = program.dual;
       upper[at] = program.primal;
-      double low = 0, high = 0;
-      for (std::size_t k = 0; k < lower.size(); ++k) {
-        low += lower[k];
-        high += upper[k];
-      }
-      run.record(s.iterations, low, high);
+      run.record(s.iterations, std::accumulate(lower.begin(), lower.end(), 0.0),
+                 std::accumulate(upper.begin(), upper.end(), 0.0));
       const double gap = program.primal - program.dual;
       if (gap <= 0.9 * options.tolerance * program.primal) {
         why = Status::optimal;
