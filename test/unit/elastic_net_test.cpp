@@ -420,6 +420,40 @@ TEST(ElasticNet, StoredModelsAreVerified) {
   }
 }
 
+/// Counts: the loss is smooth, though its slope is not Lipschitz.
+TEST(ElasticNet, TakesCounts) {
+  Random random(31);
+  for (int k = 0; k < 40; ++k) {
+    Table t;
+    const int n = 20 + static_cast<int>(random.below(60)), d = 2 + static_cast<int>(random.below(6));
+    for (int i = 0; i < n; ++i) {
+      t.x.emplace_back();
+      for (int j = 0; j < d; ++j) t.x.back().push_back(normal(random));
+      t.y.push_back(std::floor(std::exp(std::min(3.0, t.x.back()[0])) * 3 * random.uniform()));
+    }
+    t.y[0] = 2;
+    for (const double ratio : {0.5, 0.9, 1.0}) {
+      Options s = sparse("poisson", ratio, std::pow(10, -4 * random.uniform()));
+      s.intercept_form = InterceptForm::free;
+      const Dataset data = make_dataset(t, false);
+      const Model model = train(data, s, Progress());
+      EXPECT_EQ(model.solver, "prox_newton");
+      EXPECT_EQ(model.status, Status::optimal)
+          << k << " " << ratio << " " << model.certificate.lower << " " << model.certificate.upper;
+      if (k > 3) continue;
+      SelectionOptions path;
+      path.settings = s;
+      path.settings.lambda.reset();
+      path.losses = {"poisson"};
+      path.lambdas = {0.1, 0.01, 0.001};
+      for (const Model& m : train_path(data, path, Progress()))
+        EXPECT_EQ(m.status, Status::optimal) << k << " " << ratio;
+      s.offset = "1";
+      EXPECT_EQ(train(data, s, Progress()).status, Status::optimal) << k << " " << ratio;
+    }
+  }
+}
+
 TEST(ElasticNet, RefusesWhatItCannotSolve) {
   Random random(12);
   const Dataset data = make_dataset(make_table(random, 0, true), true);

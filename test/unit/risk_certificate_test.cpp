@@ -290,5 +290,36 @@ TEST(RiskCertificateOfManyRows, StaysTight) {
   EXPECT_EQ(c.support, n);
 }
 
+/// A time in milliseconds as a column: rounding is bounded by columns, not by the length of the rows.
+TEST(RiskCertificateOfLongRows, MeetsTheDefaultTolerance) {
+  Random random(5);
+  for (const bool classes : {true, false}) {
+    testing::Table t;
+    for (int i = 0; i < 400; ++i) {
+      const double a = testing::normal(random), b = testing::normal(random), share = random.uniform(),
+                   time = std::floor(1.7e12 + 3e10 * share),
+                   score = a - b / 2 + testing::normal(random) / 2 + 3 * share;
+      t.x.push_back({a, b, time});
+      t.y.push_back(!classes ? score : i < 2 ? i : score > 1.5 ? 1 : 0);
+    }
+    const Dataset data = testing::make_dataset(t, classes);
+    for (const std::string loss : {"hinge", "logistic", "absolute", "huber"})
+      for (const int form : {0, 1, 2})
+        for (const double lambda : {1e-1, 1e-2, 1e-4}) {
+          if (is_regression_loss(loss) == classes) continue;
+          Options s = soft(loss, lambda);
+          s.intercept = form != 2;
+          s.intercept_form = form == 0 ? InterceptForm::free : InterceptForm::by_default;
+          const Problem p = make_problem(data, s);
+          const Solution found = choose_solver(p, s).solve(p, s, Progress());
+          const Certificate c = certify(p, found.weights, found.intercept, found.dual);
+          EXPECT_LE(c.relative_gap, 1e-3) << loss << form << " " << lambda << " " << c.lower << " " << c.upper;
+          const Exact e = exact(p, found.weights, found.intercept, found.dual);
+          EXPECT_GE(c.upper, static_cast<double>(e.primal) * (1 - 1e-15)) << loss << form << " " << lambda;
+          if (form != 0) EXPECT_LE(c.lower, static_cast<double>(e.dual) * (1 + 1e-15)) << loss << form << " " << lambda;
+        }
+  }
+}
+
 }  // namespace
 }  // namespace margin

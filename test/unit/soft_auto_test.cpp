@@ -5,6 +5,7 @@
 
 #include "core/certificate/certificate.hpp"
 #include "core/solvers/solver.hpp"
+#include "core/train/train.hpp"
 #include "risk_problems.hpp"
 
 namespace margin {
@@ -89,6 +90,8 @@ TEST(SoftAuto, LeavesToSdcaWhatOnlySdcaDoes) {
   const Dataset data = gaussian(500, 10);
   Options net = soft(1e-4, 1e-3);
   net.l1_ratio = 0.5;
+  EXPECT_EQ(solve(data, net).solution.solver, "sdca+interior_point");
+  net.workspace_limit = 1000;
   EXPECT_EQ(solve(data, net).solution.solver, "sdca");
   Options ordered = soft(1e-4, 1e-2);
   ordered.order = Order::random;
@@ -96,6 +99,55 @@ TEST(SoftAuto, LeavesToSdcaWhatOnlySdcaDoes) {
   Options small = soft(1e-6, 1e-1);
   small.workspace_limit = 1000;
   EXPECT_EQ(solve(data, small).solution.solver, "sdca");
+}
+
+/// Where no row curves, the best free intercept must follow the line search.
+TEST(SoftAuto, SolvesTinyProblemsOfTheSmoothedHinge) {
+  Random random(7);
+  const auto expect_optimal = [&](const testing::Table& t, double lambda, double smoothing) {
+    const Dataset data = testing::make_dataset(t, true);
+    for (const char* const solver : {"auto", "newton", "newton_cg", "kernel_newton"}) {
+      Options s = soft(lambda, 1e-3, "smoothed_hinge");
+      s.intercept_form = InterceptForm::free;
+      s.smoothing = smoothing;
+      s.solver = solver;
+      if (std::string(solver) == "kernel_newton") s.kernel = "linear";
+      const Model model = train(data, s, Progress());
+      EXPECT_EQ(model.status, Status::optimal) << solver << " " << lambda << " rows " << t.rows();
+      EXPECT_LT(*model.iterations, 200) << solver << " " << lambda;
+    }
+  };
+  expect_optimal({{{-1, 2, -1}, {0, -2, -3}}, {1, 0}, {}}, 1.398e-4, 1);
+  for (int k = 0; k < 250; ++k) {
+    testing::Table t;
+    const int n = 2 + static_cast<int>(random.below(10)), d = 1 + static_cast<int>(random.below(4));
+    for (int i = 0; i < n; ++i) {
+      t.x.emplace_back();
+      for (int j = 0; j < d; ++j)
+        t.x.back().push_back(k % 2 == 0 ? normal(random) : static_cast<double>(random.below(7)) - 3);
+      t.y.push_back(i < 2 ? i : t.x.back()[0] + normal(random) > 0 ? 1 : 0);
+    }
+    expect_optimal(t, std::pow(10, -6 * random.uniform()), k % 3 == 0 ? 0.1 : 1);
+  }
+}
+
+TEST(SoftAuto, SolvesAnL1NormWithPiecewiseLinearLosses) {
+  Random random(23);
+  for (const char* const loss : {"hinge", "absolute", "epsilon_insensitive", "quantile"})
+    for (int k = 0; k < 60; ++k) {
+      const bool classes = !is_regression_loss(loss);
+      testing::Table t = testing::make_table(random, k % 8, classes);
+      if (k % 3 == 0)
+        for (int i = 0; i < t.rows(); ++i) t.weight.push_back(0.2 + 3 * random.uniform());
+      Options s = soft(std::pow(10, -6 * random.uniform()), 1e-3, loss);
+      s.l1_ratio = k % 2 == 0 ? 0.5 : 0.9;
+      s.intercept = k % 5 != 0;
+      s.intercept_form = k % 5 == 1 ? InterceptForm::free : InterceptForm::by_default;
+      const Model model = train(testing::make_dataset(t, classes), s, Progress());
+      EXPECT_EQ(model.status, Status::optimal)
+          << loss << " " << k << " " << *s.lambda << " [" << model.certificate.lower << ", " << model.certificate.upper
+          << "] " << model.solver;
+    }
 }
 
 TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {

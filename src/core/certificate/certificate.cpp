@@ -147,6 +147,11 @@ Certificate certify(const Problem& problem, const Weights& weights, const Eigen:
   const auto check = make_check(objective, {weights.data(), problem.intercept ? intercept.data() : nullptr, basis},
                                 has_dual_weights(problem, dual));
   add_rows(*check, problem, dual, nullptr, progress);
+  if (auto* const risk = dynamic_cast<RiskCheck*>(check.get()); risk != nullptr && risk->blurred()) {
+    *risk = RiskCheck(objective, weights.data(), problem.intercept ? intercept.data() : nullptr, true);
+    risk->sum_precisely();
+    add_rows(*check, problem, dual, nullptr, progress);
+  }
   Certificate c = check->certificate(progress);
   if (point != nullptr) *point = check->dual_point(progress);
   if (objective.hard_margin() && !objective.interpolate && objective.norm == 2) {

@@ -22,7 +22,7 @@ ColumnCheck::ColumnCheck(const Problem& p) : problem_(p), norms_(static_cast<std
 
 Certificate ColumnCheck::certificate(ColumnRisk& risk, double lambda, double intercept, double scale) const {
   const std::size_t n = norms_.size();
-  const double total = problem_.total_weight, curvature = 1 / problem_.loss->smoothness();
+  const double total = problem_.total_weight, curvature = 1 / problem_.smoothness();
   double mass = 0, spread = 0, squares = 0, absolute = 0;
   Certificate out;
   const std::vector<double>&a = risk.coefficients(), &u = risk.scores(), &y = risk.y(), &cost = risk.cost();
@@ -63,10 +63,18 @@ Certificate ColumnCheck::certificate(ColumnRisk& risk, double lambda, double int
   const double share = epsilon * (static_cast<double>(terms) + 8);
   const double norm = std::sqrt(squares) * (1 + share), reach = risk.reach();
   const double by_slope = share * (norm * mass + reach * risk.size() + spread);
-  const double by_curvature = 4 * share * share * (norm * norm * squares_ + reach * reach * weight_) * curvature;
+  double by_curvature = 4 * share * share * (norm * norm * squares_ + reach * reach * weight_) * curvature;
   const double moved = std::fabs(intercept - risk.b());
-  const double by_intercept =
-      moved * (std::fabs(risk.balance()) + share * weight_) + moved * moved * weight_ * curvature;
+  double by_intercept = moved * (std::fabs(risk.balance()) + share * weight_) + moved * moved * weight_ * curvature;
+  if (problem_.loss->log_link()) {
+    // The curvature of e^u is e^u itself: e^(u + δ) ≤ e^u (1 + δ + δ²) for |δ| ≤ 1.
+    by_curvature = 0;
+    by_intercept = moved * (std::fabs(risk.balance()) + share * weight_);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double off = share * (norm * norms_[i] + reach + std::fabs(u[i])) + moved;
+      by_curvature += off <= 1 ? 2 * cost[i] * std::exp(u[i]) * off * off : infinity;
+    }
+  }
   const double chunks = static_cast<double>(ColumnRisk::chunk) + static_cast<double>(n) / ColumnRisk::chunk + 16;
   const double loss =
       risk.loss() * (1 + chunks * epsilon) + (by_slope + by_curvature + by_intercept) / total * (1 + 16 * epsilon);

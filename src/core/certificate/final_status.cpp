@@ -17,9 +17,9 @@ Status unproven(Status reached) {
 }
 
 Status status_of_margin(const Certificate& c, double negligible, double tolerance, Status reached) {
-  // A separator of a margin that small is none for any purpose; if the solver found one by luck, its interval says so.
-  const bool inseparable = c.upper <= negligible * c.radius;
-  if (inseparable && (!(c.lower > 0) || reached == Status::not_separable)) return Status::not_separable;
+  // A margin that small is none for any purpose; but a model that is proven to separate the rows is no proof of the
+  // contrary, whatever its solver believed.
+  if (c.upper <= negligible * c.radius && !(c.lower > 0)) return Status::not_separable;
   if (c.relative_gap <= tolerance) return Status::optimal;
   return unproven(reached);
 }

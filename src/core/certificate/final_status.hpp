@@ -12,7 +12,7 @@ enum class CertifiedProblem { one_class, hard_margin, kernel_hard_margin, soft_m
 CertifiedProblem certified_problem(const Problem& problem);
 
 /// optimal: the interval is within the tolerance (interpolation: and every row is met).
-/// not_separable: proven; the upper bound of a margin is negligible, or only weights of absurd size meet all targets.
+/// not_separable: proven; the upper bound of a margin is negligible and its lower one not above 0, or only weights of absurd size meet all targets.
 /// separable: the weights of the model separate the classes, at lambda 0.
 /// Otherwise `reached`, the solver's own status, but for a claim that the certificate does not bear out: that is
 /// iteration_limit. Thresholds: problem/thresholds.hpp.

@@ -17,7 +17,11 @@ double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 }  // namespace
 
 RiskCheck::RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
-    : objective_(objective), weights_(weights), intercept_(intercept), with_dual_(with_dual) {
+    : objective_(objective),
+      weights_(weights),
+      intercept_(intercept),
+      with_dual_(with_dual),
+      longest_short_(short_row * (objective.lambda > 0 ? std::sqrt(objective.lambda) : 1e-3)) {
   const auto k = static_cast<std::size_t>(objective.outputs()), d = static_cast<std::size_t>(objective.dimensions);
   outputs_.resize(k);
   scores_.resize(k);
@@ -56,6 +60,7 @@ void RiskCheck::widen(std::int32_t dimensions, const double* weights) {
   if (!with_dual_) return;
   margin::widen(total_, dimensions);
   margin::widen(block_, dimensions);
+  if (!long_.empty()) long_.widen(dimensions);
 }
 
 void RiskCheck::flush() {
@@ -153,12 +158,15 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   out.v.resize(d);
   for (std::int32_t j = 0; j < d; ++j) out.v(j) = (total_(o, j) + block_(o, j)) / weight;
   out.of_intercept = objective_.constant_feature() * sum.intercept.value() / weight;
-  if (!out.v.allFinite() || !std::isfinite(out.of_intercept)) return false;
+  if (!std::isfinite(out.of_intercept)) return false;
+  out.moved = 0;
+  if (!long_.empty()) add_long_sums(o, out);
+  if (!out.v.allFinite() || !(out.moved < infinity)) return false;
   if (objective_.offset >= 0) out.of_offset = std::exchange(out.v(objective_.offset), 0.0);
   // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
   const double vanished = tiny * sum.unseen;
-  out.moved = epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
+  out.moved += epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
   out.excess = 0;
   if (!objective_.free_intercept) return true;
   // The share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
@@ -166,6 +174,56 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   out.excess = 2 * off / all * (1 + 8 * epsilon);
   out.moved += out.excess * (sum.mass / weight);
   return out.excess <= 1;
+}
+
+/// The part of the long rows, (2) and (3) of the header.
+void RiskCheck::add_long_sums(std::int32_t o, DualSum& out) const {
+  const Output& sum = outputs_[static_cast<std::size_t>(o)];
+  const double weight = total_weight(), all = sum.absolute.value(), terms = static_cast<double>(rows_ + long_.terms()),
+               mass = long_mass_[static_cast<std::size_t>(o)], twofold = epsilon * epsilon * (4 * terms + 64);
+  double share = 0, doubt = 0;  // what a free intercept takes of the heavier side, and what that errs by
+  bool positive = true;         // the heavier side
+  if (objective_.free_intercept) {
+    ExactSum exact = sum.intercept;
+    exact.add(long_.lost(o));
+    const double s = exact.value(), heavier = (all + std::fabs(s)) / 2,
+                 off = (unit_weights_ ? twofold : 8 * epsilon) * all + tiny * sum.unseen;
+    positive = s > 0;
+    share = std::fabs(s) / heavier;
+    doubt = 2 * off / all + 32 * epsilon * share;
+  } else {
+    out.moved += 2 * epsilon * objective_.constant_feature() * all / weight;
+  }
+  double size = 0;
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
+    const double* const above = long_.of(o, true, j);
+    const double* const below = long_.of(o, false, j);
+    const double* const heavy = positive ? above : below;
+    ExactSum v;
+    for (const double term :
+         {total_(o, j), block_(o, j), above[0], below[0], above[1], below[1], -share * heavy[0], -share * heavy[1]})
+      v.add(term);
+    out.v(j) = v.value() / weight;
+    size = std::hypot(size, out.v(j));
+  }
+  out.moved += 4 * epsilon * size * (1 + epsilon * objective_.dimensions) + (twofold + doubt) * (mass / weight);
+}
+
+bool RiskCheck::blurred() const {
+  constexpr double much = 0.1, nothing = 1e-10;
+  for (std::int32_t o = 0; with_dual_ && o < objective_.outputs(); ++o) {
+    DualSum of;
+    const double p = primal(o), gap = p - dual(o);
+    if (!(gap > nothing * p) || !dual_sum(o, of)) continue;
+    // By (1), in D, and as much again in P.
+    const double mu = objective_.lambda * std::max(1 - objective_.l1_ratio, epsilon),
+                 size = lp_norm(of.v.data(), of.v.size(), 2);
+    const double in_dual =
+        objective_.l1_ratio < 1 ? (size + of.moved / 2) * of.moved / mu : of.moved / objective_.lambda * p;
+    const double in_primal = outputs_[static_cast<std::size_t>(o)].loss_error / total_weight();
+    if (in_dual + in_primal > much * gap) return true;
+  }
+  return false;
 }
 
 double RiskCheck::dual(std::int32_t o) const {

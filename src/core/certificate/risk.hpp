@@ -20,6 +20,19 @@
 // term is the constraint |v_j| ≤ λ f_j, and the intercept is free. Solvers hand in a that meets it up to rounding; what is
 // left is scaled away, which costs at most that share of D(a), as φ*(0) = 0.
 // With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
+//
+// Rounding. If the computed v errs by e_j in column j, the second term errs by (Σ_j |v_j| e_j + ‖e‖²/2)/(λ(1−ρ)) at most.
+// (1) Most rows are short: e_j of their part is at most m ε Σ c|a||x_j|/W, m the terms of a blocked sum, and ‖e‖ at most the
+//     same of ‖x‖. With the larger ‖v‖‖e‖ in place of Σ |v_j| e_j this loses about m ε ‖x‖ √(2P/λ)
+//     of D, which is nothing as long as ‖x‖ is no multiple of √λ/(m ε): such rows are those up to `short_row` √λ.
+// (2) A column of large numbers (a time in milliseconds is 2e12) makes long rows. There v_j = λ w_j is tiny, so that the
+//     products |v_j| e_j are, where ‖v‖‖e‖ is not; but ‖e‖² is not either. So the sums of long rows are made of twofold
+//     numbers (certificate/twofold_sums.hpp), products included: e_j is ε|v_j| of the column's own sum, by columns,
+//     and n ε² Σ c|a|‖x‖/W.
+// (3) A free intercept takes the share s/Σ⁺ from the heavier side, s = Σ c a. Of short rows it is bounded by that share
+//     of Σ c|a|‖x‖; the sums of long ones are kept apart by the sign of a, so that it is carried out. s itself is known to n ε²
+//     of Σ c|a| where the products c a of all rows are (long rows, and those of weight 1), else to ε of it.
+// (4) The score of a long row errs by its terms times ε Σ |w_j||x_j|, that of a short one by the same of ‖w‖‖x‖.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +41,7 @@
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/certificate/check.hpp"
+#include "core/certificate/twofold_sums.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/exact_sum.hpp"
 
@@ -62,6 +76,10 @@ class RiskCheck final : public Check {
   /// None with an l1_ratio of 1.
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
 
+  /// Before any row: all of them count as long, see (2).
+  void sum_precisely() { longest_short_ = 0; }
+  /// Whether the rounding of sums of short rows takes so much of D that a pass that sums them precisely pays.
+  bool blurred() const;
   /// Rows without a dual weight of their own get settled_dual(), which is one for any weights.
   void use_slopes() { slopes_ = true; }
   /// Of the row that was measured last: <x, w> + b per output.
@@ -87,6 +105,7 @@ class RiskCheck final : public Check {
 
  private:
   static constexpr std::size_t head = 6, per_output = 9;  // numbers of state()
+  static constexpr double short_row = 0x1p18;
   struct Output {
     ExactSum loss, conjugate;   // Σ c φ(u), Σ c (−φ*(−a))
     double loss_error = 0;      // bound on the rounding of Σ c φ(u)
@@ -103,6 +122,9 @@ class RiskCheck final : public Check {
     void add(const Output& part);
   };
   struct DualPart;
+  bool is_long(double norm) const { return norm > longest_short_; }
+  void take_long(const Row& x, std::int32_t output, double norm, double loss_weight, double a, double sign);
+  void add_long(const CheckedRow& row, double norm, const double* scores);
   template <class L>
   DualPart dual_part(const L& loss, const CheckedRow& row, double norm, double a, double y) const;
   template <class L>
@@ -122,6 +144,7 @@ class RiskCheck final : public Check {
   };
   bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
   double held_part(double v) const { return objective_.positive ? std::max(0.0, v) : std::fabs(v); }
+  void add_long_sums(std::int32_t output, DualSum& sum) const;
   double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;
   double held(const Eigen::VectorXd& v, double moved) const;
 
@@ -139,6 +162,11 @@ class RiskCheck final : public Check {
   Weights total_, block_;
   std::int64_t block_rows_ = 0, longest_block_ = 0, blocks_ = 0;
   double block_work_ = 0;
+  // The same of long rows, and Σ c|a|(‖x‖ + B) of them, an output after the other; empty without one.
+  double longest_short_;
+  TwofoldSums long_;
+  std::vector<double> long_mass_;
+  bool unit_weights_ = true;  // of short rows: c a is a double
 };
 
 }  // namespace margin

@@ -63,6 +63,13 @@ struct SideBySide {
   }
 };
 
+/// ≥ Σ |w_j||x_j|
+double absolute_products(const Row& x, const double* w) {
+  double sum = 0;
+  for (std::int32_t k = 0; k < x.count; ++k) sum += std::fabs(w[x.indices != nullptr ? x.indices[k] : k] * x.value(k));
+  return sum * (1 + epsilon * (x.count + 4.0));
+}
+
 }  // namespace
 
 inline void RiskCheck::Output::add(const double* n) {
@@ -114,7 +121,9 @@ inline void RiskCheck::measure_output(const L& loss, const CheckedRow& row, doub
   const double value = loss.value(u, y);
   // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|, u − y by an ulp of its own (which is all that is left
   // of it where |u − y| is nearly ε); a loss carries that on with its slope.
-  double error = epsilon * ((row.x.count + 4.0) * (norm * norms_[at]) + 2 * std::fabs(b));
+  const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
+  const double products = is_long(norm) ? absolute_products(row.x, w) : norm * norms_[at];
+  double error = epsilon * ((row.x.count + 4.0) * products + 2 * std::fabs(b));
   if (objective_.task == Task::regression) error += epsilon * loss.argument_size(u, y);
   const double steepest = steepest_of(loss, u, y, error);
   out[0] = c * value;
@@ -185,8 +194,24 @@ void RiskCheck::take_sums(const Row& x, const double* coefficients) {
 
 void RiskCheck::add(const CheckedRow& row) {
   measure(row, numbers_.data(), coefficients_.data());
+  const bool apart = with_dual_ && is_long(norm());
+  for (std::size_t o = 0; apart && o < outputs_.size(); ++o) numbers_[head + per_output * o + 5] = 0;
+  unit_weights_ = unit_weights_ && (apart || row.loss_weight == 1);
   take(numbers_.data());
-  if (numbers_[5] > 0) take_sums(row.x, coefficients_.data());
+  if (!(numbers_[5] > 0)) return;
+  if (apart)
+    add_long(row, norm(), scores_.data());
+  else
+    take_sums(row.x, coefficients_.data());
+}
+
+/// The sums of a long row whose numbers were taken but for its mass.
+void RiskCheck::add_long(const CheckedRow& row, double norm, const double* scores) {
+  for (std::int32_t o = 0; o < objective_.outputs(); ++o) {
+    const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, o);
+    const double a = row.dual != nullptr ? row.dual[o] : settled_dual(*objective_.loss, scores[o], y);
+    take_long(row.x, o, norm, row.loss_weight, objective_.loss->project(std::isnan(a) ? 0.0 : a, y), 1);
+  }
 }
 
 void RiskCheck::add_all(const CheckedRow* rows, std::size_t count) {
@@ -237,7 +262,7 @@ void RiskCheck::add_all(const CheckedRow* rows, std::size_t count) {
         to[6] = out[1];
         to[7] = out[2];
         to[8] = out[4];
-        to[9] = out[5];
+        to[9] = with_dual_ && is_long(norms[k]) ? 0.0 : out[5];
         to[10] = out[6];
         to[11] = numbers[0];
         to[12] = numbers[1];
@@ -249,8 +274,15 @@ void RiskCheck::add_all(const CheckedRow* rows, std::size_t count) {
     for (std::size_t k = 0; k < n; ++k) {
       support[supporting] = k;
       supporting += coefficients[k] != 0;
+      unit_weights_ = unit_weights_ && rows[k].loss_weight == 1;
     }
-    for (std::size_t s = 0; s < supporting; ++s) take_sums(rows[support[s]].x, coefficients + support[s]);
+    for (std::size_t s = 0; s < supporting; ++s) {
+      const std::size_t k = support[s];
+      if (is_long(norms[k]))
+        add_long(rows[k], norms[k], scores + k);
+      else
+        take_sums(rows[k].x, coefficients + k);
+    }
   }
 }
 
@@ -264,13 +296,20 @@ void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double befor
   sum.conjugate.add(now.conjugate);
   sum.conjugate.add(-old.conjugate);
   sum.conjugate_size += now.size + old.size;
-  sum.mass += now.mass + old.mass;
+  const bool apart = is_long(norm);
+  if (!apart) sum.mass += now.mass + old.mass;
   sum.unseen += now.unseen + old.unseen;
   sum.intercept.add(now.coefficient);
   sum.intercept.add(-old.coefficient);
   sum.absolute.add(std::fabs(now.coefficient));
   sum.absolute.add(-std::fabs(old.coefficient));
   // Two terms, not their difference: that would be rounded before it is bounded.
+  if (apart) {
+    const Loss& loss = *objective_.loss;
+    take_long(row.x, o, norm, row.loss_weight, loss.project(std::isnan(after) ? 0.0 : after, y), 1);
+    take_long(row.x, o, norm, row.loss_weight, loss.project(std::isnan(before) ? 0.0 : before, y), -1);
+    return;
+  }
   for (const double c : {now.coefficient, -old.coefficient}) {
     if (c == 0) continue;
     margin::add(c, row.x, block_.row(o).data());

@@ -217,7 +217,7 @@ ColumnRisk::Interval ColumnRisk::interval(double lambda) {
 
 void ColumnRisk::curvatures(double floor, std::vector<double>& out) const {
   out.resize(u_.size());
-  const double least = floor / problem_.loss->smoothness();
+  const double least = floor / problem_.smoothness();
   visit(*problem_.loss, [&](const auto& loss) {
     for (std::size_t i = 0; i < out.size(); ++i)
       out[i] = cost_[i] * std::max(curvature(loss, u_[i], y_[i], slope_[i]), least) / problem_.total_weight;

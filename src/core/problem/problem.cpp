@@ -87,7 +87,7 @@ void check_lasso(Problem& p, const Options& s) {
   if (s.intercept_form == InterceptForm::penalized)
     throw Error(ErrorKind::unsupported, "option \"intercept\" => 'penalized' needs an l1_ratio below 1",
                 "The l1 norm never regularises an intercept, and at 1 nothing else would: leave the option out.");
-  if (!(p.loss->smoothness() > 0))
+  if (!p.loss->smooth())
     throw Error(ErrorKind::unsupported,
                 "option \"l1_ratio\" => 1 needs a smooth loss, which \"" + p.loss_name + "\" is not",
                 "Give loss => 'smoothed_hinge' or 'squared_hinge' for classes, 'huber' for a regression; or an "

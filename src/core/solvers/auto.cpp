@@ -2,7 +2,8 @@
 // second order, or the first handing over to the second.
 //
 // Sparse: prox_newton where there is an l1 norm and the loss is smooth.
-// Newton: newton or newton_cg, whichever is predicted to cost less.
+// Newton: newton or newton_cg, whichever is predicted to cost less; interior_point where an l1 norm meets a loss that is not
+//         smooth.
 // Rule:   newton when its predicted cost is below that of the epochs that sdca is expected to need; otherwise sdca for
 //         as many epochs as newton would have cost, so that a wrong expectation costs at most a factor of two, and
 //         earlier when the decay of the gap says that they will not do. Then newton goes on from sdca's vectors. Where
@@ -36,6 +37,7 @@ extern const Solver& sdca;
 extern const Solver& newton;
 extern const Solver& newton_cg;
 extern const Solver& prox_newton;
+extern const Solver& interior_point;
 extern const Solver& smo;
 extern const Solver& kernel_newton;
 extern const Solver& sampling;
@@ -109,6 +111,13 @@ double cg_cost(const Shape& x) {
   return 50 * (x.rows * (20 + 1.5 * pass) + products * (0.2 * 2 * x.rows * pass + columns));
 }
 
+/// Of interior_point: some 25 steps, each with a matrix of all rows and a few passes.
+double interior_cost(const Shape& x) {
+  const double speed = kernel_speed(), pass = 30 + x.stored * (x.sparse ? 2.5 : 0.5);
+  return 25 * (x.rows * (x.features * x.features / 2 / speed + 8 * pass) +
+               x.features * x.features * x.features / 6 / (0.5 * speed));
+}
+
 Plan make_plan(const Problem& p, double memory) {
   const Shape x = shape_of(p);
   // Mean s over a systematic sample.
@@ -133,6 +142,7 @@ Plan make_plan(const Problem& p, double memory) {
   };
   consider(newton, cholesky_cost(x));
   consider(newton_cg, cg_cost(x));
+  consider(interior_point, interior_cost(x));
   return plan;
 }
 
@@ -172,7 +182,7 @@ class SoftAuto final : public Solver {
         SolverRecord::Losses::all,
         false,
         {"seed", "initial", "order", "output", "start"},
-        {"sdca+newton_cg"},
+        {"sdca+newton_cg", "interior_point", "sdca+interior_point"},
         "sdca"};
     return record;
   }
@@ -293,7 +303,7 @@ const Solver& likely_solver_of_auto(const Options& options) {
   if (options.lambda == 0.0) return irls;
   if (options.multiclass == Multiclass::joint && !options.hard_margin()) return joint;
   if (!options.hard_margin() && options.l1_ratio > 0 && !asks_for_sdca(options) &&
-      make_loss(losses_or_hinge(options), options)->smoothness() > 0)
+      make_loss(losses_or_hinge(options), options)->smooth())
     return prox_newton;
   return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
 }

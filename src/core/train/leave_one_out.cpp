@@ -28,6 +28,7 @@ class Proof {
   Proof(const Problem& problem, Weights weights, Eigen::VectorXd intercept, Weights dual, const Progress& progress)
       : problem_(problem), weights_(std::move(weights)), intercept_(std::move(intercept)), dual_(std::move(dual)) {
     RiskCheck check(objective_of(problem), weights_.data(), intercept_.data(), true);
+    check.sum_precisely();  // the ball is as wide as the root of the gap
     add_rows(check, problem, dual_, nullptr, progress);
     outputs_.reserve(static_cast<std::size_t>(problem.outputs()));
     for (std::int32_t o = 0; o < problem.outputs(); ++o) {

@@ -56,7 +56,7 @@ void ElasticNet::balance_intercept(double lambda, double accuracy) {
         const ColumnRisk::Slope s = risk_.slope_at(shift);
         return SlopeAt{s.value + ridge * (b + shift), s.size + ridge * std::fabs(b + shift), s.curvature + ridge};
       },
-      p.loss->classification() ? 1.0 : 0.0, 0, accuracy);
+      p.loss->classification() || p.loss->log_link() ? 1.0 : 0.0, 0, accuracy);
   if (t != 0) risk_.shift(t);
 }
 

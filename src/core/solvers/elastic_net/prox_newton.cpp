@@ -40,7 +40,7 @@ class ProxNewton final : public Solver {
   std::string unsupported_reason(const Problem& p) const override {
     if (p.hard_margin) return "it needs lambda (a soft margin)";
     if (!(p.l1_ratio > 0)) return "it is for sparse weights (l1_ratio must be above 0)";
-    if (!(p.loss->smoothness() > 0)) return "it needs a smooth loss, which \"" + p.loss_name + "\" is not";
+    if (!p.loss->smooth()) return "it needs a smooth loss, which \"" + p.loss_name + "\" is not";
     return {};
   }
   double workspace(const Problem& p) const override {

@@ -60,11 +60,12 @@ class Fit {
   /// One step of Newton's; false when it gains nothing.
   bool step(double tolerance);
   double relative() const { return (upper - lower) / std::max(upper, 1e-300); }
-  /// −φ' of a row.
-  double dual(Eigen::Index i) const { return -p_.loss->derivative(scores_(i) + intercept, y_(i)); }
+  /// Of a row, −φ' at the point that `lower` was found at.
+  double dual(Eigen::Index i) const { return proven_(i); }
 
  private:
   void measure();
+  double best_shift(const Eigen::VectorXd& scores) const;
   void set_best_intercept();
   double loss_at(const Eigen::VectorXd& u) const;
 
@@ -82,6 +83,7 @@ class Fit {
 
  private:
   Eigen::VectorXd scores_;  // K α
+  Eigen::VectorXd proven_;
 };
 
 double Fit::loss_at(const Eigen::VectorXd& u) const {
@@ -93,12 +95,15 @@ double Fit::loss_at(const Eigen::VectorXd& u) const {
 }
 
 void Fit::set_best_intercept() {
-  if (!p_.intercept) return;
-  intercept += balanced_shift(
+  if (p_.intercept) intercept += best_shift(scores_.array() + intercept);
+}
+
+double Fit::best_shift(const Eigen::VectorXd& scores) const {
+  return balanced_shift(
       [&](double t) {
         SlopeAt at;
         for (Eigen::Index i = 0; i < n_; ++i) {
-          const double u = scores_(i) + intercept + t, g = cost_(i) * p_.loss->derivative(u, y_(i));
+          const double u = scores(i) + t, g = cost_(i) * p_.loss->derivative(u, y_(i));
           at.value += g;
           at.size += std::fabs(g);
           at.curvature += cost_(i) * p_.loss->second_derivative(u, y_(i));
@@ -122,7 +127,11 @@ void Fit::measure() {
   image_ = kernel_.times(slope_);
   primal_ = 0.5 * alpha.dot(scores_) + loss_at(scores_.array() + intercept);
   upper = p_.lambda * primal_;
-  lower = std::max(lower, p_.lambda * (conjugate - 0.5 * slope_.dot(image_)));
+  const double value = p_.lambda * (conjugate - 0.5 * slope_.dot(image_));
+  if (!(value > lower) && proven_.size() > 0) return;
+  lower = std::max(lower, value);
+  proven_.resize(n_);
+  for (Eigen::Index i = 0; i < n_; ++i) proven_(i) = -p_.loss->derivative(scores_(i) + intercept, y_(i));
 }
 
 bool Fit::step(double tolerance) {
@@ -148,11 +157,18 @@ bool Fit::step(double tolerance) {
   const double along = direction.dot(scores_), bend = direction.dot(change);
   const double fall = along + slope_.dot(change) + shift * slope_.sum();
   const double square = alpha.dot(scores_);
-  for (double t = 1; t >= shortest; t /= 2) {
-    const Eigen::VectorXd u = (scores_ + t * change).array() + (intercept + t * shift);
+  // Where no row curves, nothing says where the best intercept goes; nor where the steps become too short.
+  bool level = p_.intercept && s.isZero(0);
+  for (double t = 1; t >= shortest || (!level && p_.intercept); t /= 2) {
+    if (t < shortest) {
+      level = true;
+      t = 1;
+    }
+    Eigen::VectorXd u = (scores_ + t * change).array() + (intercept + t * shift);
+    if (level) u.array() += best_shift(u);
     const double value = 0.5 * (square + 2 * t * along + t * t * bend) + loss_at(u);
     // Near the optimum a fall is lost in the rounding of the value: the gap decides whether it was one.
-    if (!(value <= primal_ + enough_fall * t * std::min(fall, 0.0) + 1e-15 * std::fabs(primal_))) continue;
+    if (!(value <= primal_ + enough_fall * t * std::min(fall, 0.0) + 1e-12 * std::fabs(primal_))) continue;
     alpha += t * direction;
     scores_ += t * change;
     intercept += t * shift;

@@ -26,7 +26,8 @@ namespace margin {
 namespace {
 
 // Of the gradient that the wanted gap allows, the share that conjugate gradients leave; and of any gradient, at most.
-constexpr double end_share = 0.5, first_accuracy = 0.1;
+constexpr double end_share = 0.5, first_accuracy = 0.1, late_accuracy = 1e-8;
+constexpr int usual = 30;         // steps; more say that the intercept, or a loose direction, stands in the way
 constexpr double loss_work = 50;  // of φ and φ', in multiply-adds
 
 double inner(const std::vector<double>& v, const std::vector<double>& w) {
@@ -131,6 +132,7 @@ class SmoothNewton {
   /// ‖v‖² of the columns that are penalised.
   double squared(const std::vector<double>& v) const { return p_.rows.penalized_product(v.data(), v.data()); }
   double allowed_imbalance() const;
+  double best_shift(const double* u, const SlopeAt* here, double accuracy) const;
   void centre(const SlopeAt& here, double accuracy);
   template <class L>
   void add_slopes(const L& loss, const Block& c, SlopeAt& at) const;
@@ -138,8 +140,8 @@ class SmoothNewton {
   void direction();
   double wanted() const;
   double step();
-  /// F(w + t d) and its derivative in t.
-  Line along(double t) const;
+  /// F(w + t d) and its derivative in t; where no row curves, with the best free intercept there.
+  Line along(double t);
 
   const NewtonProblem& p_;
   std::vector<double>&w_, &a_;
@@ -154,28 +156,36 @@ class SmoothNewton {
   std::unique_ptr<Dense> dense_;
   std::unique_ptr<ConjugateGradients> gradients_;
   double primal_ = 0, gap_ = 0;
+  int steps_ = 0;
+  bool level_ = false;  // the intercept is free, and no row curves: nothing says where the best one goes along d
+  std::vector<double> there_;
+  double t_shift_ = 0;  // of the intercept, at the point that along() saw last
 };
 
 // What may be left of Σ cost a, as a share of Σ cost |a|, before a free intercept is moved: balancing costs D at most about
 // that share of P, where rows leave an end of the dual's domain for it.
 double SmoothNewton::allowed_imbalance() const {
   constexpr double share = 0.02, first = 1e-3;
-  return primal_ > 0 ? std::max(rounded_balance, share * wanted() / primal_) : first;
+  return primal_ > 0 ? std::max(rounded_balance, std::min(first, share * wanted() / primal_)) : first;
 }
 
-// A free intercept to where its derivative, `here` at the scores as they are, vanishes.
-void SmoothNewton::centre(const SlopeAt& here, double accuracy) {
-  const double shift = balanced_shift(
+// A free intercept to where its derivative, `here` at the scores as they are (null: not known), vanishes.
+double SmoothNewton::best_shift(const double* u, const SlopeAt* here, double accuracy) const {
+  return balanced_shift(
       [&](double t) {
-        if (t == 0) return here;
+        if (t == 0 && here != nullptr) return *here;
         GradientSums sums;
         visit(p_.loss, [&](const auto& loss) {
-          sums = in_blocks<GradientSums>(p_, u_.data(), nullptr, t,
+          sums = in_blocks<GradientSums>(p_, u, nullptr, t,
                                          [&](const Block& c, GradientSums& sum) { add_slopes(loss, c, sum.at); });
         });
         return sums.at;
       },
       p_.loss.classification() || p_.loss.log_link() ? 1.0 : 0.0, 0, accuracy);
+}
+
+void SmoothNewton::centre(const SlopeAt& here, double accuracy) {
+  const double shift = best_shift(u_.data(), &here, accuracy);
   for (double& u : u_) u += shift;
   w_.back() += shift;
 }
@@ -230,13 +240,16 @@ void SmoothNewton::direction() {
     });
     progress.work(4.0 * static_cast<double>(end - begin));
   });
+  level_ = p_.rows.free_intercept() &&
+           (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
   if (gradients_) {
     // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
     // allows, and less of it as the model of the function becomes exact.
     const double share = gap_ / std::fabs(primal_);
     const double accuracy =
         std::max(end_share * std::sqrt(wanted() / gap_), std::min(first_accuracy, std::sqrt(share)));
-    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, first_accuracy), d_);
+    gradients_->solve(coefficient_.data(), 1.0, r_, std::min(accuracy, steps_ > usual ? late_accuracy : first_accuracy),
+                      d_);
     return;
   }
   GramSum& gram = dense_->gram;
@@ -262,8 +275,19 @@ double SmoothNewton::wanted() const {
   return progress_ != nullptr ? progress_->wanted_gap(primal_, primal_ - gap_) : 1e-3 * primal_;
 }
 
-Line SmoothNewton::along(double t) const {
-  Line line = in_blocks<Line>(p_, u_.data(), du_.data(), t, [&](const Block& c, Line& sum) {
+Line SmoothNewton::along(double t) {
+  // With the intercept held, the first row that comes to its curved part stops the step; the next best intercept takes it
+  // back from there, and rows never meet from both sides.
+  const double* from = u_.data();
+  const double* change = du_.data();
+  if (level_) {
+    there_.resize(n_);
+    for (std::size_t i = 0; i < n_; ++i) there_[i] = u_[i] + t * du_[i];
+    from = there_.data();
+    change = nullptr;
+    t_shift_ = best_shift(from, nullptr, rounded_balance);
+  }
+  Line line = in_blocks<Line>(p_, from, change, level_ ? t_shift_ : t, [&](const Block& c, Line& sum) {
     for (std::size_t k = 0; k < c.count; ++k) {
       const std::size_t i = c.begin + k;
       sum.value += p_.cost[i] * c.value[k];
@@ -295,8 +319,12 @@ double SmoothNewton::step() {
       next = low + (t - low) * low_slope / (low_slope - line.slope);
       high = t;
     }
-    t = high < 0 ? std::clamp(next, 2 * t, 8 * t)
-                 : std::clamp(next, low + 0.1 * (high - low), high - 0.1 * (high - low));
+    if (high < 0)
+      t = std::clamp(next, 2 * t, 8 * t);
+    else if (i % 3 == 2 && low < high / 4)  // secants of a bent slope leave one end where it is
+      t = low > 0 ? std::sqrt(low * high) : high / 16;
+    else
+      t = std::clamp(next, low + 0.1 * (high - low), high - 0.1 * (high - low));
   }
   return low > 0 ? low : t;
 }
