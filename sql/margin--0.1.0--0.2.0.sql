@@ -913,11 +913,11 @@ COMMENT ON FUNCTION margin_weights(margin_model) IS 'the weights of a model, the
 CREATE FUNCTION margin_explain(model margin_model, features "any", OUT feature text, OUT class text, OUT value float8,
   OUT contribution float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
-COMMENT ON FUNCTION margin_explain(margin_model, "any") IS 'what each feature of a row, and the intercept, adds to its score, the largest first';
+COMMENT ON FUNCTION margin_explain(margin_model, "any") IS 'what each column of a row, and the base, adds to its score, the largest first';
 
 CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT norm float8, OUT share float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
-COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by the norm of their weights, the largest first';
+COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by how much they move its scores, the largest first';
 
 CREATE FUNCTION margin_gap_at(model margin_model, lambda float8, OUT lower float8, OUT upper float8, OUT gap float8,
   OUT relative_gap float8) RETURNS record

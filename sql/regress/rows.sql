@@ -89,9 +89,9 @@ CREATE TABLE row_small AS SELECT i AS x, i % 2 = 0 AS y, CASE WHEN i % 4 = 0 THE
 CREATE TYPE row_pair AS (x float8, c text);
 CREATE TABLE row_pairs AS
 SELECT o AS options, train_margin(y, t, margin_options(exclude => '{y}', lambda => 0.1) || o) AS m
-  FROM row_small t, (VALUES ('{}'::jsonb), ('{"missing": "skip"}'), ('{"missing": "error"}'), ('{"unknown_features": "error"}')) v (o) GROUP BY o;
+  FROM row_small t, (VALUES ('{}'::jsonb), ('{"missing": "impute", "unknown_features": "reference"}'), ('{"missing": "skip", "unknown_features": "reference"}'), ('{"missing": "error", "unknown_features": "reference"}')) v (o) GROUP BY o;
 SELECT options, margin_score(m, ROW(10.5, 'z')::row_pair) = (m).intercept[1] AS unseen_is_none
-  FROM row_pairs WHERE NOT options ? 'unknown_features' ORDER BY options;
+  FROM row_pairs WHERE options ? 'unknown_features' ORDER BY options;
 SELECT options, pg_temp.error_of(format('SELECT margin_score(m, ROW(NULL, ''a'')::row_pair) FROM row_pairs WHERE options = %L', options)),
        pg_temp.error_of(format('SELECT margin_score(m, ROW(1, ''z'')::row_pair) FROM row_pairs WHERE options = %L', options)) FROM row_pairs ORDER BY options;
 SELECT margin_score(m, ROW(NULL, 'a')::row_pair) IS NULL AS skips, (margin_evaluate(m, true, ROW(NULL, 'a')::row_pair)) IS NULL AS none

@@ -37,6 +37,8 @@ struct Certificate {
   /// Not proven but counted, for a warning. `failure`: the mean loss of a regression, the weight of the rows that are
   /// predicted wrongly otherwise. train() adds the same of the best constant prediction.
   double failure = 0, constant_failure = std::numeric_limits<double>::infinity();
+  /// Of classes, the mean loss of the best constant score; infinite where it is not known.
+  double constant_loss = std::numeric_limits<double>::infinity();
 };
 
 struct DualPoint;  // certificate/ball.hpp

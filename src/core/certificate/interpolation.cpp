@@ -6,6 +6,7 @@
 #include "core/base/progress.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
+#include "core/problem/thresholds.hpp"
 
 namespace margin {
 
@@ -122,6 +123,9 @@ Certificate InterpolationCheck::certificate(const Progress&) const {
   c.upper = primal();
   c.lower = std::min(std::max(0.0, 0.5 * c.least_norm * c.least_norm * (1 - 4 * epsilon) - tiny),
                      std::numeric_limits<double>::max());
+  // Weights that miss targets by what counts as met may be as much shorter than those that meet them exactly. What is
+  // proven of these is said only as far as it does not contradict the weights.
+  if (c.slack >= -negligible_miss * c.largest_target) c.lower = std::min(c.lower, c.upper);
   c.gap = std::max(0.0, c.upper - c.lower);
   c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0.0;
   return c;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,15 @@ std::string_view unit_of(ColumnKind kind);
 inline bool scalar(ColumnKind kind) { return kind < ColumnKind::category; }
 inline bool block(ColumnKind kind) { return kind >= ColumnKind::dense; }
 
+/// How the values of a column are spread over the rows of the training, by their weights: an explanation counts from
+/// their mean, whatever the column is coded as.
+struct ColumnSpread {
+  double missing = 0;                  ///< share of the rows without a value
+  std::vector<double> mean = {};       ///< of categories: the share of each; of a sparse block: of the features in `at`
+  std::vector<double> deviation = {};  ///< of numbers after missing ones were imputed, and of the features in `at`
+  std::vector<std::int32_t> at = {};   ///< features of a sparse block that are not 0 in every row, ascending
+};
+
 /// Features of a column, in this order: its number, its elements, or one per category that has one; then, where `missing`, an
 /// indicator of rows without a value.
 struct Column {
@@ -42,7 +52,9 @@ struct Column {
   std::vector<double> fill = {}, center = {},
                       scale = {};  ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
   std::int32_t width = 0;          ///< of a block
-  std::int32_t first = 0;          ///< number of its first feature, from 0
+  bool offset = false;             ///< part of every score as it is, never imputed
+  std::optional<ColumnSpread> spread = {};  ///< absent in encoders that were stored without
+  std::int32_t first = 0;                   ///< number of its first feature, from 0
 
   std::int32_t values() const {
     if (scalar(kind)) return 1;
@@ -59,10 +71,10 @@ struct Column {
 
 /// What a user says about rows as features.
 struct EncoderRules {
-  Missing missing = Missing::impute;
+  Missing missing = Missing::as_trained;
   bool standardize = true;
-  bool unknown_is_error = false;  ///< a category that the training did not have; else it counts as none of them
-  bool reference = false;         ///< beside an intercept without a penalty, one indicator of a column says nothing
+  bool unknown_is_error = true;  ///< a category that the training did not have; else it counts as none of them
+  bool reference = false;        ///< beside an intercept without a penalty, one indicator of a column says nothing
   std::int32_t max_categories = 1000;
   std::vector<std::string> exclude = {};
   std::string offset = {};  ///< a column that stays in its own units
@@ -70,6 +82,8 @@ struct EncoderRules {
 
 /// Columns are standardised unless the options say otherwise.
 EncoderRules encoder_rules(const Options& options);
+/// Throws Error(null_value) where a missing value of the column is to be an error. `known`: it may be missing.
+void refuse_missing(const Column& column, Missing missing, bool known);
 /// The first option given that only rows with named columns read; empty for none.
 std::string_view option_of_rows(const Options& options);
 

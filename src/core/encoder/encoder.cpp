@@ -19,6 +19,21 @@ std::string_view unit_of(ColumnKind kind) {
   return kind == ColumnKind::time ? "hours" : "";
 }
 
+void refuse_missing(const Column& c, Missing missing, bool known) {
+  if (missing == Missing::skip) return;
+  if (c.offset)
+    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and it is the offset of the model",
+                "An offset, such as the logarithm of an exposure, is part of every prediction, and no mean stands for "
+                "it: give it, or leave such rows out, with margin_options(missing => 'skip') for example.");
+  if (missing == Missing::error)
+    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and the option \"missing\" is 'error'",
+                "With margin_options(missing => 'impute') its mean stands for it, with 'skip' the row is left out.");
+  if (missing == Missing::as_trained && !known)
+    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, which it was in no row of the training",
+                "Give its value; from jsonb, look for a misspelt key. A model trained with margin_options(missing => "
+                "'impute') takes the mean for it, one with 'skip' gives NULL.");
+}
+
 EncoderRules encoder_rules(const Options& options) {
   const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
   return {options.missing,
@@ -43,8 +58,8 @@ constexpr std::int32_t always_dense = 64;
 
 }  // namespace
 
-Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error)
-    : columns_(std::move(columns)), missing_(missing), unknown_is_error_(unknown_is_error) {
+Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error, std::optional<double> label_unit)
+    : columns_(std::move(columns)), missing_(missing), unknown_is_error_(unknown_is_error), label_unit_(label_unit) {
   std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) { return a.name < b.name; });
   CheckedSize width, entries;
   for (Column& c : columns_) {
@@ -79,8 +94,8 @@ void Encoder::require_known(std::size_t column, std::string_view name) const {
   throw Error(ErrorKind::invalid_value,
               "column \"" + columns_[column].name + "\" has the value \"" + std::string(name) +
                   "\", which the training did not have",
-              "To have such values count as none of the known ones, train with margin_options(unknown_features => "
-              "'reference').");
+              "Is it misspelt? To have such values count as none of the known ones, train with "
+              "margin_options(unknown_features => 'reference').");
 }
 
 /// Writes the features of one row, in ascending order.
@@ -115,9 +130,10 @@ class Encoder::Writer {
 
 namespace {
 
-[[noreturn]] void refuse_missing(const Column& c) {
-  throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and the option \"missing\" is 'error'",
-              "With margin_options(missing => 'impute') its mean stands for it, with 'skip' the row is left out.");
+/// Whether the row is left out for its missing value; throws where that is to be an error.
+bool skips_missing(const Column& c, Missing missing) {
+  refuse_missing(c, missing, c.missing);
+  return missing == Missing::skip;
 }
 
 }  // namespace
@@ -136,10 +152,7 @@ std::optional<FeatureRow> Encoder::encode_numbers(const Cells& cells, Scratch& s
   for (std::size_t j = 0; j < slots_.size(); ++j) {
     const Slot& s = slots_[j];
     const bool missing = std::isnan(value[j]);
-    if (missing && missing_ != Missing::impute) {
-      if (missing_ == Missing::error) refuse_missing(columns_[j]);
-      return std::nullopt;
-    }
+    if (missing && skips_missing(columns_[j], missing_)) return std::nullopt;
     *out++ = ((missing ? s.fill : value[j]) - s.center) * s.inverse;
     if (s.missing) *out++ = missing ? 1 : 0;
   }
@@ -153,10 +166,7 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
     const Slot& s = slots_[j];
     const double v = cells.values[j];
     const bool missing = std::isnan(v);
-    if (missing && missing_ != Missing::impute) {
-      if (missing_ == Missing::error) refuse_missing(columns_[j]);
-      return std::nullopt;
-    }
+    if (missing && skips_missing(columns_[j], missing_)) return std::nullopt;
     if (scalar(s.kind)) {
       out.put(s.first, ((missing ? s.fill : v) - s.center) * s.inverse);
       if (missing && s.missing) out.put(s.first + 1, 1);
@@ -169,7 +179,9 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
     }
     const Column& c = columns_[j];
     if (c.kind == ColumnKind::category) {
-      if (!c.missing) require_known(j, "NULL");
+      // Without a level of its own NULL is as the rows of the training are on average.
+      for (std::int32_t k = 0; !c.missing && c.spread.has_value() && k < c.values(); ++k)
+        out.put(c.first + k, c.spread->mean[static_cast<std::size_t>(k + c.without_indicator())]);
     } else if (c.kind == ColumnKind::dense) {
       const FeatureRow& x = cells.blocks[j];
       if (!missing && (x.indices != nullptr || x.count != c.width))
@@ -226,9 +238,30 @@ double Encoder::center(std::int32_t feature) const {
   return static_cast<std::size_t>(at.value) < c.center.size() ? c.center[static_cast<std::size_t>(at.value)] : 0;
 }
 
+bool Encoder::knows_means() const {
+  return std::all_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.spread.has_value(); });
+}
+
+double Encoder::mean(std::int32_t feature) const {
+  const Place at = place(feature);
+  const Column& c = columns_[at.column];
+  const ColumnSpread& spread = *c.spread;
+  if (at.value == c.values()) return spread.missing;
+  const auto value = static_cast<std::size_t>(at.value);
+  if (c.kind == ColumnKind::category) return spread.mean[value + static_cast<std::size_t>(c.without_indicator())];
+  if (c.kind != ColumnKind::sparse) return (c.fill[value] - c.center[value]) / c.scale[value];
+  const auto found = std::lower_bound(spread.at.begin(), spread.at.end(), at.value);
+  return found == spread.at.end() || *found != at.value
+             ? 0
+             : spread.mean[static_cast<std::size_t>(found - spread.at.begin())];
+}
+
 double Encoder::bytes() const {
   double bytes = 0;
   for (const Column& c : columns_) {
+    if (c.spread.has_value())
+      bytes += 100 + 8.0 * static_cast<double>(c.spread->mean.size() + c.spread->deviation.size()) +
+               4.0 * static_cast<double>(c.spread->at.size());
     bytes += 400 + 8.0 * static_cast<double>(c.fill.size() + c.center.size() + c.scale.size());
     for (const std::string& name : c.categories) bytes += 120 + static_cast<double>(name.size());
   }

@@ -30,7 +30,8 @@ struct Cells {
 class Encoder {
  public:
   /// Of columns in any order. Throws Error: limit_exceeded (more than 2³¹ − 1 features).
-  Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error);
+  Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error,
+          std::optional<double> label_unit = std::nullopt);
   Encoder(const Encoder&) = delete;  // the index points into the columns
   Encoder& operator=(const Encoder&) = delete;
 
@@ -40,6 +41,12 @@ class Encoder {
   /// Rows are indices and values: few of their features are other than 0.
   bool sparse() const { return sparse_; }
   Missing missing() const { return missing_; }
+  /// The deviation of the label of a regression, in which lambda and the defaults of epsilon and smoothing are counted.
+  std::optional<double> label_unit() const { return label_unit_; }
+  /// Every column says how it was spread over the rows of the training.
+  bool knows_means() const;
+  /// The mean of a feature over these rows, as encode() writes it.
+  double mean(std::int32_t feature) const;
 
   /// The number of a category; −1 for one that is not known.
   std::int32_t category(std::size_t column, std::string_view name) const;
@@ -91,6 +98,7 @@ class Encoder {
   std::vector<Slot> slots_;  // of each column
   Missing missing_;
   bool unknown_is_error_;
+  std::optional<double> label_unit_;
   bool sparse_ = false;  // rows are written as indices and values
   bool numbers_ = true;  // every column is one number
   std::int32_t width_ = 0;

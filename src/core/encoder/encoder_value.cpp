@@ -12,6 +12,11 @@ namespace {
 
 constexpr double version = 1;
 
+constexpr std::pair<const char*, Missing> missing_names[] = {{"as_trained", Missing::as_trained},
+                                                             {"impute", Missing::impute},
+                                                             {"skip", Missing::skip},
+                                                             {"error", Missing::error}};
+
 [[noreturn]] void refuse(const std::string& problem) {
   throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" " + problem,
               "Use models as train_margin returned them.");
@@ -92,14 +97,65 @@ void read_width(Column& c, const Value::Object& object, const std::string& where
   c.width = static_cast<std::int32_t>(*width);
 }
 
-Column column_from(const Value& value, std::size_t number) {
+double share(const Value::Object& object, const char* name, const std::string& where) {
+  const double* number = std::get_if<double>(&field(object, name, where).data);
+  if (number == nullptr || !(*number >= 0 && *number <= 1 + 1e-9))
+    refuse("has a \"" + std::string(name) + "\"" + where + " that is no share");
+  return *number;
+}
+
+/// What only columns have whose statistics were kept; `spread` is the object of that name.
+ColumnSpread spread_from(const Value& value, const Column& c, const std::string& where) {
+  const auto* object = std::get_if<Value::Object>(&value.data);
+  if (object == nullptr) refuse("has a \"spread\"" + where + " that is no object");
+  require_keys(*object, {"missing", "mean", "deviation", "at"}, where);
+  ColumnSpread out;
+  out.missing = share(*object, "missing", where);
+  const bool sparse = c.kind == ColumnKind::sparse, listed = c.kind == ColumnKind::category;
+  if (sparse)
+    for (const double at : numbers(*object, "at", where)) {
+      if (!(at >= 0 && at < c.width) || at != std::floor(at) || (!out.at.empty() && at <= out.at.back()))
+        refuse("has an \"at\"" + where + " that is no ascending list of its features");
+      out.at.push_back(static_cast<std::int32_t>(at));
+    }
+  if (sparse || listed) out.mean = numbers(*object, "mean", where);
+  const bool told = object->find("deviation") != object->end();
+  if (sparse || told) out.deviation = numbers(*object, "deviation", where);
+  if (!sparse && !listed && !told) out.deviation = c.scale;
+  const std::size_t count = sparse   ? out.at.size()
+                            : listed ? c.categories.size()
+                                     : static_cast<std::size_t>(c.values());
+  const std::size_t means = sparse || listed ? count : 0, deviations = listed ? 0 : count;
+  if (out.mean.size() != means || out.deviation.size() != deviations || (!sparse && object->count("at") > 0) ||
+      (!sparse && !listed && object->count("mean") > 0))
+    refuse("has another number of \"mean\" or \"deviation\"" + where + " than of features");
+  for (const double d : out.deviation)
+    if (!(d >= 0)) refuse("has a \"deviation\"" + where + " that is negative");
+  for (const double m : out.mean)
+    if (listed && !(m >= 0 && m <= 1 + 1e-9)) refuse("has a \"mean\"" + where + " that is no share");
+  return out;
+}
+
+Value spread_value(const Column& c) {
+  Value::Object out;
+  out["missing"].data = c.spread->missing;
+  if (c.kind == ColumnKind::category || c.kind == ColumnKind::sparse) out["mean"] = values(c.spread->mean);
+  if (c.kind == ColumnKind::sparse) out["at"] = values({c.spread->at.begin(), c.spread->at.end()});
+  if (c.kind != ColumnKind::category && (c.kind == ColumnKind::sparse || c.spread->deviation != c.scale))
+    out["deviation"] = values(c.spread->deviation);
+  Value value;
+  value.data = std::move(out);
+  return value;
+}
+
+Column column_parts_from(const Value& value, std::size_t number) {
   std::string where = " in column " + std::to_string(number);
   const auto* object = std::get_if<Value::Object>(&value.data);
   if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is no object");
-  require_keys(
-      *object,
-      {"name", "type", "kind", "missing", "unit", "categories", "reference", "width", "fill", "center", "scale"},
-      where);
+  require_keys(*object,
+               {"name", "type", "kind", "missing", "unit", "categories", "reference", "width", "fill", "center",
+                "scale", "offset", "spread"},
+               where);
   Column c;
   c.name = text(*object, "name", where);
   where = " of column \"" + c.name + "\"";
@@ -112,7 +168,10 @@ Column column_from(const Value& value, std::size_t number) {
   const bool numbered = scalar(c.kind) || c.kind == ColumnKind::dense, listed = c.kind == ColumnKind::category;
   const bool reference = object->find("reference") != object->end();
   if (reference) c.reference = flag(*object, "reference", where);
-  const std::size_t parts = 4 + (reference && listed ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) +
+  const bool offset = object->find("offset") != object->end();
+  if (offset) c.offset = flag(*object, "offset", where);
+  const std::size_t parts = 4 + (offset && scalar(c.kind) ? 1 : 0) + object->count("spread") +
+                            (reference && listed ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) +
                             (block(c.kind) ? 1 : 0) + (numbered ? 3 : 0);
   if (listed) read_categories(c, *object, where);
   if (block(c.kind)) read_width(c, *object, where);
@@ -126,6 +185,14 @@ Column column_from(const Value& value, std::size_t number) {
     refuse("has another number of \"fill\", \"center\" or \"scale\"" + where + " than of features");
   for (const double s : c.scale)
     if (!(s > 0) || !std::isfinite(1 / s)) refuse("has a \"scale\"" + where + " that is not positive, or too small");
+  return c;
+}
+
+Column column_from(const Value& value, std::size_t number) {
+  Column c = column_parts_from(value, number);
+  const auto& object = std::get<Value::Object>(value.data);
+  const auto spread = object.find("spread");
+  if (spread != object.end()) c.spread = spread_from(spread->second, c, " of column \"" + c.name + "\"");
   return c;
 }
 
@@ -153,13 +220,15 @@ Value::Object Encoder::to_value() const {
       column["center"] = values(c.center);
       column["scale"] = values(c.scale);
     }
+    if (c.offset) column["offset"].data = true;
+    if (c.spread.has_value()) column["spread"] = spread_value(c);
     columns.emplace_back().data = std::move(column);
   }
   Value::Object out;
   out["version"].data = version;
-  out["missing"].data = std::string(missing_ == Missing::impute ? "impute"
-                                    : missing_ == Missing::skip ? "skip"
-                                                                : "error");
+  for (const auto& [name, missing] : missing_names)
+    if (missing == missing_) out["missing"].data = std::string(name);
+  if (label_unit_.has_value()) out["label_unit"].data = *label_unit_;
   out["unknown_features"].data = std::string(unknown_is_error_ ? "error" : "reference");
   out["columns"].data = std::move(columns);
   return out;
@@ -172,10 +241,11 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
   if (found == nullptr || *found != version)
     throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1",
                 "It was written by another version of margin: update this one, or train again.");
-  require_keys(*object, {"version", "missing", "unknown_features", "columns"}, "");
+  require_keys(*object, {"version", "missing", "unknown_features", "columns", "label_unit"}, "");
   const std::string missing = text(*object, "missing", ""), unknown = text(*object, "unknown_features", "");
-  if (missing != "impute" && missing != "skip" && missing != "error")
-    refuse("has a \"missing\" that is not impute, skip or error");
+  const auto* const rule = std::find_if(std::begin(missing_names), std::end(missing_names),
+                                        [&](const auto& known) { return known.first == missing; });
+  if (rule == std::end(missing_names)) refuse("has a \"missing\" that is not as_trained, impute, skip or error");
   if (unknown != "reference" && unknown != "error")
     refuse("has an \"unknown_features\" that is not reference or error");
   std::vector<Column> columns;
@@ -185,11 +255,14 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
     if (columns.size() > 1 && !(columns[columns.size() - 2].name < columns.back().name))
       refuse("has columns whose names do not ascend");
   }
-  return std::make_unique<const Encoder>(std::move(columns),
-                                         missing == "impute" ? Missing::impute
-                                         : missing == "skip" ? Missing::skip
-                                                             : Missing::error,
-                                         unknown == "error");
+  std::optional<double> unit;
+  if (object->find("label_unit") != object->end()) {
+    const double* number = std::get_if<double>(&field(*object, "label_unit", "").data);
+    if (number == nullptr || !(*number > 0 && std::isfinite(*number)))
+      refuse("has a \"label_unit\" that is no positive number");
+    unit = *number;
+  }
+  return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit);
 }
 
 }  // namespace margin

@@ -1,19 +1,14 @@
-// A stored row has a number for every column, 0 for a missing one, and behind them, 24 to a number, the bits that say
-// which are missing: all of it survives as float where the numbers do.
 #include "core/encoder/row_table.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
-#include "core/math/order_free_sum.hpp"
+#include "core/encoder/cell_reader.hpp"
 
 namespace margin {
 
 namespace {
-
-constexpr std::size_t bits_per_number = 24;
 
 /// Bytes of the encoded rows on top of their features: as Dataset::array_bytes, about.
 constexpr double row_overhead = 24;
@@ -57,7 +52,8 @@ RowTable::RowTable(std::vector<Column> columns, const EncoderRules& rules, Datas
 }
 
 std::int32_t RowTable::cell_width() const {
-  return static_cast<std::int32_t>(columns_.size() + (columns_.size() + bits_per_number - 1) / bits_per_number);
+  return static_cast<std::int32_t>(columns_.size() +
+                                   (columns_.size() + CellReader::bits_per_number - 1) / CellReader::bits_per_number);
 }
 
 double RowTable::category(std::size_t column, std::string_view name) {
@@ -97,11 +93,8 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
       continue;
     }
     if (rules_.missing == Missing::skip) return false;
-    if (rules_.missing == Missing::error)
-      throw Error(ErrorKind::null_value,
-                  "column \"" + columns_[j].name + "\" is NULL, and the option \"missing\" is 'error'",
-                  "With margin_options(missing => 'impute') its mean stands for it, with 'skip' the row is left out.");
-    written_[n + j / bits_per_number] += std::ldexp(1.0, static_cast<int>(j % bits_per_number));
+    refuse_missing(columns_[j], rules_.missing, true);
+    written_[n + j / CellReader::bits_per_number] += std::ldexp(1.0, static_cast<int>(j % CellReader::bits_per_number));
     any = true;
   }
   rows_.append(dense_row(written_.data(), cell_width()), label, weight);
@@ -127,214 +120,6 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
   const auto silent = [&](std::size_t j) { return !tells(j, cells.values[j], label); };
   tellers_.erase(std::remove_if(tellers_.begin(), tellers_.end(), silent), tellers_.end());
   return true;
-}
-
-/// Stored rows as cells.
-class RowTable::CellReader {
- public:
-  explicit CellReader(const RowTable& table) : table_(table), all_(static_cast<std::size_t>(table.cell_width())) {
-    cells.resize(table.columns_.size());
-  }
-
-  /// The numbers of row `i`, 0 for missing ones; whether there are any of these.
-  bool read(std::int64_t i) {
-    const Row x = table_.rows_.row(i);
-    if (x.indices == nullptr && x.wide) {
-      std::copy(x.doubles(), x.doubles() + x.count, all_.begin());
-    } else if (x.indices == nullptr) {
-      std::copy(x.floats(), x.floats() + x.count, all_.begin());
-    } else {
-      std::fill(all_.begin(), all_.end(), 0.0);
-      for (std::int32_t k = 0; k < x.count; ++k) all_[static_cast<std::size_t>(x.indices[k])] = x.value(k);
-    }
-    return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(cells.values.size()), all_.end(),
-                       [](double bits) { return bits != 0; });
-  }
-  double* numbers() { return all_.data(); }
-  bool missing(std::size_t j) const {
-    const auto bits = static_cast<std::uint32_t>(all_[cells.values.size() + j / bits_per_number]);
-    return (bits >> (j % bits_per_number) & 1U) != 0;
-  }
-
-  /// Row `i` with its categories at their places, its blocks, NaN for what is missing.
-  const Cells& read_cells(std::int64_t i, const std::vector<std::vector<double>>& ranks) {
-    const bool any = read(i);
-    for (std::size_t j = 0; j < cells.values.size(); ++j) {
-      double v = all_[j];
-      if (any && missing(j))
-        v = std::numeric_limits<double>::quiet_NaN();
-      else if (table_.columns_[j].kind == ColumnKind::category)
-        v = ranks[j][static_cast<std::size_t>(v)];
-      cells.values[j] = v;
-      if (table_.blocks_[j] == nullptr) continue;
-      const Row x = table_.blocks_[j]->row(i);
-      cells.blocks[j] = FeatureRow{x, table_.columns_[j].width};
-      if (table_.columns_[j].kind == ColumnKind::dense && x.indices != nullptr) expand(j);
-    }
-    return cells;
-  }
-
-  Cells cells;
-
- private:
-  /// Of a dense block that is stored without its zeros.
-  void expand(std::size_t j) {
-    const FeatureRow x = cells.blocks[j];
-    expanded_.resize(cells.blocks.size());
-    std::vector<double>& values = expanded_[j];
-    values.assign(static_cast<std::size_t>(x.dimensions), 0.0);
-    for (std::int32_t k = 0; k < x.count; ++k) values[static_cast<std::size_t>(x.indices[k])] = x.value(k);
-    cells.blocks[j] = dense_row(values.data(), x.dimensions);
-  }
-
-  const RowTable& table_;
-  std::vector<double> all_;
-  std::vector<std::vector<double>> expanded_;
-};
-
-namespace {
-
-/// Means and deviations of numbers by the weights of their rows; a missing one has its mean. First all rows are added to
-/// the means, then all to the deviations.
-class Moments {
- public:
-  Moments(const std::vector<double>& largest, double largest_weight, std::int64_t rows)
-      : mean(largest.size(), 0.0),
-        deviation(largest.size(), 1.0),
-        largest_(largest),
-        largest_weight_(largest_weight),
-        rows_(rows),
-        weight_cuts_(largest_weight, rows),
-        sums_(largest.size()),
-        absent_(largest.size()) {
-    for (std::size_t j = 0; j < largest.size(); ++j) sums_.start(j, {largest[j] * largest_weight, rows});
-  }
-
-  void add_absent(std::size_t j, double weight) { absent_[j].add(weight, weight_cuts_); }
-  /// values[j], where it is missing 0.
-  void add_to_means(const double* values, double weight) {
-    total_.add(weight, weight_cuts_);
-    sums_.add([=](std::size_t j) { return weight * values[j]; });
-  }
-  void finish_means() {
-    for (std::size_t j = 0; j < mean.size(); ++j) {
-      const double present = total_.value() - absent_[j].value();
-      mean[j] = present > 0 ? sums_.value(j) / present + 0.0 : 0.0;
-      const double reach = largest_[j] + std::fabs(mean[j]);
-      sums_.start(j, {largest_weight_ * reach * reach, rows_});
-    }
-  }
-  /// values[j], where it is missing mean[j].
-  void add_to_deviations(const double* values, double weight) {
-    const double* centre = mean.data();
-    sums_.add([=](std::size_t j) {
-      const double d = values[j] - centre[j];
-      return weight * d * d;
-    });
-  }
-  void finish_deviations() {
-    for (std::size_t j = 0; j < mean.size(); ++j) {
-      const double found = total_.value() > 0 ? std::sqrt(sums_.value(j) / total_.value()) : 0;
-      // A column that is constant up to rounding carries nothing; dividing by its noise would make it the largest.
-      deviation[j] = found > 1e-12 * std::fabs(mean[j]) && std::isfinite(found) ? found : 1.0;
-    }
-  }
-
-  std::vector<double> mean, deviation;
-
- private:
-  const std::vector<double>& largest_;
-  double largest_weight_;
-  std::int64_t rows_;
-  OrderFreeCuts weight_cuts_;
-  OrderFreeSum total_;
-  OrderFreeSums sums_;
-  std::vector<OrderFreeSum> absent_;
-};
-
-void set_units(Column& c, const double* mean, const double* deviation, bool standardize) {
-  const auto n = static_cast<std::size_t>(c.values());
-  c.fill.assign(mean, mean + n);
-  c.center = standardize ? c.fill : std::vector<double>(n, 0.0);
-  c.scale = standardize ? std::vector<double>(deviation, deviation + n) : std::vector<double>(n, 1.0);
-}
-
-}  // namespace
-
-void RowTable::fit_scalars(std::vector<Column>& columns, const Progress& progress) const {
-  const std::size_t n = columns.size();
-  Moments moments(largest_, largest_weight_, rows_.rows());
-  CellReader reader(*this);
-  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-    progress.work(4.0 * static_cast<double>(n));
-    const bool any = reader.read(i);
-    moments.add_to_means(reader.numbers(), rows_.weight(i));
-    if (!any) continue;
-    for (std::size_t j = 0; j < n; ++j)
-      if (reader.missing(j)) moments.add_absent(j, rows_.weight(i));
-  }
-  moments.finish_means();
-  for (std::int64_t i = 0; i < rows_.rows() && rules_.standardize; ++i) {
-    progress.work(4.0 * static_cast<double>(n));
-    if (reader.read(i))
-      for (std::size_t j = 0; j < n; ++j)
-        if (reader.missing(j)) reader.numbers()[j] = moments.mean[j];
-    moments.add_to_deviations(reader.numbers(), rows_.weight(i));
-  }
-  moments.finish_deviations();
-  for (std::size_t j = 0; j < n; ++j)
-    if (scalar(columns[j].kind))
-      set_units(columns[j], &moments.mean[j], &moments.deviation[j],
-                rules_.standardize && columns[j].kind != ColumnKind::boolean && columns[j].name != rules_.offset);
-}
-
-void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress) const {
-  if (column.kind == ColumnKind::sparse) return;
-  const auto d = static_cast<std::size_t>(column.width);
-  CellReader reader(*this);
-  std::vector<double> values(d);
-  // f(whether the elements in `values` are missing, the weight of their row)
-  const auto for_each = [&](auto f) {
-    for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-      progress.work(4.0 * static_cast<double>(d));
-      const bool missing = column.missing && reader.read(i) && reader.missing(j);
-      std::fill(values.begin(), values.end(), 0.0);
-      const Row x = blocks_[j]->row(i);
-      for (std::int32_t k = 0; k < x.count; ++k)
-        values[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)] = x.value(k);
-      f(missing, rows_.weight(i));
-    }
-  };
-  std::vector<double> largest(d, 0.0);
-  for_each([&](bool, double) {
-    for (std::size_t k = 0; k < d; ++k) largest[k] = std::max(largest[k], std::fabs(values[k]));
-  });
-  Moments moments(largest, largest_weight_, rows_.rows());
-  for_each([&](bool missing, double weight) {
-    moments.add_to_means(values.data(), weight);
-    for (std::size_t k = 0; k < d && missing; ++k) moments.add_absent(k, weight);
-  });
-  moments.finish_means();
-  if (rules_.standardize)
-    for_each([&](bool missing, double weight) {
-      moments.add_to_deviations(missing ? moments.mean.data() : values.data(), weight);
-    });
-  moments.finish_deviations();
-  set_units(column, moments.mean.data(), moments.deviation.data(), rules_.standardize);
-}
-
-std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress) const {
-  std::vector<Column> columns = columns_;
-  fit_scalars(columns, progress);
-  std::vector<double> rank;
-  for (std::size_t j = 0; j < columns.size(); ++j) {
-    if (columns[j].kind == ColumnKind::category) {
-      columns[j].categories = categories_[j].sorted(rank);
-      columns[j].reference = rules_.reference;
-    }
-    if (block(columns[j].kind)) fit_block(columns[j], j, progress);
-  }
-  return std::make_shared<const Encoder>(std::move(columns), rules_.missing, rules_.unknown_is_error);
 }
 
 std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress& progress,

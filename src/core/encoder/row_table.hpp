@@ -62,6 +62,9 @@ class RowTable {
   std::int32_t cell_width() const;
   bool tells(std::size_t column, double cell, const Label& label);
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
+  void fit_categories(std::vector<Column>& columns, const Progress& progress) const;
+  void fit_sparse(Column& column, std::size_t j, const Progress& progress) const;
+  std::optional<double> label_unit(const std::vector<Column>& columns, const Progress& progress) const;
   void fit_block(Column& column, std::size_t j, const Progress& progress) const;
 
   std::vector<Column> columns_;  // `missing`: of the rows so far

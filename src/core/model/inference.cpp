@@ -221,6 +221,20 @@ bool Inference::merge(const std::vector<double>& s, const std::vector<std::strin
   return true;
 }
 
+bool Inference::exact_fit() const {
+  if (!squared_) return false;
+  flush();
+  // Σ of the squares of what the features and the intercept add to the predictions: residuals of 1e-12 of that are
+  // rounding.
+  double size = squares_.value();
+  for (std::size_t j = 0; j < features_; ++j) {
+    const double w = model_.weights(0, static_cast<Eigen::Index>(j));
+    size += w * w * hessian_.row(j)[j];
+  }
+  if (intercept_) size += model_.intercept[0] * model_.intercept[0] * mass_.value();
+  return squares_.value() <= 1e-24 * size;
+}
+
 std::vector<Coefficient> Inference::result(const Progress& progress) const {
   flush();
   std::vector<double> step = gradient_;
@@ -259,8 +273,7 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
   for (std::size_t j = 0; j < columns_; ++j) distance += step[j] * gradient_[j];
   // A fit without residuals is the optimum to rounding, and has no unit to measure the distance in.
   const double size = variance > 0 ? std::sqrt(std::max(0.0, distance) / variance) : 0.0;
-  const bool exact_fit = squared_ && squares_.value() <= 1e-24 * (squares_.value() + hessian_.row(0)[0]);
-  if (!(size <= negligible_distance) && !exact_fit)
+  if (!(size <= negligible_distance) && !exact_fit())
     throw Error(ErrorKind::invalid_value,
                 "the model is not the optimum of these rows: coefficients are up to " + figure(size) +
                     " standard errors away from it",
@@ -314,7 +327,7 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
     c.estimate = j == features_ ? model_.intercept[0] : model_.weights(0, static_cast<Eigen::Index>(j)) / scale[j];
     for (std::size_t k = 0; k < features_ && j == features_; ++k)
       c.estimate -= model_.weights(0, static_cast<Eigen::Index>(k)) * centre[k] / scale[k];
-    c.std_error = std::sqrt(std::max(0.0, factor * square));
+    c.std_error = exact_fit() ? 0.0 : std::sqrt(std::max(0.0, factor * square));
     c.statistic = c.estimate / c.std_error;
     const double away = std::fabs(c.statistic);
     c.p_value = 2 * (squared_ ? student_tail(away, degrees) : normal_tail(away));

@@ -63,6 +63,8 @@ class Inference {
   /// The intercept last. Throws Error(invalid_value): fewer rows than coefficients, collinear features, rows whose
   /// optimum the model is not.
   std::vector<Coefficient> result(const Progress& progress) const;
+  /// Least squares left residuals of the size of rounding: standard errors would measure that, and are 0.
+  bool exact_fit() const;
 
  private:
   std::size_t cluster_of(std::string_view name, double memory_limit);

@@ -9,6 +9,7 @@
 #include "core/loss/one_class.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
+#include "core/problem/target_units.hpp"
 
 namespace margin {
 
@@ -104,7 +105,11 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
 std::optional<FieldConflict> conflict_of(const Model& m, const Options& s) {
   if ((m.intercept.array() != 0).any() && !s.intercept)
     return FieldConflict{"intercept", "is not 0, but the options say that there is none"};
-  if (s.lambda.has_value() && s.lambda != m.lambda) return FieldConflict{"lambda", "is not that of the options"};
+  const std::string loss = m.loss.empty() ? "hinge" : m.loss;
+  const bool counted = s.lambda.has_value() && s.label_unit.has_value() && is_regression_loss(loss);
+  if (s.lambda.has_value() &&
+      (counted ? lambda_in_label_units(*s.lambda, s, *make_loss(loss, s)) : *s.lambda) != m.lambda)
+    return FieldConflict{"lambda", "is not that of the options"};
   if (!s.loss.empty() && s.loss != m.loss) return FieldConflict{"loss", "is not that of the options"};
   const KernelBasis* vectors = support_vectors_of(m.basis.get());
   const std::string_view kernel = vectors == nullptr ? "linear" : vectors->rows().kernel().name();

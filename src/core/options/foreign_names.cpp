@@ -38,9 +38,14 @@ constexpr ForeignName options[] = {
     {" warm_start coef_init init ", "Here it is \"initial\", a model to start from."},
     {" verbose ", "Here it is \"log_level\", or the setting margin.log_level."},
     {" base_estimator estimator weak_learner ", "Here it is \"learners\": 'features' or 'stumps'."},
-    {" n_jobs n_threads nthread ", "A training runs in one thread."},
+    {" n_jobs n_threads nthread ",
+     "Threads are the setting margin.threads: by default as many as the server grants a parallel query."},
     {" offset base_margin init_score ", "Here it is \"offset_feature\", one of the features."},
     {" exposure ", "The logarithm of it is a feature here, named by \"offset_feature\"."},
+    {" reference reference_level ref_level baseline base_level drop_first drop ",
+     "At \"lambda\" => 0 the category that sorts first by its bytes is the reference; otherwise none is. "
+     "margin_explain and "
+     "margin_importance do not depend on it."},
     {" delta huber_delta ", "Here it is \"smoothing\"."},
 };
 
@@ -57,6 +62,8 @@ constexpr ForeignName losses[] = {
     {" squared_epsilon l2_epsilon_insensitive ", "Here it is \"squared_epsilon_insensitive\"."},
     {" huber_loss smooth_l1 pseudo_huber ", "Here it is \"huber\"."},
     {" pinball quantile_loss check ", "Here it is \"quantile\"."},
+    {" gamma tweedie inverse_gaussian ",
+     "There is none; \"poisson\" takes any labels of 0 or more, and \"squared\" their logarithms."},
     {" oneclass one_class_svm ocsvm oneclasssvm ", "One-class machines are trained by train_one_class."},
     {" perceptron ", "It is a solver, of hard margins: solver => 'perceptron'."},
 };

@@ -26,7 +26,7 @@ enum class Start { zero, sgd };
 enum class Calibrate { none, platt, isotonic };
 enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
 enum class Learners { features, stumps };
-enum class Missing { impute, skip, error };
+enum class Missing { as_trained, impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };
 enum class Multiclass { one_vs_rest, joint };
 enum class Gamma { scale, automatic, number };
@@ -93,10 +93,10 @@ struct Options {
   std::string log_level;                    ///< empty: the session's margin.log_level
 
   // Rows with named columns as features (encoder/).
-  std::vector<std::string> exclude;    ///< columns that are no features
-  Missing missing = Missing::impute;   ///< what becomes of NULL
-  bool unknown_is_error = false;       ///< categories that the training did not have; else they count as none
-  std::int32_t max_categories = 1000;  ///< of one column
+  std::vector<std::string> exclude;       ///< columns that are no features
+  Missing missing = Missing::as_trained;  ///< what becomes of NULL
+  bool unknown_is_error = true;           ///< categories that the training did not have; else they count as none
+  std::int32_t max_categories = 1000;     ///< of one column
 
   /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty
   /// where options are set by code.
@@ -106,6 +106,8 @@ struct Options {
   // the targets of a regression are divided, set by follow_path() for rows that it has standardised itself.
   double workspace_limit = 4e9;
   std::optional<double> target_scale;
+  // Of rows with named columns, the deviation of their label: what lambda is in units of (see lambda_in_label_units).
+  std::optional<double> label_unit;
 
   bool hard_margin() const { return !lambda.has_value(); }
   /// Of a linear soft margin: the intercept is not regularised. Those of quantiles and counts are not unless asked for.

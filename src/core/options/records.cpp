@@ -214,16 +214,20 @@ const std::vector<OptionRecord>& option_records() {
                "rows with named columns",
                [](Options& s, std::string_view k, const Value& v) { s.exclude = names(k, v); }},
               {"missing", "text",
-               "impute (the mean, and a feature that says so; for text a category of its own), skip (the row), error: "
-               "what becomes of NULL in a column",
-               "impute", ReadBy::every_training, "rows with named columns",
+               "as_trained (as impute; an error in a column that no training row had NULL in), impute (the mean, and a "
+               "feature that says so; for text a category of its own), skip (the row), error: what becomes of NULL in a "
+               "column",
+               "as_trained", ReadBy::every_training, "rows with named columns",
                [](Options& s, std::string_view k, const Value& v) {
-                 s.missing = choice<Missing>(
-                     k, v, {{"impute", Missing::impute}, {"skip", Missing::skip}, {"error", Missing::error}});
+                 s.missing = choice<Missing>(k, v,
+                                             {{"as_trained", Missing::as_trained},
+                                              {"impute", Missing::impute},
+                                              {"skip", Missing::skip},
+                                              {"error", Missing::error}});
                }},
               {"unknown_features", "text",
-               "reference (none of the known ones), error: what becomes of categories that the training did not have",
-               "reference", ReadBy::every_training, "who uses the model",
+               "error, reference (none of the known ones): what becomes of categories that the training did not have",
+               "error", ReadBy::every_training, "who uses the model",
                [](Options& s, std::string_view k, const Value& v) {
                  s.unknown_is_error = choice<bool>(k, v, {{"reference", false}, {"error", true}});
                }},

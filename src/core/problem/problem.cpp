@@ -288,6 +288,8 @@ double norm_of(const Options& s, std::int32_t dimensions) {
 
 Dataset::Outcome outcome_of(const Options& options) {
   if (options.loss == interpolate) return Dataset::Outcome::intervals;
+  // Before labels are read as classes, which they may not be.
+  if (!options.loss.empty() && options.loss != "exponential") make_loss(options.loss, options);
   return !options.hard_margin() && is_regression_loss(options.loss) ? Dataset::Outcome::targets
                                                                     : Dataset::Outcome::classes;
 }
@@ -350,10 +352,10 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     set_row_weights(p, options, progress);
     return p;
   }
-  p.lambda = *options.lambda;
-  p.free_intercept = options.free_intercept() && p.kernel == nullptr && p.lambda > 0;
   p.loss_name = options.loss.empty() ? "hinge" : options.loss;
   p.loss = make_loss(p.loss_name, options);
+  p.lambda = lambda_in_label_units(*options.lambda, options, *p.loss);
+  p.free_intercept = options.free_intercept() && p.kernel == nullptr && p.lambda > 0;
   if (options.multiclass == Multiclass::joint) set_joint(p, options);
   if (p.likelihood()) check_likelihood(p, options);
   if (p.l1_ratio == 1) check_lasso(p, options);

@@ -124,6 +124,22 @@ double best_constant(const TargetRows& rows, const Loss& loss, const Progress& p
   return quantile(rows, high / (high - low), progress);
 }
 
+double lambda_in_label_units(double lambda, const Options& options, const Loss& loss) {
+  const bool absolute = !loss.classification() && !loss.log_link() && loss.lipschitz() < infinity;
+  if (!options.label_unit.has_value() || options.target_scale.has_value() || options.l1_ratio > 0 || !absolute)
+    return lambda;
+  return lambda / *options.label_unit;
+}
+
+void count_in_deviations(Options& options, double unit) {
+  const auto given = [&](std::string_view name) {
+    return std::find(options.given.begin(), options.given.end(), name) != options.given.end();
+  };
+  options.label_unit = unit;
+  if (!given("epsilon")) options.epsilon *= unit;
+  if (!given("smoothing")) options.smoothing *= unit;
+}
+
 double target_deviation(const TargetRows& rows, const Progress& progress) {
   const double centre = mean(rows, progress);
   double largest = 0;

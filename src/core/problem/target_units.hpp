@@ -29,6 +29,16 @@ struct TargetRows {
 /// enough for a loss that is flat or rounded at 0.
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress);
 
+/// The lambda of the problem in the units of the label. Where the label of a regression counts in deviations σ
+/// (Options::label_unit), losses that grow as the absolute error see (y − u)/σ: that problem times σ is the one of
+/// lambda/σ. Those that grow as its square have the same lambda in any unit, and so have counts. An elastic net is left
+/// alone: its two parts would not scale alike.
+double lambda_in_label_units(double lambda, const Options& options, const Loss& loss);
+
+/// Counts lambda in deviations `unit` of the label, and the defaults of epsilon and smoothing too: those that are given
+/// are lengths in the label's units.
+void count_in_deviations(Options& options, double unit);
+
 /// The standard deviation of the targets by row weights; 1 where they are constant up to rounding.
 double target_deviation(const TargetRows& rows, const Progress& progress);
 

@@ -17,6 +17,122 @@ double own_value(const Encoder& encoder, const Cells& cells, std::int32_t featur
   return scalar(c.kind) ? cells.values[at.column] : value_at(cells.blocks[at.column], at.value);
 }
 
+/// The place of a feature among the weights of a model; −1: it has none.
+std::int32_t term_of(const Model& m, std::int32_t feature) {
+  if (m.columns.empty()) return feature < m.terms() ? feature : -1;
+  const auto known = std::lower_bound(m.columns.begin(), m.columns.end(), feature);
+  return known == m.columns.end() || *known != feature ? -1 : static_cast<std::int32_t>(known - m.columns.begin());
+}
+
+/// What the columns of one row add to the score of one output, counted from the means of the training.
+class FromMeans {
+ public:
+  FromMeans(const Model& m, const Row& x, const Cells& cells, std::int32_t output, std::vector<Contribution>& out)
+      : model_(m), encoder_(*m.encoder), row_(x), cells_(cells), output_(output), out_(out) {}
+
+  void add_all() {
+    double base = model_.intercept(output_);
+    for (std::int32_t j = 0; j < model_.terms(); ++j)
+      base += model_.weights(output_, j) * encoder_.mean(model_.feature(j));
+    out_.push_back({output_, "(base)", 1, base});
+    for (std::size_t j = 0; j < encoder_.columns().size(); ++j) {
+      const Column& c = encoder_.columns()[j];
+      if (block(c.kind))
+        add_block(c, j);
+      else
+        add_column(c, j);
+    }
+  }
+
+ private:
+  double weight(std::int32_t feature) const {
+    const std::int32_t term = term_of(model_, feature);
+    return term < 0 ? 0 : model_.weights(output_, term);
+  }
+  double difference(std::int32_t feature) const {
+    const double w = weight(feature);
+    return w == 0 ? 0 : w * (value_at(row_, feature) - encoder_.mean(feature));
+  }
+  void put(std::string name, double value, double contribution) {
+    out_.push_back({output_, std::move(name), value, contribution});
+  }
+
+  void add_column(const Column& c, std::size_t j) {
+    double sum = 0;
+    bool used = false;
+    for (std::int32_t f = c.first; f < c.first + c.features(); ++f) {
+      used = used || weight(f) != 0;
+      sum += difference(f);
+    }
+    if (!used) return;
+    const double cell = cells_.values[j];
+    if (std::isnan(cell)) return put(c.name + " IS NULL", 1, sum);
+    if (scalar(c.kind)) return put(c.name, cell, sum);
+    put(cell < 0 ? c.name + " is not known" : c.name + "=" + c.categories[static_cast<std::size_t>(cell)], 1, sum);
+  }
+
+  void add_element(const Column& c, std::size_t j, std::int32_t at) {
+    const double added = difference(c.first + at);
+    if (added != 0) put(encoder_.feature_name(c.first + at), value_at(cells_.blocks[j], at), added);
+  }
+
+  void add_block(const Column& c, std::size_t j) {
+    const bool missing = std::isnan(cells_.values[j]);
+    if (c.missing && weight(c.first + c.values()) != 0)
+      put(c.name + " IS NULL", missing ? 1 : 0, difference(c.first + c.values()));
+    if (c.kind == ColumnKind::dense) {  // a missing one is its mean
+      for (std::int32_t at = 0; at < c.width && !missing; ++at) add_element(c, j, at);
+      return;
+    }
+    const FeatureRow x = missing ? FeatureRow{} : cells_.blocks[j];
+    for (std::int32_t k = 0; k < x.count; ++k) {
+      const std::int32_t at = x.indices != nullptr ? x.indices[k] : k;
+      if (at < c.width && x.value(k) != 0) add_element(c, j, at);
+    }
+    double others = 0;  // that rows of the training have, and this one has not
+    for (const std::int32_t at : c.spread->at)
+      if (missing || value_at(x, at) == 0) others += difference(c.first + at);
+    if (others != 0) put(c.name + ": what the row has not", 0, others);
+  }
+
+  const Model& model_;
+  const Encoder& encoder_;
+  const Row& row_;
+  const Cells& cells_;
+  std::int32_t output_;
+  std::vector<Contribution>& out_;
+};
+
+/// The variance over the rows of the training of what a column adds to the score of one output.
+double variance(const Model& m, const Column& c, std::int32_t output) {
+  const auto weight = [&](std::int32_t value) {
+    const std::int32_t term = term_of(m, c.first + value);
+    return term < 0 ? 0.0 : m.weights(output, term);
+  };
+  const ColumnSpread& spread = *c.spread;
+  const double missing = c.missing ? spread.missing : 0, of_missing = c.missing ? weight(c.values()) : 0;
+  if (c.kind == ColumnKind::category) {
+    const auto of = [&](std::size_t k) {
+      const std::int32_t value = static_cast<std::int32_t>(k) - c.without_indicator();
+      return value < 0 ? 0.0 : weight(value);
+    };
+    double mean = missing * of_missing;
+    for (std::size_t k = 0; k < c.categories.size(); ++k) mean += spread.mean[k] * of(k);
+    double sum = missing * (of_missing - mean) * (of_missing - mean);
+    for (std::size_t k = 0; k < c.categories.size(); ++k) sum += spread.mean[k] * (of(k) - mean) * (of(k) - mean);
+    return sum;
+  }
+  // A missing number is the mean: its indicator and the number do not vary together.
+  double sum = missing * (1 - missing) * of_missing * of_missing;
+  const std::size_t count = spread.deviation.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::int32_t value = c.kind == ColumnKind::sparse ? spread.at[k] : static_cast<std::int32_t>(k);
+    const double added = weight(value) * spread.deviation[k] / (c.kind == ColumnKind::sparse ? 1 : c.scale[k]);
+    sum += added * added;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string feature_name(const Model& model, std::int32_t feature) {
@@ -27,23 +143,21 @@ std::vector<Contribution> contributions(const Model& m, const Row& x, const Cell
   std::vector<Contribution> out;
   for (std::int32_t o = 0; o < m.outputs(); ++o) {
     const auto first = static_cast<std::ptrdiff_t>(out.size());
-    out.push_back({o, -1, 1, m.intercept(o)});
-    for (std::int32_t k = 0; k < x.count; ++k) {
-      const std::int32_t feature = x.indices != nullptr ? x.indices[k] : k;
-      const double v = x.value(k);
-      if (v == 0) continue;
-      std::int32_t term = feature;
-      if (!m.columns.empty()) {
-        const auto known = std::lower_bound(m.columns.begin(), m.columns.end(), feature);
-        if (known == m.columns.end() || *known != feature) continue;
-        term = static_cast<std::int32_t>(known - m.columns.begin());
+    if (cells != nullptr && m.encoder->knows_means()) {
+      FromMeans(m, x, *cells, o, out).add_all();
+    } else {
+      out.push_back({o, "(intercept)", 1, m.intercept(o)});
+      for (std::int32_t k = 0; k < x.count; ++k) {
+        const std::int32_t feature = x.indices != nullptr ? x.indices[k] : k;
+        const std::int32_t term = term_of(m, feature);
+        const double v = x.value(k);
+        if (v == 0 || term < 0) continue;
+        out.push_back({o, feature_name(m, feature), cells != nullptr ? own_value(*m.encoder, *cells, feature) : v,
+                       m.weights(o, term) * v});
       }
-      out.push_back(
-          {o, feature, cells != nullptr ? own_value(*m.encoder, *cells, feature) : v, m.weights(o, term) * v});
     }
-    std::sort(out.begin() + first, out.end(), [](const Contribution& a, const Contribution& b) {
-      const double p = std::fabs(a.contribution), q = std::fabs(b.contribution);
-      return p != q ? p > q : a.feature < b.feature;
+    std::stable_sort(out.begin() + first, out.end(), [](const Contribution& a, const Contribution& b) {
+      return std::fabs(a.contribution) > std::fabs(b.contribution);
     });
   }
   return out;
@@ -51,10 +165,17 @@ std::vector<Contribution> contributions(const Model& m, const Row& x, const Cell
 
 std::vector<Importance> importance(const Model& m) {
   std::vector<Importance> out;
-  const auto squares = m.weights.colwise().squaredNorm();
   if (m.encoder == nullptr) {
+    const auto squares = m.weights.colwise().squaredNorm();
     for (std::int32_t j = 0; j < m.terms(); ++j) out.push_back({feature_name(m, m.feature(j)), squares(j), 0});
+  } else if (m.encoder->knows_means()) {
+    for (const Column& c : m.encoder->columns()) {
+      double sum = 0;
+      for (std::int32_t o = 0; o < m.outputs(); ++o) sum += variance(m, c, o);
+      out.push_back({c.name, sum, 0});
+    }
   } else {
+    const auto squares = m.weights.colwise().squaredNorm();
     for (const Column& c : m.encoder->columns()) out.push_back({c.name, 0, 0});
     for (std::int32_t j = 0; j < m.terms(); ++j) out[m.encoder->place(m.feature(j)).column].norm += squares(j);
   }

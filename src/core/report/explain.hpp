@@ -12,20 +12,26 @@ namespace margin {
 /// The name of a feature: that of its column, or its number from 1.
 std::string feature_name(const Model& model, std::int32_t feature);
 
-/// What one feature of a row, or the intercept, adds to the score of one output.
+/// What one column or feature of a row, or the base, adds to the score of one output.
 struct Contribution {
-  std::int32_t output, feature;  ///< feature −1: the intercept
-  double value;                  ///< of the feature, as the row or column has it; 1 for the intercept and indicators
+  std::int32_t output;
+  std::string name;
+  double value;  ///< of the feature, as the row or column has it; 1 for the base and categories
   double contribution;
 };
 
-/// The features of `x`, a row as the model sees it, whose value there is not 0, and the intercept: for each output by
-/// falling |contribution|. Their sum is the score. `cells`: the row before it was encoded; null for a model without
-/// encoder. The model is linear in the features.
+/// Why the row `x`, as the model sees it, has its scores: for each output by falling |contribution|, and their sum is the
+/// score. `cells`: the row before it was encoded; null for a model without encoder. The model is linear in the features.
+///
+/// Where the encoder knows the means of the training, the base is the score of their mean, and a column adds what its
+/// value makes the score differ from there: Σ w_f (x_f − mean_f) over its features, which is the same whatever the column
+/// is coded as. Elements of arrays and sparse blocks are told one by one. Else the base is the intercept, and every
+/// feature that is not 0 adds w x.
 std::vector<Contribution> contributions(const Model& model, const Row& x, const Cells* cells);
 
-/// How much of a model a column is: the Euclidean norm of its weights over all outputs, in units in which numbers have
-/// the standard deviation 1, and its share of the squared norm of all weights.
+/// How much of a model a column is, over all outputs, and its share of the sum of the squares of all. Where the encoder
+/// knows the rows of the training: the standard deviation of what the column adds to the score there, elements of arrays
+/// and sparse blocks taken for uncorrelated. Else the Euclidean norm of its weights.
 struct Importance {
   std::string column;
   double norm, share;

@@ -8,6 +8,7 @@
 #include "core/problem/range.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/solvers/solver.hpp"
+#include "core/train/model_parts.hpp"
 
 namespace margin {
 
@@ -204,6 +205,9 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     most = std::max(most, mass);
   }
   constant_failure = all - most;
+  std::vector<double> weighted = class_mass;
+  for (std::size_t c = 0; c < weighted.size() && !base_.class_weight.empty(); ++c) weighted[c] *= base_.class_weight[c];
+  constant_loss = margin::constant_loss(p, weighted) * p.total_weight / total_weight;
 }
 
 void ScanProblem::append(Dataset& to, const KeptRow& row, double weight) const {

@@ -2,6 +2,7 @@
 // told: classes, sums, and a sample in memory.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,16 +48,17 @@ class ScanProblem {
   ScanProblem& operator=(const ScanProblem&) = delete;
 
   std::int64_t rows = 0, skipped = 0;
-  std::int32_t dimensions = 0;               ///< of the questions: Question::width()
-  double total_weight = 0;                   ///< W
-  double radius = 0;                         ///< the largest ‖x‖, as the questions will see x
-  std::vector<std::string> class_names;      ///< sorted
-  std::vector<std::int64_t> class_rows;      ///< in that order
-  std::vector<double> class_mass;            ///< row weights of each class, without class weights
-  double target_constant = 0;                ///< of a soft regression: the best constant prediction
-  double constant_failure = 0;               ///< what it would have for Certificate::failure
-  Standardization units;                     ///< empty without the option standardize
-  std::int64_t bag_rows = 0, bag_bytes = 0;  ///< what later questions may keep of rows
+  std::int32_t dimensions = 0;           ///< of the questions: Question::width()
+  double total_weight = 0;               ///< W
+  double radius = 0;                     ///< the largest ‖x‖, as the questions will see x
+  std::vector<std::string> class_names;  ///< sorted
+  std::vector<std::int64_t> class_rows;  ///< in that order
+  std::vector<double> class_mass;        ///< row weights of each class, without class weights
+  double target_constant = 0;            ///< of a soft regression: the best constant prediction
+  double constant_failure = 0;           ///< what it would have for Certificate::failure
+  double constant_loss = std::numeric_limits<double>::infinity();  ///< Certificate::constant_loss
+  Standardization units;                                           ///< empty without the option standardize
+  std::int64_t bag_rows = 0, bag_bytes = 0;                        ///< what later questions may keep of rows
 
   /// Sampled rows and a few of each class, in the units of the questions. For a soft margin each row weighs as much as
   /// the rows of its class that it stands for.

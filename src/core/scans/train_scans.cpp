@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
+#include "core/problem/target_units.hpp"
 #include "core/scans/methods.hpp"
 #include "core/scans/scan_problem.hpp"
 #include "core/train/train.hpp"
@@ -130,9 +131,12 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
   model.loss = problem.sample().loss_name;
   model.norm = problem.sample().norm;
   model.lambda = given.lambda;
+  if (model.lambda.has_value() && problem.sample().loss != nullptr)
+    model.lambda = lambda_in_label_units(*model.lambda, given, *problem.sample().loss);
   model.classes = problem.class_names;
   model.certificate = s.certificate;
   model.certificate.constant_failure = problem.constant_failure;
+  model.certificate.constant_loss = problem.constant_loss;
   model.status = final_status(model.certificate, certified_problem(problem.sample()), given.tolerance, s.status);
   if (problem.task() == Task::regression && !problem.sample().interpolate) {
     s.weights *= problem.sample().target_scale;

@@ -126,7 +126,8 @@ class Validation {
     FoldAscent ascent(problem, settings_, rows_.fold, first, count, run, units);
     const double epochs = std::clamp(epochs_before_newton(problem, settings_), least_epochs, most_epochs);
     for (const std::size_t k : falling_order(lambdas_)) {
-      const std::vector<char> reached = ascent.solve(lambdas_[k], epochs);
+      const std::vector<char> reached =
+          ascent.solve(lambda_in_label_units(lambdas_[k], settings_, *problem.loss), epochs);
       measure(ascent, reached, first, k);
       finish(ascent, reached, first, k);
     }
@@ -298,7 +299,9 @@ void require_readers(const SelectionOptions& options) {
 bool useless(const Selection& s) {
   if (!s.best.has_value() || !s.constant.has_value()) return false;
   const double best = *s.settings[*s.best].mean;
-  return larger_is_better(s.metric) ? best <= *s.constant : best >= *s.constant;
+  // How far from perfect: one that is not 1 % less is chance.
+  const double perfect = larger_is_better(s.metric) ? 1 : 0;
+  return std::fabs(perfect - best) > 0.99 * std::fabs(perfect - *s.constant);
 }
 
 Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,

@@ -23,4 +23,14 @@ void from_label_units(const Problem& problem, InitialModel& model);
 /// What the best constant prediction would have for Certificate::failure, from outcomes and weights alone.
 double constant_failure(const Problem& problem, const Progress& progress);
 
+/// What the best constant scores would have for Certificate::constant_loss, of soft margins with classes; infinite for
+/// others. Of classes by weight: `mass`.
+double constant_loss(const Problem& problem, const std::vector<double>& mass);
+/// The weight of each class.
+std::vector<double> class_mass(const Problem& problem, const Progress& progress);
+/// A mean loss that is no more than the rounding of scores and labels: such an optimum counts as found. 0 for classes.
+double negligible_loss(const Problem& problem, const Progress& progress);
+/// Both of them.
+void count_constant(const Problem& problem, Certificate& certificate, const Progress& progress);
+
 }  // namespace margin

@@ -85,16 +85,17 @@ std::vector<double> follow_path(const Dataset& given_rows, const Options& given,
 }
 
 std::vector<Model> train_path(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
-                              MemoryBudget memory) {
+                              MemoryBudget memory, std::vector<double>* list) {
   Options settings = options.settings;
   settings.loss = options.losses.front();
   std::vector<double> lambdas = options.lambdas;
   for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(given_rows.rows())));
   std::vector<Model> models;
-  follow_path(given_rows, settings, lambdas, progress, memory, [&](std::size_t k, Model&& model) {
+  lambdas = follow_path(given_rows, settings, lambdas, progress, memory, [&](std::size_t k, Model&& model) {
     if (models.size() <= k) models.resize(k + 1);
     models[k] = std::move(model);
   });
+  if (list != nullptr) *list = std::move(lambdas);
   return models;
 }
 

@@ -60,9 +60,9 @@ std::vector<double> follow_path(const Dataset& data, const Options& settings, co
                                 const Progress& progress, MemoryBudget memory,
                                 const std::function<void(std::size_t, Model&&)>& visit);
 
-/// The models of a path, in the order of the list (default_lambdas for none).
+/// The models of a path, in the order of the list (default_lambdas for none), which `list` becomes.
 std::vector<Model> train_path(const Dataset& data, const SelectionOptions& options, const Progress& progress,
-                              MemoryBudget memory = {});
+                              MemoryBudget memory = {}, std::vector<double>* list = nullptr);
 
 /// One point of the grid with a loss and a lambda, measured; a fold in which the metric is not defined (0/0) has no value.
 struct SettingScore {

@@ -192,7 +192,8 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
   }
   if (lambdas.empty() || by_moments == nullptr) by_columns = std::make_unique<ColumnPath>(problem, progress);
   if (lambdas.empty()) lambdas = falling_lambdas(by_columns->largest(), problem.dimensions() > problem.rows());
-  const double constant = constant_failure(problem, progress);
+  Certificate constant;
+  count_constant(problem, constant, progress);
   for (const std::size_t k : falling_order(lambdas)) {
     settings.lambda = problem.lambda = lambdas[k];
     Run run(settings, progress, solver.name(), 1000);
@@ -209,7 +210,8 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
       status = by_columns->solve(settings.tolerance, run);
     const PathEnd& end_of = by_moments != nullptr ? by_moments->end() : by_columns->end();
     model.certificate = end_of.certificate;
-    model.certificate.constant_failure = constant;
+    model.certificate.constant_failure = constant.constant_failure;
+    model.certificate.constant_loss = constant.constant_loss;
     model.solver = solver.name();
     model.status = final_status(model.certificate, certified_problem(problem), settings.tolerance, status);
     model.weights = Eigen::Map<const Eigen::RowVectorXd>(end_of.w.data(), problem.dimensions());

@@ -114,10 +114,8 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   }
   // Weights in other units than those of the certificate are no centre of a ball.
   if (options.standardize || problem.target_scale != 1) model.dual_point = nullptr;
-  model.certificate.constant_failure = constant_failure(problem, progress);
-  // Predictions that agree with their labels, whose unit is that of their mean, to 10 digits.
-  if (problem.loss != nullptr && problem.loss->log_link())
-    model.certificate.negligible = exact_fit * problem.mean_count;
+  count_constant(problem, model.certificate, progress);
+  model.certificate.negligible = negligible_loss(problem, progress);
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);

@@ -41,8 +41,7 @@ MARGIN_FUNCTION(margin_explain) {
   require_finite(x, "WHERE");
   for (const margin::Contribution& c :
        margin::contributions(model, x, model.encoder != nullptr ? &rows.cells() : nullptr))
-    out.add({text_datum(c.feature < 0 ? "(intercept)" : margin::feature_name(model, c.feature)),
-             class_of(model, c.output), Float8GetDatum(c.value), Float8GetDatum(c.contribution)});
+    out.add({text_datum(c.name), class_of(model, c.output), Float8GetDatum(c.value), Float8GetDatum(c.contribution)});
   return 0;
 }
 

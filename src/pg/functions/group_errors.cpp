@@ -56,10 +56,35 @@ Error located(const Error& e, const std::string& where) {
       (e.detail().empty() ? "" : e.detail() + " ") + where);
 }
 
+std::string GroupWarnings::key() const {
+  FunctionCallInfo fcinfo = fcinfo_;
+  if (fcinfo == nullptr || fcinfo->context == nullptr || !IsA(fcinfo->context, AggState)) return {};
+  const auto* const state = reinterpret_cast<const AggState*>(fcinfo->context);
+  const auto* const plan = reinterpret_cast<const Agg*>(state->ss.ps.plan);
+  TupleTableSlot* const slot = state->ss.ps.ps_ExprContext->ecxt_outertuple;  // the first row of the group
+  if (plan->numCols == 0 || slot == nullptr || TTS_EMPTY(slot)) return {};
+  std::string text;
+  for (int i = 0; i < plan->numCols; ++i) {
+    const AttrNumber column = plan->grpColIdx[i];
+    const char* const value = backend([=]() -> const char* {
+      bool is_null = false;
+      const Datum datum = slot_getattr(slot, column, &is_null);
+      if (is_null) return "NULL";
+      Oid function = InvalidOid;
+      bool by_length = false;
+      getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, column - 1)->atttypid, &function, &by_length);
+      return OidOutputFunctionCall(function, datum);
+    });
+    text += (i > 0 ? ", " : "") + shortened(value);
+  }
+  return text;
+}
+
 void GroupWarnings::give(const std::string& cause, const std::string& where) {
   ++groups_;
   if (groups_ <= most_warnings)
-    warn("a group has no model: " + cause, where + " The result of the group is NULL.");
+    warn((key().empty() ? "a group has no model: " : "group " + key() + " has no model: ") + cause,
+         where + " The result of the group is NULL.");
   else if (groups_ == most_warnings + 1)
     warn("further groups of this statement have no model", "Their results are NULL; train one alone to see its cause.");
   else if (power_of_ten(groups_))

@@ -5,7 +5,7 @@
 
 namespace margin::pg {
 
-/// A row as messages name it: the aggregate knows no key of its group. Empty parts are left out.
+/// A row as messages name it. Empty parts are left out.
 std::string row_text(const std::string& label, const Row* features);
 
 /// The error with what identifies its row or group as DETAIL, and a word about on_error in the HINT.
@@ -14,9 +14,14 @@ Error located(const Error& error, const std::string& where);
 /// One object for all groups of a statement: after a few warnings only their number is told, at powers of ten.
 class GroupWarnings {
  public:
+  /// The running final function is that of a group.
+  void begin(FunctionCallInfo fcinfo) { fcinfo_ = fcinfo; }
   void give(const std::string& cause, const std::string& where);
+  /// The values that this group has of the columns of GROUP BY; empty without.
+  std::string key() const;
 
  private:
+  FunctionCallInfo fcinfo_ = nullptr;
   std::int64_t groups_ = 0;
 };
 

@@ -40,7 +40,7 @@ struct InferenceState {
 
 struct InferenceCall : PassCall {
   explicit InferenceCall(FunctionCallInfo fcinfo) : PassCall(fcinfo) {
-    if (fcinfo->nargs == 7) cluster.emplace(get_fn_expr_argtype(fcinfo->flinfo, 5));
+    if (fcinfo->nargs == 7) cluster.emplace(get_fn_expr_argtype(fcinfo->flinfo, 5), "cluster");
   }
   std::optional<LabelReader> cluster;
 };
@@ -153,15 +153,22 @@ MARGIN_FUNCTION(margin_inference_final) {
   if (state->inference.rows() == 0) PG_RETURN_NULL();
   InterruptProgress progress;
   std::vector<Datum> rows;
-  for (const margin::Coefficient& c : state->inference.result(progress)) {
+  const std::vector<margin::Coefficient> found = state->inference.result(progress);
+  if (state->inference.exact_fit())
+    warn("the model meets every label up to rounding: nothing is left to measure the spread of its coefficients by",
+         "Their standard errors are 0, and they have no statistic and no p-value. Is the label computed from the "
+         "features?");
+  for (const margin::Coefficient& c : found) {
     CompositeBuilder out(fcinfo);
     if (c.feature >= 0) out.set_int4("feature", c.feature + 1);
     if (c.feature >= 0 && state->model->encoder != nullptr)
       out.set_text("name", state->model->encoder->feature_name(c.feature));
     out.set_float8("estimate", c.estimate);
     out.set_float8("std_error", c.std_error);
-    out.set_float8("statistic", c.statistic);
-    out.set_float8("p_value", c.p_value);
+    if (c.std_error > 0) {
+      out.set_float8("statistic", c.statistic);
+      out.set_float8("p_value", c.p_value);
+    }
     out.set_float8("lower", c.lower);
     out.set_float8("upper", c.upper);
     rows.push_back(out.finish());

@@ -40,8 +40,8 @@ Value::Object info_of(Answer& answer) {
 Options options_of(const Model& model, Value::Object given) {
   Value::Object all = model.options;
   for (auto& [name, value] : given) all[name] = std::move(value);
-  const Options options = parse_options(all);
-  if (const auto found = conflict_of(model, options))
+  Options options = parse_options(all);
+  if (const auto found = settle(model, options))
     throw Error(ErrorKind::invalid_option,
                 "the options contradict the model: its field \"" + std::string(found->field) + "\" " + found->problem,
                 "Give no options: those of the model hold.");

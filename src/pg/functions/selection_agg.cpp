@@ -122,7 +122,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
     PG_RETURN_NULL();
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(selection.folds));
   if (useless(selection))
-    warn("no setting is better than a constant: the best " + std::string(margin::metric_name(selection.metric)) +
+    warn("no setting is 1 % better than a constant: the best " + std::string(margin::metric_name(selection.metric)) +
              " is " + figure(*selection.settings[*selection.best].mean) +
              ", that of predicting the same for every row " + figure(*selection.constant),
          "Other lambdas, losses or features may do better; try standardize => true.");
@@ -165,7 +165,9 @@ MARGIN_FUNCTION(margin_path_final) {
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
   std::vector<margin::Model> models;
-  if (!attempt(*rows, groups, [&] { models = margin::train_path(rows->data, options, progress, rows->memory); }))
+  std::vector<double> lambdas;
+  if (!attempt(*rows, groups,
+               [&] { models = margin::train_path(rows->data, options, progress, rows->memory, &lambdas); }))
     PG_RETURN_NULL();
   rows->options.erase("lambdas");
   rows->options.erase("initial");
@@ -177,13 +179,14 @@ MARGIN_FUNCTION(margin_path_final) {
     model.skipped = rows->skipped;
     model.encoder = rows->encoder;
     model.options = rows->options;
-    model.options["lambda"] = {*model.lambda};
+    model.options["lambda"] = {lambdas[values.size()]};
     values.push_back(model_datum(fcinfo, model));
   }
   warn_of_unfinished(unfinished, models.size());
   if (worse > 0)
     warn(std::to_string(worse) + " of " + std::to_string(models.size()) +
-             " models are worse than a constant: predicting the same for every training row would fit these better",
+             " models are worse, or hardly better, than a constant: predicting the same for every training row fits as "
+             "well",
          "Leave out the largest lambdas, standardize the features, or see margin_cross_validate.");
   return composite_array(values);
 }

@@ -207,6 +207,7 @@ Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesO
 
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings) {
   aggregate_context(fcinfo);
+  warnings.begin(fcinfo);
   if (PG_ARGISNULL(0)) return std::nullopt;
   const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
   if (!state->cause.empty()) {
@@ -264,7 +265,9 @@ Options settings_for(const CollectedRows& rows, Options settings) {
     name_penalties(settings, *rows.encoder);
     name_offset(settings, *rows.encoder);
   }
-  if (rows.encoder == nullptr || !settings.standardize) return settings;
+  if (rows.encoder == nullptr) return settings;
+  if (rows.encoder->label_unit().has_value()) count_in_deviations(settings, *rows.encoder->label_unit());
+  if (!settings.standardize) return settings;
   settings.standardize = false;
   if (rows.data.outcome() != Dataset::Outcome::targets || settings.hard_margin()) return settings;
   InterruptProgress progress;

@@ -36,7 +36,7 @@ Datum train(FunctionCallInfo fcinfo, FinalCall& call, CollectedRows& rows, const
       }))
     PG_RETURN_NULL();
   if (!is_one_class(settings)) warn_of_label(call, rows.label_column);
-  call.warnings.give(model, settings);
+  call.warnings.give(model, settings, &call.groups);
   model.skipped = rows.skipped;
   model.encoder = rows.encoder;
   return trained_model(fcinfo, model, std::move(rows.options));

@@ -82,6 +82,7 @@ MARGIN_FUNCTION(train_margin_from) {
       encoder = margin::Encoder::from_value(value_from(*found));
       statement.encode_with(*found);
       settings.standardize = false;
+      if (encoder->label_unit().has_value()) margin::count_in_deviations(settings, *encoder->label_unit());
     }
     model = margin::train_scans(source, settings, progress, margin::MemoryBudget(memory_limit()));
     model.encoder = std::move(encoder);

@@ -23,14 +23,19 @@ double rounded(double value) {
 
 std::string useless_message(const Model& model, const Options& options) {
   const Certificate& c = model.certificate;
+  const bool worse = c.failure > c.constant_failure * (1 + std::max(options.tolerance, 1e-9));
+  const std::string begin = std::string("the model is ") + (worse ? "worse" : "hardly better") + " than a constant: ";
   if (model.task == Task::regression)
-    return "the model is worse than a constant: its mean loss on the training rows is " +
+    return begin + "its mean loss on the training rows is " +
            (c.constant_failure > 0 ? figure(c.failure / c.constant_failure) + " times that of" : "not 0 as that of") +
            " predicting " + number_text(rounded(model.constant.value_or(0))) + " for every row" +
            (options.offset.empty() ? "" : ", but for its offset");
-  return "the model is worse than a constant: training rows of a weight of " + figure(c.failure) +
-         " are on the wrong side, where predicting the largest class for every row would miss " +
-         figure(c.constant_failure);
+  const std::string missed = "training rows of a weight of " + figure(c.failure) +
+                             " are on the wrong side, where predicting the largest class for every row would miss " +
+                             figure(c.constant_failure);
+  if (worse) return begin + missed;
+  return begin + missed + ", and its objective is " + figure(c.upper / c.constant_loss) +
+         " times that of the same score for every row";
 }
 
 std::string useless_hint(const Model& model, const Options& options) {
@@ -44,26 +49,36 @@ std::string useless_hint(const Model& model, const Options& options) {
 
 }  // namespace
 
-/// Solvers come as near to the optimum, which is no worse than a constant, as the tolerance asks.
+/// Not 1 % better than the best constant of the same loss: near the constant itself, where many models of small weights
+/// are, rounding and the order of the rows would decide. Classes may be told apart by scores that are all small, and
+/// probabilities may be worth having where every row has the same class, so that both must fail there.
 bool useless(const Model& model, double tolerance) {
+  constexpr double hardly = 0.99;
   const Certificate& c = model.certificate;
-  return c.failure > c.negligible && c.failure > c.constant_failure * (1 + std::max(tolerance, 1e-9));
+  if (!(c.failure > c.negligible)) return false;
+  if (c.failure > c.constant_failure * (1 + std::max(tolerance, 1e-9))) return true;
+  if (model.task == Task::regression) return c.failure > hardly * c.constant_failure;
+  return c.failure >= hardly * c.constant_failure && c.upper > hardly * c.constant_loss;
 }
 
-void TrainingWarnings::give(const Model& model, const Options& options) {
-  give_unless_optimal(model, options);
+void TrainingWarnings::give(const Model& model, const Options& options, const GroupWarnings* groups) {
+  const bool silent = model.status == Status::optimal && !useless(model, options.tolerance);
+  const std::string key = silent || groups == nullptr ? "" : groups->key();
+  const std::string group = key.empty() ? "" : " (group " + key + ")";
+  give_unless_optimal(model, options, group);
   // Where nothing separates the rows, that warning says it.
   if (model.status == Status::not_separable || model.status == Status::separable ||
       !useless(model, options.tolerance) || ++useless_ > most_warnings + 1)
     return;
   if (useless_ == most_warnings + 1)
-    warn("further models of this statement are worse than a constant", "margin_evaluate shows how good each is.");
+    warn("further models of this statement are worse, or hardly better, than a constant",
+         "margin_evaluate shows how good each is.");
   else
-    warn(useless_message(model, options), useless_hint(model, options));
+    warn(useless_message(model, options) + group, useless_hint(model, options));
 }
 
 /// What is certified, and what to change.
-void TrainingWarnings::give_unless_optimal(const Model& model, const Options& options) {
+void TrainingWarnings::give_unless_optimal(const Model& model, const Options& options, const std::string& group) {
   if (model.status == Status::optimal || ++unfinished_ > most_warnings + 1) return;
   if (unfinished_ == most_warnings + 1) {
     warn("further models of this statement did not reach their target either",
@@ -79,12 +94,13 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
       : options.hard_margin() ? "the margin is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]"
                               : "the optimum is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]";
   if (model.status == Status::not_separable && interpolation) {
-    warn("no weights meet the targets of all " + std::to_string(*model.rows) + " rows: they contradict each other",
+    warn("no weights meet the targets of all " + std::to_string(*model.rows) + " rows: they contradict each other" +
+             group,
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");
     return;
   }
   if (model.status == Status::not_separable && model.one_class()) {
-    warn("nothing parts the rows from the origin, so that the machine has no inside: " + reached,
+    warn("nothing parts the rows from the origin, so that the machine has no inside: " + reached + group,
          "A one-class machine wants rows on one side of the origin: give a kernel such as rbf, a smaller nu, or "
          "features that are not centred.");
     return;
@@ -96,20 +112,23 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
              std::to_string(c.errors) + " rows have a margin of 0 or less" +
              (useless(model, options.tolerance)
                   ? ", more than the " + figure(c.constant_failure) + " that the largest class for every row would miss"
-                  : ""),
+                  : "") +
+             group,
          std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
              (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
     return;
   }
   if (model.status == Status::separable && model.regression()) {
-    warn(
+    const std::string why =
         "no weights are the most likely: longer ones always are more so, as they lower the means of rows whose labels "
-        "are 0 alone",
-        "margin_weights shows by which features. Leave these out, or give a lambda above 0.");
+        "are "
+        "0 alone";
+    warn(why + group, "margin_weights shows by which features. Leave these out, or give a lambda above 0.");
     return;
   }
   if (model.status == Status::separable) {
-    warn("the classes are separated: no weights are the most likely, longer ones always are more so",
+    warn(std::string("the classes are separated: no weights are the most likely, longer ones always are more so") +
+             group,
          "margin_weights shows by which features. Leave these out, give a lambda above 0, or leave lambda out for the "
          "separator of largest margin.");
     return;
@@ -117,7 +136,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
   const bool time = model.status == Status::time_limit;
   const bool stumps = options.learners == Learners::stumps;
   warn("training stopped before the tolerance " + figure(options.tolerance) + " was reached (" +
-           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
+           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached + group,
        time     ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
        : stumps ? "Stumps rarely separate rows, and a model without a margin predicts well all the same: see "
                   "margin_evaluate. More rounds (max_iterations) may help; the model and its interval are valid."

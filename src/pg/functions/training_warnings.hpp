@@ -2,23 +2,25 @@
 #pragma once
 
 #include "core/train/train.hpp"
+#include "pg/functions/group_errors.hpp"
 
 namespace margin::pg {
 
 /// A number to four digits, for messages.
 std::string figure(double value);
 
-/// Whether a constant prediction fits the training rows better, by more than the tolerance lets open.
+/// Whether the model fits the training rows hardly better than a constant, or worse.
 bool useless(const Model& model, double tolerance);
 
 /// One object for all models of a statement: many groups would drown in warnings, so that after a few of a kind one
 /// says that there are more.
 class TrainingWarnings {
  public:
-  void give(const Model& model, const Options& options);
+  /// `groups` (null: there are none) knows which one it is.
+  void give(const Model& model, const Options& options, const GroupWarnings* groups = nullptr);
 
  private:
-  void give_unless_optimal(const Model& model, const Options& options);
+  void give_unless_optimal(const Model& model, const Options& options, const std::string& group);
 
   int unfinished_ = 0, useless_ = 0;
 };

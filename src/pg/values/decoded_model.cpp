@@ -35,7 +35,11 @@ void read_weights(const CompositeReader& reader, Model& model) {
   const std::size_t k = model.classes.size();
   const std::size_t outputs = k <= 2 ? 1 : k;
   auto weights = reader.numbers("weights");
-  if (!weights.has_value()) reader.refuse("weights", "is NULL");
+  if (!weights.has_value())
+    throw Error(
+        ErrorKind::malformed, "malformed margin_model: field \"weights\" is NULL",
+        "Use models as train_margin returned them. In PL/pgSQL write m := (SELECT ...): SELECT ... INTO m takes the "
+        "columns of the query for the fields of m.");
   if (weights->values.empty()) reader.refuse("weights", "is empty");
   if (weights->columns == 0 && outputs > 1)
     reader.refuse("weights", "must have two dimensions, one row for each of the " + std::to_string(k) + " classes");
@@ -223,14 +227,26 @@ void read_history(Datum composite, Model& model) {
   }
 }
 
+std::optional<FieldConflict> settle(const Model& model, Options& settings) {
+  if (model.encoder != nullptr && model.encoder->label_unit().has_value())
+    count_in_deviations(settings, *model.encoder->label_unit());
+  settings.target_scale = model.target_scale;
+  if (auto found = conflict_of(model, settings)) return found;
+  // What the model says of itself is in the units of its labels, and its own lambda too.
+  settings.label_unit.reset();
+  settings.target_scale.reset();
+  if (model.lambda.has_value() && settings.lambda.has_value()) settings.lambda = model.lambda;
+  // Of rows with named columns the encoder standardises; what is left is the unit of a regression's targets.
+  if (model.encoder != nullptr && !model.target_scale.has_value()) settings.standardize = false;
+  return std::nullopt;
+}
+
 Options settings_of(const Model& model) {
   Options settings = parse_options(model.options);
-  if (const auto found = conflict_of(model, settings))
+  if (const auto found = settle(model, settings))
     throw Error(ErrorKind::malformed,
                 "malformed margin_model: field \"" + std::string(found->field) + "\" " + found->problem,
                 "Use models as train_margin returned them.");
-  // Of rows with named columns the encoder standardises; what is left is the unit of a regression's targets.
-  if (model.encoder != nullptr && !model.target_scale.has_value()) settings.standardize = false;
   return settings;
 }
 

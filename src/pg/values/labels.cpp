@@ -86,7 +86,7 @@ LabelReader::ClassName enum_name(Datum value) {
 
 }  // namespace
 
-LabelReader::LabelReader(Oid declared)
+LabelReader::LabelReader(Oid declared, const char* what)
     : type_(backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; })) {
   switch (type_) {
     case BOOLOID:
@@ -107,14 +107,14 @@ LabelReader::LabelReader(Oid declared)
       return;
     case UNKNOWNOID:
     case InvalidOid:
-      throw Error(ErrorKind::wrong_type, "the type of the label is not known",
+      throw Error(ErrorKind::wrong_type, "the type of the " + std::string(what) + " is not known",
                   "Cast it: write 'spam'::text, or $1::integer for a parameter.");
     default:
       break;
   }
   const Oid type = type_;
   if (backend([=] { return type_is_enum(type); })) return;
-  throw Error(ErrorKind::wrong_type, "a label cannot be of type " + type_name_of(type_),
+  throw Error(ErrorKind::wrong_type, "a " + std::string(what) + " cannot be of type " + type_name_of(type_),
               "Accepted are " + std::string(accepted) + "; cast other types to text.");
 }
 

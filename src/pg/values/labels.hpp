@@ -15,7 +15,8 @@ class LabelReader {
   };
 
   /// Throws Error(wrong_type) for a type that cannot be a label.
-  explicit LabelReader(Oid type);
+  /// `what` the value is, for messages.
+  explicit LabelReader(Oid type, const char* what = "label");
 
   /// Text form of the label. Throws Error(invalid_value) for NaN and infinity.
   ClassName name(Datum value) const;

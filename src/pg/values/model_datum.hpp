@@ -21,6 +21,9 @@ Model decoded(Datum composite);
 /// About what a decoded model takes.
 double bytes_of(const Model& model);
 
+/// Options of a model, as they were parsed, become what they mean to it; or what of the model contradicts them.
+std::optional<FieldConflict> settle(const Model& model, Options& settings);
+
 /// The options of a stored model. Throws Error(malformed) where they are not valid, or say another thing than its
 /// attributes.
 Options settings_of(const Model& model);

@@ -175,10 +175,15 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
   bound_.clear();
   for (const Column& c : columns) {
     const OpenRow::Attribute* a = find(row, c.name);
-    if (a == nullptr)
+    if (a == nullptr) {
+      std::vector<std::string_view> names;
+      for (const OpenRow::Attribute& attribute : row.attributes) names.push_back(attribute.name);
+      const std::string near = name_hint(c.name, names);
       throw Error(ErrorKind::wrong_type, "the row has no column \"" + c.name + "\", which the model was trained on",
-                  "Give a row with the columns of the training; their order and additional ones do not matter.",
+                  "Give a row with the columns of the training; their order and additional ones do not matter." +
+                      (near.rfind("Did you mean", 0) == 0 ? " Is it misspelt? " + near : ""),
                   "The row has the columns " + names_of(row) + ".");
+    }
     const std::optional<CellType> type = cell_type_of(a->type);
     const bool fits =
         type.has_value() && (type->kind == c.kind || (c.kind == ColumnKind::sparse && type->kind == ColumnKind::dense));
