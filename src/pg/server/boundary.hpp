@@ -22,7 +22,7 @@ void callback(void (*body)(void*), void* argument, const char* name);
 /// Throws std::logic_error on any other thread than the session's: nothing of the server may be called there.
 void require_session_thread();
 
-/// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError.
+/// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError, or bad_alloc where it cannot be kept.
 void guarded(void (*call)(void*), void* argument);
 
 /// Run `f`, which may call anything of the server but must own nothing that needs a destructor. The result must be
