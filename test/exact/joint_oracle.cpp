@@ -119,9 +119,12 @@ class Joint {
     Real square;
     for (const std::size_t i : rows_) square = max(square, dot(p_.x[i], p_.x[i]));
     bound_ = Real(1e3) * (Real(1) + sqrt(square * Real(2) * best.upper / p_.lambda));
+    const Real start = best.upper;
+    Real digits = 1;
+    for (long k = 0; k < mpfr_get_default_prec() - 60; ++k) digits *= Real(0.5);
     const auto done = [&](const Vector& theta, const Vector& a) {
       take(best, theta);
-      best.lower = max(best.lower, dual(theta, a));
+      best.lower = max(best.lower, dual(theta, a) - start * digits);
       return best.upper - best.lower <= best.upper * Real(1e-40);
     };
     best.proven = solve(program_, done, 300);

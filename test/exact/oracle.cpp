@@ -78,9 +78,14 @@ class Oracle {
     Real start = primal(zero);
     take(best, zero, start);
     for (std::size_t i = 0; one_class_ && i < p_.x.size(); ++i) start = max(start, dot(p_.x[i], p_.x[i]));
+    Real digits = 1;
+    for (long k = 0; k < mpfr_get_default_prec() - 60; ++k) digits *= Real(0.5);
     const auto done = [&](const Vector& theta, const Vector& a) {
-      take(best, theta, primal(theta));
-      best.lower = max(best.lower, dual(theta, a));
+      const Real value = primal(theta);
+      // What sums of a few terms, none of which is far above P here and at 0, may be rounded by.
+      const Real off = (abs(value) + start) * digits;
+      take(best, theta, value + off);
+      best.lower = max(best.lower, dual(theta, a) - off);
       const Real width = best.upper - best.lower;
       return width <= abs(best.upper) * Real(p_.width) || width <= abs(start) * Real(1e-70);
     };
