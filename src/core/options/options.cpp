@@ -74,7 +74,8 @@ std::string name_hint(std::string_view given, const std::vector<std::string_view
     }
   }
   // With more than half of its letters wrong, or more than three, it is another word.
-  return 2 * distance <= name.size() + 1 && distance <= 3 ? "Did you mean \"" + std::string(best) + "\"?" : "Known are: " + all + ".";
+  return 2 * distance <= name.size() + 1 && distance <= 3 ? "Did you mean \"" + std::string(best) + "\"?"
+                                                          : "Known are: " + all + ".";
 }
 
 Error unknown_option(const std::string& key, const std::vector<std::string_view>& names) {
