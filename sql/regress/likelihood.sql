@@ -109,9 +109,9 @@ SELECT pg_temp.error_of(format('SELECT margin_inference(a.model, y, x) FROM d, (
 CREATE TABLE likelihood_rows AS SELECT i AS id, (i * 7) % 40 AS age, (ARRAY['basic', 'gold', 'pro'])[1 + i % 3] AS plan, i % 4 = 0 AS active,
   3.5 * ((i * 7) % 40) + 10 * (i % 3) + sin(i * 1.7) * 20 AS spent, sin(i * 1.7) + ((i * 7) % 40) / 20.0 > 1 AS paid FROM generate_series(1, 400) i;
 CREATE TABLE likelihood_models AS SELECT
-  train_margin(spent, r, margin_options(exclude => '{id, spent, paid}', lambda => 0, loss => 'squared')) AS named,
+  train_margin(spent, r, margin_options(unknown_features => 'reference', exclude => '{id, spent, paid}', lambda => 0, loss => 'squared')) AS named,
   train_margin(spent, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int], margin_options(lambda => 0, loss => 'squared')) AS numbers,
-  train_margin(paid, r, margin_options(exclude => '{id, spent, paid}', lambda => 0, loss => 'logistic')) AS named_logistic,
+  train_margin(paid, r, margin_options(unknown_features => 'reference', exclude => '{id, spent, paid}', lambda => 0, loss => 'logistic')) AS named_logistic,
   train_margin(paid, ARRAY[(active)::int, age, (plan = 'gold')::int, (plan = 'pro')::int], margin_options(lambda => 0, loss => 'logistic')) AS numbers_logistic
   FROM likelihood_rows r;
 SELECT kind, a.name, bool_and(abs(a.estimate - b.estimate) <= 1e-9 * (1 + abs(b.estimate))) AS estimate, bool_and(abs(a.std_error / b.std_error - 1) <= 1e-9) AS std_error,

@@ -99,7 +99,7 @@ SELECT margin_score(m, ROW(NULL, 'a')::row_pair) IS NULL AS skips, (margin_evalu
 SELECT (train_margin(y, r, '{"missing": "skip", "lambda": 1}')).skipped FROM (SELECT y, CASE WHEN x > 3 THEN x END AS x FROM row_small) r;
 -- Columns of NULL alone, of one value; nothing but one column.
 SELECT (m).dimensions, (m).weights[1] = 0 AS constant, margin_score(m, r) IS NOT NULL AS scored
-  FROM (SELECT train_margin(r.y, r, '{"lambda": 0.1, "exclude": ["y"]}') AS m FROM (SELECT y, NULL::float8 AS empty, 5 AS always, NULL::text AS silent, NULL::real[] AS nothing FROM row_small) r) t,
+  FROM (SELECT train_margin(r.y, r, '{"lambda": 0.1, "exclude": ["y"], "unknown_features": "reference"}') AS m FROM (SELECT y, NULL::float8 AS empty, 5 AS always, NULL::text AS silent, NULL::real[] AS nothing FROM row_small) r) t,
        (SELECT NULL::float8 AS empty, 7 AS always, 'x' AS silent, NULL::real[] AS nothing) r;
 -- Anonymous rows, weights, groups.
 SELECT y, (train_margin(x > 10, ROW(x, c), '{"lambda": 1}')).dimensions FROM row_small GROUP BY y ORDER BY y;

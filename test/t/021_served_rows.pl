@@ -9,10 +9,8 @@ use Test::More;
 my $tables = shared_sets() . '/tables';
 plan skip_all => 'no tables' unless shared_sets() && -e "$tables/load.sql";
 my $node = new_node('served_rows', 'max_parallel_workers_per_gather = 0');
-{
-	chdir $tables or die;
-	$node->safe_psql('postgres', PostgreSQL::Test::Utils::slurp_file('load.sql') =~ s/^\\copy (\w+) FROM PROGRAM '([^']*)'/COPY $1 FROM PROGRAM 'cd $tables && $2'/gmr);
-}
+# As the server reads them: psql's \copy is one line, without a semicolon.
+$node->safe_psql('postgres', slurp_file("$tables/load.sql") =~ s/^\\copy (\w+) FROM PROGRAM '([^']*)'(.*)$/COPY $1 FROM PROGRAM 'cd $tables && $2'$3;/gmr);
 
 # Three codings of one flag; at lambda 0 the models are the same function.
 my $shares = $node->safe_psql('postgres', q{

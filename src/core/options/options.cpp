@@ -73,8 +73,9 @@ std::string name_hint(std::string_view given, const std::vector<std::string_view
       best = candidate;
     }
   }
-  // More than a third of its letters wrong is another word.
-  return 3 * distance <= name.size() + 1 ? "Did you mean \"" + std::string(best) + "\"?" : "Known are: " + all + ".";
+  // With more than half of its letters wrong, or more than three, it is another word.
+  return 2 * distance <= name.size() + 1 && distance <= 3 ? "Did you mean \"" + std::string(best) + "\"?"
+                                                          : "Known are: " + all + ".";
 }
 
 Error unknown_option(const std::string& key, const std::vector<std::string_view>& names) {

@@ -261,11 +261,9 @@ RowRules row_rules(const Options& settings) {
 }
 
 Options settings_for(const CollectedRows& rows, Options settings) {
-  if (rows.encoder != nullptr) {
-    name_penalties(settings, *rows.encoder);
-    name_offset(settings, *rows.encoder);
-  }
   if (rows.encoder == nullptr) return settings;
+  name_penalties(settings, *rows.encoder);
+  name_offset(settings, *rows.encoder);
   if (rows.encoder->label_unit().has_value()) count_in_deviations(settings, *rows.encoder->label_unit());
   if (!settings.standardize) return settings;
   settings.standardize = false;
