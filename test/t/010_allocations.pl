@@ -116,9 +116,12 @@ $session->quit;
 # aborted in between, too; threads, a spill, scans and updates are among the statements.
 $node->safe_psql('postgres', q{
 	CREATE TABLE curved AS SELECT margin_with_curvature((SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "squared_hinge"}') FROM points), y, x) AS m FROM points;
-	CREATE TABLE labelled AS SELECT y, p FROM points AS p;});
+	CREATE TABLE labelled AS SELECT y, p FROM points AS p;
+	CREATE FUNCTION fail(rows bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53200', MESSAGE = repeat('long ', 40000); END $$;});
 my $reproducer = q(SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "history": true, "log_level": "notice"}') FROM points);
-my @in_turn = (@trainings, $reproducer,
+# An error too long to be copied into memory that is there already.
+my $long = q(SELECT train_margin_from('SELECT y, x FROM points WHERE fail(id)', '{"lambda": 0.1, "loss": "logistic"}'));
+my @in_turn = (@trainings, $reproducer, $long,
 	q(SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "solver": "newton", "tolerance": 0.1}') FROM many WHERE ctid < '(400,1)'),
 	q(SET margin.memory_limit = '8MB' \; SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "tolerance": 0.2}') FROM (SELECT y, x FROM many UNION ALL SELECT y, x FROM many UNION ALL SELECT y, x FROM many) AS s \; RESET margin.memory_limit),
 	q(SELECT train_margin_from('SELECT y, x FROM points', '{"lambda": 0.1, "loss": "logistic", "sample_rows": 10}')),
@@ -130,18 +133,21 @@ srand(3);
 my ($injected, $refused, %wrong) = (0, 0);
 while ($injected < $runs)
 {
-	my $script = "\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\nSET client_min_messages = error;\n";
+	my $script = "\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\nSET client_min_messages = notice;\n";
 	my @session;
 	foreach my $n (1 .. 20)
 	{
-		push @session, $in_turn[ ($injected + $n) % @in_turn ];
+		# First at every place behind an error.
+		my $swept = $injected + $n <= 100;
+		push @session, $swept ? $long : $in_turn[ ($injected + $n) % @in_turn ];
 		my $threads = (1, 2, 4, 16)[ rand 4 ];
 		# the first look counts the allocations, which are then drawn from; few of them more often
-		my ($at, $length) = (rand() ** 2, rand() < 0.3 ? 30 : 1 + int(rand 100));
-		$script .= "SET margin.threads = $threads;\n$session[-1];\nSELECT fail_malloc(0, 0);\n$session[-1];\nSELECT greatest(1, ceil($at * fail_malloc(0, 0)))::bigint AS at \\gset\n"
+		my ($at, $length) = $swept ? (0, 30) : (rand() ** 2, rand() < 0.3 ? 30 : 1 + int(rand 100));
+		$script .= "SET margin.threads = $threads;\n$session[-1];\nSELECT fail_malloc(0, 0);\n$session[-1];\nSELECT greatest(1, " . ($swept ? "fail_malloc(0, 0) - $injected - $n" : "ceil($at * fail_malloc(0, 0))") . ")::bigint AS at \\gset\n"
 		  . "\\echo at :at $length $n\n\\warn at :at $length $n\nSELECT fail_malloc(:at, $length) \\; $session[-1];\n" . "SELECT fail_malloc(0, 0);\n" x 3 . "RESET margin.memory_limit;\n";
 	}
-	$script .= "SELECT fail_malloc(0, 0);\nSELECT fail_malloc(0, 0);\nSELECT 'alive';\n";
+	# The rest of the last run is used up by statements that fail.
+	$script .= "SELECT fail_malloc(0, 0);\n" x 100 . "SELECT 'alive';\n";
 	my ($out, $err) = ('', '');
 	$node->psql('postgres', $script, stdout => \$out, stderr => \$err);
 	$injected += @session;

@@ -1,7 +1,7 @@
 // The statement that asks all rows of a query one question: what the user wrote, wrapped into margin_sum(margin_term(...)).
 #pragma once
 
-#include "pg/functions/scan_call.hpp"
+#include "pg/server/scan_call.hpp"
 
 namespace margin::pg {
 

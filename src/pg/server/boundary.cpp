@@ -188,6 +188,12 @@ void raise_file_error(const char* what, const char* path) {
   pg_unreachable();
 }
 
+void raise_not_read_only(const char* command) {
+  ereport(ERROR,
+          (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not allowed in a non-volatile function", command)));
+  pg_unreachable();
+}
+
 void guarded_in_subtransaction(void (*call)(void*), void* argument) {
   MemoryContext caller = CurrentMemoryContext;
   ResourceOwner owner = CurrentResourceOwner;

@@ -51,6 +51,8 @@ auto backend(F&& f) -> decltype(f()) {
 
 /// ereport(ERROR): could not do `what` with the file `path`, for the reason in errno. Only inside of backend().
 [[noreturn]] void raise_file_error(const char* what, const char* path);
+/// ereport(ERROR): the command writes or locks, as the server says it of functions that are not volatile. The same.
+[[noreturn]] void raise_not_read_only(const char* command);
 
 /// Whether an error is about the rows at hand, and not about the statement or the machine.
 inline bool about_rows(const Error& e) {

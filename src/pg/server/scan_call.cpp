@@ -1,4 +1,4 @@
-#include "pg/functions/scan_call.hpp"
+#include "pg/server/scan_call.hpp"
 
 extern "C" {
 #include <catalog/pg_aggregate.h>
@@ -9,6 +9,7 @@ extern "C" {
 #include <parser/parsetree.h>
 #include <tcop/dest.h>
 #include <tcop/tcopprot.h>
+#include <tcop/utility.h>
 #include <utils/snapmgr.h>
 }
 
@@ -75,7 +76,10 @@ PlannedStmt* plan_of(const ScanCall& call) {
   auto* query = linitial_node(Query, queries);
   linitial_node(TargetEntry, query->targetList)->expr = target_of(query, call);
   query->hasAggs = true;
-  return pg_plan_query(query, call.text, CURSOR_OPT_PARALLEL_OK, nullptr);
+  PlannedStmt* plan = pg_plan_query(query, call.text, CURSOR_OPT_PARALLEL_OK, nullptr);
+  // A view may lock rows.
+  if (!CommandIsReadOnly(plan)) raise_not_read_only(GetCommandTagName(CreateCommandTag(reinterpret_cast<Node*>(plan))));
+  return plan;
 }
 
 /// Takes what the executor returns.
