@@ -60,7 +60,7 @@ class FromMeans {
   void add_column(const Column& c, std::size_t j) {
     double sum = 0;
     bool used = false;
-    for (std::int32_t f = c.first; f < c.first + c.features(); ++f) {
+    for (std::int32_t f = c.first, end = f + c.features().index("a column", "features"); f < end; ++f) {
       used = used || weight(f) != 0;
       sum += difference(f);
     }

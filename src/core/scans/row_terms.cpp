@@ -12,7 +12,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::uint64_t hash_row(const FeatureRow& x, const RowLabel& label, double weight, std::uint64_t seed) {
   const auto n = static_cast<std::size_t>(x.count);
