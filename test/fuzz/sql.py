@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Fuzzes all SQL functions of the extension as a role without privileges, from a fixed seed.
 
-    sql.py --socket DIR [--port N] [--seconds S | --statements N] [--seed N] [--reports DIR]
+    sql.py --socket DIR [--port N] [--seconds S | --statements N] [--seed N] [--reports DIR --log FILE]
 
 The server is one whose data may be lost, on this machine (its backend is watched through /proc), with a superuser
 `postgres` and the extension installed. What counts as a failure: a crash, at the end of a session too, SQLSTATE XX000, a
 statement that goes on for more than 200 ms of CPU time after its timeout, a session whose memory grows, one that ever takes
 much more than the gigabyte of the largest value. Each failure is printed with the statement that shows it; the last line
-counts; the exit status says the same. With --reports the server runs under sanitizers that write there: a report is a failure,
-and time and memory, which are the sanitizers' own, are not measured.
+counts; the exit status says the same. With --reports the server runs under sanitizers that write there and to its log: what
+they say is a failure, and time and memory, which are their own, are not measured.
 """
 import argparse
 import collections
@@ -151,7 +151,7 @@ class Session:
         with open("/proc/%d/status" % self.pid, encoding="ascii") as file:
             return int(re.search(field + r":\s+(\d+)", file.read()).group(1))
 
-    def run(self, statement, parameters=None, timeout=None, load=None):
+    def run(self, statement, parameters=None, timeout=None, load=None, rows=True):
         """(SQLSTATE, rows or message). `late` is what CPU time was used after the timeout."""
         self.late = 0.0
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -176,7 +176,7 @@ class Session:
                     return "00000", None
                 psycopg2.extensions.set_wait_callback(wait)
                 cursor.execute(statement, parameters)
-                return "00000", cursor.fetchall() if cursor.description else None
+                return "00000", cursor.fetchall() if rows and cursor.description else None
         except UnicodeError as error:
             return "00000", str(error)
         except psycopg2.Error as error:
@@ -196,7 +196,8 @@ class Fuzzer:
         self.failures = collections.OrderedDict()
         self.done = self.since = self.most_grown = self.programs = self.sessions = 0
         self.program = None
-        self.read = set(glob.glob(os.path.join(arguments.reports, "*"))) if arguments.reports else set()
+        self.read = {}  # of each file of the sanitizers, how far
+        self.new_report()
         self.prepare()
         self.start()
 
@@ -304,19 +305,21 @@ class Fuzzer:
         key = (kind, text if kind != "crash" or self.arguments.reports else re.sub(r"\W.*", "", statement[7:]))
         self.failures.setdefault(key, []).append(statement)
         if len(self.failures[key]) == 1:
-            print("# %s: %s\n#   in: %s" % (kind, detail, statement[:6000]), flush=True)
+            print("# %s: %s\n#   in: %s" % (kind, detail, statement if len(statement) < 6000 else statement[:3000] + " ... " + statement[-3000:]), flush=True)
 
     def new_report(self):
-        """What the sanitizers wrote since the last look: their summary and where in our files."""
-        for path in sorted(glob.glob(os.path.join(self.arguments.reports, "*"))):
-            if path not in self.read:
-                self.read.add(path)
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    text = file.read()
-                what = re.search(r"(runtime error: .*|ERROR: AddressSanitizer: \S+|ERROR: .*)", text)
-                frames = re.findall(r"#\d+ 0x\w+ in (.*?) \S*?(\w+/\w+\.[ch]pp:\d+)", text)[:4]
-                return (what.group(1) if what else text[:200]) + "".join(" < %s %s" % (place, name[:60]) for name, place in frames)
-        return ""
+        """What the sanitizers wrote since the last look: their words, and where in our files."""
+        found = ""
+        for path in [self.arguments.log] + sorted(glob.glob(os.path.join(self.arguments.reports, "*"))) if self.arguments.reports else []:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                file.seek(self.read.get(path, 0))
+                text = file.read()
+                self.read[path] = file.tell()
+            what = re.search(r"\S+: runtime error: .*|ERROR: AddressSanitizer: \S+( on \S+ address)?", text)
+            if what and not found:
+                frames = re.findall(r"#\d+ 0x\w+ in (.*?) \S*?(\w+/\w+\.[a-z]+:\d+)", text[what.start():])[:5]
+                found = what.group(0) + "".join(" < %s %s" % (place, name[:60]) for name, place in frames)
+        return found
 
     # --- what runs ----------------------------------------------------------------------------------------------------------
     def alone(self, statement, timeout=TIMEOUT):
@@ -374,7 +377,7 @@ class Fuzzer:
         try:
             while True:
                 self.program.append(command)
-                state, answer = self.session.run(command, timeout=TIMEOUT)
+                state, answer = self.session.run(command, timeout=TIMEOUT, rows=False)
                 self.done += 1
                 self.states[state] += 1
                 if state.startswith("XX") and not re.search(SERVERS_OWN, str(answer)):
@@ -501,11 +504,13 @@ class Fuzzer:
     def tell(self, grown):
         accepted = self.states["00000"]
         print("# SQLSTATE: " + ", ".join("%s %d" % pair for pair in sorted(self.states.items())))
+        left = self.new_report()
         checks = [
             ("%d statements over %d functions" % (self.done, self.names), self.done >= 1000),
             ("a fifth of them works (%d), a fifth is refused" % accepted, self.done / 5 < accepted < self.done * 4 / 5),
             ("no crash", not self.count("crash")), ("no internal error", not self.count("internal error")),
             ("none of %d transactions with cursors, %d sessions ended" % (self.programs, self.sessions), self.programs > 0),
+            ("no report of a sanitizer " + left, not left),
             ("none goes on for more than %g s of CPU after its timeout" % LATE, not self.count("late")),
             ("no session takes more than %d MB" % (PEAK // 1024), not self.count("memory")),
             ("and the memory of a session is flat (%d kB at most)" % grown, grown <= GROWTH)]
@@ -525,6 +530,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--statements", type=int, default=0)
     parser.add_argument("--reports")
+    parser.add_argument("--log")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("MARGIN_FUZZ_SEED", "20210701")))
     Fuzzer(parser.parse_args()).go()
 

@@ -335,7 +335,7 @@ class Statements(Rows):
                 arguments.append("%s => %s" % (names[k], value))
         return "%s(%s)" % (name, ", ".join(arguments))
 
-    def aggregate(self, function):
+    def aggregate(self, function, grouped=False):
         arguments = []
         source = "points" if self.chance(0.7) else self.pick(list(SOURCES))
         labels, rows = SOURCES[source]
@@ -359,7 +359,7 @@ class Statements(Rows):
                 arguments.append(self.argument(kind))
         extra = self.pick(["", "", "", " FILTER (WHERE id %% %d = 0)" % self.pick([2, 3, 100]), " OVER (ORDER BY id ROWS 5 PRECEDING)"])
         inner = ", ".join(arguments) + (self.pick(["", " ORDER BY id"]) if "OVER" not in extra else "")
-        where = self.pick(["", "", " WHERE id <= 12", " WHERE id < 0", " GROUP BY id % 3"])
+        where = " GROUP BY id" if grouped else self.pick(["", "", " WHERE id <= 12", " WHERE id < 0", " GROUP BY id % 3"])
         if "OVER" in extra or "models" in source:
             where = " WHERE id <= 6" if "models" not in source else " WHERE %s.id <= 10 GROUP BY models.id" % table
             extra = "" if "models" in source else extra
@@ -390,8 +390,7 @@ class Statements(Rows):
         """A query that calls a function once for each of many rows, with models that alternate: for cursors."""
         function = self.pick(self.functions)
         if function["aggregate"]:
-            call = self.aggregate(function)
-            return "SELECT " + (call if "GROUP BY" in call or "OVER" in call else call + (" AND" if "WHERE" in call else " WHERE") + " true GROUP BY id")
+            return "SELECT " + self.aggregate(function, grouped=True)
         if self.chance(0.3) and function["kinds"][:1] == ["margin_model"]:
             source, feature, label = "models, points", "x", "y"
         else:
