@@ -186,6 +186,25 @@ void alter(Value& whole, Value& at, int& refused, int& taken) {
   }
 }
 
+TEST(Encoder, CountsFeaturesBeyondWhatIndicesReach) {
+  const auto sparse = [](const char* name, std::int32_t width, bool missing) {
+    Column c{name, "margin_sparse", ColumnKind::sparse};
+    c.width = width;
+    c.missing = missing;
+    return c;
+  };
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  const auto encoder = [](std::vector<Column> columns) {
+    return Encoder(std::move(columns), Missing::impute, false).width();
+  };
+  EXPECT_EQ(encoder({sparse("a", most, false)}), most);
+  EXPECT_EQ(encoder({sparse("a", most - 1, true)}), most);
+  EXPECT_EQ(encoder({sparse("a", 1, false), sparse("b", most - 1, false)}), most);
+  EXPECT_THROW(encoder({sparse("a", most, true)}), Error);
+  EXPECT_THROW(encoder({sparse("a", most, true), sparse("b", most, true)}), Error);
+  EXPECT_THROW(encoder({sparse("a", most, false), sparse("b", 1, false)}), Error);
+}
+
 TEST(Encoder, RefusesWhatItDidNotWrite) {
   Table t;
   t.add(0.1, "b", 1, {1, 5});

@@ -125,7 +125,7 @@ bool KinkRows::merge(const double* from, const double* end, const std::vector<st
       indices.push_back(columns != nullptr ? (*columns)[static_cast<std::size_t>(column)] : column);
       values.push_back(from[1]);
     }
-    add({values.data(), indices.empty() ? &no_indices : indices.data(), row.count, true}, row);
+    add(sparse_row(indices.data(), values.data(), row.count, 0), row);
   }
   return true;
 }

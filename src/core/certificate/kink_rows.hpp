@@ -33,7 +33,7 @@ class KinkRows {
   const std::vector<Kept>& rows() const;
   /// The values of a kept row other than 0, with their columns, which need not rise.
   Row values(const Kept& row) const {
-    return {values_.data() + row.begin, indices_.data() + row.begin, row.count, true};
+    return sparse_row(indices_.data() + row.begin, values_.data() + row.begin, row.count, 0);
   }
 
   double bytes() const { return 12.0 * static_cast<double>(values_.capacity()); }

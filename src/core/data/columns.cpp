@@ -54,7 +54,7 @@ Row Columns::column(std::int32_t j) const {
   const std::size_t from = sparse_ ? begin_[at] : at * static_cast<std::size_t>(rows_);
   const auto count = sparse_ ? static_cast<std::int32_t>(begin_[at + 1] - from) : rows_;
   const void* values = wide_ ? static_cast<const void*>(doubles_.data() + from) : floats_.data() + from;
-  return {values, sparse_ ? indices_.data() + from : nullptr, count, wide_};
+  return {values, !sparse_ ? nullptr : count > 0 ? indices_.data() + from : &no_indices, count, wide_};
 }
 
 double Columns::bytes(const Dataset& data) {

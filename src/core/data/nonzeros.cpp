@@ -13,11 +13,11 @@ Row NonZeros::of(const Row& x, double share) {
   if (x.wide) {
     if (doubles_.size() < n) doubles_.resize(n);
     loops.nonzeros_d(x.doubles(), n, doubles_.data(), columns_.data());
-    return {doubles_.data(), columns_.data(), found, true};
+    return sparse_row(columns_.data(), doubles_.data(), found, 0);
   }
   if (floats_.size() < n) floats_.resize(n);
   loops.nonzeros_f(x.floats(), n, floats_.data(), columns_.data());
-  return {floats_.data(), columns_.data(), found, false};
+  return sparse_row(columns_.data(), floats_.data(), found, 0);
 }
 
 }  // namespace margin

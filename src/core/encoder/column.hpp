@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/checked_size.hpp"
 #include "core/options/options.hpp"
 
 namespace margin {
@@ -52,7 +53,8 @@ struct Column {
   const std::string& category(std::int32_t value) const {
     return categories[static_cast<std::size_t>(value + without_indicator())];
   }
-  std::int32_t features() const { return values() + (missing ? 1 : 0); }
+  /// Not a number yet: `width` is what somebody stated. Encoders hold no column of too many.
+  CheckedSize features() const { return CheckedSize(values()) + CheckedSize(missing ? 1 : 0); }
 };
 
 /// What a user says about rows as features.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
 
@@ -47,18 +46,15 @@ constexpr std::int32_t always_dense = 64;
 Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error)
     : columns_(std::move(columns)), missing_(missing), unknown_is_error_(unknown_is_error) {
   std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) { return a.name < b.name; });
-  std::int64_t width = 0, entries = 0;
+  CheckedSize width, entries;
   for (Column& c : columns_) {
-    c.first = static_cast<std::int32_t>(width);
+    c.first = width_;
     width += c.features();
     entries += c.kind == ColumnKind::category ? 1 : c.kind == ColumnKind::sparse ? 0 : c.features();
     sparse_ = sparse_ || c.kind == ColumnKind::sparse;
-    if (width > std::numeric_limits<std::int32_t>::max())
-      throw Error(ErrorKind::limit_exceeded, "the columns have more than 2147483647 features together",
-                  "Leave out columns with the option exclude.");
+    width_ = width.index("the columns together", "features", "Leave out columns with the option exclude.");
   }
-  width_ = static_cast<std::int32_t>(width);
-  sparse_ = sparse_ || (width > always_dense && 3 * entries < width);
+  sparse_ = sparse_ || (width_ > always_dense && (3 * entries).fits(width_ - 1));
   for (const Column& c : columns_) {
     slots_.push_back({c.kind, c.missing, c.first, 0, 0, 1});
     numbers_ = numbers_ && scalar(c.kind) && !sparse_;

@@ -125,7 +125,7 @@ Column column_from(const Value& value, std::size_t number) {
   if (c.fill.size() != count || c.center.size() != count || c.scale.size() != count)
     refuse("has another number of \"fill\", \"center\" or \"scale\"" + where + " than of features");
   for (const double s : c.scale)
-    if (!(s > 0)) refuse("has a \"scale\"" + where + " that is not positive");
+    if (!(s > 0) || !std::isfinite(1 / s)) refuse("has a \"scale\"" + where + " that is not positive, or too small");
   return c;
 }
 

@@ -341,7 +341,7 @@ std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress
                                           MemoryBudget& memory) const {
   double per_row = row_overhead;
   for (const Column& c : encoder.columns())
-    per_row += c.kind == ColumnKind::category ? 24 : c.kind == ColumnKind::sparse ? 0 : 8.0 * c.features();
+    per_row += c.kind == ColumnKind::category ? 24 : c.kind == ColumnKind::sparse ? 0 : 8.0 * c.features().number();
   double features = per_row * static_cast<double>(rows_.rows());
   for (const auto& block : blocks_)
     if (block != nullptr) features += static_cast<double>(block->feature_bytes());

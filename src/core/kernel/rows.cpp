@@ -75,12 +75,13 @@ void KernelRows::append(const Row& x, const Progress& progress) {
 
 Row KernelRows::sparse_row(std::size_t i) const {
   const std::size_t from = starts_[i];
-  return {doubles_.data() + from, columns_.data() + from, static_cast<std::int32_t>(starts_[i + 1] - from), true};
+  return margin::sparse_row(columns_.data() + from, doubles_.data() + from,
+                            static_cast<std::int32_t>(starts_[i + 1] - from), 0);
 }
 
 Row KernelRows::placed_row(std::size_t i) const {
   Row x = sparse_row(i);
-  if (layout_ == Layout::compact) x.indices = places_.data() + starts_[i];
+  if (layout_ == Layout::compact && x.count > 0) x.indices = places_.data() + starts_[i];
   return x;
 }
 

@@ -39,8 +39,8 @@ Row ColumnSpace::place(const Row& x) {
     weights_ = std::move(weights);
   }
   const auto count = static_cast<std::int32_t>(indices_.size());
-  if (x.indices == nullptr) return {values_.data(), indices_.data(), count, true};
-  return {x.values, indices_.data(), count, x.wide};
+  if (x.indices == nullptr) return sparse_row(indices_.data(), values_.data(), count, 0);
+  return x.wide ? sparse_row(indices_.data(), x.doubles(), count, 0) : sparse_row(indices_.data(), x.floats(), count, 0);
 }
 
 std::vector<std::int32_t> ColumnSpace::features() const {

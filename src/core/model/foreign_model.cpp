@@ -353,11 +353,26 @@ Value::Object libsvm_model(std::string_view document, double lambda, Value::Obje
   const std::vector<std::string> names = labels.names();
   const std::string loss = regression ? "epsilon_insensitive" : "hinge";
   if (kernel == "linear") {
-    w.columns = static_cast<std::size_t>(reached);
+    // By the features that occur: an index is anything that a line says.
+    std::map<std::int32_t, double> weights;
+    for (std::size_t s = 0; s < rows.size(); ++s)
+      for (std::size_t k = 0; k < rows[s].indices.size(); ++k)
+        weights[rows[s].indices[k]] += coefficients[s] * static_cast<double>(rows[s].values[k]);
+    const bool few = static_cast<std::size_t>(reached) > 4 * weights.size() + 1024;
+    if (few && weights.empty()) weights[0] = 0;
+    w.columns = few ? weights.size() : static_cast<std::size_t>(reached);
     w.values.assign(w.columns, 0.0);
-    for (std::size_t s = 0; s < rows.size(); ++s) add(coefficients[s], view(rows[s], 0), w.values.data());
+    Value::Array columns;
+    for (const auto& [feature, weight] : weights) {
+      w.values[few ? columns.size() : static_cast<std::size_t>(feature)] = weight;
+      columns.emplace_back().data = feature + 1.0;
+    }
     tell(options, "intercept", Value{std::string("free")});
-    return foreign_model(w, {-sign * rho}, names, loss, lambda, std::move(options));
+    Value::Object model = foreign_model(w, {-sign * rho}, names, loss, lambda, std::move(options));
+    if (!few) return model;
+    model["columns"] = Value{std::move(columns)};
+    model["dimensions"].data = static_cast<double>(reached);
+    return model;
   }
   w.columns = coefficients.size();
   w.values = std::move(coefficients);

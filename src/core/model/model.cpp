@@ -203,7 +203,9 @@ struct Gathered {
     }
   }
   Row row(bool dense) const {
-    return {values.data(), dense ? nullptr : indices.data(), static_cast<std::int32_t>(values.size()), true};
+    const auto n = static_cast<std::int32_t>(values.size());
+    if (dense) return dense_row(values.data(), n);
+    return sparse_row(indices.data(), values.data(), n, 0);
   }
 };
 

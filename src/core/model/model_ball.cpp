@@ -53,10 +53,10 @@ void refuse_model(const std::string& function, const std::string& reason, const 
 
 Row OwnColumns::place(const Row& x) {
   all_ = true;
-  if (model_->columns.empty()) return x;
+  if (own_->empty()) return x;
   values_.clear();
   indices_.clear();
-  const std::vector<std::int32_t>& own = model_->columns;
+  const std::vector<std::int32_t>& own = *own_;
   auto from = own.begin();
   for (std::int32_t k = 0; k < x.count; ++k) {
     const std::int32_t feature = x.indices != nullptr ? x.indices[k] : k;
@@ -68,7 +68,7 @@ Row OwnColumns::place(const Row& x) {
     indices_.push_back(static_cast<std::int32_t>(from - own.begin()));
     values_.push_back(x.value(k));
   }
-  return {values_.data(), indices_.data(), static_cast<std::int32_t>(values_.size()), true};
+  return sparse_row(indices_.data(), values_.data(), static_cast<std::int32_t>(values_.size()), 0);
 }
 
 std::vector<double> curved_place(const Model& m, std::int32_t output, double constant) {

@@ -29,15 +29,16 @@ std::vector<double> curved_place(const Model& model, std::int32_t output, double
 /// Rows in the columns of a model that lists them.
 class OwnColumns {
  public:
-  /// The model is kept by pointer.
-  explicit OwnColumns(const Model& model) : model_(&model) {}
+  /// The list, empty for all, is kept by pointer.
+  explicit OwnColumns(const std::vector<std::int32_t>& columns) : own_(&columns) {}
+  explicit OwnColumns(const Model& model) : OwnColumns(model.columns) {}
   /// The row without what lies in other columns. Valid until the next call, and as long as x.
   Row place(const Row& x);
   /// Whether the last row had nothing there.
   bool all() const { return all_; }
 
  private:
-  const Model* model_;
+  const std::vector<std::int32_t>* own_;
   bool all_ = true;
   std::vector<double> values_;
   std::vector<std::int32_t> indices_;

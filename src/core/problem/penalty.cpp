@@ -7,6 +7,8 @@ namespace margin {
 
 namespace {
 
+constexpr std::int32_t most_named = 1 << 20;  // a sparse column declares any number of features
+
 [[noreturn]] void refuse_factor(const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::invalid_option, "option \"penalty_factor\" " + what, hint);
 }
@@ -35,9 +37,13 @@ void name_penalties(Options& options, const Encoder& encoder) {
       for (const Column& c : columns) known.push_back(c.name);
       refuse_factor("names \"" + key + "\", which is no column of these rows", name_hint(key, known));
     }
-    const auto at = static_cast<std::size_t>(column - columns.begin());
-    for (std::int32_t j = 0; j < encoder.width(); ++j)
-      if (encoder.place(j).column == at) numbered[std::to_string(j + 1)] = factor;
+    const std::int32_t own = column->features().index("the column", "features");
+    if (own > most_named)
+      throw Error(ErrorKind::limit_exceeded,
+                  "option \"penalty_factor\" names \"" + key + "\", a column of more than " +
+                      std::to_string(most_named) + " features",
+                  "Name those of its features that are to have the factor by their numbers.");
+    for (std::int32_t j = 0; j < own; ++j) numbered[std::to_string(column->first + j + 1)] = factor;
   }
   options.named_penalty_factor = std::move(numbered);
 }

@@ -96,8 +96,12 @@ std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& nam
                   "Train with margin_options(missing => 'skip'), or on a column without NULL: coalesce(...).");
     if (scalar(c.kind) || c.kind == ColumnKind::category)
       fields.push_back({c.name, &c});
-    else
+    else if (m.columns.empty())
       for (std::int32_t k = 0; k < c.values(); ++k) fields.push_back({m.encoder->feature_name(c.first + k)});
+    else  // of what the column declares, those that have a weight
+      for (auto at = std::lower_bound(m.columns.begin(), m.columns.end(), c.first);
+           at != m.columns.end() && *at - c.first < c.values(); ++at)
+        fields.push_back({m.encoder->feature_name(*at)});
   }
   return fields;
 }

@@ -52,7 +52,7 @@ void Answer::require_form(const AnswerForm& f) const {
   if (f.question == form_.question && f.folds == folds_ && f.vectors == form_.vectors && f.matrices == form_.matrices &&
       f.dimensions == form_.dimensions && f.constant == form_.constant && f.bags == form_.bags &&
       f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes && f.labels == form_.labels &&
-      f.cells == form_.cells && f.sketches == form_.sketches)
+      f.columns == form_.columns && f.cells == form_.cells && f.sketches == form_.sketches)
     return;
   throw Error(ErrorKind::invalid_value, "the terms of different questions or models cannot be added up",
               "Use GROUP BY, so that each sum has the terms of one only.");
@@ -61,7 +61,8 @@ void Answer::require_form(const AnswerForm& f) const {
 void Answer::require_room(std::int32_t dimensions) const {
   const double columns = dimensions;
   const double squares = dimensions <= most_matrix_columns ? columns * columns : 0;
-  const double needed = 16.0 * form_.vectors * columns + 4.0 * form_.matrices * squares;
+  const double needed =
+      (has_sums() ? 16.0 * form_.vectors * columns : 0) + 4.0 * form_.matrices * squares + 2 * features_.bytes();
   if (needed <= most_bytes) return;
   throw Error(ErrorKind::limit_exceeded,
               "the sums over rows of " + std::to_string(dimensions) + " features do not fit into a margin_state",
@@ -69,11 +70,13 @@ void Answer::require_room(std::int32_t dimensions) const {
 }
 
 void Answer::resize(std::int32_t dimensions, const Progress& progress) {
-  require_room(dimensions);
   dimensions_ = dimensions;
-  if (total_.cols() < dimensions) {
+  require_room(dimensions);
+  if (!has_sums()) {
+    total_ = block_ = Weights::Zero(form_.vectors, 0);
+  } else if (total_.cols() < dimensions) {
     // By halves more than needed where rows do not say how far they reach.
-    const Eigen::Index room = fixed_dimensions_ ? dimensions : dimensions + dimensions / 2;
+    const Eigen::Index room = dimensions + (fixed_dimensions_ ? Eigen::Index{0} : Eigen::Index{dimensions} / 2);
     const Eigen::Index before = total_.cols();
     for (Weights* const sum : {&total_, &block_}) {
       Weights wider(sum->rows(), room);
@@ -112,7 +115,7 @@ void Answer::reach_dimensions(const FeatureRow& x, const Progress& progress) {
                   "All rows of one training must have the same number of features.");
     const bool first = !fixed_dimensions_;
     fixed_dimensions_ = true;
-    if (first && (stated != dimensions_ || total_.cols() < stated)) resize(stated, progress);
+    if (first) resize(stated, progress);
   }
   if (needed > dimensions_) {
     if (fixed_dimensions_)
@@ -159,11 +162,15 @@ void Answer::add(const Term& t, const Progress& progress) {
     return;
   }
   reach_dimensions(t.x, progress);
+  if (form_.columns) {
+    features_.add(t.x);
+    if (features_.bytes() > most_bytes / 4) require_room(dimensions_);
+  }
   sparse_input_ |= t.sparse_input;
   ++rows_;
   for (std::size_t k = 0; k < folds_.size(); ++k) fold(k, t.numbers[k]);
   bool any = false;
-  for (std::int32_t k = 0; k < form_.vectors; ++k) {
+  for (std::int32_t k = 0; k < form_.vectors && has_sums(); ++k) {
     const double c = t.coefficients[k];
     if (c == 0) continue;
     any = true;
@@ -223,7 +230,8 @@ void Answer::merge(const Answer& o, const Progress& progress) {
         "some rows have " + std::to_string(dimensions_) + " features and others " + std::to_string(o.dimensions_),
         "All rows of one training must have the same number of features.");
   fixed_dimensions_ |= o.fixed_dimensions_;
-  if (o.dimensions_ > dimensions_ || total_.cols() < o.dimensions_) resize(o.dimensions_, progress);
+  if (o.dimensions_ > dimensions_ || (has_sums() && total_.cols() < o.dimensions_)) resize(o.dimensions_, progress);
+  features_.merge(o.features_);
   rows_ += o.rows_;
   sparse_input_ |= o.sparse_input_;
   for (std::size_t k = 0; k < folds_.size(); ++k) {
@@ -233,7 +241,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
       fold(k, o.extremes_[k]);
   }
   flush_block(progress);
-  for_pieces(total_.rows(), o.dimensions_, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+  for_pieces(has_sums() ? total_.rows() : 0, o.dimensions_, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
     total_.row(k).segment(from, size) += o.total_.row(k).segment(from, size) + o.block_.row(k).segment(from, size);
   });
   blocks_ += o.blocks();
@@ -290,7 +298,10 @@ std::vector<Entry> Answer::cells() const {
   return all;
 }
 
-Weights Answer::sums() const { return total_.leftCols(dimensions_) + block_.leftCols(dimensions_); }
+Weights Answer::sums() const {
+  const Eigen::Index columns = has_sums() ? dimensions_ : 0;
+  return total_.leftCols(columns) + block_.leftCols(columns);
+}
 
 std::int64_t Answer::longest_block() const { return std::max(longest_, block_rows_); }
 

@@ -19,6 +19,7 @@
 #include "core/math/quantile_sketch.hpp"
 #include "core/math/symmetric_matrix.hpp"
 #include "core/scans/bag.hpp"
+#include "core/scans/feature_set.hpp"
 #include "core/scans/term.hpp"
 #include "core/solvers/newton/gram.hpp"
 
@@ -54,6 +55,11 @@ class Answer {
   std::int32_t dimensions() const { return dimensions_; }
   bool sparse_input() const { return sparse_input_; }
   void set_sparse_input(bool sparse) { sparse_input_ = sparse; }
+  /// The features that any row has, where the question asks for them.
+  const FeatureSet& features() const { return features_; }
+  /// Where it does, rows may declare any number of features, and the sums are only of as many as the matrices: a question
+  /// of the features in use has the others.
+  bool has_sums() const { return !form_.columns || dimensions_ <= most_matrix_columns; }
   /// Σ c x, vectors × dimensions, and Σ c of each times the constant.
   Weights sums() const;
   double constant_sum(std::int32_t vector) const { return masses_[static_cast<std::size_t>(vector)].value(); }
@@ -104,6 +110,7 @@ class Answer {
   std::int32_t dimensions_ = 0;    // reached so far
   bool fixed_dimensions_ = false;  // stated by the question or by a row
   bool sparse_input_ = false;
+  FeatureSet features_;
   Weights total_, block_;  // vectors × dimensions, or more columns than that
   std::vector<ExactSum> masses_;
   std::int64_t blocks_ = 0, longest_ = 0, block_rows_ = 0;

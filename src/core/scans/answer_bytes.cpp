@@ -9,7 +9,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3353544dU;  // "MTS3"
+constexpr std::uint32_t magic = 0x3453544dU;  // "MTS4"
 
 constexpr std::int32_t piece = 65536;  // numbers between two looks at the interrupts
 
@@ -58,6 +58,7 @@ std::string Answer::bytes(const Progress& progress) {
   out(form_.bag_rows);
   out(form_.bag_bytes);
   out(form_.labels);
+  out(form_.columns);
   for (const std::int64_t n : {rows_, skipped_, blocks_, longest_}) out(n);
   out(dimensions_);
   out(fixed_dimensions_);
@@ -71,8 +72,9 @@ std::string Answer::bytes(const Progress& progress) {
   for (std::int32_t k = 0; k < form_.vectors; ++k) {
     write(out, masses_[static_cast<std::size_t>(k)]);
     const double* const sum = total_.row(k).data();
-    for (std::int32_t from = 0; from < dimensions_; from += piece) {
-      const std::int32_t size = std::min(piece, dimensions_ - from);
+    const std::int32_t columns = has_sums() ? dimensions_ : 0;
+    for (std::int32_t from = 0; from < columns; from += piece) {
+      const std::int32_t size = std::min(piece, columns - from);
       out.raw(sum + from, 8 * static_cast<std::size_t>(size));
       progress.work(4.0 * size);
     }
@@ -84,6 +86,7 @@ std::string Answer::bytes(const Progress& progress) {
       progress.work(static_cast<double>(size - i));
     }
   }
+  if (form_.columns) features_.write(out);
   for (const Bag& bag : bags_) bag.write(out);
   out(static_cast<std::uint64_t>(classes_.size()));
   for (const auto& [name, c] : classes_) {
@@ -138,6 +141,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   in(f.bag_rows);
   in(f.bag_bytes);
   in(f.labels);
+  in(f.columns);
   in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0, "a bad form");
   std::int64_t rows, skipped, blocks, longest;
   for (std::int64_t* const n : {&rows, &skipped, &blocks, &longest}) {
@@ -153,8 +157,10 @@ Answer Answer::from_bytes(std::string_view bytes) {
              "a bad number of features");
   // What follows has at least these bytes: nothing is allocated for less.
   const double columns = dimensions + (f.constant != 0 ? 1.0 : 0.0);
-  const double matrices = dimensions <= most_matrix_columns ? f.matrices * columns * (columns + 1) / 2 : 0;
-  in.require(8.0 * f.vectors * (dimensions + 2.0) + 8 * matrices + 33.0 * f.bags <= static_cast<double>(in.left()),
+  const bool narrow = dimensions <= most_matrix_columns;
+  const double matrices = narrow ? f.matrices * columns * (columns + 1) / 2 : 0;
+  const std::int32_t summed = !f.columns || narrow ? dimensions : 0;
+  in.require(8.0 * f.vectors * (summed + 2.0) + 8 * matrices + 33.0 * f.bags <= static_cast<double>(in.left()),
              "it ends early");
   f.folds = folds;
   const std::int32_t asked = f.dimensions;
@@ -175,12 +181,13 @@ Answer Answer::from_bytes(std::string_view bytes) {
   }
   for (std::int32_t k = 0; k < f.vectors; ++k) {
     a.masses_[static_cast<std::size_t>(k)] = read_sum(in);
-    in.raw(a.total_.row(k).data(), 8 * static_cast<std::size_t>(dimensions));
+    in.raw(a.total_.row(k).data(), 8 * static_cast<std::size_t>(summed));
   }
   for (const std::unique_ptr<Matrix>& m : a.matrices_) {
     const std::size_t size = m == nullptr ? 0 : m->sum.size();
     for (std::size_t i = 0; i < size; ++i) in.raw(m->sum.row(i) + i, 8 * (size - i));
   }
+  if (f.columns) a.features_.read(in, dimensions);
   for (Bag& bag : a.bags_) bag.read(in);
   const std::size_t classes = in.count(8);
   for (std::size_t k = 0; k < classes; ++k) {

@@ -9,6 +9,8 @@ namespace margin {
 namespace {
 
 constexpr std::int64_t kept_bytes = 32 << 20;
+// Weights that are written out where the model lists only some of them: rows may then have features that it lacks.
+constexpr std::int64_t most_zeros = 1 << 20;
 
 void require_plain(const Model& model, const Options& options) {
   if (model.basis != nullptr)
@@ -60,8 +62,13 @@ Question model_question(const Model& model, const Options& options) {
       q.class_weight.push_back(found == options.class_weight.end() ? 1.0 : found->second);
     }
   q.dimensions = model.dimensions > 0 ? model.dimensions : model.terms();
-  q.weights = Weights::Zero(model.outputs(), q.dimensions);
-  for (std::int32_t j = 0; j < model.terms(); ++j) q.weights.col(model.feature(j)) = model.weights.col(j);
+  if (model.columns.empty() || std::int64_t{q.dimensions} * model.outputs() > most_zeros) {
+    q.columns = model.columns;
+    q.weights = model.weights;
+  } else {
+    q.weights = Weights::Zero(model.outputs(), q.dimensions);
+    for (std::int32_t j = 0; j < model.terms(); ++j) q.weights.col(model.feature(j)) = model.weights.col(j);
+  }
   q.intercepts = model.intercept.array() - q.target_center;
   q.seed = options.seed;
   q.bag_rows = options.sample_rows.value_or(0);

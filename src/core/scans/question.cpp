@@ -10,8 +10,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3251544dU;  // "MTQ2"
-constexpr std::size_t most_steps = 64;
+constexpr std::uint32_t magic = 0x3351544dU;  // "MTQ3"
+constexpr std::size_t most_steps = 64, most_classes = 4096;
 
 /// Calls archive(part) for every part but the strings of `classes`.
 template <class Archive, class Q>
@@ -34,6 +34,7 @@ void exchange(Archive& archive, Q& q) {
   archive(q.column_center);
   archive(q.column_scale);
   archive(q.dimensions);
+  archive(q.columns);
   archive(q.steps);
   archive(q.curvature);
   archive(q.sums);
@@ -69,7 +70,13 @@ void require_sound(const Question& q, const ByteReader& in) {
   in.require(q.l1_ratio >= 0 && q.l1_ratio < 1 && q.intercept_scale > 0 && q.epsilon >= 0, "a bad option");
   in.require(q.target_scale > 0 && std::isfinite(q.target_scale), "a bad scale of targets");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
-  const auto d = static_cast<std::size_t>(q.dimensions);
+  std::int32_t last = -1;
+  for (const std::int32_t column : q.columns) {
+    in.require(column > last && column < q.dimensions, "columns that do not ascend");
+    last = column;
+  }
+  in.require(q.classes.size() <= most_classes, "too many classes");  // of a margin each has a number with each
+  const auto d = static_cast<std::size_t>(q.width());
   in.require(q.column_scale.size() == q.column_center.size() && (q.column_scale.empty() || q.column_scale.size() == d),
              "scales of other columns");
   for (const double v : q.column_scale) in.require(v > 0 && std::isfinite(v), "a bad scale of a column");
@@ -105,7 +112,7 @@ Objective Question::objective(const Loss* of) const {
   Objective o;
   o.task = outcome != Dataset::Outcome::classes ? Task::regression : outputs() > 1 ? Task::multiclass : Task::binary;
   o.classes = static_cast<std::int32_t>(classes.size());
-  o.dimensions = dimensions;
+  o.dimensions = width();
   o.norm = norm;
   o.interpolate = kind == Kind::interpolation;
   o.loss = of;
@@ -142,7 +149,7 @@ Question Question::from_bytes(std::string_view bytes) {
   for (std::string& c : q.classes) in(c);
   require_sound(q, in);
   const bool iterate = q.kind != Kind::summary;
-  const Eigen::Index outputs = iterate ? q.outputs() : 0, d = iterate ? q.dimensions : 0;
+  const Eigen::Index outputs = iterate ? q.outputs() : 0, d = iterate ? q.width() : 0;
   read(in, q.weights, outputs, d, false);
   Weights column;
   read(in, column, outputs, 1, false);

@@ -36,9 +36,11 @@ struct Question {
   std::vector<double> column_center;           ///< of the option standardize: x' = (x − center)/scale;
   std::vector<double> column_scale;            ///< empty: the rows as they are
   std::int32_t dimensions = 0;                 ///< of a row; 0: not known yet
+  std::vector<std::int32_t> columns;           ///< 0-based features that are asked about, ascending; empty: all. Rows
+                                               ///< have no others, and everything here sees them in these columns
 
   // The iterate.
-  Weights weights;             ///< outputs × dimensions
+  Weights weights;             ///< outputs × width()
   Eigen::VectorXd intercepts;  ///< per output
 
   // Of a risk: losses are summed up at the weights + step · direction as well.
@@ -54,6 +56,8 @@ struct Question {
   std::int64_t bag_rows = 0, bag_bytes = 0;
   std::uint64_t seed = 0;
 
+  /// What is asked about a row is so long.
+  std::int32_t width() const { return columns.empty() ? dimensions : static_cast<std::int32_t>(columns.size()); }
   std::int32_t outputs() const {
     return outcome == Dataset::Outcome::classes && classes.size() > 2 ? static_cast<std::int32_t>(classes.size()) : 1;
   }

@@ -49,6 +49,7 @@ double crossing(const Loss& loss, double here, double there, double y) {
 RowTerms::RowTerms(Question question)
     : q_(std::move(question)),
       units_(q_.column_center, q_.column_scale),
+      columns_(q_.columns),
       loss_(loss_of(q_)),
       outputs_(static_cast<std::size_t>(q_.outputs())) {
   for (std::size_t c = 0; c < q_.classes.size(); ++c) index_.emplace(q_.classes[c], static_cast<std::int32_t>(c));
@@ -60,6 +61,8 @@ RowTerms::RowTerms(Question question)
     form.vectors = q_.sums ? 2 : 0;  // Σ c x, Σ c y x
     form.matrices = q_.curvature ? 1 : 0;
     form.bags = 1;
+    // Asked about all, and in their own units: what comes next may be asked about those in use.
+    form.columns = q_.columns.empty() && q_.column_center.empty();
     form.labels = q_.outcome == Dataset::Outcome::classes;
   } else {
     const ModelVectors vectors{q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr, nullptr};
@@ -85,7 +88,7 @@ RowTerms::RowTerms(Question question)
   }
   form.question = hash_bytes(q_.bytes(), 0);
   form.folds = folds_;
-  form.dimensions = q_.dimensions;
+  form.dimensions = q_.width();
   form.constant = q_.constant_feature();
   form.bag_rows = q_.bag_rows;
   form.bag_bytes = q_.bag_bytes;
@@ -130,11 +133,22 @@ void RowTerms::fit(const FeatureRow& x) const {
               "All rows of one training must have the same number of features.");
 }
 
+/// The row in the columns of the question.
+FeatureRow RowTerms::placed(const FeatureRow& x) {
+  if (q_.columns.empty()) return x;
+  const Row own = columns_.place(x);
+  if (!columns_.all())
+    throw Error(ErrorKind::invalid_value, "a row has a feature that the question does not ask about",
+                "A question of a wide model asks about the features of its training: margin_verify takes others.");
+  return {own, q_.width()};
+}
+
 const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int32_t label_class, double weight) {
   require_finite(x, "WHERE");
   fit(x);
   term_.sparse_input = x.indices != nullptr;
-  term_.x = units_.empty() ? x : units_.row(x, values_);
+  const FeatureRow own = placed(x);
+  term_.x = units_.empty() ? own : units_.row(own, values_);
   term_.label = q_.kind == Question::Kind::summary ? label.name : std::string_view{};
   term_.label_key = q_.kind == Question::Kind::summary ? label.key : 0;
   term_.label_number = q_.kind == Question::Kind::summary && label.number;

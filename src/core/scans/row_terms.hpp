@@ -9,6 +9,7 @@
 #include "core/certificate/check.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
+#include "core/model/model_ball.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/scans/question.hpp"
 #include "core/scans/term.hpp"
@@ -40,6 +41,7 @@ class RowTerms {
 
  private:
   void fit(const FeatureRow& x) const;
+  FeatureRow placed(const FeatureRow& x);
   void summary(double weight);
   void risk();
   void margins();
@@ -47,6 +49,7 @@ class RowTerms {
 
   const Question q_;
   const RowUnits units_;
+  OwnColumns columns_;
   std::unordered_map<std::string_view, std::int32_t> index_;
   std::shared_ptr<const Loss> loss_;
   std::unique_ptr<Check> check_;

@@ -68,7 +68,7 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
   require_classes(numbers_, static_cast<std::int64_t>(class_names.size()), rows);
   memory.require(3.0 * static_cast<double>(first.bag(0).bytes()), "the sample of the rows");
   if (options.standardize) standardize(options, asked, first, run);
-  take_sample(options, first, run);
+  take_sample(options, asked, first, run);
 }
 
 /// Means from the first scan; deviations from one more, of the centred columns, whose squares lose no digits.
@@ -84,7 +84,7 @@ void ScanProblem::standardize(const Options& options, const Question& asked, con
   std::vector<double> mean(d);
   for (std::size_t j = 0; j < d; ++j) mean[j] = sums(0, static_cast<Eigen::Index>(j)) / total_weight;
   Question q = asked;
-  q.dimensions = dimensions;
+  if (q.columns.empty()) q.dimensions = dimensions;
   q.column_center = mean;
   q.column_scale.assign(d, 1.0);
   q.curvature = true;
@@ -112,7 +112,7 @@ Dataset ScanProblem::empty_rows() const {
   return out;
 }
 
-void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& run) {
+void ScanProblem::take_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run) {
   Bag& bag = first.bag(0);
   bag.sort();
   sample_ = std::make_unique<Dataset>(outcome_of(options));
@@ -191,7 +191,8 @@ void ScanProblem::take_sample(const Options& options, Answer& first, ScanRun& ru
   base_.target_scale = p.target_scale;
   base_.column_center = units.mean;
   base_.column_scale = units.deviation;
-  base_.dimensions = dimensions;
+  base_.dimensions = asked.columns.empty() ? dimensions : asked.dimensions;
+  base_.columns = asked.columns;
   base_.seed = options.seed;
   if (class_names.empty()) return;
   if (options.class_weight_balanced || !options.class_weight.empty())

@@ -40,14 +40,14 @@ class ScanRun {
 
 class ScanProblem {
  public:
-  /// From the answer to first_question(), which has rows; may scan once more (the option standardize). Throws Error as
+  /// From the answer to first_question(), perhaps about the columns in use, which has rows; may scan once more (the option standardize). Throws Error as
   /// make_problem() does.
   ScanProblem(const Options& options, const Question& asked, Answer& first, ScanRun& run, MemoryBudget memory);
   ScanProblem(const ScanProblem&) = delete;
   ScanProblem& operator=(const ScanProblem&) = delete;
 
   std::int64_t rows = 0, skipped = 0;
-  std::int32_t dimensions = 0;
+  std::int32_t dimensions = 0;               ///< of the questions: Question::width()
   double total_weight = 0;                   ///< W
   double radius = 0;                         ///< the largest ‖x‖, as the questions will see x
   std::vector<std::string> class_names;      ///< sorted
@@ -81,7 +81,7 @@ class ScanProblem {
 
  private:
   void standardize(const Options& options, const Question& asked, const Answer& first, ScanRun& run);
-  void take_sample(const Options& options, Answer& first, ScanRun& run);
+  void take_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run);
 
   Question base_;
   std::vector<double> class_keys_;

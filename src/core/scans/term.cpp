@@ -12,7 +12,7 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t magic = 0x324d544dU;  // "MTM2"
-enum Flags : std::uint32_t { skipped = 1, sparse_input = 2, sparse = 4, wide = 8, labels = 16, number = 32, all = 63 };
+enum Flags : std::uint32_t { skipped = 1, sparse_input = 2, sparse = 4, wide = 8, labels = 16, number = 32, columns = 64, all = 127 };
 
 /// The beginning of the bytes; the arrays follow, those of doubles first.
 struct Head {
@@ -49,7 +49,8 @@ Head head_of(const Term& t) {
   Head h{};
   h.magic = magic;
   h.flags = (t.skipped ? skipped : 0U) | (t.sparse_input ? sparse_input : 0U) | (t.x.indices != nullptr ? sparse : 0U) |
-            (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U);
+            (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U) |
+            (t.form.columns ? columns : 0U);
   h.question = t.form.question;
   h.numbers = static_cast<std::int32_t>(t.form.folds.size());
   h.vectors = t.form.vectors;
@@ -91,6 +92,7 @@ Term term_of(const Head& h, const char* bytes) {
   t.form.bag_rows = h.bag_rows;
   t.form.bag_bytes = h.bag_bytes;
   t.form.labels = (h.flags & labels) != 0;
+  t.form.columns = (h.flags & columns) != 0;
   t.skipped = (h.flags & skipped) != 0;
   t.sparse_input = (h.flags & sparse_input) != 0;
   t.numbers = doubles(at.numbers);

@@ -22,6 +22,7 @@ struct AnswerForm {
   std::int64_t bag_rows = 0;    ///< of each, at most
   std::int64_t bag_bytes = 0;   ///< of all rows of one bag, at most
   bool labels = false;          ///< classes are counted, and some rows of each are kept
+  bool columns = false;         ///< the features that any row has are told
   std::int32_t cells = 0;       ///< a table of sums, of which a row adds to a few
   std::int32_t sketches = 0;    ///< multisets of numbers (math/quantile_sketch.hpp), most_sketches at most
 };

@@ -76,6 +76,23 @@ Model train_kept(const Question& asked, Answer& first, const Options& options, c
   return model;
 }
 
+/// More weights than that are asked about by the columns in use, where these are few of all.
+constexpr std::int64_t most_declared = 1 << 20;
+
+/// The same question about the features that the rows have, where they declare far more than that. Nothing is to be
+/// made for each of those.
+bool ask_of_columns(Question& asked, const Answer& first) {
+  const std::int64_t declared = first.dimensions();
+  const auto classes = static_cast<std::int64_t>(first.classes().size());
+  if (first.features().all() || declared * (classes > 2 ? classes : 1) <= most_declared) return false;
+  std::vector<std::int32_t> used = first.features().features();
+  if (static_cast<std::int64_t>(used.size()) > declared / 4) return false;
+  if (used.empty()) used.push_back(0);  // rows of zeros: there is no problem without a column
+  asked.columns = std::move(used);
+  asked.dimensions = first.dimensions();
+  return true;
+}
+
 }  // namespace
 
 Question first_question(const Options& options, MemoryBudget memory) {
@@ -95,13 +112,14 @@ Question first_question(const Options& options, MemoryBudget memory) {
 Model train_scans(RowSource& source, const Options& given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
   if (const auto reason = reason_against(given)) throw Error(*reason);
-  const Question asked = first_question(given, memory);
+  Question asked = first_question(given, memory);
   ScanRun run(source, given, progress);
   Answer first = run.ask(asked);
   if (first.rows() == 0)
     throw Error(ErrorKind::invalid_value, "there is no row to train on",
                 "Rows without label or features do not count.");
   if (first.bag(0).complete()) return train_kept(asked, first, given, progress, memory);
+  if (ask_of_columns(asked, first)) first = run.ask(asked);
   ScanProblem problem(given, asked, first, run, memory);
   memory.use(static_cast<double>(problem.sample_rows().bytes()));
   ScanSolution s = solve_by_scans(problem, first, given, run, memory);
@@ -124,7 +142,8 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
     if (given.standardize) model.target_scale = problem.sample().target_scale;
   }
   if (given.standardize) to_user_units(problem.units, s.weights, s.intercepts);
-  model.dimensions = problem.dimensions;
+  model.dimensions = asked.columns.empty() ? problem.dimensions : asked.dimensions;
+  model.columns = std::move(asked.columns);
   model.ignore_unseen = given.ignore_unseen;
   model.weights = std::move(s.weights);
   model.intercept = std::move(s.intercepts);

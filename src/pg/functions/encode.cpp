@@ -13,6 +13,9 @@
 namespace margin::pg {
 namespace {
 
+/// The longest array that sparse features are written out as: a row is never as long as its encoder says it is.
+constexpr std::int32_t most_written = 1 << 20;
+
 /// An encoder as a call site keeps it.
 struct Kept {
   std::unique_ptr<const Encoder> encoder;
@@ -57,9 +60,9 @@ MARGIN_FUNCTION(margin_encode) {
   const std::optional<margin::FeatureRow> x = call.encoded(fcinfo);
   if (!x.has_value()) PG_RETURN_NULL();
   if (x->indices == nullptr) return float8_array(x->doubles(), static_cast<std::size_t>(x->count));
-  if (static_cast<std::size_t>(x->dimensions) > MaxAllocSize / sizeof(double))
+  if (x->dimensions > most_written)
     throw margin::Error(margin::ErrorKind::limit_exceeded,
-                        "an array of " + std::to_string(x->dimensions) + " features would be larger than 1 GB",
+                        "an array of " + std::to_string(x->dimensions) + " features would be nearly all zeros",
                         "Use margin_encode_sparse.");
   std::vector<double> values(static_cast<std::size_t>(x->dimensions), 0.0);
   for (std::int32_t k = 0; k < x->count; ++k) values[static_cast<std::size_t>(x->indices[k])] = x->value(k);
