@@ -30,7 +30,6 @@ from sql_statements import Statements
 LATE = 0.2           # CPU seconds that a statement may go on after its timeout
 GROWTH = 24 * 1024   # kB that a session may grow after its first 10,000 statements
 SESSION = 100000     # statements of a session: the server keeps the type of every row that was ever made up in it
-SHORT = 20           # rounds of a session that opens cursors and is watched as it ends
 PEAK = 1536 * 1024   # kB that it may ever take; one value may be as large as a gigabyte
 BATCH = 40
 TIMEOUT = 2.0        # seconds for a batch
@@ -194,8 +193,7 @@ class Fuzzer:
         self.arguments = arguments
         self.states = collections.Counter()
         self.failures = collections.OrderedDict()
-        self.done = self.since = self.most_grown = self.programs = self.sessions = 0
-        self.program = None
+        self.done = self.since = self.most_grown = self.programs = self.pairs = self.sessions = 0
         self.read = {}  # of each file of the sanitizers, how far
         self.new_report()
         self.prepare()
@@ -272,31 +270,35 @@ class Fuzzer:
         """A new session; after a crash the server may take one more connection before it ends them all."""
         for attempt in range(20):
             try:
-                self.session = Session(self.arguments, "fuzzer")
-                self.expect(self.session.run(MINE + "".join("; CREATE TEMP TABLE binary_%s (v %s)" % (kind.replace("[]", "s"), kind) for kind in sorted({kind for kind, _ in self.images}))))
-                if self.watch.connection.closed or self.watch.run("SELECT 1")[0] != "00000":
-                    raise Crash
-                self.sessions += 1
+                self.session = self.enter()
+                if self.watch.connection.closed:
+                    self.watch = Session(self.arguments, "postgres")
+                self.expect(self.watch.run("SELECT 1"))
                 break
             except (psycopg2.Error, Crash, FileNotFoundError):
                 if attempt == 19:
                     raise
                 time.sleep(0.5)
-                if self.watch.connection.closed:
-                    self.watch = Session(self.arguments, "postgres")
-        self.first_memory, self.since, self.short = None, self.done, False
+        self.first_memory, self.since = None, self.done
 
-    def leave(self):
-        """Ends the session and looks whether the server survived that: the postmaster knows before the process is gone."""
-        self.session.connection.close()
+    def enter(self):
+        session = Session(self.arguments, "fuzzer")
+        self.expect(session.run(MINE + "".join("; CREATE TEMP TABLE binary_%s (v %s)" % (kind.replace("[]", "s"), kind) for kind in sorted({kind for kind, _ in self.images}))))
+        self.sessions += 1
+        return session
+
+    def leave(self, session, history):
+        """Ends a session and looks whether the server survived that: the postmaster knows before the process is gone."""
+        session.connection.close()
         for _ in range(2000):
-            if not os.path.exists("/proc/%d" % self.session.pid):
+            if not os.path.exists("/proc/%d" % session.pid):
                 break
             time.sleep(0.005)
         try:
             self.watch.run("SELECT 1")
         except Crash as crash:
-            self.fail("crash", ";\n".join(self.program or ["(exit)"]) + ";\n\\q", "at the end of a session: " + str(crash))
+            self.start()
+            self.fail("crash", ";\n".join(history) + ";\n\\q", "at the end of a session: " + str(crash))
 
     def fail(self, kind, statement, detail=""):
         if kind == "crash" and self.arguments.reports:
@@ -364,34 +366,34 @@ class Fuzzer:
             if state.startswith("XX"):
                 self.fail("internal error", ";\n".join(statements), state + " " + str(answer))
 
-    def cursors(self):
-        """A transaction whose cursors overlap, in a session that ends after a few of them; see sql_cursors.py."""
-        self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))
-        if not self.short:
-            self.short, self.since = True, self.done
-            self.program = []
-        program = Program(self.draw)
-        commands = program.commands(self.draw.random.randrange(5, 40))
-        command = next(commands)
-        self.programs += 1
+    def visit(self):
+        """A session of a few transactions whose cursors overlap; see sql_cursors.py."""
+        session, history = self.enter(), []
         try:
-            while True:
-                self.program.append(command)
-                state, answer = self.session.run(command, timeout=TIMEOUT, rows=False)
-                self.done += 1
-                self.states[state] += 1
-                if state.startswith("XX") and not re.search(SERVERS_OWN, str(answer)):
-                    self.fail("internal error", ";\n".join(program.done), state + " " + str(answer))
-                command = commands.send(state != "00000")
-        except StopIteration:
-            pass
+            session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))
+            for _ in range(self.draw.random.randrange(1, 6)):
+                program = Program(self.draw)
+                commands = program.commands(self.draw.random.randrange(5, 40))
+                self.programs += 1
+                failed = None
+                while True:
+                    try:
+                        command = commands.send(failed)
+                    except StopIteration:
+                        break
+                    history.append(command)
+                    state, answer = session.run(command, timeout=TIMEOUT, rows=False)
+                    self.done += 1
+                    self.states[state] += 1
+                    if state.startswith("XX") and not re.search(SERVERS_OWN, str(answer)):
+                        self.fail("internal error", ";\n".join(program.done), state + " " + str(answer))
+                    failed = state != "00000"
+                self.pairs += program.pairs
         except Crash as crash:
             self.start()
-            self.fail("crash", ";\n".join(self.program), str(crash))
+            self.fail("crash", ";\n".join(history), str(crash))
             return
-        if self.draw.chance(1 / SHORT):
-            self.leave()
-            self.start()
+        self.leave(session, history)
 
     def slow(self):
         draw = self.draw
@@ -458,8 +460,6 @@ class Fuzzer:
 
     def watch_memory(self):
         memory = 0 if self.arguments.reports else self.session.memory()
-        if self.short:  # what its portals keep is not for long
-            return
         if memory and (memory > PEAK or self.session.memory("VmHWM") > PEAK):
             self.fail("memory", "(session)", "a session took %d MB" % (self.session.memory("VmHWM") // 1024))
             self.session.connection.close()
@@ -473,7 +473,7 @@ class Fuzzer:
     def end_session(self):
         grown = self.session.memory() - self.first_memory if self.first_memory else 0
         self.most_grown = max(self.most_grown, grown)
-        self.leave()
+        self.leave(self.session, ["(a session of %d statements)" % (self.done - self.since)])
 
     def finished(self):
         if self.arguments.statements:
@@ -489,15 +489,15 @@ class Fuzzer:
                 self.slow()
             elif rounds % 3 == 0:
                 self.binary()
-            elif rounds % 500 > 400:
-                self.cursors()
+            elif rounds % 10 == 1:
+                self.visit()
             else:
                 self.batch()
             self.watch_memory()
             if time.monotonic() - shown > 60:
                 shown = time.monotonic()
-                print("# %d statements, %d transactions with cursors, %d sessions, %d kinds of failures, %d kB" %
-                      (self.done, self.programs, self.sessions, len(self.failures), self.session.memory()), flush=True)
+                print("# %d statements, %d pairs of cursors, %d sessions, %d kinds of failures, %d kB" %
+                      (self.done, self.pairs, self.sessions, len(self.failures), self.session.memory()), flush=True)
         self.end_session()
         self.tell(self.most_grown)
 
@@ -509,7 +509,7 @@ class Fuzzer:
             ("%d statements over %d functions" % (self.done, self.names), self.done >= 1000),
             ("a fifth of them works (%d), a fifth is refused" % accepted, self.done / 5 < accepted < self.done * 4 / 5),
             ("no crash", not self.count("crash")), ("no internal error", not self.count("internal error")),
-            ("none of %d transactions with cursors, %d sessions ended" % (self.programs, self.sessions), self.programs > 0),
+            ("%d pairs of overlapping cursors in %d transactions, %d sessions ended" % (self.pairs, self.programs, self.sessions), self.pairs > 0),
             ("no report of a sanitizer " + left, not left),
             ("none goes on for more than %g s of CPU after its timeout" % LATE, not self.count("late")),
             ("no session takes more than %d MB" % (PEAK // 1024), not self.count("memory")),

@@ -5,14 +5,16 @@ that end in the middle. A program is drawn as it runs, since what makes sense de
 WORK = ["SELECT count(*) FROM (SELECT repeat('A', 100 + i * 7) AS x FROM generate_series(1, 2000) AS i) AS s WHERE x LIKE '%B%'",
         "SELECT string_agg(repeat('A', i), '') IS NULL FROM generate_series(1, 1000) AS i"]
 # Functions that keep something between two calls of one query, or give back several rows: twice as often as the others.
-STATEFUL = ["SELECT margin_fourier(ARRAY[1.0, i]::float8[], 10, 1.0, %(n)d) FROM generate_series(1, 9) AS i", "SELECT margin_score(m, x) FROM models, points", "SELECT margin_scores(m, x) FROM models, points",
-            "SELECT margin_encode(encoder, kinds) FROM (SELECT (m).encoder FROM models WHERE (m).encoder IS NOT NULL) AS e, kinds", "SELECT margin_features(kinds) FROM kinds",
-            "SELECT margin_term(q, y, x) FROM scans, points", "SELECT margin_hashed_features(%(n)d, kinds.c, kinds.k) FROM kinds", "SELECT margin_update(m, y, x, false) FROM models, points",
-            "SELECT train_margin(y, x) OVER (ORDER BY id ROWS 9 PRECEDING) FROM points", "SELECT train_margin(y, x) FROM points GROUP BY id %% 7", "SELECT * FROM margin_solvers(), margin_losses()",
-            "SELECT c.* FROM models, LATERAL margin_history(m) AS c", "SELECT c.* FROM models, LATERAL margin_weights(m) AS c", "SELECT (margin_importance(m)).* FROM models",
-            "SELECT margin_path(y, x) FROM points GROUP BY id %% 5", "SELECT margin_explain(m, x) FROM models, points", "SELECT margin_score_interval(m, x) FROM models, points",
-            "SELECT train_margin_from('SELECT y, x FROM points WHERE id > ' || i) FROM generate_series(1, 5) AS i", "SELECT margin_roc(m, y, x) FROM models, points GROUP BY models.id",
-            "SELECT margin_sum(t) FROM scans GROUP BY id", "SELECT margin_gap_at(m, 0.5) FROM models", "SELECT margin_inference(m, y, x) FROM models, points GROUP BY models.id"]
+STATEFUL = ["SELECT margin_fourier(ARRAY[1.0, i]::float8[], 10, 1.0, %(n)d) FROM generate_series(1, 9) AS i", "SELECT margin_score(m, x) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT margin_scores(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_encode((m).encoder, kinds), margin_score(m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
+            "SELECT margin_features(x), margin_features(s) FROM kinds", "SELECT margin_term(q, y, x) FROM scans, points WHERE scans.id IN (0, 1, 8)", "SELECT margin_term(m, y, x) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT margin_hashed_features(%(n)d, kinds.c, kinds.k) FROM kinds", "SELECT margin_update(m, y, x, false) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT train_margin(y, x) OVER (ORDER BY id ROWS 19 PRECEDING) FROM points WHERE id > 9", "SELECT train_margin(y, x) FROM points GROUP BY id %% 7", "SELECT * FROM margin_solvers(), margin_losses()",
+            "SELECT c.* FROM models, LATERAL margin_history(m) AS c", "SELECT c.* FROM models, LATERAL margin_weights(m) AS c WHERE models.id IN (%(two)s)", "SELECT (margin_importance(m)).* FROM models WHERE id IN (%(rows)s)",
+            "SELECT margin_path(y, x, '{\"max_iterations\": 9}') FROM points GROUP BY id %% 5", "SELECT margin_explain(m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
+            "SELECT margin_score_interval(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_evaluate(m, y, x) OVER (ORDER BY points.id) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT train_margin_from('SELECT y, x FROM points WHERE id > ' || i) FROM generate_series(1, 5) AS i", "SELECT margin_roc(m, y, x) FROM models, points WHERE models.id IN (%(two)s) GROUP BY models.id",
+            "SELECT margin_sum(t) FROM scans GROUP BY id", "SELECT margin_gap_at(m, 0.5) FROM models WHERE id IN (%(two)s)", "SELECT margin_predict(m, kinds), margin_fold(kinds.c, 3, %(n)d) FROM models, kinds WHERE models.id IN (%(rows)s)"]
 
 
 class Program:
@@ -23,13 +25,21 @@ class Program:
         self.done = []
         self.open, self.points, self.prepared = [], [], []
         self.failed = self.inside = False
-        self.names = 0
+        self.names = self.pairs = 0  # pairs of cursors that were open at the same time
+        self.theme = [self.any_query() for _ in range(draw.pick([1, 1, 2, 3]))]  # overlapping calls of the same functions
 
     def query(self):
+        return self.draw.pick(self.theme) if self.draw.chance(0.7) else self.any_query()
+
+    def any_query(self):
         draw = self.draw
-        if draw.chance(0.4):
-            return draw.pick(STATEFUL) % {"n": draw.random.randrange(-2, 20)}
+        if draw.chance(0.6):
+            return draw.pick(STATEFUL) % {"n": draw.random.randrange(1, 20) * (-1 if draw.chance(0.1) else 1), "two": self.models("points", "x"), "rows": self.models("kinds", "kinds")}
         return draw.many() if draw.chance(0.7) else draw.statement()
+
+    def models(self, table, features):
+        known = [number for number, (label, seen, source) in self.draw.fits.items() if (label, seen, source) == ("y", features, table)]
+        return "%d, %d" % (self.draw.pick(known), self.draw.pick(known))
 
     def name(self, kind):
         self.names += 1
@@ -100,6 +110,8 @@ class Program:
             command = self.next()
             self.done.append(command)
             self.failed = (yield command) and self.inside
+            if command.startswith("DECLARE") and not self.failed:
+                self.pairs += len(self.open) - 1
         rest = self.draw.pick([[], ["CLOSE ALL"], ["CLOSE " + name for name in self.open], ["CLOSE " + name for name in reversed(self.open)]])
         for command in rest + [self.draw.pick(["COMMIT", "ROLLBACK"])] + self.draw.pick([[], WORK]):
             self.done.append(command)
