@@ -117,6 +117,15 @@ polled('a state of 2000 features as text', sub {
 		FROM wide});
 });
 
+# Models that are large as documents.
+$node->safe_psql('postgres', q{
+	CREATE TABLE curved AS SELECT CASE WHEN random() < 0.5 THEN 1 ELSE -1 END AS y, x[1:500] AS x FROM wide;
+	CREATE TABLE documented AS SELECT margin_with_curvature((SELECT train_margin(y, x, '{"loss": "logistic", "lambda": 0.1}') FROM curved), y, x) AS m FROM curved;
+	CREATE TABLE fields AS SELECT margin_pmml(jsonb_populate_record(null::margin_model, jsonb_build_object('weights', jsonb_agg(i), 'intercept', '[0]'::jsonb, 'loss', 'squared', 'lambda', 1))) AS p
+	  FROM generate_series(1, 100000) AS i});
+polled('margin_to_json and margin_from_json of a curvature', sub { $node->safe_psql('postgres', 'SELECT (margin_from_json(margin_to_json(m))).status FROM documented') });
+polled('margin_from_pmml and margin_pmml of 100000 fields', sub { $node->safe_psql('postgres', q{SELECT length(margin_pmml(margin_from_pmml(p, 'squared', 1))) FROM fields}) });
+
 # Numbers as labels with the loss forgotten, and more classes than are solved jointly: refused before any solving.
 foreach my $label ('price', 'price::float8', 'price::text')
 {

@@ -40,7 +40,8 @@ Row ColumnSpace::place(const Row& x) {
   }
   const auto count = static_cast<std::int32_t>(indices_.size());
   if (x.indices == nullptr) return sparse_row(indices_.data(), values_.data(), count, 0);
-  return x.wide ? sparse_row(indices_.data(), x.doubles(), count, 0) : sparse_row(indices_.data(), x.floats(), count, 0);
+  return x.wide ? sparse_row(indices_.data(), x.doubles(), count, 0)
+                : sparse_row(indices_.data(), x.floats(), count, 0);
 }
 
 std::vector<std::int32_t> ColumnSpace::features() const {

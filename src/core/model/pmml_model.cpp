@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
+#include "core/base/polled.hpp"
 #include "core/base/read_number.hpp"
 #include "core/loss/loss.hpp"
 #include "core/model/foreign_model.hpp"
@@ -265,10 +267,12 @@ void PmmlReader::read_table() {
 
 /// 0-based features, by the order of the fields.
 std::vector<std::int32_t> PmmlReader::places(const std::vector<std::string>& names) const {
+  constexpr double one_work = 256;  // of a name
   std::vector<std::int32_t> at;
   if (names.empty()) {
     std::int32_t last = 0;
     for (const Field* field : features_) {
+      progress_.work(one_work);
       const std::string& name = field->name;
       std::int32_t number = 0;
       const auto end =
@@ -284,11 +288,14 @@ std::vector<std::int32_t> PmmlReader::places(const std::vector<std::string>& nam
     return at;
   }
   std::unordered_map<std::string_view, std::int32_t> place;
-  for (std::size_t j = 0; j < names.size(); ++j)
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    progress_.work(one_work);
     if (!place.emplace(names[j], static_cast<std::int32_t>(j)).second)
       throw Error(ErrorKind::invalid_value, "two features have the name " + XmlReader::shown(names[j]),
                   "Give the names of all features in their order, each once.");
+  }
   for (const Field* field : features_) {
+    progress_.work(one_work);
     const auto found = place.find(field->name);
     if (found == place.end())
       throw Error(ErrorKind::invalid_value,
@@ -340,7 +347,8 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
   const std::vector<std::int32_t> at = places(beside.feature_names);
   std::vector<std::size_t> order(at.size());
   for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return at[a] < at[b]; });
+  polled_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return at[a] < at[b]; }, progress_);
   GivenWeights w;
   w.rows = tables.size();
   w.columns = order.size();
@@ -353,9 +361,11 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
   }
   const std::size_t width =
       beside.feature_names.empty() ? static_cast<std::size_t>(at[order.back()]) + 1 : beside.feature_names.size();
+  progress_.poll();
   Value::Object model = foreign_model(w, intercept, classes, beside.loss, beside.lambda, std::move(beside.options));
   model["dimensions"].data = static_cast<double>(width);
   if (width == order.size()) return model;
+  progress_.poll();
   Value::Array columns(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) columns[k].data = at[order[k]] + 1.0;
   model["columns"] = Value{std::move(columns)};
@@ -365,9 +375,13 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
 }  // namespace
 
 Value::Object pmml_model(std::string_view document, BesidePmml beside, const Progress& progress) {
-  PmmlReader reader(document, progress);
-  reader.read();
-  return reader.model(std::move(beside));
+  std::optional<PmmlReader> reader(std::in_place, document, progress);
+  reader->read();
+  Value::Object model = reader->model(std::move(beside));
+  progress.poll();
+  reader.reset();  // of many fields that takes its time
+  progress.poll();
+  return model;
 }
 
 }  // namespace margin

@@ -10,6 +10,8 @@ namespace margin {
 
 namespace {
 
+constexpr double name_work = 512;  // of a field, wherever it is written
+
 std::string number(double value) {
   char text[40];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -54,12 +56,14 @@ std::string escaped(const std::string& text) {
 }
 
 /// The name of every feature that has a weight.
-std::vector<std::string> names_of(const Model& m, const std::vector<std::string>& given) {
+std::vector<std::string> names_of(const Model& m, const std::vector<std::string>& given, const Progress& progress) {
   const auto d = static_cast<std::size_t>(m.dimensions);
   std::vector<std::string> names(static_cast<std::size_t>(m.terms()));
   if (given.empty()) {
-    for (std::size_t j = 0; j < names.size(); ++j)
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      progress.work(name_work);
       names[j] = "x" + std::to_string(m.feature(static_cast<std::int32_t>(j)) + 1);
+    }
     return names;
   }
   if (given.size() != d)
@@ -67,6 +71,7 @@ std::vector<std::string> names_of(const Model& m, const std::vector<std::string>
                                                  std::to_string(d) + " features");
   std::unordered_set<std::string> seen;
   for (const std::string& name : given) {
+    progress.work(name_work);
     if (name.empty()) throw Error(ErrorKind::invalid_value, "a feature name is empty");
     if (!seen.insert(name).second)
       throw Error(ErrorKind::invalid_value, "two features have the name \"" + name + "\"",
@@ -136,37 +141,45 @@ double intercept(const Model& m, std::int32_t output) {
 }
 
 /// `wanted`, with underscores appended until no feature has that name.
-std::string unused(std::string wanted, const std::vector<std::string>& names) {
-  const std::unordered_set<std::string> taken(names.begin(), names.end());
+std::string unused(std::string wanted, const std::vector<std::string>& names, const Progress& progress) {
+  std::unordered_set<std::string_view> taken;
+  for (const std::string& name : names) {
+    progress.work(name_work);
+    taken.insert(name);
+  }
   while (taken.count(wanted) > 0) wanted += "_";
   return wanted;
 }
 
 std::string table(const Model& m, std::int32_t output, const std::string* category,
-                  const std::vector<std::string>& names) {
+                  const std::vector<std::string>& names, const Progress& progress) {
   std::string text = "    <RegressionTable intercept=\"" + number(intercept(m, output)) + "\"";
   if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
   text += ">\n";
   for (std::int32_t j = 0; j < m.terms(); ++j) {
     const double w = m.weights(output, j);
+    progress.work(name_work);
     if (w != 0 || std::signbit(w)) text += predictor(m, j, w, names);  // read back, a lost sign would be another weight
   }
   return text + "    </RegressionTable>\n";
 }
 
-std::string tables(const Model& m, const std::vector<std::string>& names) {
-  if (m.task == Task::regression) return table(m, 0, nullptr, names);
+std::string tables(const Model& m, const std::vector<std::string>& names, const Progress& progress) {
+  if (m.task == Task::regression) return table(m, 0, nullptr, names, progress);
   std::string text;
   if (m.task == Task::binary)
-    return table(m, 0, &m.classes[1], names) + "    <RegressionTable intercept=\"0\" targetCategory=\"" +
+    return table(m, 0, &m.classes[1], names, progress) + "    <RegressionTable intercept=\"0\" targetCategory=\"" +
            escaped(m.classes[0]) + "\"/>\n";
-  for (std::int32_t o = 0; o < m.outputs(); ++o) text += table(m, o, &m.classes[static_cast<std::size_t>(o)], names);
+  for (std::int32_t o = 0; o < m.outputs(); ++o)
+    text += table(m, o, &m.classes[static_cast<std::size_t>(o)], names, progress);
   return text;
 }
 
-std::string dictionary(const Model& m, const std::vector<Field>& fields, const std::string& target) {
+std::string dictionary(const Model& m, const std::vector<Field>& fields, const std::string& target,
+                       const Progress& progress) {
   std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(fields.size() + 1) + "\">\n";
   for (const Field& f : fields) {
+    progress.work(name_work);
     text += "    <DataField name=\"" + escaped(f.name) + "\"";
     if (!categorical(f)) {
       text += " optype=\"continuous\" dataType=\"double\"/>\n";
@@ -189,17 +202,20 @@ std::string dictionary(const Model& m, const std::vector<Field>& fields, const s
   return text + "  </DataDictionary>\n";
 }
 
-std::string schema(const std::vector<Field>& fields, const std::string& target) {
+std::string schema(const std::vector<Field>& fields, const std::string& target, const Progress& progress) {
   std::string text = "    <MiningSchema>\n";
-  for (const Field& f : fields) text += "      <MiningField name=\"" + escaped(f.name) + "\"/>\n";
+  for (const Field& f : fields) {
+    progress.work(name_work);
+    text += "      <MiningField name=\"" + escaped(f.name) + "\"/>\n";
+  }
   return text + "      <MiningField name=\"" + escaped(target) + "\" usageType=\"target\"/>\n    </MiningSchema>\n";
 }
 
-std::string outputs(const Model& m, std::vector<std::string> names) {
+std::string outputs(const Model& m, std::vector<std::string> names, const Progress& progress) {
   if (!m.logistic() || !m.calibration.empty() || m.task != Task::binary) return {};
   std::string text = "    <Output>\n";
   for (const std::string& c : m.classes) {
-    const std::string name = unused("probability(" + c + ")", names);
+    const std::string name = unused("probability(" + c + ")", names, progress);
     names.push_back(name);
     text += "      <OutputField name=\"" + escaped(name) +
             "\" optype=\"continuous\" dataType=\"double\" feature=\"probability\" value=\"" + escaped(c) + "\"/>\n";
@@ -209,35 +225,39 @@ std::string outputs(const Model& m, std::vector<std::string> names) {
 
 }  // namespace
 
-std::string pmml(const Model& m, const std::vector<std::string>& feature_names, const std::string& version) {
+std::string pmml(const Model& m, const std::vector<std::string>& feature_names, const std::string& version,
+                 const Progress& progress) {
   if (m.encoder != nullptr && !feature_names.empty())
     throw Error(ErrorKind::unsupported, "the model has names for its features, and takes no others",
                 "Leave the argument feature_names out.");
   if (m.one_class())
     throw Error(ErrorKind::unsupported, "PMML knows no one-class machine",
                 "Its score is a sum, margin_weights and intercept say of what: w.x + b is above 0 for an inlier.");
-  std::vector<std::string> names = names_of(m, feature_names);
+  std::vector<std::string> names = names_of(m, feature_names, progress);
   const std::vector<Field> fields = fields_of(m, names);
   if (m.encoder != nullptr) {
     names.clear();
     for (const Field& f : fields) names.push_back(f.name);
   }
-  const std::string target = unused("target", names);
+  const std::string target = unused("target", names, progress);
   const bool regression = m.task == Task::regression;
   std::string text =
       "<?xml version=\"1.0\"?>\n<PMML version=\"4.4\" xmlns=\"http://www.dmg.org/PMML-4_4\">\n  <Header>\n";
   text += "    <Application name=\"margin\" version=\"" + escaped(version) + "\"/>\n  </Header>\n";
-  text += dictionary(m, fields, target);
+  text += dictionary(m, fields, target, progress);
   text += "  <RegressionModel functionName=\"" + std::string(regression ? "regression" : "classification") +
           "\" normalizationMethod=\"" +
           (m.log_link() ? "exp"
            : regression ? "none"
                         : "softmax") +
           "\">\n";
-  text += schema(fields, target);
-  const std::string weights = tables(m, names);
+  text += schema(fields, target, progress);
+  const std::string weights = tables(m, names, progress);
   names.push_back(target);
-  return text + outputs(m, std::move(names)) + weights + "  </RegressionModel>\n</PMML>\n";
+  text += outputs(m, std::move(names), progress);
+  progress.poll();
+  text += weights;
+  return text += "  </RegressionModel>\n</PMML>\n";
 }
 
 }  // namespace margin

@@ -15,6 +15,7 @@ namespace margin {
 /// `model` is linear in the features. `feature_names`: one per feature, distinct and not empty; none at all: x1, x2,
 /// ...; a model with columns has fields for these alone. `version`: of this library, for the header. Throws Error:
 /// wrong_dimensions (number of names), invalid_value (a name that is empty, given twice, or not expressible in XML).
-std::string pmml(const Model& model, const std::vector<std::string>& feature_names, const std::string& version);
+std::string pmml(const Model& model, const std::vector<std::string>& feature_names, const std::string& version,
+                 const Progress& progress = {});
 
 }  // namespace margin

@@ -241,9 +241,11 @@ void Answer::merge(const Answer& o, const Progress& progress) {
       fold(k, o.extremes_[k]);
   }
   flush_block(progress);
-  for_pieces(has_sums() ? total_.rows() : 0, o.dimensions_, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
-    total_.row(k).segment(from, size) += o.total_.row(k).segment(from, size) + o.block_.row(k).segment(from, size);
-  });
+  for_pieces(has_sums() ? total_.rows() : 0, o.dimensions_, progress,
+             [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+               total_.row(k).segment(from, size) +=
+                   o.total_.row(k).segment(from, size) + o.block_.row(k).segment(from, size);
+             });
   blocks_ += o.blocks();
   longest_ = std::max(longest_, o.longest_block());
   for (std::size_t k = 0; k < masses_.size(); ++k) masses_[k].add(o.masses_[k]);

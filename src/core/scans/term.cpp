@@ -12,7 +12,16 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t magic = 0x324d544dU;  // "MTM2"
-enum Flags : std::uint32_t { skipped = 1, sparse_input = 2, sparse = 4, wide = 8, labels = 16, number = 32, columns = 64, all = 127 };
+enum Flags : std::uint32_t {
+  skipped = 1,
+  sparse_input = 2,
+  sparse = 4,
+  wide = 8,
+  labels = 16,
+  number = 32,
+  columns = 64,
+  all = 127
+};
 
 /// The beginning of the bytes; the arrays follow, those of doubles first.
 struct Head {

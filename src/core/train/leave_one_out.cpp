@@ -9,6 +9,7 @@
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/solver.hpp"
+#include "core/train/compaction.hpp"
 #include "core/train/train.hpp"
 
 namespace margin {
@@ -182,20 +183,25 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   start.dual_weights.clear();  // of rows in an order of their own
   start.columns = model.columns;
   start.dimensions = model.dimensions;
+  // The columns that the rows use: vectors here are as long as there are columns.
+  const Compaction compact(data, own, progress, memory);
+  const Dataset& rows = compact.rows();
+  compact.take(start);
+  compact.take(own);
   own.initial = std::move(start);
   const QuietProgress quiet(progress);
-  Model found = train(data, own, quiet, memory);
+  Model found = train(rows, own, quiet, memory);
   if (found.classes != model.classes)
     throw Error(ErrorKind::invalid_value, "the rows do not have the classes of the model",
                 "Leave-one-out takes the rows of the training.");
   own.initial.reset();
-  const Problem problem = make_problem(data, own, progress);
+  const Problem problem = make_problem(rows, own, progress);
   if (!found.dual_weights.has_value() || found.dual_weights->rows() != problem.rows() ||
       found.dual_weights->cols() != problem.outputs())
     throw Error(ErrorKind::unsupported,
                 "margin_leave_one_out needs dual weights of every row, and solver \"" + found.solver + "\" has none");
   // Vectors of every output, the duals, and the matrices of curvatures or of the rows at the kink.
-  const double d = problem.dimensions(), n = static_cast<double>(data.rows());
+  const double d = problem.dimensions(), n = static_cast<double>(rows.rows());
   const double matrices = !problem.loss->smooth() ? Exchange::workspace(d + 1)
                           : d <= 1024             ? 8 * (8 * d * d + 8 * n)
                                                   : 0;
@@ -209,7 +215,7 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
     for (std::int64_t i = 0; i < problem.rows(); ++i) {
       if (!(problem.weight(i) > 0)) continue;
       ++out.rows;
-      score(scorer, data.row(i), problem.dimensions(), scores.data());
+      score(scorer, rows.row(i), problem.dimensions(), scores.data());
       out.errors += decide(problem.outputs(), scores.data()) != problem.label[static_cast<std::size_t>(i)];
       const Answer answer = proof.left_out(i);
       out.lower += answer == Answer::wrong;

@@ -17,6 +17,8 @@ struct AuditState {
         audit(*model, settings,
               parse_audit(options_text.empty() ? Value::Object{} : options_from(jsonb_of_payload(options_text)))) {}
 
+  double bytes() const { return audit.bytes(); }
+
   GroupModel model;
   std::string options_text;  // a jsonb without its header
   const Options settings;
@@ -68,6 +70,7 @@ MARGIN_FUNCTION(margin_audit_combine) {
   require_same_options(state->options_text == other->options_text);
   state->skipped += other->skipped;
   state->audit.merge(other->audit.state(), memory_limit());
+  tell_size(context, *state, 1);
   PG_RETURN_POINTER(state);
 }
 

@@ -27,6 +27,8 @@ struct InferenceState {
                   parse_inference(options_text.empty() ? Value::Object{} : options_from(jsonb_of_payload(options_text)),
                                   clustered)) {}
 
+  double bytes() const { return inference.bytes(); }
+
   GroupModel model;
   std::string options_text;  // a jsonb without its header
   bool clustered;
@@ -96,6 +98,7 @@ MARGIN_FUNCTION(margin_inference_combine) {
   require_same_options(state->options_text == other->options_text && state->clustered == other->clustered);
   state->skipped += other->skipped;
   state->inference.merge(other->inference.state(), other->inference.clusters());
+  tell_size(context, *state, 1);
   PG_RETURN_POINTER(state);
 }
 

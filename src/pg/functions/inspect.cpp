@@ -6,6 +6,7 @@
 #include "core/model/model_ball.hpp"
 #include "core/report/charts.hpp"
 #include "core/report/pmml.hpp"
+#include "pg/server/interrupts.hpp"
 #include "pg/values/feature_names.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
@@ -119,5 +120,5 @@ MARGIN_FUNCTION(margin_pmml) {
   require_linear(model, "margin_pmml");
   std::vector<std::string> names;
   if (!PG_ARGISNULL(1)) names = feature_names(PG_GETARG_DATUM(1));
-  return text_datum(margin::pmml(model, names, MARGIN_VERSION));
+  return text_datum(margin::pmml(model, names, MARGIN_VERSION, InterruptProgress()));
 }

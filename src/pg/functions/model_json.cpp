@@ -2,6 +2,7 @@
 // out; numbers are the shortest decimals that read back as the same bits. JSON has no infinity and jsonb no negative
 // zero: they are the strings "Infinity", "-Infinity" and "-0".
 #include "core/report/inspect.hpp"
+#include "pg/server/interrupts.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/kernel_model.hpp"
 #include "pg/values/model_datum.hpp"
@@ -16,18 +17,30 @@ Value number_value(double v) {
   return {v};
 }
 
-Value number_values(const Matrix& m) {
+constexpr double number_work = 64;  // of a number as a value, or back
+
+Value::Array number_array(const double* from, std::size_t count, const Progress& session) {
   Value::Array out;
+  out.reserve(count);
+  for (std::size_t j = 0; j < count; ++j) {
+    session.work(number_work);
+    out.push_back(number_value(from[j]));
+  }
+  return out;
+}
+
+Value number_values(const Matrix& m) {
+  const InterruptProgress session;
+  Value numbers;
   if (m.columns == 0) {
-    for (const double v : m.values) out.push_back(number_value(v));
-    return {std::move(out)};
+    numbers.data = number_array(m.values.data(), m.values.size(), session);
+    return numbers;
   }
-  for (std::size_t i = 0; i < m.rows; ++i) {
-    Value::Array row;
-    for (std::size_t j = 0; j < m.columns; ++j) row.push_back(number_value(m.values[i * m.columns + j]));
-    out.push_back({std::move(row)});
-  }
-  return {std::move(out)};
+  Value::Array out(m.rows);
+  for (std::size_t i = 0; i < m.rows; ++i)
+    out[i].data = number_array(m.values.data() + i * m.columns, m.columns, session);
+  numbers.data = std::move(out);
+  return numbers;
 }
 
 /// False for attributes that ALTER TYPE has added: of them nothing is known but the type, whose own text they are in
@@ -139,16 +152,21 @@ Datum numbers_datum(const Attribute& field, const Value& v) {
   constexpr const char* expected = "an array of numbers, or of arrays of numbers of one length";
   const Value::Array& array = array_of(field, v, expected);
   const auto is_row = [](const Value& item) { return std::holds_alternative<Value::Array>(item.data); };
+  const InterruptProgress session;
   std::vector<double> values;
+  const auto take = [&](const Value& number) {
+    session.work(number_work);
+    values.push_back(number_of(field, number, expected));
+  };
   if (array.empty() || !is_row(array.front())) {
-    for (const Value& item : array) values.push_back(number_of(field, item, expected));
+    for (const Value& item : array) take(item);
     return float8_array(values.data(), values.size());
   }
   const std::size_t columns = std::get<Value::Array>(array.front().data).size();
   for (const Value& item : array) {
     const Value::Array& row = array_of(field, item, expected);
     if (row.size() != columns || columns == 0) refuse(field.name, std::string("must be ") + expected);
-    for (const Value& cell : row) values.push_back(number_of(field, cell, expected));
+    for (const Value& cell : row) take(cell);
   }
   return float8_matrix(values.data(), array.size(), columns);
 }

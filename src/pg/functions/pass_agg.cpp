@@ -26,6 +26,19 @@ void GroupModel::require_same(Datum composite) {
   key_ = key;
 }
 
+void GroupModel::tell_size(MemoryContext context, double bytes) {
+  bytes += 2 * bytes_of(model_) + 2 * static_cast<double>(flat_.size());
+  if (bytes <= 1.25 * told_bytes_) return;
+  void* const before = told_;
+  const auto size = static_cast<std::size_t>(bytes);
+  told_ = backend([=] {
+    if (before != nullptr) pfree(before);
+    return size > MaxAllocHugeSize ? nullptr
+                                   : MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+  });
+  told_bytes_ = bytes;
+}
+
 void GroupModel::require_same(const GroupModel& other) const {
   if (flat_ != other.flat_) refuse_second_model();
 }

@@ -26,6 +26,12 @@ class GroupModel {
   GroupModel(const GroupModel&) = delete;  // the index and the scorer point into the model
   GroupModel& operator=(const GroupModel&) = delete;
 
+  /// The state has these bytes beside its model. A HashAggregate counts the memory of its groups by their context and knows
+  /// nothing of what C++ allocates: as many bytes of the context are taken, and never touched.
+  void tell_size(MemoryContext context, double bytes);
+  /// How many rows there were, this one too.
+  std::int64_t count_row() { return ++rows_seen_; }
+
   /// This model, as a row has it: the next one that has the same is known without reading it.
   void know(Datum composite) { key_ = argument_key(composite); }
   /// Throws Error(invalid_option) when `composite` is another model.
@@ -42,6 +48,9 @@ class GroupModel {
 
  private:
   std::string flat_, key_;
+  std::int64_t rows_seen_ = 0;
+  void* told_ = nullptr;
+  double told_bytes_ = 0;
   const Model model_;
   const Scorer scorer_;
   const ClassIndex classes_;
@@ -54,8 +63,23 @@ std::string flat_model(Datum composite);
 /// Throws Error(invalid_option) unless the options of a row are those of its group.
 void require_same_options(bool same);
 
+template <class State, class = void>
+struct has_bytes : std::false_type {};
+template <class State>
+struct has_bytes<State, std::void_t<decltype(std::declval<const State&>().bytes())>> : std::true_type {};
+
 /// True when the rows of this aggregate are not split among processes, so that they come in the order of the query.
 bool sees_all_rows(FunctionCallInfo fcinfo);
+
+/// After the first row, and as often as their number doubles: states of wide rows grow.
+template <class State>
+void tell_size(MemoryContext context, State& state, std::int64_t rows) {
+  if ((rows & (rows - 1)) != 0) return;
+  if constexpr (has_bytes<State>::value)
+    state.model.tell_size(context, state.bytes());
+  else
+    state.model.tell_size(context, 0);
+}
 
 /// (state, model, label, features) -> state. State has: State(std::string flat_model, bool all_rows), and members
 /// `model` (GroupModel) and `skipped`; add(state, PassCall&, const Row&) adds a row.
@@ -81,6 +105,7 @@ Datum pass_step(FunctionCallInfo fcinfo, const Add& add) {
     add(*state, call, *x);
   else
     ++state->skipped;
+  tell_size(context, *state, state->model.count_row());
   PG_RETURN_POINTER(state);
 }
 
@@ -119,6 +144,7 @@ Datum pass_step_with_options(FunctionCallInfo fcinfo, int options_at, const Make
     add(*state, call, *x);
   else
     ++state->skipped;
+  tell_size(context, *state, state->model.count_row());
   PG_RETURN_POINTER(state);
 }
 
@@ -136,6 +162,7 @@ Datum pass_combine(FunctionCallInfo fcinfo) {
   state->model.require_same(other->model);
   state->skipped += other->skipped;
   state->merge(*other);
+  tell_size(context, *state, 1);
   PG_RETURN_POINTER(state);
 }
 

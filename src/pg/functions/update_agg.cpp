@@ -23,6 +23,14 @@ struct UpdateState {
     update.add(x, truth, weight, removed);
   }
 
+  /// The sums of the rows, and those of the curvature, which are as large as it is.
+  double bytes() const {
+    double bytes = 16.0 * (model->terms() + 1.0) * model->outputs();
+    if (model->dual_point != nullptr && model->dual_point->curvature != nullptr)
+      for (const CurvedPoint& p : *model->dual_point->curvature) bytes += 3 * p.bytes();
+    return bytes;
+  }
+
   void merge(const UpdateState& other) { update.merge(other.update.state()); }
 
   /// Writes the state, or reads one into a fresh state.
