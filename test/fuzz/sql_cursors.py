@@ -6,15 +6,15 @@ WORK = ["SELECT count(*) FROM (SELECT repeat('A', 100 + i * 7) AS x FROM generat
         "SELECT string_agg(repeat('A', i), '') IS NULL FROM generate_series(1, 1000) AS i"]
 # Functions that keep something between two calls of one query, or give back several rows: twice as often as the others.
 STATEFUL = ["SELECT margin_fourier(ARRAY[1.0, i]::float8[], 10, 1.0, %(n)d) FROM generate_series(1, 9) AS i", "SELECT margin_score(m, x) FROM models, points WHERE models.id IN (%(two)s)",
-            "SELECT margin_scores(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_encode((m).encoder, kinds), margin_score(m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
-            "SELECT margin_features(x), margin_features(s) FROM kinds", "SELECT margin_term(q, y, x) FROM scans, points WHERE scans.id IN (0, 1, 8)", "SELECT margin_term(m, y, x) FROM models, points WHERE models.id IN (%(two)s)",
-            "SELECT margin_hashed_features(%(n)d, kinds.c, kinds.k) FROM kinds", "SELECT margin_update(m, y, x, false) FROM models, points WHERE models.id IN (%(two)s)",
-            "SELECT train_margin(y, x) OVER (ORDER BY id ROWS 19 PRECEDING) FROM points WHERE id > 9", "SELECT train_margin(y, x) FROM points GROUP BY id %% 7", "SELECT * FROM margin_solvers(), margin_losses()",
+            "SELECT margin_scores(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_encode((models.m).encoder, kinds), margin_score(models.m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
+            "SELECT margin_features(n, k, m), margin_finite(x) FROM kinds", "SELECT margin_term(q, y, x) FROM scans, points WHERE scans.id IN (0, 1, 8)", "SELECT margin_term(m, y, x) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT margin_hashed_features(%(n)d, kinds.c, kinds.k) FROM kinds", "SELECT margin_update(m, y, x, false) FROM models, points WHERE models.id IN (%(two)s) GROUP BY models.id",
+            "SELECT train_margin(k, x) OVER (ORDER BY id ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING) FROM points", "SELECT train_margin(y, x) FROM points GROUP BY id %% 7", "SELECT * FROM margin_solvers(), margin_losses()",
             "SELECT c.* FROM models, LATERAL margin_history(m) AS c", "SELECT c.* FROM models, LATERAL margin_weights(m) AS c WHERE models.id IN (%(two)s)", "SELECT (margin_importance(m)).* FROM models WHERE id IN (%(rows)s)",
-            "SELECT margin_path(y, x, '{\"max_iterations\": 9}') FROM points GROUP BY id %% 5", "SELECT margin_explain(m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
-            "SELECT margin_score_interval(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_evaluate(m, y, x) OVER (ORDER BY points.id) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT margin_path(y, x, '{\"max_iterations\": 9}') FROM points GROUP BY id %% 5", "SELECT margin_explain(models.m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
+            "SELECT margin_score_interval(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_evaluate(m, y, x) OVER (PARTITION BY models.id ORDER BY points.id) FROM models, points WHERE models.id IN (%(two)s)",
             "SELECT train_margin_from('SELECT y, x FROM points WHERE id > ' || i) FROM generate_series(1, 5) AS i", "SELECT margin_roc(m, y, x) FROM models, points WHERE models.id IN (%(two)s) GROUP BY models.id",
-            "SELECT margin_sum(t) FROM scans GROUP BY id", "SELECT margin_gap_at(m, 0.5) FROM models WHERE id IN (%(two)s)", "SELECT margin_predict(m, kinds), margin_fold(kinds.c, 3, %(n)d) FROM models, kinds WHERE models.id IN (%(rows)s)"]
+            "SELECT margin_sum(t) FROM scans GROUP BY id", "SELECT margin_gap_at(m, 0.5) FROM models WHERE id IN (%(two)s)", "SELECT margin_predict(models.m, kinds), margin_fold(kinds.c, 3, %(n)d) FROM models, kinds WHERE models.id IN (%(rows)s)"]
 
 
 class Program:
