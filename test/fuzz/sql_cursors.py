@@ -7,7 +7,7 @@ WORK = ["SELECT count(*) FROM (SELECT repeat('A', 100 + i * 7) AS x FROM generat
 # Functions that keep something between two calls of one query, or give back several rows: twice as often as the others.
 STATEFUL = ["SELECT margin_fourier(ARRAY[1.0, i]::float8[], 10, 1.0, %(n)d) FROM generate_series(1, 9) AS i", "SELECT margin_score(m, x) FROM models, points WHERE models.id IN (%(two)s)",
             "SELECT margin_scores(m, x) FROM models, points WHERE models.id IN (%(two)s)", "SELECT margin_encode((models.m).encoder, kinds), margin_score(models.m, kinds) FROM models, kinds WHERE models.id IN (%(rows)s)",
-            "SELECT margin_features(n, k, m), margin_finite(x) FROM kinds", "SELECT margin_term(q, y, x) FROM scans, points WHERE scans.id IN (0, 1, 8)", "SELECT margin_term(m, y, x) FROM models, points WHERE models.id IN (%(two)s)",
+            "SELECT margin_features(kinds.id, k, m), margin_finite(x) FROM kinds", "SELECT margin_term(q, y, x) FROM scans, points WHERE scans.id IN (0, 1, 8)", "SELECT margin_term(m, y, x) FROM models, points WHERE models.id IN (%(two)s)",
             "SELECT margin_hashed_features(%(n)d, kinds.c, kinds.k) FROM kinds", "SELECT margin_update(m, y, x, false) FROM models, points WHERE models.id IN (%(two)s) GROUP BY models.id",
             "SELECT train_margin(k, x) OVER (ORDER BY id ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING) FROM points", "SELECT train_margin(y, x) FROM points GROUP BY id %% 7", "SELECT * FROM margin_solvers(), margin_losses()",
             "SELECT c.* FROM models, LATERAL margin_history(m) AS c", "SELECT c.* FROM models, LATERAL margin_weights(m) AS c WHERE models.id IN (%(two)s)", "SELECT (margin_importance(m)).* FROM models WHERE id IN (%(rows)s)",
