@@ -319,7 +319,7 @@ class Fuzzer:
                 self.read[path] = file.tell()
             what = re.search(r"\S+: runtime error: .*|ERROR: AddressSanitizer: \S+( on \S+ address)?", text)
             if what and not found:
-                frames = re.findall(r"#\d+ 0x\w+ in (.*?) \S*?(\w+/\w+\.[a-z]+:\d+)", text[what.start():])[:5]
+                frames = re.findall(r"#\d+ 0x\w+ in (.*?) \S*?(\w+/\w+\.[a-z]+:\d+)", text[what.start():].split("\n\n")[0])[:5]
                 found = what.group(0) + "".join(" < %s %s" % (place, name[:60]) for name, place in frames)
         return found
 
