@@ -42,7 +42,8 @@ CREATE TYPE mood AS ENUM ('a', 'b', 'c');
 CREATE TABLE points AS SELECT i AS id, i > 12 AS y, i % 3 AS k, i / 7.0 AS t, 1.0 / i AS w, date '2021-07-01' + i % 2 AS d,
     (ARRAY['a', 'b', 'c'])[1 + i % 3]::mood AS mood, ARRAY[i - 12.5, i % 3, -i, 1 + i % 2]::float8[] AS x,
     ARRAY[i % 3, i % 5, 1.5, i]::real[] AS r, ARRAY[i % 3, i % 5, 2, i]::int[] AS i,
-    ('{1:' || i || ',' || 2 + i % 3 || ':1}/4')::margin_sparse AS s FROM generate_series(1, 24) AS i;
+    ('{1:' || i || ',' || 2 + i % 3 || ':1}/4')::margin_sparse AS s,
+    (CASE WHEN i % 3 = 0 THEN '{}' ELSE '{' || 1700 * (1 + i % 4) || ':' || i || ',1000000000:1}' END || '/1000000000')::margin_sparse AS e FROM generate_series(1, 24) AS i;
 CREATE TABLE large AS SELECT i AS id, i % 2 = 0 AS y, i % 50 AS k, ARRAY(SELECT sin(i * j) + i % 2 FROM generate_series(1, 40) AS j) AS x
     FROM generate_series(1, 20000) AS i;
 CREATE TABLE models (id int, m margin_model);
@@ -74,11 +75,13 @@ KINDS = [  # label, features, options (and the table) of the models that are sto
     ("n", "changed", '{"lambda": 1, "loss": "huber", "exclude": ["n", "y"], "dual_weights": true}', "changed"), ("y", "parent", '{"lambda": 0.1, "exclude": ["y"], "calibration": "platt"}', "parent"),
     ("y", "s", '{"lambda": 1, "loss": "squared_hinge"}', "gaps"), ("y > 0", "gaps", '{"lambda": 0.1, "loss": "logistic", "exclude": ["y"]}', "gaps"),
     ("id", "ROW(x, k)", '{"lambda": 0.1, "loss": "poisson"}', "points"), ("k", "x", '{"lambda": 0.1, "multiclass": "joint"}'),
-    ("y", "x", '{"lambda": 1e-3, "loss": "squared_hinge", "intercept": false, "tolerance": 0.1}'), ("t", "x", '{"lambda": 0.1, "loss": "squared", "l1_ratio": 0.5}')]
+    ("y", "x", '{"lambda": 1e-3, "loss": "squared_hinge", "intercept": false, "tolerance": 0.1}'), ("t", "x", '{"lambda": 0.1, "loss": "squared", "l1_ratio": 0.5}'),
+    ("y", "e", '{"lambda": 0.1, "loss": "squared_hinge"}'), ("k", "e", '{"lambda": 0.1, "loss": "logistic"}'), ("t", "e", '{"lambda": 0.1, "loss": "squared"}'), ("y", "e", '{}')]
 # Models that functions make of a stored one, whose label and features they keep: the number of that one, the call.
 DERIVED = [
     (3, "margin_with_curvature({m}, k, x)"), (4, "margin_with_curvature({m}, t, x)"), (31, "margin_with_curvature({m}, y, s)"), (31, "margin_with_curvature({m}, y, s, '{{\"share\": 0.2}}')"),
-    (32, "margin_with_curvature({m}, y > 0, gaps)"), (27, "margin_with_curvature({m}, y, kinds)"), (35, "margin_with_curvature({m}, y, x, '{{\"share\": 0.2}}')"), (9, "margin_compact({m})")]
+    (32, "margin_with_curvature({m}, y > 0, gaps)"), (27, "margin_with_curvature({m}, y, kinds)"), (35, "margin_with_curvature({m}, y, x, '{{\"share\": 0.2}}')"), (37, "margin_with_curvature({m}, y, e)"),
+    (38, "margin_with_curvature({m}, k, e)"), (39, "margin_with_curvature({m}, t, e)"), (9, "margin_compact({m})")]
 UPDATED = [(len(KINDS), "1", "'{1,2,3,4}'::float8[]", "false"), (len(KINDS) + 2, "1", "'{2:1}/100000'::margin_sparse", "false"), (2, "true", "'{1,2,3,4}'::float8[]", "false"),
            (len(KINDS) + 6, "true", "'{-1,2,3,4}'::float8[]", "false"), (31, "1", "'{}/100000'::margin_sparse", "false")]
 # Internal errors that are the server's own, whatever the extension does.

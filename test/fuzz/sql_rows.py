@@ -38,7 +38,7 @@ DROP TYPE IF EXISTS nest, pairs, pair, coordinates, share CASCADE
 """
 # A table, its labels, its features; `mine` belongs to the session, which changes it.
 SOURCES = {
-    "points": (["y", "k", "t", "y", "k", "t", "'c' || k", "k::float8", "d", "NULLIF(k, 1)", "mood"], ["x", "x", "r", "s", "x", "x", "i", "x[1:2]", "points"]),
+    "points": (["y", "k", "t", "y", "k", "t", "'c' || k", "k::float8", "d", "NULLIF(k, 1)", "mood"], ["x", "x", "r", "s", "e", "x", "x", "e", "i", "x[1:2]", "points"]),
     "changed": (["y", "n", "c", "e", "d"], ["changed", "changed", "x", "h", "s", "ROW(x, n)"]),
     "parent": (["y", "a", "b"], ["parent", "ROW(a, b)"]), "child": (["y", "z"], ["child", "child::parent"]),
     "nested": (["y", "id"], ["nested", "p", "q", "n", "l", "x", "ROW(p, x)"]),

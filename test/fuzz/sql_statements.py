@@ -344,6 +344,9 @@ class Statements(Rows):
             number = self.pick(list(self.fits))
             label, features, source = self.fits[number]
             labels, rows, model = [label or "y"] * 5 + labels, [features] * 5 + rows, "(SELECT m FROM models WHERE id = %d)" % number
+            if self.chance(0.2):  # or a row for a forged one
+                model, row = self.forged_encoder()
+                rows = [row]
         table = source
         for kind, name in zip(function["kinds"], function["names"]):
             if kind == "any" and name == "label":

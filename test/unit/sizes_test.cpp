@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <set>
 
 #include "core/base/checked_size.hpp"
@@ -91,6 +92,37 @@ TEST(RowsWithoutValues, StaySparse) {
   double score = 1;
   margin::score(scorer_of(m), empty, 100, &score);
   EXPECT_EQ(score, 0);
+}
+
+/// The feature behind the last one of an index of 2³¹ − 1 has no number: terms and states that have one are none.
+TEST(Term, HasNoFeatureBehindTheLastNumber) {
+  Question q;
+  q.outcome = Dataset::Outcome::targets;
+  q.sums = true;
+  q.bag_rows = 2;
+  q.bag_bytes = 1 << 16;
+  RowTerms terms(q);
+  for (const std::int32_t last : {2147483646, 2147483647}) {
+    const double one = 1;
+    const std::int32_t index = 5;
+    const Term& term = terms.term(sparse_row(&index, &one, 1, 0), {{}, 0, false, 1, 1}, -1, 1);
+    Answer answer;
+    answer.add(term);
+    for (std::string bytes : {term_bytes(term), answer.bytes()}) {
+      const bool is_term = bytes == term_bytes(term);
+      // The index is the only 5 behind a value of 1, as an int32.
+      const std::string before("\0\0\0\0\0\0\xf0\x3f\5\0\0\0", 12);
+      const std::size_t at = bytes.rfind(before);
+      ASSERT_NE(at, std::string::npos);
+      std::memcpy(bytes.data() + at + 8, &last, 4);
+      const auto read = [&] { is_term ? (void)read_term(bytes) : (void)Answer::from_bytes(bytes); };
+      if (last == 2147483647) {
+        EXPECT_THROW(read(), Error);
+      } else if (is_term) {
+        EXPECT_NO_THROW(read());
+      }
+    }
+  }
 }
 
 /// A question about columns of wide rows answers as one about rows of these columns alone.

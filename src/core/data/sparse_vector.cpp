@@ -46,15 +46,8 @@ void sort_pairs(SparseVector& v, const Progress& progress) {
                                             ", expected a finite number");
 }
 
-/// Indices from 0 on that increase, below the dimensions and the largest index.
 void require_row(const FeatureRow& x) {
-  bool sound = x.count == 0 || x.indices[0] >= 0;
-  for (std::int32_t k = 1; k < x.count; ++k) sound &= x.indices[k] > x.indices[k - 1];
-  if (x.count > 0) {
-    const std::int32_t last = x.indices[x.count - 1];
-    sound &= last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
-  }
-  if (!sound)
+  if (!sound_indices(x))
     throw Error(ErrorKind::malformed_binary, "malformed margin_sparse: its indices are not those of a vector");
 }
 
@@ -118,6 +111,14 @@ SparseVector sparse_of_dense(const T* x, std::int32_t n) {
 }
 template SparseVector sparse_of_dense(const float*, std::int32_t);
 template SparseVector sparse_of_dense(const double*, std::int32_t);
+
+bool sound_indices(const FeatureRow& x) {
+  if (x.count == 0) return true;
+  bool sound = x.indices[0] >= 0;
+  for (std::int32_t k = 1; k < x.count; ++k) sound &= x.indices[k] > x.indices[k - 1];
+  const std::int32_t last = x.indices[x.count - 1];
+  return sound && last < std::numeric_limits<std::int32_t>::max() && (x.dimensions == 0 || last < x.dimensions);
+}
 
 bool needs_double(const SparseVector& v) { return !std::all_of(v.values.begin(), v.values.end(), survives_as_float); }
 

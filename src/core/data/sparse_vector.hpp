@@ -31,6 +31,10 @@ SparseVector make_sparse(const std::int32_t* indices, const double* values, std:
 template <class T>
 SparseVector sparse_of_dense(const T* x, std::int32_t n);
 
+/// Whether the indices of a sparse row of unknown origin are those of one: from 0 on, increasing, below the dimensions (0: not
+/// stated) and the largest index, behind which no feature has a number.
+bool sound_indices(const FeatureRow& x);
+
 /// The packed form: int32 dimensions, int32 count, int32 wide (0: values are float, 1: double), the values, the int32
 /// indices. Values are double only where floats would lose something: 8 or 12 bytes per non-zero. Equal vectors in
 /// order have equal bytes.

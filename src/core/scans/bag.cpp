@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/random.hpp"
+#include "core/data/sparse_vector.hpp"
 #include "core/scans/term.hpp"
 #include "core/simd/loops.hpp"
 
@@ -83,13 +84,7 @@ void require_sound(const std::string& bytes, const ByteReader& in) {
   const auto n = static_cast<std::size_t>(r.x.count);
   in.require(r.x.wide ? simd().finite_d(r.x.doubles(), n) : simd().finite_f(r.x.floats(), n),
              "a feature is not finite");
-  std::int32_t last = -1;
-  for (std::size_t k = 0; r.x.indices != nullptr && k < n; ++k) {
-    in.require(r.x.indices[k] > last, "indices that do not increase");
-    last = r.x.indices[k];
-  }
-  in.require(r.x.indices != nullptr ? r.x.dimensions == 0 || last < r.x.dimensions : r.x.dimensions == r.x.count,
-             "a bad number of features");
+  in.require(r.x.indices != nullptr ? sound_indices(r.x) : r.x.dimensions == r.x.count, "indices that are none");
 }
 
 }  // namespace

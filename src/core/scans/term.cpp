@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/data/sparse_vector.hpp"
 
 namespace margin {
 
@@ -152,11 +153,7 @@ void require_sound(const Term& t) {
           "a bad number of features");
   const auto n = static_cast<std::size_t>(x.count);
   require(x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n), "a feature is not finite");
-  std::int32_t last = -1;
-  for (std::size_t k = 0; x.indices != nullptr && k < n; ++k) {
-    require(x.indices[k] > last, "indices that do not increase");
-    last = x.indices[k];
-  }
+  require(x.indices == nullptr || sound_indices(x), "indices that do not increase, or are none");
   const std::int32_t most = t.form.dimensions > 0 ? t.form.dimensions : x.dimensions;
   require(most == 0 || reach(x) <= most, "a feature beyond the number of features");
   for (std::int32_t k = 0; k < t.form.matrices; ++k)

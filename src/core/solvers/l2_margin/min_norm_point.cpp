@@ -280,8 +280,9 @@ MinNormPoint::Ending MinNormPoint::solve(double tolerance, const std::function<b
     const Eigen::VectorXd g = pool_products();
     if (precision_ == Precision::rows) measure_multipliers(g);
     progress_.work(static_cast<double>(working_set_.distinct_rows()) *
-                   static_cast<double>(precision_ == Precision::rows ? problem_.dimensions() * problem_.outputs()
-                                                                     : static_cast<std::int64_t>(members_.size())));
+                   static_cast<double>(precision_ == Precision::rows
+                                           ? std::int64_t{problem_.dimensions()} * problem_.outputs()
+                                           : static_cast<std::int64_t>(members_.size())));
     squared_norm_ = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
       squared_norm_ += q_(static_cast<Eigen::Index>(i)) * g(members_[i]);
