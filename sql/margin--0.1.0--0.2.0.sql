@@ -33,14 +33,14 @@ EXCEPTION WHEN dependent_objects_still_exist THEN
 END $retire$;
 
 ALTER TYPE margin_evaluation
-  ADD ATTRIBUTE pinball float8,
-  ADD ATTRIBUTE average_precision float8,
-  ADD ATTRIBUTE mcc float8,
-  ADD ATTRIBUTE brier float8,
-  ADD ATTRIBUTE deviance float8,
-  ADD ATTRIBUTE weight float8,
-  ADD ATTRIBUTE weighted_confusion float8[],
-  ADD ATTRIBUTE top_k float8[];
+  ADD ATTRIBUTE pinball float8 CASCADE,
+  ADD ATTRIBUTE average_precision float8 CASCADE,
+  ADD ATTRIBUTE mcc float8 CASCADE,
+  ADD ATTRIBUTE brier float8 CASCADE,
+  ADD ATTRIBUTE deviance float8 CASCADE,
+  ADD ATTRIBUTE weight float8 CASCADE,
+  ADD ATTRIBUTE weighted_confusion float8[] CASCADE,
+  ADD ATTRIBUTE top_k float8[] CASCADE;
 COMMENT ON COLUMN margin_evaluation.rows IS 'rows counted';
 COMMENT ON COLUMN margin_evaluation.skipped IS 'rows with a NULL';
 COMMENT ON COLUMN margin_evaluation.accuracy IS 'share of rows predicted right';
@@ -98,10 +98,10 @@ COMMENT ON COLUMN margin_verification.gap IS 'width of the interval, where both 
 COMMENT ON COLUMN margin_verification.certain IS 'soft margin with classes: rows whose predicted class is certainly the one that the optimum of the training predicts; else NULL';
 
 ALTER TYPE margin_selection
-  ADD ATTRIBUTE settings jsonb,
-  ADD ATTRIBUTE one_standard_error integer,
-  ADD ATTRIBUTE one_standard_error_options jsonb,
-  ADD ATTRIBUTE certificate jsonb;
+  ADD ATTRIBUTE settings jsonb CASCADE,
+  ADD ATTRIBUTE one_standard_error integer CASCADE,
+  ADD ATTRIBUTE one_standard_error_options jsonb CASCADE,
+  ADD ATTRIBUTE certificate jsonb CASCADE;
 COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
 COMMENT ON COLUMN margin_selection.folds IS 'number of folds';
 COMMENT ON COLUMN margin_selection.rows IS 'rows used';
@@ -122,12 +122,12 @@ COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, wi
 COMMENT ON COLUMN margin_selection.certificate IS 'with the option certified: asked, proven (no lambda of the interval has an error more than this below the best one''s), error, lower and bounds, the least error that any lambda from "from" to "to" has';
 
 ALTER TYPE margin_model
-  ADD ATTRIBUTE columns integer[],
-  ADD ATTRIBUTE target_center float8,
-  ADD ATTRIBUTE target_scale float8,
-  ADD ATTRIBUTE encoder jsonb,
-  ADD ATTRIBUTE ball float8[],
-  ADD ATTRIBUTE curvature float8[];
+  ADD ATTRIBUTE columns integer[] CASCADE,
+  ADD ATTRIBUTE target_center float8 CASCADE,
+  ADD ATTRIBUTE target_scale float8 CASCADE,
+  ADD ATTRIBUTE encoder jsonb CASCADE,
+  ADD ATTRIBUTE ball float8[] CASCADE,
+  ADD ATTRIBUTE curvature float8[] CASCADE;
 COMMENT ON COLUMN margin_model.solver IS 'what ran';
 COMMENT ON COLUMN margin_model.loss IS 'the loss; NULL for a hard margin whose solver follows none';
 COMMENT ON COLUMN margin_model.norm IS 'p of the norm of the margin: 2, or below as the option says';

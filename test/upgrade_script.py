@@ -169,8 +169,8 @@ def script(old_path, new_path):
             has, wants = attributes(known[1]), attributes(value)
             if wants[:len(has)] != has:
                 fail(f'{key}: stored values have the attributes {"; ".join(has)} in this order: new ones go to the end')
-            if wants[len(has):]:
-                out.append(f'\nALTER {key}\n  ' + ',\n  '.join('ADD ATTRIBUTE ' + attribute for attribute in wants[len(has):]) + ';\n')
+            if wants[len(has):]:  # tables OF the type are anyone's, and must not keep it as it is
+                out.append(f'\nALTER {key}\n  ' + ',\n  '.join('ADD ATTRIBUTE ' + attribute + ' CASCADE' for attribute in wants[len(has):]) + ';\n')
         elif known is None:
             out.append('\n' + value + '\n')
     for key, kind, value in before:

@@ -1,5 +1,5 @@
-# Memory that runs out: whichever allocation of a statement fails, of ours or of the server's, the statement ends with
-# 53200, and the session goes on as if nothing had been. The core alone, under the address sanitizer, meets the same in
+# Memory that runs out: whichever allocation of a statement fails, of ours or of the server's, one or a hundred in turn, the
+# statement ends with 53200, and the session goes on as if nothing had been, and ends as it should. The core alone, under the address sanitizer, meets the same in
 # test/fuzz/allocations.cpp.
 use strict;
 use warnings;
@@ -9,6 +9,8 @@ use Test::More;
 
 # How many failures in all; some statements take part in every run.
 my $failures = $ENV{MARGIN_ALLOCATION_FAILURES} // 6000;
+
+my $runs = $ENV{MARGIN_ALLOCATION_RUNS} // 400;  # and how many times several in turn
 
 my $library = PostgreSQL::Test::Utils::tempdir() . '/fail_malloc.so';
 my $source = "$ENV{TESTDIR}/t/fail_malloc.c";
@@ -25,6 +27,7 @@ $node->append_conf('postgresql.conf', "$_\n") foreach ('fsync = off', 'autovacuu
 $node->safe_psql('postgres', qq{
 	CREATE EXTENSION margin;
 	CREATE FUNCTION fail_malloc(bigint) RETURNS bigint LANGUAGE c STRICT AS '$library', 'fail_malloc';
+	CREATE FUNCTION fail_malloc(bigint, bigint) RETURNS bigint LANGUAGE c STRICT AS '$library', 'fail_malloc';
 	CREATE TABLE points AS SELECT i AS id, i > 15 AS y, i % 3 AS k, i / 7.0::float8 AS t, ARRAY[i - 15.5, i % 3, -i % 4, 1 + i % 2]::float8[] AS x,
 	  ('{1:' || i - 15.5 || ',' || 2 + i % 3 || ':1}/4')::margin_sparse AS s FROM generate_series(1, 30) AS i;
 	CREATE TABLE many AS SELECT i % 3 = 0 AS y, ARRAY(SELECT sin(i * j)::real FROM generate_series(1, 40) AS j) AS x FROM generate_series(1, 12000) AS i;
@@ -108,6 +111,58 @@ is($session->query_safe('SELECT pg_backend_pid()'), $pid, '... and has lived thr
 my $growth = resident($pid, 'VmRSS') - $first;
 cmp_ok($growth, '<=', 16384, "... without leaking ($growth kB)");
 $session->quit;
+
+# Several in turn: what is done about the first failure meets the next. Outside of PL/pgSQL, so that the transaction is
+# aborted in between, too; threads, a spill, scans and updates are among the statements.
+$node->safe_psql('postgres', q{
+	CREATE TABLE curved AS SELECT margin_with_curvature((SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "squared_hinge"}') FROM points), y, x) AS m FROM points;
+	CREATE TABLE labelled AS SELECT y, p FROM points AS p;
+	CREATE FUNCTION fail(rows bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53200', MESSAGE = repeat('long ', 40000); END $$;});
+my $reproducer = q(SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "history": true, "log_level": "notice"}') FROM points);
+# An error too long to be copied into memory that is there already.
+my $long = q(SELECT train_margin_from('SELECT y, x FROM points WHERE fail(id)', '{"lambda": 0.1, "loss": "logistic"}'));
+my @in_turn = (@trainings, $reproducer, $long,
+	q(SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "solver": "newton", "tolerance": 0.1}') FROM many WHERE ctid < '(400,1)'),
+	q(SET margin.memory_limit = '8MB' \; SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "tolerance": 0.2}') FROM (SELECT y, x FROM many UNION ALL SELECT y, x FROM many UNION ALL SELECT y, x FROM many) AS s \; RESET margin.memory_limit),
+	q(SELECT train_margin_from('SELECT y, x FROM points', '{"lambda": 0.1, "loss": "logistic", "sample_rows": 10}')),
+	q(SELECT train_margin_from('SELECT y, x, k FROM points', '{"lambda": 0.1, "loss": "logistic", "shard": "k", "sample_rows": 10, "on_error": "null"}')),
+	q(SELECT train_margin_from('SELECT y, p FROM labelled', '{"lambda": 0.1, "loss": "hinge"}')),
+	q(SELECT margin_update(m, true, ARRAY[1, 2, 3, 4]::float8[], false) FROM curved), q(SELECT margin_path(y, x) FROM points), 'SELECT margin_cross_validate(y, x) FROM points',
+	'SELECT margin_fourier(x, 400, 0.1) FROM points', 'SELECT margin_predict(m, x) FROM models, points WHERE models.id IN (2, 3)');
+srand(3);
+my ($injected, $refused, %wrong) = (0, 0);
+while ($injected < $runs)
+{
+	my $script = "\\set VERBOSITY sqlstate\n\\set ON_ERROR_STOP 0\nSET client_min_messages = notice;\n";
+	my @session;
+	foreach my $n (1 .. 20)
+	{
+		# First at every place behind an error.
+		my $swept = $injected + $n <= 100;
+		push @session, $swept ? $long : $in_turn[ ($injected + $n) % @in_turn ];
+		my $threads = (1, 2, 4, 16)[ rand 4 ];
+		# the first look counts the allocations, which are then drawn from; few of them more often
+		my ($at, $length) = $swept ? (0, 30) : (rand() ** 2, rand() < 0.3 ? 30 : 1 + int(rand 100));
+		$script .= "SET margin.threads = $threads;\n$session[-1];\nSELECT fail_malloc(0, 0);\n$session[-1];\nSELECT greatest(1, " . ($swept ? "fail_malloc(0, 0) - $injected - $n" : "ceil($at * fail_malloc(0, 0))") . ")::bigint AS at \\gset\n"
+		  . "\\echo at :at $length $n\n\\warn at :at $length $n\nSELECT fail_malloc(:at, $length) \\; $session[-1];\n" . "SELECT fail_malloc(0, 0);\n" x 3 . "RESET margin.memory_limit;\n";
+	}
+	# The rest of the last run is used up by statements that fail.
+	$script .= "SELECT fail_malloc(0, 0);\n" x 100 . "SELECT 'alive';\n";
+	my ($out, $err) = ('', '');
+	$node->psql('postgres', $script, stdout => \$out, stderr => \$err);
+	$injected += @session;
+	++$refused while $err =~ /53200/g;
+	my $where = '';
+	foreach (split /\n/, $err)
+	{
+		$where = "$1: $session[$2 - 1]" if /^at (.*) (\d+)$/;
+		++$wrong{"$_ at $where"} if !/^at / && !/ERROR:\s+53200/ && /ERROR|FATAL|PANIC|server closed|lost/;
+	}
+	++$wrong{"not alive after $where"} if $out !~ /alive/;
+}
+is(join("\n", map { "$_ ($wrong{$_})" } sort keys %wrong), '', "$injected times 1 to 100 in turn: only 53200");
+cmp_ok($refused, '>', $injected / 4, "... as $refused statements said");
+is($node->safe_psql('postgres', $bits), $expected, 'models are then as before');
 unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC|TRAP/, 'no crash in the log');
 
 $node->stop;

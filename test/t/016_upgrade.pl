@@ -32,7 +32,12 @@ foreach my $old (split /\n/, $node->safe_psql('postgres', "SELECT version FROM p
 	$node->safe_psql('postgres', 'CREATE DATABASE catalogue');
 	$node->safe_psql('catalogue', "CREATE EXTENSION margin VERSION '$old'");
 	isnt(differences($node->safe_psql('catalogue', $catalogue), $fresh), '', "the catalogue of $old is another one");
+	# Any role can make tables of our types: they get the new attributes, too, and keep nobody from updating.
+	$node->safe_psql('catalogue', 'CREATE ROLE passer_by; CREATE SCHEMA theirs AUTHORIZATION passer_by; SET ROLE passer_by; CREATE TABLE theirs.typed OF margin_model; CREATE TABLE theirs.evaluated OF margin_evaluation');
 	$node->safe_psql('catalogue', 'ALTER EXTENSION margin UPDATE');
+	is($node->safe_psql('catalogue', q{SELECT string_agg(attname, ',' ORDER BY attnum) = (SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'margin_model'::regclass)
+		FROM pg_attribute WHERE attrelid = 'theirs.typed'::regclass AND attnum > 0}), 't', '... with tables of its types');
+	$node->safe_psql('catalogue', 'DROP SCHEMA theirs CASCADE; DROP ROLE passer_by');
 	is(differences($node->safe_psql('catalogue', $catalogue), $fresh), '', "an update from $old leaves the objects of a new installation");
 	$node->safe_psql('postgres', 'DROP DATABASE catalogue');
 }

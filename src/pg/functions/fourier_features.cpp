@@ -21,8 +21,7 @@ struct FourierCall {
   }
 
   FeatureReader features;
-  SessionProgress::Clock::time_point last_line{};
-  SessionProgress progress{std::string(), false, last_line};
+  ThreadedProgress progress;
   std::optional<FourierFeatures> known;
 };
 

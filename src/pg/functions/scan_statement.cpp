@@ -151,15 +151,12 @@ Columns columns_of(const Analysis& a, const std::string& shard_name) {
   return c;
 }
 
+/// Of a type whose cast to double precision is the server's own.
 void require_number(const Analysis& a, int column) {
   const Oid type = a.types[column];
-  const char category = backend([=] {
-    char c;
-    bool preferred;
-    get_type_category_preferred(type, &c, &preferred);
-    return c;
-  });
-  if (category == TYPCATEGORY_NUMERIC) return;
+  const Oid base = backend([=] { return getBaseType(type); });
+  for (const Oid known : {INT2OID, INT4OID, INT8OID, FLOAT4OID, FLOAT8OID, NUMERICOID})
+    if (base == known) return;
   throw Error(ErrorKind::wrong_type,
               std::string("the weight, column \"") + a.names[column] + "\" of the query, is of type " +
                   type_name_of(type) + ", expected a number",
@@ -183,44 +180,65 @@ std::string alias_list(const Analysis& a, const Columns& c) {
 
 }  // namespace
 
-ScanStatement::ScanStatement(const std::string& query, const std::string& shard_name, Oid schema) {
+ScanStatement::ScanStatement(const std::string& query, const std::string& shard_name, Oid function)
+    : function_(function) {
   const Analysis a = analysis_of(query.c_str());
   require_one_select(a);
   const Columns c = columns_of(a, shard_name);
   if (c.of[weight] >= 0) require_number(a, c.of[weight]);
 
+  const Oid schema = backend([=] { return get_func_namespace(function); });
   const char* const space = backend([=] { return get_namespace_name(schema); });
   prefix_ = quoted(space == nullptr ? "" : space) + ".";
   const char* const type = margin::pg::question_type;
   question_type_ = backend(
       [=] { return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(type), ObjectIdGetDatum(schema)); });
-  before_ = "SELECT " + prefix_ + "margin_sum(" + prefix_ + "margin_term(";
-  literal_type_ = "::" + prefix_ + type;
-  features_ = "r.features";
   if (c.of[weight] >= 0) weight_ = ", r.weight";
   const auto begin = static_cast<std::size_t>(a.begin);
   // The line break ends a comment at the end of the query.
   from_ = "FROM (\n" + query.substr(begin, a.length > 0 ? static_cast<std::size_t>(a.length) : std::string::npos) +
           "\n) AS r " + alias_list(a, c);
   if (c.of[shard] >= 0) group_ = "\nGROUP BY r.shard";
-  text_ = text_of("$1");
+  text_ = "SELECT 1\n" + from_ + group_;
+  call_.label = c.of[label] + 1;
+  call_.features = c.of[features] + 1;
+  call_.weight = c.of[weight] + 1;
+  std::vector<Oid> arguments{question_type_, ANYOID, ANYOID};
+  if (call_.weight > 0) arguments.push_back(FLOAT8OID);
+  const Oid term = own_function(function, "margin_term", arguments);
+  call_.term = term;
+  call_.aggregate = own_function(function, "margin_sum", {backend([=] { return get_func_rettype(term); })});
+  call_.constant_type = question_type_;
   of_rows_ = is_row(a.types[c.of[features]]);
   by_shard_ = c.of[shard] >= 0;
   servers_ = a.servers;
 }
 
-std::string ScanStatement::encoder_text() const {
-  return "SELECT " + prefix_ + "margin_encoder(r.label, r.features" + weight_ + ", $1)\n" + from_;
+ScanCall ScanStatement::call(Datum question) const {
+  ScanCall c = call_;
+  c.text = text_.c_str();
+  c.constant = question;
+  return c;
+}
+
+ScanCall ScanStatement::encoder_call(Datum options) const {
+  ScanCall c = call(options);
+  std::vector<Oid> arguments{ANYOID, ANYOID, JSONBOID};
+  if (c.weight > 0) arguments.insert(arguments.begin() + 2, FLOAT8OID);
+  c.aggregate = own_function(function_, "margin_encoder", arguments);
+  c.term = InvalidOid;
+  c.constant_type = JSONBOID;
+  return c;
 }
 
 void ScanStatement::encode_with(Datum encoder) {
   const bool sparse = Encoder::from_value(value_from(encoder))->sparse();
-  const char* const literal = backend([=] {
-    return quote_literal_cstr(
-        JsonbToCString(nullptr, &DatumGetJsonbP(encoder)->root, VARSIZE_ANY(DatumGetPointer(encoder))));
-  });
-  features_ = prefix_ + (sparse ? "margin_encode_sparse(" : "margin_encode(") + literal + "::jsonb, r.features)";
-  text_ = text_of("$1");
+  call_.encode = own_function(function_, sparse ? "margin_encode_sparse" : "margin_encode", {JSONBOID, ANYOID});
+  call_.encoder = encoder;
+}
+
+std::string ScanStatement::encoder_text() const {
+  return "SELECT " + prefix_ + "margin_encoder(r.label, r.features" + weight_ + ", $1)\n" + from_;
 }
 
 std::string ScanStatement::text_with(Datum question) const {
@@ -231,7 +249,8 @@ std::string ScanStatement::text_with(Datum question) const {
     getTypeOutputInfo(type, &output, &variable);
     return quote_literal_cstr(OidOutputFunctionCall(output, question));
   });
-  return text_of(literal + literal_type_);
+  return "SELECT " + prefix_ + "margin_sum(" + prefix_ + "margin_term(" + literal + "::" + prefix_ +
+         margin::pg::question_type + ", r.label, r.features" + weight_ + "))\n" + from_ + group_;
 }
 
 }  // namespace margin::pg

@@ -1,4 +1,4 @@
-// Rows that a query returns, asked through SPI: with the caller's rights, in the snapshot of the running statement, reading
+// Rows that a query returns: asked with the caller's rights, in the snapshot of the running statement, reading
 // only.
 #pragma once
 

@@ -29,14 +29,13 @@ struct Request {
     auto& given = settings.given;
     const auto of_scans = [](std::string_view name) { return name == "shard" || name == "sample_rows"; };
     given.erase(std::remove_if(given.begin(), given.end(), of_scans), given.end());
-    const Oid function = fcinfo->flinfo->fn_oid;
-    schema = backend([=] { return get_func_namespace(function); });
+    function = fcinfo->flinfo->fn_oid;
   }
 
   std::string query;
   Value::Object options;
   Options settings;
-  Oid schema;
+  Oid function;
 };
 
 /// What the statement of the encoder reads of the options.
@@ -65,7 +64,7 @@ using namespace margin::pg;
 MARGIN_FUNCTION(train_margin_from) {
   Request request(fcinfo);
   margin::Options& settings = request.settings;
-  ScanStatement statement(request.query, settings.shard, request.schema);
+  ScanStatement statement(request.query, settings.shard, request.function);
   const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
   SessionProgress::Clock::time_point last_line{};
   SessionProgress progress(settings.log_level, about_margin, last_line);
@@ -99,7 +98,7 @@ MARGIN_FUNCTION(train_margin_from) {
 
 MARGIN_FUNCTION(margin_scan_query) {
   const Request request(fcinfo);
-  const ScanStatement statement(request.query, request.settings.shard, request.schema);
+  const ScanStatement statement(request.query, request.settings.shard, request.function);
   if (statement.of_rows()) return text_datum(statement.encoder_text());
   const margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
   return text_datum(statement.text_with(scan_value(question.bytes(), question_type)));

@@ -6,6 +6,12 @@
 
 #include "pg/server/poll_trace.hpp"
 
+#if PG_VERSION_NUM >= 160000
+extern "C" {
+#include <nodes/miscnodes.h>
+}
+#endif
+
 namespace margin::pg {
 
 namespace {
@@ -103,6 +109,34 @@ bool failed(Body&& body, Report& report) {
   return true;
 }
 
+/// True when call(argument) returned, false when it raised an error, which is then the server's topmost one.
+bool completes(void (*call)(void*), void* argument) {
+  ErrorFrame frame;
+  sigjmp_buf here;
+  if (sigsetjmp(here, 0) != 0) return false;
+  PG_exception_stack = &here;
+  call(argument);
+  return true;
+}
+
+/// What C++ found wrong with the input of a type is told to a caller that asked for that (COPY ... ON_ERROR ignore,
+/// pg_input_is_valid), from 16 on. Memory, interrupts and limits are no matter of the input.
+bool saved(FunctionCallInfo fcinfo, const Report& r) {
+#if PG_VERSION_NUM >= 160000
+  if (r.backend != nullptr || ERRCODE_TO_CATEGORY(r.sqlstate) != ERRCODE_DATA_EXCEPTION) return false;
+  if (fcinfo->context == nullptr || !IsA(fcinfo->context, ErrorSaveContext)) return false;
+  errsave(fcinfo->context,
+          (errcode(r.sqlstate), errmsg("%s", r.message), r.detail[0] != '\0' ? errdetail("%s", r.detail) : 0,
+           r.hint[0] != '\0' ? errhint("%s", r.hint) : 0));
+  fcinfo->isnull = true;
+  return true;
+#else
+  (void)fcinfo;
+  (void)r;
+  return false;
+#endif
+}
+
 }  // namespace
 
 // Raising happens here, outside every catch clause: a jump out of one would leak the exception object.
@@ -115,8 +149,8 @@ Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char
     threw = failed([&] { result = body(fcinfo); }, report);
     call.report();
   }
-  if (threw) raise(report);
-  return result;
+  if (threw && !saved(fcinfo, report)) raise(report);
+  return threw ? 0 : result;
 }
 
 void callback(void (*body)(void*), void* argument, const char* name) {
@@ -138,23 +172,25 @@ void require_session_thread() {
 void guarded(void (*call)(void*), void* argument) {
   require_session_thread();
   MemoryContext caller = CurrentMemoryContext;
-  {
-    ErrorFrame frame;
-    sigjmp_buf here;
-    if (sigsetjmp(here, 0) == 0) {
-      PG_exception_stack = &here;
-      call(argument);
-      return;
-    }
-  }
+  if (completes(call, argument)) return;
+  // The copy takes memory, which the error may be the lack of.
   MemoryContextSwitchTo(caller);
-  ErrorData* data = CopyErrorData();
+  ErrorData* data = nullptr;
+  const bool copied = completes([](void* to) { *static_cast<ErrorData**>(to) = CopyErrorData(); }, &data);
+  MemoryContextSwitchTo(caller);
   FlushErrorState();
+  if (!copied) throw std::bad_alloc();
   throw BackendError{data};
 }
 
 void raise_file_error(const char* what, const char* path) {
   ereport(ERROR, (errcode_for_file_access(), errmsg("could not %s file \"%s\": %m", what, path)));
+  pg_unreachable();
+}
+
+void raise_not_read_only(const char* command) {
+  ereport(ERROR,
+          (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not allowed in a non-volatile function", command)));
   pg_unreachable();
 }
 
@@ -166,22 +202,27 @@ void guarded_in_subtransaction(void (*call)(void*), void* argument) {
     BeginInternalSubTransaction(nullptr);
     MemoryContextSwitchTo(caller);
   });
-  ErrorData* data = nullptr;
-  try {
-    guarded(call, argument);
-  } catch (const BackendError& e) {
-    data = e.data;
-  }
-  const bool failed = data != nullptr;
-  backend([=] {
-    if (failed)
-      RollbackAndReleaseCurrentSubTransaction();
-    else
-      ReleaseCurrentSubTransaction();
+  const auto leave = [=](void (*end)()) {
+    end();
     MemoryContextSwitchTo(caller);
     CurrentResourceOwner = owner;
-  });
-  if (!failed) return;
+  };
+  ErrorData* data = nullptr;
+  bool short_of_memory = false;
+  try {
+    // The release may fail, too: then the subtransaction is still there to be rolled back.
+    backend([=] {
+      call(argument);
+      leave(ReleaseCurrentSubTransaction);
+    });
+    return;
+  } catch (const BackendError& e) {
+    data = e.data;
+  } catch (const std::bad_alloc&) {
+    short_of_memory = true;
+  }
+  backend([=] { leave(RollbackAndReleaseCurrentSubTransaction); });
+  if (short_of_memory) throw std::bad_alloc();
   const auto text = [](const char* s) { return std::string(s == nullptr ? "" : s); };
   for (const ErrorKind kind : {ErrorKind::invalid_value, ErrorKind::null_value, ErrorKind::malformed_binary})
     if (data->sqlerrcode == sqlstate_of(kind))

@@ -22,7 +22,7 @@ void callback(void (*body)(void*), void* argument, const char* name);
 /// Throws std::logic_error on any other thread than the session's: nothing of the server may be called there.
 void require_session_thread();
 
-/// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError.
+/// Calls call(argument); an ereport(ERROR) inside is thrown as BackendError, or bad_alloc where it cannot be kept.
 void guarded(void (*call)(void*), void* argument);
 
 /// Run `f`, which may call anything of the server but must own nothing that needs a destructor. The result must be
@@ -51,6 +51,8 @@ auto backend(F&& f) -> decltype(f()) {
 
 /// ereport(ERROR): could not do `what` with the file `path`, for the reason in errno. Only inside of backend().
 [[noreturn]] void raise_file_error(const char* what, const char* path);
+/// ereport(ERROR): the command writes or locks, as the server says it of functions that are not volatile. The same.
+[[noreturn]] void raise_not_read_only(const char* command);
 
 /// Whether an error is about the rows at hand, and not about the statement or the machine.
 inline bool about_rows(const Error& e) {

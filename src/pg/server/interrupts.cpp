@@ -29,25 +29,20 @@ int threads_of_session() {
   return std::min(max_parallel_workers_per_gather + 1, processors);
 }
 
-SessionThreads* innermost = nullptr;
-
 }  // namespace
 
 // A session that is terminated exits in the middle of a poll: no frame is unwound, and what threads work on goes first.
 void SessionThreads::exits(int, Datum) {
-  for (SessionThreads* t = innermost; t != nullptr; t = t->outer_) t->threads_.end();
+  for (SessionThreads* t = first(); t != nullptr; t = t->next()) t->threads_.end();
 }
 
-SessionThreads::SessionThreads() : threads_(threads_of_session()), outer_(innermost) {
+SessionThreads::SessionThreads() : threads_(threads_of_session()) {
   static const bool registered = [] {
     backend([] { before_shmem_exit(&SessionThreads::exits, 0); });
     return true;
   }();
   (void)registered;
-  innermost = this;
 }
-
-SessionThreads::~SessionThreads() { innermost = outer_; }
 
 SessionProgress::SessionProgress(const std::string& level, bool hard_margin, Clock::time_point& last_line)
     : level_(level_of(level)), hard_margin_(hard_margin), last_line_(last_line) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pg/server/boundary.hpp"
+#include "pg/server/linked.hpp"
 
 namespace margin::pg {
 
@@ -13,21 +14,17 @@ class InterruptProgress : public Progress {
   void poll() const override;
 };
 
-/// The threads of one training, as many as the session allows (margin.threads). They end with it, and before the
-/// process does.
-class SessionThreads {
+/// The threads of one training, or of one call site of a query, as many as the session allows (margin.threads). They end
+/// with it, and before the process does.
+class SessionThreads : public Linked<SessionThreads> {
  public:
   SessionThreads();
-  ~SessionThreads();
-  SessionThreads(const SessionThreads&) = delete;
-  SessionThreads& operator=(const SessionThreads&) = delete;
   Threads& get() { return threads_; }
 
  private:
   static void exits(int code, Datum);
 
   Threads threads_;
-  SessionThreads* outer_;
 };
 
 /// Serves interrupts in a call that is worth more threads than one.

@@ -10,6 +10,7 @@
 #include "core/base/huge_pages.hpp"
 #include "core/base/memory_limit.hpp"
 #include "pg/server/interrupts.hpp"
+#include "pg/server/linked.hpp"
 #include "pg/server/memory.hpp"
 
 extern "C" {
@@ -63,26 +64,19 @@ double shared_pages() {
 
 /// An open temporary file and its mapping. Lives in a memory context, whose reset closes the file, unless the resource
 /// owner that the file belongs to went first, as it does when a transaction is aborted.
-class SpillFile {
+class SpillFile : public Linked<SpillFile> {
  public:
-  explicit SpillFile(std::size_t resident)
-      : resident_(resident), written_at_once_(written_at_once(resident)), next_(first_file) {
+  explicit SpillFile(std::size_t resident) : resident_(resident), written_at_once_(written_at_once(resident)) {
     static const bool registered = [] {
-      RegisterResourceReleaseCallback(&SpillFile::owner_goes, nullptr);
+      backend([] { RegisterResourceReleaseCallback(&SpillFile::owner_goes, nullptr); });
       return true;
     }();
     (void)registered;
-    if (next_ != nullptr) next_->previous_ = this;
-    first_file = this;
   }
   ~SpillFile() {
-    (previous_ != nullptr ? previous_->next_ : first_file) = next_;
-    if (next_ != nullptr) next_->previous_ = previous_;
     for (const Piece& p : pieces_) munmap(p.at, p.size);
     if (file_ >= 0) FileClose(file_);  // logs at most
   }
-  SpillFile(const SpillFile&) = delete;
-  SpillFile& operator=(const SpillFile&) = delete;
 
   char* allocate(std::size_t bytes);
   void release(char* at, std::size_t bytes) noexcept;
@@ -106,7 +100,6 @@ class SpillFile {
   char* reserve(std::size_t size);
   void trim_pages() const;
 
-  static SpillFile* first_file;
   static double untrimmed;  // shared_pages() after the last trim
   static long looked_at;    // page_faults() when they were last counted
 
@@ -117,17 +110,15 @@ class SpillFile {
   std::vector<Range> unused_;  // has room for every block
   std::size_t blocks_ = 0;
   Range open_{nullptr, 0};  // memory that the file does not have yet
-  SpillFile *previous_ = nullptr, *next_;
 };
 
-SpillFile* SpillFile::first_file = nullptr;
 double SpillFile::untrimmed = -1;
 long SpillFile::looked_at = 0;
 
 // Before the server closes the owner's files; who reads the rows can go on, as the mapping remains.
 void SpillFile::owner_goes(ResourceReleasePhase phase, bool, bool, void*) {
   if (phase != RESOURCE_RELEASE_BEFORE_LOCKS) return;
-  for (SpillFile* f = first_file; f != nullptr; f = f->next_)
+  for (SpillFile* f = first(); f != nullptr; f = f->next())
     if (f->owner_ == CurrentResourceOwner) f->file_ = -1;
 }
 
@@ -213,9 +204,9 @@ void SpillFile::release(char* at, std::size_t bytes) noexcept {
 
 // Faults are quick to count, and tell when it is time to look.
 void SpillFile::trim() {
-  if (first_file == nullptr) return;
+  if (first() == nullptr) return;
   constexpr double largest_fault = 2097152;  // the kernel maps the pages around the one that is asked for
-  const auto allowed = static_cast<double>(first_file->resident_);
+  const auto allowed = static_cast<double>(first()->resident_);
   const long faults = page_faults();
   if (static_cast<double>(faults - looked_at) * largest_fault < allowed / 4) return;
   looked_at = faults;
@@ -223,7 +214,7 @@ void SpillFile::trim() {
   if (pages < 0) return;  // the kernel takes pages of files when it needs them
   untrimmed = std::min(untrimmed, pages);
   if ((pages - untrimmed) * static_cast<double>(page_size()) <= allowed) return;
-  for (const SpillFile* f = first_file; f != nullptr; f = f->next_) f->trim_pages();
+  for (const SpillFile* f = first(); f != nullptr; f = f->next()) f->trim_pages();
   untrimmed = shared_pages();
 }
 
