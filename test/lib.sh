@@ -146,6 +146,28 @@ install_privately() {
   chmod -R u+rwX,go+rX "$tree"
 }
 
+# sanitize_installation LIBRARY: the private copy gets this margin.so, which was built with sanitizers, and their libraries
+# are loaded before the server's own code. What they report goes to files in $reports. A report ends the process by a
+# signal, as a crash does: exit() would be a session's ordinary end. Errors jump over frames (siglongjmp), which the
+# sanitizer sees; a stack of its own for variables would never be given back then.
+sanitize_installation() {
+  local tree=${place:-$scratch}/install preload
+  reports=$(server_directory reports)
+  install -m 755 "$1" "$tree$("$pg_config" --pkglibdir)/margin.so"
+  "${CC:-gcc}" -shared -fPIC -o "$tree/bindtextdomain.so" "$root/test/fuzz/bindtextdomain.c"
+  preload="$("${CC:-gcc}" -print-file-name=libasan.so) $("${CC:-gcc}" -print-file-name=libubsan.so) $tree/bindtextdomain.so"
+  mv "$bin/postgres" "$bin/postgres.plain"
+  cat >"$bin/postgres" <<WRAPPER
+#!/bin/sh
+LD_PRELOAD='$preload'
+ASAN_OPTIONS='log_path=$reports/address:abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:quarantine_size_mb=32:malloc_context_size=12'
+UBSAN_OPTIONS='log_path=$reports/undefined:abort_on_error=1:print_stacktrace=1'
+export LD_PRELOAD ASAN_OPTIONS UBSAN_OPTIONS
+exec '$bin/postgres.plain' "\$@"
+WRAPPER
+  chmod 755 "$bin/postgres"
+}
+
 # start_cluster [SETTING...]: a cluster on a unix socket only; `psql_ours` talks to it.
 start_cluster() {
   data=$(server_directory server)/data

@@ -4,7 +4,7 @@
 # `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-all_stages=(format rules unit exact sanitize regress tap fuzz valgrind docs)
+all_stages=(format rules unit exact sanitize sanitize-server regress tap fuzz valgrind docs)
 more_stages=(assert versions packages) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
@@ -15,8 +15,8 @@ closing=()
 usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
   say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_EXACT_PRODUCTS (1000), MARGIN_KEEP"
-  say "             MARGIN_FUZZ_SECONDS (40), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
-  say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/019), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY"
+  say "             MARGIN_FUZZ_SECONDS (40), MARGIN_FUZZ_SEED, MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
+  say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/023), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY"
 }
 
 # What is shown while a stage runs: what it does, and how long that takes on two cores with nothing else to do.
@@ -26,6 +26,7 @@ declare -A about=(
   [unit]='building the tests of the core, and running them: 3 minutes'
   [exact]='certificates and what follows from them against exact arithmetic: 3 minutes'
   [sanitize]='the same under sanitizers, fuzzers, failing allocations: 8 minutes'
+  [sanitize-server]='a server with the extension under sanitizers: pg_regress and random statements: 5 minutes'
   [regress]='pg_regress: half a minute'
   [tap]='sessions, signals, plans, restarts: 6 minutes'
   [fuzz]='random statements over all SQL functions: a minute'
@@ -59,7 +60,7 @@ stage() {
   if [ "$status" -eq 0 ] && [ $((ok + not_ok)) -eq 0 ]; then not_ok=1; status=1; fi # a stage without a test is a failure
   passed=$((passed + ok))
   failed=$((failed + not_ok))
-  printf '%-9s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - start))
+  printf '%-15s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - start))
   closing+=("$name: $(grep -E "${last_line[${counter[$name]}]}" "$log" | tail -n 1 | sed 's/^ *//' || true)")
   if [ "$status" -ne 0 ] || [ "$not_ok" -ne 0 ]; then
     failures "$log" | head -n 60 | sed 's/^/    /'
@@ -68,7 +69,7 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [sanitize]=shards [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
+declare -A counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
 declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -254,11 +255,38 @@ stage_sanitize() { # the unit tests and the fuzzers' smoke runs
   ctest --test-dir "$build/sanitize" -j "$jobs" --verbose
 }
 
+# --- sanitize-server: margin.so of the core above and the glue, in the distribution's server (test/lib.sh) ------------
+stage_sanitize-server() {
+  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON -DMARGIN_SERVER="$("$pg_config" --includedir-server)"
+  cmake --build "$build/sanitize" -j "$jobs" --target margin_server
+  place=$scratch/sanitized
+  mkdir -p "$place"
+  install_privately
+  sanitize_installation "$build/sanitize/margin/margin.so"
+  check 'the regress suite says what it says without sanitizers' silent_regress
+  start_cluster 'shared_buffers = 16MB' 'autovacuum = off' 'jit = off'
+  "$python" -B "$root/test/fuzz/sql.py" --socket "$socket" --seconds "${MARGIN_FUZZ_SECONDS:-40}" --reports "$reports" --log "$data/../log" ||
+    { checks=$((checks + 1)); bad_checks=$((bad_checks + 1)); }
+  as_server "$bin/pg_ctl" -D "$data" -m fast -w stop >/dev/null
+  check 'no report of a sanitizer' sanitizer_reports
+  end_checks
+}
+sanitizer_reports() {
+  find "$reports" -type f -exec cat {} +
+  grep -hA 20 'runtime error: ' "$data/../log" "$place/regress/out/log/postmaster.log" || [ $? -eq 1 ]
+}
+silent_regress() {
+  local said
+  printf 'max_stack_depth = 6MB\n' >"$place/regress.conf" # frames are larger; the statements that are refused need more still
+  said=$(regress_suite --temp-config="$place/regress.conf" 2>&1) || printf '%s\n' "$said" | tail -n 100
+}
+
 # --- regress: the Makefile's REGRESS list on a temporary instance ------------------------------------------------------
 makefile_value() {
   make -C "$root" -s --no-print-directory PG_CONFIG="$pg_config" --eval='show-value: ; @echo $($(name))' show-value name="$1"
 }
-stage_regress() {
+stage_regress() { regress_suite; }
+regress_suite() { # regress_suite [OPTION...]: of pg_regress
   local area tests options
   area=$(server_directory regress)
   mkdir -p "$area/in" "$area/out/results/regress"
@@ -268,7 +296,7 @@ stage_regress() {
   options=$(makefile_value REGRESS_OPTS | grep -oE -- '--load-extension=\S+' || true)
   # shellcheck disable=SC2086  # both are lists of words
   (cd "$area/out" && as_server "$pgxs_tests/regress/pg_regress" --temp-instance="$area/instance" --bindir="$bin" \
-    --inputdir="$area/in" --outputdir="$area/out" $options $tests) ||
+    --inputdir="$area/in" --outputdir="$area/out" "$@" $options $tests) ||
     { cat "$area/out/regression.diffs" 2>/dev/null | head -n 200; return 1; }
 }
 
@@ -384,7 +412,7 @@ done
 
 needed=("${packages_test[@]}")
 case " ${stages[*]} " in
-  *' format '* | *' rules '* | *' unit '* | *' exact '* | *' sanitize '* | *' fuzz '* | *' valgrind '* | *' docs '*) ;;
+  *' format '* | *' rules '* | *' unit '* | *' exact '* | *' sanitize '* | *' sanitize-server '* | *' fuzz '* | *' valgrind '* | *' docs '*) ;;
   *) needed=("${packages_server[@]}") ;;
 esac
 need_packages "${packages_build[@]}" "${needed[@]}"
@@ -394,7 +422,7 @@ TMPDIR=$(server_directory tmp) # the runners' own temporary directories go with 
 export TMPDIR
 started=$SECONDS
 case " ${stages[*]} " in
-  *' unit '* | *' exact '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
+  *' unit '* | *' exact '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
     say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 2 minutes"
     build_extension
     install_privately

@@ -3,6 +3,8 @@ being named here. Arguments are mostly well formed, with one or two places that 
 import json
 import random
 
+from sql_rows import SOURCES, Rows
+
 NUMBERS = ["0", "1", "-1", "0.5", "2", "3", "1e-3", "1e-300", "1e300", "-1e308", "5e-324", "1e15", "1e16", "2147483647",
            "2147483648", "9007199254740993", "1e-9", "7", "100", "1.7976931348623157e308"]
 ODD_FLOATS = NUMBERS + ["NaN", "Infinity", "-Infinity"]
@@ -32,11 +34,13 @@ PMML = """<?xml version="1.0"?>
 </RegressionTable><RegressionTable intercept="0" targetCategory="a"/></RegressionModel></PMML>"""
 
 
-class Statements:
-    """Draws statements; `functions`, `attributes`, `models` and `scans` come from the catalogue and the tables of sql.py."""
+class Statements(Rows):
+    """Draws statements; `functions`, `attributes`, `models` and `scans` come from the catalogue and the tables of sql.py, `fits`
+    says of a model which label and features of which table it was made of."""
 
-    def __init__(self, seed, functions, attributes, options, solvers, models, scans, judged):
+    def __init__(self, seed, functions, attributes, options, solvers, models, scans, judged, fits):
         self.random = random.Random(seed)
+        self.fits = fits
         self.functions, self.attributes, self.options = functions, attributes, options
         self.words = WORDS + solvers
         self.models, self.scans = models, scans
@@ -52,7 +56,7 @@ class Statements:
             "bytea": self.bytes, "cstring": lambda: self.text() + "::cstring",
             "double precision[]": lambda: self.array("float8"), "real[]": lambda: self.array("real"),
             "margin_question": lambda: self.scan_part("q"), "margin_term": lambda: self.scan_part("t"), "margin_state": lambda: self.scan_part("s"),
-            "query": self.query, "document": self.document, "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
+            "query": self.query, "document": self.document, "encoder": lambda: self.encoder_with_row()[0], "label": self.label, "features": self.anything, "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
         }
 
     def pick(self, items):
@@ -111,11 +115,14 @@ class Statements:
             return self.array(self.pick(["float8", "float8", "real", "int"]))
         if kind < 0.6:
             return self.sparse()
-        if kind < 0.7:
+        if kind < 0.66:
             return self.model()
-        if kind < 0.78:
+        if kind < 0.72:
             return self.forged()
-        return self.pick(STRANGERS)
+        return self.row() if kind < 0.85 else self.pick(STRANGERS)
+
+    def label(self):
+        return self.pick(["1", "-1", "0", "true", "false", "'c1'::text", "'a'::mood", "2.5::float8", "NULL::int", "NULL::boolean"] * 4 + STRANGERS)
 
     def forged(self):
         """A row that looks like a model by the names of its columns, some of them of types that a model has not."""
@@ -205,50 +212,6 @@ class Statements:
             return [self.pick(SPARSE + [None]) for _ in range(self.random.randrange(5))]
         return self.pick([None, "x", 1])
 
-    def encoder(self):
-        """An encoder whose sizes may be anything, as a model or margin_encode takes it."""
-        columns = []
-        for name in sorted(self.random.sample("abcdefg", self.pick([0, 1, 2, 2, 3, 5]))):
-            kind = self.pick(["number", "boolean", "date", "interval", "time", "category", "dense", "sparse", "sparse", "sparse"])
-            column = {"name": name, "type": "x", "kind": kind, "missing": self.chance(0.5)}
-            size = 1
-            if kind == "category":
-                column["categories"] = sorted(self.random.sample("pqrst", self.random.randrange(4)))
-                if self.chance(0.3):
-                    column["reference"] = self.chance(0.7)
-            elif kind in ("dense", "sparse"):
-                size = self.pick([0, 1, 2, 3] if kind == "dense" else [0, 1, 2, 100000, 1073741823, 2147483645, 2147483646, 2147483647, 2147483648, -1, 1.5])
-                column["width"] = size
-            if kind in ("date", "interval", "time"):
-                column["unit"] = {"date": "days since 1970-01-01", "interval": "days", "time": "hours"}[kind]
-            if kind not in ("category", "sparse"):
-                for part in ("fill", "center", "scale"):
-                    column[part] = [self.pick([1, 0.5, 1, 2, 1e300, 1e-300])] * (size if self.chance(0.95) else self.random.randrange(4))
-            columns.append(column)
-        made = {"version": 1, "missing": self.pick(["impute", "impute", "skip", "error"]), "unknown_features": self.pick(["reference", "error"]), "columns": columns}
-        if self.chance(0.05):
-            made[self.pick(["version", "missing", "columns"])] = self.json()
-        return made
-
-    def row_of_encoder(self):
-        """Of few types: the server keeps each that was ever made up in a session."""
-        value = {"s": lambda: self.quoted(self.pick(SPARSE)) + "::margin_sparse", "a": lambda: "'{1,2}'::float8[]", "n": lambda: self.pick(["1.5::float8", "NULL::float8"]),
-                 "t": lambda: "'p'::text", "b": lambda: "true", "d": lambda: "date '2021-07-01'"}
-        kinds = self.pick(["sssssss", "nsnsnsn", "tsbsdsa", "nnnnnnn", "asasass"])
-        return "(SELECT r FROM (SELECT " + ", ".join("%s AS %s" % (value[kind](), name) for kind, name in zip(kinds, "abcdefg")) + ") AS r)"
-
-    def encoded(self):
-        """A row under such an encoder, alone or with a model of one weight."""
-        encoder, row = self.quoted(json.dumps(self.encoder())), self.row_of_encoder()
-        if self.chance(0.4):
-            return "SELECT %s(%s::jsonb, %s)" % (self.pick(["margin_encode", "margin_encode_sparse"]), encoder, row)
-        parts = {"weights": [1], "intercept": [0], "dimensions": self.pick([0, 1, 1, 2, 3, 100001, 2147483646, 2147483647]), "loss": "squared", "lambda": 1, "primal": 1, "dual": 0, "gap": 1}
-        if self.chance(0.7):
-            parts["columns"] = [self.pick([1, 1, 2, 2147483647])]
-        model = "jsonb_populate_record(NULL::margin_model, jsonb_build_object('encoder', %s::jsonb) || %s::jsonb)" % (encoder, self.quoted(json.dumps(parts)))
-        return "SELECT " + self.pick(["margin_score(%s, %s)", "margin_explain(%s, %s)", "margin_audit(%s, 1.0, %s)", "margin_leave_one_out(%s, 1.0, %s)", "margin_verify(%s, 1.0, %s)",
-                                      "margin_evaluate(%s, 1.0, %s)", "margin_sum(margin_term(%s, 1.0, %s))"]) % (model, row)
-
     def changes(self):
         """Attributes to replace, a few of them, many rarely."""
         chosen = [self.pick(self.meant if self.chance(0.7) else self.attributes) for _ in range(self.pick([1, 1, 1, 2, 2, 3, 8]))]
@@ -262,8 +225,10 @@ class Statements:
             return stored
         if kind < 0.28:
             return "NULL::margin_model"
+        if kind < 0.36 and self.shapes:
+            return ("margin_from_json(%s)" if self.chance(0.5) else "jsonb_populate_record(NULL::margin_model, %s)") % self.reshaped()
         changes = self.quoted(json.dumps(self.changes()))
-        if kind < 0.4:  # with attributes of another model
+        if kind < 0.45:  # with attributes of another model
             names = "{" + ",".join(self.pick(self.meant)[0] for _ in range(self.pick([1, 1, 2, 3]))) + "}"
             return ("margin_from_json(margin_to_json(%s) || (SELECT jsonb_object_agg(key, value) FROM models, jsonb_each(margin_to_json(m)) "
                     "WHERE id = %d AND key = ANY ('%s')))" % (stored, self.pick(self.models), names))
@@ -304,15 +269,20 @@ class Statements:
                           "solver_type L2R_L1LOSS_SVR_DUAL\nnr_class 2\nnr_feature 2\nbias 2\nw\n1\n2\n3\n",
                           "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n0.5 1:1 3:2\n-0.5 2:4\n",
                           "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho -3\nSV\n0.5 1:1 3:2\n",
-                          PMML, PMML.replace("classification", "regression").replace("softmax", "none").replace("categorical", "continuous").replace('<RegressionTable intercept="0" targetCategory="a"/>', "")])
+                          self.pick(self.files or [PMML]), self.pick(self.files or [PMML]), PMML, PMML.replace("classification", "regression").replace("softmax", "none").replace("categorical", "continuous").replace('<RegressionTable intercept="0" targetCategory="a"/>', "")])
         for _ in range(self.pick([0, 0, 1, 1, 2, 5])):
+            if self.chance(0.3):  # a number, or a line
+                words = text.split("\n") if self.chance(0.3) else text.split(" ")
+                at = self.random.randrange(len(words))
+                words[at:at + 1] = self.pick([[], words[at:at + 1] * 2, [self.pick(ODD_FLOATS)], [self.pick(words)], [self.pick(INTEGERS)]])
+                text = ("\n" if "\n" not in "".join(words) else " ").join(words) or " "
             at = self.random.randrange(len(text))
             text = text[:at] + self.pick(["", "-", "9", " ", "\n", "e", ":", "<", "/>", "&#9;", "1e999", "nan", "2147483647", text[at:at + 9] * 2]) + text[at + 1:]
         return "NULL" if self.chance(0.02) else self.quoted(text)
 
     def query(self):
         """A query to train on, or something like one."""
-        columns = [self.pick(["y", "k", "t", "mood", "NULLIF(k, 1)", "'c' || k", "k AS label", "d", "id"]), self.pick(["x", "x", "r", "s", "e", "i", "x AS features", "NULL", "x[1:2]"])]
+        columns = [self.pick(["y", "k", "t", "mood", "NULLIF(k, 1)", "'c' || k", "k AS label", "d", "id"]), self.pick(["x", "x", "r", "s", "i", "x AS features", "NULL", "x[1:2]"])]
         columns += self.pick([[], [], ["w"], ["1 - id AS weight"], ["k AS g"], ["w", "k AS g"]])
         if self.chance(0.1):
             self.random.shuffle(columns)
@@ -331,12 +301,29 @@ class Statements:
         maker = self.makers.get(kind)
         return maker() if maker else self.pick(STRANGERS)
 
+    def fitting(self, function):
+        """Arguments of a function of a model and rows: a stored model and a row of its table, mostly as they are."""
+        number = self.pick(list(self.fits))
+        label, features, source = self.fits[number]
+        row = " FROM %s ORDER BY id LIMIT 1 OFFSET %d)" % (source, self.random.randrange(12))
+        known = {"margin_model": "(SELECT m FROM models WHERE id = %d)" % number, "label": "(SELECT %s%s" % (label or "1", row), "features": "(SELECT %s%s" % (features, row)}
+        if self.chance(0.25):  # a row without a stored value
+            known["features"] = self.pick(["'{}'::margin_sparse", "'{}/100000'::margin_sparse", "'{}/4'::margin_sparse", "'{0,0,0,0}'::float8[]", "(%s)" % known["features"]])
+        return [known.get(kind) or (known.get(name) if not self.chance(0.05) else None) or self.argument(kind) for kind, name in zip(function["kinds"], function["names"])]
+
     def call(self, function):
         name, kinds, names, required, variadic = (function[k] for k in ("name", "kinds", "names", "required", "variadic"))
         if variadic:
             head = [self.argument(k) for k in kinds[:-1]]
             return "%s(%s)" % (name, ", ".join(head + [self.anything() for _ in range(self.random.randrange(1, 5))]))
-        arguments = [self.argument(n if (n, kind) in (("query", "text"), ("document", "text")) else kind) for n, kind in zip(names, kinds[:required])]
+        if kinds[:1] == ["margin_model"] and "any" in kinds[1:required] and self.chance(0.6):
+            if self.chance(0.2):
+                return "%s(%s)" % (name, ", ".join(list(self.forged_encoder()) + [self.argument(kind) for kind in kinds[2:required]]))
+            return "%s(%s)" % (name, ", ".join(self.fitting(function)))
+        if kinds == ["jsonb", "any"] and self.chance(0.8):
+            return "%s(%s, %s)" % ((name,) + self.encoder_with_row())
+        named = ("query", "document", "encoder", "label")
+        arguments = [self.argument(n if n in named else kind) for n, kind in zip(names, kinds[:required])]
         if kinds == ["margin_model", "margin_state"] and self.chance(0.8):  # a state of this very model
             scan = self.pick(list(self.judged))
             arguments = ["(SELECT m FROM models WHERE id = %d)" % self.judged[scan], self.scan_part("s", scan)]
@@ -348,33 +335,85 @@ class Statements:
                 arguments.append("%s => %s" % (names[k], value))
         return "%s(%s)" % (name, ", ".join(arguments))
 
-    def aggregate(self, function):
+    def aggregate(self, function, grouped=False):
         arguments = []
-        source = "points"
+        source = "points" if self.chance(0.7) else self.pick(list(SOURCES))
+        labels, rows = SOURCES[source]
+        model = None
+        if "margin_model" in function["kinds"] and self.chance(0.5):  # rows of the table that the model was made of
+            number = self.pick(list(self.fits))
+            label, features, source = self.fits[number]
+            labels, rows, model = [label or "y"] * 5 + labels, [features] * 5 + rows, "(SELECT m FROM models WHERE id = %d)" % number
+            if self.chance(0.2):  # or a row for a forged one
+                model, row = self.forged_encoder()
+                rows = [row]
+        table = source
         for kind, name in zip(function["kinds"], function["names"]):
             if kind == "any" and name == "label":
-                arguments.append(self.pick(["y", "k", "t", "y", "k", "t", "'c' || k", "k::float8", "d", "NULLIF(k, 1)", "mood", self.anything()]))
+                arguments.append(self.pick(labels * 4 + [self.anything()]))
             elif kind == "any" and name == "features":
-                arguments.append(self.pick(["x", "x", "r", "s", "e", "x", "x", "e", "i", "x[1:2]", self.anything()]))
+                arguments.append(self.pick(rows * 4 + [self.anything()]))
             elif kind == "margin_model":
-                source = "points, models" if self.chance(0.2) else "points"
-                arguments.append("m" if source != "points" else self.model())
+                source += ", models" if model is None and self.chance(0.2) else ""
+                arguments.append(model or ("m" if "models" in source else self.model()))
             elif kind == "double precision":
                 arguments.append(self.pick(["1", "w", "0", "-1", "id", self.double()]))
             else:
                 arguments.append(self.argument(kind))
         extra = self.pick(["", "", "", " FILTER (WHERE id %% %d = 0)" % self.pick([2, 3, 100]), " OVER (ORDER BY id ROWS 5 PRECEDING)"])
         inner = ", ".join(arguments) + (self.pick(["", " ORDER BY id"]) if "OVER" not in extra else "")
-        where = self.pick(["", "", " WHERE id <= 12", " WHERE id < 0", " GROUP BY k"])
+        where = " GROUP BY id" if grouped else self.pick(["", "", " WHERE id <= 12", " WHERE id < 0", " GROUP BY id % 3"])
         if "OVER" in extra or "models" in source:
-            where = " WHERE id <= 6" if "models" not in source else " WHERE points.id <= 10 GROUP BY models.id"
+            where = " WHERE id <= 6" if "models" not in source else " WHERE %s.id <= 10 GROUP BY models.id" % table
             extra = "" if "models" in source else extra
-            inner = inner.replace("ORDER BY id", "ORDER BY points.id").replace(", id", ", points.id")
+            inner = inner.replace("ORDER BY id", "ORDER BY %s.id" % table).replace(", id", ", %s.id" % table)
         return "%s(%s)%s FROM %s%s" % (function["name"], inner, extra, source, where)
 
+    def block(self):
+        """Models, rows and arrays as variables of PL/pgSQL: objects that the server keeps expanded, records of changing types."""
+        number = self.pick(list(self.fits))
+        _, features, source = self.fits[number]
+        function = self.pick([f for f in self.functions if f["kinds"][:1] == ["margin_model"] and not f["aggregate"]])
+        rest = [self.argument(n if n == "label" else kind) for n, kind in zip(function["names"][1:function["required"]], function["kinds"][1:])]
+
+        def use(value):
+            return "PERFORM %s(%s);" % (function["name"], ", ".join(["m"] + [value if kind == "any" and name == "features" else other
+                                        for other, kind, name in zip(rest, function["kinds"][1:], function["names"][1:])]))
+
+        field, kind = self.pick(self.meant)
+        index = self.random.randrange(1, 6)
+        change = self.pick(["", "m.%s := NULL;" % field, "m.weights[%d] := %s;" % (index, self.double()), "m.intercept[%d] := 1;" % index,
+                            "m.%s := (SELECT (o.m).%s FROM models AS o WHERE id = %d);" % (field, field, self.pick(self.models))])
+        body = self.pick(["FOR r IN SELECT * FROM {s} LIMIT 3 LOOP {r} {c} END LOOP;", "FOR r IN SELECT {f} AS f FROM {s} LIMIT 3 LOOP {f1} END LOOP; {c} {a}",
+                          "a[{i}] := 7; {a} {c} a[2] := NULL; {a}", "SELECT * INTO r FROM {s} LIMIT 1; {r} {t}; SELECT * INTO r FROM mine LIMIT 1; {r}", "{c} {a} {c} {a}"]).format(
+            s=source, f=features, r=use("r"), f1=use("r.f"), a=use("a"), i=index, c=change, t=self.alteration())
+        return "DO $$ DECLARE r record; a float8[] := '{1,2,3,4}'; m margin_model := (SELECT o.m FROM models AS o WHERE id = %d); BEGIN %s END $$" % (number, body)
+
+    def many(self):
+        """A query that calls a function once for each of many rows, with models that alternate: for cursors."""
+        function = self.pick(self.functions)
+        if function["aggregate"]:
+            return "SELECT " + self.aggregate(function, grouped=True)
+        if self.chance(0.3) and function["kinds"][:1] == ["margin_model"]:
+            source, feature, label = "models, points", "x", "y"
+        else:
+            source = self.pick(list(SOURCES))
+            label, feature = (self.pick(part) for part in SOURCES[source])
+            source = "models, " + source if self.chance(0.4) else source
+        arguments = []
+        for kind, name in zip(function["kinds"], function["names"][:max(function["required"], 1)] if not function["variadic"] else function["kinds"]):
+            arguments.append(feature if kind == "any" and name != "label" else label if kind == "any" else "m" if kind == "margin_model" and "models" in source else self.argument(name if name in ("query", "document", "encoder") else kind))
+        call = "%s(%s)" % (function["name"], ", ".join(arguments))
+        if function["set"] and self.chance(0.5):
+            return "SELECT c.* FROM %s, LATERAL %s AS c" % (source, call)
+        return "SELECT %s FROM %s" % (call, source) + self.pick(["", "", " ORDER BY random()", " LIMIT 40"])
+
     def statement(self):
-        if self.chance(0.02):
-            return self.encoded()
+        kind = self.random.random()
+        if kind < 0.015:
+            return self.alteration()
+        if kind < 0.05:
+            return self.block()
         function = self.pick(self.functions)
         if function["aggregate"]:
             call = self.aggregate(function)

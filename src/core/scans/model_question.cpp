@@ -16,11 +16,6 @@ void require_plain(const Model& model, const Options& options) {
   if (model.basis != nullptr)
     throw Error(ErrorKind::unsupported, "a question has weights of features, and this model has others",
                 "margin_verify checks models of kernels and stumps.");
-  if (model.one_class() || options.l1_ratio == 1)
-    throw Error(ErrorKind::unsupported,
-                model.one_class() ? "no question is about a one-class machine"
-                                  : "a question needs a penalty with a squared norm, and this l1_ratio is 1",
-                "margin_verify(model, label, features) recomputes the objective of this model.");
   if (model.likelihood())
     throw Error(ErrorKind::unsupported,
                 "a question at lambda 0 would need sums of squares of all rows for its interval",

@@ -12,7 +12,6 @@ namespace margin {
 
 namespace {
 
-
 std::uint64_t hash_row(const FeatureRow& x, const RowLabel& label, double weight, std::uint64_t seed) {
   const auto n = static_cast<std::size_t>(x.count);
   std::uint64_t h = hash_bytes({static_cast<const char*>(x.values), n * (x.wide ? 8 : 4)}, seed);

@@ -1,7 +1,7 @@
 // A composite value as a tuple, whatever the minor release that the server and these headers are of.
 #pragma once
 
-#include "pg/server/postgres.hpp"
+#include "pg/server/boundary.hpp"
 
 #ifndef DatumGetHeapTupleHeader
 // A function since the minor releases that mark composite values (15.20 and its like), a macro before. Weak, so that a library

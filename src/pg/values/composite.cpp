@@ -1,7 +1,6 @@
 #include "pg/values/composite.hpp"
 
 #include "core/simd/loops.hpp"
-#include "pg/server/composite_header.hpp"
 
 namespace margin::pg {
 

@@ -1,7 +1,7 @@
 // Composite values by attribute name, so that rows written under an older (or newer) definition stay valid.
 #pragma once
 
-#include "pg/server/boundary.hpp"
+#include "pg/server/composite_header.hpp"
 
 namespace margin::pg {
 

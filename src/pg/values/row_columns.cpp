@@ -1,6 +1,5 @@
 #include "pg/values/row_columns.hpp"
 
-#include "pg/server/composite_header.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 

@@ -25,7 +25,7 @@ std::size_t scan_value_size(std::size_t size, const char* what) {
 void fill_scan_value(varlena* value, std::size_t size, std::string_view bytes) {
   SET_VARSIZE(value, size);
   std::memset(VARDATA(value), 0, scan_header - VARHDRSZ);
-  std::memcpy(scan_room(value), bytes.data(), bytes.size());
+  bytes.copy(scan_room(value), bytes.size());  // of no bytes too, whose address is null
 }
 
 varlena* allocate_scan_value(std::size_t size, const char* what) {
@@ -37,7 +37,7 @@ varlena* allocate_scan_value(std::size_t size, const char* what) {
 
 Datum scan_value(std::string_view bytes, const char* what) {
   varlena* value = allocate_scan_value(bytes.size(), what);
-  std::memcpy(scan_room(value), bytes.data(), bytes.size());
+  bytes.copy(scan_room(value), bytes.size());
   return PointerGetDatum(value);
 }
 
