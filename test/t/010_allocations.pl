@@ -3,6 +3,7 @@
 # test/fuzz/allocations.cpp.
 use strict;
 use warnings;
+use IPC::Run;
 use Margin;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -129,6 +130,20 @@ my @in_turn = (@trainings, $reproducer, $long,
 	q(SELECT train_margin_from('SELECT y, p FROM labelled', '{"lambda": 0.1, "loss": "hinge"}')),
 	q(SELECT margin_update(m, true, ARRAY[1, 2, 3, 4]::float8[], false) FROM curved), q(SELECT margin_path(y, x) FROM points), 'SELECT margin_cross_validate(y, x) FROM points',
 	'SELECT margin_fourier(x, 400, 0.1) FROM points', 'SELECT margin_predict(m, x) FROM models, points WHERE models.id IN (2, 3)');
+# Each single place of a statement that ends with that error: one of them is the copy that is made of it. What a jump over
+# frames leaves behind shows when the stack has been written over, at the end of the session at the latest.
+my $script = PostgreSQL::Test::Utils::tempdir() . '/places.sql';
+my $statements = "\\set VERBOSITY sqlstate\n$long;\nSELECT fail_malloc(0, 0);\n$long;\nSELECT fail_malloc(0, 0) AS places \\gset\n\\echo places :places\n";
+$statements .= "SELECT fail_malloc($_, 1) \\; $long;\nSELECT fail_malloc(0, 0);\n" foreach 1 .. 150;
+append_to_file($script, $statements . 'SELECT ' . join(' + ', map { "length('$_')" } 1 .. 4000) . " AS deep \\gset\n\\echo alive\n");
+my ($said, $told) = ('', '');
+IPC::Run::run([ 'psql', '-X', '-q', '-h', $node->host, '-p', $node->port, '-d', 'postgres', '-f', $script ], '>', \$said, '2>', \$told);
+my ($places) = $said =~ /places (\d+)/;
+cmp_ok($places, '<', 150, "a long error at each of its $places allocations");
+like($said, qr/alive/, '... the session goes on');
+$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+is(join(' ', sort map { /ERROR:  (\S+)/ ? $1 : () } grep { !/ERROR:  53200/ } split /\n/, $told), '', '... with 53200');
+unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC|TRAP/, '... and ends');
 srand(3);
 my ($injected, $refused, %wrong) = (0, 0);
 while ($injected < $runs)
