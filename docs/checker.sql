@@ -1,5 +1,4 @@
 -- A certificate checked in plain SQL: numeric arithmetic only, nothing of margin's library but the model's type.
---
 --   \i docs/checker.sql
 --   SELECT * FROM margin_checker.interval('SELECT label, features, 1 FROM t ORDER BY id', model);
 --
@@ -175,7 +174,7 @@ DECLARE
   k int := 60 - margin_checker.magnitude((SELECT max(abs(r.a)) FROM unnest(e) r));
   alpha numeric[] := ARRAY(SELECT trunc(margin_checker.feasible(m.loss, r.a, r.y, r.c, smoothing), k) FROM unnest(e) WITH ORDINALITY r(y, x, c, a, i) ORDER BY r.i);
   stored numeric[] := margin_checker.exact(ARRAY(SELECT unnest(m.ball)));
-  total numeric; losses numeric; conjugates numeric; whole boolean; s numeric[]; apart numeric[];
+  total numeric; losses numeric; conjugates numeric; whole boolean; s numeric[]; apart numeric[]; last int := array_length(m.ball, 2);
 BEGIN
   IF form = 'free' THEN alpha := margin_checker.balanced(alpha, k); END IF;
   SELECT sum(t.c), sum(t.c * t.l), sum(t.k), count(t.l * t.k) = count(*) INTO total, losses, conjugates, whole FROM (
@@ -187,10 +186,10 @@ BEGIN
   lower := -margin_checker.quotient(2 * lambda * total * conjugates + margin_checker.dot(s, s), 2 * lambda * total * total);
   IF lower < 0 OR m.dual = 0 THEN lower := 0; s := array_fill(0::numeric, ARRAY[cardinality(z)]); END IF;  -- D(0) is 0
   apart := margin_checker.mix(scale, s, -lambda * total, z);  -- scale lambda total (v - w)
-  ball := m.ball IS NULL OR array_length(m.ball, 1) = 1 AND (cardinality(stored) = 4 OR cardinality(stored) = 4 + m.dimensions) AND (form = 'penalized' OR stored[4] = 0)
-    AND abs(stored[1] - total) <= 1e-12 * total AND stored[2] >= 0 AND stored[3] >= 0
+  ball := m.ball IS NULL OR array_length(m.ball, 1) = 2 AND (last = 4 OR last = 4 + m.dimensions) AND (form = 'penalized' OR stored[4] = 0)
+    AND stored[1] > 0 AND abs(stored[1] + stored[last + 1] - total) <= stored[last + 2] AND 0 = ALL (stored[last + 3:]) AND stored[2] >= 0 AND stored[3] >= 0
     AND upper - lower + margin_checker.quotient(-margin_checker.dot(apart, apart), 2 * lambda * total * total * scale * scale) <= stored[2];
-  IF cardinality(stored) > 4 THEN apart := margin_checker.mix(1, apart, -lambda * total * scale, stored[5:] || CASE form WHEN 'penalized' THEN ARRAY[0]::numeric[] END); END IF;
+  IF last > 4 THEN apart := margin_checker.mix(1, apart, -lambda * total * scale, stored[5:last] || CASE form WHEN 'penalized' THEN ARRAY[0]::numeric[] END); END IF;
   IF form = 'penalized' THEN apart[m.dimensions + 1] := apart[m.dimensions + 1] - lambda * total * stored[4]; END IF;
   ball := ball AND (m.ball IS NULL OR margin_checker.quotient(margin_checker.dot(apart, apart), lambda * lambda * total * total * scale * scale) <= stored[3] * stored[3]);
 END $$;
@@ -227,15 +226,16 @@ DECLARE
   high float8 := CASE WHEN m.lambda IS NULL THEN m.margin_upper ELSE m.primal END;
   tolerance float8 := coalesce((m.options->>'tolerance')::float8, 0.001);
   width float8 := CASE WHEN high > 0 THEN (high - low) / high ELSE 0 END;
-  longest numeric; ball boolean; inseparable boolean := false;
+  longest numeric; ball boolean; inseparable boolean := false; fits numeric := 0;  -- a primal value that is the rounding of the labels
 BEGIN
   IF m.lambda IS NULL THEN
     SELECT r.*, m.ball IS NULL INTO lower, upper, longest, ball FROM margin_checker.margin(e, m) r;
     inseparable := low <= 0 AND margin_checker.exact(high) <= (1e-9 + 1e-20) * longest;
-  ELSE SELECT r.* INTO lower, upper, ball FROM margin_checker.risk(e, m) r; END IF;
+  ELSE SELECT r.* INTO lower, upper, ball FROM margin_checker.risk(e, m) r;
+    SELECT CASE WHEN m.classes IS NOT NULL THEN 0 WHEN m.loss = 'poisson' THEN 1e-20 * avg(r.y) ELSE (2.0 ^ -48 * max(abs(r.y))) ^ CASE WHEN m.loss ~ 'squared' THEN 2 ELSE 1 END END INTO fits FROM unnest(e) r; END IF;
   claims := jsonb_build_object('lower', lower >= margin_checker.exact(low), 'upper', upper <= margin_checker.exact(high), 'gap', m.gap = high - low,
     'ends', CASE WHEN m.lambda IS NULL THEN m.primal = low AND m.dual = high ELSE num_nulls(m.margin_lower, m.margin_upper) = 2 END,
-    'status', CASE WHEN m.status = 'not_separable' THEN inseparable WHEN m.status = 'optimal' THEN width <= tolerance * (1 + 1e-12) AND NOT inseparable
+    'status', CASE WHEN m.status = 'not_separable' THEN inseparable WHEN m.status = 'optimal' THEN (width <= tolerance * (1 + 1e-12) OR margin_checker.exact(high) <= fits) AND NOT inseparable
       WHEN m.status = 'iteration_limit' OR m.status = 'time_limit' AND m.options ? 'max_seconds' THEN width >= tolerance * (1 - 1e-12) AND NOT inseparable END,
     'counts', m.skipped = (SELECT count(*) FROM unnest(g) u WHERE u.x IS NULL) AND m.support = (SELECT count(*) FROM unnest(e) r WHERE r.a <> 0)
       AND m.iterations >= 0 AND m.seconds >= 0 AND m.seconds < 'Infinity', 'center', margin_checker.centered(e, m), 'ball', ball,
