@@ -172,10 +172,10 @@ MARGIN_FUNCTION(margin_path_final) {
   rows->options.erase("lambdas");
   rows->options.erase("initial");
   std::vector<Datum> values;
-  std::int64_t unfinished = 0, worse = 0;
+  std::int64_t unfinished = 0, useless_ones = 0;
   for (margin::Model& model : models) {
     unfinished += model.status != margin::Status::optimal;
-    worse += useless(model, options.settings.tolerance);
+    useless_ones += useless(model, options.settings.tolerance);
     model.skipped = rows->skipped;
     model.encoder = rows->encoder;
     model.options = rows->options;
@@ -183,10 +183,9 @@ MARGIN_FUNCTION(margin_path_final) {
     values.push_back(model_datum(fcinfo, model));
   }
   warn_of_unfinished(unfinished, models.size());
-  if (worse > 0)
-    warn(std::to_string(worse) + " of " + std::to_string(models.size()) +
-             " models are worse, or hardly better, than a constant: predicting the same for every training row fits as "
-             "well",
-         "Leave out the largest lambdas, standardize the features, or see margin_cross_validate.");
+  // The largest lambdas of a path give models next to a constant by design: what says something is when all are.
+  if (useless_ones == static_cast<std::int64_t>(models.size()))
+    warn("no model of the path is 1 % better than a constant: predicting the same for every training row fits as well",
+         "Try smaller lambdas, standardize => true, or other features; margin_evaluate shows how good each is.");
   return composite_array(values);
 }
