@@ -76,7 +76,11 @@ PlannedStmt* plan_of(const ScanCall& call) {
   auto* query = linitial_node(Query, queries);
   linitial_node(TargetEntry, query->targetList)->expr = target_of(query, call);
   query->hasAggs = true;
+#if PG_VERSION_NUM >= 190000
+  PlannedStmt* plan = pg_plan_query(query, call.text, CURSOR_OPT_PARALLEL_OK, nullptr, nullptr);
+#else
   PlannedStmt* plan = pg_plan_query(query, call.text, CURSOR_OPT_PARALLEL_OK, nullptr);
+#endif
   // A view may lock rows.
   if (!CommandIsReadOnly(plan)) raise_not_read_only(GetCommandTagName(CreateCommandTag(reinterpret_cast<Node*>(plan))));
   return plan;
