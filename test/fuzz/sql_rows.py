@@ -90,7 +90,7 @@ class Rows:
             for part in ("fill", "center", "scale"):
                 column[part] = [self.pick([0, 1, 2.5, -3, 1e300, 1e-300]) if part != "scale" else self.pick([1, 0.5, 1e-300, 1e300]) for _ in range(self.sizes(values))]
         if self.chance(0.06):
-            column[self.pick(list(column) + ["unit", "reference", "categories", "width", "other"])] = self.pick(ODD)
+            column[self.pick(list(column) + ["unit", "reference", "categories", "width", "other"])] = copy.deepcopy(self.pick(ODD))
         return column, values + column["missing"] if isinstance(values, int) and isinstance(column["missing"], bool) else 1
 
     def encoder(self):
@@ -105,7 +105,7 @@ class Rows:
             features += count
         encoder = {"version": 1, "missing": self.pick(["impute", "impute", "skip", "error"]), "unknown_features": self.pick(["reference", "error"]), "columns": columns}
         if self.chance(0.03):
-            encoder[self.pick(list(encoder) + ["other"])] = self.pick(ODD)
+            encoder[self.pick(list(encoder) + ["other"])] = copy.deepcopy(self.pick(ODD))
         return encoder, features
 
     def row_for(self, encoder):
@@ -130,7 +130,7 @@ class Rows:
         if model["loss"] in ("hinge", "logistic"):
             model["classes"] = ["a", "b"]
         if self.chance(0.15):
-            model[self.pick(["dimensions", "weights", "columns", "intercept", "ball", "curvature", "classes", "kernel"])] = self.pick(ODD + [1, 2, weights, features, features + 1])
+            model[self.pick(["dimensions", "weights", "columns", "intercept", "ball", "curvature", "classes", "kernel"])] = copy.deepcopy(self.pick(ODD + [1, 2, weights, features, features + 1]))
         text = self.quoted(json.dumps(model))
         value = "jsonb_populate_record(NULL::margin_model, %s)" % text if self.chance(0.6) else "margin_from_json(%s)" % text
         return value, self.row_for(encoder)
@@ -166,7 +166,7 @@ class Rows:
                 elif change < 0.5 and isinstance(inner, (int, float)) and not isinstance(inner, bool):
                     at[key] = self.pick([inner + 1, inner - 1, -inner, inner * 1e300, inner / 3, 0])
                 else:
-                    at[key] = self.pick(ODD)
+                    at[key] = copy.deepcopy(self.pick(ODD))
                 break
         return self.quoted(json.dumps(shape).replace("Infinity", "1e308").replace("NaN", "0"))
 
