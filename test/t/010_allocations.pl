@@ -1,5 +1,6 @@
 # Memory that runs out: whichever allocation of a statement fails, of ours or of the server's, one or a hundred in turn, the
-# statement ends with 53200, and the session goes on as if nothing had been, and ends as it should. The core alone, under the address sanitizer, meets the same in
+# statement ends with 53200, and the session goes on as if nothing had been, and ends as it should. The core alone, under the
+# address sanitizer, meets the same in
 # test/fuzz/allocations.cpp.
 use strict;
 use warnings;

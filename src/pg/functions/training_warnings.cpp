@@ -121,8 +121,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
   if (model.status == Status::separable && model.regression()) {
     const std::string why =
         "no weights are the most likely: longer ones always are more so, as they lower the means of rows whose labels "
-        "are "
-        "0 alone";
+        "are 0 alone";
     warn(why + group, "margin_weights shows by which features. Leave these out, or give a lambda above 0.");
     return;
   }
