@@ -74,12 +74,12 @@ class Oracle {
     best.upper = INFINITY;
     best.w.assign(width_, Real());
     if (one_class_) best.lower = Real(-INFINITY);
-    const Vector zero(variables_);
-    Real start = primal(zero);
-    take(best, zero, start);
-    for (std::size_t i = 0; one_class_ && i < p_.x.size(); ++i) start = max(start, dot(p_.x[i], p_.x[i]));
     Real digits = 1;
     for (long k = 0; k < mpfr_get_default_prec() - 60; ++k) digits *= Real(0.5);
+    const Vector zero(variables_);
+    Real start = primal(zero);
+    take(best, zero, start + start * digits);
+    for (std::size_t i = 0; one_class_ && i < p_.x.size(); ++i) start = max(start, dot(p_.x[i], p_.x[i]));
     const auto done = [&](const Vector& theta, const Vector& a) {
       const Real value = primal(theta);
       // What sums of a few terms, none of which is far above P here and at 0, may be rounded by.

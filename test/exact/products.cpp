@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/solvers/solver.hpp"
@@ -118,6 +119,45 @@ void draw_loss(margin::Random& random, Case& c, const std::string& loss) {
 void draw_tolerance(margin::Random& random, Case& c) {
   set(c.options, "tolerance", among<double>(random, {0.3, 0.05, 1e-3, 1e-6, 1e-10}));
   if (random.below(4) == 0) set(c.options, "max_iterations", among<double>(random, {1, 2, 5, 30}));
+}
+
+void draw_factors(margin::Random& random, Case& c) {
+  set(c.options, "l1_ratio", among<double>(random, {0.5, 0.1}));
+  margin::Value::Array factors;
+  for (std::size_t j = 0; j < c.x[0].size(); ++j) {
+    factors.emplace_back();
+    factors.back().data = among<double>(random, {0.5, 1, 3, 0.01});
+  }
+  c.options["penalty_factor"].data = factors;
+}
+
+void draw_penalised(margin::Random& random, Case& c) {
+  const std::string loss = among<std::string>(random, {"logistic", "squared_hinge", "smoothed_hinge"});
+  draw_rows(random, c, 4 + random.below(6), 2 + random.below(2), random.below(3) == 0);
+  draw_classes(random, c, 2);
+  draw_loss(random, c, loss);
+  draw_weights(random, c);
+  set(c.options, "lambda", draw_lambda(random));
+  draw_tolerance(random, c);
+  set(c.options, "dual_weights", true);
+  const std::uint64_t form = random.below(3);
+  if (form == 0)
+    set(c.options, "intercept", false);
+  else
+    set(c.options, "intercept", std::string(form == 1 ? "free" : "penalized"));
+  const std::uint64_t what = random.below(3);
+  if (what != 0) draw_factors(random, c);
+  if (what != 1) set(c.options, "offset_feature", 1.0);
+}
+
+void refuses(Claims& claims, const std::string& what, const std::function<void()>& product) {
+  bool refused = false;
+  try {
+    product();
+  } catch (const margin::Error& error) {
+    refused = error.kind() == margin::ErrorKind::unsupported;
+  }
+  claims.that(refused, what + " takes a model of which it can claim nothing");
 }
 
 Training::Training(const Case& c)

@@ -3,6 +3,8 @@
 // of its own (oracle.hpp).
 #pragma once
 
+#include <functional>
+
 #include "cases.hpp"
 #include "core/model/model.hpp"
 #include "oracle.hpp"
@@ -55,6 +57,13 @@ double draw_lambda(margin::Random& random);
 /// The loss and what its parameters are.
 void draw_loss(margin::Random& random, Case& c, const std::string& loss);
 void draw_tolerance(margin::Random& random, Case& c);
+/// Penalty factors, and the l1 norm without which there are none.
+void draw_factors(margin::Random& random, Case& c);
+
+/// Classes with a loss that has a derivative, and penalty factors, an offset, or both: of such models products claim
+/// nothing, and refuse.
+void draw_penalised(margin::Random& random, Case& c);
+void refuses(Claims& claims, const std::string& what, const std::function<void()>& product);
 
 // --- the core's side, and the problem as the oracle sees it ----------------------------------------------------------
 

@@ -3,10 +3,13 @@
 #include <cmath>
 
 #include "core/certificate/ball.hpp"
+#include "core/certificate/certificate.hpp"
 #include "core/certificate/curvature_between.hpp"
 #include "core/certificate/kinks_between.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
+#include "core/model/model_ball.hpp"
+#include "core/train/certified_selection.hpp"
 #include "products.hpp"
 
 namespace exact {
@@ -222,10 +225,36 @@ void curvature(Random& random, Case& c, Claims& claims) {
   }
 }
 
+/// Of models with penalty factors or offsets: certificates of the same vectors at other lambdas. Nothing is claimed of what is
+/// between.
+void penalised_between(Random& random, Case& c, Claims& claims) {
+  draw_penalised(random, c);
+  const Training t(c);
+  margin::Problem at = t.problem;
+  for (const double by : {1.0, 1 + 0.5 * random.uniform(), power_of_ten(random, -3, 3)}) {
+    at.lambda = t.problem.lambda * by;
+    margin::Weights dual = t.model.dual_weights.value_or(margin::Weights(0, 0));
+    const margin::Certificate of =
+        margin::certify(at, t.weights(), t.model.intercept, dual, nullptr, margin::Progress());
+    claims.holds(of.lower, of.upper, optimum_of(oracle_problem(at, t.settings, 0)), "at another lambda");
+  }
+  refuses(claims, "gap_at", [&] { margin::gap_at(t.model, t.settings, t.problem.lambda); });
+  margin::SelectionOptions selection;
+  selection.settings = t.settings;
+  selection.lambdas = {t.problem.lambda, 2 * t.problem.lambda};
+  selection.losses = {t.problem.loss_name};
+  selection.grid.resize(1);
+  selection.certified = 0.01;
+  refuses(claims, "certified selection", [&] { margin::require_certifiable(selection); });
+}
+
 }  // namespace
 
 std::vector<Family> between_families() {
-  return {{"balls between lambdas", balls}, {"kinks between lambdas", kinks}, {"curvature between lambdas", curvature}};
+  return {{"balls between lambdas", balls},
+          {"kinks between lambdas", kinks},
+          {"curvature between lambdas", curvature},
+          {"between lambdas, with factors or offsets", penalised_between}};
 }
 
 }  // namespace exact

@@ -1,8 +1,11 @@
 // Rows left out: bounds of single scores, and counts of errors, against trainings without the row.
 #include <cmath>
+#include <utility>
 
+#include "core/certificate/certificate.hpp"
 #include "core/certificate/left_out.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/model/update.hpp"
 #include "core/train/leave_one_out.hpp"
 #include "products.hpp"
 
@@ -106,8 +109,39 @@ void left_out(Random& random, Case& c, Claims& claims) {
   claims.that(found.lower <= rows - right, "leave-one-out has a lower bound above the errors");
 }
 
+/// Of models with penalty factors or offsets: the certificate of the problem without a row, whose cost is 0 and which
+/// still counts in W, for the vectors of all rows. Nothing else is claimed.
+void penalised_left_out(Random& random, Case& c, Claims& claims) {
+  draw_penalised(random, c);
+  const Training t(c);
+  margin::Problem without = t.problem;
+  const auto n = static_cast<std::size_t>(without.rows());
+  if (without.row_weight.empty())
+    for (std::size_t i = 0; i < n; ++i) without.row_weight.push_back(without.weight(static_cast<std::int64_t>(i)));
+  for (int again = 0; again < 3; ++again) {
+    const std::size_t i = random.below(n);
+    const double before = std::exchange(without.row_weight[i], 0.0);
+    const OracleProblem p = oracle_problem(without, t.settings, 0);
+    bool counts = false;
+    for (const Real& cost : p.c) counts = counts || cost > 0;
+    if (counts) {
+      margin::Weights dual = t.model.dual_weights.value_or(margin::Weights(0, 0));
+      const margin::Certificate of =
+          margin::certify(without, t.weights(), t.model.intercept, dual, nullptr, margin::Progress());
+      claims.holds(of.lower, of.upper, optimum_of(p), "without a row");
+    }
+    without.row_weight[i] = before;
+  }
+  refuses(claims, "leave-one-out", [&] {
+    margin::leave_one_out(t.rows.data(), t.model, t.settings, margin::LeaveOneOutOptions{}, margin::Progress());
+  });
+  refuses(claims, "an update", [&] { margin::ModelUpdate(t.model, t.settings); });
+}
+
 }  // namespace
 
-std::vector<Family> left_out_families() { return {{"left out", left_out}}; }
+std::vector<Family> left_out_families() {
+  return {{"left out", left_out}, {"left out, with factors or offsets", penalised_left_out}};
+}
 
 }  // namespace exact

@@ -217,6 +217,43 @@ TEST(CurvatureBetween, HalvesHoldTheScoresOfAllOptima) {
   EXPECT_GT(own_middles, 24);
 }
 
+/// Columns in any units: nothing but their units differs, and so nothing of what is known of their forms.
+TEST(InverseCurvature, KnowsFormsInAnyUnits) {
+  Random random(6);
+  const Progress progress;
+  const Dataset plain = rows_of(random, 60, 5, false);
+  Dataset scaled(Dataset::Outcome::classes);
+  for (const char* const label : {"no", "yes"}) scaled.classes().intern(label, 0);
+  const double units[5] = {1, 0x1p40, 0x1p30, 0x1p20, 1};
+  for (std::int64_t i = 0; i < plain.rows(); ++i) {
+    double x[5];
+    for (std::int32_t j = 0; j < 5; ++j) x[j] = units[j] * plain.row(i).value(j);
+    scaled.append(dense_row(x, 5), static_cast<std::int32_t>(i % 2), plain.weight(i));
+  }
+  Options options;
+  options.loss = "logistic";
+  options.lambda = 1;
+  const auto inverse_of = [&](const Dataset& data) {
+    const Problem problem = make_problem(data, options);
+    return InverseCurvature(
+        problem, 1e-9, 0, true, [](std::int64_t, const Row&) { return 0.2; }, progress);
+  };
+  const InverseCurvature one = inverse_of(plain), other = inverse_of(scaled);
+  ASSERT_TRUE(one.usable());
+  ASSERT_TRUE(other.usable());
+  EXPECT_LT(other.safe(), 1 + 1e-9);
+  const std::vector<double> sizes(5, 1.0);
+  for (std::int64_t i = 0; i < plain.rows(); ++i)
+    EXPECT_NEAR(one.form(plain.row(i), progress), other.form(scaled.row(i), progress),
+                0.02 * one.form(plain.row(i), progress));
+  // ‖v‖ by the inverse is no more for any v of such sizes.
+  std::vector<double> v(5);
+  for (int t = 0; t < 32; ++t) {
+    for (std::size_t j = 0; j < 5; ++j) v[j] = (t >> j & 1) != 0 ? 1 : -1;
+    EXPECT_LE(std::sqrt(one.form(v)), one.reach(sizes));
+  }
+}
+
 TEST(InverseCurvature, FormsOfAllRowsAreThoseOfEach) {
   Random random(4);
   const Progress progress;

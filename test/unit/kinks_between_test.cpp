@@ -170,5 +170,73 @@ TEST(KinksBetween, BringsDualWeightsIntoTheirDomain) {
   EXPECT_NEAR(point.slack, primal - dual_value - apart, 1e-9);
 }
 
+/// Two rows, of which one is at its kink, or near, and the other only pulls: what is optimal is known on paper.
+struct Pulled {
+  Dataset data{Dataset::Outcome::classes};
+  Options options;
+
+  Pulled(double weight, double pull, std::vector<double> by) {
+    for (const char* const label : {"no", "yes"}) data.classes().intern(label, 0);
+    const double x[2] = {1, 0};
+    data.append(dense_row(x, 2), 1, weight);
+    data.append(dense_row(by.data(), 2), 1, pull);
+    data.append(dense_row(x, 2), 0, 0);  // of the other class, without a weight
+    options.loss = "hinge";
+    options.intercept = false;
+  }
+  /// At weights w and this dual value of the first row; the second one's is 1, its score being below its kink.
+  PathPoint point(const Problem& problem, double lambda, std::vector<double> w, double beta,
+                  std::vector<double>& dual) const {
+    dual = {beta, 1, 0};
+    return kink_point(problem, 0, lambda, w.data(), 0, dual, Progress());
+  }
+};
+
+/// One row at its kink, w* = 1: with any dual value the other one's slack is 0 there, and w* is on the edge of the ball.
+TEST(BallBetween, IsAsWideAsItMustBe) {
+  Pulled rows(1, 0, {0, 0});
+  rows.options.lambda = 0.5;
+  const Problem problem = make_problem(rows.data, rows.options);
+  std::vector<double> dual;
+  const PathPoint a = rows.point(problem, 0.5, {1, 0}, 0.9, dual), b = rows.point(problem, 1, {1, 0}, 0.9, dual);
+  const BallBetween ball(a, b);
+  const double x[2] = {1, 0};
+  const Row row = dense_row(x, 2);
+  const LambdaRange range{0.5, 0.5};
+  const double above = ball.highest(products(a, row, 0), products(b, row, 0), -1, range) + ball.radius(range);
+  EXPECT_GE(above, -1 - 1e-12);
+  EXPECT_LE(above, -1 + 1e-6);  // no wider
+  EXPECT_NEAR(ball.radius(range), 0.4, 1e-6);
+}
+
+/// λ = m = 0.02 and w* = (2.75, 0.4), at which the row is above its kink. Kink and ball are used up by what is between: what the
+/// bound of a row has from its rest besides the kink is needed.
+TEST(KinksBetween, TheRestOfARowCounts) {
+  constexpr double lambda = 0.02;
+  Pulled rows(0.1, 0.9, {2.75 * lambda / 0.9, 0.4 * lambda / 0.9});
+  rows.options.lambda = lambda;
+  const Problem problem = make_problem(rows.data, rows.options);
+  std::vector<double> dual_a, dual_b;
+  const double next = lambda * (1 + 1e-12);
+  const PathPoint a = rows.point(problem, lambda, {1.15, -0.4}, 0.2, dual_a),
+                  b = rows.point(problem, 2 * lambda, {1.15, -0.4}, 0.2, dual_b);
+  const Progress progress;
+  KinksBetween of(problem, 0, a, dual_a, b, dual_b, {lambda, next}, progress);
+  // Between what is on paper and the ball, which knows no kink.
+  const BallBetween ball(a, b);
+  for (const double rest : {0.0, 0.1, 0.236, 0.5}) {
+    const double x[2] = {1, rest};
+    const Row row = dense_row(x, 2);
+    of.take(0, row);
+    of.split();
+    const double score = 2.75 + 0.4 * rest, highest = of.highest(0, 1, 0);
+    EXPECT_GE(highest, score - 1e-9) << rest;
+    const LambdaRange range{lambda, next};
+    EXPECT_LE(highest, score + 0.25) << rest;
+    EXPECT_LE(highest, ball.highest(products(a, row, 0), products(b, row, 0), 1, range) +
+                           ball.radius(range) * std::hypot(1, rest) * (1 + 1e-6));
+  }
+}
+
 }  // namespace
 }  // namespace margin

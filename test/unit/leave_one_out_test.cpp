@@ -375,6 +375,48 @@ TEST(Influence, BoundsHowFarTheOptimumMoves) {
   EXPECT_GT(none, 0);
 }
 
+/// A column of large numbers, as amounts and times are, hides no other one: bounds go by columns.
+TEST(LeaveOneOut, DecidesRowsWithColumnsOfLargeNumbers) {
+  const Progress progress;
+  for (const double milliseconds : {0.0, 1e3})
+    for (const std::string loss : {"logistic", "squared_hinge", "smoothed_hinge", "hinge"})
+      for (const bool free : {false, true}) {
+        if (free && loss == "hinge") continue;
+        Random random(11);
+        Trial t;
+        for (int i = 0; i < 100; ++i) {
+          const double a = normal(random), b = normal(random), share = random.uniform(),
+                       score = a - b / 2 + normal(random) / 2 + 3 * share;
+          const double large = milliseconds > 0 ? std::floor(milliseconds * (1.7e9 + 3e7 * share))
+                                                : std::floor(5e4 * std::exp(3 * share - 1.5));
+          t.table.x.push_back({a, b, large});
+          t.table.y.push_back(i < 2 ? i : score > 1.5 ? 1 : 0);
+        }
+        t.options.loss = loss;
+        t.options.lambda = 1e-2;
+        t.options.intercept_form = free ? InterceptForm::free : InterceptForm::penalized;
+        const Dataset data = make_dataset(t.table, true, 2);
+        const Model model = train(data, t.options, progress);
+        const LeaveOneOut plain = leave_one_out(data, model, t.options, {}, progress),
+                          found = leave_one_out(data, model, t.options, {true}, progress);
+        // What a training of the hinge leaves of its gap is a little more than a row or two have room for.
+        EXPECT_LE(found.undecided, loss == "hinge" && milliseconds > 0 ? 3 : 0) << loss << free << " " << milliseconds;
+        EXPECT_LE(plain.lower, found.lower);
+        EXPECT_GE(plain.upper, found.upper);
+        if (loss != "logistic" && loss != "squared_hinge") continue;
+        EXPECT_LE(plain.undecided, 10) << loss << free << " " << milliseconds;
+        int errors = 0;
+        for (int i = 0; i < 100; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          const Model other = without(t, i).value();
+          double score = 0;
+          margin::score(scorer_of(other), dense_row(t.table.x[at].data(), 3), 3, &score);
+          errors += decide(1, &score) != static_cast<int>(t.table.y[at]);
+        }
+        EXPECT_EQ(found.lower, errors) << loss << free << " " << milliseconds;
+      }
+}
+
 TEST(LeaveOneOut, IsRefusedWhereNothingIsProven) {
   Random random(2);
   const Progress progress;

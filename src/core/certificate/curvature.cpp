@@ -82,7 +82,11 @@ InverseCurvature::InverseCurvature(SymmetricMatrix matrix, double constant, doub
 void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool penalised, double depth,
                               const Progress& progress) {
   double trace = 0;
-  for (std::size_t j = 0; j < size_; ++j) trace += sum.row(j)[j];
+  std::vector<double> diagonal;
+  for (std::size_t j = 0; j < size_; ++j) {
+    trace += sum.row(j)[j];
+    diagonal.push_back(sum.row(j)[j]);
+  }
   if (!factorise(sum, progress)) return;
   // V = U⁻¹ by its rows, from the last, in the place of U; VVᵀ. UV is I up to a few n ε abs(U)abs(V), and so the forms of VVᵀ are
   // those of (UᵀU)⁻¹ up to a factor within 1 ± twice the norm of that, which `safe_` covers as it does the factor's own error.
@@ -127,7 +131,21 @@ void InverseCurvature::invert(SymmetricMatrix& sum, double floor, bool penalised
   // far better than to a factor of two where what follows is of any use.
   if (!penalised && size_ > features_) floor = 0.25 / (1 / floor + last);
   const auto n = static_cast<double>(size_);
-  safe_ = 1 + epsilon * (32 * n + 2 * depth) * trace / floor;
+  double share = trace / floor;
+  // In units that make every diagonal 1, the same computation: all errors above are products of what two columns have. There the
+  // trace is n, and that of the inverse says how small an eigenvalue is, up to a factor of two as long as the errors are small.
+  // It does not take columns of different units for nearly dependent ones.
+  double least = infinity, most = 0, inverse_trace = 0;
+  for (std::size_t j = 0; j < size_; ++j) {
+    const double inverse = values_[j * size_ + j];
+    least = std::min({least, inverse, diagonal[j]});
+    most = std::max({most, inverse, diagonal[j]});
+    inverse_trace += diagonal[j] * inverse;
+  }
+  constexpr double farthest = 1e290, small = 0.01;  // what vanishes is nothing next to such numbers
+  const double unit = epsilon * (32 * n + 2 * depth), by_columns = 2 * n * inverse_trace;
+  if (least > 1 / farthest && most < farthest && unit * by_columns < small) share = std::min(share, by_columns);
+  safe_ = 1 + unit * share;
 }
 
 double InverseCurvature::form(const Row& x, const Progress& progress) const {
@@ -218,10 +236,10 @@ double InverseCurvature::form(const std::vector<double>& v) const {
   return in_range(std::max(0.0, square), 0);
 }
 
-double InverseCurvature::trace() const {
+double InverseCurvature::reach(const std::vector<double>& sizes) const {
   double sum = 0;
-  for (std::size_t j = 0; j < size_; ++j) sum += values_[j * size_ + j];
-  return sum;
+  for (std::size_t j = 0; j < size_; ++j) sum += sizes[j] * std::sqrt(values_[j * size_ + j] + tiny);
+  return sum * std::sqrt(safe_) * (1 + epsilon * (static_cast<double>(size_) + 16));
 }
 
 }  // namespace margin

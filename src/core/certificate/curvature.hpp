@@ -40,7 +40,8 @@ class InverseCurvature {
   std::vector<double> times(const std::vector<double>& v) const;
   /// Of a vector in all columns: vᵀ A⁻¹ v, the same.
   double form(const std::vector<double>& v) const;
-  double trace() const;
+  /// ≥ ‖v‖_A⁻¹ of any v with |v_j| ≤ sizes_j: Σ sizes_j √(A⁻¹)_jj.
+  double reach(const std::vector<double>& sizes) const;
 
   /// Most columns, and multiply-adds of the forms of all rows, that are worth it.
   static bool affordable(const Problem& problem, double constant);

@@ -37,6 +37,7 @@ CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, cons
       smoothness_(p_.loss->smoothness()),
       logistic_(problem.loss->name() == "logistic"),
       progress_(progress),
+      sizes_(std::make_shared<const ColumnSizes>(problem, constant, progress)),
       borders_(std::move(borders)),
       likely_lengths_(std::move(lengths)) {
   const auto n = static_cast<std::size_t>(p_.rows());
@@ -173,20 +174,21 @@ double CurvatureBetween::length(const Row& x) const { return length_of(inverse_.
 /// What depends on A.
 void CurvatureBetween::measure(Point& point) {
   const std::size_t d = point.weights.size();
-  const double size = norm_above(point.weights), radius = std::hypot(p_.data.radius(), constant_);
+  const double size = norm_above(point.weights), largest = sizes_->largest_product(point.weights);
   double mass = 0;
   for (const double c : share_) mass += c;
-  // What the sums of the gradient err by.
-  const double slope = 1 + (1 + radius * size) / p_.loss->smoothness();
-  const double rounding = 8 * epsilon * (static_cast<double>(p_.rows()) + static_cast<double>(d) + 16) *
-                          (borders_.back() * size + mass * radius * slope);
+  // What the sums of the gradient err by, and the slopes in them.
+  const double slope = std::sqrt(mass) * (1 + (1 + largest) / p_.loss->smoothness()),
+               terms = 8 * epsilon * (static_cast<double>(p_.rows()) + static_cast<double>(d) + 16);
+  std::vector<double> off(d);
+  for (std::size_t j = 0; j < d; ++j)
+    off[j] = terms * (borders_.back() * std::fabs(point.weights[j]) + slope * sizes_->roots()[j]);
   const std::vector<double> image = inverse_.times(point.gradient);
-  const double wide = std::sqrt(inverse_.trace() * inverse_.safe());
   point.residual = std::sqrt(square_of(point.gradient, image) * inverse_.safe()) * (1 + 1e-9);
-  rounding_ = std::max(rounding_, rounding * wide * (1 + 1e-9));
+  rounding_ = std::max(rounding_, inverse_.reach(off) * (1 + 1e-9));
   point.centre.resize(d);
   for (std::size_t j = 0; j < d; ++j) point.centre[j] = point.weights[j] - image[j] / 2;
-  noise_ = std::max(noise_, 1e-9 + 2 * rounding_of(d) * radius * size);
+  noise_ = std::max(noise_, 1e-9 + 2 * rounding_of(d) * largest);
   size_ = std::max(size_, norm_above(point.centre) + norm_above(image) + size);
   progress_.work(static_cast<double>(d * d) + static_cast<double>(share_.size()));
 }
@@ -196,14 +198,14 @@ void CurvatureBetween::turn(std::size_t k) {
   const std::vector<double>&one = points_[k].weights, &other = points_[k + 1].weights;
   const std::size_t d = one.size();
   const double by = lambda(k + 1) - lambda(k);
-  std::vector<double> step(d);
-  for (std::size_t j = 0; j < d; ++j) step[j] = by * (one[j] - other[j]);
-  if (p_.free_intercept) step.back() = 0;
+  std::vector<double> step(d), off(d);
+  for (std::size_t j = 0; j < d; ++j) {
+    step[j] = by * (one[j] - other[j]);
+    off[j] = rounding_of(d) * lambda(k + 1) * (std::fabs(one[j]) + std::fabs(other[j]));
+  }
+  if (p_.free_intercept) step.back() = off.back() = 0;
   pair.turn = inverse_.times(step);
-  const double wide = std::sqrt(inverse_.trace() * inverse_.safe());
-  pair.turn_length =
-      (std::sqrt(square_of(step, pair.turn) * inverse_.safe()) + rounding_of(d) * 2 * size_ * lambda(k + 1) * wide) *
-      (1 + 1e-9);
+  pair.turn_length = (std::sqrt(square_of(step, pair.turn) * inverse_.safe()) + inverse_.reach(off)) * (1 + 1e-9);
   size_ = std::max(size_, norm_above(pair.turn));
   progress_.work(static_cast<double>(d * d));
 }

@@ -16,9 +16,11 @@
 // points that there are.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/certificate/between.hpp"
+#include "core/certificate/column_sizes.hpp"
 #include "core/certificate/curvature.hpp"
 
 namespace margin {
@@ -109,6 +111,7 @@ class CurvatureBetween {
   const double constant_, smoothness_;
   const bool logistic_;
   const Progress& progress_;
+  const std::shared_ptr<const ColumnSizes> sizes_;
   const std::vector<double> borders_;
   InverseCurvature inverse_;
   SymmetricMatrix curvature_{0}, factor_{0};  // for Newton steps: of the rows, about; that and some λ, factorised

@@ -241,6 +241,7 @@ CurvatureBetween::CurvatureBetween(CurvatureBetween& whole, bool upper)
       smoothness_(whole.smoothness_),
       logistic_(whole.logistic_),
       progress_(whole.progress_),
+      sizes_(whole.sizes_),
       borders_(whole.borders_.begin() + static_cast<std::ptrdiff_t>(upper ? whole.middle() : 0),
                upper ? whole.borders_.end() : whole.borders_.begin() + static_cast<std::ptrdiff_t>(whole.middle()) + 1),
       share_(whole.share_),

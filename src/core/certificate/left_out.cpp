@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/certificate/column_sizes.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
@@ -58,7 +59,12 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
   gradient_.assign(n, 0.0);
   const Loss& loss = *p_.loss;
   const double size = norm_of(w_), terms = static_cast<double>(p_.rows()) + 16;
-  double mass = 0, longest = 0;
+  double mass = 0, longest = 0, slopes = 0, lost = 0;
+  if (loss.smooth()) {
+    const ColumnSizes sizes(p_, constant_, progress_);
+    gradient_error_ = sizes.roots();
+    noise_ = sizes.noise(w_);
+  }
   std::vector<std::pair<double, std::int64_t>> near;
   scores_.assign(static_cast<std::size_t>(p_.rows()), std::numeric_limits<double>::quiet_NaN());
   for (std::int64_t i = 0; i < p_.rows(); ++i) {
@@ -75,9 +81,10 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
     if (a == 0 && std::isfinite(u)) scores_[static_cast<std::size_t>(i)] = u;
     if (loss.smooth()) {
       // The score errs, which the slope carries on; so do the slope and the sums.
-      const double off = epsilon * (x.count + 16.0) * (length * size + std::fabs(u) + 1) / loss.smoothness();
-      gradient_error_ +=
-          c / p_.total_weight * length * (off + epsilon * terms * std::fabs(slope)) + vanished(x, length);
+      const double off =
+          (noise_ + 16 * epsilon * (std::fabs(u) + 1)) / loss.smoothness() + epsilon * terms * std::fabs(slope);
+      slopes += c / p_.total_weight * off * off;
+      lost += vanished(x, length);
     } else if (const double away = std::fabs(loss.slack(u, y, -slope)); std::isfinite(away)) {
       near.emplace_back(away, i);
     }
@@ -87,7 +94,9 @@ LeftOut::LeftOut(const Problem& problem, std::int32_t output, const double* weig
     if (j < d || ball_) gradient_[j] += p_.lambda * w_[j];
   apart_ = apart_from(v_);
   error_ += epsilon * terms * mass;
-  gradient_error_ += 4 * epsilon * p_.lambda * size + tiny * static_cast<double>(n);
+  for (std::size_t j = 0; j < gradient_error_.size(); ++j)
+    gradient_error_[j] = std::sqrt(slopes) * (1 + epsilon * terms) * gradient_error_[j] +
+                         4 * epsilon * p_.lambda * std::fabs(w_[j]) + lost + tiny * static_cast<double>(n);
   size_ = size + norm_of(v_);
   // Without a row of a = 0 the gap is no larger than with it, and P − P* ≥ (λ/2)‖w − w*‖².
   const double most_terms = static_cast<double>(n) + 16;
@@ -240,6 +249,33 @@ void LeftOut::exchange(const At& r, double wanted, ScoreInterval& found) {
   }
 }
 
+void LeftOut::make_kinks() {
+  kinks_.emplace();
+  if (p_.loss->name() != "hinge" || !InverseCurvature::affordable(p_, constant_)) return;
+  // Any gap that is no less, and any m that is no more.
+  constexpr double least_gap = 1e-16, steepest = 1e6;
+  const double gap = std::max(gap_ * (1 + 1e-9), least_gap * p_.lambda);
+  *kinks_ = InverseCurvature(
+      p_, p_.lambda / (2 * gap), constant_, true,
+      [&](std::int64_t i, const Row&) {
+        const double c = p_.weight(i), y = p_.target(i, output_),
+                     beta = std::fabs(p_.loss->project(dual_(i, output_), y)),
+                     m = std::max(0.0, std::min(beta, 1 - beta)) * c / p_.total_weight * (1 - 1e-9);
+        const double h = std::min(m / gap, steepest);
+        return c > 0 ? h * h / c * p_.total_weight : 0.0;
+      },
+      progress_);
+}
+
+void LeftOut::meet_kinks(const At& r, ScoreInterval& found) {
+  if (!kinks_.has_value()) make_kinks();
+  if (!kinks_->usable()) return;
+  const double products = absolute_product(r.x, w_.data()) + std::fabs(constant_ * w_.back()), terms = r.x.count + 16.0,
+               reach = std::sqrt(5 * kinks_->form(r.x, progress_) * kinks_->safe()) * (1 + 1e-9) +
+                       terms * (epsilon * products + tiny);
+  found.narrow(r.u - reach, r.u + reach);
+}
+
 ScoreInterval LeftOut::score(std::int64_t i, double wanted) {
   const double by_w = scores_[static_cast<std::size_t>(i)];
   if (std::fabs(by_w - wanted) > near_) return {by_w - near_, by_w + near_};
@@ -254,6 +290,7 @@ ScoreInterval LeftOut::score(std::int64_t i, double wanted) {
     bend(r, wanted, found);
   else if (ball_ && !band_.empty())
     exchange(r, wanted, found);
+  if (!p_.loss->smooth() && ball_ && r.a == 0 && found.open(wanted)) meet_kinks(r, found);
   return found;
 }
 

@@ -1,12 +1,16 @@
 // What the optimum of a soft margin would say of a row if it had been trained without it, from the vectors of the training
 // with all rows: bounds of the score, for one output. The cost C = 1/(λW) of a row stays as it is: W counts the row that is left out.
 //
-// Three bounds, of which the narrowest counts:
+// Bounds, of which the narrowest counts:
 //   The ball. Without row i, (w, a without a_i) are a primal and a dual point of the problem, whose gap follows from the
 //     whole one, and span a ball that holds its optimum (certificate/ball.hpp). With δ = c a x/(λW):
 //       gap_i = gap − c (φ(u) + φ*(−a))/W − (λ/2)(‖v‖² − ‖v − δ‖²),  centre (w + v − δ)/2.
 //   Exchange, of the hinge. The rows nearest to its kink can take over what a_i did (certificate/exchange.hpp): another dual point, whose v
 //     is close to w.
+//   Kinks, of the hinge and of a row without a dual value, whose gap_i is no more than the gap. As in certificate/kinks_between.hpp
+//     (λ/2)‖w* − w‖² + Σ m|y − u*| ≤ gap over the rows between both ends of their domain, m = (c/W) min(β, 1−β); and as Σ m|y − u| ≤ gap,
+//     too, d = w* − w has Σ (m/gap)² (x·d)² + (λ/2gap)‖d‖² ≤ 5: an ellipsoid that is thin where kinks hold it, as they hold a column of
+//     large numbers.
 //   Curvature, of losses with a derivative. P without row i has the gradient e − c φ'(u) x/W at w, e = ∇P(w), and its
 //     optimum is w + d with d = −H̄⁻¹ of that for the mean Hessian H̄ on the way. Of the logistic loss it is close to the Hessian at w
 //     (left_out_curvature.cpp). Otherwise A ≤ H̄ ≤ B wherever no score moves by more
@@ -18,6 +22,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/base/progress.hpp"
@@ -60,7 +65,7 @@ class LeftOut {
     double square = 0, length = 0, k = 0;      ///< ≥ ‖(x, B)‖², ‖(x, B)‖; c a/(λW)
     double gap = 0;                            ///< gap_i
     double own = 0, own_error = 0;             ///< c (φ(u) + φ*(−a) + a u)/W
-    double rounding = 0;                       ///< of a score
+    double rounding = 0;                       ///< of a score by w or v
   };
   /// Of one τ: A⁻¹, the forms of all rows, and by its norm e and the largest row. `upper`: B⁻¹, made when it is asked for.
   struct Curvature {
@@ -90,6 +95,10 @@ class LeftOut {
   InverseCurvature inverse(const std::function<double(std::int64_t, double, double)>& of) const;
   void bend(const At& row, double wanted, ScoreInterval& found);
   double lost_form(const At& row, double g) const;
+  void make_kinks();
+  void meet_kinks(const At& row, ScoreInterval& found);
+  double error_by(const InverseCurvature& inverse) const;
+  double slope_error(const At& row) const;
   double length_of(const Row& x) const;
   double vanished(const Row& x, double length) const;
   double apart_from(const std::vector<double>& v) const;
@@ -100,13 +109,15 @@ class LeftOut {
   std::int32_t output_;
   const Weights& dual_;
   const Progress& progress_;
-  double constant_, gap_, unit_;           // unit: 1/(λW)
-  std::vector<double> w_, v_, gradient_;   // with the weight of the constant feature; of free ones the intercept
-  double apart_ = 0;                       // ‖w − v‖
-  double error_ = 0, gradient_error_ = 0;  // of v; of the gradient
-  double size_ = 0;                        // ‖w‖ + ‖v‖
-  std::vector<double> scores_;             // by w, of rows whose a is 0; NaN
-  double near_ = 0;                        // ≥ how far from that the optimum's without such a row is
+  double constant_, gap_, unit_;          // unit: 1/(λW)
+  std::vector<double> w_, v_, gradient_;  // with the weight of the constant feature; of free ones the intercept
+  double apart_ = 0;                      // ‖w − v‖
+  double error_ = 0;                      // of v
+  std::vector<double> gradient_error_;    // of the gradient, by columns
+  double noise_ = 0;                      // of the scores by w, of a loss with a derivative
+  double size_ = 0;                       // ‖w‖ + ‖v‖
+  std::vector<double> scores_;            // by w, of rows whose a is 0; NaN
+  double near_ = 0;                       // ≥ how far from that the optimum's without such a row is
   /// Of a row next to the kink: y, the ends of its domain, c/W, c/(λW), dual value, φ* of it, score by w, ‖(x, B)‖, what
   /// the score errs by in units of ε, what vanishes of it.
   struct Near {
@@ -123,6 +134,7 @@ class LeftOut {
   std::vector<double> norms_;  // of all rows, by the first A
   InverseCurvature first_;     // that one
   std::unique_ptr<Exchange> exchange_;
+  std::optional<InverseCurvature> kinks_;  // of the ellipsoid that kinks make of the ball
 };
 
 }  // namespace margin

@@ -16,8 +16,8 @@ constexpr double shares[] = {infinity, 0.3, 0.1, 0.02};
 /// Of more, a matrix costs a good part of a training.
 constexpr std::size_t many_columns = 256;
 
-/// What a computed φ'' and sums of it may be off by.
-constexpr double curvature_error = 1e-7;
+/// What a computed φ'' and sums of it may be off by; scores that are off by more say too little of it.
+constexpr double curvature_error = 1e-7, most_noise = 1e-8;
 
 /// ≥ φ'' within τ of u, of a loss with quadratic pieces.
 double largest_curvature(const Loss& loss, double u, double y, double tau) {
@@ -38,6 +38,13 @@ constexpr Level levels[] = {{0.05, 0.02}, {0.5, 0.1}, {1.5, 0.2}, {3, 0.3}, {0.0
 InverseCurvature LeftOut::inverse(const std::function<double(std::int64_t, double, double)>& of) const {
   const auto curvature = [&](std::int64_t i, const Row& x) { return of(i, product(x, w_), p_.target(i, output_)); };
   return {p_, p_.lambda, constant_, ball_, curvature, progress_};
+}
+
+double LeftOut::error_by(const InverseCurvature& inverse) const { return inverse.reach(gradient_error_); }
+
+/// What the gradient of a row's own term is off by, in units of x.
+double LeftOut::slope_error(const At& r) const {
+  return r.c / p_.total_weight * (noise_ + 16 * epsilon * (std::fabs(r.u) + 1)) / p_.loss->smoothness();
 }
 
 /// What a form may lose where its products are too small for doubles, times the slope that it is multiplied by.
@@ -64,7 +71,7 @@ bool LeftOut::make_curvature() {
   if (next_level_ == 0) {
     Curvature all;
     all.tau = levels[0].tau;
-    if (!knows_curvature(loss) || !InverseCurvature::affordable(p_, constant_) || !make(all))
+    if (!knows_curvature(loss) || !(noise_ < most_noise) || !InverseCurvature::affordable(p_, constant_) || !make(all))
       next_level_ = std::size(levels);
     if (next_level_ == 0) {
       norms_ = norms(all);
@@ -89,7 +96,7 @@ bool LeftOut::make_curvature() {
     for (std::size_t i = 0; i < rows; ++i)
       if (!c.moves(static_cast<std::int64_t>(i))) c.largest = std::max(c.largest, c.forms[i]);
     const double safe = c.inverse.safe();
-    c.error = std::sqrt(c.inverse.form(gradient_) * safe) + gradient_error_ * std::sqrt(c.inverse.trace() * safe);
+    c.error = std::sqrt(c.inverse.form(gradient_) * safe) + error_by(c.inverse);
     curvatures_.push_back(std::move(c));
     return true;
   }
@@ -99,6 +106,7 @@ bool LeftOut::make_curvature() {
 /// The next H⁻¹, of all rows or but for those of large norms; false when there are no more.
 bool LeftOut::make_concord() {
   const Loss& loss = *p_.loss;
+  if (!(noise_ < most_noise)) return false;
   while (next_level_ < std::size(shares)) {
     const double share = shares[next_level_++];
     if (share < infinity && concords_.empty()) return false;
@@ -121,7 +129,7 @@ bool LeftOut::make_concord() {
     c.largest *= safe;
     c.step = c.inverse.times(gradient_);
     c.error = std::sqrt(c.inverse.form(gradient_) * safe);
-    c.rounding = gradient_error_ * std::sqrt(c.inverse.trace() * safe);
+    c.rounding = error_by(c.inverse);
     concords_.push_back(std::move(c));
     return true;
   }
@@ -144,14 +152,14 @@ void LeftOut::bend_by_hessian(const At& r, double wanted, ScoreInterval& found) 
                  most_rest = 1 - kappa * (1 - curvature_error) * form * loose;
     if (!(rest > 0.01)) continue;
     const double own = form * safe / rest, g = -r.c * loss.derivative(r.u, r.y) / p_.total_weight;
-    const double error = (c.error + c.rounding) / std::sqrt(rest);
+    const double error = (c.error + c.rounding) / std::sqrt(rest) + slope_error(r) * std::sqrt(own);
     const double s = (error + std::fabs(g) * std::sqrt(own)) * std::sqrt(c.largest / rest) * (1 + 1e-9);
     if (!(s < 0.95)) continue;
     const double stretch = s < 1e-3 ? 1 + s : -std::log1p(-s) / s, most = stretch * (1 + 2 * curvature_error),
                  fewest = (s < 1e-3 ? 1 - s : stretch * (1 - s)) * (1 - 2 * curvature_error);
     const double far = g * own * most;
     if (!c.moving.empty()) {
-      const double off = most * std::sqrt(own) * error * (1 + 1e-9) + 4 * r.rounding + lost_form(r, g);
+      const double off = most * std::sqrt(own) * error * (1 + 1e-9) + 4 * noise_ + lost_form(r, g);
       double near = 0;
       for (int upper = 0; upper < 2; ++upper) {
         if (upper == 1) {
@@ -172,7 +180,8 @@ void LeftOut::bend_by_hessian(const At& r, double wanted, ScoreInterval& found) 
       const double known = dot(r.x, c.step.data()) + (constant_ != 0 ? constant_ * c.step.back() : 0.0);
       const double off = (std::max(most - 1, 1 - fewest) + safe - 1) * std::sqrt(own) * error +
                          std::fabs(known) * (1 / rest - 1 / most_rest) +
-                         most * std::sqrt(own) * c.rounding / std::sqrt(rest) + 4 * r.rounding + lost_form(r, g);
+                         most * (std::sqrt(own / rest) * c.rounding + own * slope_error(r)) + 4 * noise_ +
+                         lost_form(r, g);
       const double centre = r.u - known / rest, near = g * (form * loose / most_rest) * fewest;
       found.narrow(centre - std::max(far, near) - off * (1 + 1e-9), centre - std::min(far, near) + off * (1 + 1e-9));
     }
@@ -193,10 +202,10 @@ void LeftOut::bend(const At& r, double wanted, ScoreInterval& found) {
                  rest = 1 - kappa * q;
     if (!(rest > 0.01)) continue;
     const double own = q / rest * (1 + 1e-9), g = -r.c * loss.derivative(r.u, r.y) / p_.total_weight;
-    const double error = c.error / std::sqrt(rest), whole = error + std::fabs(g) * std::sqrt(own);
+    const double error = c.error / std::sqrt(rest) + slope_error(r) * std::sqrt(own),
+                 whole = error + std::fabs(g) * std::sqrt(own);
     if (!(whole * std::sqrt(c.largest / rest) <= c.tau * (1 - 1e-6))) continue;
-    const double off = (error * std::sqrt(own) + 4 * r.rounding) * (1 + 1e-9) + lost_form(r, g),
-                 far = g * own * (1 + 1e-9);
+    const double off = (error * std::sqrt(own) + 4 * noise_) * (1 + 1e-9) + lost_form(r, g), far = g * own * (1 + 1e-9);
     double near = 0;  // x·d lies between −far and −near
     for (int upper = 0; upper < 2; ++upper) {
       if (upper == 1) {

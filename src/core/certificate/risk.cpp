@@ -209,8 +209,8 @@ void RiskCheck::add_long_sums(std::int32_t o, DualSum& out) const {
   out.moved += 4 * epsilon * size * (1 + epsilon * objective_.dimensions) + (twofold + doubt) * (mass / weight);
 }
 
-bool RiskCheck::blurred() const {
-  constexpr double much = 0.1, nothing = 1e-10;
+bool RiskCheck::blurred(double nothing) const {
+  constexpr double much = 0.1;
   for (std::int32_t o = 0; with_dual_ && o < objective_.outputs(); ++o) {
     DualSum of;
     const double p = primal(o), gap = p - dual(o);

@@ -78,8 +78,9 @@ class RiskCheck final : public Check {
 
   /// Before any row: all of them count as long, see (2).
   void sum_precisely() { longest_short_ = 0; }
-  /// Whether the rounding of sums of short rows takes so much of D that a pass that sums them precisely pays.
-  bool blurred() const;
+  /// Whether the rounding of sums of short rows takes so much of D that a pass that sums them precisely pays, of a gap that is
+  /// more than that share of P.
+  bool blurred(double nothing = 1e-10) const;
   /// Rows without a dual weight of their own get settled_dual(), which is one for any weights.
   void use_slopes() { slopes_ = true; }
   /// Of the row that was measured last: <x, w> + b per output.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "core/certificate/column_sizes.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/loss/registry.hpp"
 #include "core/math/rounding.hpp"
@@ -63,13 +64,6 @@ struct SideBySide {
   }
 };
 
-/// ≥ Σ |w_j||x_j|
-double absolute_products(const Row& x, const double* w) {
-  double sum = 0;
-  for (std::int32_t k = 0; k < x.count; ++k) sum += std::fabs(w[x.indices != nullptr ? x.indices[k] : k] * x.value(k));
-  return sum * (1 + epsilon * (x.count + 4.0));
-}
-
 }  // namespace
 
 inline void RiskCheck::Output::add(const double* n) {
@@ -122,7 +116,7 @@ inline void RiskCheck::measure_output(const L& loss, const CheckedRow& row, doub
   // The score errs by at most (terms + 2) ulps of ‖x‖‖w‖ + |b|, u − y by an ulp of its own (which is all that is left
   // of it where |u − y| is nearly ε); a loss carries that on with its slope.
   const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
-  const double products = is_long(norm) ? absolute_products(row.x, w) : norm * norms_[at];
+  const double products = is_long(norm) ? absolute_product(row.x, w) : norm * norms_[at];
   double error = epsilon * ((row.x.count + 4.0) * products + 2 * std::fabs(b));
   if (objective_.task == Task::regression) error += epsilon * loss.argument_size(u, y);
   const double steepest = steepest_of(loss, u, y, error);

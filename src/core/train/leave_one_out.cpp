@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "core/base/error.hpp"
 #include "core/certificate/left_out.hpp"
@@ -27,15 +28,21 @@ class Proof {
  public:
   Proof(const Problem& problem, Weights weights, Eigen::VectorXd intercept, Weights dual, const Progress& progress)
       : problem_(problem), weights_(std::move(weights)), intercept_(std::move(intercept)), dual_(std::move(dual)) {
-    RiskCheck check(objective_of(problem), weights_.data(), intercept_.data(), true);
-    check.sum_precisely();  // the ball is as wide as the root of the gap
-    add_rows(check, problem, dual_, nullptr, progress);
+    const auto checked = [&](bool precisely) {
+      auto check = std::make_unique<RiskCheck>(objective_of(problem), weights_.data(), intercept_.data(), true);
+      if (precisely) check->sum_precisely();
+      add_rows(*check, problem, dual_, nullptr, progress);
+      return check;
+    };
+    // The ball is as wide as the root of the gap, however small that is.
+    auto check = checked(false);
+    if (check->blurred(0)) check = checked(true);
     outputs_.reserve(static_cast<std::size_t>(problem.outputs()));
     for (std::int32_t o = 0; o < problem.outputs(); ++o) {
-      const double dual_value = check.dual(o);
+      const double dual_value = check->dual(o);
       if (!(dual_value > 0)) dual_.col(o).setZero();  // 0 is the value of these, and the larger one
       outputs_.emplace_back(problem, o, weights_.row(o).data(), intercept_(o), dual_,
-                            std::max(0.0, check.primal(o) - dual_value), progress);
+                            std::max(0.0, check->primal(o) - dual_value), progress);
     }
   }
   Proof(const Proof&) = delete;  // the outputs point into it
