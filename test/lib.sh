@@ -59,13 +59,15 @@ need_packages() {
 
 # apt_get ARGUMENT...: every few seconds a line of what it says, and the last ones if it fails.
 apt_get() {
-  local log line passed=0
+  local log line last=$SECONDS
   log=$(mktemp)
   "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$log" 2>&1 </dev/null &
   while [ -n "$(jobs -r)" ]; do
     sleep 0.5
-    passed=$((passed + 1))
-    [ $((passed % 8)) -ne 0 ] || { line=$(tail -n 1 "$log") && say "  ${line:0:76}"; }
+    [ $((SECONDS - last)) -ge 3 ] || continue
+    last=$SECONDS
+    line=$(tail -n 1 "$log")
+    say "  ${line:0:76}"
   done
   wait $! || { tail -n 15 "$log" && rm -f "$log" && die "apt-get $1 failed"; }
   rm -f "$log"
