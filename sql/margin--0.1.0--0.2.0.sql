@@ -716,7 +716,7 @@ CREATE FUNCTION margin_audit_final(internal) RETURNS margin_audit_result
 COMMENT ON FUNCTION margin_audit_final(internal) IS 'part of the aggregate margin_audit';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any") (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
   PARALLEL = SAFE
@@ -724,7 +724,7 @@ CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any") (
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any") IS 'how far a soft margin is from its optimum, whoever made it, from one pass over rows';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
   PARALLEL = SAFE
@@ -732,7 +732,7 @@ CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", o
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", jsonb) IS 'the same with the option lambda';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
   PARALLEL = SAFE
@@ -853,7 +853,7 @@ CREATE FUNCTION margin_inference_final(internal) RETURNS margin_coefficient[]
 COMMENT ON FUNCTION margin_inference_final(internal) IS 'part of the aggregate margin_inference';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any") (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE
@@ -861,7 +861,7 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any") IS 'standard errors, tests and confidence intervals of the coefficients of a model of lambda 0, from the rows that it was trained on';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE
@@ -869,7 +869,7 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", jsonb) IS 'the same with options: covariance and level';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE
@@ -877,7 +877,7 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, cluster "any", options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE

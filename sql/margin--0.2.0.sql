@@ -1086,8 +1086,10 @@ CREATE FUNCTION margin_audit_final(internal) RETURNS margin_audit_result
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_audit_final(internal) IS 'part of the aggregate margin_audit';
 
+-- The negative SSPACE says that a state may be large (here features x features numbers): PostgreSQL 19 then makes no such state
+-- for each row of a join's inside, to be combined above it. Before 19 it means nothing.
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any") (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
   PARALLEL = SAFE
@@ -1095,7 +1097,7 @@ CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any") (
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any") IS 'how far a soft margin is from its optimum, whoever made it, from one pass over rows';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
   PARALLEL = SAFE
@@ -1103,7 +1105,7 @@ CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", o
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", jsonb) IS 'the same with the option lambda';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
   PARALLEL = SAFE
@@ -1227,8 +1229,9 @@ CREATE FUNCTION margin_inference_final(internal) RETURNS margin_coefficient[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_inference_final(internal) IS 'part of the aggregate margin_inference';
 
+-- SSPACE: as of margin_audit.
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any") (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE
@@ -1236,7 +1239,7 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any") IS 'standard errors, tests and confidence intervals of the coefficients of a model of lambda 0, from the rows that it was trained on';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE
@@ -1244,7 +1247,7 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", jsonb) IS 'the same with options: covariance and level';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE
@@ -1252,7 +1255,7 @@ CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, cluster "any", options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = 65536,
+  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
   FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
   COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
   PARALLEL = SAFE

@@ -36,15 +36,41 @@ need_packages() {
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || die "please install: ${missing[*]}"
-  local become=()
+  become=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || die "not root and no sudo; please install: ${missing[*]}"
     become=(sudo)
   fi
   say "installing Debian packages: ${missing[*]}"
-  say '  from the mirrors of apt: up to some minutes, without a word'
-  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q >/dev/null
-  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >/dev/null
+  say '  from the mirrors of apt: up to some minutes'
+  apt_get update -q
+  case " ${missing[*]}" in
+    *' postgresql-'[0-9]*) # its package would make a cluster and start it: ours are made when they are needed
+      local settings=/etc/postgresql-common/createcluster.conf failed=''
+      apt_get install -q -y --no-install-recommends postgresql-common
+      "${become[@]}" sh -c "cp -p $settings $settings.margin && echo 'create_main_cluster = false' >>$settings"
+      (apt_get install -q -y --no-install-recommends "${missing[@]}") || failed=yes
+      "${become[@]}" mv "$settings.margin" "$settings"
+      [ -z "$failed" ] || exit 1
+      ;;
+    *) apt_get install -q -y --no-install-recommends "${missing[@]}" ;;
+  esac
+}
+
+# apt_get ARGUMENT...: every few seconds a line of what it says, and the last ones if it fails.
+apt_get() {
+  local log line last=$SECONDS
+  log=$(mktemp)
+  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$log" 2>&1 </dev/null &
+  while [ -n "$(jobs -r)" ]; do
+    sleep 0.5
+    [ $((SECONDS - last)) -ge 3 ] || continue
+    last=$SECONDS
+    line=$(tail -n 1 "$log")
+    say "  ${line:0:76}"
+  done
+  wait $! || { tail -n 15 "$log" && rm -f "$log" && die "apt-get $1 failed"; }
+  rm -f "$log"
 }
 
 find_postgres() {
@@ -113,11 +139,13 @@ build_extension() {
   [ -z "${MARGIN_CXX:-}" ] && [ "$(g++ -dumpversion | cut -d . -f 1)" -le 12 ] || strict=''
   make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" ${MARGIN_CXX:+CXX="$MARGIN_CXX"} ${MARGIN_STDLIB:+STDLIB="$MARGIN_STDLIB"} WARNINGS="-Wall -Wextra $strict" | {
     # Not awk: mawk reads in large blocks, and would say it all at the end.
-    local line compiled=0
-    while IFS= read -r line; do
-      [[ $line == *' -c -o '* ]] || continue
-      compiled=$((compiled + 1))
-      [ $((compiled % 10)) -ne 0 ] || say "  $compiled of $files files"
+    local line compiled=0 status=0 last=$SECONDS
+    while IFS= read -t 1 -r line || { status=$? && [ "$status" -gt 128 ]; }; do # above 128: nothing to read for a second
+      if [ "$status" -eq 0 ] && [[ $line == *' -c -o '* ]]; then compiled=$((compiled + 1)); fi
+      status=0
+      [ $((SECONDS - last)) -ge 3 ] || continue
+      last=$SECONDS
+      say "  compiling: file $compiled of $files"
     done
   }
 }
@@ -140,6 +168,7 @@ install_privately() {
       case $(basename "$entry") in
         margin | margin.* | margin--*) continue ;; # never a version of ours that the system may have
       esac
+      [ -e "$entry" ] || continue # an empty directory
       [ -e "$tree$directory/$(basename "$entry")" ] || ln -s "$entry" "$tree$directory/"
     done
   done

@@ -97,9 +97,11 @@ def optional(meta):
     yield from only(resources, ('homepage', 'bugtracker', 'repository'), 'resources')
     if 'homepage' in resources and not matches(URI)(resources['homepage']):
         yield f'resources.homepage is {resources["homepage"]!r}'
-    for name, kinds in (('bugtracker', {'web': matches(URI), 'mailto': matches(r'[^@\s]+@[^@\s]+')}),
-                        ('repository', {'url': matches(URI), 'web': matches(URI), 'type': matches('[a-z]+')})):
+    for name, kinds, enough in (('bugtracker', {'web': matches(URI), 'mailto': matches(r'[^@\s]+@[^@\s]+')}, ({'web'}, {'mailto'})),
+                                ('repository', {'url': matches(URI), 'web': matches(URI), 'type': matches('[a-z]+')}, ({'web'}, {'url', 'type'}))):
         entry = resources.get(name, {})
+        if name in resources and not any(keys <= set(entry) for keys in enough):
+            yield f'resources.{name} needs {" or ".join(" and ".join(sorted(keys)) for keys in enough)}'
         yield from only(entry, kinds, f'resources.{name}')
         for key, value in entry.items():
             if key in kinds and not kinds[key](value):
@@ -140,9 +142,9 @@ def main(path='META.json'):
         print(f'{path}: {found}')
     # The checks themselves: a file with a mistake for each.
     bad = dict(meta, version='1', license='mine', maintainer=[], provides={'margin': {'file': '', 'version': '0.2'}}, tags=['a/b'], release_status='new',
-               prereqs={'runtime': {'requires': {'PostgreSQL': '14'}}, 'later': {}}, resources={'homepage': 'here', 'forum': {}}, spec={})
+               prereqs={'runtime': {'requires': {'PostgreSQL': '14'}}, 'later': {}}, resources={'homepage': 'here', 'forum': {}, 'repository': {'type': 'git'}}, spec={})
     found = [line for rule in (required, provided, optional) for line in rule(bad)]
-    if len(found) != 12:
+    if len(found) != 13:
         print('meta_check.py no longer finds what it should:', found)
 
 

@@ -3,11 +3,14 @@
 # the table of docs/versions.md. Targets:
 #   host          this system's server and g++
 #   SUITE         trixie, sid, ...: a chroot of Debian by debootstrap, with its own server, compiler and pgvector
+#   experimental  the chroot of sid with the newest server of experimental, and pgvector of MARGIN_PGVECTOR_SOURCE
 #   source:DIR    an unpacked source tree of PostgreSQL, built with assertions; default: those that MARGIN_PG_SOURCES lists
 #   clang         this system's server and clang++, with GNU's library
 #   libc++        the server and clang++ of trixie, with LLVM's library
 #   i386          the line that refuses a 32-bit system
 #   arm64         tests of the core, compiled across and run by qemu
+# MARGIN_CORE_OBJECTS=1 compiles only what knows the server in a chroot, and links the objects of src/core that this tree has: half
+# of the time, and the warnings are those of the other half.
 # Root only: chroots, and packages that are missing here. Chroots and servers stay in MARGIN_VERSIONS_DIRECTORY (build/versions).
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -82,6 +85,11 @@ copy_tree() { # the files of the repository, without objects of another server
   git -C "$root" ls-files -z | tar -C "$root" --null -T - -c | tar -x -C "$1"
 }
 
+core_objects() { # core_objects FROM TO: the objects of src/core of one tree for another of the same sources
+  (cd "$1" && find src/core -name '*.[od]' -print0 | tar --null -T - -c) | tar -x -C "$2"
+  find "$2/src/core" -name '*.o' -exec touch {} +
+}
+
 # --- chroots of Debian -----------------------------------------------------------------------------------------------------
 mirror() { # the one that this system's apt uses
   { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
@@ -130,38 +138,65 @@ moves() {
   local dump=$place_of_all/kept.sql cluster=$place_of_all/kept-cluster here there
   here=$(MARGIN_TAP='' MARGIN_KEEP='' "$root/test/dump_restore.sh" make "$dump" "$cluster" 2>&1 | tail -n 1)
   cp "$dump" "$place_of_all/$1/margin/kept.sql"
-  there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh check /margin/kept.sql 2>&1 | tail -n 1) || true # a failure is a digest that differs
+  there=$(inside "$1" "${build[@]:-env}" MARGIN_KEEP= /margin/test/dump_restore.sh check /margin/kept.sql 2>&1 | tail -n 1) || true # a failure is a digest that differs
   moved=differs
   if [[ $here == digest:* && $here == "$there" ]]; then moved=restored; else printf '# %s\n' "$here" "$there"; fi
   [ "$2" -gt "$(version_here | sed 's/[^0-9].*//')" ] || return 0
   rm -rf "$place_of_all/$1/margin/kept-cluster"
   cp -a "$cluster" "$place_of_all/$1/margin/kept-cluster"
-  there=$(inside "$1" env MARGIN_KEEP= /margin/test/dump_restore.sh upgrade /margin/kept-cluster 2>&1 | tee "$place_of_all/$1.upgrade.log" | tail -n 1) || true
+  there=$(inside "$1" "${build[@]:-env}" MARGIN_KEEP= /margin/test/dump_restore.sh upgrade /margin/kept-cluster 2>&1 | tee "$place_of_all/$1.upgrade.log" | tail -n 1) || true
   upgraded=differs
   if [[ $there == *'pg_upgrade failed' ]]; then upgraded='does not finish'; fi
   if [[ $here == digest:* && $here == "$there" ]]; then upgraded='as before'; else printf '# %s\n' "$here" "$there"; fi
 }
-# debian SUITE [libc++]: its own server and pgvector; its g++, or its clang++ with the library of LLVM, which has what is needed
+vector_from_source() { # vector_from_source SUITE MAJOR: installs pgvector of MARGIN_PGVECTOR_SOURCE, and says its version
+  [ -f "${MARGIN_PGVECTOR_SOURCE:-}/vector.control" ] || return 0
+  rm -rf "$place_of_all/$1/pgvector"
+  cp -r "$MARGIN_PGVECTOR_SOURCE" "$place_of_all/$1/pgvector"
+  inside "$1" make -s -C /pgvector -j "$jobs" OPTFLAGS='' with_llvm=no PG_CONFIG="/usr/lib/postgresql/$2/bin/pg_config" install >"$place_of_all/$1.pgvector.log" 2>&1 || return 0
+  sed -n "s/^default_version = '\(.*\)'/\1/p" "$MARGIN_PGVECTOR_SOURCE/vector.control"
+}
+# debian SUITE [libc++|experimental]: its own server and pgvector; its g++, or its clang++ with the library of LLVM, which has what is needed
 # (std::pmr) from version 16 on
 debian() {
-  local suite=$1 variant=${2:-} target=$1${2:+-$2} major pgvector moved='' upgraded='' compiler build=() packages
+  local suite=$1 variant=${2:-} target=$1${2:+-$2} major pgvector moved='' upgraded='' compiler build=() packages from=()
   chroot_of "$suite"
+  if [ "$variant" = experimental ]; then
+    target=experimental
+    echo "deb $(mirror) experimental main" >"$place_of_all/$suite/etc/apt/sources.list.d/experimental.list"
+    from=(-t experimental)
+  fi
   inside "$suite" apt-get update -q >"$place_of_all/$target.apt.log" 2>&1
   major=$(inside "$suite" apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)
-  packages=("postgresql-$major" "postgresql-server-dev-$major" "postgresql-$major-pgvector" ccache)
-  [ -z "$variant" ] || packages+=(clang libc++-dev libc++abi-dev)
-  inside "$suite" apt-get install -q -y --no-install-recommends "${packages[@]}" >>"$place_of_all/$target.apt.log" 2>&1 ||
+  packages=(ccache)
+  if [ "$variant" = experimental ]; then
+    major=$(inside "$suite" apt-cache pkgnames postgresql-server-dev- | sed -n 's/^postgresql-server-dev-\([0-9]*\)$/\1/p' | sort -n | tail -n 1)
+  else
+    packages+=("postgresql-$major-pgvector")
+  fi
+  packages+=("postgresql-$major" "postgresql-server-dev-$major")
+  build=(env "PG_MAJOR=$major" "PG_CONFIG=/usr/lib/postgresql/$major/bin/pg_config")
+  if [ "$variant" = libc++ ]; then
+    packages+=(clang libc++-dev libc++abi-dev)
+    build+=('MARGIN_CXX=clang++ -stdlib=libc++' 'MARGIN_STDLIB=-lc++ -lc++abi')
+  fi
+  inside "$suite" apt-get install -q -y --no-install-recommends "${from[@]}" "${packages[@]}" >>"$place_of_all/$target.apt.log" 2>&1 ||
     { report no "$target: packages"; tail -n 5 "$place_of_all/$target.apt.log" | sed 's/^/# /'; return; }
-  pgvector=$(inside "$suite" dpkg-query -W -f='${Version}' "postgresql-$major-pgvector" | sed 's/-.*//')
+  if [ "$variant" = experimental ]; then
+    pgvector=$(vector_from_source "$suite" "$major")
+  else
+    pgvector=$(inside "$suite" dpkg-query -W -f='${Version}' "postgresql-$major-pgvector" | sed 's/-.*//')
+  fi
   copy_tree "$place_of_all/$suite/margin"
-  [ -z "$variant" ] || build=(env 'MARGIN_CXX=clang++ -stdlib=libc++' 'MARGIN_STDLIB=-lc++ -lc++abi')
-  require_pgvector=1 inside "$suite" "${build[@]}" /margin/test/run.sh regress tap >"$place_of_all/$target.log" 2>&1 </dev/null || true
-  if [ -n "$variant" ]; then
+  [ -z "${MARGIN_CORE_OBJECTS:-}" ] || core_objects "$root" "$place_of_all/$suite/margin"
+  require_pgvector=${pgvector:+1} inside "$suite" "${build[@]}" /margin/test/run.sh regress tap >"$place_of_all/$target.log" 2>&1 </dev/null || true
+  if [ "$variant" = libc++ ]; then
     compiler="clang++ $(inside "$suite" clang++ -dumpversion), libc++"
   else
     compiler="g++ $(inside "$suite" g++ -dumpfullversion)"
     moves "$suite" "$major"
   fi
+  [ -z "${MARGIN_CORE_OBJECTS:-}" ] || compiler+=" (src/core: g++ $(g++ -dumpfullversion))"
   tested "$target" "$(inside "$suite" "/usr/lib/postgresql/$major/bin/postgres" --version | grep -oE '[0-9.]+' | head -n 1), Debian $suite" "$compiler" "$place_of_all/$suite" "$pgvector"
   unmounts "$suite"
 }
@@ -174,8 +209,7 @@ here() {
   copy_tree "$place_of_all/tree-$target"
   # the core knows no server: the objects of this system's compiler do, if they are of the same files
   if [[ $target == source-* ]] && diff -rq -x '*.o' -x '*.d' "$place_of_all/tree-host/src" "$place_of_all/tree-$target/src" >/dev/null 2>&1; then
-    (cd "$place_of_all/tree-host" && find src/core -name '*.[od]' -print0 | tar --null -T - -c) | tar -x -C "$place_of_all/tree-$target"
-    find "$place_of_all/tree-$target/src/core" -name '*.o' -exec touch {} +
+    core_objects "$place_of_all/tree-host" "$place_of_all/tree-$target"
   fi
   env MARGIN_KEEP=1 MARGIN_TAP="$scripts" "$@" "$place_of_all/tree-$target/test/run.sh" regress tap >"$place_of_all/$target.log" 2>&1 </dev/null || true
   pgvector=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$("$pg_config" --sharedir)/extension/vector.control" 2>/dev/null || true)
@@ -290,13 +324,14 @@ mkdir -p "$place_of_all"
 find_postgres
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  targets=(host trixie sid clang libc++ i386 arm64)
+  targets=(host trixie sid experimental clang libc++ i386 arm64)
   for directory in ${MARGIN_PG_SOURCES:-}; do targets+=("source:$directory"); done
 fi
 for target in "${targets[@]}"; do
   case $target in
     host) here host "$(version_here), Debian $(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" "g++ $(g++ -dumpfullversion)" ;;
     libc++) debian trixie libc++ ;;
+    experimental) debian sid experimental ;;
     clang | i386 | arm64) "$target" ;;
     source:*) source_tree "${target#source:}" ;;
     *) debian "$target" ;;
