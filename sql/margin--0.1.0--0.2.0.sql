@@ -2,15 +2,67 @@
 
 -- Made of the two install scripts by test/upgrade_script.py, which test/run.sh rules holds it against; see docs/extending.md.
 
-DO $retire$
-BEGIN
-  DROP FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer);
-EXCEPTION WHEN dependent_objects_still_exist THEN
-  ALTER EXTENSION margin DROP FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer);
-  ALTER FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer) RENAME TO margin_options_0_1_0;
-  RAISE WARNING 'objects depend on margin_options of version 0.1.0, which is called margin_options_0_1_0 now'
-    USING HINT = 'Create them again with margin_options as it is, then drop margin_options_0_1_0.';
-END $retire$;
+ALTER FUNCTION margin_sparse_in(cstring) RENAME TO _margin_sparse_in;
+
+ALTER FUNCTION margin_sparse_out(margin_sparse) RENAME TO _margin_sparse_out;
+
+ALTER FUNCTION margin_sparse_recv(internal) RENAME TO _margin_sparse_recv;
+
+ALTER FUNCTION margin_sparse_send(margin_sparse) RENAME TO _margin_sparse_send;
+
+ALTER FUNCTION margin_sparse_eq(margin_sparse, margin_sparse) RENAME TO _margin_sparse_eq;
+
+ALTER FUNCTION margin_sparse_ne(margin_sparse, margin_sparse) RENAME TO _margin_sparse_ne;
+
+ALTER FUNCTION margin_sparse_lt(margin_sparse, margin_sparse) RENAME TO _margin_sparse_lt;
+
+ALTER FUNCTION margin_sparse_le(margin_sparse, margin_sparse) RENAME TO _margin_sparse_le;
+
+ALTER FUNCTION margin_sparse_gt(margin_sparse, margin_sparse) RENAME TO _margin_sparse_gt;
+
+ALTER FUNCTION margin_sparse_ge(margin_sparse, margin_sparse) RENAME TO _margin_sparse_ge;
+
+ALTER FUNCTION margin_sparse_cmp(margin_sparse, margin_sparse) RENAME TO _margin_sparse_cmp;
+
+ALTER FUNCTION margin_sparse_hash(margin_sparse) RENAME TO _margin_sparse_hash;
+
+ALTER FUNCTION margin_sparse_hash_extended(margin_sparse, bigint) RENAME TO _margin_sparse_hash_extended;
+
+ALTER FUNCTION margin_train_step(internal, "any", "any") RENAME TO _margin_train_step;
+
+ALTER FUNCTION margin_train_step(internal, "any", "any", jsonb) RENAME TO _margin_train_step;
+
+ALTER FUNCTION margin_train_step(internal, "any", "any", float8, jsonb) RENAME TO _margin_train_step;
+
+ALTER FUNCTION margin_train_final(internal) RENAME TO _margin_train_final;
+
+ALTER FUNCTION margin_evaluate_step(internal, margin_model, "any", "any") RENAME TO _margin_evaluate_step;
+
+ALTER FUNCTION margin_evaluate_final(internal) RENAME TO _margin_evaluate_final;
+
+ALTER FUNCTION margin_roc_final(internal) RENAME TO _margin_roc_final;
+
+ALTER FUNCTION margin_reliability_final(internal) RENAME TO _margin_reliability_final;
+
+ALTER FUNCTION margin_histogram_final(internal) RENAME TO _margin_histogram_final;
+
+ALTER FUNCTION margin_verify_step(internal, margin_model, "any", "any") RENAME TO _margin_verify_step;
+
+ALTER FUNCTION margin_verify_final(internal) RENAME TO _margin_verify_final;
+
+ALTER FUNCTION margin_path_step(internal, "any", "any") RENAME TO _margin_path_step;
+
+ALTER FUNCTION margin_path_step(internal, "any", "any", jsonb) RENAME TO _margin_path_step;
+
+ALTER FUNCTION margin_path_step(internal, "any", "any", float8, jsonb) RENAME TO _margin_path_step;
+
+ALTER FUNCTION margin_path_final(internal) RENAME TO _margin_path_final;
+
+ALTER FUNCTION margin_cross_validate_step(internal, "any", "any") RENAME TO _margin_cross_validate_step;
+
+ALTER FUNCTION margin_cross_validate_step(internal, "any", "any", jsonb) RENAME TO _margin_cross_validate_step;
+
+ALTER FUNCTION margin_cross_validate_final(internal) RENAME TO _margin_cross_validate_final;
 
 DO $retire$
 BEGIN
@@ -120,6 +172,9 @@ COMMENT ON COLUMN margin_selection.settings IS 'each setting as an object of its
 COMMENT ON COLUMN margin_selection.one_standard_error IS 'number of the setting of largest lambda, of those like the best but for lambda, whose mean is within one standard error of the best mean';
 COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, with that setting';
 COMMENT ON COLUMN margin_selection.certificate IS 'with the option certified: asked, proven (no lambda of the interval has an error more than this below the best one''s), error, lower and bounds, the least error that any lambda from "from" to "to" has';
+COMMENT ON FUNCTION _margin_sparse_in(cstring) IS 'part of the type margin_sparse: input';
+COMMENT ON FUNCTION _margin_sparse_out(margin_sparse) IS 'part of the type margin_sparse: output';
+COMMENT ON FUNCTION _margin_sparse_send(margin_sparse) IS 'part of the type margin_sparse: binary output';
 
 ALTER TYPE margin_model
   ADD ATTRIBUTE columns integer[] CASCADE,
@@ -162,6 +217,15 @@ COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and stand
 COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
 COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, what of the gap is not half of lambda times the square of v - w, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights; in a last row what W is beyond its double, and how far both may be off';
 COMMENT ON COLUMN margin_model.curvature IS 'as margin_with_curvature makes it, what score intervals need of how the objective curves: for each row of weights W, how far the following holds, how far matrices and gradient may be off, the gradient, and the upper triangles of four matrices: the metric of how far, the Hessian''s middle on the way to an optimum nearby, its spread there, and the square of that over the middle';
+COMMENT ON FUNCTION _margin_sparse_eq(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: equal: dimensions, indices and values';
+COMMENT ON FUNCTION _margin_sparse_ne(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: not equal';
+COMMENT ON FUNCTION _margin_sparse_lt(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: before in the order of the type';
+COMMENT ON FUNCTION _margin_sparse_le(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: before or equal in the order of the type';
+COMMENT ON FUNCTION _margin_sparse_gt(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: after in the order of the type';
+COMMENT ON FUNCTION _margin_sparse_ge(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: after or equal in the order of the type';
+COMMENT ON FUNCTION _margin_sparse_cmp(margin_sparse, margin_sparse) IS 'part of the type margin_sparse: order of two vectors: by dimensions, then by their non-zeros from the first on';
+COMMENT ON FUNCTION _margin_sparse_hash(margin_sparse) IS 'part of the type margin_sparse: hash of a sparse vector';
+COMMENT ON FUNCTION _margin_sparse_hash_extended(margin_sparse, bigint) IS 'part of the type margin_sparse: hash of a sparse vector with a seed';
 
 CREATE FUNCTION margin_finite(features "any") RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
@@ -247,53 +311,59 @@ COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, fl
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
-CREATE FUNCTION margin_one_class_step(internal, "any") RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_one_class_step(internal, "any") IS 'part of the aggregate train_one_class';
+CREATE OR REPLACE FUNCTION _margin_train_step(internal, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_train_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 
-CREATE FUNCTION margin_one_class_step(internal, "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_one_class_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_one_class_step(internal, "any", jsonb) IS 'part of the aggregate train_one_class';
+CREATE OR REPLACE FUNCTION _margin_train_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_train_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 
-CREATE FUNCTION margin_one_class_step(internal, "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_one_class_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_one_class_step(internal, "any", float8, jsonb) IS 'part of the aggregate train_one_class';
+CREATE FUNCTION _margin_one_class_step(internal, "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_one_class_step(internal, "any") IS 'part of the aggregate train_one_class';
 
-CREATE FUNCTION margin_one_class_final(internal) RETURNS margin_model
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION margin_one_class_final(internal) IS 'part of the aggregate train_one_class';
+CREATE FUNCTION _margin_one_class_step(internal, "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_one_class_step(internal, "any", jsonb) IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION _margin_one_class_step(internal, "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_one_class_step(internal, "any", float8, jsonb) IS 'part of the aggregate train_one_class';
+
+CREATE FUNCTION _margin_one_class_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME', 'margin_one_class_final' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _margin_one_class_final(internal) IS 'part of the aggregate train_one_class';
 
 CREATE AGGREGATE train_one_class(features "any") (
-  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE train_one_class("any") IS 'trains a one-class machine, which tells rows like these from others';
 
 CREATE AGGREGATE train_one_class(features "any", options jsonb) (
-  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE train_one_class("any", jsonb) IS 'trains a one-class machine with the options of margin_options';
 
 CREATE AGGREGATE train_one_class(features "any", weight float8, options jsonb) (
-  SFUNC = margin_one_class_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_one_class_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE train_one_class("any", float8, jsonb) IS 'trains a one-class machine on weighted rows';
 
-CREATE FUNCTION margin_encoder_final(internal) RETURNS jsonb
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION margin_encoder_final(internal) IS 'part of the aggregate margin_encoder';
+CREATE FUNCTION _margin_encoder_final(internal) RETURNS jsonb
+  AS 'MODULE_PATHNAME', 'margin_encoder_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION _margin_encoder_final(internal) IS 'part of the aggregate margin_encoder';
 
 CREATE AGGREGATE margin_encoder(label "any", features "any", options jsonb) (
-  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_encoder("any", "any", jsonb) IS 'the encoder that a training on these rows with named columns makes';
 
 CREATE AGGREGATE margin_encoder(label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_train_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_encoder("any", "any", float8, jsonb) IS 'the same with row weights';
 
@@ -308,72 +378,72 @@ COMMENT ON FUNCTION margin_encode_sparse(jsonb, "any") IS 'the same, without the
 CREATE TYPE margin_question;
 COMMENT ON TYPE margin_question IS 'what is asked of all rows: an iterate, and which sums and rows are wanted at it';
 
-CREATE FUNCTION margin_question_in(cstring) RETURNS margin_question
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_question_in(cstring) IS 'part of the type margin_question: input';
+CREATE FUNCTION _margin_question_in(cstring) RETURNS margin_question
+  AS 'MODULE_PATHNAME', 'margin_question_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_question_in(cstring) IS 'part of the type margin_question: input';
 
-CREATE FUNCTION margin_question_out(margin_question) RETURNS cstring
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_question_out(margin_question) IS 'part of the type margin_question: output';
+CREATE FUNCTION _margin_question_out(margin_question) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'margin_question_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_question_out(margin_question) IS 'part of the type margin_question: output';
 
-CREATE FUNCTION margin_question_recv(internal) RETURNS margin_question
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_question_recv(internal) IS 'part of the type margin_question: binary input';
+CREATE FUNCTION _margin_question_recv(internal) RETURNS margin_question
+  AS 'MODULE_PATHNAME', 'margin_question_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_question_recv(internal) IS 'part of the type margin_question: binary input';
 
-CREATE FUNCTION margin_question_send(margin_question) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_question_send(margin_question) IS 'part of the type margin_question: binary output';
+CREATE FUNCTION _margin_question_send(margin_question) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'margin_question_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_question_send(margin_question) IS 'part of the type margin_question: binary output';
 
 CREATE TYPE margin_question (
-  INPUT = margin_question_in, OUTPUT = margin_question_out, RECEIVE = margin_question_recv, SEND = margin_question_send,
+  INPUT = _margin_question_in, OUTPUT = _margin_question_out, RECEIVE = _margin_question_recv, SEND = _margin_question_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 
 CREATE TYPE margin_term;
 COMMENT ON TYPE margin_term IS 'what one row adds to the answer of a question';
 
-CREATE FUNCTION margin_term_in(cstring) RETURNS margin_term
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_term_in(cstring) IS 'part of the type margin_term: input';
+CREATE FUNCTION _margin_term_in(cstring) RETURNS margin_term
+  AS 'MODULE_PATHNAME', 'margin_term_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_term_in(cstring) IS 'part of the type margin_term: input';
 
-CREATE FUNCTION margin_term_out(margin_term) RETURNS cstring
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_term_out(margin_term) IS 'part of the type margin_term: output';
+CREATE FUNCTION _margin_term_out(margin_term) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'margin_term_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_term_out(margin_term) IS 'part of the type margin_term: output';
 
-CREATE FUNCTION margin_term_recv(internal) RETURNS margin_term
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_term_recv(internal) IS 'part of the type margin_term: binary input';
+CREATE FUNCTION _margin_term_recv(internal) RETURNS margin_term
+  AS 'MODULE_PATHNAME', 'margin_term_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_term_recv(internal) IS 'part of the type margin_term: binary input';
 
-CREATE FUNCTION margin_term_send(margin_term) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_term_send(margin_term) IS 'part of the type margin_term: binary output';
+CREATE FUNCTION _margin_term_send(margin_term) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'margin_term_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_term_send(margin_term) IS 'part of the type margin_term: binary output';
 
 CREATE TYPE margin_term (
-  INPUT = margin_term_in, OUTPUT = margin_term_out, RECEIVE = margin_term_recv, SEND = margin_term_send,
+  INPUT = _margin_term_in, OUTPUT = _margin_term_out, RECEIVE = _margin_term_recv, SEND = _margin_term_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 
 CREATE TYPE margin_state;
 COMMENT ON TYPE margin_state IS 'what some rows answer to a question; the states of parts merge into that of all';
 
-CREATE FUNCTION margin_state_in(cstring) RETURNS margin_state
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_state_in(cstring) IS 'part of the type margin_state: input';
+CREATE FUNCTION _margin_state_in(cstring) RETURNS margin_state
+  AS 'MODULE_PATHNAME', 'margin_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_state_in(cstring) IS 'part of the type margin_state: input';
 
-CREATE FUNCTION margin_state_out(margin_state) RETURNS cstring
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_state_out(margin_state) IS 'part of the type margin_state: output';
+CREATE FUNCTION _margin_state_out(margin_state) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'margin_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_state_out(margin_state) IS 'part of the type margin_state: output';
 
-CREATE FUNCTION margin_state_recv(internal) RETURNS margin_state
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_state_recv(internal) IS 'part of the type margin_state: binary input';
+CREATE FUNCTION _margin_state_recv(internal) RETURNS margin_state
+  AS 'MODULE_PATHNAME', 'margin_state_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_state_recv(internal) IS 'part of the type margin_state: binary input';
 
-CREATE FUNCTION margin_state_send(margin_state) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_state_send(margin_state) IS 'part of the type margin_state: binary output';
+CREATE FUNCTION _margin_state_send(margin_state) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'margin_state_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_state_send(margin_state) IS 'part of the type margin_state: binary output';
 
 CREATE TYPE margin_state (
-  INPUT = margin_state_in, OUTPUT = margin_state_out, RECEIVE = margin_state_recv, SEND = margin_state_send,
+  INPUT = _margin_state_in, OUTPUT = _margin_state_out, RECEIVE = _margin_state_recv, SEND = _margin_state_send,
   INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
 );
 
@@ -390,16 +460,16 @@ CREATE FUNCTION margin_term(model margin_model, label "any", features "any") RET
 COMMENT ON FUNCTION margin_term(margin_model, "any", "any")
   IS 'what a row adds to the figures of a model: for margin_verify, margin_evaluate and the charts of the sum';
 
-CREATE FUNCTION margin_sum_step(margin_state, margin_term) RETURNS margin_state
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';
+CREATE FUNCTION _margin_sum_step(margin_state, margin_term) RETURNS margin_state
+  AS 'MODULE_PATHNAME', 'margin_sum_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';
 
 CREATE FUNCTION margin_merge(margin_state, margin_state) RETURNS margin_state
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_merge(margin_state, margin_state) IS 'the state of the rows of two states; NULL counts as no rows';
 
 CREATE AGGREGATE margin_sum(term margin_term) (
-  SFUNC = margin_sum_step, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+  SFUNC = _margin_sum_step, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_sum(margin_term) IS 'the answer of all rows to a question, of their terms';
 
@@ -442,148 +512,139 @@ CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
 
-CREATE FUNCTION margin_planner_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION margin_planner_support(internal) IS 'part of the functions of a model and a row: loads the library when one is planned';
+CREATE FUNCTION _margin_pass_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_pass_combine' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _margin_pass_combine(internal, internal) IS 'part of the aggregates of a model: the state of the rows of two states';
+
+CREATE FUNCTION _margin_pass_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'margin_pass_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _margin_pass_serialize(internal) IS 'part of the aggregates of a model: a state as bytes';
+
+CREATE FUNCTION _margin_pass_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_pass_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _margin_pass_deserialize(bytea, internal) IS 'part of the aggregates of a model: the state of these bytes';
+
+CREATE FUNCTION _margin_planner_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_planner_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _margin_planner_support(internal) IS 'part of the functions of a model and a row: loads the library when one is planned';
 
 CREATE OR REPLACE FUNCTION margin_score(model margin_model, features "any") RETURNS float8
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 
 CREATE OR REPLACE FUNCTION margin_scores(model margin_model, features "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 
 CREATE FUNCTION margin_score_interval(model margin_model, features "any", OUT lower float8, OUT upper float8, OUT certain boolean)
   RETURNS record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 60
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 COMMENT ON FUNCTION margin_score_interval(margin_model, "any")
   IS 'between which scores that of the optimum lies, and whether it certainly predicts the class that the model does';
 
 CREATE FUNCTION margin_score_intervals(model margin_model, features "any", OUT lower float8[], OUT upper float8[],
   OUT certain boolean) RETURNS record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 80
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 COMMENT ON FUNCTION margin_score_intervals(margin_model, "any")
   IS 'the same with one interval per class, or a single one for two classes and for regression';
 
 CREATE OR REPLACE FUNCTION margin_predict(model margin_model, features "any") RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 
 CREATE OR REPLACE FUNCTION margin_predict(model margin_model, features "any", witness anyelement) RETURNS anyelement
   AS 'MODULE_PATHNAME', 'margin_predict_as' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 
 CREATE OR REPLACE FUNCTION margin_probability(model margin_model, features "any") RETURNS float8
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 
 CREATE OR REPLACE FUNCTION margin_probabilities(model margin_model, features "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 40
-  SUPPORT margin_planner_support;
+  SUPPORT _margin_planner_support;
 
-CREATE FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any") RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_with_curvature';
+CREATE FUNCTION _margin_with_curvature_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_with_curvature_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_with_curvature_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_with_curvature';
 
-CREATE FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_with_curvature_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_with_curvature';
+CREATE FUNCTION _margin_with_curvature_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_with_curvature_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_with_curvature_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_with_curvature';
 
-CREATE FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_with_curvature_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_with_curvature_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_with_curvature';
+CREATE FUNCTION _margin_with_curvature_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_with_curvature_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_with_curvature_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_with_curvature';
 
-CREATE FUNCTION margin_with_curvature_final(internal) RETURNS margin_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION margin_with_curvature_final(internal) IS 'part of the aggregate margin_with_curvature';
+CREATE FUNCTION _margin_with_curvature_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME', 'margin_with_curvature_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION _margin_with_curvature_final(internal) IS 'part of the aggregate margin_with_curvature';
 
 CREATE AGGREGATE margin_with_curvature(model margin_model, label "any", features "any") (
-  SFUNC = margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_with_curvature(margin_model, "any", "any") IS 'the model with the curvature that these rows, those of its training, give its objective: score intervals and margin_update prove more with it';
 
 CREATE AGGREGATE margin_with_curvature(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_with_curvature(margin_model, "any", "any", jsonb) IS 'the same with the option share, of the rows that may come or go';
 
 CREATE AGGREGATE margin_with_curvature(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_with_curvature_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_with_curvature_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_with_curvature(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
-CREATE FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;
-COMMENT ON FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean) IS 'part of the aggregate margin_update';
+CREATE FUNCTION _margin_update_step(internal, margin_model, "any", "any", boolean) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_update_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION _margin_update_step(internal, margin_model, "any", "any", boolean) IS 'part of the aggregate margin_update';
 
-CREATE FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean, float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;
-COMMENT ON FUNCTION margin_update_step(internal, margin_model, "any", "any", boolean, float8) IS 'part of the aggregate margin_update';
+CREATE FUNCTION _margin_update_step(internal, margin_model, "any", "any", boolean, float8) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_update_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION _margin_update_step(internal, margin_model, "any", "any", boolean, float8) IS 'part of the aggregate margin_update';
 
-CREATE FUNCTION margin_update_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_update_combine(internal, internal) IS 'part of the aggregate margin_update';
-
-CREATE FUNCTION margin_update_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_update_serialize(internal) IS 'part of the aggregate margin_update';
-
-CREATE FUNCTION margin_update_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_update_deserialize(bytea, internal) IS 'part of the aggregate margin_update';
-
-CREATE FUNCTION margin_update_final(internal) RETURNS margin_model
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_update_final(internal) IS 'part of the aggregate margin_update';
+CREATE FUNCTION _margin_update_final(internal) RETURNS margin_model
+  AS 'MODULE_PATHNAME', 'margin_update_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _margin_update_final(internal) IS 'part of the aggregate margin_update';
 
 CREATE AGGREGATE margin_update(model margin_model, label "any", features "any", removed boolean) (
-  SFUNC = margin_update_step, STYPE = internal, SSPACE = 65536,
-  FINALFUNC = margin_update_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_update_combine, SERIALFUNC = margin_update_serialize, DESERIALFUNC = margin_update_deserialize,
+  SFUNC = _margin_update_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = _margin_update_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_update(margin_model, "any", "any", boolean)
   IS 'the model with the certificate of its rows less those removed and with the others: an aggregate over the changes alone';
 
 CREATE AGGREGATE margin_update(model margin_model, label "any", features "any", removed boolean, weight float8) (
-  SFUNC = margin_update_step, STYPE = internal, SSPACE = 65536,
-  FINALFUNC = margin_update_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_update_combine, SERIALFUNC = margin_update_serialize, DESERIALFUNC = margin_update_deserialize,
+  SFUNC = _margin_update_step, STYPE = internal, SSPACE = 65536,
+  FINALFUNC = _margin_update_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_update(margin_model, "any", "any", boolean, float8) IS 'the same of rows with weights';
 
-CREATE FUNCTION margin_evaluate_weighted_step(internal, margin_model, "any", "any", float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_evaluate_weighted_step(internal, margin_model, "any", "any", float8) IS 'part of the aggregate margin_evaluate';
+CREATE OR REPLACE AGGREGATE margin_evaluate(model margin_model, label "any", features "any") (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_evaluate_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
 
-CREATE FUNCTION margin_evaluate_weighted_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_evaluate_weighted_combine(internal, internal) IS 'part of the aggregate margin_evaluate';
-
-CREATE FUNCTION margin_evaluate_weighted_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_evaluate_weighted_serialize(internal) IS 'part of the aggregate margin_evaluate';
-
-CREATE FUNCTION margin_evaluate_weighted_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_evaluate_weighted_deserialize(bytea, internal) IS 'part of the aggregate margin_evaluate';
-
-CREATE FUNCTION margin_evaluate_weighted_final(internal) RETURNS margin_evaluation
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_evaluate_weighted_final(internal) IS 'part of the aggregate margin_evaluate';
+CREATE FUNCTION _margin_evaluate_step(internal, margin_model, "any", "any", float8) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_evaluate_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_evaluate_step(internal, margin_model, "any", "any", float8) IS 'part of the aggregate margin_evaluate';
 
 CREATE AGGREGATE margin_evaluate(model margin_model, label "any", features "any", weight float8) (
-  SFUNC = margin_evaluate_weighted_step, STYPE = internal, SSPACE = 16384,
-  FINALFUNC = margin_evaluate_weighted_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_evaluate_weighted_combine, SERIALFUNC = margin_evaluate_weighted_serialize,
-  DESERIALFUNC = margin_evaluate_weighted_deserialize, PARALLEL = SAFE
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_evaluate_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize,
+  DESERIALFUNC = _margin_pass_deserialize, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_evaluate(margin_model, "any", "any", float8) IS 'the same of rows with weights';
 
@@ -591,67 +652,83 @@ CREATE FUNCTION margin_evaluate(model margin_model, state margin_state) RETURNS 
   AS 'MODULE_PATHNAME', 'margin_evaluate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_evaluate(margin_model, margin_state) IS 'margin_evaluate of the rows whose terms were summed up';
 
+CREATE OR REPLACE AGGREGATE margin_roc(model margin_model, label "any", features "any") (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_roc_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
+
 CREATE FUNCTION margin_roc(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_roc_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_roc(margin_model, margin_state) IS 'margin_roc of the rows whose terms were summed up';
+
+CREATE OR REPLACE AGGREGATE margin_reliability(model margin_model, label "any", features "any") (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_reliability_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
 
 CREATE FUNCTION margin_reliability(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_reliability_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_reliability(margin_model, margin_state) IS 'margin_reliability of the rows whose terms were summed up';
 
+CREATE OR REPLACE AGGREGATE margin_histogram(model margin_model, label "any", features "any") (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_histogram_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
+
 CREATE FUNCTION margin_histogram(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_histogram_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_histogram(margin_model, margin_state) IS 'margin_histogram of the rows whose terms were summed up';
 
-CREATE FUNCTION margin_threshold_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_threshold_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_threshold';
+CREATE FUNCTION _margin_threshold_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_threshold_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_threshold_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_threshold';
 
-CREATE FUNCTION margin_threshold_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_threshold_weighted_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_threshold_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_threshold';
+CREATE FUNCTION _margin_threshold_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_threshold_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_threshold_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_threshold';
 
-CREATE FUNCTION margin_threshold_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_threshold_combine(internal, internal) IS 'part of the aggregate margin_threshold';
-
-CREATE FUNCTION margin_threshold_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_threshold_serialize(internal) IS 'part of the aggregate margin_threshold';
-
-CREATE FUNCTION margin_threshold_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_threshold_deserialize(bytea, internal) IS 'part of the aggregate margin_threshold';
-
-CREATE FUNCTION margin_threshold_final(internal) RETURNS margin_operating_point
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_threshold_final(internal) IS 'part of the aggregate margin_threshold';
+CREATE FUNCTION _margin_threshold_final(internal) RETURNS margin_operating_point
+  AS 'MODULE_PATHNAME', 'margin_threshold_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _margin_threshold_final(internal) IS 'part of the aggregate margin_threshold';
 
 CREATE AGGREGATE margin_threshold(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_threshold_step, STYPE = internal, SSPACE = 16384,
-  FINALFUNC = margin_threshold_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_threshold_combine, SERIALFUNC = margin_threshold_serialize, DESERIALFUNC = margin_threshold_deserialize,
+  SFUNC = _margin_threshold_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_threshold_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_threshold(margin_model, "any", "any", jsonb) IS 'the threshold of the scores of two classes that serves a goal best';
 
 CREATE AGGREGATE margin_threshold(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_threshold_step, STYPE = internal, SSPACE = 16384,
-  FINALFUNC = margin_threshold_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_threshold_combine, SERIALFUNC = margin_threshold_serialize, DESERIALFUNC = margin_threshold_deserialize,
+  SFUNC = _margin_threshold_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_threshold_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_threshold(margin_model, "any", "any", float8, jsonb) IS 'the same of rows with weights';
+
+CREATE OR REPLACE AGGREGATE margin_verify(model margin_model, label "any", features "any") (
+  SFUNC = _margin_verify_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
 
-CREATE FUNCTION margin_verify_step(internal, margin_model, "any") RETURNS internal
+CREATE FUNCTION _margin_verify_step(internal, margin_model, "any") RETURNS internal
   AS 'MODULE_PATHNAME', 'margin_verify_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_verify_step(internal, margin_model, "any") IS 'part of the aggregate margin_verify';
+COMMENT ON FUNCTION _margin_verify_step(internal, margin_model, "any") IS 'part of the aggregate margin_verify';
 
 CREATE AGGREGATE margin_verify(model margin_model, features "any") (
-  SFUNC = margin_verify_step, STYPE = internal, SSPACE = 16384,
-  FINALFUNC = margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_verify_combine, SERIALFUNC = margin_verify_serialize, DESERIALFUNC = margin_verify_deserialize,
+  SFUNC = _margin_verify_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_verify(margin_model, "any") IS 'the same of a one-class model, whose rows have no label';
@@ -687,54 +764,42 @@ COMMENT ON COLUMN margin_audit_result.best_lambda IS 'the lambda at which the ga
 COMMENT ON COLUMN margin_audit_result.best_gap IS 'the gap there';
 COMMENT ON COLUMN margin_audit_result.best_relative_gap IS 'the same as a share of the objective there';
 
-CREATE FUNCTION margin_audit_step(internal, margin_model, "any", "any") RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_audit_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_audit';
+CREATE FUNCTION _margin_audit_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_audit_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_audit_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_audit';
 
-CREATE FUNCTION margin_audit_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_audit_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_audit_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_audit';
+CREATE FUNCTION _margin_audit_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_audit_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_audit_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_audit';
 
-CREATE FUNCTION margin_audit_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_audit_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_audit_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_audit';
+CREATE FUNCTION _margin_audit_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_audit_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_audit_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_audit';
 
-CREATE FUNCTION margin_audit_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_audit_combine(internal, internal) IS 'part of the aggregate margin_audit';
-
-CREATE FUNCTION margin_audit_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_audit_serialize(internal) IS 'part of the aggregate margin_audit';
-
-CREATE FUNCTION margin_audit_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_audit_deserialize(bytea, internal) IS 'part of the aggregate margin_audit';
-
-CREATE FUNCTION margin_audit_final(internal) RETURNS margin_audit_result
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_audit_final(internal) IS 'part of the aggregate margin_audit';
+CREATE FUNCTION _margin_audit_final(internal) RETURNS margin_audit_result
+  AS 'MODULE_PATHNAME', 'margin_audit_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _margin_audit_final(internal) IS 'part of the aggregate margin_audit';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any") (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
+  SFUNC = _margin_audit_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any") IS 'how far a soft margin is from its optimum, whoever made it, from one pass over rows';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
+  SFUNC = _margin_audit_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", jsonb) IS 'the same with the option lambda';
 
 CREATE AGGREGATE margin_audit(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_audit_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_audit_combine, SERIALFUNC = margin_audit_serialize, DESERIALFUNC = margin_audit_deserialize,
+  SFUNC = _margin_audit_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_audit_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_audit(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
@@ -761,37 +826,37 @@ COMMENT ON COLUMN margin_left_out.refitted IS 'rows that a training was run with
 COMMENT ON COLUMN margin_left_out.error_lower IS 'errors_lower / rows';
 COMMENT ON COLUMN margin_left_out.error_upper IS 'errors_upper / rows';
 
-CREATE FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any") RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_leave_one_out';
+CREATE FUNCTION _margin_leave_one_out_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_leave_one_out_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_leave_one_out';
 
-CREATE FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_leave_one_out';
+CREATE FUNCTION _margin_leave_one_out_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_leave_one_out_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_leave_one_out';
 
-CREATE FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_leave_one_out_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_leave_one_out';
+CREATE FUNCTION _margin_leave_one_out_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_leave_one_out_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_leave_one_out_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_leave_one_out';
 
-CREATE FUNCTION margin_leave_one_out_final(internal) RETURNS margin_left_out
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION margin_leave_one_out_final(internal) IS 'part of the aggregate margin_leave_one_out';
+CREATE FUNCTION _margin_leave_one_out_final(internal) RETURNS margin_left_out
+  AS 'MODULE_PATHNAME', 'margin_leave_one_out_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION _margin_leave_one_out_final(internal) IS 'part of the aggregate margin_leave_one_out';
 
 CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features "any") (
-  SFUNC = margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any") IS 'how many rows a model predicts wrongly if each is left out of its training: bounds that are proven, without a training for each';
 
 CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any", jsonb) IS 'the same with the option refit: undecided rows are left out of trainings of their own';
 
 CREATE AGGREGATE margin_leave_one_out(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_leave_one_out_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_leave_one_out_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_leave_one_out(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
@@ -820,88 +885,85 @@ COMMENT ON COLUMN margin_coefficient.lower IS 'lower end of the confidence inter
 COMMENT ON COLUMN margin_coefficient.upper IS 'upper end of the confidence interval';
 COMMENT ON COLUMN margin_coefficient.name IS 'of rows with named columns, what the feature is called';
 
-CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any") RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_inference';
+CREATE FUNCTION _margin_inference_step(internal, margin_model, "any", "any") RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_inference_step(internal, margin_model, "any", "any") IS 'part of the aggregate margin_inference';
 
-CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_inference_step_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_inference';
+CREATE FUNCTION _margin_inference_step(internal, margin_model, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_inference_step(internal, margin_model, "any", "any", jsonb) IS 'part of the aggregate margin_inference';
 
-CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_inference_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_inference';
+CREATE FUNCTION _margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_inference_step(internal, margin_model, "any", "any", float8, jsonb) IS 'part of the aggregate margin_inference';
 
-CREATE FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_inference_step_cluster_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) IS 'part of the aggregate margin_inference';
+CREATE FUNCTION _margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_inference_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_inference_step(internal, margin_model, "any", "any", float8, "any", jsonb) IS 'part of the aggregate margin_inference';
 
-CREATE FUNCTION margin_inference_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_inference_combine(internal, internal) IS 'part of the aggregate margin_inference';
-
-CREATE FUNCTION margin_inference_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_inference_serialize(internal) IS 'part of the aggregate margin_inference';
-
-CREATE FUNCTION margin_inference_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_inference_deserialize(bytea, internal) IS 'part of the aggregate margin_inference';
-
-CREATE FUNCTION margin_inference_final(internal) RETURNS margin_coefficient[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_inference_final(internal) IS 'part of the aggregate margin_inference';
+CREATE FUNCTION _margin_inference_final(internal) RETURNS margin_coefficient[]
+  AS 'MODULE_PATHNAME', 'margin_inference_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _margin_inference_final(internal) IS 'part of the aggregate margin_inference';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any") (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  SFUNC = _margin_inference_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any") IS 'standard errors, tests and confidence intervals of the coefficients of a model of lambda 0, from the rows that it was trained on';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  SFUNC = _margin_inference_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", jsonb) IS 'the same with options: covariance and level';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  SFUNC = _margin_inference_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, jsonb) IS 'the same of weighted rows';
 
 CREATE AGGREGATE margin_inference(model margin_model, label "any", features "any", weight float8, cluster "any", options jsonb) (
-  SFUNC = margin_inference_step, STYPE = internal, SSPACE = -1,
-  FINALFUNC = margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
-  COMBINEFUNC = margin_inference_combine, SERIALFUNC = margin_inference_serialize, DESERIALFUNC = margin_inference_deserialize,
+  SFUNC = _margin_inference_step, STYPE = internal, SSPACE = -1,
+  FINALFUNC = _margin_inference_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_inference(margin_model, "any", "any", float8, "any", jsonb) IS 'the same of rows in clusters, which depend on each other';
 
-CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", float8, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_weight_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", float8, jsonb) IS 'part of the aggregate margin_cross_validate';
+CREATE OR REPLACE FUNCTION _margin_path_step(internal, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_path_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 
-CREATE FUNCTION margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) RETURNS internal
-  AS 'MODULE_PATHNAME', 'margin_cross_validate_step_fold_options' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) IS 'part of the aggregate margin_cross_validate';
+CREATE OR REPLACE FUNCTION _margin_path_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_path_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+
+CREATE OR REPLACE FUNCTION _margin_cross_validate_step(internal, "any", "any", jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+
+CREATE FUNCTION _margin_cross_validate_step(internal, "any", "any", float8, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_cross_validate_step(internal, "any", "any", float8, jsonb) IS 'part of the aggregate margin_cross_validate';
+
+CREATE FUNCTION _margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_cross_validate_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_cross_validate_step(internal, "any", "any", float8, integer, jsonb) IS 'part of the aggregate margin_cross_validate';
 COMMENT ON AGGREGATE margin_cross_validate("any", "any", jsonb) IS 'compares lambdas, losses and a grid of options on held-out rows, in one scan';
 
 CREATE AGGREGATE margin_cross_validate(label "any", features "any", weight float8, options jsonb) (
-  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, jsonb) IS 'the same with row weights';
 
 CREATE AGGREGATE margin_cross_validate(label "any", features "any", weight float8, fold integer, options jsonb) (
-  SFUNC = margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
-  FINALFUNC = margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+  SFUNC = _margin_cross_validate_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_cross_validate_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, integer, jsonb) IS 'the same with row weights, and rows of one fold held out together';
 
@@ -956,3 +1018,73 @@ COMMENT ON FUNCTION margin_kernels() IS 'the kernels that the option kernel can 
 CREATE FUNCTION margin_option_list(OUT name text, OUT type text, OUT meaning text, OUT default_value text, OUT used_by text) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 39;
 COMMENT ON FUNCTION margin_option_list() IS 'the options of margin_options, with type, values and meaning, default, and who reads them';
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer);
+  ALTER FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, boolean, float8, boolean, "any", bigint, boolean, boolean, margin_model, text, text, text, text, float8, float8, float8, text, text, text, float8, text, text, boolean, boolean, text, "any", integer, float8, integer) RENAME TO margin_options_0_1_0;
+  RAISE WARNING 'objects depend on margin_options of version 0.1.0, which is called margin_options_0_1_0 now'
+    USING HINT = 'Create them again with margin_options as it is, then drop margin_options_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_evaluate_combine(internal, internal);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_evaluate_combine(internal, internal);
+  ALTER FUNCTION margin_evaluate_combine(internal, internal) RENAME TO margin_evaluate_combine_0_1_0;
+  RAISE WARNING 'objects depend on margin_evaluate_combine of version 0.1.0, which is called margin_evaluate_combine_0_1_0 now'
+    USING HINT = 'Create them again with margin_evaluate_combine as it is, then drop margin_evaluate_combine_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_evaluate_serialize(internal);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_evaluate_serialize(internal);
+  ALTER FUNCTION margin_evaluate_serialize(internal) RENAME TO margin_evaluate_serialize_0_1_0;
+  RAISE WARNING 'objects depend on margin_evaluate_serialize of version 0.1.0, which is called margin_evaluate_serialize_0_1_0 now'
+    USING HINT = 'Create them again with margin_evaluate_serialize as it is, then drop margin_evaluate_serialize_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_evaluate_deserialize(bytea, internal);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_evaluate_deserialize(bytea, internal);
+  ALTER FUNCTION margin_evaluate_deserialize(bytea, internal) RENAME TO margin_evaluate_deserialize_0_1_0;
+  RAISE WARNING 'objects depend on margin_evaluate_deserialize of version 0.1.0, which is called margin_evaluate_deserialize_0_1_0 now'
+    USING HINT = 'Create them again with margin_evaluate_deserialize as it is, then drop margin_evaluate_deserialize_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_verify_combine(internal, internal);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_verify_combine(internal, internal);
+  ALTER FUNCTION margin_verify_combine(internal, internal) RENAME TO margin_verify_combine_0_1_0;
+  RAISE WARNING 'objects depend on margin_verify_combine of version 0.1.0, which is called margin_verify_combine_0_1_0 now'
+    USING HINT = 'Create them again with margin_verify_combine as it is, then drop margin_verify_combine_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_verify_serialize(internal);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_verify_serialize(internal);
+  ALTER FUNCTION margin_verify_serialize(internal) RENAME TO margin_verify_serialize_0_1_0;
+  RAISE WARNING 'objects depend on margin_verify_serialize of version 0.1.0, which is called margin_verify_serialize_0_1_0 now'
+    USING HINT = 'Create them again with margin_verify_serialize as it is, then drop margin_verify_serialize_0_1_0.';
+END $retire$;
+
+DO $retire$
+BEGIN
+  DROP FUNCTION margin_verify_deserialize(bytea, internal);
+EXCEPTION WHEN dependent_objects_still_exist THEN
+  ALTER EXTENSION margin DROP FUNCTION margin_verify_deserialize(bytea, internal);
+  ALTER FUNCTION margin_verify_deserialize(bytea, internal) RENAME TO margin_verify_deserialize_0_1_0;
+  RAISE WARNING 'objects depend on margin_verify_deserialize of version 0.1.0, which is called margin_verify_deserialize_0_1_0 now'
+    USING HINT = 'Create them again with margin_verify_deserialize as it is, then drop margin_verify_deserialize_0_1_0.';
+END $retire$;

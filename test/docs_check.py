@@ -111,16 +111,17 @@ def check_reference():
                       pg_get_function_result(p.oid))
           FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
-           AND 'internal'::regtype <> ALL (p.proargtypes::oid[]) AND p.prorettype <> 'internal'::regtype ORDER BY 1""")
-    check("every function and aggregate is documented, and no other",
+           AND p.proname !~ '^_' ORDER BY 1""")
+    check("every function and aggregate is documented, and no other: names with an underscore in front are parts of others",
           differences(sorted(re.findall(SIGNATURE, text)), sorted(functions)))
     check_index(functions)
     hidden = query("""
         SELECT p.oid::regprocedure FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
            AND coalesce(obj_description(p.oid, 'pg_proc'), '') !~
-               CASE WHEN 'internal'::regtype = ANY (p.proargtypes::oid[]) OR p.prorettype = 'internal'::regtype
-                    THEN '^part of the (aggregate|type|functions) ' ELSE '.' END""")
+               CASE WHEN p.proname ~ '^_' THEN '^part of the (aggregates?|type|functions) '
+                    WHEN 'internal'::regtype = ANY (p.proargtypes::oid[] || p.prorettype) THEN '^a part has an underscore in front$'
+                    ELSE '.' END""")
     check("every function has a COMMENT, the parts of an aggregate, a type or functions say so", hidden)
     types = query("""
         SELECT t.typname, t.typtype FROM pg_depend d JOIN pg_type t ON t.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid

@@ -11,6 +11,7 @@ import sys
 import upgrade_script
 
 MAKES = re.compile(r'CREATE (FUNCTION|AGGREGATE|TYPE|CAST|OPERATOR|OPERATOR CLASS|OPERATOR FAMILY) |COMMENT ON ')
+ALTERS = r'ALTER TYPE \w+ ADD ATTRIBUTE |ALTER FUNCTION (\w+)\([^()]*\) RENAME TO _\1;'
 RIGHTS = r'\b(SECURITY DEFINER|LEAKPROOF|(?-i:SUPPORT)|OWNER TO|GRANT|REVOKE|SET SCHEMA|IF NOT EXISTS|search_path|SET ROLE|SESSION AUTHORIZATION)\b'
 
 
@@ -38,6 +39,7 @@ def review(path):
     before = dict()
     if update:
         before = {key: kind for key, kind, _ in upgrade_script.objects(re.sub(r'--[\d.]+\.sql$', '.sql', path))}
+        before.update((key.replace(' ', ' _', 1), kind) for key, kind in list(before.items()) if kind == 'routine')
     text = open(path, encoding='utf-8').read()
     blocks = re.findall(r'DO \$retire\$.*?\$retire\$;\n', text, re.S) if update else []
     for block in blocks:  # the one form of them: see RETIRE
@@ -60,7 +62,7 @@ def review(path):
             routine = upgrade_script.Routine(statement.replace('CREATE OR REPLACE ', 'CREATE ', 1))
             if routine.key not in before:
                 yield what + ': replaces what is not its own'
-        elif not MAKES.match(line) and not (update and re.match(r'ALTER TYPE \w+ ADD ATTRIBUTE ', line)):
+        elif not MAKES.match(line) and not (update and re.match(ALTERS, line)):
             yield what + ': makes no object'
         if re.match(r'CREATE (OR REPLACE )?FUNCTION', line):
             own.add(re.search(r'FUNCTION (\w+)', line).group(1))

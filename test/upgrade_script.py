@@ -3,7 +3,8 @@
 
 Prints it; -w writes it to FILE; -c says where FILE differs, and prints nothing where it does not. What can be told from two
 install scripts is done: new objects, attributes at the end of composite types, functions whose volatility, cost, arguments or
-results changed, comments. All else ends it with a message, and wants a decision.
+results changed, functions whose name got an underscore in front (parts of aggregates and types), comments. All else ends it
+with a message, and wants a decision.
 """
 import difflib
 import re
@@ -109,9 +110,9 @@ class Routine:
         self.key = f'{self.kind} {self.name}({", ".join(self.types)})'
 
 
-def objects(path):
-    """Statement by statement: (key, kind, statement)."""
-    for text in statements(path):
+def objects(path, changed=str):
+    """Statement by statement, changed: (key, kind, statement)."""
+    for text in map(changed, statements(path)):
         line = flat(text)
         if line.startswith('COMMENT ON '):
             at = re.search(r"\sIS\s+'", text)
@@ -129,6 +130,36 @@ def objects(path):
             fail(f'{path}: a statement of a kind that it does not know: {line[:80]}')
 
 
+class Renamed:
+    """The functions of an old script that a new one has with an underscore in front: what an update renames, so that their
+    users keep them."""
+
+    def __init__(self, before, after):
+        will = {key for key, kind, _ in after if kind == 'routine'}
+        self.routines = [value for key, kind, value in before
+                         if kind == 'routine' and key not in will and key.replace(' ', ' _', 1) in will]
+        names = {value.name for value in self.routines}
+        for key, kind, value in before:
+            if kind == 'routine' and value.name in names and value not in self.routines:
+                fail(f'{key}: the new script has others of this name with an underscore in front, and not this one')
+        self.pattern = re.compile(r"(?<![\w'])(" + '|'.join(sorted(names, key=len, reverse=True)) + r")(?![\w'])") if names else None
+
+    def text(self, text):
+        """A statement of the old script as it reads once these functions are renamed."""
+        if self.pattern is None:
+            return text
+        made = re.match(r'CREATE FUNCTION (\w+)', text)
+        if made and self.pattern.fullmatch(made.group(1)) and "AS 'MODULE_PATHNAME'," not in text:  # its entry point keeps the name
+            text = text.replace("AS 'MODULE_PATHNAME'", f"AS 'MODULE_PATHNAME', '{made.group(1)}'", 1)
+        if text.startswith('COMMENT ON '):
+            head, words = re.match(r"(.*?)(\sIS\s+'.*)", text, re.S).groups()
+            return self.pattern.sub(r'_\1', head) + words
+        return self.pattern.sub(r'_\1', text)
+
+    def statements(self):
+        return [f'\nALTER FUNCTION {r.name}({", ".join(r.types)}) RENAME TO _{r.name};\n' for r in self.routines]
+
+
 def attributes(text):
     return [flat(part) for part in parts(bracket(text)[0])]
 
@@ -136,23 +167,26 @@ def attributes(text):
 def script(old_path, new_path):
     extension, old = re.search(r'(\w+)--([\d.]+)\.sql$', old_path).groups()
     new = re.search(r'--([\d.]+)\.sql$', new_path).group(1)
-    before, after = list(objects(old_path)), list(objects(new_path))
+    after = list(objects(new_path))
+    renamed = Renamed(list(objects(old_path)), after)
+    before = list(objects(old_path, renamed.text))
     was = {key: (kind, value) for key, kind, value in before}
     will = {key: (kind, value) for key, kind, value in after}
     if len(will) != len(after):
         keys = [key for key, _, _ in after]
         fail(f'{new_path}: twice: ' + '; '.join(sorted({key for key in keys if keys.count(key) > 1})))
-    out, retired = [HEAD.format(name=extension, new=new)], set()
+    out, retired, ends = [HEAD.format(name=extension, new=new), *renamed.statements()], set(), []
 
     def replaced(key, value):
         return key in was and was[key][1].shape != value.shape
 
-    # Aggregates first: they use functions.
+    # Aggregates first: they use functions. Those that go without a successor go last, when nothing of ours uses them.
     for key, kind, value in sorted(before, key=lambda entry: entry[0].startswith('FUNCTION')):
         if kind == 'routine' and (key not in will or replaced(key, will[key][1])):
             retired.add(key)
             alias = f'{value.name}_{old.replace(".", "_")}'
-            out.append(RETIRE.format(kind=value.kind, name=value.name, types=', '.join(value.types), alias=alias, extension=extension, old=old))
+            (ends if key not in will else out).append(RETIRE.format(
+                kind=value.kind, name=value.name, types=', '.join(value.types), alias=alias, extension=extension, old=old))
         elif kind in ('row', 'other') and key not in will:
             fail(f'{old_path} has, and {new_path} has not: {key}. What is stored may need it: it stays, or its end is written by hand here')
     for key, kind, value in after:
@@ -176,7 +210,7 @@ def script(old_path, new_path):
     for key, kind, value in before:
         if kind == 'comment' and key not in will and key.removeprefix('COMMENT ON ') not in retired:
             out.append(f'{key} IS NULL;\n')
-    return ''.join(out)
+    return ''.join(out + ends)
 
 
 def main(old, new, mode='', path=''):

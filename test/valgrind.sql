@@ -107,7 +107,7 @@ SELECT name, margin_state_info(margin_sum(s)), margin_sum(s)::text::margin_state
 
 SELECT margin_certificate(q, margin_merge(NULL, s)), q::text::margin_question IS NULL FROM questions JOIN states USING (name) WHERE name IN ('hard', 'ranges 2');
 
-SELECT margin_sum(margin_term(q, y, x)) OVER (ORDER BY id ROWS 5 PRECEDING) IS NULL, margin_sum_step(margin_sum_step(NULL, margin_term(q, y, x)::text::margin_term), margin_term(q, NULL::boolean, x)) IS NULL FROM points, questions WHERE name = 'hard' AND id < 9;
+SELECT margin_sum(margin_term(q, y, x)) OVER (ORDER BY id ROWS 5 PRECEDING) IS NULL, _margin_sum_step(_margin_sum_step(NULL, margin_term(q, y, x)::text::margin_term), margin_term(q, NULL::boolean, x)) IS NULL FROM points, questions WHERE name = 'hard' AND id < 9;
 
 SELECT (train_margin_from('SELECT y, x, k AS g FROM points', o)).rows FROM (VALUES ('{"lambda": 0.1, "loss": "logistic", "sample_rows": 10, "shard": "g"}'::jsonb), ('{"lambda": 0.1, "sample_rows": 10, "shard": "g"}'), ('{"lambda": 0.1, "shard": "g"}')) AS v (o);
 

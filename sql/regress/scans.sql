@@ -46,9 +46,9 @@ SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).pri
 -- Text and binary I/O: round trips have the same bits.
 CREATE TABLE terms AS SELECT id, day, margin_term(q, y, x, w) AS t FROM scan_rows, questions WHERE name = 'logistic' ORDER BY id;
 CREATE TABLE states AS SELECT day, margin_sum(t) AS s FROM (SELECT * FROM terms ORDER BY id) AS o GROUP BY day ORDER BY day;
-SELECT bool_and(q::text = q::text::margin_question::text), bool_and(substr(q::text, 3) = encode(margin_question_send(q), 'hex')) FROM questions;
-SELECT bool_and(t::text = t::text::margin_term::text), bool_and(substr(t::text, 3) = encode(margin_term_send(t), 'hex')) FROM terms;
-SELECT bool_and(s::text = s::text::margin_state::text), bool_and(substr(s::text, 3) = encode(margin_state_send(s), 'hex')),
+SELECT bool_and(q::text = q::text::margin_question::text), bool_and(substr(q::text, 3) = encode(_margin_question_send(q), 'hex')) FROM questions;
+SELECT bool_and(t::text = t::text::margin_term::text), bool_and(substr(t::text, 3) = encode(_margin_term_send(t), 'hex')) FROM terms;
+SELECT bool_and(s::text = s::text::margin_state::text), bool_and(substr(s::text, 3) = encode(_margin_state_send(s), 'hex')),
        bool_and(s::text = (E'\\x' || upper(substr(s::text, 3)))::margin_state::text) AS capitals FROM states;
 -- Through a file in binary form; what it holds is checked.
 \set file `mktemp`
@@ -56,19 +56,19 @@ CREATE TABLE copies (LIKE states);
 COPY states TO :'file' (FORMAT binary);
 COPY copies FROM :'file' (FORMAT binary);
 SELECT count(*), bool_and(a.s::text = b.s::text) FROM states a JOIN copies b USING (day);
-COPY (SELECT day, margin_state_send(s) FROM states) TO :'file' (FORMAT binary);
+COPY (SELECT day, _margin_state_send(s) FROM states) TO :'file' (FORMAT binary);
 COPY copies FROM :'file' (FORMAT binary);
 SELECT count(*) FROM copies;
-COPY (SELECT day, substr(margin_state_send(s), 1, 100) FROM states) TO :'file' (FORMAT binary);
+COPY (SELECT day, substr(_margin_state_send(s), 1, 100) FROM states) TO :'file' (FORMAT binary);
 SELECT pg_temp.error_of(format('COPY copies FROM %L (FORMAT binary)', :'file'));
 CREATE TABLE term_copies (t margin_term);
-COPY (SELECT margin_term_send(t) FROM terms) TO :'file' (FORMAT binary);
+COPY (SELECT _margin_term_send(t) FROM terms) TO :'file' (FORMAT binary);
 COPY term_copies FROM :'file' (FORMAT binary);
 SELECT count(*), count(DISTINCT t::text) = (SELECT count(DISTINCT t::text) FROM terms) AS same FROM term_copies;
-COPY (SELECT substr(margin_term_send(t), 2) FROM terms LIMIT 1) TO :'file' (FORMAT binary);
+COPY (SELECT substr(_margin_term_send(t), 2) FROM terms LIMIT 1) TO :'file' (FORMAT binary);
 SELECT pg_temp.error_of(format('COPY term_copies FROM %L (FORMAT binary)', :'file'));
 CREATE TABLE question_copies (q margin_question);
-COPY (SELECT margin_question_send(q) || '\x00' FROM questions LIMIT 1) TO :'file' (FORMAT binary);
+COPY (SELECT _margin_question_send(q) || '\x00' FROM questions LIMIT 1) TO :'file' (FORMAT binary);
 SELECT pg_temp.error_of(format('COPY question_copies FROM %L (FORMAT binary)', :'file'));
 
 -- Step and merge called by hand give the bits of the aggregate.
@@ -76,7 +76,7 @@ CREATE FUNCTION pg_temp.by_hand(for_day int, through_text boolean) RETURNS margi
 DECLARE s margin_state; one margin_term;
 BEGIN
   FOR one IN SELECT t FROM terms WHERE day = for_day ORDER BY id LOOP
-    s := margin_sum_step(s, one);
+    s := _margin_sum_step(s, one);
     IF through_text THEN s := s::text::margin_state; END IF;
   END LOOP;
   RETURN s;
@@ -102,7 +102,7 @@ SELECT margin_state_info(margin_sum(margin_term(q, CASE WHEN id % 2 = 0 THEN y E
   FROM scan_rows, questions WHERE name = 'hinge';
 SELECT margin_state_info(margin_sum(margin_term(q, NULL::text, x)))->'skipped' AS skipped FROM scan_rows, questions WHERE name = 'hinge';
 SELECT margin_merge(NULL, NULL) IS NULL AS "null", margin_merge(s, NULL)::text = s::text AS left, margin_merge(NULL, s)::text = s::text AS right FROM states WHERE day = 1;
-SELECT margin_sum_step(NULL, NULL) IS NULL AS "null", margin_sum_step(s, NULL)::text = s::text AS left FROM states WHERE day = 1;
+SELECT _margin_sum_step(NULL, NULL) IS NULL AS "null", _margin_sum_step(s, NULL)::text = s::text AS left FROM states WHERE day = 1;
 SELECT margin_state_info(margin_sum(s))->'rows' AS rows FROM (SELECT s FROM states UNION ALL SELECT NULL) AS v;
 SELECT margin_question(NULL, NULL) IS NULL AS question, margin_state_info(NULL) IS NULL AS info;
 
@@ -110,7 +110,7 @@ SELECT margin_question(NULL, NULL) IS NULL AS question, margin_state_info(NULL) 
 SELECT id, margin_state_info(margin_sum(t) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW))->'rows' AS rows FROM terms ORDER BY id LIMIT 4;
 SELECT day, id, margin_state_info(margin_sum(t))->'rows' AS rows FROM terms WHERE id < 5 GROUP BY GROUPING SETS ((day), (id), ()) ORDER BY day, id;
 SELECT margin_state_info(margin_sum(t) FILTER (WHERE day = 1))->'rows' AS filtered, margin_state_info(margin_sum(t ORDER BY id DESC))->'rows' AS ordered FROM terms;
-CREATE AGGREGATE pg_temp.own_sum(margin_term) (SFUNC = margin_sum_step, STYPE = margin_state);
+CREATE AGGREGATE pg_temp.own_sum(margin_term) (SFUNC = _margin_sum_step, STYPE = margin_state);
 SELECT pg_temp.own_sum(t)::text = margin_sum(t)::text AS same FROM terms;
 
 -- What cannot be.

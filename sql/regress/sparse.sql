@@ -23,7 +23,7 @@ SELECT t, pg_temp.refusal(t) FROM (VALUES ('0:1'), ('-1:1'), ('1:0.5 7'), ('1:0.
 SELECT pg_temp.error_of($$SELECT '1:1 1:2'::margin_sparse$$);
 
 -- Binary: what is sent is what comes back; bytes are checked. COPY writes a file and reads it.
-SELECT margin_sparse_send('{1:0.5,7:2}/9'), margin_sparse_send('1:0.1');
+SELECT _margin_sparse_send('{1:0.5,7:2}/9'), _margin_sparse_send('1:0.1');
 CREATE TEMP TABLE rows (id int, x margin_sparse);
 INSERT INTO rows VALUES (1, '{1:0.5,7:2}/9'), (2, '1:0.1 2147483647:1e300'), (3, '{}'), (4, NULL),
   (5, (SELECT string_agg(i || ':' || 1 / i::float8, ' ') FROM generate_series(1, 5000) i)::margin_sparse);

@@ -84,7 +84,7 @@ SELECT name, margin_evaluate(m, up) = margin_evaluate(m, down) AS evaluate, (mar
   FROM step_models JOIN (SELECT name, margin_sum(s ORDER BY g) AS up, margin_sum(s::text::margin_state ORDER BY g DESC) AS down FROM step_states GROUP BY name) AS s USING (name)
  WHERE name IN ('hinge', 'standardized') ORDER BY name;
 -- A term is small, whatever the row: it knows it no more.
-SELECT octet_length(margin_term_send(margin_term(m, two, x))) < 500 AS small, margin_term(m, two, x)::text::margin_term::text = margin_term(m, two, x)::text AS same
+SELECT octet_length(_margin_term_send(margin_term(m, two, x))) < 500 AS small, margin_term(m, two, x)::text::margin_term::text = margin_term(m, two, x)::text AS same
   FROM step_rows, step_models WHERE name = 'platt' AND id = 1;
 
 -- A model is the same without what only a proof or a new training needs, and as JSON; another one is not.

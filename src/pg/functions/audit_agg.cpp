@@ -4,116 +4,56 @@
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
-#include "pg/values/row_weight.hpp"
 
 namespace margin::pg {
 namespace {
 
-struct AuditState {
-  AuditState(std::string flat, std::string given_options)
-      : model(std::move(flat)),
-        options_text(std::move(given_options)),
-        settings(settings_of(*model)),
-        audit(*model, settings,
-              parse_audit(options_text.empty() ? Value::Object{} : options_from(jsonb_of_payload(options_text)))) {}
+class AuditState final : public PassState {
+ public:
+  explicit AuditState(PassStart&& start)
+      : PassState(std::move(start)), settings(settings_of(*model)), audit(*model, settings, parse_audit(given())) {
+    MemoryBudget(memory_limit()).require(audit.bytes(), "margin_audit");
+  }
 
-  double bytes() const { return audit.bytes(); }
+  void add(const PassRow& row) override {
+    const double weight = row.weight();
+    const Row x = finite_row(row);
+    if (model->regression())
+      audit.add(x, row.call.label->number(row.label()), weight, memory_limit());
+    else
+      audit.add(x, class_of(row), weight, memory_limit());
+  }
+  double bytes() const override { return audit.bytes(); }
+  void merge(const PassState& other) override {
+    audit.merge(static_cast<const AuditState&>(other).audit.state(), memory_limit());
+  }
+  void write(StateWriter& out) const override {
+    std::vector<double> numbers = audit.state();
+    out(numbers);
+  }
+  bool read(StateReader& in) override {
+    std::vector<double> numbers;
+    in(numbers);
+    return audit.merge(numbers, memory_limit());
+  }
 
-  GroupModel model;
-  std::string options_text;  // a jsonb without its header
   const Options settings;
   ModelAudit audit;
-  std::int64_t skipped = 0;
-  LabelCache labels;
 };
 
-AuditState* new_state(MemoryContext context, std::string flat, std::string options) {
-  auto* state = create_in<AuditState>(context, std::move(flat), std::move(options));
-  MemoryBudget(memory_limit()).require(state->audit.bytes(), "margin_audit");
-  return state;
-}
-
-/// Argument numbers of the weight and of the options; 0: none.
-Datum audit_step(FunctionCallInfo fcinfo, int weight_at, int options_at) {
-  return pass_step_with_options<PassCall, AuditState>(
-      fcinfo, options_at, new_state, [&](AuditState& state, PassCall& call, const FeatureRow& features) {
-        const double weight = weight_at != 0 ? row_weight(fcinfo, weight_at) : 1.0;
-        const Row x = fitted(*state.model, features);
-        require_finite(x, "WHERE");
-        const Datum label = PG_GETARG_DATUM(2);
-        if (state.model->regression()) return state.audit.add(x, call.label.number(label), weight, memory_limit());
-        const std::int32_t truth = state.labels.find(
-            call.label, label, [&](const LabelReader::ClassName& name) { return state.model.class_index(name.text); });
-        state.audit.add(x, truth, weight, memory_limit());
-      });
-}
-
 }  // namespace
+
+extern const PassKind audit_pass;
+const PassKind audit_pass = {make_state<AuditState>};
+
 }  // namespace margin::pg
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_audit_step) { return audit_step(fcinfo, 0, 0); }
-MARGIN_FUNCTION(margin_audit_step_options) { return audit_step(fcinfo, 0, 4); }
-MARGIN_FUNCTION(margin_audit_step_weight_options) { return audit_step(fcinfo, 4, 5); }
-
-MARGIN_FUNCTION(margin_audit_combine) {
-  MemoryContext context = aggregate_context(fcinfo);
-  if (PG_ARGISNULL(1)) {
-    if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-    return PG_GETARG_DATUM(0);
-  }
-  auto* other = reinterpret_cast<AuditState*>(PG_GETARG_POINTER(1));
-  auto* state = PG_ARGISNULL(0) ? new_state(context, other->model.bytes(), other->options_text)
-                                : reinterpret_cast<AuditState*>(PG_GETARG_POINTER(0));
-  state->model.require_same(other->model);
-  require_same_options(state->options_text == other->options_text);
-  state->skipped += other->skipped;
-  state->audit.merge(other->audit.state(), memory_limit());
-  tell_size(context, *state, 1);
-  PG_RETURN_POINTER(state);
-}
-
-MARGIN_FUNCTION(margin_audit_serialize) {
-  aggregate_context(fcinfo);
-  auto* state = reinterpret_cast<AuditState*>(PG_GETARG_POINTER(0));
-  StateWriter out;
-  std::int64_t version = state_version;
-  out(version);
-  out(state->model.bytes());
-  out(state->options_text);
-  out(state->skipped);
-  std::vector<double> numbers = state->audit.state();
-  out(numbers);
-  return out.finish();
-}
-
-MARGIN_FUNCTION(margin_audit_deserialize) {
-  aggregate_context(fcinfo);
-  StateReader in(payload(PG_GETARG_DATUM(0)));
-  std::int64_t version = 0, skipped = 0;
-  std::string model, options;
-  std::vector<double> numbers;
-  in(version);
-  in.require(version == state_version);
-  in(model);
-  in.require(model.size() > SizeofHeapTupleHeader && VARSIZE_ANY(model.data()) == model.size());
-  in(options);
-  in(skipped);
-  in.require(skipped >= 0);
-  in(numbers);
-  in.require_end();
-  auto* state = new_state(CurrentMemoryContext, std::move(model), std::move(options));
-  state->skipped = skipped;
-  in.require(state->audit.merge(numbers, memory_limit()));
-  PG_RETURN_POINTER(state);
-}
-
+MARGIN_FUNCTION(margin_audit_step) { return pass_step(fcinfo, audit_pass); }
 MARGIN_FUNCTION(margin_audit_final) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto* state = reinterpret_cast<const AuditState*>(PG_GETARG_POINTER(0));
-  if (state->audit.rows() == 0) PG_RETURN_NULL();
+  const auto* const state = final_state<AuditState>(fcinfo);
+  if (state == nullptr || state->audit.rows() == 0) PG_RETURN_NULL();
   ThreadedProgress progress;
   const margin::AuditFigures found = state->audit.result(progress);
   CompositeBuilder out(fcinfo);

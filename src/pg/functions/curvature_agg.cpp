@@ -7,29 +7,24 @@
 namespace margin::pg {
 namespace {
 
-struct CurvatureState : GroupState {
-  CurvatureState(MemoryContext context, std::string flat, std::string given_options)
-      : GroupState(std::move(flat), std::move(given_options)), options(parse_curvature(given())) {
-    require_curvature(*model, settings);
-    open(context);
-  }
+class CurvatureState final : public GroupState {
+ public:
+  explicit CurvatureState(PassStart&& start)
+      : GroupState(std::move(start), require_curvature), options(parse_curvature(given())) {}
   const CurvatureOptions options;
 };
+
+const PassKind curvature_pass = {make_state<CurvatureState>};
 
 }  // namespace
 }  // namespace margin::pg
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_with_curvature_step) { return keep_row<CurvatureState>(fcinfo, 0, 0); }
-MARGIN_FUNCTION(margin_with_curvature_step_options) { return keep_row<CurvatureState>(fcinfo, 0, 4); }
-MARGIN_FUNCTION(margin_with_curvature_step_weight_options) { return keep_row<CurvatureState>(fcinfo, 4, 5); }
-
+MARGIN_FUNCTION(margin_with_curvature_step) { return pass_step(fcinfo, curvature_pass); }
 MARGIN_FUNCTION(margin_with_curvature_final) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  auto* const state = reinterpret_cast<CurvatureState*>(PG_GETARG_POINTER(0));
-  if (state->kept->data.rows() == 0) PG_RETURN_NULL();
+  auto* const state = final_state<CurvatureState>(fcinfo);
+  if (state == nullptr || state->kept->data.rows() == 0) PG_RETURN_NULL();
   margin::Model model = *state->model;
   read_figures(PointerGetDatum(state->model.bytes().data()), model);
   const InterruptProgress progress;

@@ -4,103 +4,97 @@
 #include "core/report/charts.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/values/figures_datum.hpp"
-#include "pg/values/row_weight.hpp"
 
 namespace margin::pg {
 namespace {
 
 /// Count: std::int64_t, or double of rows with weights.
 template <class Count>
-struct EvaluateState {
-  EvaluateState(std::string flat, bool) : model(std::move(flat)) {
-    scores.resize(static_cast<std::size_t>(model->outputs()));
-    odds.resize(model->converts_scores() ? scores.size() : 0);
+class EvaluateState final : public PassState {
+ public:
+  explicit EvaluateState(PassStart&& start) : PassState(std::move(start)) {
+    scores_.resize(static_cast<std::size_t>(model->outputs()));
+    odds_.resize(model->converts_scores() ? scores_.size() : 0);
     if (!model->regression())
       classes.emplace(static_cast<std::int32_t>(model->classes.size()),
                       lp_norm(model->weights.data(), model->weights.size(), 2), model->probabilistic());
   }
 
-  void add(PassCall& call, Datum label, const Row& x, Count weight = 1) {
-    checked_scores(*model, model.scorer(), x, scores.data());
+  void add(const PassRow& row) override {
+    const auto weight = static_cast<Count>(row.weight());
+    if (!(weight > 0)) return;
+    checked_scores(*model, model.scorer(), row.features, scores_.data());
     if (!classes.has_value()) {
-      const double target = call.label.number(label);
-      targets.add(target, model->prediction(scores[0]), model->deviance(scores[0], target),
+      const double target = row.call.label->number(row.label());
+      targets.add(target, model->prediction(scores_[0]), model->deviance(scores_[0], target),
                   static_cast<double>(weight));
       return;
     }
-    const std::int32_t truth = labels.find(
-        call.label, label, [&](const LabelReader::ClassName& name) { return model.class_index(name.text); });
-    if (!odds.empty()) model->log_odds(scores.data(), odds.data());
-    classes->add(truth, decide(model->outputs(), scores.data()), scores.data(), odds.empty() ? nullptr : odds.data(),
-                 weight);
+    const std::int32_t truth = class_of(row);
+    if (!odds_.empty()) model->log_odds(scores_.data(), odds_.data());
+    classes->add(truth, decide(model->outputs(), scores_.data()), scores_.data(),
+                 odds_.empty() ? nullptr : odds_.data(), weight);
   }
-  void merge(const EvaluateState& other) {
+  void merge(const PassState& state) override {
+    const auto& other = static_cast<const EvaluateState&>(state);
     if (classes.has_value())
       classes->merge(*other.classes);
     else
       targets.merge(other.targets);
   }
+  void write(StateWriter& out) const override { const_cast<EvaluateState*>(this)->exchange(out); }
+  bool read(StateReader& in) override { return exchange(in); }
+  std::int64_t rows() const { return classes.has_value() ? classes->rows() : targets.rows(); }
+
+  std::optional<CountingMetrics<Count>> classes;
+  RegressionMetrics targets;
+
+ private:
   template <class Archive>
   bool exchange(Archive& archive) {
     return classes.has_value() ? classes->exchange(archive) : targets.exchange(archive);
   }
-  std::int64_t rows() const { return classes.has_value() ? classes->rows() : targets.rows(); }
 
-  GroupModel model;
-  std::int64_t skipped = 0;
-  std::optional<CountingMetrics<Count>> classes;
-  RegressionMetrics targets;
-  LabelCache labels;
-  std::vector<double> scores, odds;  // odds: of models whose scores are none
+  std::vector<double> scores_, odds_;  // odds: of models whose scores are none
 };
 using Rows = EvaluateState<std::int64_t>;
 using WeightedRows = EvaluateState<double>;
 
-template <class State>
-Datum evaluation(FunctionCallInfo fcinfo) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto* state = reinterpret_cast<const State*>(PG_GETARG_POINTER(0));
-  if (state->rows() == 0) PG_RETURN_NULL();
-  return state->classes.has_value() ? evaluation_datum(fcinfo, *state->model, *state->classes, state->skipped)
-                                    : evaluation_datum(fcinfo, *state->model, state->targets, state->skipped);
+PassState* make_evaluation(PassStart&& start) {
+  return start.weighted ? make_state<WeightedRows>(std::move(start)) : make_state<Rows>(std::move(start));
 }
 
-/// A weighted row of margin_evaluate.
-Datum weighted_step(FunctionCallInfo fcinfo) {
-  const auto add = [&](WeightedRows& state, PassCall& call, const Row& x) {
-    const double weight = row_weight(fcinfo, 4);
-    if (weight > 0) state.add(call, PG_GETARG_DATUM(2), x, weight);
-  };
-  return pass_step<WeightedRows>(fcinfo, add);
+template <class State>
+Datum evaluation(FunctionCallInfo fcinfo, const State& state) {
+  if (state.rows() == 0) PG_RETURN_NULL();
+  return state.classes.has_value() ? evaluation_datum(fcinfo, *state.model, *state.classes, state.skipped)
+                                   : evaluation_datum(fcinfo, *state.model, state.targets, state.skipped);
 }
 
 /// The SVG of a state; NULL without rows.
 Datum draw(FunctionCallInfo fcinfo, const char* aggregate, Chart chart) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto* state = reinterpret_cast<const Rows*>(PG_GETARG_POINTER(0));
-  if (state->rows() == 0) PG_RETURN_NULL();
+  const auto* const state = final_state<Rows>(fcinfo);
+  if (state == nullptr || state->rows() == 0) PG_RETURN_NULL();
   require_classes(*state->model, aggregate);
   return text_datum(svg(chart(*state->classes, state->model->classes)));
 }
 
 }  // namespace
+
+extern const PassKind evaluate_pass;
+const PassKind evaluate_pass = {make_evaluation};
+
 }  // namespace margin::pg
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_evaluate_step) { return pass_step<Rows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_combine) { return pass_combine<Rows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_serialize) { return pass_serialize<Rows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_deserialize) { return pass_deserialize<Rows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_final) { return evaluation<Rows>(fcinfo); }
-
-MARGIN_FUNCTION(margin_evaluate_weighted_step) { return weighted_step(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_weighted_combine) { return pass_combine<WeightedRows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_weighted_serialize) { return pass_serialize<WeightedRows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_weighted_deserialize) { return pass_deserialize<WeightedRows>(fcinfo); }
-MARGIN_FUNCTION(margin_evaluate_weighted_final) { return evaluation<WeightedRows>(fcinfo); }
+MARGIN_FUNCTION(margin_evaluate_step) { return pass_step(fcinfo, evaluate_pass); }
+MARGIN_FUNCTION(margin_evaluate_final) {
+  const auto* const state = final_state<PassState>(fcinfo);
+  if (state == nullptr) PG_RETURN_NULL();
+  return state->weighted ? evaluation(fcinfo, static_cast<const WeightedRows&>(*state))
+                         : evaluation(fcinfo, static_cast<const Rows&>(*state));
+}
 
 MARGIN_FUNCTION(margin_roc_final) { return draw(fcinfo, "margin_roc", margin::roc_plot); }
 MARGIN_FUNCTION(margin_reliability_final) { return draw(fcinfo, "margin_reliability", margin::reliability_plot); }

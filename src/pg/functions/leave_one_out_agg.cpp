@@ -8,29 +8,24 @@
 namespace margin::pg {
 namespace {
 
-struct LeaveOneOutState : GroupState {
-  LeaveOneOutState(MemoryContext context, std::string flat, std::string given_options)
-      : GroupState(std::move(flat), std::move(given_options)), options(parse_leave_one_out(given())) {
-    require_leave_one_out(*model, settings);
-    open(context);
-  }
+class LeaveOneOutState final : public GroupState {
+ public:
+  explicit LeaveOneOutState(PassStart&& start)
+      : GroupState(std::move(start), require_leave_one_out), options(parse_leave_one_out(given())) {}
   const LeaveOneOutOptions options;
 };
+
+const PassKind leave_one_out_pass = {make_state<LeaveOneOutState>};
 
 }  // namespace
 }  // namespace margin::pg
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_leave_one_out_step) { return keep_row<LeaveOneOutState>(fcinfo, 0, 0); }
-MARGIN_FUNCTION(margin_leave_one_out_step_options) { return keep_row<LeaveOneOutState>(fcinfo, 0, 4); }
-MARGIN_FUNCTION(margin_leave_one_out_step_weight_options) { return keep_row<LeaveOneOutState>(fcinfo, 4, 5); }
-
+MARGIN_FUNCTION(margin_leave_one_out_step) { return pass_step(fcinfo, leave_one_out_pass); }
 MARGIN_FUNCTION(margin_leave_one_out_final) {
-  aggregate_context(fcinfo);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  const auto* state = reinterpret_cast<const LeaveOneOutState*>(PG_GETARG_POINTER(0));
-  if (state->kept->data.rows() == 0) PG_RETURN_NULL();
+  const auto* const state = final_state<LeaveOneOutState>(fcinfo);
+  if (state == nullptr || state->kept->data.rows() == 0) PG_RETURN_NULL();
   ThreadedProgress progress;
   const margin::LeaveOneOut found =
       margin::leave_one_out(state->kept->data, *state->model, state->settings, state->options, progress,

@@ -1,7 +1,8 @@
-// What the aggregates over (model, label, features) have in common: one pass, a state of the size of the model, and
-// partial aggregation in parallel workers.
+// What the aggregates over (model, label, features [, weight] [, options]) have in common: one step, and for those whose
+// state is of the size of the model one combine, serialize and deserialize function, so that workers share their rows.
 #pragma once
 
+#include "pg/functions/row_arguments.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/features.hpp"
 #include "pg/values/jsonb.hpp"
@@ -10,13 +11,6 @@
 #include "pg/values/state_bytes.hpp"
 
 namespace margin::pg {
-
-/// The readers of a call site.
-struct PassCall {
-  explicit PassCall(FunctionCallInfo fcinfo) : label(get_fn_expr_argtype(fcinfo->flinfo, 2)), features(fcinfo, 3) {}
-  LabelReader label;
-  FeatureReader features;
-};
 
 /// The model of a group, which must be the same in all its rows.
 class GroupModel {
@@ -60,141 +54,106 @@ class GroupModel {
 /// The bytes of a margin_model without toast pointers.
 std::string flat_model(Datum composite);
 
-/// Throws Error(invalid_option) unless the options of a row are those of its group.
-void require_same_options(bool same);
+/// Which arguments of a transition function are which; 0: rows have no label.
+struct RowLayout {
+  int label = 2, features = 3, trailing = 4;
+  const char* group = "";  ///< what messages call the argument between weight and options
+};
 
-template <class State, class = void>
-struct has_bytes : std::false_type {};
+/// What a call site keeps for the query.
+struct PassCall {
+  PassCall(FunctionCallInfo fcinfo, const RowLayout& row_layout)
+      : layout(row_layout), arguments(fcinfo, row_layout.trailing), features(fcinfo, row_layout.features) {
+    if (layout.label != 0) label.emplace(get_fn_expr_argtype(fcinfo->flinfo, layout.label));
+    if (arguments.group != 0) group.emplace(get_fn_expr_argtype(fcinfo->flinfo, arguments.group), layout.group);
+  }
+  const RowLayout layout;
+  const RowArguments arguments;
+  std::optional<LabelReader> label, group;
+  FeatureReader features;
+};
+
+/// A row with its features, and its label where rows have one.
+struct PassRow {
+  FunctionCallInfo fcinfo;
+  PassCall& call;
+  const FeatureRow& features;
+
+  Datum label() const { return PG_GETARG_DATUM(call.layout.label); }
+  double weight() const { return call.arguments.weight_of(fcinfo); }
+};
+
+struct PassKind;
+
+/// What a state begins with.
+struct PassStart {
+  const PassKind* kind;
+  MemoryContext context;
+  std::string model;    ///< flat
+  std::string options;  ///< a jsonb without its header; empty: none
+  bool labelled, weighted, grouped;
+  bool all_rows;  ///< they are not split among processes, so that they come in the order of the query
+};
+
+/// A group of an aggregate.
+class PassState {
+ public:
+  explicit PassState(PassStart&& start)
+      : model(std::move(start.model)),
+        options_text(std::move(start.options)),
+        kind(*start.kind),
+        weighted(start.weighted),
+        grouped(start.grouped) {}
+  virtual ~PassState() = default;
+
+  virtual void add(const PassRow& row) = 0;
+  /// Beside the model, as it has grown so far.
+  virtual double bytes() const { return 0; }
+  /// Of the same model and options over other rows; their numbers as bytes, and back into a fresh state (false: malformed).
+  /// Not of states that keep their rows.
+  virtual void merge(const PassState& other);
+  virtual void write(StateWriter& out) const;
+  virtual bool read(StateReader& in);
+
+  /// The label of a row as a sorted class. Throws Error(invalid_value) for one that the model does not know.
+  std::int32_t class_of(const PassRow& row) {
+    return labels_.find(*row.call.label, row.label(),
+                        [&](const LabelReader::ClassName& name) { return model.class_index(name.text); });
+  }
+  /// The row in the columns of the model, finite.
+  Row finite_row(const PassRow& row) const;
+  Value::Object given() const;
+
+  GroupModel model;
+  const std::string options_text;
+  const PassKind& kind;
+  const bool weighted, grouped;
+  std::int64_t skipped = 0;
+
+ private:
+  LabelCache labels_;
+};
+
+/// The kinds of states. Their list, in pass_agg.cpp, is what serialized states are known by.
+struct PassKind {
+  PassState* (*make)(PassStart&& start);
+  const char* null_options = "'{}' means the defaults.";  ///< the hint where options are NULL
+};
+
 template <class State>
-struct has_bytes<State, std::void_t<decltype(std::declval<const State&>().bytes())>> : std::true_type {};
-
-/// True when the rows of this aggregate are not split among processes, so that they come in the order of the query.
-bool sees_all_rows(FunctionCallInfo fcinfo);
-
-/// After the first row, and as often as their number doubles: states of wide rows grow.
-template <class State>
-void tell_size(MemoryContext context, State& state, std::int64_t rows) {
-  if ((rows & (rows - 1)) != 0) return;
-  if constexpr (has_bytes<State>::value)
-    state.model.tell_size(context, state.bytes());
-  else
-    state.model.tell_size(context, 0);
+PassState* make_state(PassStart&& start) {
+  return create_in<State>(start.context, std::move(start));
 }
 
-/// (state, model, label, features) -> state. State has: State(std::string flat_model, bool all_rows), and members
-/// `model` (GroupModel) and `skipped`; add(state, PassCall&, const Row&) adds a row.
-template <class State, class Add>
-Datum pass_step(FunctionCallInfo fcinfo, const Add& add) {
-  MemoryContext context = aggregate_context(fcinfo);
-  auto& call = query_state<PassCall>(fcinfo);
-  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {  // no model's row: not counted, wherever it comes in the order
-    if (state == nullptr) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  const Datum model = PG_GETARG_DATUM(1);
-  if (state == nullptr) {
-    state = create_in<State>(context, flat_model(model), sees_all_rows(fcinfo));
-    state->model.know(model);
-  } else {
-    state->model.require_same(model);
-  }
-  const std::optional<FeatureRow> x =
-      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
-  if (x.has_value())
-    add(*state, call, *x);
-  else
-    ++state->skipped;
-  tell_size(context, *state, state->model.count_row());
-  PG_RETURN_POINTER(state);
-}
+/// The transition function: (state, model, label, features [, weight] [, options]) or as the layout says.
+Datum pass_step(FunctionCallInfo fcinfo, const PassKind& kind, const RowLayout& layout = {});
 
-/// State has add(PassCall&, Datum label, const Row&).
+/// The state of a final function; null: there was no row.
 template <class State>
-Datum pass_step(FunctionCallInfo fcinfo) {
-  return pass_step<State>(fcinfo,
-                          [&](State& state, PassCall& call, const Row& x) { state.add(call, PG_GETARG_DATUM(2), x); });
-}
-
-/// The same with options, whose argument number is `options_at` (0: none). State has a member `options_text`, a jsonb without its header,
-/// too; make(context, flat_model, options) makes one, add(state, call, row) adds a row.
-template <class Call, class State, class Make, class Add>
-Datum pass_step_with_options(FunctionCallInfo fcinfo, int options_at, const Make& make, const Add& add) {
-  MemoryContext context = aggregate_context(fcinfo);
-  auto& call = query_state<Call>(fcinfo);
-  auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
-  if (PG_ARGISNULL(1)) {
-    if (state == nullptr) PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
-  }
-  if (options_at != 0 && PG_ARGISNULL(options_at))
-    throw Error(ErrorKind::null_value, "the options are NULL, expected a jsonb object", "'{}' means the defaults.");
-  const std::string_view options = options_at != 0 ? payload(PG_GETARG_DATUM(options_at)) : std::string_view();
-  const Datum model = PG_GETARG_DATUM(1);
-  if (state == nullptr) {
-    state = make(context, flat_model(model), std::string(options));
-    state->model.know(model);
-  } else {
-    state->model.require_same(model);
-    require_same_options(options == state->options_text);
-  }
-  const std::optional<FeatureRow> x =
-      PG_ARGISNULL(2) || PG_ARGISNULL(3) ? std::nullopt : state->model.read(call.features, PG_GETARG_DATUM(3));
-  if (x.has_value())
-    add(*state, call, *x);
-  else
-    ++state->skipped;
-  tell_size(context, *state, state->model.count_row());
-  PG_RETURN_POINTER(state);
-}
-
-/// State also has: merge(const State&).
-template <class State>
-Datum pass_combine(FunctionCallInfo fcinfo) {
-  MemoryContext context = aggregate_context(fcinfo);
-  if (PG_ARGISNULL(1)) {
-    if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-    return PG_GETARG_DATUM(0);
-  }
-  auto* other = reinterpret_cast<State*>(PG_GETARG_POINTER(1));
-  auto* state = PG_ARGISNULL(0) ? create_in<State>(context, other->model.bytes(), false)
-                                : reinterpret_cast<State*>(PG_GETARG_POINTER(0));
-  state->model.require_same(other->model);
-  state->skipped += other->skipped;
-  state->merge(*other);
-  tell_size(context, *state, 1);
-  PG_RETURN_POINTER(state);
-}
-
-/// State also has: bool exchange(Archive&).
-template <class State>
-Datum pass_serialize(FunctionCallInfo fcinfo) {
+State* final_state(FunctionCallInfo fcinfo) {
   aggregate_context(fcinfo);
-  auto* state = reinterpret_cast<State*>(PG_GETARG_POINTER(0));
-  StateWriter out;
-  std::int64_t version = state_version;
-  out(version);
-  out(state->model.bytes());
-  out(state->skipped);
-  state->exchange(out);
-  return out.finish();
-}
-
-template <class State>
-Datum pass_deserialize(FunctionCallInfo fcinfo) {
-  aggregate_context(fcinfo);
-  StateReader in(payload(PG_GETARG_DATUM(0)));
-  std::int64_t version = 0;
-  std::string model;
-  in(version);
-  in.require(version == state_version);
-  in(model);
-  in.require(model.size() > SizeofHeapTupleHeader && VARSIZE_ANY(model.data()) == model.size());
-  auto* state = create_in<State>(CurrentMemoryContext, std::move(model), false);
-  in(state->skipped);
-  in.require(state->skipped >= 0 && state->exchange(in));
-  in.require_end();
-  PG_RETURN_POINTER(state);
+  return PG_ARGISNULL(0) ? nullptr
+                         : static_cast<State*>(reinterpret_cast<PassState*>(DatumGetPointer(PG_GETARG_DATUM(0))));
 }
 
 }  // namespace margin::pg

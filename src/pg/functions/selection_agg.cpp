@@ -94,11 +94,7 @@ void warn_of_unproven(const SelectionCertificate& c, std::size_t trainings) {
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, 0, 0, rules_of_selection); }
-MARGIN_FUNCTION(margin_cross_validate_step_options) { return collect_row(fcinfo, 0, 3, rules_of_selection); }
-MARGIN_FUNCTION(margin_cross_validate_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_selection); }
-MARGIN_FUNCTION(margin_cross_validate_step_fold_options) { return collect_row(fcinfo, 3, 5, rules_of_selection, 4); }
-
+MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, rules_of_selection); }
 MARGIN_FUNCTION(margin_cross_validate_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
   const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
@@ -151,10 +147,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   return out.finish();
 }
 
-MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, 0, 0, rules_of_path); }
-MARGIN_FUNCTION(margin_path_step_options) { return collect_row(fcinfo, 0, 3, rules_of_path); }
-MARGIN_FUNCTION(margin_path_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_path); }
-
+MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, rules_of_path); }
 MARGIN_FUNCTION(margin_path_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
   std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);

@@ -6,6 +6,7 @@
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
 #include "pg/functions/group_errors.hpp"
+#include "pg/functions/row_arguments.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/server/spill.hpp"
@@ -13,7 +14,6 @@
 #include "pg/values/jsonb.hpp"
 #include "pg/values/labels.hpp"
 #include "pg/values/model_datum.hpp"
-#include "pg/values/row_weight.hpp"
 
 namespace margin::pg {
 namespace {
@@ -46,7 +46,10 @@ struct TrainState {
 struct TrainCall {
   /// Argument numbers of the label (0: the rows have none) and the features.
   TrainCall(FunctionCallInfo fcinfo, int label_argument, int features_argument)
-      : label_at(label_argument), features_at(features_argument), features(fcinfo, features_argument) {
+      : label_at(label_argument),
+        features_at(features_argument),
+        arguments(fcinfo, features_argument + 1),
+        features(fcinfo, features_argument) {
     if (label_at != 0) label.emplace(get_fn_expr_argtype(fcinfo->flinfo, label_at));
   }
 
@@ -69,6 +72,7 @@ struct TrainCall {
   }
 
   int label_at, features_at;
+  RowArguments arguments;
   std::optional<LabelReader> label;
   FeatureReader features;
   RowPrefetch ahead;
@@ -77,14 +81,6 @@ struct TrainCall {
   std::string options;
   RowRules rules;
   bool known = false;
-};
-
-struct LabelledCall final : TrainCall {
-  explicit LabelledCall(FunctionCallInfo fcinfo) : TrainCall(fcinfo, 1, 2) {}
-};
-
-struct UnlabelledCall final : TrainCall {
-  explicit UnlabelledCall(FunctionCallInfo fcinfo) : TrainCall(fcinfo, 0, 1) {}
 };
 
 TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf rules_of) {
@@ -127,8 +123,8 @@ std::int32_t fold_of(FunctionCallInfo fcinfo, int number) {
 }
 
 /// False where the row is left out.
-bool add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state, int weight_at) {
-  const double weight = weight_at == 0 ? 1.0 : row_weight(fcinfo, weight_at);
+bool add_row(FunctionCallInfo fcinfo, TrainCall& call, TrainState& state) {
+  const double weight = call.arguments.weight_of(fcinfo);
   const Datum features = PG_GETARG_DATUM(call.features_at);
   if (!call.features.of_rows()) {
     const FeatureRow x = call.features.read(features);
@@ -159,20 +155,18 @@ std::string where(FunctionCallInfo fcinfo, const TrainCall& call, const TrainSta
   return "It is row " + std::to_string(state.rows) + " of its group" + (text.empty() ? "." : ", with " + text + ".");
 }
 
-Datum collect(FunctionCallInfo fcinfo, TrainCall& call, int weight_at, int options_at, RulesOf rules_of,
-              int fold_at = 0) {
+Datum collect(FunctionCallInfo fcinfo, TrainCall& call, RulesOf rules_of) {
   MemoryContext context = aggregate_context(fcinfo);
-  if (options_at != 0 && PG_ARGISNULL(options_at))
-    throw Error(
-        ErrorKind::null_value, "the options are NULL, expected a jsonb object",
-        "Does a join find no options for some rows? coalesce(options, '{}') trains with the defaults, a hard margin.");
-  const Datum options = options_at == 0 ? Datum{0} : PG_GETARG_DATUM(options_at);
+  const RowArguments& arguments = call.arguments;
+  const std::string_view given = arguments.options_of(
+      fcinfo,
+      "Does a join find no options for some rows? coalesce(options, '{}') trains with the defaults, a hard margin.");
   TrainState* state = nullptr;
   if (PG_ARGISNULL(0)) {
-    state = start(call, context, options, rules_of);
+    state = start(call, context, arguments.options == 0 ? Datum{0} : PG_GETARG_DATUM(arguments.options), rules_of);
   } else {
     state = reinterpret_cast<TrainState*>(PG_GETARG_POINTER(0));
-    if (options != 0 ? payload(options) != state->options : !state->options.empty())
+    if (given != state->options)
       throw Error(ErrorKind::invalid_option, "the options must be the same for every row of a group",
                   "For one model per choice of options, add them to GROUP BY.");
   }
@@ -185,10 +179,10 @@ Datum collect(FunctionCallInfo fcinfo, TrainCall& call, int weight_at, int optio
   if (call.features.of_rows() && state->table == nullptr)
     call.start_table(*state, context, PG_GETARG_DATUM(call.features_at));
   const auto collect_one = [&] {
-    const std::int32_t fold = fold_at == 0 ? 0 : fold_of(fcinfo, fold_at);
-    if (!add_row(fcinfo, call, *state, weight_at))
+    const std::int32_t fold = arguments.group == 0 ? 0 : fold_of(fcinfo, arguments.group);
+    if (!add_row(fcinfo, call, *state))
       ++state->skipped;
-    else if (fold_at != 0)
+    else if (arguments.group != 0)
       state->folds.push_back(fold);
   };
   if (const auto error = row_error(collect_one)) {
@@ -201,8 +195,8 @@ Datum collect(FunctionCallInfo fcinfo, TrainCall& call, int weight_at, int optio
 
 }  // namespace
 
-Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of, int fold_at) {
-  return collect(fcinfo, query_state<LabelledCall>(fcinfo), weight_at, options_at, rules_of, fold_at);
+Datum collect_row(FunctionCallInfo fcinfo, RulesOf rules_of) {
+  return collect(fcinfo, query_state<TrainCall>(fcinfo, 1, 2), rules_of);
 }
 
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings) {
@@ -284,16 +278,7 @@ Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, 0, 0, rules_of_training); }
-MARGIN_FUNCTION(margin_train_step_options) { return collect_row(fcinfo, 0, 3, rules_of_training); }
-MARGIN_FUNCTION(margin_train_step_weight_options) { return collect_row(fcinfo, 3, 4, rules_of_training); }
-
+MARGIN_FUNCTION(margin_train_step) { return collect_row(fcinfo, rules_of_training); }
 MARGIN_FUNCTION(margin_one_class_step) {
-  return collect(fcinfo, query_state<UnlabelledCall>(fcinfo), 0, 0, rules_of_one_class);
-}
-MARGIN_FUNCTION(margin_one_class_step_options) {
-  return collect(fcinfo, query_state<UnlabelledCall>(fcinfo), 0, 2, rules_of_one_class);
-}
-MARGIN_FUNCTION(margin_one_class_step_weight_options) {
-  return collect(fcinfo, query_state<UnlabelledCall>(fcinfo), 2, 3, rules_of_one_class);
+  return collect(fcinfo, query_state<TrainCall>(fcinfo, 0, 1), rules_of_one_class);
 }

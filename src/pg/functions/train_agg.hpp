@@ -18,9 +18,8 @@ RowRules row_rules(const Options& settings);
 /// Throws Error for bad options.
 using RulesOf = RowRules (*)(Value::Object options);
 
-/// The transition function: (state, label, features [, weight] [, fold] [, options]). `weight_at`, `options_at` and
-/// `fold_at` are argument numbers, 0 for none.
-Datum collect_row(FunctionCallInfo fcinfo, int weight_at, int options_at, RulesOf rules_of, int fold_at = 0);
+/// The transition function: (state, label, features [, weight [, fold]] [, options]).
+Datum collect_row(FunctionCallInfo fcinfo, RulesOf rules_of);
 
 /// What a final function works on.
 struct CollectedRows {

@@ -50,10 +50,11 @@ T* create_in(MemoryContext context, Arguments&&... arguments) {
   return object;
 }
 
-/// The object of type T that this call site keeps for the query, made by T(fcinfo) at the first call.
-template <class T>
-T& query_state(FunctionCallInfo fcinfo) {
-  if (fcinfo->flinfo->fn_extra == nullptr) fcinfo->flinfo->fn_extra = create_in<T>(fcinfo->flinfo->fn_mcxt, fcinfo);
+/// The object of type T that this call site keeps for the query, made by T(fcinfo, arguments...) at the first call.
+template <class T, class... Arguments>
+T& query_state(FunctionCallInfo fcinfo, const Arguments&... arguments) {
+  if (fcinfo->flinfo->fn_extra == nullptr)
+    fcinfo->flinfo->fn_extra = create_in<T>(fcinfo->flinfo->fn_mcxt, fcinfo, arguments...);
   return *static_cast<T*>(fcinfo->flinfo->fn_extra);
 }
 
