@@ -162,6 +162,8 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
     const Dataset data = make_dataset(c.table, classes);
     const Problem p = make_problem(data, c.options);
     const Optimum best = optimum_of(p, 2000);
+    const Progress progress;
+    ColumnCheck columns(p, progress);  // of all moves, so that sums of one save some of the next
     for (int move = 0; move < 4; ++move) {
       const double reach = move == 0 ? 0 : std::pow(10.0, -2.0 * move);
       Weights w(1, p.dimensions()), a(p.rows(), 1);
@@ -182,19 +184,13 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
       EXPECT_LE(static_cast<long double>(by_rows.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
       proven += by_rows.lower > 0;
 
-      const Progress progress;
-      ColumnRisk risk(p, progress);
-      risk.select(0);
-      risk.move(std::vector<double>(w.data(), w.data() + w.size()), b[0]);
-      risk.combine();
-      const Certificate by_columns = ColumnCheck(p).certificate(risk, p.lambda, b[0], risk.interval(p.lambda).scale);
+      const std::vector<double> weights(w.data(), w.data() + w.size());
+      const Certificate by_columns = columns.certificate(weights, b[0], b[0], p.lambda);
       EXPECT_GE(static_cast<long double>(by_columns.upper), value_at(p, at, b[0])) << trial;
       EXPECT_LE(static_cast<long double>(by_columns.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
       EXPECT_NEAR(by_columns.upper, by_rows.upper, 1e-9 * by_rows.upper) << trial;
       if (!MomentCheck::serves(p)) continue;
-      const Moments moments(p, progress);
-      const Certificate by_moments =
-          MomentCheck(p, moments).certificate(std::vector<double>(w.data(), w.data() + w.size()), b[0], p.lambda);
+      const Certificate by_moments = MomentCheck(p, progress).certificate(weights, b[0], p.lambda);
       EXPECT_GE(static_cast<long double>(by_moments.upper), value_at(p, at, b[0])) << trial;
       EXPECT_LE(static_cast<long double>(by_moments.lower), best.value * (1 + 1e-15L)) << trial << " " << move;
     }
@@ -301,7 +297,8 @@ TEST(ElasticNet, TheWorkingSetLosesNoFeatureThatTheOptimumHas) {
       s.lambda = models[k].lambda;
       const Problem p = make_problem(data, s);
       const Progress progress;
-      ColumnRisk risk(p, progress);
+      const Columns columns(p.data, progress);
+      ColumnRisk risk(p, columns, progress);
       risk.select(0);
       const std::vector<double> w(models[k].weights.data(), models[k].weights.data() + models[k].weights.size());
       risk.move(w, models[k].intercept[0] - p.target_center);
