@@ -12,7 +12,7 @@ import sys
 
 PSQL = sys.argv[1:]
 PAGES = ["README.md", "CHANGELOG.md", "docs/architecture.md", "docs/reference.md", "docs/extending.md", "docs/security.md",
-         "docs/scaling.md", "docs/tutorial.md", "docs/figures.md", "src/core/README.md"]
+         "docs/scaling.md", "docs/tutorial.md", "docs/figures.md", "docs/papers.md", "src/core/README.md"]
 COMPLETE = ["docs/tutorial.md"]  # pages that show every answer
 checks = failures = 0
 
@@ -170,6 +170,22 @@ def check_statements():
             check(f"{path}, line {line}: the statements run" + (" and print this" if expected is not None else ""), problems)
 
 
+def check_papers():
+    """docs/papers.md: every call of its tables runs."""
+    rows = ("CREATE TEMP TABLE papers AS SELECT i % 2 AS y, ARRAY[sin(i), cos(3 * i), i % 2 + i * 0.01] AS x, "
+            "numrange((sin(i) - i * 0.01)::numeric, (sin(i) + 1)::numeric) AS t FROM generate_series(1, 40) AS i;")
+    calls = re.findall(r"^\| .*? \| `(margin_\w+\(.*?\))` \|", read("docs/papers.md"), re.MULTILINE)
+    problems = [] if len(calls) >= 40 else [f"{len(calls)} calls found"]
+    for call in calls:
+        label = "t" if "interpolate" in call else "y"
+        result = psql("postgres", rows + (f"SELECT {call};" if call.startswith("margin_bound") else
+                                          f"SELECT (train_margin({label}, x, {call})).status FROM papers;"))
+        problems += [f"{call}: {line}" for line in result.stderr.splitlines()]
+    check("docs/papers.md: every call runs", problems)
+    lines = [line for line in read("docs/papers.md").splitlines() if line.startswith("| ") and not line.startswith("| statement |")]
+    check("docs/papers.md: every statement has a call", [line for line in lines if not re.match(r"\| .*? \| `margin_", line)])
+
+
 def slug(heading):
     """The anchor that renderers of Markdown make of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -204,6 +220,7 @@ def check_core_readme():
 query("CREATE EXTENSION IF NOT EXISTS margin")
 check_reference()
 check_statements()
+check_papers()
 check_links()
 check_core_readme()
 print(f"checks: {checks - failures} of {checks} hold")
