@@ -1,18 +1,21 @@
 """Checks that the documentation is true: docs_check.py PSQL [ARGUMENT...], in the repository's directory.
 
-docs/reference.md is compared with the catalogue of a server that has the extension, both ways and in order; every
-```sql block of the pages below is run, in order, in a database of the page's own, and where a ```text block follows, it
-must be what psql prints; every link must lead somewhere; src/core/README.md must name every file. Prints TAP.
+docs/reference/*.md are compared with the catalogue of a server that has the extension, both ways and in order, and
+docs/reference.md must link every function to the section that has its signature; every ```sql block of a page is run, in
+order, in a database of the page's own, and where a ```text block follows, it must be what psql prints; every link must
+lead somewhere; src/core/README.md must name every file. Prints TAP.
 """
 
+import glob
 import os
 import re
 import subprocess
 import sys
 
 PSQL = sys.argv[1:]
-PAGES = ["README.md", "CHANGELOG.md", "docs/architecture.md", "docs/reference.md", "docs/extending.md", "docs/security.md",
-         "docs/scaling.md", "docs/tutorial.md", "docs/figures.md", "docs/papers.md", "src/core/README.md"]
+INDEX = "docs/reference.md"
+REFERENCE = sorted(glob.glob("docs/reference/*.md"))
+PAGES = ["README.md", "CHANGELOG.md", "src/core/README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]
 COMPLETE = ["docs/tutorial.md"]  # pages that show every answer
 checks = failures = 0
 
@@ -76,8 +79,32 @@ def differences(documented, real):
     return missing + gone
 
 
+SIGNATURE = r"`([a-z_]+\([^`]*\) → [^`]+)`"
+
+
+def check_index(functions):
+    """Two clicks from README.md to every function: the index, then the section that has its signature."""
+    text = read(INDEX)
+    check("README.md links the reference's index", [] if f"]({INDEX})" in read("README.md") else ["no link"])
+    linked, problems = {}, []
+    for name, target in re.findall(r"\[`([a-z_]+)`\]\(([^)]+)\)", text):
+        linked.setdefault(name, target)
+    for name in sorted({signature.split("(")[0] for signature in functions}):
+        page, _, anchor = linked.get(name, "").partition("#")
+        if not page:
+            problems.append(f"not in the index: {name}")
+            continue
+        target = read(os.path.join("docs", page))
+        if anchor:
+            target = next((section(target, h) for h in re.findall(r"^#+ (.*)$", target, re.MULTILINE) if slug(h) == anchor), "")
+        if not any(signature.startswith(name + "(") for signature in re.findall(SIGNATURE, target)):
+            problems.append(f"no signature of {name} behind its link")
+    check("the index leads to every function", problems)
+    check("the index links every page", [page for page in REFERENCE if f"]({os.path.relpath(page, 'docs')})" not in text])
+
+
 def check_reference():
-    text = read("docs/reference.md")
+    text = "\n".join(read(page) for page in REFERENCE)
     functions = query("""
         SELECT format('%s(%s) → %s', p.proname, CASE WHEN p.proname <> 'margin_options' THEN pg_get_function_arguments(p.oid) ELSE '...' END,
                       pg_get_function_result(p.oid))
@@ -85,7 +112,8 @@ def check_reference():
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
            AND 'internal'::regtype <> ALL (p.proargtypes::oid[]) AND p.prorettype <> 'internal'::regtype ORDER BY 1""")
     check("every function and aggregate is documented, and no other",
-          differences(sorted(re.findall(r"`([a-z_]+\([^`]*\) → [^`]+)`", text)), sorted(functions)))
+          differences(sorted(re.findall(SIGNATURE, text)), sorted(functions)))
+    check_index(functions)
     hidden = query("""
         SELECT p.oid::regprocedure FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
@@ -159,6 +187,8 @@ def check_statements():
     for number, path in enumerate(PAGES):
         database = f"docs_check_{number}"
         query(f"CREATE DATABASE {database}")
+        if "CREATE EXTENSION margin" not in read(path):  # a page that takes it for granted
+            psql(database, "CREATE EXTENSION margin")
         for line, statements, expected in sql_blocks(path):
             result = psql(database, statements)
             problems = result.stderr.splitlines()
@@ -206,6 +236,16 @@ def check_links():
         check(f"{path}: every link leads somewhere", problems)
 
 
+def check_shape():
+    """Pages that can be read, and tables that are drawn: a row without a head above is a paragraph."""
+    for path in PAGES:
+        lines = re.sub(r"^```.*?^```$", "", read(path), flags=re.DOTALL | re.MULTILINE).splitlines()
+        check(f"{path}: no table is broken",
+              [f"no table: {line[:80]}" for above, line, below in zip(["", *lines], lines, [*lines[1:], ""])
+               if line.startswith("|") and not above.startswith("|") and not re.match(r"\|(?: ?:?-+:? ?\|)+$", below)])
+    check("no page of the reference above 500 lines", [path for path in [INDEX, *REFERENCE] if len(read(path).splitlines()) > 500])
+
+
 def check_core_readme():
     text = read("src/core/README.md")
     files = [os.path.relpath(os.path.join(directory, name), "src/core") for directory, _, names in os.walk("src/core")
@@ -222,6 +262,7 @@ check_reference()
 check_statements()
 check_papers()
 check_links()
+check_shape()
 check_core_readme()
 print(f"checks: {checks - failures} of {checks} hold")
 sys.exit(failures > 0)
