@@ -987,6 +987,12 @@ CREATE FUNCTION margin_gap_at(model margin_model, lambda float8, OUT lower float
 COMMENT ON FUNCTION margin_gap_at(margin_model, float8)
   IS 'the certified interval of the objective of the same rows at another lambda, which the weights of the model open';
 
+CREATE FUNCTION margin_bound(theorem text, rows bigint, gap float8, lambda float8 DEFAULT NULL, smoothing float8 DEFAULT NULL,
+  lipschitz float8 DEFAULT NULL, margin float8 DEFAULT NULL, failure float8 DEFAULT NULL) RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, float8, float8)
+  IS 'how many iterations a theorem of the papers promises to be enough for a gap';
+
 CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_compact(margin_model) IS 'the model without history and dual_weights, to store or to bake into a definition';

@@ -1303,6 +1303,12 @@ CREATE FUNCTION margin_history(model margin_model, OUT iteration bigint, OUT sec
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
 COMMENT ON FUNCTION margin_history(margin_model) IS 'the course of a training with the option history, one row per iteration';
 
+CREATE FUNCTION margin_bound(theorem text, rows bigint, gap float8, lambda float8 DEFAULT NULL, smoothing float8 DEFAULT NULL,
+  lipschitz float8 DEFAULT NULL, margin float8 DEFAULT NULL, failure float8 DEFAULT NULL) RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, float8, float8)
+  IS 'how many iterations a theorem of the papers promises to be enough for a gap';
+
 CREATE FUNCTION margin_plot(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_plot(margin_model) IS 'the certified interval against iterations, as SVG; for models trained with the option history';

@@ -208,6 +208,22 @@ def check_picture():
     check(f"{PICTURE} is what margin_plot draws", [] if drawn.rstrip("\n") == read(PICTURE).rstrip("\n") else ["write this into it:", *drawn.splitlines()])
 
 
+def check_papers():
+    """docs/papers.md: every call of its tables runs."""
+    rows = ("CREATE TEMP TABLE papers AS SELECT i % 2 AS y, ARRAY[sin(i), cos(3 * i), i % 2 + i * 0.01] AS x, "
+            "numrange((sin(i) - i * 0.01)::numeric, (sin(i) + 1)::numeric) AS t FROM generate_series(1, 40) AS i;")
+    calls = re.findall(r"^\| .*? \| `(margin_\w+\(.*?\))` \|", read("docs/papers.md"), re.MULTILINE)
+    problems = [] if len(calls) >= 40 else [f"{len(calls)} calls found"]
+    for call in calls:
+        label = "t" if "interpolate" in call else "y"
+        result = psql("postgres", rows + (f"SELECT {call};" if call.startswith("margin_bound") else
+                                          f"SELECT (train_margin({label}, x, {call})).status FROM papers;"))
+        problems += [f"{call}: {line}" for line in result.stderr.splitlines()]
+    check("docs/papers.md: every call runs", problems)
+    lines = [line for line in read("docs/papers.md").splitlines() if line.startswith("| ") and not line.startswith("| statement |")]
+    check("docs/papers.md: every statement has a call", [line for line in lines if not re.match(r"\| .*? \| `margin_", line)])
+
+
 def slug(heading):
     """The anchor that renderers of Markdown make of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -265,6 +281,7 @@ query("CREATE EXTENSION IF NOT EXISTS margin")
 check_reference()
 check_statements()
 check_picture()
+check_papers()
 check_links()
 check_named_files()
 check_shape()

@@ -309,7 +309,7 @@ regress_suite() { # regress_suite [OPTION...]: of pg_regress
 stage_tap() {
   local area sets
   area=$(server_directory tap)
-  cp -r "$root/test/t" "$root/test/fixtures" "$root/packaging" "$root/LICENSE" "$root/bench/datasets.py" "$root/sql" "$root/docs/checker.sql" "$area/"
+  cp -r "$root/test/t" "$root/test/papers" "$root/test/fixtures" "$root/packaging" "$root/LICENSE" "$root/bench/datasets.py" "$root/sql" "$root/docs/checker.sql" "$area/"
   sets=''
   if [ -d "$shared" ]; then
     sets=$shared

@@ -54,9 +54,9 @@ LANGUAGE sql AS $$
     FROM sdca_rows, lambdas, series WHERE part = 'train' AND series.figure = sdca_runs.figure
    GROUP BY data, lambda, series, options $$;
 -- The error on the rows for testing after so many epochs, each number of epochs a training of its own.
-CREATE FUNCTION sdca_errors(figure text, epochs int[]) RETURNS TABLE (data text, lambda float8, series text, epoch int, error float8)
+CREATE FUNCTION sdca_errors(figure text, epochs int[]) RETURNS TABLE (data text, lambda float8, series text, epoch int, error float8, zero boolean)
 LANGUAGE sql AS $$
-  SELECT r.data, lambda, series, epoch, 1 - (e).accuracy
+  SELECT r.data, lambda, series, epoch, 1 - (e).accuracy, NOT EXISTS (SELECT FROM unnest((r.model).weights) AS w WHERE w <> 0)
     FROM unnest(epochs) AS epoch, sdca_runs(figure, margin_options(max_iterations => epoch, tolerance => 1e-5)) AS r,
          LATERAL (SELECT margin_evaluate(model, y, x) AS e FROM sdca_rows AS t WHERE t.part = 'test' AND t.data = r.data) AS v $$;
 -- The least objective, to twelve digits.

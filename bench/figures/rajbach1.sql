@@ -8,11 +8,11 @@ INSERT INTO panels VALUES (:'figure', 1, 'training', 'epochs', 'mistakes of 1000
 
 -- A point of a curve is a training of so many epochs.
 CREATE TABLE rajbach1_runs AS
-  SELECT series, t, train_margin(y, x, options || margin_options(norm => 2, intercept => false, tolerance => 0, max_iterations => t)
+  SELECT series, t, train_margin(y, x, options || margin_options(norm => 2, intercept => false, tolerance => 0, max_iterations => t, "order" => 'random', output => 'last')
                                  ORDER BY id) AS model
     FROM raj_bach_l2, unnest('{1,2,3,4,6,8,10,13,16,20,25,30,40}'::int[]) AS t,
        (VALUES
-       ('accelerated coordinate ascent', '{"solver": "dual_ascent", "accelerated": true}'::jsonb),
+       ('accelerated coordinate ascent', '{"solver": "dual_ascent", "accelerated": true, "step": "quadratic"}'::jsonb),
        ('coordinate ascent', '{"solver": "dual_ascent", "accelerated": false}'),
        ('perceptron', '{"solver": "perceptron"}'), ('stochastic gradient descent', '{"solver": "mirror_descent"}')) AS s (series, options)
    GROUP BY series, options, t;

@@ -27,4 +27,7 @@ SELECT :'figure', 'SDCA settles within a tenth of the smallest test error before
        count(*) FILTER (WHERE sdca <= sgd) > count(*) FILTER (WHERE sdca > sgd) FROM sdca8_wide
 UNION ALL
 SELECT :'figure', 'over the epochs shown its mean test error is lower in most panels', format('%s of %s', count(*) FILTER (WHERE sdca_mean < sgd_mean), count(*)),
-       count(*) FILTER (WHERE sdca_mean < sgd_mean) > 6 FROM sdca8_wide;
+       count(*) FILTER (WHERE sdca_mean < sgd_mean) > 6 FROM sdca8_wide
+UNION ALL
+SELECT :'figure', 'every point of SGD is a model that is not 0', format('%s of %s', count(*) FILTER (WHERE NOT zero), count(*)), NOT bool_or(zero) AND count(*) = 144
+  FROM sdca8_errors WHERE series LIKE 'SGD%';

@@ -35,7 +35,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 -- A value that each option takes. An option that is missing here, or that takes none of its, is a row below.
 CREATE TEMP TABLE samples AS SELECT o.name, o.used_by, sample.value
-  FROM margin_option_list() AS o LEFT JOIN jsonb_each('{"order": "cyclic", "output": "average", "start": "sgd", "shrinkage": 0.5,
+  FROM margin_option_list() AS o LEFT JOIN jsonb_each('{"order": "cyclic", "output": "last", "start": "sgd", "shrinkage": 0.5,
     "step": "quadratic", "learners": "features", "accelerated": false, "working_set": false, "epsilon": 0.5, "smoothing": 0.5, "quantile": 0.9, "gamma": 1,
     "degree": 2, "coef0": 1, "width": 8, "intercept_scale": 2, "initial": {"weights": [1, 0, 0], "intercept": [0]}}') AS sample (name, value)
     ON sample.name = o.name;

@@ -80,14 +80,17 @@ const std::vector<OptionRecord>& option_records() {
                      k, v,
                      {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
                }},
-              {"order", "text", "permutation (a fresh one every epoch), random (with replacement), cyclic",
+              {"order", "text",
+               "permutation (a fresh one every epoch), random (with replacement), proportional (random, in proportion to "
+               "the squares of the rows' norms: not sdca), cyclic",
                "permutation", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.order = choice<Order>(
-                     k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}});
+                     k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}, {"proportional", proportional_order}});
                }},
-              {"output", "text", "last iterate, average of the last iterates, a random one of them", "last",
-               ReadBy::methods, "",
+              {"output", "text",
+               "last iterate, average of the last iterates, a random one of them: what is returned",
+               "the best iterate seen; sgd: last", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.output = choice<Output>(
                      k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
@@ -161,7 +164,8 @@ const std::vector<OptionRecord>& option_records() {
                  s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
                }},
               {"step", "text",
-               "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); theory (sampling)",
+               "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) "
+               "(momentum, kernel_momentum, normalized_gradient_descent, sampling); theory (sampling)",
                "by solver", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.step = choice<Step>(k, v,
@@ -169,7 +173,9 @@ const std::vector<OptionRecord>& option_records() {
                                         {"wolfe", Step::wolfe},
                                         {"adaboost", Step::adaboost},
                                         {"optimal", Step::optimal},
-                                        {"theory", Step::theory}});
+                                        {"theory", Step::theory},
+                                        
+                                        {"1/sqrt(t)", inverse_root_step}});
                }},
               {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {

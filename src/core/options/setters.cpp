@@ -28,18 +28,24 @@ std::string text(std::string_view key, const Value& v) {
   return *x;
 }
 
+/// A finite number, as margin_to_json writes it: −0 as a text.
+double cell_number(std::string_view key, const Value& v) {
+  const auto* name = std::get_if<std::string>(&v.data);
+  return name != nullptr && *name == "-0" ? -0.0
+                                          : number(key, v, "an array of finite numbers", [](double) { return true; });
+}
+
 /// Of an array of numbers, or of one array of them for each output.
 std::vector<double> numbers(std::string_view key, const Value& v) {
-  static const auto any = [](double) { return true; };
   std::vector<double> out;
   if (std::holds_alternative<std::monostate>(v.data)) return out;
   const auto* array = std::get_if<Value::Array>(&v.data);
   if (array == nullptr) refuse(key, v, "an array of finite numbers");
   for (const Value& item : *array) {
     if (const auto* row = std::get_if<Value::Array>(&item.data))
-      for (const Value& cell : *row) out.push_back(number(key, cell, "an array of finite numbers", any));
+      for (const Value& cell : *row) out.push_back(cell_number(key, cell));
     else
-      out.push_back(number(key, item, "an array of finite numbers", any));
+      out.push_back(cell_number(key, item));
   }
   return out;
 }

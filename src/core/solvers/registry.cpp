@@ -23,6 +23,7 @@ extern const Solver& dual_ascent_newton;
 extern const Solver& perceptron;
 extern const Solver& mirror_descent;
 extern const Solver& interpolation;
+extern const Solver& dykstra;
 extern const Solver& sdca;
 extern const Solver& sgd;
 extern const Solver& prox_newton;
@@ -35,6 +36,7 @@ extern const Solver& one_class;
 extern const Solver& smo;
 extern const Solver& kernel_newton;
 extern const Solver& sampling;
+extern const Solver& kernel_momentum;
 extern const Solver& kernel_batch_perceptron;
 
 const std::vector<const Solver*>& registered_solvers() {
@@ -52,6 +54,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &perceptron,
       &mirror_descent,
       &interpolation,
+      &dykstra,
       &sdca,
       &sgd,
       &newton,
@@ -64,6 +67,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &smo,
       &kernel_newton,
       &sampling,
+      &kernel_momentum,
       &kernel_batch_perceptron,
   };
   return list;

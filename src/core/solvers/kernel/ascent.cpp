@@ -7,6 +7,8 @@
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/solvers/interval.hpp"
+#include "core/solvers/l2_margin/soft_min.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -14,7 +16,6 @@ namespace margin {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t default_steps = 100000;
 
 double largest_norm(const KernelRows& rows) {
   double largest = 0;
@@ -42,6 +43,7 @@ KernelAscent::KernelAscent(const Problem& problem, const KernelRows& rows, Kerne
       rows_(rows),
       columns_(columns),
       run_(run),
+      logistic_(problem.loss_name == "logistic"),
       k_(problem.outputs()),
       radius_(largest_norm(rows)),
       pair_scale_(problem.outputs() > 1 ? std::sqrt(0.5) : 1.0),
@@ -77,29 +79,71 @@ void KernelAscent::refresh_margins() {
   }
 }
 
-std::vector<KernelAscent::Choice> KernelAscent::sample(Random& random) {
+std::array<KernelAscent::Sums, 2> KernelAscent::weigh() {
   const std::int64_t n = problem_.rows();
   const std::int32_t pairs = k_ == 1 ? 1 : k_;
+  double ref[2];
+  for (const int g : {0, 1}) ref[g] = logistic_ ? std::max(class_least_[g], 0.0) : class_least_[g];
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int32_t own = problem_.label[static_cast<std::size_t>(i)];
     if (k_ == 1) {
-      weight_(i) = margin_(i) - class_least_[problem_.intercept ? own : 0];
+      weight_(i) = margin_(i) - ref[group(i)];
       continue;
     }
-    for (std::int32_t c = 0; c < k_; ++c)
-      weight_(i * k_ + c) = c == own ? infinity : margin_of(w_, {i, c, 1}) - class_least_[0];
+    for (std::int32_t c = 0; c < k_; ++c) weight_(i * k_ + c) = c == own ? infinity : margin_of(w_, {i, c, 1}) - ref[0];
   }
-  simd().exp_negated(weight_.data(), static_cast<std::size_t>(weight_.size()));
   run_.work(static_cast<double>(weight_.size()) * 8);
-  double total[2] = {0, 0};
-  const bool classwise = problem_.intercept;
-  auto group = [&](std::int64_t i) { return classwise ? problem_.label[static_cast<std::size_t>(i)] : 0; };
+  std::array<Sums, 2> sums;
+  if (!logistic_) {
+    simd().exp_negated(weight_.data(), static_cast<std::size_t>(weight_.size()));
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int32_t c = 0; c < pairs; ++c) sums[group(i)].slopes += weight_(i * pairs + c);
+    for (Sums& s : sums) s.divisor = s.slopes;
+    return sums;
+  }
+  double values[2] = {0, 0};
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int32_t c = 0; c < pairs; ++c) total[group(i)] += weight_(i * pairs + c);
+    for (std::int32_t c = 0; c < pairs; ++c) {
+      double& w = weight_(i * pairs + c);
+      const std::int32_t g = group(i);
+      if (w > soft_min_cut_off) {
+        w = 0;
+        continue;
+      }
+      const Soft s = soft(true, w + ref[g], ref[g]);
+      w = s.slope;
+      sums[g].slopes += s.slope;
+      values[g] += s.value;
+    }
+  run_.work(static_cast<double>(weight_.size()) * 64);
+  for (const std::size_t g : {0, 1}) sums[g].divisor = psi_divisor(true, values[g], ref[g]);
+  return sums;
+}
+
+std::vector<KernelAscent::Choice> KernelAscent::soft_min(double& mass) {
+  const std::array<Sums, 2> sums = weigh();
+  const std::int32_t pairs = k_ == 1 ? 1 : k_;
+  const double half = problem_.intercept ? 0.5 : 1.0;
+  std::vector<Choice> all;
+  mass = 0;
+  for (std::int64_t i = 0; i < problem_.rows(); ++i)
+    for (std::int32_t c = 0; c < pairs; ++c) {
+      const double share = half * weight_(i * pairs + c) / sums[group(i)].divisor;
+      if (!(share > 0)) continue;
+      all.push_back({i, k_ == 1 ? 1 - problem_.label[static_cast<std::size_t>(i)] : c, share});
+      mass += share;
+    }
+  return all;
+}
+
+std::vector<KernelAscent::Choice> KernelAscent::sample(Random& random) {
+  const std::array<Sums, 2> sums = weigh();
+  const std::int64_t n = problem_.rows();
+  const std::int32_t pairs = k_ == 1 ? 1 : k_;
   std::vector<Choice> chosen;
-  for (std::int32_t drawn = 0; drawn < (classwise ? 2 : 1); ++drawn) {
-    double left = random.uniform() * total[drawn];
-    Choice last{-1, 0, classwise ? 0.5 : 1.0};
+  for (std::int32_t drawn = 0; drawn < (problem_.intercept ? 2 : 1); ++drawn) {
+    double left = random.uniform() * sums[drawn].slopes;
+    Choice last{-1, 0, problem_.intercept ? 0.5 : 1.0};
     for (std::int64_t i = 0; i < n && left >= 0; ++i) {
       if (group(i) != drawn) continue;
       for (std::int32_t c = 0; c < pairs && left >= 0; ++c) {
@@ -226,7 +270,8 @@ Solution KernelAscent::zero_solution(std::string_view solver) const {
 }
 
 Solution run_kernel_ascent(const Problem& problem, const Options& options, const Progress& progress,
-                           std::string_view name, const KernelStep& step) {
+                           std::string_view name, std::int64_t default_steps, const KernelStep& step) {
+  const bool keep_best = output_of(options, name, {Output::last}) != Output::last;
   Run run(options, progress, name, default_steps);
   const KernelRows rows = kernel_rows(problem.data, problem.kernel, progress);
   KernelColumns columns(rows, options.workspace_limit - kernel_ascent_bytes(problem), progress);
@@ -241,7 +286,8 @@ Solution run_kernel_ascent(const Problem& problem, const Options& options, const
   do {
     upper = step(ascent, run, t++);
     bounds.upper = upper.value;
-    if (bounds.raise(ascent.lower())) ascent.remember();
+    if (!keep_best) bounds.lower = ascent.lower();
+    if (!keep_best || bounds.raise(ascent.lower())) ascent.remember();
   } while (!stop(t, bounds, status));
   Solution s = ascent.solution(upper.of_momentum);
   s.solver = name;

@@ -9,6 +9,7 @@
 // afresh.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -30,8 +31,10 @@ class KernelAscent {
     std::int32_t rival;
     double share;
   };
-  /// Drawn from the soft-min of the margins, q ∝ exp(−m(w)); with an intercept one row from each class's own.
+  /// Drawn from the soft-min of the margins, q ∝ ℓ'(−m(w)); with an intercept one row from each class's own.
   std::vector<Choice> sample(Random& random);
+  /// All rows with these q, ∂ψ of the loss, of which each class has half with an intercept; `mass`: their sum.
+  std::vector<Choice> soft_min(double& mass);
   /// The rows of smallest margin.
   std::vector<Choice> worst() const;
   void step(const std::vector<Choice>& v, double beta, double theta);
@@ -53,11 +56,20 @@ class KernelAscent {
   Weights zeros();  // rows × outputs
   double margin_of(const Weights& scores, const Choice& c) const;
   void refresh_margins();
+  /// Those q times e^ref / ψ's divisor of the group (all rows, or a class) in weight_, and both sums of each group.
+  struct Sums {
+    double slopes = 0, divisor = 0;
+  };
+  std::array<Sums, 2> weigh();
+  std::int32_t group(std::int64_t i) const {
+    return problem_.intercept ? problem_.label[static_cast<std::size_t>(i)] : 0;
+  }
 
   const Problem& problem_;
   const KernelRows& rows_;
   KernelColumns& columns_;
   Run& run_;
+  const bool logistic_;
   std::int32_t k_;              // outputs
   double radius_, pair_scale_;  // pair_scale_: 1, or 1/√2 for differences of two outputs
   Weights w_, g_;               // scores of all rows, rows × outputs
@@ -75,9 +87,10 @@ struct UpperEnd {
 /// Step number t, from 0.
 using KernelStep = std::function<UpperEnd(KernelAscent& ascent, const Run& run, std::int64_t t)>;
 
-/// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower bound is the best margin seen.
+/// Steps until (upper − lower)/upper ≤ tolerance or a limit; the lower bound is the best margin seen, or with the output
+/// `last` that of now.
 Solution run_kernel_ascent(const Problem& problem, const Options& options, const Progress& progress,
-                           std::string_view name, const KernelStep& step);
+                           std::string_view name, std::int64_t default_steps, const KernelStep& step);
 
 /// Bytes that KernelAscent takes, with some columns.
 double kernel_ascent_bytes(const Problem& problem);

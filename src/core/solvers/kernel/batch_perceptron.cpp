@@ -24,7 +24,7 @@ class KernelBatchPerceptron final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::none,
         true,
-        {}};
+        {"output"}};
     return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
@@ -33,7 +33,7 @@ class KernelBatchPerceptron final : public Solver {
 };
 
 Solution KernelBatchPerceptron::solve(const Problem& problem, const Options& options, const Progress& progress) const {
-  return run_kernel_ascent(problem, options, progress, name(),
+  return run_kernel_ascent(problem, options, progress, name(), 100000,
                            [](KernelAscent& ascent, const Run&, std::int64_t t) -> UpperEnd {
                              ascent.step(ascent.worst(), 0, 1);
                              return {ascent.norm_of_weights() / static_cast<double>(t + 1), false};

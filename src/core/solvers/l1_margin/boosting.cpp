@@ -15,11 +15,13 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/options/records.hpp"
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
 #include "core/solvers/l1_margin/stump_learners.hpp"
 #include "core/solvers/margin_scan.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -37,7 +39,7 @@ const SolverRecord rounds_record = {
     SolverRecord::l1,
     SolverRecord::Losses::exponential_or_logistic,
     false,
-    {"shrinkage", "step", "learners", "working_set"}};
+    {"shrinkage", "step", "learners", "working_set", "output"}};
 
 const SolverRecord linear_program_record = {
     "linear_program",
@@ -73,9 +75,9 @@ class Boosting final : public Solver {
 
 BoostingRule rule_of(const Problem& problem, const Options& options) {
   BoostingRule rule;
-  if (options.step == Step::theory)
-    throw Error(ErrorKind::unsupported, "step \"theory\" is one of solver \"sampling\"",
-                "boosting takes quadratic, wolfe, adaboost or optimal steps.");
+  if (options.step == Step::theory || options.step == inverse_root_step)
+    throw Error(ErrorKind::unsupported, "solver \"boosting\" takes no steps of this name",
+                "Its steps: quadratic, wolfe, adaboost, optimal.");
   rule.step = options.step == Step::automatic ? Step::wolfe : options.step;
   rule.shrinkage = options.shrinkage.value_or(default_shrinkage);
   rule.logistic = problem.loss_name == "logistic";
@@ -97,7 +99,7 @@ void set_row_weights(L1Output& out, const Eigen::VectorXd& q) {
 
 /// Rounds until the interval of this output is within `target`, or `limit` rounds are done.
 L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners, const BoostingRule& rule,
-                      double target, std::int64_t limit, const Progress& progress) {
+                      bool keep_best, double target, std::int64_t limit, const Progress& progress) {
   BoostingRounds boosting(learners, signs(rows.problem, output), rule, progress);
   L1Output out;
   Eigen::VectorXd best_q;
@@ -121,7 +123,8 @@ L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners,
     }
     if (t > limit) break;
     boosting.step();
-    if (!out.bounds.raise(boosting.margin())) continue;
+    if (!keep_best) out.bounds.lower = boosting.margin();
+    if (keep_best && !out.bounds.raise(boosting.margin())) continue;
     out.intercept = boosting.offset();
     weights = boosting.weights();
   }
@@ -174,6 +177,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
     throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
                 "Leave it out: stumps are found in rounds of boosting.");
   const BoostingRule rule = rule_of(problem, options);
+  const bool keep_best = working_set || output_of(options, name(), {Output::last}) != Output::last;
   Run run(options, progress, "boosting", default_rounds);
   L1Rows rows(problem, run);
   if (stumps) rows.scale = 1;
@@ -182,7 +186,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
   const auto rounds = [&](std::int32_t o, std::int64_t limit) {
     if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, progress);
     if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, progress);
-    return solve_rounds(rows, o, *learners, rule, target, limit, progress);
+    return solve_rounds(rows, o, *learners, rule, keep_best, target, limit, progress);
   };
   const auto exact = [&](std::int32_t o) {
     L1Output out = solve_linear_program(rows, o, target, options.seed);

@@ -11,6 +11,7 @@
 #include "core/base/polled.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -27,7 +28,7 @@ class BatchPerceptron final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::none,
         false,
-        {}};
+        {"output"}};
     return record;
   }
   std::string unsupported_reason(const Problem& p) const override {
@@ -67,6 +68,7 @@ void add_pair(const Problem& problem, const Pair& p, double share, double scale,
 
 Solution BatchPerceptron::solve(const Problem& problem, const Options& options, const Progress& progress) const {
   Run run(options, progress, name(), 10000);
+  const bool keep_best = output_of(options, name(), {Output::last}) != Output::last;
   MarginStop stop(options, run);
   const double scale = unit_scale(problem.data.radius());
   Solution s;
@@ -78,6 +80,7 @@ Solution BatchPerceptron::solve(const Problem& problem, const Options& options, 
   for (std::int64_t t = 0;; ++t) {
     const PairMargins seen = scan(problem, w, run, 1, nullptr, &worst);
     const double norm = w.norm();
+    if (!keep_best) best = {{-std::numeric_limits<double>::infinity(), best.bounds.upper}, {}, {}};
     best.offer(norm > 0 ? seen.best.value / norm : best.bounds.lower, w, seen.best.offset);
     if (t > 0) best.bounds.upper = norm / (static_cast<double>(t) * scale);
     s.iterations = t + 1;

@@ -1,5 +1,6 @@
 // The loop around the pass of the first-order methods.
 #include "core/solvers/l2_margin/first_order.hpp"
+#include "core/solvers/output.hpp"
 
 namespace margin {
 
@@ -16,11 +17,13 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
   MarginStop stop(options, run);
   Solution s;
   s.solver = rule.name;
+  const bool keep_best = output_of(options, rule.name, {Output::last}) != Output::last;
   MarginBounds found;
   Eigen::VectorXd offsets = Eigen::VectorXd::Zero(problem.classes);
   for (std::int64_t t = 0;; ++t) {
     method.pass();
-    if (found.raise(method.margin())) {
+    if (!keep_best) found.lower = method.margin();
+    if (!keep_best || found.raise(method.margin())) {
       method.keep();
       offsets = method.smallest().best.offset;
     }

@@ -23,7 +23,7 @@ class GradientDescent final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::exponential_or_logistic,
                                         false,
-                                        {}};
+                                        {"output"}};
     return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }

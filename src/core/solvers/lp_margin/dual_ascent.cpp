@@ -30,7 +30,7 @@ const SolverRecord own_steps = {
     norms,
     SolverRecord::Losses::none,
     false,
-    {"seed", "order", "step", "accelerated", "working_set"}};
+    {"seed", "order", "step", "accelerated", "working_set", "output"}};
 
 const SolverRecord accelerated_steps = {"dual_ascent+accelerated",
                                         "maximum lp margin, 1 < p <= 2: accelerated randomised dual coordinate ascent",
@@ -38,7 +38,7 @@ const SolverRecord accelerated_steps = {"dual_ascent+accelerated",
                                         norms,
                                         SolverRecord::Losses::none,
                                         false,
-                                        {"seed", "order", "step", "accelerated", "working_set"},
+                                        {"seed", "order", "step", "accelerated", "working_set", "output"},
                                         {},
                                         "dual_ascent",
                                         false,

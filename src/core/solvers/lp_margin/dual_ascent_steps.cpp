@@ -7,7 +7,7 @@
 //            of each class, move together, which reaches every optimum (at a point where no pair can rise, the margins
 //            of each class's carriers are equal and no other row's is smaller). accelerated: APCG (Lin, Lu, Xiao 2015)
 //            with steps of Lemma 1 at y = γ²g + z, where z and g change in one coordinate per step (Fercoq, Richtárik
-//            2015); it starts anew whenever an epoch lowered the dual value. Lemma 1 bounds the curvature along a row
+//            2015); it starts anew whenever an epoch lowered the dual value, with step 'quadratic' never, as the paper prints it. Lemma 1 bounds the curvature along a row
 //            by (r−1)‖z‖_r², which u hardly ever meets: the steps begin with ‖z‖_r² and double it, up to the bound, at
 //            each such restart; with step 'quadratic' the bound is all.
 // Stop       the interval is measured after every epoch. It does not depend on the scale of α, so the optimal scaling
@@ -20,6 +20,7 @@
 #include "core/base/error.hpp"
 #include "core/math/norm.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -34,6 +35,7 @@ double step_along(const LpDirection& z, double c, bool bounded, LpAscent& ascent
 /// One plain epoch without intercept.
 void ascend(RowOrder& order, bool bounded, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
   LpDirection z;
+  if (order.needs_lengths()) order.set_lengths(ascent, run);
   order.shuffle();
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::int64_t i = order[k];
@@ -65,6 +67,7 @@ class Pairs {
       for (const std::int64_t i : rows_[c])
         if (alpha(i) > 0) carriers_[c].push_back(i);
     }
+    if (order_.needs_lengths()) order_.set_lengths(ascent, run);
     order_.shuffle();
     for (std::size_t k = 0; k < order_.size(); ++k) {
       const std::int64_t i = order_[k];
@@ -120,7 +123,7 @@ class Accelerated {
     ascent.reset(alpha, run);
     const double size = lp_norm(ascent.point().data(), ascent.dimensions(), ascent.dual_exponent());
     const double value = alpha.sum() - 0.5 * size * size;
-    if (value < best_) {
+    if (!bounded_ && value < best_) {
       caution_ = std::min(1.0, 2 * caution_);
       restart(alpha, ascent, run);
     }
@@ -169,8 +172,12 @@ class Accelerated {
 Solution solve_coordinate_ascent(const Problem& problem, const Options& options, const Progress& progress) {
   if (options.step != Step::automatic && options.step != Step::quadratic && options.step != Step::optimal)
     throw Error(ErrorKind::unsupported, "dual_ascent takes optimal or quadratic steps",
-                "wolfe and adaboost steps are those of boosting, theory steps those of sampling.");
+                "Its steps: optimal, quadratic.");
+  output_of(options, "dual_ascent", {Output::last});
   if (options.accelerated.value_or(false)) {
+    if (options.order == proportional_order)
+      throw Error(ErrorKind::unsupported, "accelerated steps draw every row with the same probability",
+                  "Give order => 'random', or leave accelerated out.");
     if (problem.intercept)
       throw Error(ErrorKind::unsupported,
                   "accelerated steps move one row weight at a time and cannot keep the balance that a free intercept "

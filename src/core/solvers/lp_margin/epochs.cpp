@@ -6,7 +6,9 @@
 
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
+#include "core/options/records.hpp"
 #include "core/solvers/margin_scan.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -23,7 +25,22 @@ void RowOrder::shuffle() {
   for (std::size_t k = rows_.size(); k > 1; --k) std::swap(rows_[k - 1], rows_[random_.below(k)]);
 }
 
+void RowOrder::set_lengths(LpAscent& ascent, Run& run) {
+  LpDirection z;
+  double sum = 0;
+  for (const std::int64_t i : rows_) {
+    ascent.load(i, z);
+    cumulative_.push_back(sum += z.length * z.length);
+    run.work(20.0 * static_cast<double>(z.values.size()));
+  }
+  for (double& c : cumulative_) c /= sum > 0 ? sum : 1;
+}
+
 std::int64_t RowOrder::operator[](std::size_t k) {
+  if (order_ == proportional_order) {
+    const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end(), random_.uniform());
+    return rows_[std::min<std::size_t>(static_cast<std::size_t>(at - cumulative_.begin()), rows_.size() - 1)];
+  }
   return rows_[order_ == Order::random ? random_.below(rows_.size()) : k % rows_.size()];
 }
 
@@ -34,14 +51,13 @@ std::vector<std::int64_t> rows_of(const Problem& problem, int label) {
   return rows;
 }
 
-void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run& run) {
-  Eigen::VectorXd direction;
-  dual_map(u, dual_exponent(problem_.norm), direction);
-  const Weights w = Eigen::Map<const Weights>(direction.data(), 1, problem_.dimensions());
+void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& weights, Run& run) {
+  const Weights w = Eigen::Map<const Weights>(weights.data(), 1, problem_.dimensions());
   const PairMargins seen = scan(problem_, w, run);
   const double size = lp_norm(w.data(), w.size(), problem_.norm);
   const double lower = size > 0 ? seen.best.value / size : 0.0;
-  if (bounds_.raise(lower) || weights_.size() == 0 || (bounds_.lower <= 0 && size > 0)) {
+  if (!keep_best_) bounds_.lower = lower;
+  if (!keep_best_ || bounds_.raise(lower) || weights_.size() == 0 || (bounds_.lower <= 0 && size > 0)) {
     weights_ = w;
     offsets_ = seen.best.offset;
   }
@@ -92,14 +108,15 @@ Solution run_epochs(const Problem& problem, const Options& options, const Progre
   Run run(options, progress, method.name, default_epochs);
   const double radius = problem.data.radius(), scale = unit_scale(radius);
   LpAscent ascent(problem, scale, method.constant);
-  LpRecord record(problem, scale);
-  Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows());
+  LpRecord record(problem, scale, !asks_for_output(options));
+  Eigen::VectorXd alpha = Eigen::VectorXd::Zero(problem.rows()), direction;
   MarginStop stop(options, run, radius);
   Status status = Status::iteration_limit;
   for (std::int64_t epochs = 1;; ++epochs) {
     method.epoch(alpha, ascent, run);
     ascent.reset(alpha, run);
-    record.judge(alpha, ascent.point(), run);
+    if (!method.weights) dual_map(ascent.point(), ascent.dual_exponent(), direction);
+    record.judge(alpha, method.weights ? method.weights() : direction, run);
     if (stop(epochs, record.bounds(), status) || (method.settled && method.settled())) {
       Solution solution = record.solution(method.name, status, epochs);
       solution.trace = run.take_trace();

@@ -6,6 +6,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/base/random.hpp"
+#include "core/options/records.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/lp_margin/dual_point.hpp"
 #include "core/solvers/run.hpp"
@@ -17,6 +18,9 @@ namespace margin {
 class RowOrder {
  public:
   RowOrder(std::vector<std::int64_t> rows, const Options& options);
+  /// The order `proportional` needs what the rows are drawn in proportion to: ‖z_i‖_r², the constant of Lemma 1.
+  bool needs_lengths() const { return order_ == proportional_order && cumulative_.empty(); }
+  void set_lengths(LpAscent& ascent, Run& run);
   /// Begin an epoch: a fresh permutation, unless the order is another.
   void shuffle();
   std::int64_t operator[](std::size_t k);
@@ -26,21 +30,25 @@ class RowOrder {
   std::vector<std::int64_t> rows_;
   Order order_;
   Random random_;
+  std::vector<double> cumulative_;  // Σ ‖z_i‖_r² of the rows so far, over that of all
 };
 
-/// Keeps what is worth returning: the weights of the last epoch, or of the best one that separates all rows; the row
-/// weights of the best upper bound.
+/// Keeps what is worth returning: the weights of the best epoch that separates all rows, and while there is none, or with
+/// the outputs last and average, those of the last one; the row weights of the best upper bound.
 class LpRecord {
  public:
-  LpRecord(const Problem& problem, double scale) : problem_(problem), scale_(scale) {}
-  /// Judges α ≥ 0 after an epoch; `u` = Σ α_i z_i may be longer than the features. Costs a pass over the rows.
-  void judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& u, Run& run);
+  LpRecord(const Problem& problem, double scale, bool keep_best)
+      : problem_(problem), scale_(scale), keep_best_(keep_best) {}
+  /// Judges weights and α ≥ 0 after an epoch. The weights, of any positive scale, may be longer than the features. Costs a
+  /// pass over the rows.
+  void judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& weights, Run& run);
   const MarginBounds& bounds() const { return bounds_; }
   Solution solution(std::string name, Status status, std::int64_t epochs) const;
 
  private:
   const Problem& problem_;
   double scale_;
+  bool keep_best_;
   MarginBounds bounds_;
   Weights weights_;
   Eigen::VectorXd offsets_, alpha_;
@@ -52,6 +60,8 @@ struct EpochMethod {
   bool constant;  ///< whether the intercept is a constant feature
   std::function<void(Eigen::VectorXd& alpha, LpAscent&, Run&)> epoch;
   std::function<bool()> settled = nullptr;  ///< whether further epochs would change nothing
+  /// The weights after an epoch where they are not θ(u).
+  std::function<const Eigen::VectorXd&()> weights = nullptr;
 };
 
 /// Epochs until the interval is within the tolerance, the rows are proven inseparable, a limit is met, or the method
@@ -63,6 +73,7 @@ Solution run_epochs(const Problem& problem, const Options& options, const Progre
 template <class Step>
 void step_through(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run, Step&& step) {
   LpDirection z;
+  if (order.needs_lengths()) order.set_lengths(ascent, run);
   order.shuffle();
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::int64_t i = order[k];

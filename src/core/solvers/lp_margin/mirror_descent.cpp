@@ -6,13 +6,16 @@
 //            largest ‖z_i‖_r: stochastic mirror descent with the map ½‖·‖_p² and a constant step. The intercept is a
 //            constant feature of the size of the largest row; the weights that are returned have the best one. α_i is
 //            the sum of the steps along row i.
+// Output     the best iterate; last; average: of the w after every draw, for which Theorem 1 holds.
 // Stop       as dual_ascent, after every epoch.
 // Source     Raj & Bach (2021), Section 2.5, Theorem 1 and Corollary 2.
 #include <algorithm>
 #include <cmath>
 
+#include "core/math/duality_map.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -26,7 +29,7 @@ class MirrorDescent final : public Solver {
         "mirror_descent",           "baseline: stochastic mirror descent on the squared hinge, 1 < p <= 2",
         SolverRecord::hard_margin,  SolverRecord::between | SolverRecord::l2,
         SolverRecord::Losses::none, false,
-        {"seed", "order"}};
+        {"seed", "order", "output"}};
     return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
@@ -51,14 +54,42 @@ double constant_step(const Problem& problem, LpAscent& ascent, Run& run) {
   return longest > 0 ? (problem.norm - 1) / (longest * longest) : 1.0;
 }
 
+/// Σ of the weights θ(u) after every draw, which is their mean but for a factor.
+class WeightSum {
+ public:
+  void add(const LpAscent& ascent) {
+    const Eigen::VectorXd& u = ascent.point();
+    if (sum_.size() == 0) sum_ = Eigen::VectorXd::Zero(u.size());
+    const double r = ascent.dual_exponent(), length = dual_map(u, r, direction_);
+    // θ_j = ‖u‖ (|u_j|/‖u‖)^(r−1), and dual_map() has |u_j|/max |u|.
+    if (length > 0) sum_ += length * std::pow(u.cwiseAbs().maxCoeff() / length, r - 1) * direction_;
+  }
+  const Eigen::VectorXd& value() const { return sum_; }
+
+ private:
+  Eigen::VectorXd sum_, direction_;
+};
+
 Solution MirrorDescent::binary(const Problem& problem, const Options& options, const Progress& progress) {
+  const bool averages = output_of(options, "mirror_descent", {Output::last, Output::average}) == Output::average;
   RowOrder order(rows_of(problem), options);
   double rate = 0;
-  auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
+  WeightSum sum;
+  EpochMethod method{"mirror_descent", problem.intercept, nullptr};
+  method.epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     if (rate == 0) rate = constant_step(problem, ascent, run);
-    step_through(order, alpha, ascent, run, [&](double margin) { return rate * (1 - margin); });
+    // The draw before this one has been stepped along by now.
+    bool first = true;
+    step_through(order, alpha, ascent, run, [&](double margin) {
+      if (averages && !first) sum.add(ascent);
+      if (averages) run.work(40.0 * static_cast<double>(ascent.dimensions()));
+      first = false;
+      return rate * (1 - margin);
+    });
+    if (averages) sum.add(ascent);
   };
-  return run_epochs(problem, options, progress, {"mirror_descent", problem.intercept, epoch});
+  if (averages) method.weights = [&]() -> const Eigen::VectorXd& { return sum.value(); };
+  return run_epochs(problem, options, progress, method);
 }
 
 const MirrorDescent instance;

@@ -12,6 +12,7 @@
 
 #include "core/solvers/lp_margin/epochs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -27,7 +28,7 @@ class Perceptron final : public Solver {
                                         SolverRecord::between | SolverRecord::l2,
                                         SolverRecord::Losses::none,
                                         false,
-                                        {"seed", "order"}};
+                                        {"seed", "order", "output"}};
     return record;
   }
   std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
@@ -41,10 +42,12 @@ class Perceptron final : public Solver {
 };
 
 Solution Perceptron::binary(const Problem& problem, const Options& options, const Progress& progress) {
+  output_of(options, "perceptron", {Output::last});
   RowOrder order(rows_of(problem), options);
   bool settled = false;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
-    settled = options.order != Order::random;  // an epoch of random draws may have missed rows
+    settled = options.order != Order::random &&
+              options.order != proportional_order;  // an epoch of random draws may have missed rows
     step_through(order, alpha, ascent, run, [&](double margin) {
       if (margin > 0) return 0.0;
       settled = false;

@@ -50,7 +50,8 @@ class WindowedHistory : public SdcaHistory {
   double intercept_ = 0;
 };
 
-/// Averages over every single iteration at no cost per iteration: a coordinate is summed up when it changes.
+/// Averages α^(T₀) … α^(T−1) over every single iteration at no cost per iteration: a coordinate is summed up when it
+/// changes.
 class AverageHistory final : public WindowedHistory {
  public:
   explicit AverageHistory(SdcaState& state)
@@ -60,14 +61,17 @@ class AverageHistory final : public WindowedHistory {
         since_(state.rows.size(), 0) {}
 
   void before_change(std::size_t i, double a) override {
-    current_[i] += a * static_cast<double>(now_ - since_[i]);
-    since_[i] = now_;
+    sum_up(i, a, now_ + 1);  // the value before a visit counts for it
   }
   void after_visit() override { ++now_; }
 
  private:
+  void sum_up(std::size_t i, double a, std::int64_t until) {
+    current_[i] += a * static_cast<double>(until - since_[i]);
+    since_[i] = until;
+  }
   void restart() override {
-    for (std::size_t i = 0; i < current_.size(); ++i) before_change(i, state_.rows[i].a);
+    for (std::size_t i = 0; i < current_.size(); ++i) sum_up(i, state_.rows[i].a, now_);
     previous_.swap(current_);
     current_.assign(current_.size(), 0.0);
     start_previous_ = start_current_;

@@ -17,7 +17,7 @@ class SdcaHistory : public DualHistory {
   virtual void leave() = 0;
 };
 
-/// Null for the output `last`. Keeps references to its arguments.
+/// Null for the output `last`, and for none. Keeps references to its arguments.
 std::unique_ptr<SdcaHistory> make_history(const Options& options, SdcaState& state, Random& random);
 
 }  // namespace margin

@@ -70,14 +70,15 @@ inline void prefetch_row(const Row& x) {
 }  // namespace detail
 
 /// One epoch: visit the rows of `order` (shuffled on the way when `shuffle`), each with the exact step of its
-/// coordinate. Rows whose slack exceeds `threshold` leave `order` (none do when it is +∞).
+/// coordinate, `most` of them. Rows whose slack exceeds `threshold` leave `order` (none do when it is +∞).
 template <class L>
-EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>& order, double threshold, bool shuffle,
-                      Random& random, Run& run, DualHistory* history) {
+EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>& order, double most, double threshold,
+                      bool shuffle, Random& random, Run& run, DualHistory* history) {
   constexpr std::size_t row_ahead = 6, coordinate_ahead = 12;
   EpochResult result;
   Coordinate* const rows = state.rows.data();
   const std::size_t n = order.size();
+  const std::size_t end = most < static_cast<double>(n) ? static_cast<std::size_t>(most) : n;
   std::size_t kept = 0, k = 0;
   double work = 0;
   std::optional<Shuffle> permutation;
@@ -86,7 +87,7 @@ EpochResult run_epoch(const L& loss, SdcaState& state, std::vector<std::int32_t>
     __builtin_prefetch(rows + (permutation ? permutation->settle(at) : order[at]));
   };
   for (std::size_t at = 0; at < std::min(n, coordinate_ahead); ++at) announce(at);
-  for (; k < n; ++k) {
+  for (; k < end; ++k) {
     if (k + coordinate_ahead < n) announce(k + coordinate_ahead);
     if (k + row_ahead < n) detail::prefetch_row(rows[order[k + row_ahead]].x);
     const std::int32_t i = order[k];

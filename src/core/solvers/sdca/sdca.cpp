@@ -11,7 +11,7 @@
 //            problems solved until its gap is a share of what it was.
 // Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the
 //            way promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
-//            up. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
+//            up; the last one ends where max_iterations times the rows were visited. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
 //            course of the training and its result are the same as without.
 // Source     S. Shalev-Shwartz, T. Zhang, Stochastic dual coordinate ascent methods for regularized loss minimization,
 //            2013: Procedures SDCA, SDCA-Perm and Modified-SGD; prox-SDCA: the same authors, 2014; shrinking: C.-J.
@@ -21,10 +21,13 @@
 #include <limits>
 #include <memory>
 
+#include "core/base/error.hpp"
 #include "core/loss/registry.hpp"
+#include "core/options/records.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/sdca/averaging.hpp"
 #include "core/solvers/sdca/epoch.hpp"
@@ -87,6 +90,7 @@ class OutputAscent {
       : loss_(loss),
         state_(state),
         session_(session),
+        last_(asks_for_output(session.options) && session.options.output == Output::last),
         history_(make_history(session.options, state, session.random)),
         shrink_(session.options.order == Order::permutation && history_ == nullptr),
         rows_(std::max<double>(1.0, static_cast<double>(state.movable.size()))),
@@ -150,7 +154,7 @@ class OutputAscent {
     if (state_.problem.intercept && !model.intercept.empty())
       state_.intercept = model.intercept[static_cast<std::size_t>(session_.output)];
     const GapResult gap = measure_gap(loss_, state_, session_.run, infinity, nullptr);
-    if (gap.primal < best_primal_) {
+    if (!last_ && gap.primal < best_primal_) {
       best_primal_ = gap.primal;
       best_weights_ = state_.weights;
       best_intercept_ = gap.intercept;
@@ -164,8 +168,10 @@ class OutputAscent {
     if (order == Order::random)
       for (std::int32_t& i : order_) i = state_.movable[session_.random.below(state_.movable.size())];
     if (history_ != nullptr) history_->begin_epoch();
-    EpochResult epoch = run_epoch(loss_, state_, order_, shrink_ ? violation_ : infinity, order == Order::permutation,
-                                  session_.random, session_.run, history_.get());
+    // Rows that are left out make epochs of fewer visits than rows; the last one ends where the visits do.
+    const double left = static_cast<double>(session_.run.max_iterations()) * rows_ - visits_;
+    EpochResult epoch = run_epoch(loss_, state_, order_, left, shrink_ ? violation_ : infinity,
+                                  order == Order::permutation, session_.random, session_.run, history_.get());
     visits_ += epoch.visits;
     session_.epochs = visits_ / rows_;
     estimate_ = history_ == nullptr ? epoch.estimate : infinity;
@@ -190,7 +196,7 @@ class OutputAscent {
     if (history_ != nullptr) {
       history_->leave();
       best_intercept_ = gap.intercept;
-    } else if (gap.primal <= best_primal_) {
+    } else if (last_ || gap.primal <= best_primal_) {
       best_primal_ = gap.primal;
       best_weights_ = state_.weights;
       best_intercept_ = gap.intercept;
@@ -212,7 +218,7 @@ class OutputAscent {
     GapResult gap = measure_gap(loss_, state_, session_.run, infinity, nullptr);
     if (history_ != nullptr)
       history_->leave();
-    else
+    else if (!last_)
       gap.primal = std::min(gap.primal, best_primal_);
     record(gap);
   }
@@ -226,6 +232,7 @@ class OutputAscent {
   const L& loss_;
   SdcaState& state_;
   Session& session_;
+  const bool last_;  // the last weights are returned, not the best ones
   const std::unique_ptr<SdcaHistory> history_;
   const bool shrink_;
   const double rows_;
@@ -240,6 +247,10 @@ class OutputAscent {
 };
 
 Solution Sdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  output_of(options, name(), {Output::last, Output::average, Output::random});
+  if (options.order == proportional_order)
+    throw Error(ErrorKind::unsupported, "solver \"sdca\" has no order \"proportional\"",
+                "Its orders: permutation, random, cyclic.");
   Run run(options, progress, name(), default_epochs);
   Session session{options, run, Random(options.seed)};
   SdcaState state(p, run);

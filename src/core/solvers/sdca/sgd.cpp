@@ -5,11 +5,14 @@
 //            constant feature is one more column. t₀ = 0 for Lipschitz losses, as in the paper. A loss with unbounded
 //            slopes would explode in its first steps (of length 1/λ), so there t₀ = max n s_i/γ, from which on no step
 //            overshoots its row.
-// Stop       relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible), measured after 1, 2,
-//            4, … epochs of n draws. The best weights and the best dual seen there are returned: any pair makes a
-//            certificate. With the option `history` the other epochs are measured too, to be recorded and nothing else.
+// Output     the last iterate; average: the mean of w_(T₀+1) … w_T, T₀ between a quarter and a half of T (windows start at
+//            epochs 1, 2, 4, 8, …).
+// Stop       relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible),
+//            measured after 1, 2, 4, … epochs of n draws. The best dual seen there is returned: any makes a certificate.
+//            With the option `history` the other epochs are measured too, to be recorded and nothing else.
 // Source     S. Shalev-Shwartz, T. Zhang, 2013 (as for sdca), Section 8.6; S. Shalev-Shwartz, Y. Singer, N. Srebro,
 //            Pegasos: primal estimated sub-gradient solver for SVM, 2007.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +21,7 @@
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/sdca/state.hpp"
 
@@ -37,7 +41,7 @@ class Sgd final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::all,
                                         false,
-                                        {"seed"}};
+                                        {"seed", "output"}};
     return record;
   }
   std::string unsupported_reason(const Problem& p) const override {
@@ -50,12 +54,12 @@ class Sgd final : public Solver {
   }
   double workspace(const Problem& p) const override {
     return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 16.0 + 8.0 * p.outputs()) +
-           p.dimensions() * 8.0 * (p.outputs() + 4.0);
+           p.dimensions() * 8.0 * (p.outputs() + 6.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
-/// The best primal and dual vectors of one output so far.
+/// The primal vector of one output to return, and its best dual vector, so far.
 struct Best {
   double primal = infinity, dual = 0;  // D(0) = 0
   std::vector<double> weights, a;      // a empty: 0
@@ -74,6 +78,7 @@ struct Descent {
   Run& run;
   Random random;
   SdcaState state;
+  bool averages;
   double other_primal = 0, other_dual = 0;
   Best best = {};
   std::int64_t epochs = 0;
@@ -84,6 +89,48 @@ struct Descent {
     return now.primal < infinity && now.primal - now.dual <= certifiable * options.tolerance *
                                                                  std::max(std::fabs(now.primal), std::fabs(now.dual));
   }
+};
+
+/// The mean of iterates w_s = v_s/s of a window. A step is added when it is made, times what the steps before it have
+/// summed up of 1/s, so that Σ v_s/s = h v − u costs as much as the steps.
+class Mean {
+ public:
+  explicit Mean(std::size_t dimensions) : steps_(dimensions, 0.0), sum_(dimensions, 0.0) {}
+
+  /// Before the first draw of an epoch, `epoch` of them being done.
+  void begin_epoch(std::int64_t epoch, const std::vector<double>& v, double vb) {
+    if (epoch == 0 || (epoch & (epoch - 1)) != 0) return;
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      sum_[j] = harmonic_ * v[j] - steps_[j];
+      steps_[j] = 0;
+    }
+    intercept_sum_ = harmonic_ * vb - intercept_steps_;
+    intercept_steps_ = harmonic_ = 0;
+    earlier_ = count_;
+    count_ = 0;
+  }
+  /// A step of v, before its iterate is counted.
+  void add_step(double size, const Row& x, double feature) {
+    add(harmonic_ * size, x, steps_.data());
+    intercept_steps_ += harmonic_ * size * feature;
+  }
+  void count(double t) {
+    harmonic_ += 1 / t;
+    count_ += 1;
+    all_ += 1;
+  }
+  /// The window alone where it is long enough, else with the one before it.
+  void write(const std::vector<double>& v, double vb, SdcaState& state) const {
+    const bool alone = 2 * count_ >= all_;
+    const double length = std::max(1.0, alone ? count_ : count_ + earlier_);
+    for (std::size_t j = 0; j < v.size(); ++j)
+      state.weights[j] = (harmonic_ * v[j] - steps_[j] + (alone ? 0.0 : sum_[j])) / length;
+    state.intercept = (harmonic_ * vb - intercept_steps_ + (alone ? 0.0 : intercept_sum_)) / length;
+  }
+
+ private:
+  std::vector<double> steps_, sum_;  // u of this window; Σ w of the one before
+  double intercept_steps_ = 0, intercept_sum_ = 0, harmonic_ = 0, count_ = 0, earlier_ = 0, all_ = 0;
 };
 
 /// Measure the state's weights and the dual that belongs to them; the state's weights are replaced.
@@ -101,11 +148,9 @@ void measure(SdcaState& state, Run& run, Best& best) {
     run.work(2.0 * row.x.count + 64.0);
   }
   const double primal = state.convexity * losses + state.penalty();
-  if (primal < best.primal) {
-    best.primal = primal;
-    best.weights = state.weights;
-    best.intercept = state.intercept;
-  }
+  best.primal = primal < infinity ? primal : infinity;
+  best.weights = state.weights;
+  best.intercept = state.intercept;
   for (std::size_t i = 0; i < a.size(); ++i) state.rows[i].a = a[i];
   state.refresh_weights();
   const double dual = -state.convexity * conjugates - state.conjugate_penalty();
@@ -128,8 +173,10 @@ Status descend(const L& loss, Descent& d) {
   std::vector<double> v(state.weights.size(), 0.0);
   double vb = 0, t = first;
   Status status = Status::iteration_limit;
-  measure(state, d.run, d.best);  // w = 0
+  const bool averages = d.averages;
+  Mean mean(averages ? v.size() : 0);
   for (d.epochs = 0;;) {
+    if (averages) mean.begin_epoch(d.epochs, v, vb);
     for (std::uint64_t k = 0; k < n && !d.run.out_of_time(); ++k) {
       const Coordinate& row = state.rows[static_cast<std::size_t>(state.movable[d.random.below(n)])];
       const double u = t > 0 ? (dot(row.x, v.data()) + vb) / t : 0.0;
@@ -137,16 +184,22 @@ Status descend(const L& loss, Descent& d) {
       if (step != 0) {
         add(step, row.x, v.data());
         vb += step * feature;
+        if (averages) mean.add_step(step, row.x, feature);
       }
       t += 1;
+      if (averages) mean.count(t);
       d.run.work(4.0 * row.x.count + 64.0);
     }
     ++d.epochs;
     const bool last = d.run.exhausted(d.epochs, status);
     const bool between = !last && n > 0 && (d.epochs & (d.epochs - 1)) != 0;
     if (between && !d.options.history) continue;
-    for (std::size_t j = 0; j < v.size(); ++j) state.weights[j] = t > 0 ? v[j] / t : 0.0;
-    state.intercept = t > 0 ? vb / t : 0.0;
+    if (averages) {
+      mean.write(v, vb, state);
+    } else {
+      for (std::size_t j = 0; j < v.size(); ++j) state.weights[j] = t > 0 ? v[j] / t : 0.0;
+      state.intercept = t > 0 ? vb / t : 0.0;
+    }
     if (between) {
       Best seen = d.best;
       measure(state, d.run, seen);
@@ -160,8 +213,9 @@ Status descend(const L& loss, Descent& d) {
 }
 
 Solution Sgd::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  const bool averages = output_of(options, name(), {Output::last, Output::average}) == Output::average;
   Run run(options, progress, name(), default_epochs);
-  Descent d{options, run, Random(options.seed), SdcaState(p, run)};
+  Descent d{options, run, Random(options.seed), SdcaState(p, run), averages};
   Solution solution = zero_solution(p, name(), progress);
   const auto solve_output = [&](std::int32_t o) {
     d.state.start_output(o);

@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""Every algorithm of the four papers, as SQL runs it, against the programs beside this file: the same iterates to 1e-12.
+
+check.py SOCKET DATA: a server with the extension, and the directory demo/data. Prints one line for each comparison: `ok` or
+`not ok`, its name, the largest difference of two weights (of unit norm where only their direction is defined) or scores.
+"""
+import csv
+import os
+import sys
+
+import numpy as np
+import psycopg2
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ji_algorithm_1
+import ji_algorithm_2
+import raj_bach_algorithm_1
+import raj_bach_algorithm_2
+import shalev_shwartz_zhang
+import telgarsky_algorithm_1
+from draws import Random
+
+LIMIT = 1e-12
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def data_sets(place):
+    """Three sets of demo/data, columns scaled to a largest value of 1: two that a plane through 0 may separate, and one not."""
+    iris = read(f"{place}/iris.csv")
+    cancer = read(f"{place}/breast_cancer.csv")
+    abalone = read(f"{place}/abalone.csv")[:600]
+    columns = {
+        "iris": (["sepal_length", "sepal_width", "petal_length", "petal_width"], [1.0 if r["species"] == "setosa" else -1.0 for r in iris], iris),
+        "breast_cancer": ([c for c in cancer[0] if c not in ("id", "diagnosis")], [1.0 if r["diagnosis"] == "benign" else -1.0 for r in cancer], cancer),
+        "abalone": ([c for c in abalone[0] if c not in ("sex", "rings")], [1.0 if int(r["rings"]) > 9 else -1.0 for r in abalone], abalone),
+    }
+    for name, (features, y, rows) in columns.items():
+        X = np.array([[float(r[c]) for c in features] for r in rows])
+        yield name, X / np.abs(X).max(axis=0), np.array(y)
+
+
+class Server:
+    def __init__(self, socket):
+        self.cursor = psycopg2.connect(host=socket, user="postgres", dbname="postgres").cursor()
+        self.cursor.execute("SET client_min_messages = error")
+
+    def load(self, name, X, y, low, high):
+        self.name = name
+        self.cursor.execute(f"CREATE TABLE {name} (id int, y int, target numrange, x float8[])")
+        for i, row in enumerate(X):
+            target = f"[{'' if np.isinf(low[i]) else repr(float(low[i]))},{float(high[i])!r}]"
+            self.cursor.execute(f"INSERT INTO {name} VALUES (%s, %s, %s, %s)", (i, int(y[i]), target, list(map(float, row))))
+
+    def weights(self, label="y", **options):
+        options = {"intercept": False, "tolerance": 0, **options}
+        call = ", ".join(f'"{k}" => %s' for k in options)
+        self.cursor.execute(f"SELECT (train_margin({label}, x, margin_options({call}) ORDER BY id)).weights FROM {self.name}", list(options.values()))
+        return np.array(self.cursor.fetchone()[0])
+
+    def scores(self, **options):
+        options = {"intercept": False, "tolerance": 0, **options}
+        call = ", ".join(f'"{k}" => %s' for k in options)
+        self.cursor.execute(
+            f"WITH m AS MATERIALIZED (SELECT train_margin(y, x, margin_options({call}) ORDER BY id) AS m FROM {self.name}) "
+            f"SELECT array_agg(margin_score(m, x) ORDER BY id) FROM m, {self.name}", list(options.values()))
+        return np.array(self.cursor.fetchone()[0])
+
+
+def unit(v, p=2):
+    return v / np.linalg.norm(v, p)
+
+
+class Report:
+    def __init__(self, name):
+        self.name = name
+
+    def same(self, what, ours, theirs):
+        difference = float(np.abs(np.asarray(ours) - theirs).max() / max(1.0, np.abs(theirs).max()))
+        print("ok" if difference <= LIMIT else "not ok", f"{what}, {self.name}: {difference:.1e}", flush=True)
+
+
+ROOT = "1/sqrt(t)"
+
+
+def theta_of(step):
+    return (lambda t: 1 / np.sqrt(t + 1)) if step == ROOT else (lambda t: 1.0)
+
+
+def ji(server, report, X, y):
+    Z = y[:, None] * X / np.linalg.norm(X, axis=1).max()
+    gram, steps = Z @ Z.T, 12
+    for loss in ("exponential", "logistic"):
+        for step in (None, ROOT):
+            for solver, momentum in (("momentum", True), ("normalized_gradient_descent", False)):
+                ours = server.weights(solver=solver, loss=loss, step=step, output="last", max_iterations=steps + 1)
+                report.same(f"{solver}, {loss}, theta = {step or 1}", ours, unit(Z.T @ ji_algorithm_1.iterate(gram, steps, loss, momentum, theta_of(step))))
+        ours = server.weights(solver="gradient_descent", loss=loss, output="last", max_iterations=steps + 1)
+        report.same(f"gradient_descent, {loss}", ours, unit(Z.T @ ji_algorithm_1.gradient_descent(gram, steps, loss)))
+    ours = server.weights(solver="batch_perceptron", output="last", max_iterations=steps + 1)
+    report.same("batch_perceptron", ours, unit(Z.T @ ji_algorithm_1.batch_perceptron(gram, steps)))
+    # kernels: scores of unit weights
+    K = np.exp(-((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
+    gram = K * np.outer(y, y)
+    def scores(a):
+        return K @ (a * y) / np.sqrt(a @ gram @ a)
+    kernel = dict(kernel="rbf", gamma=1, output="last", max_iterations=steps)
+    for loss in ("exponential", "logistic"):
+        for step, accelerated in ((None, True), (ROOT, True), (None, False)):
+            name = f"{loss}, theta = {step or 1}{'' if accelerated else ', beta = 0'}"
+            ours = server.scores(solver="kernel_momentum", loss=loss, step=step, accelerated=accelerated, **kernel)
+            report.same(f"kernel_momentum, {name}", ours, scores(ji_algorithm_1.iterate(gram, steps, loss, accelerated, theta_of(step))))
+            ours = server.scores(solver="sampling", loss=loss, step=step, accelerated=accelerated, seed=7, **kernel)
+            report.same(f"sampling, {name}", ours, scores(ji_algorithm_2.iterate(gram, steps, Random(7), loss, accelerated, theta_of(step))))
+    theory = np.sqrt(np.log(len(X)) / steps)
+    ours = server.scores(solver="sampling", step="theory", seed=3, **kernel)
+    report.same("sampling, theory", ours, scores(ji_algorithm_2.iterate(gram, steps, Random(3), momentum=False, theta=lambda t: theory)))
+
+
+def sdca(server, report, X, y):
+    program, epochs, lam = shalev_shwartz_zhang, 4, 1e-2
+    for loss, smoothing in (("hinge", None), ("smoothed_hinge", 0.5)):
+        given = {"lambda": lam, "loss": loss, "max_iterations": epochs, "seed": 5}
+        if smoothing:
+            given["smoothing"] = smoothing
+        gamma = smoothing or 1.0
+        for order in ("random", "cyclic"):
+            ours = server.weights(solver="sdca", order=order, output="last", **given)
+            report.same(f"SDCA, {loss}, {order}", ours, program.sdca(X, y, lam, loss, epochs, Random(5), order, gamma=gamma))
+        for output in ("average", "random"):
+            for order in ("random", "permutation", "cyclic"):
+                ours = server.weights(solver="sdca", order=order, output=output, **given)
+                report.same(f"SDCA, {loss}, {order}, {output}", ours, program.sdca(X, y, lam, loss, epochs, Random(5), order, output, gamma=gamma))
+        ours = server.weights(solver="sdca", order="random", output="last", start="sgd", **given)
+        report.same(f"SDCA with SGD initialization, {loss}", ours, program.sdca(X, y, lam, loss, epochs, Random(5), "random", start="sgd", gamma=gamma))
+        ours = server.weights(solver="sgd", **given)
+        report.same(f"SGD, {loss}", ours, program.sgd(X, y, lam, loss, epochs, Random(5), gamma=gamma))
+        ours = server.weights(solver="sgd", output="average", **given)
+        report.same(f"SGD, {loss}, average", ours, program.sgd(X, y, lam, loss, epochs, Random(5), "average", gamma=gamma))
+
+
+def telgarsky(server, report, X, y):
+    A, steps = y[:, None] * X / np.abs(X).max(), 12
+    for loss in ("exponential", "logistic"):
+        for rule, nu in (("quadratic", 0.5), ("wolfe", 1), ("wolfe", 0.25), ("adaboost", 0.25), ("adaboost", 1)):
+            ours = server.weights(norm=1, solver="boosting", loss=loss, step=rule, shrinkage=nu, output="last", max_iterations=steps)
+            report.same(f"boosting, {loss}, {rule}, {nu}", ours, unit(telgarsky_algorithm_1.iterate(A, steps, rule, nu, loss), 1))
+
+
+def raj_bach(server, report, X, y):
+    Z, epochs, one = y[:, None] * X, 5, raj_bach_algorithm_1
+    n = len(X)
+    for p in (2, 1.5):
+        for order in ("random", "permutation", "cyclic", "proportional"):
+            given = dict(norm=p, order=order, seed=11, max_iterations=epochs)
+            coordinate = dict(given, solver="dual_ascent", step="quadratic", output="last")
+            theirs = one.iterate(Z, np.ones(n), np.full(n, np.inf), epochs, Random(11), order, p)
+            report.same(f"dual_ascent, p = {p}, {order}", server.weights(**coordinate), unit(theirs, p))
+            if order != "proportional":
+                theirs = raj_bach_algorithm_2.iterate(Z, epochs, Random(11), order, p)
+                report.same(f"dual_ascent accelerated, p = {p}, {order}", server.weights(accelerated=True, **coordinate), unit(theirs, p))
+            ours = server.weights(solver="mirror_descent", output="last", **given)
+            report.same(f"mirror_descent, p = {p}, {order}", ours, unit(one.mirror_descent(Z, epochs, Random(11), order, p), p))
+        for order in ("random", "permutation"):
+            given = dict(norm=p, order=order, seed=11, max_iterations=epochs)
+            ours = server.weights(solver="mirror_descent", output="average", **given)
+            report.same(f"mirror_descent, average, p = {p}, {order}", ours, unit(one.mirror_descent(Z, epochs, Random(11), order, p, "average"), p))
+            ours = server.weights(solver="perceptron", output="last", **given)
+            report.same(f"perceptron, p = {p}, {order}", ours, unit(one.perceptron(Z, epochs, Random(11), order, p), p))
+        for order in ("random", "cyclic"):
+            theirs = one.iterate(X, server.low, server.high, epochs, Random(11), order, p)
+            ours = server.weights("target", loss="interpolate", solver="dykstra", norm=p, order=order, seed=11, max_iterations=epochs)
+            report.same(f"dykstra, p = {p}, {order}", ours, theirs)
+
+
+def main():
+    server = Server(sys.argv[1])
+    for name, X, y in data_sets(sys.argv[2]):
+        # Targets of a known vector: points, ranges and half-lines in turn.
+        target = X @ np.linspace(-1, 1, X.shape[1])
+        kind = np.arange(len(X)) % 3
+        server.low = np.where(kind == 2, -np.inf, target - 0.1 * (kind == 1))
+        server.high = target + 0.1 * (kind == 1)
+        server.load(name, X, y, server.low, server.high)
+        report = Report(name)
+        for paper in (ji, sdca, telgarsky, raj_bach):
+            if len(sys.argv) < 4 or paper.__name__ in sys.argv[3:]:
+                paper(server, report, X, y)
+
+
+main()
