@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares this tree, uncommitted changes and all, with a commit of the same repository: bench/against.sh COMMIT [PART...].
 #   bits    trains the same models with both and says which attributes, verifications, evaluations and scores differ in any bit
-#   times   times the statements of some sections of docs/benchmarks.md with both, A B B A ..., and prints the ratios of CPU seconds
+#   times   times the statements of some sections of docs/benchmarks/ with both, A B B A ..., and prints the ratios of CPU seconds
 # Without a name both. The exit status is 1 where bits differ. Builds both from nothing: ccache on the PATH saves minutes.
 # Compares on the sets of demo/data, and where ../shared/data is there (README there) on larger ones; times needs it.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sections of docs/benchmarks.md about audits of other programs' models and leave-one-out. Run by audit.sh."""
+"""The sections of docs/benchmarks/ about audits of other programs' models and leave-one-out. Run by audit.sh."""
 import os
 import sys
 import warnings

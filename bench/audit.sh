@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures margin_audit against models of LIBLINEAR and scikit-learn, margin_leave_one_out and margin_update, and writes the tables into
-# docs/benchmarks.md: bench/audit.sh [NAME...], by default all of: audit, audit-cost, left-out, update. Starts a throw-away server. Needs ../shared/data.
+# docs/benchmarks/: bench/audit.sh [NAME...], by default all of: audit, audit-cost, left-out, update. Starts a throw-away server. Needs ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 
 need_packages "${packages_build[@]}" python3 python3-numpy python3-sklearn xz-utils

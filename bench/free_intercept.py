@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sections of docs/benchmarks.md about soft margins with a free intercept. Run by free_intercept.sh."""
+"""The sections of docs/benchmarks/ about soft margins with a free intercept. Run by free_intercept.sh."""
 import json
 import os
 import re

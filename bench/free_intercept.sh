@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures soft margins with a free intercept and writes the tables into docs/benchmarks.md: bench/free_intercept.sh
+# Measures soft margins with a free intercept and writes the tables into docs/benchmarks/: bench/free_intercept.sh
 # [NAME...], by default all of: agrees, random, cost. Starts a throw-away server. Needs ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sections of docs/benchmarks.md about lambda 0 and margin_inference. Run by inference.sh, which starts a server."""
+"""The sections of docs/benchmarks/ about lambda 0 and margin_inference. Run by inference.sh, which starts a server."""
 import json
 import os
 import sys

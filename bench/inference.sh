@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures lambda 0 and margin_inference against statsmodels and writes the tables into docs/benchmarks.md: bench/inference.sh
+# Measures lambda 0 and margin_inference against statsmodels and writes the tables into docs/benchmarks/: bench/inference.sh
 # [NAME...], by default same and speed. Starts a throw-away server. Needs ../shared/data for `same`.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sections of docs/benchmarks.md about classes trained jointly. Run by joint.sh, which starts a server."""
+"""The sections of docs/benchmarks/ about classes trained jointly. Run by joint.sh, which starts a server."""
 import json
 import os
 import sys

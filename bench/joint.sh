@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures classes trained jointly against scikit-learn and LIBLINEAR and writes the tables into docs/benchmarks.md:
+# Measures classes trained jointly against scikit-learn and LIBLINEAR and writes the tables into docs/benchmarks/:
 # bench/joint.sh [NAME...], by default softmax, nnet, crammer_singer and unseen. Names of data sets among them (digits8x8): these
 # alone, printed instead of written. Starts a throw-away server. Needs ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"

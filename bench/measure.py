@@ -4,6 +4,7 @@ Every contender is a function without arguments that does its work once and retu
 `cpu` (seconds). CPU seconds are the process's own time on a core, so they suffer less from a busy machine than wall
 seconds; both are kept, tables and verdicts use the minima.
 """
+import glob
 import json
 import os
 import re
@@ -169,13 +170,15 @@ def seconds(result):
 
 
 def write(table, environment):
-    """Replaces the section between its markers in docs/benchmarks.md, or appends it."""
+    """Replaces the section between its markers in docs/benchmarks/*.md, or appends it to docs/benchmarks.md."""
     begin, end = "<!-- begin %s -->" % table.name, "<!-- end %s -->" % table.name
-    text = open(DOCUMENT).read()
+    pages = sorted(glob.glob(os.path.join(os.path.dirname(DOCUMENT), "benchmarks", "*.md")))
+    page = next((page for page in pages if begin in open(page).read()), DOCUMENT)
+    text = open(page).read()
     body = "%s\n%s\n\n%s\n%s" % (begin, table.markdown(), environment, end)
     if begin in text:
         text = text[:text.index(begin)] + body + text[text.index(end) + len(end):]
     else:
         text = text.rstrip("\n") + "\n\n" + body + "\n"
-    with open(DOCUMENT, "w") as file:
+    with open(page, "w") as file:
         file.write(text)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sections of docs/benchmarks.md about paths of sparse models. Run by paths.sh, which starts a server."""
+"""The sections of docs/benchmarks/ about paths of sparse models. Run by paths.sh, which starts a server."""
 import json
 import os
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures paths of sparse models against glmnet and writes the tables into docs/benchmarks.md: bench/paths.sh [SET...];
+# Measures paths of sparse models against glmnet and writes the tables into docs/benchmarks/: bench/paths.sh [SET...];
 # with names of data sets (colon-cancer) these alone, printed instead of written. Starts a throw-away server. Needs
 # ../shared/data.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"

@@ -1,4 +1,4 @@
-"""The sections of docs/benchmarks.md; run through run.sh, which starts the cluster. A section = one function."""
+"""The sections of docs/benchmarks/; run through run.sh, which starts the cluster. A section = one function."""
 import json
 import os
 import platform

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the extension against its peers and writes the tables of docs/benchmarks.md: bench/run.sh [NAME...].
+# Measures the extension against its peers and writes the tables of docs/benchmarks/: bench/run.sh [NAME...].
 # The names are those that `bench/run.sh list` prints; without a name all are run. Needs ../shared/data (README there).
 # To compare the tree with an earlier commit of itself instead: bench/against.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sections of docs/benchmarks.md about training by scans. Run by scans.sh, which starts two servers."""
+"""The sections of docs/benchmarks/ about training by scans. Run by scans.sh, which starts two servers."""
 import json
 import os
 import re

@@ -183,8 +183,8 @@ HINGE = {"lambda": 1e-4, "loss": "hinge"}
 def growth(session, train, options, repetitions):
     out = Table("growth", "How the cost grows",
                 "Hinge, lambda = 1e-4, tolerance 1e-3 with certificate, whole statements, against reading the same rows (`sum(x[1])`; sparse: "
-                "`count(x)`). Generated rows with label noise (bench/users.py). Pictures: [rows](benchmarks/rows.svg), "
-                "[features](benchmarks/features.svg), [density](benchmarks/density.svg), [groups](benchmarks/groups.svg).")
+                "`count(x)`). Generated rows with label noise (bench/users.py). Pictures: [rows](rows.svg), "
+                "[features](features.svg), [density](density.svg), [groups](groups.svg).")
     curves = {}
 
     def point(curve, at, table, what, scan, group=""):
