@@ -145,6 +145,18 @@ like($said, qr/alive/, '... the session goes on');
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
 is(join(' ', sort map { /ERROR:  (\S+)/ ? $1 : () } grep { !/ERROR:  53200/ } split /\n/, $told), '', '... with 53200');
 unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC|TRAP/, '... and ends');
+# The library itself: what allocates while it is loaded, in sessions of their own. The next call then loads it.
+my ($loads, @unloaded) = (0);
+for (my $seen = 0; $loads < 100 && !$seen; ++$loads)
+{
+	my ($out, $err) = ('', '');
+	$node->psql('postgres', "\\set VERBOSITY sqlstate\nSELECT fail_malloc(0, 0) IS NULL AS warm \\gset\nSELECT fail_malloc($loads + 1, 1) \\; LOAD 'margin';\n"
+		  . "SELECT 'seen ' || fail_malloc(0, 0);\nSELECT margin_finite('{1}'::real[]), current_setting('margin.threads');\n", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	push @unloaded, $loads + 1 . ": $err" if $out !~ /^t\|4$/m;
+	$seen = $err eq '' && $out =~ /seen (\d+)/ && $1 < $loads;
+}
+is(join("\n", @unloaded), '', "a session survives whichever of $loads allocations of loading the library fails");
+cmp_ok($loads, '>', 10, '... and there are some');
 srand($ENV{MARGIN_ALLOCATION_SEED} // 3);
 my ($injected, $refused, %wrong) = (0, 0);
 while ($injected < $runs)
