@@ -3,6 +3,7 @@ cost grows with rows, features, density and groups. Registered in run.py."""
 import json
 import os
 import re
+import sys
 import threading
 import time
 
@@ -226,7 +227,10 @@ def draw(curves):
     import matplotlib
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "margin"
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text stays text
     from matplotlib import pyplot
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures"))
+    import thin
     os.makedirs(PICTURES, exist_ok=True)
     words = {"rows": "rows (d = 10)", "features": "features (3 million values in all)",
              "density": "share of stored values (10,000 x 2,000)", "groups": "groups (one million rows in all)"}
@@ -240,5 +244,7 @@ def draw(curves):
         axes.grid(True, which="major", alpha=0.3)
         axes.legend()
         figure.tight_layout()
-        figure.savefig(os.path.join(PICTURES, curve + ".svg"), metadata={"Date": None})
+        path = os.path.join(PICTURES, curve + ".svg")
+        figure.savefig(path, metadata={"Date": None})
         pyplot.close(figure)
+        thin.main([path])

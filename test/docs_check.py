@@ -1,18 +1,22 @@
 """Checks that the documentation is true: docs_check.py PSQL [ARGUMENT...], in the repository's directory.
 
-docs/reference.md is compared with the catalogue of a server that has the extension, both ways and in order; every
-```sql block of the pages below is run, in order, in a database of the page's own, and where a ```text block follows, it
-must be what psql prints; every link must lead somewhere; src/core/README.md must name every file. Prints TAP.
+docs/reference/*.md are compared with the catalogue of a server that has the extension, both ways and in order, and
+docs/reference.md must link every function to the section that has its signature; every ```sql block of a page is run, in
+order, in a database of the page's own, and where a ```text block follows, it must be what psql prints; every link must
+lead somewhere; src/core/README.md must name every file. Prints TAP.
 """
 
+import glob
 import os
 import re
 import subprocess
 import sys
 
 PSQL = sys.argv[1:]
-PAGES = ["README.md", "CHANGELOG.md", "docs/architecture.md", "docs/reference.md", "docs/extending.md", "docs/security.md",
-         "docs/scaling.md", "docs/tutorial.md", "docs/figures.md", "src/core/README.md"]
+INDEX = "docs/reference.md"
+REFERENCE = sorted(glob.glob("docs/reference/*.md"))
+PAGES = ["README.md", "CHANGELOG.md", "src/core/README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]
+PICTURE = "docs/figures/interval.svg"
 COMPLETE = ["docs/tutorial.md"]  # pages that show every answer
 checks = failures = 0
 
@@ -76,8 +80,32 @@ def differences(documented, real):
     return missing + gone
 
 
+SIGNATURE = r"`([a-z_]+\([^`]*\) → [^`]+)`"
+
+
+def check_index(functions):
+    """Two clicks from README.md to every function: the index, then the section that has its signature."""
+    text = read(INDEX)
+    check("README.md links the reference's index", [] if f"]({INDEX})" in read("README.md") else ["no link"])
+    linked, problems = {}, []
+    for name, target in re.findall(r"\[`([a-z_]+)`\]\(([^)]+)\)", text):
+        linked.setdefault(name, target)
+    for name in sorted({signature.split("(")[0] for signature in functions}):
+        page, _, anchor = linked.get(name, "").partition("#")
+        if not page:
+            problems.append(f"not in the index: {name}")
+            continue
+        target = read(os.path.join("docs", page))
+        if anchor:
+            target = next((section(target, h) for h in re.findall(r"^#+ (.*)$", target, re.MULTILINE) if slug(h) == anchor), "")
+        if not any(signature.startswith(name + "(") for signature in re.findall(SIGNATURE, target)):
+            problems.append(f"no signature of {name} behind its link")
+    check("the index leads to every function", problems)
+    check("the index links every page", [page for page in REFERENCE if f"]({os.path.relpath(page, 'docs')})" not in text])
+
+
 def check_reference():
-    text = read("docs/reference.md")
+    text = "\n".join(read(page) for page in REFERENCE)
     functions = query("""
         SELECT format('%s(%s) → %s', p.proname, CASE WHEN p.proname <> 'margin_options' THEN pg_get_function_arguments(p.oid) ELSE '...' END,
                       pg_get_function_result(p.oid))
@@ -85,7 +113,8 @@ def check_reference():
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
            AND 'internal'::regtype <> ALL (p.proargtypes::oid[]) AND p.prorettype <> 'internal'::regtype ORDER BY 1""")
     check("every function and aggregate is documented, and no other",
-          differences(sorted(re.findall(r"`([a-z_]+\([^`]*\) → [^`]+)`", text)), sorted(functions)))
+          differences(sorted(re.findall(SIGNATURE, text)), sorted(functions)))
+    check_index(functions)
     hidden = query("""
         SELECT p.oid::regprocedure FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_extension e ON e.oid = d.refobjid
          WHERE e.extname = 'margin' AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
@@ -159,6 +188,8 @@ def check_statements():
     for number, path in enumerate(PAGES):
         database = f"docs_check_{number}"
         query(f"CREATE DATABASE {database}")
+        if "CREATE EXTENSION margin" not in read(path):  # a page that takes it for granted
+            psql(database, "CREATE EXTENSION margin")
         for line, statements, expected in sql_blocks(path):
             result = psql(database, statements)
             problems = result.stderr.splitlines()
@@ -168,6 +199,12 @@ def check_statements():
             elif result.returncode != 0 and not problems:
                 problems = [f"exit status {result.returncode}"]
             check(f"{path}, line {line}: the statements run" + (" and print this" if expected is not None else ""), problems)
+
+
+def check_picture():
+    """README.md shows what margin_plot draws of its first model."""
+    drawn = psql(f"docs_check_{PAGES.index('README.md')}", "SELECT margin_plot(model) FROM models", "-At").stdout
+    check(f"{PICTURE} is what margin_plot draws", [] if drawn.rstrip("\n") == read(PICTURE).rstrip("\n") else ["write this into it:", *drawn.splitlines()])
 
 
 def slug(heading):
@@ -190,6 +227,28 @@ def check_links():
         check(f"{path}: every link leads somewhere", problems)
 
 
+def check_named_files():
+    """Whatever looks like the end of a path of a source file is one of the repository's."""
+    files = [os.path.join(directory, name) for top in ("src", "sql", "docs", "test", "bench", "demo", "packaging")
+             for directory, _, names in os.walk(top) for name in names]
+    for path in PAGES:
+        if path in ("CHANGELOG.md", "src/core/README.md"):  # tells of the past; is compared in full below
+            continue
+        named = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:[ch]pp|inc|c|h|sql|sh|py|pl))`", read(path))
+        check(f"{path}: every file that it names exists", [name for name in sorted(set(named)) if not re.search("NAME|X.Y.Z", name) and not any(("/" + file).endswith("/" + name) for file in files)])
+
+
+def check_shape():
+    """Pages that can be read, and tables that are drawn: a row without a head above is a paragraph."""
+    for path in PAGES:
+        lines = re.sub(r"^```.*?^```$", "", read(path), flags=re.DOTALL | re.MULTILINE).splitlines()
+        check(f"{path}: no table is broken",
+              [f"no table: {line[:80]}" for above, line, below in zip(["", *lines], lines, [*lines[1:], ""])
+               if line.startswith("|") and not above.startswith("|") and not re.match(r"\|(?: ?:?-+:? ?\|)+$", below)])
+    check("README.md has at most 300 lines", [] if len(read("README.md").splitlines()) <= 300 else ["it has more"])
+    check("no page of the reference above 500 lines", [path for path in [INDEX, *REFERENCE] if len(read(path).splitlines()) > 500])
+
+
 def check_core_readme():
     text = read("src/core/README.md")
     files = [os.path.relpath(os.path.join(directory, name), "src/core") for directory, _, names in os.walk("src/core")
@@ -204,7 +263,10 @@ def check_core_readme():
 query("CREATE EXTENSION IF NOT EXISTS margin")
 check_reference()
 check_statements()
+check_picture()
 check_links()
+check_named_files()
+check_shape()
 check_core_readme()
 print(f"checks: {checks - failures} of {checks} hold")
 sys.exit(failures > 0)

@@ -137,6 +137,9 @@ longer_than() { # longer_than LINES PATH...
   find "$@" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' -o -name '*.c' \) -exec wc -l {} + |
     awk -v limit="$limit" '$2 != "total" && $1 > limit {print $2 ": " $1 " lines"}'
 }
+svg_lines() { # svg_lines LIMIT
+  find docs -name '*.svg' -exec cat {} + | awk -v limit="$1" 'END {if (NR == 0 || NR > limit) print NR " lines of SVG in docs"}'
+}
 defined_twice() { # types of the namespace margin that two headers define: each program that sees both is ill-formed
   find "$1" -name '*.hpp' -exec grep -oHE '^(struct|(enum )?class) [A-Za-z_]+( final)?( :.*)? \{' {} + |
     sed -E 's/:(struct|enum class|class) ([A-Za-z_]+).*/ \2/' | sort -u |
@@ -222,6 +225,7 @@ stage_rules() {
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg
+  check 'the pictures of docs are small: 4,000 lines of SVG in all (bench/figures/thin.py)' svg_lines 4000
   check 'no path of one machine' nothing_matches '(^|[^A-Za-z0-9_.])/(work|farm|home|root)/|/tmp/[a-z]' \
     --exclude-dir=build --exclude-dir='build-*' src sql expected demo bench docs Makefile CMakeLists.txt test/t test/unit test/fuzz
   check 'no unfinished place' nothing_matches '\b(TODO|FIXME|XXX)\b|not implemented' \

@@ -5,13 +5,14 @@ Twelve panels are drawn as the papers do, four rows of three; fewer in one or tw
 and Ito, every series also has its own dashes.
 """
 import csv
-import re
 import sys
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
+
+from thin import thin  # noqa: E402
 
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1))]
@@ -67,8 +68,8 @@ def main(name, title, panels_path, curves_path, svg, png):
     figure.savefig(svg, metadata={"Date": None, "Title": title})
     with open(svg, encoding="utf-8") as file:
         text = file.read()
-    with open(svg, "w", encoding="utf-8") as file:  # a tenth of a point is enough
-        file.write(re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path.group()), text))
+    with open(svg, "w", encoding="utf-8") as file:
+        file.write(thin(text))
     figure.savefig(png, dpi=150)
 
 

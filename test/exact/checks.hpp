@@ -1,4 +1,4 @@
-// What a certificate claims, held against exact numbers. The formulas are those of docs/reference.md, "Certificates".
+// What a certificate claims, held against exact numbers. The formulas are those of docs/reference/certificates.md.
 #pragma once
 
 #include "core/certificate/certificate.hpp"

@@ -1,4 +1,4 @@
-// The losses in exact numbers, written from docs/reference.md and not from src/core/losses.
+// The losses in exact numbers, written from docs/reference/losses.md and not from src/core/losses.
 #pragma once
 
 #include "real.hpp"

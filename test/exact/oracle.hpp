@@ -1,5 +1,5 @@
 // The optimum of a small soft margin with one output, as an interval of 40 digits that is proven by a dual value of its
-// own. Written from docs/reference.md and not from src/core: whatever the core claims is held against this.
+// own. Written from docs/reference/ and not from src/core: whatever the core claims is held against this.
 #pragma once
 
 #include "losses.hpp"

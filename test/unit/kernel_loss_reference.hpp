@@ -1,5 +1,5 @@
 // Plain solvers of kernel machines in long double: pairs of variables of the dual where the loss has kinks, Newton's
-// method on all rows where it is smooth. They know the library's problems from docs/reference.md alone.
+// method on all rows where it is smooth. They know the library's problems from docs/reference/ alone.
 #pragma once
 
 #include <algorithm>

@@ -34,7 +34,7 @@ Real inner(const std::vector<double>& x, const std::vector<double>& y) {
   return sum;
 }
 
-/// The definitions of docs/reference.md.
+/// The definitions of docs/reference/kernels.md.
 Real exact(const Options& s, const std::vector<double>& x, const std::vector<double>& y) {
   const Real dot = inner(x, y), norms = std::sqrt(inner(x, x) * inner(y, y)), pi = 3.14159265358979323846264L;
   if (s.kernel == "linear") return dot;

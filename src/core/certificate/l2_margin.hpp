@@ -1,4 +1,4 @@
-// The certificate of hard margins in the Euclidean norm (docs/reference.md, "Certificates"): for any w ≠ 0, any q ≥ 0,
+// The certificate of hard margins in the Euclidean norm (docs/reference/certificates.md): for any w ≠ 0, any q ≥ 0,
 //
 //   min_i m_i(w) / ‖w‖  ≤  max margin  ≤  ‖Σ q_i z_i‖ / Σ q_i,
 //

@@ -107,7 +107,7 @@ std::shared_ptr<const KernelFunction> make(const KernelParameters& p, std::int32
 template <class... K>
 struct KernelList {};
 
-/// In the order of docs/reference.md.
+/// In the order of docs/reference/kernels.md.
 using AllKernels = KernelList<LinearKernel, RbfKernel, PolynomialKernel, NtkKernel, NtkFiniteKernel>;
 
 template <class... K>

@@ -58,7 +58,7 @@ struct KernelRecord {
   std::vector<std::string_view> parameters;  ///< names of parameters, which are the options that it reads
 };
 
-/// In the order of docs/reference.md.
+/// In the order of docs/reference/kernels.md.
 const std::vector<KernelRecord>& kernel_records();
 
 /// All names, in that order.

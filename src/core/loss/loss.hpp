@@ -1,5 +1,5 @@
 // φ(u; y): everything that a primal value, a dual value or a coordinate step needs to know about a loss.
-// Shalev-Shwartz & Zhang (2013), Section 3; docs/reference.md lists the names. One file in losses/ = one loss.
+// Shalev-Shwartz & Zhang (2013), Section 3; docs/reference/losses.md lists the names. One file in losses/ = one loss.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ void require_target(const Loss& loss, double y, std::int64_t row);
 double settled_dual(const Loss& loss, double u, double y);
 constexpr double kink_width = 1e-7;
 
-/// All loss names that a soft margin accepts, in the order of docs/reference.md.
+/// All loss names that a soft margin accepts, in the order of docs/reference/losses.md.
 const std::vector<std::string_view>& loss_names();
 
 /// True when `name` is a loss whose outcomes are numbers (false for unknown names too).

@@ -21,7 +21,7 @@ namespace margin {
 template <class... L>
 struct LossList {};
 
-/// In the order of docs/reference.md.
+/// In the order of docs/reference/losses.md.
 using AllLosses = LossList<Hinge, SmoothedHinge, SquaredHinge, Logistic, Squared, Absolute, EpsilonInsensitive,
                            SquaredEpsilonInsensitive, Huber, Quantile, Poisson>;
 

@@ -128,7 +128,7 @@ std::string name_hint(std::string_view name, const std::vector<std::string_view>
 /// The error for a key that is none of `names`.
 Error unknown_option(const std::string& key, const std::vector<std::string_view>& names);
 
-/// Names of all options, in the order of docs/reference.md.
+/// Names of all options, in the order of docs/reference/options.md.
 const std::vector<std::string_view>& option_names();
 
 }  // namespace margin

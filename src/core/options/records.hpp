@@ -1,5 +1,5 @@
 // What users are told of an option, and how it is read from a value: one record each. margin_option_list() shows them;
-// docs/reference.md and the arguments of margin_options are compared with them by test/docs_check.py.
+// docs/reference/options.md and the arguments of margin_options are compared with them by test/docs_check.py.
 #pragma once
 
 #include <string_view>
@@ -29,7 +29,7 @@ struct OptionRecord {
   void (*set)(Options& options, std::string_view key, const Value& value);
 };
 
-/// In the order of docs/reference.md.
+/// In the order of docs/reference/options.md.
 const std::vector<OptionRecord>& option_records();
 
 }  // namespace margin

@@ -9,7 +9,7 @@
 
 namespace margin {
 
-/// The readers of an option in words, as docs/reference.md and margin_option_list() have them.
+/// The readers of an option in words, as docs/reference/options.md and margin_option_list() have them.
 std::string readers_of(const OptionRecord& option);
 
 /// Whether a training with this solver, by any of these losses, reads the option (options.kernel is the kernel).

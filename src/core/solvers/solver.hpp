@@ -1,5 +1,5 @@
 // The one interface of all solvers. Adding one = a file in solvers/, a line in solvers/registry.cpp, a row in
-// docs/reference.md; the tests find it in the registry, and take what it can do from its record.
+// docs/reference/solvers.md; the tests find it in the registry, and take what it can do from its record.
 #pragma once
 
 #include <memory>
@@ -78,7 +78,7 @@ class Solver {
   virtual Solution solve(const Problem& problem, const Options& options, const Progress& progress) const = 0;
 };
 
-/// The registry, in the order of docs/reference.md: solvers and their variants.
+/// The registry, in the order of docs/reference/solvers.md: solvers and their variants.
 const std::vector<const Solver*>& registered_solvers();
 
 /// The registry without variants.
