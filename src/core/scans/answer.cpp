@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/scans/sum_bytes.hpp"
+
 namespace margin {
 
 namespace {
@@ -45,7 +47,6 @@ void Answer::take_form(const AnswerForm& form) {
   bags_.assign(static_cast<std::size_t>(form.bags), Bag(form.bag_rows, form.bag_bytes));
   sketches_.assign(static_cast<std::size_t>(form.sketches), {});
   fixed_dimensions_ = form.dimensions > 0;
-  resize(form.dimensions, {});
 }
 
 void Answer::require_form(const AnswerForm& f) const {
@@ -59,11 +60,7 @@ void Answer::require_form(const AnswerForm& f) const {
 }
 
 void Answer::require_room(std::int32_t dimensions) const {
-  const double columns = dimensions;
-  const double squares = dimensions <= most_matrix_columns ? columns * columns : 0;
-  const double needed =
-      (has_sums() ? 16.0 * form_.vectors * columns : 0) + 4.0 * form_.matrices * squares + 2 * features_.bytes();
-  if (needed <= most_bytes) return;
+  if (sum_bytes(form_, dimensions) + 2 * features_.bytes() <= most_bytes) return;
   throw Error(ErrorKind::limit_exceeded,
               "the sums over rows of " + std::to_string(dimensions) + " features do not fit into a margin_state",
               "Leave features out, or hash them into fewer (margin_hashed_features).");
@@ -83,7 +80,9 @@ void Answer::resize(std::int32_t dimensions, const Progress& progress) {
       for_pieces(sum->rows(), room, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
         wider.row(k).segment(from, size).setZero();
       });
-      wider.leftCols(before) = *sum;
+      for_pieces(sum->rows(), before, progress, [&](Eigen::Index k, Eigen::Index from, Eigen::Index size) {
+        wider.row(k).segment(from, size) = sum->row(k).segment(from, size);
+      });
       sum->swap(wider);
     }
   }
@@ -153,10 +152,12 @@ void Answer::add_class(const Term& t) {
 }
 
 void Answer::add(const Term& t, const Progress& progress) {
-  if (!known_)
-    take_form(t.form);
-  else
+  if (known_) {
     require_form(t.form);
+  } else {
+    take_form(t.form);
+    resize(form_.dimensions, progress);
+  }
   if (t.skipped) {
     ++skipped_;
     return;
@@ -216,10 +217,12 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   if (!countable) throw Error(ErrorKind::limit_exceeded, "a margin_state cannot count more than 2^53 rows");
   AnswerForm form = o.form_;
   form.folds = o.folds_;
-  if (!known_)
-    take_form(form);
-  else
+  if (known_) {
     require_form(form);
+  } else {
+    take_form(form);
+    resize(form_.dimensions, progress);
+  }
   skipped_ += o.skipped_;
   if (o.rows_ == 0) return;
   if (fixed_dimensions_ && o.fixed_dimensions_

@@ -23,7 +23,7 @@ namespace margin {
 namespace {
 
 // Of the whole step, from where it led to: −1 is where it came from.
-const std::vector<double> fractions = {-1, -0.9, -0.75, -0.5, -0.25, 0.5, 1};
+constexpr double fractions[] = {-1, -0.9, -0.75, -0.5, -0.25, 0.5, 1};
 constexpr double start_tolerance = 1e-4;
 constexpr std::size_t most_pairs = 20;
 constexpr int most_idle = 6;
@@ -99,7 +99,7 @@ Question WideScans::question() const {
   if (moved_) {
     q.direction = step;
     q.intercept_direction = b_step;
-    q.steps = fractions;
+    q.steps.assign(std::begin(fractions), std::end(fractions));
   }
   return q;
 }
@@ -126,7 +126,7 @@ bool WideScans::backtrack(const Question& q, const Answer& answer, std::size_t c
     Output& out = outputs_[o];
     if (!(out.primal > out.primal_before * (1 + 1e-12))) continue;
     double best = out.primal_before, fraction = -1;
-    for (std::size_t k = 0; k < fractions.size(); ++k) {
+    for (std::size_t k = 0; k < std::size(fractions); ++k) {
       double square = 0;
       for (std::size_t j = 0; j < columns_; ++j) {
         const double w = out.w[j] + fractions[k] * out.step[j];

@@ -1,8 +1,28 @@
 // The aggregates margin_sum, of terms and of states, and margin_merge. Nothing is kept between calls but the state: some
 // engines call each step through a fresh FmgrInfo.
+#include <algorithm>
+
+#include "core/base/memory_limit.hpp"
+#include "core/scans/sum_bytes.hpp"
 #include "pg/server/interrupts.hpp"
+#include "pg/server/memory.hpp"
 #include "pg/values/scan_values.hpp"
 #include "pg/values/state_object.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// A term of some bytes, which may be anybody's, has sums of as many features as it says.
+void require_sums(const Term& t) {
+  const double limit = memory_limit();
+  if (limit < 0) return;
+  const std::int32_t dimensions = std::max({t.form.dimensions, t.x.dimensions, reach(t.x)});
+  MemoryBudget(limit).require(sum_bytes(t.form, dimensions),
+                              "margin_sum over rows of " + std::to_string(dimensions) + " features");
+}
+
+}  // namespace
+}  // namespace margin::pg
 
 using namespace margin::pg;
 
@@ -14,7 +34,9 @@ MARGIN_FUNCTION(margin_sum_step) {
   }
   StateArgument state(fcinfo);
   InterruptProgress progress;
-  state.answer().add(margin::read_trusted_term(scan_bytes(PG_GETARG_DATUM(1)).data()), progress);
+  const margin::Term term = margin::read_trusted_term(scan_bytes(PG_GETARG_DATUM(1)).data());
+  require_sums(term);
+  state.answer().add(term, progress);
   return state.result();
 }
 

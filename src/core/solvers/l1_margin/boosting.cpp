@@ -32,31 +32,37 @@ constexpr std::int64_t default_rounds = 10000;
 constexpr std::int64_t rounds_of_risk = 300;  // on rows that are proven not separable
 constexpr double default_shrinkage = 0.1;
 
-const SolverRecord rounds_record = {
-    "boosting",
-    "maximum l1 margin: coordinate descent with shrinkage, or exact by linear programs (Telgarsky 2013)",
-    SolverRecord::hard_margin,
-    SolverRecord::l1,
-    SolverRecord::Losses::exponential_or_logistic,
-    false,
-    {"shrinkage", "step", "learners", "working_set", "output"}};
+// Made when they are asked for: what allocates while a library is loaded ends the process where memory is short.
+const SolverRecord& rounds_record() {
+  static const SolverRecord record = {
+      "boosting",
+      "maximum l1 margin: coordinate descent with shrinkage, or exact by linear programs (Telgarsky 2013)",
+      SolverRecord::hard_margin,
+      SolverRecord::l1,
+      SolverRecord::Losses::exponential_or_logistic,
+      false,
+      {"shrinkage", "step", "learners", "working_set", "output"}};
+  return record;
+}
 
-const SolverRecord linear_program_record = {
-    "linear_program",
-    "maximum l1 margin: exact by linear programs on a small working set of rows",
-    SolverRecord::hard_margin,
-    SolverRecord::l1,
-    SolverRecord::Losses::exponential_or_logistic,
-    false,
-    {"seed", "shrinkage", "step", "learners", "working_set"},
-    {"linear_program+boosting"},
-    "boosting",
-    true};
+const SolverRecord& linear_program_record() {
+  static const SolverRecord record = {"linear_program",
+                                      "maximum l1 margin: exact by linear programs on a small working set of rows",
+                                      SolverRecord::hard_margin,
+                                      SolverRecord::l1,
+                                      SolverRecord::Losses::exponential_or_logistic,
+                                      false,
+                                      {"seed", "shrinkage", "step", "learners", "working_set"},
+                                      {"linear_program+boosting"},
+                                      "boosting",
+                                      true};
+  return record;
+}
 
 class Boosting final : public Solver {
  public:
-  explicit Boosting(const SolverRecord& record) : record_(record) {}
-  const SolverRecord& record() const override { return record_; }
+  explicit constexpr Boosting(const SolverRecord& (*record)()) : record_(record) {}
+  const SolverRecord& record() const override { return record_(); }
   std::string unsupported_reason(const Problem& p) const override {
     if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
     if (p.norm != 1) return "it maximises the l1 margin: give norm => 1";
@@ -70,7 +76,7 @@ class Boosting final : public Solver {
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
 
  private:
-  const SolverRecord& record_;
+  const SolverRecord& (*record_)();
 };
 
 BoostingRule rule_of(const Problem& problem, const Options& options) {
@@ -172,7 +178,7 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
 
 Solution Boosting::solve(const Problem& problem, const Options& options, const Progress& progress) const {
   const bool stumps = problem.learners == Learners::stumps;
-  const bool working_set = &record_ == &linear_program_record;
+  const bool working_set = record_ == linear_program_record;
   if (stumps && working_set)
     throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
                 "Leave it out: stumps are found in rounds of boosting.");
