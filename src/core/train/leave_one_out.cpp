@@ -34,9 +34,9 @@ class Proof {
       add_rows(*check, problem, dual_, nullptr, progress);
       return check;
     };
-    // The ball is as wide as the root of the gap, however small that is.
+    // Where the ball is all that there is, it is as wide as the root of the gap, however small that is.
     auto check = checked(false);
-    if (check->blurred(0)) check = checked(true);
+    if (problem.loss->smooth() ? check->blurred() : check->blurred(0)) check = checked(true);
     outputs_.reserve(static_cast<std::size_t>(problem.outputs()));
     for (std::int32_t o = 0; o < problem.outputs(); ++o) {
       const double dual_value = check->dual(o);
