@@ -217,6 +217,7 @@ stage_rules() {
   check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/server/interrupts\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
   check 'every include says its room' includes_without_room
   check 'no file of src/core includes a later room, no solver a certificate, no report a solver or a training' includes_backwards core "$core_rooms"
+  check 'checks read what test/fixtures/check_reads.txt lists: statement, rows and vectors, and no type of a solver' "$python" -B test/check_reads.py
   check 'no file of src/pg includes a later room' includes_backwards pg "$pg_rooms"
   check 'the picture of docs/architecture.md shows the rooms of the tree in the order of the rule' rooms_disagree
   check 'SQL functions are in src/pg/functions' nothing_but '^src/pg/(functions/|server/boundary\.hpp:)' '\b(MARGIN_FUNCTION|PG_FUNCTION_INFO_V1)\b' src/pg

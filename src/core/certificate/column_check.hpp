@@ -1,29 +1,69 @@
-// The certificate of a regularised risk (certificate/risk.hpp) where the rows lie by columns and most weights are 0: the
-// models along a path, whose rows would take longer to read again than to solve for.
+// The certificate of a regularised risk (certificate/risk.hpp) where most weights are 0: the models along a path, whose rows
+// would take longer to read again one by one than to solve for. It has the rows by columns, and scores, losses and sums of
+// its own at the vectors that it is given: nothing of it is a solver's.
+//
+// Columns that need no sum. Of any two dual vectors a, a' the sums of column j differ by at most ‖x_j‖ ‖c (a − a')‖ / W
+// (Cauchy–Schwarz). Where a bound of |v_j| does not pass what the penalty holds, λ ρ f_j, the term of column j is 0 and the
+// lasso's constraint is met, whatever v_j is exactly. So sums of a' that was certified before save most of those of a.
 #pragma once
 
+#include <vector>
+
+#include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
-#include "core/problem/column_risk.hpp"
+#include "core/data/columns.hpp"
+#include "core/problem/problem.hpp"
 
 namespace margin {
 
-/// Of a problem with one output. The numbers are those of ColumnRisk, which reads the rows alone; bounds on their
-/// rounding are added outward here.
+/// Of a problem with one output and a smooth loss; its lambda is not read.
 class ColumnCheck {
  public:
-  explicit ColumnCheck(const Problem& problem);
+  /// `problem` is kept by reference. Its rows are read here, once.
+  ColumnCheck(const Problem& problem, const Progress& progress);
+  /// Beside the columns.
+  static double bytes(const Problem& problem);
 
-  /// `risk` is at the weights of the model, with its sums; the model's intercept differs from theirs by rounding at most.
-  /// `scale`: of the dual vector, 0 to 1.
-  Certificate certificate(ColumnRisk& risk, double lambda, double intercept, double scale) const;
+  /// Of weights w (a number per feature) and an intercept. The dual vector is t (−φ') of the scores with the intercept b, from
+  /// which the model's differs by rounding at most; t is 1, or what the lasso's constraint asks for.
+  Certificate certificate(const std::vector<double>& w, double b, double intercept, double lambda);
+
+  /// The rows by columns: for whoever has vectors to find.
+  const Columns& columns() const { return columns_; }
 
  private:
-  double dual(ColumnRisk& risk, double lambda, double scale, double mass, double spread) const;
+  /// What the rows say at the vectors: sums of c φ(u), c a, c |a|, c |a| ‖x‖, c |a| (|u| + |y|).
+  struct Sums {
+    double loss = 0, balance = 0, size = 0, mass = 0, spread = 0;
+  };
+  /// Σ c (−φ*(−t a)), and the sizes of its terms.
+  struct Conjugate {
+    double value = 0, size = 0;
+  };
+  void score(const std::vector<double>& w, double b);
+  Sums evaluate(Certificate& out);
+  Conjugate conjugate(double scale) const;
+  void combine(double lambda, double ulp, double error);
+  double dual(const Sums& at, double lambda);
+  double held_part(double v) const { return problem_.positive ? std::max(0.0, v) : std::fabs(v); }
+  double held(double lambda, std::size_t j) const;  // what the l1 norm holds of v_j, rounded down
+  double depth(std::size_t j) const;
+  bool penalizes(std::size_t j) const { return static_cast<std::int32_t>(j) != problem_.offset; }
 
   const Problem& problem_;
-  std::vector<double> norms_;  // of the rows
-  double squares_ = 0;         // Σ c ‖x‖²
-  double weight_ = 0;          // Σ c
+  const Progress& progress_;
+  Columns columns_;
+  double constant_;                           // the value of the intercept's column: 1 where it is free, 0 without one
+  std::vector<double> norms_;                 // of the rows
+  std::vector<double> lengths_;               // of the columns
+  double squares_ = 0, weight_ = 0;           // Σ c ‖x‖², Σ c
+  std::vector<double> cost_, y_;              // of the rows
+  std::vector<double> u_, slope_, weighted_;  // at the vectors: scores, φ', c a
+  std::vector<double> v_;                     // the sums of columns, where they are known
+  std::vector<char> known_;                   // of the last point
+  std::vector<double> before_, v_before_;     // c a and all sums of a point that was certified before
+  double ulp_before_ = 0;                     // of those sums; 0: there is no such point
+  std::size_t spent_ = 0;                     // sums that were made since
 };
 
 }  // namespace margin

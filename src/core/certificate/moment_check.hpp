@@ -16,15 +16,17 @@ namespace margin {
 /// Of a squared loss with an l1 norm, and an intercept that is free or none; no penalty factors, no offset.
 class MomentCheck {
  public:
-  /// Both are kept by reference.
-  MomentCheck(const Problem& problem, const Moments& moments) : problem_(problem), moments_(moments) {}
+  /// `problem` is kept by reference. Its rows are read here, once.
+  MomentCheck(const Problem& problem, const Progress& progress) : problem_(problem), moments_(problem, progress) {}
   static bool serves(const Problem& problem);
 
   Certificate certificate(const std::vector<double>& w, double intercept, double lambda) const;
+  /// Sums of the rows alone, which no vector changes: for whoever has vectors to find.
+  const Moments& moments() const { return moments_; }
 
  private:
   const Problem& problem_;
-  const Moments& moments_;
+  const Moments moments_;
 };
 
 }  // namespace margin

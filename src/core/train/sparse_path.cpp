@@ -48,8 +48,8 @@ struct PathEnd {
 class MomentPath {
  public:
   MomentPath(const Problem& problem, const Progress& progress)
-      : problem_(problem), moments_(problem, progress), descent_(problem, moments_), check_(problem, moments_) {
-    end_.w.assign(moments_.features(), 0.0);
+      : problem_(problem), check_(problem, progress), descent_(problem, check_.moments()) {
+    end_.w.assign(check_.moments().features(), 0.0);
   }
   static bool serves(const Problem& problem, std::size_t lambdas) {
     return MomentCheck::serves(problem) && MomentDescent::pays(problem, lambdas);
@@ -80,16 +80,15 @@ class MomentPath {
   static constexpr double first_share = 1e-2, last_share = 1e-9;  // of the gap that the tolerance allows
 
   const Problem& problem_;
-  Moments moments_;
+  const MomentCheck check_;
   MomentDescent descent_;
-  MomentCheck check_;
   PathEnd end_;
 };
 
 class ColumnPath {
  public:
   ColumnPath(const Problem& problem, const Progress& progress)
-      : problem_(problem), risk_(problem, progress), net_(risk_), check_(problem) {
+      : problem_(problem), check_(problem, progress), risk_(problem, check_.columns(), progress), net_(risk_) {
     risk_.select(0);
     risk_.move(std::vector<double>(risk_.features(), 0.0), 0);
     largest_ = net_.largest_lambda();
@@ -118,7 +117,7 @@ class ColumnPath {
       if (gap <= wanted || stuck) {
         // Bounds on rounding have the last word; where they leave too much, another step may help.
         end_.b = rounded_intercept(problem_, risk_.b());
-        end_.certificate = check_.certificate(risk_, problem_.lambda, end_.b, at.scale);
+        end_.certificate = check_.certificate(risk_.w(), risk_.b(), end_.b, problem_.lambda);
         if (end_.certificate.relative_gap <= tolerance) status = Status::optimal;
         if (status == Status::optimal || stuck || gap <= 0.01 * wanted) break;
       }
@@ -132,9 +131,9 @@ class ColumnPath {
 
  private:
   const Problem& problem_;
+  ColumnCheck check_;  // sees vectors and rows; the solver sees of it the rows by columns
   ColumnRisk risk_;
   ElasticNet net_;
-  ColumnCheck check_;
   double largest_ = 0;
   PathEnd end_;
 };
@@ -158,7 +157,8 @@ std::vector<double> sparse_lambdas(const Dataset& data, const Options& given, co
   const Solver& solver = choose_solver(problem, settings);
   if (solver.name() != "prox_newton") return {};
   memory.require(solver.workspace(problem), "solver \"" + std::string(solver.name()) + "\"");
-  ColumnRisk risk(problem, progress);
+  const Columns columns(problem.data, progress);
+  ColumnRisk risk(problem, columns, progress);
   ElasticNet net(risk);
   double largest = 0;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
@@ -179,7 +179,8 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
   const Solver& solver = choose_solver(problem, settings);
   if (solver.name() != "prox_newton" || problem.outputs() != 1) return {};
   require_readers(settings, solver, losses_of(settings));
-  memory.require(solver.workspace(problem), "solver \"" + std::string(solver.name()) + "\"");
+  memory.require(solver.workspace(problem) + ColumnCheck::bytes(problem),
+                 "solver \"" + std::string(solver.name()) + "\"");
 
   auto start = Clock::now();
   std::unique_ptr<ColumnPath> by_columns;

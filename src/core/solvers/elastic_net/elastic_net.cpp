@@ -1,4 +1,4 @@
-// Problem:  min P(w, b) of problem/column_risk.hpp for a smooth loss, at one lambda after another.
+// Problem:  min P(w, b) of solvers/elastic_net/column_risk.hpp for a smooth loss, at one lambda after another.
 // Update:   w += t (z − w), z the minimum of the loss's second-order expansion plus the penalty over a working set: the
 //           features that have a weight, and those whose sum v comes near or passes what the penalty holds.
 //           t = 1 unless P asks for less. The matrix of the expansion is kept while it still brings the gap down.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/progress.hpp"
-#include "core/problem/column_risk.hpp"
+#include "core/solvers/elastic_net/column_risk.hpp"
 #include "core/solvers/elastic_net/l1_quadratic.hpp"
 
 namespace margin {

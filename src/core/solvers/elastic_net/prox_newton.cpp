@@ -84,7 +84,8 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, Col
 Solution ProxNewton::solve(const Problem& p, const Options& options, const Progress& progress) const {
   Run run(options, progress, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
   Solution s = zero_solution(p, name(), progress);
-  ColumnRisk risk(p, progress);
+  const Columns columns(p.data, progress);
+  ColumnRisk risk(p, columns, progress);
   ElasticNet net(risk);
   const auto k = static_cast<std::size_t>(p.outputs());
   Intervals intervals{std::vector<double>(k, 0.0), risk_of_constant(p, 0, run)};

@@ -1,26 +1,14 @@
-#include "core/problem/column_risk.hpp"
+#include "core/solvers/elastic_net/column_risk.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/loss/registry.hpp"
+#include "core/loss/chunk.hpp"
 #include "core/problem/offset.hpp"
-#include "core/simd/loops.hpp"
 
 namespace margin {
 
 namespace {
-
-template <class L>
-void evaluate(const L& loss, const double* u, const double* y, std::size_t n, double* value, double* slope) {
-  for (std::size_t i = 0; i < n; ++i) {
-    value[i] = loss.value(u[i], y[i]);
-    slope[i] = loss.derivative(u[i], y[i]);
-  }
-}
-void evaluate(const Logistic&, const double* u, const double* y, std::size_t n, double* value, double* slope) {
-  simd().logistic(u, y, n, value, slope);
-}
 
 /// φ'' from what is known already: the logistic one follows from the slope.
 template <class L>
@@ -31,21 +19,12 @@ double curvature(const Logistic&, double /*u*/, double /*y*/, double slope) {
   return std::fabs(slope) * (1 - std::fabs(slope));
 }
 
-/// −φ*(−a) of a chunk.
-template <class L>
-void negative_conjugate(const L& loss, const double* a, const double* y, std::size_t n, double* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = -loss.conjugate(loss.project(a[i], y[i]), y[i]);
-}
-void negative_conjugate(const Logistic&, const double* a, const double*, std::size_t n, double* out) {
-  simd().entropy(a, n, out);
-}
-
 }  // namespace
 
-ColumnRisk::ColumnRisk(const Problem& p, const Progress& progress)
+ColumnRisk::ColumnRisk(const Problem& p, const Columns& columns, const Progress& progress)
     : problem_(p),
       progress_(progress),
-      columns_(p.data, progress),
+      columns_(columns),
       constant_(!p.intercept       ? 0
                 : p.free_intercept ? 1
                                    : p.intercept_scale) {

@@ -1,5 +1,6 @@
 // One output of a soft margin at one point, by columns: scores, losses, the dual vector and what it sums the columns to.
-// For weights that are mostly 0: scores cost the columns of the others, and only the sums cost all of them.
+// For weights that are mostly 0: scores cost the columns of the others, and only the sums cost all of them. The solver's own:
+// no certificate reads it (certificate/column_check.hpp).
 //
 // With r = l1_ratio, f the penalty factors and B the constant feature of a penalised intercept (certificate/risk.hpp):
 //   P = (1/W) Σ c φ(u_i) + λ Σ f_j (r |w_j| + (1−r)/2 w_j²) + λ (1−r)/2 (b/B)²
@@ -20,8 +21,9 @@ namespace margin {
 
 class ColumnRisk {
  public:
-  /// Lays the rows of a smooth loss out by columns; `problem` is kept by reference.
-  ColumnRisk(const Problem& problem, const Progress& progress);
+  /// Of a smooth loss. `problem` and its rows by columns are kept by reference.
+  ColumnRisk(const Problem& problem, const Columns& columns, const Progress& progress);
+  /// With those of the columns.
   static double bytes(const Problem& problem);
 
   /// The targets of another output; there is no point until move().
@@ -94,7 +96,7 @@ class ColumnRisk {
 
   const Problem& problem_;
   const Progress& progress_;
-  Columns columns_;
+  const Columns& columns_;
   double constant_;
   std::vector<double> cost_, y_;
   std::vector<double> w_, u_, slope_, coefficient_, v_;
