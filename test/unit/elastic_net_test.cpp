@@ -198,6 +198,45 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
   EXPECT_GT(proven, 60) << "or nothing was tested";
 }
 
+/// Two classes in `d` features of which the first few say something.
+Table wide_table(int n, int d, bool classes) {
+  Random random(8);
+  Table t;
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> x(static_cast<std::size_t>(d));
+    for (double& v : x) v = normal(random);
+    const double score = 2 * x[0] - x[1] + 0.5 * x[2] + 0.3 * normal(random);
+    t.y.push_back(classes ? (score > 0 ? 1 : 0) : score);
+    t.x.push_back(std::move(x));
+  }
+  if (classes) t.y[0] = 0, t.y[1] = 1;
+  return t;
+}
+
+// Sums of an earlier point stand in for those of a later one where they prove as much: the same bits as without them.
+TEST_P(ElasticNets, SumsOfEarlierPointsChangeNoCertificate) {
+  Random random(11);
+  const bool classes = !is_regression_loss(GetParam());
+  for (const double rho : {1.0, 0.4}) {
+    const Dataset data = make_dataset(wide_table(60, 200, classes), classes);
+    const Problem p = make_problem(data, sparse(GetParam(), rho, 1));
+    const Progress progress;
+    ColumnCheck warm(p, progress);
+    std::vector<double> w(200, 0.0);
+    double lambda = 0.5;
+    for (int step = 0; step < 40; ++step) {
+      // Small moves, and a large one now and then.
+      for (std::size_t j = 0; j < 3; ++j) w[j] += (step % 13 == 12 ? 0.5 : 0.01) * normal(random);
+      const double b = p.intercept ? 0.01 * normal(random) : 0.0;
+      const Certificate got = warm.certificate(w, b, b, lambda),
+                        fresh = ColumnCheck(p, progress).certificate(w, b, b, lambda);
+      EXPECT_EQ(got.lower, fresh.lower) << step;
+      EXPECT_EQ(got.upper, fresh.upper) << step;
+      lambda *= 0.93;
+    }
+  }
+}
+
 TEST_P(ElasticNets, PathsGiveTheModelsOfSingleTrainings) {
   Random random(7);
   const bool classes = !is_regression_loss(GetParam());
@@ -227,21 +266,6 @@ TEST_P(ElasticNets, PathsGiveTheModelsOfSingleTrainings) {
       EXPECT_NEAR(models[k].certificate.failure, one.certificate.failure, classes ? 2.0 : 1e-3 * (1 + upper));
     }
   }
-}
-
-/// Two classes in `d` features of which the first few say something.
-Table wide_table(int n, int d, bool classes) {
-  Random random(8);
-  Table t;
-  for (int i = 0; i < n; ++i) {
-    std::vector<double> x(static_cast<std::size_t>(d));
-    for (double& v : x) v = normal(random);
-    const double score = 2 * x[0] - x[1] + 0.5 * x[2] + 0.3 * normal(random);
-    t.y.push_back(classes ? (score > 0 ? 1 : 0) : score);
-    t.x.push_back(std::move(x));
-  }
-  if (classes) t.y[0] = 0, t.y[1] = 1;
-  return t;
 }
 
 // By second moments, and where they are too coarse for the tolerance (targets that are met to five digits) by columns.
