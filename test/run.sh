@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 all_stages=(format rules unit exact sanitize sanitize-server regress tap fuzz valgrind docs)
-more_stages=(assert versions packages) # not part of a run without arguments
+more_stages=(mutants assert versions packages) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -15,7 +15,7 @@ closing=()
 usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
   say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_EXACT_PRODUCTS (1000), MARGIN_KEEP"
-  say "             MARGIN_FUZZ_SECONDS (40), MARGIN_FUZZ_SEED, MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
+  say "             MARGIN_FUZZ_SECONDS (40), MARGIN_FUZZ_SEED, MARGIN_MUTANT_FILES (parts of paths, all), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
   say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/023), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY"
 }
 
@@ -25,6 +25,7 @@ declare -A about=(
   [rules]='the structure of the code, as greps: seconds'
   [unit]='building the tests of the core, and running them: 3 minutes'
   [exact]='certificates and what follows from them against exact arithmetic: 3 minutes'
+  [mutants]='certificates made wrong in one place after another, which a test must find: 5 minutes'
   [sanitize]='the same under sanitizers, fuzzers, failing allocations: 8 minutes'
   [sanitize-server]='a server with the extension under sanitizers: pg_regress and random statements: 5 minutes'
   [regress]='pg_regress: half a minute'
@@ -69,7 +70,7 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
+declare -A counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [mutants]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [assert]=own)
 declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -206,6 +207,22 @@ upgrades_differ() { # upgrade scripts that are not what their install scripts sa
   done
 }
 
+untested_stems() { # files of src/core that no unit test is named after, nor test/unit/stems.txt tells the tests of; lines of it that are out of date
+  local stem tests test
+  find src/core -name '*.cpp' -printf '%f\n' | sort -u | while read -r stem; do
+    stem=${stem%.cpp}
+    if [ -e "test/unit/${stem}_test.cpp" ]; then
+      ! grep -q "^$stem:" test/unit/stems.txt || say "$stem has a test of its name, and a line in test/unit/stems.txt"
+    else
+      grep -q "^$stem:" test/unit/stems.txt || say "src/core: $stem has neither a test of its name nor a line in test/unit/stems.txt"
+    fi
+  done
+  grep -vE '^(#|$)' test/unit/stems.txt | sed 's/(.*)//' | while IFS=': ' read -r stem tests; do
+    find src/core -name "$stem.cpp" | grep -q . || say "test/unit/stems.txt: no file is named $stem"
+    for test in $tests; do [ -e "test/unit/${test}_test.cpp" ] || say "test/unit/stems.txt: no test is named $test"; done
+  done
+}
+
 stage_rules() {
   cd "$root"
   check 'src/core includes no PostgreSQL header' \
@@ -238,6 +255,7 @@ stage_rules() {
   check 'released install scripts are as they were released' released_changed
   check 'each upgrade script makes of one install script the other' upgrades_differ
   check 'the scripts of a trusted extension make objects, replace none, and call nothing by a name that others could take' "$python" -B test/script_review.py sql/margin--*.sql
+  check 'each file of the core has a unit test of its name, or a line that names its tests' untested_stems
   check 'META.json is as the meta spec of PGXN says, and true' "$python" -B test/meta_check.py
   end_checks
 }
@@ -253,6 +271,14 @@ stage_exact() { # certificates of small hard problems against exact arithmetic; 
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON -DMARGIN_EXACT=ON
   cmake --build "$build/release" -j "$jobs" --target margin_exact
   "$build/release/margin_exact" "${MARGIN_EXACT:-5000}" 1 "${MARGIN_EXACT_PRODUCTS:-1000}"
+}
+stage_mutants() { # what certificates claim, made wrong in one place after another: a test finds each
+  local copies=$build/release/mutants
+  "$python" -B "$root/test/mutants/generate.py" "$root/test/mutants/mutants.txt" "$root/src" "$copies"
+  cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON -DMARGIN_EXACT=ON -DMARGIN_MUTANTS="$copies"
+  cmake --build "$build/release" -j "$jobs" --target margin_mutant_tests margin_mutant_exact
+  "$python" -B "$root/test/mutants/run.py" "$root/test/mutants/mutants.txt" "$build/release/margin_mutant_tests" "$build/release/margin_mutant_exact" \
+    --jobs "$jobs" ${MARGIN_MUTANT_FILES:+--files $MARGIN_MUTANT_FILES}
 }
 stage_sanitize() { # the unit tests and the fuzzers' smoke runs
   cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON
@@ -417,7 +443,7 @@ done
 
 needed=("${packages_test[@]}")
 case " ${stages[*]} " in
-  *' format '* | *' rules '* | *' unit '* | *' exact '* | *' sanitize '* | *' sanitize-server '* | *' fuzz '* | *' valgrind '* | *' docs '*) ;;
+  *' format '* | *' rules '* | *' unit '* | *' exact '* | *' mutants '* | *' sanitize '* | *' sanitize-server '* | *' fuzz '* | *' valgrind '* | *' docs '*) ;;
   *) needed=("${packages_server[@]}") ;;
 esac
 need_packages "${packages_build[@]}" "${needed[@]}"
@@ -427,7 +453,7 @@ TMPDIR=$(server_directory tmp) # the runners' own temporary directories go with 
 export TMPDIR
 started=$SECONDS
 case " ${stages[*]} " in
-  *' unit '* | *' exact '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
+  *' unit '* | *' exact '* | *' mutants '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
     say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 2 minutes"
     build_extension
     install_privately

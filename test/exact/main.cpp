@@ -5,7 +5,9 @@
 //   margin_exact [PROBLEMS [SEED [PRODUCTS]]]    one TAP line per family; a false claim is printed with SQL that shows it
 //   margin_exact -1 SEED                         one problem in words
 //   margin_exact product FAMILY SEED [COUNT]     the same of what is claimed beyond a training's certificate; COUNT of them
+//   margin_exact family FAMILY SEED COUNT        COUNT problems of a family of either kind, up to one of which a claim is false
 //
+// A FAMILY of trainings may be the beginning of its name: "kernel" are all kernels, "base" all but hard margins and kernels.
 // PRODUCTS problems of those (products.hpp), shared out among their families.
 #include <cmath>
 #include <cstdio>
@@ -125,9 +127,37 @@ void run(const exact::Family& family, std::uint64_t seed, Count& count, bool ver
   }
 }
 
+/// Whether a training's family is one of those.
+bool belongs(const std::string& family, const std::string& to) {
+  if (to != "base") return family.compare(0, to.size(), to) == 0;
+  return !belongs(family, "hard margin") && !belongs(family, "kernel");
+}
+
+/// The first problems of a family, until a claim is false.
+int one_family(const std::string& name, std::uint64_t seed, long most) {
+  Count count;
+  const exact::Family* product = nullptr;
+  for (const exact::Family& family : exact::families())
+    if (name == family.name) product = &family;
+  // A name that no training has ends the search.
+  for (long i = 0; count.wrong == 0 && count.problems < most && i < 1000 + 100 * most; ++i) {
+    const std::uint64_t number = seed * 1000000 + static_cast<std::uint64_t>(i);
+    if (product != nullptr) {
+      run(*product, number, count, false);
+      continue;
+    }
+    const exact::Case c = exact::make_case(number);
+    if (belongs(c.family, name)) run(c, number, count, false);
+  }
+  std::printf("%ld problems, %ld claims, %ld wrong\n", count.problems, count.certificates, count.wrong);
+  return count.problems > 0 && count.certificates > 0 && count.wrong == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 5 && std::string(argv[1]) == "family")
+    return one_family(argv[2], std::strtoull(argv[3], nullptr, 10), std::atol(argv[4]));
   if ((argc == 4 || argc == 5) && std::string(argv[1]) == "product") {
     Count count;
     const std::uint64_t first = std::strtoull(argv[3], nullptr, 10),
