@@ -16,6 +16,7 @@ PSQL = sys.argv[1:]
 INDEX = "docs/reference.md"
 REFERENCE = sorted(glob.glob("docs/reference/*.md"))
 PAGES = ["README.md", "CHANGELOG.md", "src/core/README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]
+PICTURE = "docs/figures/interval.svg"
 COMPLETE = ["docs/tutorial.md"]  # pages that show every answer
 checks = failures = 0
 
@@ -216,6 +217,12 @@ def check_papers():
     check("docs/papers.md: every statement has a call", [line for line in lines if not re.match(r"\| .*? \| `margin_", line)])
 
 
+def check_picture():
+    """README.md shows what margin_plot draws of its first model."""
+    drawn = psql(f"docs_check_{PAGES.index('README.md')}", "SELECT margin_plot(model) FROM models", "-At").stdout
+    check(f"{PICTURE} is what margin_plot draws", [] if drawn.rstrip("\n") == read(PICTURE).rstrip("\n") else ["write this into it:", *drawn.splitlines()])
+
+
 def slug(heading):
     """The anchor that renderers of Markdown make of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -236,6 +243,17 @@ def check_links():
         check(f"{path}: every link leads somewhere", problems)
 
 
+def check_named_files():
+    """Whatever looks like the end of a path of a source file is one of the repository's."""
+    files = [os.path.join(directory, name) for top in ("src", "sql", "docs", "test", "bench", "demo", "packaging")
+             for directory, _, names in os.walk(top) for name in names]
+    for path in PAGES:
+        if path in ("CHANGELOG.md", "src/core/README.md"):  # tells of the past; is compared in full below
+            continue
+        named = re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.(?:[ch]pp|inc|c|h|sql|sh|py|pl))`", read(path))
+        check(f"{path}: every file that it names exists", [name for name in sorted(set(named)) if not re.search("NAME|X.Y.Z", name) and not any(("/" + file).endswith("/" + name) for file in files)])
+
+
 def check_shape():
     """Pages that can be read, and tables that are drawn: a row without a head above is a paragraph."""
     for path in PAGES:
@@ -243,6 +261,7 @@ def check_shape():
         check(f"{path}: no table is broken",
               [f"no table: {line[:80]}" for above, line, below in zip(["", *lines], lines, [*lines[1:], ""])
                if line.startswith("|") and not above.startswith("|") and not re.match(r"\|(?: ?:?-+:? ?\|)+$", below)])
+    check("README.md has at most 300 lines", [] if len(read("README.md").splitlines()) <= 300 else ["it has more"])
     check("no page of the reference above 500 lines", [path for path in [INDEX, *REFERENCE] if len(read(path).splitlines()) > 500])
 
 
@@ -261,7 +280,9 @@ query("CREATE EXTENSION IF NOT EXISTS margin")
 check_reference()
 check_statements()
 check_papers()
+check_picture()
 check_links()
+check_named_files()
 check_shape()
 check_core_readme()
 print(f"checks: {checks - failures} of {checks} hold")
