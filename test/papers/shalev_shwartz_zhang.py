@@ -28,16 +28,16 @@ def sdca(X, y, lam, loss, epochs, random, order="random", output="last", start="
         visits = list(range(n))
     total, sample = np.zeros(n), a
     for epoch in range(epochs):
-        if order == "permutation":
-            forward_shuffle(visits, random)
-        else:
-            visits = [random.below(n) for _ in range(n)] if order == "random" else visits
+        if order == "random":
+            visits = [random.below(n) for _ in range(n)]
         at = -1
         if output == "random":
             # One of the visits since the last power of two: those of an epoch replace it with their share.
             replace = random.below(epoch + 1 - (1 << epoch.bit_length() >> 1)) == 0
             at = random.below(n)
             at = at if replace else -1
+        if order == "permutation":
+            forward_shuffle(visits, random)
         for k, i in enumerate(visits):
             if epoch >= epochs // 2:
                 total = total + a  # alpha^(t-1), t = T0 + 1, ..., T

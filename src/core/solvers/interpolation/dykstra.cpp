@@ -17,6 +17,7 @@
 #include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/lp_margin/epochs.hpp"
+#include "core/solvers/margin_scan.hpp"
 
 namespace margin {
 

@@ -4,8 +4,8 @@
 // Update     q ∝ exp(−margins of w_t), v = Σ q z, g_t = t/(t+1)·(g_{t−1} + v), w_{t+1} = w_t + θ(g_t + v), with
 //            g_t = Σ_{j≤t} j v_j / (t+1). θ = 1 for the exponential loss, 1/n for the logistic one (its smoothness);
 //            with step '1/sqrt(t)' divided by √(t+1).
-// Stop       (upper − lower)/upper ≤ tolerance: lower = the best margin of any w_t (output last: of w_t); upper = the norm of an average of
-//            the v_j. The paper averages with weights j (2‖g_t‖/t); any average is a point of the hull, and weights j³
+// Stop       (upper − lower)/upper ≤ tolerance: lower = the best margin of any w_t (output last: of w_t); upper = the norm of an
+//            average of the v_j. The paper averages with weights j (2‖g_t‖/t); any average is a point of the hull, and weights j³
 //            forget the first, poor ones sooner: after 1,000 passes on MNIST 0 vs 1 the upper bound is 0.03 % above the
 //            maximum margin instead of 0.4 %.
 // Source     Z. Ji, N. Srebro, M. Telgarsky, Fast margin maximization via dual acceleration, ICML 2021: Algorithm 1,
@@ -61,7 +61,7 @@ Solution continue_with_momentum(const Problem& problem, const Options& options, 
   own.output = Output::last;
   own.given.clear();
   FirstOrderResult more = run_first_order(
-      problem, options, run, momentum_rule(problem, StepSequence(Options(), "momentum")), stopped.iterations, known);
+      problem, own, run, momentum_rule(problem, StepSequence(Options(), "momentum")), stopped.iterations, known);
   Solution s = std::move(more.solution);
   s.solver = stopped.solver + "+momentum";
   s.trace = run.take_trace();
