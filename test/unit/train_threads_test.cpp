@@ -118,10 +118,11 @@ TEST_P(EveryTraining, has_the_same_bits_for_every_number_of_threads) {
 /// Cancels at the poll of this number.
 class Cancelled final : public Progress {
  public:
-  Cancelled(Threads& threads, int after) : Progress(65536, &threads), after_(after) {}
+  Cancelled(Threads& threads, int after) : Progress(65536, &threads), given_(after), after_(after) {}
   void poll() const override {
     if (--after_ <= 0) throw std::string("cancelled");
   }
+  int polls() const { return given_ - after_; }
   /// Whether this ends it; or the caller, of whose chunks others did some, did not poll as often.
   template <class Do>
   bool ends(const Do& what) const {
@@ -135,13 +136,24 @@ class Cancelled final : public Progress {
   }
 
  private:
+  const int given_;
   mutable int after_;
 };
 
 TEST_P(EveryTraining, ends_where_it_is_cancelled) {
   const Case& c = GetParam();
   const Dataset data = curved(c.rows, c.features, c.classes);
-  Threads threads(3);
+  Threads one(1), threads(3);
+  constexpr int never = 1 << 30;
+  const Cancelled counting(one, never);
+  train(data, c.options, counting);
+  const int polls = counting.polls();
+  EXPECT_GE(polls, 100) << "a training that is over before it hears of anything";
+  for (const int after : {1, 2, polls / 2, polls}) {
+    const Cancelled progress(one, after);
+    EXPECT_THROW(train(data, c.options, progress), std::string) << after << " of " << polls;
+    EXPECT_EQ(progress.polls(), after);
+  }
   for (const int after : {1, 10, 100}) {
     const Cancelled progress(threads, after);
     EXPECT_TRUE(progress.ends([&] { train(data, c.options, progress); })) << after;
