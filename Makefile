@@ -69,9 +69,9 @@ src/pg/functions/catalog.o: $(here)/margin.control
 results/regress:
 	mkdir -p $@
 
-# The archive that packages are made of, from what is committed.
+# The archives that packages are made of, from what is committed: the same bits everywhere (zip has local times).
 .PHONY: dist
 dist:
 	git -C $(here) archive --format=tar.gz --prefix=margin-$(MARGIN_VERSION)/ -o $(CURDIR)/margin-$(MARGIN_VERSION).tar.gz HEAD
-	git -C $(here) archive --format=zip --prefix=margin-$(MARGIN_VERSION)/ -o $(CURDIR)/margin-$(MARGIN_VERSION).zip HEAD
+	TZ=UTC git -C $(here) archive --format=zip --prefix=margin-$(MARGIN_VERSION)/ -o $(CURDIR)/margin-$(MARGIN_VERSION).zip HEAD
 EXTRA_CLEAN += margin-$(MARGIN_VERSION).tar.gz margin-$(MARGIN_VERSION).zip
