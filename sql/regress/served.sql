@@ -124,7 +124,7 @@ SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "sq
 SELECT pg_temp.error_of($$SELECT margin_inference(m, y, x, 1.0, date '2020-01-01', '{}') FROM flat, (SELECT train_margin(y, x, '{"lambda": 0, "loss": "squared"}') AS m FROM flat) s$$);
 SELECT pg_temp.error_of($$DO 'DECLARE m margin_model; BEGIN SELECT train_margin(y, x, ''{"lambda": 0.1, "loss": "squared"}'') INTO m FROM flat; PERFORM margin_score(m, ARRAY[1, 2, 3]); END'$$);
 
--- An exact fit leaves nothing to measure spread by; an optimum of 0 is found when rounding is left.
+-- An exact fit leaves no residuals to estimate standard errors from; an optimum of 0 is found when rounding is left.
 SELECT (c).feature, round((c).estimate::numeric, 9) AS estimate, (c).std_error, (c).statistic, (c).p_value
   FROM (SELECT unnest(margin_inference(m, y, x)) AS c FROM flat, (SELECT train_margin(y, x, '{"lambda": 0, "loss": "squared"}') AS m FROM flat) s GROUP BY m) t;
 SELECT l, f, (train_margin(7.3 + 0.05 * sin(7 * i), x, jsonb_build_object('lambda', 0.01, 'loss', l, 'epsilon', 0.2, 'intercept', f))).status FROM flat, unnest('{epsilon_insensitive,squared_epsilon_insensitive}'::text[]) l, unnest('{free,penalized}'::text[]) f GROUP BY l, f ORDER BY l, f;

@@ -27,7 +27,7 @@ sub stretches
 	my ($from) = @_;
 	my $log = slurp_file($node->logfile, $from);
 	my @found;
-	while ($log =~ /margin: (\S+) heard no interrupt for (\d+) ms of CPU\n.*?DETAIL:\s+Stretch from([^.]*?) ?to([^.]*)\./gs)
+	while ($log =~ /margin: (\S+) did not check for interrupts for (\d+) ms of CPU\n.*?DETAIL:\s+Stretch from([^.]*?) ?to([^.]*)\./gs)
 	{
 		my ($function, $took, $begin, $end) = ($1, $2, $3, $4);
 		push @found, "$took ms in $function\n  from " . names($begin) . "\n  to " . names($end);

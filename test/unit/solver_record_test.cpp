@@ -327,8 +327,7 @@ TEST(Records, options_that_nobody_reads_are_refused) {
         } catch (const Error& e) {
           if (e.kind() == ErrorKind::unsupported) continue;  // refused with more to say, by problem/problem.cpp
           EXPECT_EQ(e.kind(), ErrorKind::invalid_option) << solver->name() << ", " << option.name;
-          EXPECT_EQ(e.message().find("option \"" + std::string(option.name) + "\" means nothing to "), 0U)
-              << e.message();
+          EXPECT_EQ(e.message().find("option \"" + std::string(option.name) + "\" is not used by "), 0U) << e.message();
           EXPECT_EQ(e.hint(), "It is read by " + readers_of(option) + ".");
           EXPECT_GT(readers_of(option).size(), 3U);
         }
@@ -348,8 +347,7 @@ TEST(Records, the_refusal_names_who_does_not_read_and_who_does) {
     return std::string("accepted");
   };
   const auto means_nothing = [](const std::string& option, const std::string& to) {
-    return "option \"" + option + "\" means nothing to " + to + " / It is read by " + readers_of(record_of(option)) +
-           ".";
+    return "option \"" + option + "\" is not used by " + to + " / It is read by " + readers_of(record_of(option)) + ".";
   };
   EXPECT_EQ(readers_of(record_of("shrinkage")), "boosting");
   const auto text = [](const char* t) { return Value{std::string(t)}; };

@@ -43,7 +43,7 @@ int settled_threads() {
   return number;
 }
 
-/// Hears nothing, or a cancel at its n-th poll.
+/// Never cancels, or at its n-th poll.
 class OnThreads final : public Progress {
  public:
   struct Cancel {};

@@ -130,6 +130,7 @@ void Audit::add(const CheckedRow& given) {
   row.x.wide ? reach(row.x.doubles()) : reach(row.x.floats());
 }
 
+/// Smoothing of the header: a_γ of every width, by signs; and the rows next to a kink.
 void Audit::add_dual(Output& output, const CheckedRow& row, double norm, double u, double y, double rounding) {
   const Loss& loss = *objective_.loss;
   const double c = row.loss_weight, length = norm + objective_.constant_feature();
@@ -160,7 +161,7 @@ void Audit::add_dual(Output& output, const CheckedRow& row, double norm, double 
     if (rounding <= 1e-8 * std::min(1.0, curve.tau)) add_curve(curve, row, norm, u, y);
 }
 
-/// ≤ φ'' within τ of u.
+/// h of the header's Newton step: ≤ φ'' within τ of u.
 double Audit::least_curvature(const DualCurve& curve, double u, double y) const {
   const Loss& loss = *objective_.loss;
   constexpr double safe = 1 - 1e-7;

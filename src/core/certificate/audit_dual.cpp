@@ -85,7 +85,7 @@ double AuditedOutput::dual_of(const Sums& s, double lambda) const {
   return one.dual(0);
 }
 
-/// Both signs of every smoothing weighed by `shares`, which are of 1 or less in sum for each sign.
+/// Mixtures of audit.hpp: both signs of every smoothing weighed by `shares`, which are of 1 or less in sum for each sign.
 AuditedOutput::Sums AuditedOutput::mixed(const PerSide& shares) const {
   Sums out;
   out.rows = Eigen::VectorXd::Zero(audit_.objective_.dimensions);
@@ -214,6 +214,7 @@ double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) 
   return best;
 }
 
+/// The Newton step of audit.hpp, Δ = `step`: D(a − h t) by quadratic forms.
 double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const Progress& progress) const {
   const Objective& p = audit_.objective_;
   const std::size_t n = curve.hessian.size();
@@ -265,7 +266,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     if (!factorise(system, progress)) continue;
     solve_factored(system, next.data(), &progress);
     if (!next.allFinite()) continue;
-    // No row's t is larger than `far`, by its norm or by its values.
+    // |t| ≤ τ must hold for every row: none is larger than `far`, by its norm or by its values.
     double by_values = 0;
     for (std::int32_t j = 0; j < d; ++j) by_values += audit_.largest_[static_cast<std::size_t>(j)] * std::fabs(next[j]);
     const double by_norm = radius * next.head(d).norm();
@@ -297,6 +298,7 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
   const double radius_all = radius + constant_;
   const double steps = static_cast<double>(curve.rows) + 4 * width + 32;  // roundings of a form
   const double of_rows = curve.square * length;
+  // Σ c of φ*(−a') ≤ φ*(−a) + u h t + h t²/2.
   sums.conjugate -= share * linear + 0.5 * share * share * square;
   sums.conjugate -= epsilon * steps * length * (curve.square * (w.norm() + length) + curve.scores * radius_all);
   // What the score and the slope err by.

@@ -27,7 +27,7 @@ double blunted(double v, double grid) { return grid > 0 ? std::nearbyint(v / gri
 
 }  // namespace
 
-/// The ascent, at one lambda after another. D(a) = C − (‖g‖² + β q²)/(2λ) for g_j = Σ c a x_j/(√f_j W), q = Σ c a/W, of which lambda
+/// Kinks of audit.hpp: the ascent, at one lambda after another. D(a) = C − (‖g‖² + β q²)/(2λ) for g_j = Σ c a x_j/(√f_j W), q = Σ c a/W, of which lambda
 /// is no part. Of a penalised intercept β = B². A free one asks for q = 0: the method of multipliers, where β is the weight of a penalty
 /// and `intercept` the multiplier.
 class KinkAscent {
@@ -305,7 +305,7 @@ double AuditedOutput::dual_of_ascent(double lambda, const Progress& progress) co
   sums.depth += 2 * static_cast<double>(duals.size()) + 8;
   sums.conjugate -= 8 * epsilon * sums.size;
 
-  // The best multiple of all of it: D(θa) ≥ θ·C − θ²·‖v‖²/(2λ).
+  // The best multiple of all of it, as −φ* is concave and 0 at 0: D(θa) ≥ θ·C − θ²·‖v‖²/(2λ).
   double square = p.free_intercept ? 0.0 : std::pow(constant * sums.coefficient / total_, 2) / lambda;
   for (std::int32_t j = 0; j < p.dimensions; ++j)
     square += sums.rows[j] * sums.rows[j] / (lambda * p.factor(j) * total_ * total_);

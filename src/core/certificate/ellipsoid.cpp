@@ -83,7 +83,7 @@ double proven_floor(const std::vector<double>& matrix, double error, double ridg
   return 0;
 }
 
-/// ρ of a row, by an inverse that is exact enough.
+/// ρ = N‖x‖_M⁻¹ of a row, by an inverse that is exact enough.
 constexpr double exact_enough = 1e-6;
 double reach_of(const Row& x, const InverseCurvature& metric, double reach, const Progress& progress) {
   return reach * std::sqrt(std::max(0.0, metric.form(x, progress))) * (1 + exact_enough);
@@ -106,7 +106,7 @@ double largest_ratio(const SymmetricMatrix& factor, const std::vector<double>& S
   return found;
 }
 
-/// s²/m
+/// s²/m, of K in the header
 double bend_of(const MeanCurvature& h) {
   return h.middle > 0 ? h.spread * std::min(1 + mean_blur, h.spread / h.middle) * (1 + mean_blur) : 0.0;
 }
@@ -119,7 +119,7 @@ void add_row(double c, const Row& x, double constant, std::vector<double>& to) {
   if (constant != 0) to.back() += c * constant;
 }
 
-/// What a pass over the rows with these lengths by the metric, times N, says of curvatures on the way.
+/// H, S and K of the header, from a pass over the rows with these lengths ‖x‖_M⁻¹.
 void bend(CurvedPoint& out, const VisitRows& rows, const Loss& loss, const std::vector<double>& lengths, double ridge,
           double constant, const Progress& progress) {
   const std::size_t n = out.size(), features = n - (constant != 0 ? 1 : 0);
@@ -189,6 +189,7 @@ CurvedPoint curved_point(const VisitRows& rows, const Loss& loss, const std::vec
       step += slope * slope;
     });
     const double error = out.gradient_error / std::sqrt(ridge);
+    // N: what 1 asks for, for a step that the gradient and a random share of the rows make.
     out.reach = room * (std::sqrt(share * step) + std::sqrt(inverse.form(out.gradient)) + error);
     bend(out, rows, loss, lengths, ridge, constant, progress);
     if (round == rounds) return out;
@@ -308,7 +309,7 @@ bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& poin
   if (!(floor > 0)) return false;
   SymmetricMatrix factor = combined(1, least, 0, least, -E, n);
   if (!factorise(factor, progress)) return false;
-  // With q near −A⁻¹e, which misses e by no more than `lost`, in the norm of A⁻¹.
+  // 1 of the header, with q near −A⁻¹e, which misses e by no more than `lost`, in the norm of A⁻¹.
   const std::vector<double>& e = curved.gradient;
   const double many = static_cast<double>(n) + 16, root = std::sqrt(floor), size = norm_of(e);
   const double uncertain = curved.gradient_error / root;
@@ -333,13 +334,15 @@ bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& poin
       std::sqrt(std::max(0.0, product(q, times(curved.metric, q))) + 4 * epsilon * many * of_metric * q_size * q_size);
   const double room_left = 2 * curved.reach * (1 - 1e-9) - q_metric * (1 + 1e-9);
   if (!(room_left > 0)) return false;
+  // The κ at which ‖q‖_M + ‖e‖_A⁻¹/√κ = 2N; that Mκ ≤ A is proven by a factorisation.
   const double kappa = std::pow((whole + lost) / room_left, 2) * (1 + 1e-9) + 1e-12;
   if (!(kappa < infinity) ||
       !positive(combined(1, least, -kappa, curved.metric, -(1 + kappa) * E, n), trace + kappa * of_metric, progress))
     return false;
+  // 4: whole ≥ ‖e‖_A⁻¹.
   decrease_ = whole * whole / 2 / W * (1 + 1e-9);
   if (!scores) return std::isfinite(decrease_);
-  // H κ' ≤ A where A θ ≥ S.
+  // θ of 3: S ≤ θA, estimated, then proven by a factorisation.
   double theta = std::max(largest_ratio(factor, curved.spread, progress), 1e-12);
   bool known = false;
   for (int k = 0; !known && k < attempts; ++k) {
@@ -350,11 +353,13 @@ bool Ellipsoid::prove(const CurvedPoint& curved, const std::vector<double>& poin
 
   factor = combined(1, curved.middle, 0, curved.middle, 0, n);
   if (!factorise(factor, progress)) return false;
-  const std::vector<double> step = step_of(factor);  // any does, with what it misses
+  const std::vector<double> step = step_of(factor);  // d⁰ of 2; any does, with what it misses
   const double length = norm_of(step) * (1 + 1e-12);
+  // d⁰·K d⁰ of 2, with what K is off by.
   const double bent = product(step, times(curved.bent, step)) + (E + 4 * epsilon * many * trace) * length * length;
   const double left =
       missed_by(curved.middle, step, length) / root + uncertain + std::sqrt(std::max(0.0, bent) * (1 + E / floor));
+  // 3.
   radius_ = left * std::sqrt(1 + theta) * (1 + 1e-9);
   centre_ = point;
   for (std::size_t j = 0; j < n; ++j) centre_[j] += step[j];

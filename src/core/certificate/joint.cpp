@@ -99,7 +99,7 @@ bool JointCheck::take_dual(const CheckedRow& row, double norm, double* numbers) 
   double others = 0;
   for (const double p : p_) others += p;
   if (!(others < infinity)) return false;
-  if (others > 1) {  // the nearest end of a ray from the row's own class
+  if (others > 1) {  // onto the simplex, where D holds: the nearest end of a ray from the row's own class
     for (double& p : p_) p = p / others * (1 - 4 * k * epsilon);
     others = 0;
     for (const double p : p_) others += p;
@@ -231,6 +231,7 @@ bool JointCheck::merge(const std::vector<double>& s) {
   return true;
 }
 
+/// P of the header.
 double JointCheck::primal() const {
   double size = norm_;
   if (intercept_ != nullptr && objective_.constant_feature() > 0)
@@ -246,7 +247,8 @@ double JointCheck::primal() const {
   return std::isnan(upper) ? infinity : upper;
 }
 
-/// What balancing a free intercept's flows takes: of Σ c g, and of ‖Σ c a x‖.
+/// What balancing a free intercept's flows takes, as the header bounds it: Σ θ (E + F) of Σ c g (E is 0 for the hinge), and
+/// √2 Σ θ M of ‖Σ c a x‖.
 struct JointCheck::Balanced {
   double value = 0, reach = 0;
 };
@@ -279,6 +281,7 @@ double JointCheck::moved(double reach) const {
          reach / weight;
 }
 
+/// D of the header: Σ c g less what balancing takes, and ‖V‖ with what it moves.
 double JointCheck::dual(const Progress& progress) const {
   const double weight = total_weight_.value();
   if (!with_dual_ || lost_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;

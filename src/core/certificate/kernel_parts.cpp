@@ -95,7 +95,7 @@ void KernelTally::add(std::vector<Enclosure>& scores, double length, const Check
     const double y = regression ? row.target : objective_.target(row.label, o);
     // u − y has an ulp of its own, which is all that is left of it where |u − y| is nearly a tube's width.
     const double error = regression ? f.error + 2 * epsilon * (std::fabs(f.value) + std::fabs(y)) : f.error;
-    // A convex loss is largest at an end of the interval that holds the score.
+    // P of certificate/kernel.hpp. A convex loss is largest at an end of the interval that holds the score.
     const double value = std::max(or_infinity(objective_.loss->value(f.value - error, y)),
                                   or_infinity(objective_.loss->value(f.value + error, y)));
     loss_[static_cast<std::size_t>(o)] += weight * value * (1 + 8 * epsilon) + (value > 0 ? tiny : 0.0);
@@ -236,6 +236,7 @@ void KernelDual::scale_hard_multiclass(Scaled& out) const {
   if (balance.cwiseAbs().maxCoeff() > 1e-9 * total) out.imbalance = infinity;
 }
 
+/// v and the first term of D of certificate/kernel.hpp, the heavier sign scaled down to Σ c a = 0.
 void KernelDual::scale_soft(Scaled& out, double total_weight) const {
   const Loss& loss = *objective_.loss;
   const bool one_class = objective_.one_class();

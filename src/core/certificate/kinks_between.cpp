@@ -54,7 +54,7 @@ PathPoint kink_point(const Problem& p, double constant, double lambda, const dou
     if ((i + 1) % block != 0 && i + 1 < n) continue;
     for (std::size_t j = 0; j < part.size(); ++j) total[j] += part[j], part[j] = 0;
   }
-  // F is 1-Lipschitz in the score.
+  // s of the header; F is 1-Lipschitz in the score.
   out.slack = (slack + all * rounding_of(d) * (1 + longest * own)) * (1 + rounding_of(n));
   out.offset.resize(total.size());
   for (std::size_t j = 0; j < total.size(); ++j) out.offset[j] = total[j] / lambda - out.weights[j];
@@ -222,6 +222,7 @@ void KinksBetween::split() {
   progress_.work(static_cast<double>(n * (n + 2 * count + 4)));
 }
 
+/// The bound of the header: Σ k y + r·(w + v)/2 + max over E, with h = `steepest` and R = `budget`.
 double KinksBetween::highest(std::size_t place, double sign, std::size_t range) const {
   const LambdaRange at{borders_[range], borders_[range + 1]};
   const double budget = budget_[range], steepest = steepest_[range * group + place];

@@ -117,6 +117,7 @@ void MarginCheck::add_part(Check& other) {
   }
 }
 
+/// The left side of the header's inequality.
 double MarginCheck::lower() const {
   if (rows_ == 0) return -infinity;
   const double norm = lp_norm(weights_, static_cast<Eigen::Index>(outputs_) * dimensions_, 2);
@@ -133,6 +134,7 @@ double MarginCheck::lower() const {
   return std::isfinite(lower) ? lower : -infinity;
 }
 
+/// The right side of the header's inequality.
 double MarginCheck::upper() const {
   if (!with_dual_ || support_ == 0) return infinity;
   double total = 0;

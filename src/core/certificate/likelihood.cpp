@@ -17,7 +17,7 @@ constexpr double smallest_square = 1e-200, largest_square = 1e200;
 // What products below the range of double may have taken of a scaled matrix: n (5e-324 · 1e200).
 constexpr double vanished = 1e-100;
 
-/// ½ ≤ h(s) ≤ 1, rounded up.
+/// h(s) of the header, ½ ≤ h(s) ≤ 1, rounded up.
 double share_of_square(double s, double kappa) {
   if (!(kappa > 0)) return 0.5;
   return s <= 0.5 ? 0.5 + s / 6 + s * s / 6 + 4 * epsilon : 1.0;
@@ -337,8 +337,10 @@ double LikelihoodCheck::gap_bound(const Progress& progress) const {
          4 * epsilon * lp_norm(right.data(), static_cast<std::int64_t>(columns_), 2);
   const double square = std::max(0.0, along + 2 * n * epsilon * size + (moved + rest) * length + rest * rest / least);
   const double nu = square / exact * (1 + 16 * epsilon) + 1e-290;
+  // R²: ‖z‖² in the norm of A⁻¹ is at most Σ_j max_i (s_j z_ij)² over the least eigenvalue.
   const double radius = kappa * kappa * reach / (least * exact) * (1 + (n + 16) * epsilon);
   const double s = std::sqrt(nu * radius) * (1 + 8 * epsilon);
+  // P − P* ≤ ν² h(νR), for νR < 1 alone.
   if (kappa > 0 && !(s < 1)) return infinity;
   return nu / weight * share_of_square(s, kappa) * (1 + 8 * epsilon) + tiny;
 }

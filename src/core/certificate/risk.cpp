@@ -112,6 +112,7 @@ double RiskCheck::failure() const {
   return objective_.task == Task::regression ? outputs_[0].loss.value() / total_weight() : error_weight_.value();
 }
 
+/// P of the header.
 double RiskCheck::primal(std::int32_t o) const {
   const auto at = static_cast<std::size_t>(o);
   const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
@@ -163,13 +164,13 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   if (!long_.empty()) add_long_sums(o, out);
   if (!out.v.allFinite() || !(out.moved < infinity)) return false;
   if (objective_.offset >= 0) out.of_offset = std::exchange(out.v(objective_.offset), 0.0);
-  // Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
+  // (1) of the header. Each component of v is a sum of blocks: it errs by (longest block + blocks) ulps of Σ c|a||x|/W.
   const double depth = static_cast<double>(std::max(longest_block_, block_rows_) + blocks_) + 8.0;
   const double vanished = tiny * sum.unseen;
   out.moved += epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
   out.excess = 0;
   if (!objective_.free_intercept) return true;
-  // The share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
+  // δ of the header: the share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
   const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
   out.excess = 2 * off / all * (1 + 8 * epsilon);
   out.moved += out.excess * (sum.mass / weight);
@@ -226,6 +227,7 @@ bool RiskCheck::blurred(double nothing) const {
   return false;
 }
 
+/// D of the header; with ρ = 1 its first term alone, scaled until the constraint holds.
 double RiskCheck::dual(std::int32_t o) const {
   DualSum of;
   if (!dual_sum(o, of)) return 0;
@@ -243,7 +245,8 @@ double RiskCheck::dual(std::int32_t o) const {
   return value > 0 && value < infinity ? value : 0.0;
 }
 
-/// At least Σ_j max(0, v_j − κ_j)²/(2 λ (1 − ρ) f_j) and the same of the intercept, for v that errs by `moved`.
+/// The second term of D: at least Σ_j max(0, v_j − κ_j)²/(2 λ (1 − ρ) f_j) and the same of the intercept, for v that errs by
+/// `moved`.
 double RiskCheck::dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const {
   const double kappa = objective_.lambda * objective_.l1_ratio;
   double largest_share = 1;  // of the error, by the factors

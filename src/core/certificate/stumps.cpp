@@ -95,7 +95,7 @@ class SortedColumn {
   std::size_t negative_ = 0;  // entries before them
 };
 
-/// Per output, what bounds the margin from above; 1 where the dual weights prove nothing.
+/// The right side of the header's inequality, per output; 1 where the dual weights prove nothing.
 std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, const Progress& progress) {
   std::vector<double> upper(static_cast<std::size_t>(problem.outputs()), 1.0);
   if (dual.rows() != problem.rows()) return upper;

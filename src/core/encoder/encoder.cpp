@@ -29,7 +29,7 @@ void refuse_missing(const Column& c, Missing missing, bool known) {
     throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and the option \"missing\" is 'error'",
                 "With margin_options(missing => 'impute') its mean stands for it, with 'skip' the row is left out.");
   if (missing == Missing::as_trained && !known)
-    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, which it was in no row of the training",
+    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, which it never was in the training",
                 "Give its value; from jsonb, look for a misspelt key. A model trained with margin_options(missing => "
                 "'impute') takes the mean for it, one with 'skip' gives NULL.");
 }

@@ -30,7 +30,7 @@ const Value& field(const Value::Object& object, const char* name, const std::str
 
 std::string text(const Value::Object& object, const char* name, const std::string& where) {
   const auto* value = std::get_if<std::string>(&field(object, name, where).data);
-  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is no string");
+  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is not a string");
   return *value;
 }
 
@@ -42,7 +42,7 @@ bool flag(const Value::Object& object, const char* name, const std::string& wher
 
 const Value::Array& list(const Value::Object& object, const char* name, const std::string& where) {
   const auto* value = std::get_if<Value::Array>(&field(object, name, where).data);
-  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is no array");
+  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is not an array");
   return *value;
 }
 
@@ -51,7 +51,7 @@ std::vector<double> numbers(const Value::Object& object, const char* name, const
   for (const Value& item : list(object, name, where)) {
     const double* number = std::get_if<double>(&item.data);
     if (number == nullptr || !std::isfinite(*number))
-      refuse("has a \"" + std::string(name) + "\"" + where + " with something that is no finite number");
+      refuse("has a \"" + std::string(name) + "\"" + where + " with something that is not a finite number");
     out.push_back(*number);
   }
   return out;
@@ -69,7 +69,7 @@ Value values(const std::vector<double>& numbers) {
 ColumnKind kind_from(const std::string& name, const std::string& where) {
   for (int k = 0; k <= static_cast<int>(ColumnKind::sparse); ++k)
     if (kind_name(static_cast<ColumnKind>(k)) == name) return static_cast<ColumnKind>(k);
-  refuse("has the kind \"" + name + "\"" + where + ", which is none");
+  refuse("has the unknown kind \"" + name + "\"" + where);
 }
 
 void require_keys(const Value::Object& object, std::initializer_list<std::string_view> known,
@@ -82,7 +82,7 @@ void require_keys(const Value::Object& object, std::initializer_list<std::string
 void read_categories(Column& c, const Value::Object& object, const std::string& where) {
   for (const Value& item : list(object, "categories", where)) {
     const auto* name = std::get_if<std::string>(&item.data);
-    if (name == nullptr) refuse("has a category" + where + " that is no string");
+    if (name == nullptr) refuse("has a category" + where + " that is not a string");
     if (!c.categories.empty() && !(c.categories.back() < *name))
       refuse("has categories" + where + " that do not ascend");
     c.categories.push_back(*name);
@@ -93,21 +93,21 @@ void read_width(Column& c, const Value::Object& object, const std::string& where
   const double* width = std::get_if<double>(&field(object, "width", where).data);
   if (width == nullptr || !(*width >= 0 && *width <= std::numeric_limits<std::int32_t>::max()) ||
       *width != std::floor(*width))
-    refuse("has a \"width\"" + where + " that is no count");
+    refuse("has a \"width\"" + where + " that is not a count");
   c.width = static_cast<std::int32_t>(*width);
 }
 
 double share(const Value::Object& object, const char* name, const std::string& where) {
   const double* number = std::get_if<double>(&field(object, name, where).data);
   if (number == nullptr || !(*number >= 0 && *number <= 1 + 1e-9))
-    refuse("has a \"" + std::string(name) + "\"" + where + " that is no share");
+    refuse("has a \"" + std::string(name) + "\"" + where + " that is not a share");
   return *number;
 }
 
 /// What only columns have whose statistics were kept; `spread` is the object of that name.
 ColumnSpread spread_from(const Value& value, const Column& c, const std::string& where) {
   const auto* object = std::get_if<Value::Object>(&value.data);
-  if (object == nullptr) refuse("has a \"spread\"" + where + " that is no object");
+  if (object == nullptr) refuse("has a \"spread\"" + where + " that is not an object");
   require_keys(*object, {"missing", "mean", "deviation", "at"}, where);
   ColumnSpread out;
   out.missing = share(*object, "missing", where);
@@ -115,7 +115,7 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
   if (sparse)
     for (const double at : numbers(*object, "at", where)) {
       if (!(at >= 0 && at < c.width) || at != std::floor(at) || (!out.at.empty() && at <= out.at.back()))
-        refuse("has an \"at\"" + where + " that is no ascending list of its features");
+        refuse("has an \"at\"" + where + " that is not an ascending list of its features");
       out.at.push_back(static_cast<std::int32_t>(at));
     }
   if (sparse || listed) out.mean = numbers(*object, "mean", where);
@@ -132,7 +132,7 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
   for (const double d : out.deviation)
     if (!(d >= 0)) refuse("has a \"deviation\"" + where + " that is negative");
   for (const double m : out.mean)
-    if (listed && !(m >= 0 && m <= 1 + 1e-9)) refuse("has a \"mean\"" + where + " that is no share");
+    if (listed && !(m >= 0 && m <= 1 + 1e-9)) refuse("has a \"mean\"" + where + " that is not a share");
   return out;
 }
 
@@ -151,7 +151,7 @@ Value spread_value(const Column& c) {
 Column column_parts_from(const Value& value, std::size_t number) {
   std::string where = " in column " + std::to_string(number);
   const auto* object = std::get_if<Value::Object>(&value.data);
-  if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is no object");
+  if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is not an object");
   require_keys(*object,
                {"name", "type", "kind", "missing", "unit", "categories", "reference", "width", "fill", "center",
                 "scale", "offset", "spread"},
@@ -175,7 +175,7 @@ Column column_parts_from(const Value& value, std::size_t number) {
                             (block(c.kind) ? 1 : 0) + (numbered ? 3 : 0);
   if (listed) read_categories(c, *object, where);
   if (block(c.kind)) read_width(c, *object, where);
-  if (object->size() > parts) refuse("has parts" + where + " that its kind has not");
+  if (object->size() > parts) refuse("has parts" + where + " that its kind does not have");
   if (!numbered) return c;
   c.fill = numbers(*object, "fill", where);
   c.center = numbers(*object, "center", where);
@@ -259,7 +259,7 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
   if (object->find("label_unit") != object->end()) {
     const double* number = std::get_if<double>(&field(*object, "label_unit", "").data);
     if (number == nullptr || !(*number > 0 && std::isfinite(*number)))
-      refuse("has a \"label_unit\" that is no positive number");
+      refuse("has a \"label_unit\" that is not a positive number");
     unit = *number;
   }
   return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit);

@@ -46,7 +46,7 @@ RowTable::RowTable(std::vector<Column> columns, const EncoderRules& rules, Datas
   categories_.reserve(columns_.size());
   for (const Column& c : columns_) {
     categories_.emplace_back(memory);
-    if (!block(c.kind)) tellers_.push_back(categories_.size() - 1);
+    if (!block(c.kind)) leaks_label_.push_back(categories_.size() - 1);
     blocks_.push_back(block(c.kind) ? std::make_unique<Dataset>(Dataset::Outcome::targets, memory) : nullptr);
   }
 }
@@ -79,7 +79,7 @@ bool RowTable::tells(std::size_t column, double cell, const Label& label) {
 
 std::string_view RowTable::label_column() const {
   constexpr std::int64_t chance = 20;
-  return tellers_.empty() || rows_.rows() < chance ? std::string_view{} : columns_[tellers_.front()].name;
+  return leaks_label_.empty() || rows_.rows() < chance ? std::string_view{} : columns_[leaks_label_.front()].name;
 }
 
 bool RowTable::append(const Cells& cells, const Label& label, double weight) {
@@ -118,7 +118,7 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
   }
   largest_weight_ = std::max(largest_weight_, weight);
   const auto silent = [&](std::size_t j) { return !tells(j, cells.values[j], label); };
-  tellers_.erase(std::remove_if(tellers_.begin(), tellers_.end(), silent), tellers_.end());
+  leaks_label_.erase(std::remove_if(leaks_label_.begin(), leaks_label_.end(), silent), leaks_label_.end());
   return true;
 }
 

@@ -74,7 +74,7 @@ class RowTable {
   std::vector<std::unique_ptr<Dataset>> blocks_;  // of each column, null for others
   std::vector<double> largest_;                   // |cell| of each column
   double largest_weight_ = 0;
-  std::vector<std::size_t> tellers_;       // columns that tell the labels of the rows so far
+  std::vector<std::size_t> leaks_label_;   // columns that tell the labels of the rows so far
   std::vector<std::vector<double>> told_;  // the cell of each class in each of them; NaN: not met
   std::vector<double> written_;            // scratch of one row
 };

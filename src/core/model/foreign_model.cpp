@@ -322,7 +322,7 @@ Value::Object libsvm_model(std::string_view document, double lambda, Value::Obje
       lines.require_end();
       break;
     } else {
-      lines.refuse("begins with " + Lines::shown(key) + ", which is no entry of such a file");
+      lines.refuse("begins with " + Lines::shown(key) + ", which is not an entry of such a file");
     }
     lines.require_end();
   }
@@ -345,7 +345,7 @@ Value::Object libsvm_model(std::string_view document, double lambda, Value::Obje
     try {
       rows.push_back(parse_sparse(lines.rest(), progress));
     } catch (const Error& error) {
-      lines.refuse("has a support vector that is none: " + error.message());
+      lines.refuse("has a malformed support vector: " + error.message());
     }
     reached = std::max(reached, reach(view(rows.back(), 0)));
   }

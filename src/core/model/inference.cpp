@@ -31,7 +31,7 @@ void require_likelihood(const Model& m, std::optional<Status> status, const Opti
   if (!m.likelihood())
     refuse("standard errors need a model of lambda 0, and this one has " +
                (m.lambda.has_value() ? "lambda " + figure(*m.lambda) : std::string("a hard margin")) +
-               ": its weights are drawn to 0, or rest on a few rows, and have no such distribution",
+               ": its weights are shrunk towards 0, or rest on a few rows, and have no such distribution",
            how);
   if (status == Status::separable)
     refuse("the model has no finite maximum of the likelihood: " +
@@ -43,7 +43,7 @@ void require_likelihood(const Model& m, std::optional<Status> status, const Opti
     refuse("the model is not optimal: its training stopped at " + std::string(status_name(*status)),
            "Train it with more max_iterations or max_seconds, or scale the features.");
   if (s.class_weight_balanced || !s.class_weight.empty())
-    refuse("class weights make other coefficients than the likelihood's, whose standard errors say nothing of them",
+    refuse("with class weights the coefficients do not maximise the likelihood, and have no standard errors",
            "Train without class_weight; row weights count rows.");
   if (m.terms() > most_features)
     refuse("the model has " + std::to_string(m.terms()) + " coefficients, at most " + std::to_string(most_features) +
@@ -247,8 +247,8 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
   const bool needs_rows = squared_ || options_.covariance != Covariance::classical;
   if (!(n > 0) || (needs_rows && !(n - p > 0)))
     throw Error(ErrorKind::invalid_value,
-                "rows of a weight of " + figure(n) + " leave nothing to measure the spread of " +
-                    std::to_string(estimated) + " coefficients by",
+                "rows of a weight of " + figure(n) + " leave no degrees of freedom for the spread of " +
+                    std::to_string(estimated) + " coefficients",
                 "Give more rows than coefficients.");
   const auto groups = static_cast<double>(cluster_sums_.size());
   if (options_.covariance == Covariance::cluster && !(groups > 1))

@@ -82,7 +82,7 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
     if (!m.lambda && (m.loss.empty() || is_regression_loss(m.loss)))
       return FieldConflict{"classes", "is missing: a model without classes is a regression, which has a lambda"};
     if (!is_regression_loss(m.loss))
-      return FieldConflict{"loss", named + ", which is no loss of a regression, but the model has no classes"};
+      return FieldConflict{"loss", named + ", which is not a loss of a regression, but the model has no classes"};
     if (const std::string reason = refusal_of_likelihood(m); !reason.empty()) return FieldConflict{"lambda", reason};
     return m.norm == 2 ? std::nullopt : std::optional(FieldConflict{"norm", "must be 2 in a model with lambda"});
   }
@@ -95,7 +95,7 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
   if (m.loss == OneClass::id) return conflict_of_one_class(m);
   const auto& names = loss_names();
   if (std::find(names.begin(), names.end(), m.loss) == names.end())
-    return FieldConflict{"loss", named + ", which is no loss of a model with lambda"};
+    return FieldConflict{"loss", named + ", which is not a loss of a model with lambda"};
   if (const std::string reason = refusal_of_likelihood(m); !reason.empty()) return FieldConflict{"lambda", reason};
   if (m.norm != 2) return FieldConflict{"norm", "must be 2 in a model with lambda"};
   if (stumps_of(m.basis.get()) != nullptr) return FieldConflict{"lambda", "must be NULL in a model of stumps"};

@@ -25,15 +25,14 @@ namespace {
 
 void require_auditable(const Model& m, const Options& s) {
   const auto refuse = [](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, "an audit is of linear soft margins, and " + what, hint);
+    throw Error(ErrorKind::unsupported, "an audit requires a linear soft margin, but " + what, hint);
   };
   const std::string verify = "margin_verify recomputes what the rows prove of it.";
-  if (m.basis != nullptr) refuse("this model weighs no features but stumps or kernel values", verify);
+  if (m.basis != nullptr) refuse("this model is not linear in its features", verify);
   if (m.hard_margin()) refuse("this model has no lambda", verify);
   if (m.likelihood()) refuse("this model has lambda 0", verify);
   const auto& losses = loss_names();
-  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end())
-    refuse("the loss of this model is none of theirs", verify);
+  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end()) refuse("its loss is not supported", verify);
   if (s.multiclass == Multiclass::joint) refuse("the classes of this model were trained jointly", verify);
   if (!s.offset.empty()) refuse("this model has an offset", verify);
   if (s.standardize)

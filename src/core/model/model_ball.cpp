@@ -35,7 +35,7 @@ std::string without_ball(const Model& model, const Options& options) {
   if (model.hard_margin())
     return "it has no lambda: its certificate is about a margin, not about where the weights are";
   if (model.likelihood()) return "its lambda is 0: nothing but the rows holds the weights";
-  if (model.basis != nullptr) return "its weights are not those of features";
+  if (model.basis != nullptr) return "it is not linear in its features";
   if (options.standardize || model.target_scale.value_or(1) != 1)
     return "its certificate is in standardised units, which only the training rows know";
   if (std::isnan(model.certificate.gap)) return "its gap is NULL";

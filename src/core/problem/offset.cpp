@@ -23,7 +23,7 @@ void name_offset(Options& options, const Encoder& encoder) {
   if (found == columns.end()) {
     std::vector<std::string_view> known;
     for (const Column& c : columns) known.push_back(c.name);
-    refuse_feature("\"" + options.offset + "\", which is no column of these rows", name_hint(options.offset, known));
+    refuse_feature("\"" + options.offset + "\", which is not a column of these rows", name_hint(options.offset, known));
   }
   const Column& column = *found;
   if (!scalar(column.kind))
@@ -67,7 +67,7 @@ void hold_offset(const Problem& problem, std::vector<double>& weights) {
 
 void require_offset_fits(const Problem& p) {
   const auto refuse = [](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, "option \"offset_feature\" means nothing to " + what, hint);
+    throw Error(ErrorKind::unsupported, "option \"offset_feature\" is not used with " + what, hint);
   };
   if (p.kernel != nullptr) refuse("a kernel model", "It has no weights on features, of which one could be known.");
   if (p.hard_margin) refuse("a hard margin", "Give lambda, 0 for maximum likelihood.");

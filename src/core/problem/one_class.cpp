@@ -10,7 +10,7 @@ bool is_one_class(const Options& options) { return options.loss == OneClass::id;
 Options one_class_options(Options s) {
   const auto refuse = [](bool given, const char* option, const char* hint) {
     if (given)
-      throw Error(ErrorKind::unsupported, "option \"" + std::string(option) + "\" means nothing to a one-class machine",
+      throw Error(ErrorKind::unsupported, "option \"" + std::string(option) + "\" is not used by a one-class machine",
                   hint);
   };
   refuse(s.lambda.has_value(), "lambda", "Give nu instead: the share of rows that may be left outside.");

@@ -35,7 +35,7 @@ void name_penalties(Options& options, const Encoder& encoder) {
       }
       std::vector<std::string_view> known;
       for (const Column& c : columns) known.push_back(c.name);
-      refuse_factor("names \"" + key + "\", which is no column of these rows", name_hint(key, known));
+      refuse_factor("names \"" + key + "\", which is not a column of these rows", name_hint(key, known));
     }
     const std::int32_t own = column->features().index("the column", "features");
     if (own > most_named)

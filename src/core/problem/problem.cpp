@@ -37,10 +37,10 @@ void check_hard_margin(const Dataset& data, const Options& s, const Method& meth
                     " classes, and a hard margin separates at most " + std::to_string(most_joint_classes) + " at once",
                 "Give lambda, for example 1e-4, to train one class against the rest.");
   if (data.weighted())
-    throw Error(ErrorKind::unsupported, "row weights mean nothing to a hard margin",
+    throw Error(ErrorKind::unsupported, "row weights are not used by a hard margin",
                 "Give lambda to train a soft margin, or leave the weights out.");
   if (s.class_weight_balanced || !s.class_weight.empty())
-    throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a hard margin",
+    throw Error(ErrorKind::unsupported, "option \"class_weight\" is not used by a hard margin",
                 "Give lambda to train a soft margin.");
   if (s.l1_ratio > 0)
     throw Error(ErrorKind::unsupported, "option \"l1_ratio\" needs a soft margin", "Give lambda as well.");
@@ -48,7 +48,7 @@ void check_hard_margin(const Dataset& data, const Options& s, const Method& meth
     throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
                 "Give lambda as well: a hard margin has no errors to learn probabilities from.");
   if (s.loss.empty() || s.loss == interpolate) return;
-  if (s.loss != "exponential") make_loss(s.loss, s);  // throws for a name that is none
+  if (s.loss != "exponential") make_loss(s.loss, s);  // throws for an unknown name
   if (s.loss != "exponential" && s.loss != "logistic")
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
@@ -70,7 +70,7 @@ void check_likelihood(const Problem& p, const Options& s) {
                     " are least squares and maximum likelihood; for a hard margin leave lambda out.");
   if (p.task == Task::multiclass)
     throw Error(ErrorKind::unsupported,
-                "lambda => 0 tells two classes apart, and the labels are " + std::to_string(p.classes) + " classes",
+                "lambda => 0 requires two classes, and the labels are " + std::to_string(p.classes) + " classes",
                 "Train each class against the rest, with label = 'name' as the label, or give a lambda above 0.");
   if (s.l1_ratio > 0)
     throw Error(ErrorKind::unsupported, "option \"l1_ratio\" is a share of lambda, which is 0", "Give lambda as well.");
@@ -120,7 +120,7 @@ void set_row_weights(Problem& p, const Options& s, const Progress& progress) {
     polled_each(p.rows(), 4, progress, [&](std::int64_t i) { p.total_weight += p.data.weight(i); });
   const bool by_class = s.class_weight_balanced || !s.class_weight.empty();
   if (by_class && p.task == Task::regression)
-    throw Error(ErrorKind::unsupported, "option \"class_weight\" means nothing to a regression",
+    throw Error(ErrorKind::unsupported, "option \"class_weight\" is not used by a regression",
                 "Give row weights instead: train_margin(label, features, weight, options).");
   if (p.total_weight <= 0)
     throw Error(ErrorKind::invalid_value, "the row weights sum to 0, expected at least one positive weight");
@@ -192,7 +192,7 @@ void set_target_units(Problem& p, const Options& s, const Progress& progress) {
 /// difference 2w, whose penalty is that of 2w at half of lambda.
 void set_joint(Problem& p, const Options& s) {
   if (p.task == Task::regression)
-    throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' means nothing to a regression",
+    throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' is not used by a regression",
                 "Leave it out, or choose the loss logistic or hinge.");
   if (p.lambda == 0)
     throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' needs a lambda above 0",
@@ -213,7 +213,7 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
   if (linear && !method.takes_kernels) return;
   p.kernel = make_kernel(p.data, s, progress);
   auto refuse = [](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, what + " means nothing to a kernel model", hint);
+    throw Error(ErrorKind::unsupported, what + " is not used by a kernel model", hint);
   };
   if (p.interpolate)
     throw Error(ErrorKind::unsupported, "loss \"interpolate\" takes no kernel",
@@ -332,7 +332,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
                 "Give norm => 1, without lambda.");
   if (options.learners != Learners::features && options.standardize)
-    throw Error(ErrorKind::unsupported, "option \"standardize\" means nothing to stumps",
+    throw Error(ErrorKind::unsupported, "option \"standardize\" is not used by stumps",
                 "Leave it out: thresholds follow any scale.");
   p.learners = options.learners;
   if (p.offset >= 0) require_offset_fits(p);
@@ -345,7 +345,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     return p;
   }
   if (options.calibration != Calibrate::none && p.task == Task::regression)
-    throw Error(ErrorKind::unsupported, "option \"calibration\" means nothing to a regression",
+    throw Error(ErrorKind::unsupported, "option \"calibration\" is not used by a regression",
                 "Leave it out, or choose a loss for classes.");
   if (is_one_class(options)) {
     p.free_intercept = p.kernel == nullptr;

@@ -1,4 +1,4 @@
-// A trained model as a person looks at it: its weights by size, what its interval says, a page of text.
+// A trained model in human-readable form: its weights by size, what its interval says, a summary.
 #pragma once
 
 #include <cstdint>

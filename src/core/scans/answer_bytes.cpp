@@ -117,7 +117,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   ByteReader in(bytes, "margin_state");
   std::uint32_t first;
   in(first);
-  in.require(first == magic, "it begins otherwise");
+  in.require(first == magic, "bad magic number");
   Answer a;
   bool known;
   in(known);
@@ -129,7 +129,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   std::string folds;
   in(f.question);
   in(folds);
-  in.require(folds.find_first_not_of("+<>") == std::string::npos, "an unknown way to fold numbers");
+  in.require(folds.find_first_not_of("+<>") == std::string::npos, "an unknown reduction");
   for (std::int32_t* const n : {&f.vectors, &f.matrices, &f.dimensions, &f.bags, &f.cells, &f.sketches}) {
     in(*n);
     in.require(*n >= 0, "a size is negative");

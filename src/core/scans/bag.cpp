@@ -84,7 +84,7 @@ void require_sound(const std::string& bytes, const ByteReader& in) {
   const auto n = static_cast<std::size_t>(r.x.count);
   in.require(r.x.wide ? simd().finite_d(r.x.doubles(), n) : simd().finite_f(r.x.floats(), n),
              "a feature is not finite");
-  in.require(r.x.indices != nullptr ? sound_indices(r.x) : r.x.dimensions == r.x.count, "indices that are none");
+  in.require(r.x.indices != nullptr ? sound_indices(r.x) : r.x.dimensions == r.x.count, "bad indices");
 }
 
 }  // namespace

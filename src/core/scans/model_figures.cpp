@@ -72,7 +72,7 @@ std::uint64_t identity(const Model& m, const Options& o) {
 }
 
 Error foreign(const char* problem) {
-  return {ErrorKind::malformed, std::string("the margin_state is none of this model: ") + problem};
+  return {ErrorKind::malformed, std::string("the margin_state does not belong to this model: ") + problem};
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ void ModelFigures::require_own(const Answer& answer) const {
     throw Error(ErrorKind::invalid_value, "the margin_state is of another model, or of a question",
                 "Sum up the terms of this very model: margin_sum(margin_term(model, label, features)).");
   if (answer.folds() != folds_ || (classes_.has_value() && answer.sketches().size() != 2))
-    throw foreign("it has other parts");
+    throw foreign("its parts are different");
 }
 
 VerifiedModel ModelFigures::verification(const Answer& answer, const Progress& progress) const {
@@ -198,7 +198,7 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
   sums.confusion.assign(k * k, 0);
   sums.ranks.assign(static_cast<std::size_t>(ranks), 0);
   const auto count = [](double sum) {
-    if (!(sum >= 0 && sum <= 0x1p53 && sum == std::floor(sum))) throw foreign("a count is none");
+    if (!(sum >= 0 && sum <= 0x1p53 && sum == std::floor(sum))) throw foreign("a bad count");
     return static_cast<std::int64_t>(sum);
   };
   for (const Entry& cell : answer.cells()) {
@@ -211,7 +211,7 @@ ClassificationMetrics ModelFigures::classification(const Answer& answer) const {
       continue;
     }
     const std::int64_t at = cell.at - matrix - ranks;
-    if (at >= 3 * bins) throw foreign("it has other parts");
+    if (at >= 3 * bins) throw foreign("its parts are different");
     ClassificationMetrics::Sums::Bin& bin = sums.reliability[static_cast<std::size_t>(at / 3)];
     if (at % 3 == 2)
       bin.probabilities = cell.value;

@@ -14,7 +14,7 @@ constexpr std::int64_t most_zeros = 1 << 20;
 
 void require_plain(const Model& model, const Options& options) {
   if (model.basis != nullptr)
-    throw Error(ErrorKind::unsupported, "a question has weights of features, and this model has others",
+    throw Error(ErrorKind::unsupported, "a question requires a model that is linear in its features",
                 "margin_verify checks models of kernels and stumps.");
   if (model.likelihood())
     throw Error(ErrorKind::unsupported,

@@ -141,7 +141,7 @@ Question Question::from_bytes(std::string_view bytes) {
   ByteReader in(bytes, "margin_question");
   std::uint32_t first;
   in(first);
-  in.require(first == magic, "it begins otherwise");
+  in.require(first == magic, "bad magic number");
   Question q;
   exchange(in, q);
   const std::size_t classes = in.count(8);

@@ -137,7 +137,7 @@ void require_sound(const Term& t) {
       t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 && t.form.dimensions >= 0 && t.form.cells >= 0,
       "a size is negative");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
-  require(t.form.folds.find_first_not_of("+<>") == std::string_view::npos, "an unknown way to fold numbers");
+  require(t.form.folds.find_first_not_of("+<>") == std::string_view::npos, "an unknown reduction");
   require(std::isfinite(t.form.constant) && t.form.constant >= 0, "a bad constant feature");
   require(!t.form.labels || t.form.bags > 0, "labels without a bag");
   require(t.weight >= 0 && std::isfinite(t.weight), "a bad weight");
@@ -153,7 +153,7 @@ void require_sound(const Term& t) {
           "a bad number of features");
   const auto n = static_cast<std::size_t>(x.count);
   require(x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n), "a feature is not finite");
-  require(x.indices == nullptr || sound_indices(x), "indices that do not increase, or are none");
+  require(x.indices == nullptr || sound_indices(x), "indices that do not increase, or are out of range");
   const std::int32_t most = t.form.dimensions > 0 ? t.form.dimensions : x.dimensions;
   require(most == 0 || reach(x) <= most, "a feature beyond the number of features");
   for (std::int32_t k = 0; k < t.form.matrices; ++k)
@@ -212,12 +212,12 @@ Term read_term(std::string_view bytes) {
   require(bytes.size() >= sizeof(Head), "it ends early");
   Head h;
   std::memcpy(&h, bytes.data(), sizeof h);
-  require(h.magic == magic, "it begins otherwise");
+  require(h.magic == magic, "bad magic number");
   require(h.unused == 0, "unknown parts");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
   for (const std::int32_t n : {h.numbers, h.vectors, h.matrices, h.bags, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");
-  require(Layout(h).end == bytes.size(), "its length is another than its parts have");
+  require(Layout(h).end == bytes.size(), "its length does not match its parts");
   const Term t = term_of(h, bytes.data());
   require_sound(t);
   return t;

@@ -101,7 +101,7 @@ void require_readers(const Options& options, const Solver& solver, const std::ve
     if (!given || is_read(option, options, solver, losses)) continue;
     throw Error(
         ErrorKind::invalid_option,
-        "option \"" + std::string(option.name) + "\" means nothing to " + who_does_not(option, options, solver, losses),
+        "option \"" + std::string(option.name) + "\" is not used by " + who_does_not(option, options, solver, losses),
         "It is read by " + readers_of(option) + ".");
   }
 }

@@ -300,23 +300,22 @@ class Certification {
 
 void require_certifiable(const SelectionOptions& options) {
   const auto refuse = [](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, "option \"certified\" is of linear soft margins of two classes, and " + what,
-                hint);
+    throw Error(ErrorKind::unsupported,
+                "option \"certified\" requires a linear soft margin of two classes, but " + what, hint);
   };
   const Options& s = options.settings;
   const std::string instead = "Leave out certified to compare models on held-out rows without a proof.";
   if (is_regression_loss(options.losses.front())) refuse("this one is a regression", instead);
   if (options.metric != Metric::accuracy)
-    refuse("proves bounds of the error, not of the metric \"" + std::string(metric_name(options.metric)) + "\"",
-           instead);
-  if (options.losses.size() != 1) refuse("of one loss", "Give one loss, and compare the answers.");
+    refuse("it bounds the error, not the metric \"" + std::string(metric_name(options.metric)) + "\"", instead);
+  if (options.losses.size() != 1) refuse("there are several losses", "Give one loss, and compare the answers.");
   if (options.grid.size() != 1 || !options.grid.front().values.empty())
-    refuse("a grid has several problems", "Give the options one by one, and compare the answers.");
+    refuse("a grid is several problems", "Give the options one by one, and compare the answers.");
   if (!options.lambdas.empty() || !options.costs.empty()) {
     const auto [low, high] = std::minmax_element(options.lambdas.begin(), options.lambdas.end());
     const auto [least, most] = std::minmax_element(options.costs.begin(), options.costs.end());
     if ((low != options.lambdas.end() && *low == *high) || (least != options.costs.end() && *least == *most))
-      throw Error(ErrorKind::invalid_option, "option \"certified\" is about an interval, and one lambda is none",
+      throw Error(ErrorKind::invalid_option, "option \"certified\" needs an interval, not one lambda",
                   "Give its ends, such as \"lambdas\": [1e-6, 1], or leave out lambdas for these.");
   }
   if (!s.kernel.empty()) refuse("this one has a kernel", instead);
@@ -336,7 +335,7 @@ void certify_selection(const Dataset& data, const SelectionOptions& options, con
   require_certifiable(options);
   if (data.classes().size() != 2)
     throw Error(ErrorKind::unsupported,
-                "option \"certified\" is of two classes, not of " + std::to_string(data.classes().size()),
+                "option \"certified\" requires two classes, not " + std::to_string(data.classes().size()),
                 "Compare each class with the rest: margin_cross_validate(label = 'a', features, options).");
   Certification(data, options, rows, out.folds, together, progress, memory).run(out);
 }

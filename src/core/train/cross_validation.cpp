@@ -311,7 +311,7 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   const Compaction compaction(given_rows, options.settings, progress, memory);
   const Dataset& data = compaction.rows();
   if (given_fold != nullptr && options.folds.has_value())
-    throw Error(ErrorKind::invalid_option, "option \"folds\" and the folds of the rows say the same twice",
+    throw Error(ErrorKind::invalid_option, "option \"folds\" and the folds of the rows are mutually exclusive",
                 "Leave out the option.");
   constexpr std::int32_t default_folds = 5;
   const std::vector<std::int32_t> fold =

@@ -139,16 +139,15 @@ LeaveOneOutOptions parse_leave_one_out(const Value::Object& options) {
 
 void require_leave_one_out(const Model& m, const Options& s) {
   const auto refuse = [](const std::string& what, const std::string& hint = {}) {
-    throw Error(ErrorKind::unsupported, "margin_leave_one_out is of linear soft margins with classes, and " + what,
+    throw Error(ErrorKind::unsupported, "margin_leave_one_out requires a linear soft margin with classes, but " + what,
                 hint);
   };
   const std::string instead = "margin_cross_validate measures held-out errors of any training.";
   if (m.regression()) refuse("this model is a regression", instead);
-  if (m.basis != nullptr) refuse("this model weighs no features but stumps or kernel values", instead);
+  if (m.basis != nullptr) refuse("this model is not linear in its features", instead);
   if (m.hard_margin() || m.likelihood()) refuse("this model has no lambda above 0", instead);
   const auto& losses = loss_names();
-  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end())
-    refuse("the loss of this model is none of theirs", instead);
+  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end()) refuse("its loss is not supported", instead);
   if (s.multiclass == Multiclass::joint) refuse("the classes of this model were trained jointly", instead);
   if (s.l1_ratio > 0 || s.positive) refuse("this model has an l1 penalty or weights of 0 or more", instead);
   if (!s.offset.empty()) refuse("this model has an offset", instead);

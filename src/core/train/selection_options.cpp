@@ -52,8 +52,8 @@ std::optional<Value> take(Value::Object& options, const char* key) {
 void refuse_both(const Value::Object& options, const char* one, const char* many) {
   const auto at = options.find(one);
   if (at != options.end() && !std::holds_alternative<std::monostate>(at->second.data))
-    throw Error(ErrorKind::invalid_option,
-                "options \"" + std::string(one) + "\" and \"" + many + "\" say the same twice, expected one of them");
+    throw Error(ErrorKind::invalid_option, "options \"" + std::string(one) + "\" and \"" + many +
+                                               "\" are mutually exclusive, expected one of them");
 }
 
 constexpr std::size_t longest_list = 1000;
@@ -168,7 +168,7 @@ void settle(SelectionOptions& s) {
     if (name == "interpolate")
       throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, there is no lambda to choose",
                   "Choose a regression loss such as squared, or train with train_margin.");
-    make_loss(name, s.settings);  // throws for a name that is none
+    make_loss(name, s.settings);  // throws for an unknown name
     if (is_regression_loss(name) != is_regression_loss(s.losses.front()))
       throw Error(ErrorKind::unsupported, "losses \"" + s.losses.front() + "\" and \"" + name + "\" do not go together",
                   "One is for classes, the other for numbers: select among each kind by itself.");
@@ -226,7 +226,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
     if (number == nullptr || !(*number >= 2 && *number <= 10000 && *number == std::floor(*number)))
       refuse("max_trainings", *trainings, "a whole number from 2 to 10000");
     if (!s.certified.has_value())
-      throw Error(ErrorKind::invalid_option, "option \"max_trainings\" means nothing without \"certified\"",
+      throw Error(ErrorKind::invalid_option, "option \"max_trainings\" is not used without \"certified\"",
                   "A cross-validation without certified trains at every lambda of its list.");
     s.max_trainings = static_cast<std::int64_t>(*number);
   }
@@ -234,7 +234,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
                                              "split",   "metric", "certified", "max_trainings"};
   s.settings = parse_rest(options, own);
   if (s.settings.initial.has_value())
-    throw Error(ErrorKind::unsupported, "option \"initial\" means nothing to cross-validation",
+    throw Error(ErrorKind::unsupported, "option \"initial\" is not used by cross-validation",
                 "A model that has seen the held-out rows must not start the training without them.");
   if (default_tolerance) s.settings.tolerance = selection_tolerance;
   s.settings.history = s.settings.dual_weights = false;

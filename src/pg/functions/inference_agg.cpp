@@ -78,7 +78,7 @@ MARGIN_FUNCTION(margin_inference_final) {
   std::vector<Datum> rows;
   const std::vector<margin::Coefficient> found = state->inference.result(progress);
   if (state->inference.exact_fit())
-    warn("the model meets every label up to rounding: nothing is left to measure the spread of its coefficients by",
+    warn("the model fits every label up to rounding: no residuals are left to estimate standard errors from",
          "Their standard errors are 0, and they have no statistic and no p-value. Is the label computed from the "
          "features?");
   for (const margin::Coefficient& c : found) {

@@ -84,7 +84,7 @@ void TracedCall::report() {
   char from[512], to[512];
   describe(longest.from, from, sizeof from);
   describe(longest.to, to, sizeof to);
-  ereport(LOG, (errmsg("margin: %s heard no interrupt for %.0f ms of CPU", function_, milliseconds),
+  ereport(LOG, (errmsg("margin: %s did not check for interrupts for %.0f ms of CPU", function_, milliseconds),
                 errdetail_log("Stretch from%s to%s.", from, to), errhidestmt(false)));
 }
 

@@ -197,7 +197,7 @@ std::string_view argument_key(Datum& value) {
 Value::Object initial_from(Datum composite) {
   const Model model = read_model(composite);
   if (model.basis != nullptr)
-    throw Error(ErrorKind::unsupported, "option \"initial\" starts from weights of features, and this model has none",
+    throw Error(ErrorKind::unsupported, "option \"initial\" requires a model that is linear in its features",
                 "Give a model without a kernel and without stumps.");
   auto array = [](const std::vector<double>& values) {
     Value::Array out(values.size());

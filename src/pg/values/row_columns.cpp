@@ -145,7 +145,7 @@ std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::
   for (const std::string& name : exclude)
     if (find(row, name) == nullptr)
       throw Error(ErrorKind::invalid_option,
-                  "option \"exclude\" names the column \"" + name + "\", which the row has not",
+                  "option \"exclude\" names the column \"" + name + "\", which the row does not have",
                   name_hint(name, names));
   std::vector<Column> columns;
   for (const OpenRow::Attribute& a : row.attributes) {

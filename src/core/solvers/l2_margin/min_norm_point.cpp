@@ -292,7 +292,7 @@ MinNormPoint::Ending MinNormPoint::solve(double tolerance, const std::function<b
       best = squared_norm_;
       without_progress = 0;
     } else if (++without_progress > 30 + 2 * static_cast<int>(p_)) {
-      // Rounding has the last word: start the factor afresh once, then give up honestly.
+      // No progress but rounding: refactorise once, then end as stalled.
       if (refactored) return Ending::stalled;
       refactor();
       minor_cycles();

@@ -24,7 +24,7 @@ class GapSchedule {
     ++passes_;
     target_ = target;
     next_ = std::max(1.6 * visits, 10 * rows_);
-    // Rows that were left out, and weights that moved on, make an estimate too hopeful; believe the next one less.
+    // Rows that were left out, and weights that moved on, make an estimate optimistic: discount the next one.
     if (estimate > 0) optimism_ = std::clamp(std::sqrt(gap / estimate), 1.0, 4.0);
   }
 

@@ -206,7 +206,7 @@ class OutputAscent {
     record(gap);
     session_.primal = gap.primal;
     session_.dual = gap.dual;
-    // A hair less than allowed, for the rounding that the certificate will add outward.
+    // Slightly tighter than allowed, for the rounding that the certificate will add outward.
     const double target = certifiable * session_.options.tolerance * gap.size();
     schedule_.looked(visits_, estimate_, gap.gap(), target);
     return !overflowed_ && gap.gap() <= target;
