@@ -503,7 +503,7 @@ TEST(Joint, what_it_does_not_do_is_refused_with_a_reason) {
   Options kernel = joint_options("hinge", 0.1, 1e-3, "true");
   kernel.intercept_form = InterceptForm::by_default;
   kernel.kernel = "rbf";
-  EXPECT_NE(refusal(kernel).find("means nothing to a kernel model"), std::string::npos);
+  EXPECT_NE(refusal(kernel).find("is not used by a kernel model"), std::string::npos);
   Options named = joint_options("hinge", 0.1, 1e-3, "free");
   named.solver = "sdca";
   EXPECT_NE(refusal(named).find("one class against the rest"), std::string::npos);
