@@ -195,8 +195,10 @@ DROP TABLE scan_rows, scan_models, questions, terms, states, copies, term_copies
 DROP TYPE size;
 
 -- A term may be anybody's: the sums that one of a few hundred bytes asks for count against margin.memory_limit.
+SET client_min_messages = error;
 SET margin.memory_limit = '50MB';
-SELECT pg_temp.error_of($$SELECT margin_sum(overlay(t::text PLACING '80' FROM 63)::margin_term) FROM terms WHERE id = 1$$);
+SELECT pg_temp.error_of($$SELECT margin_sum(overlay(margin_term(margin_question('{"lambda": 1, "loss": "logistic"}', m), 1, '{1,2}'::float8[])::text PLACING '80' FROM 63)::margin_term)
+  FROM (SELECT train_margin(i % 2, ARRAY[sin(i), cos(i)], '{"lambda": 1, "loss": "logistic"}') AS m FROM generate_series(1, 9) AS i) AS s$$);
 RESET margin.memory_limit;
 
 -- A status claims what the interval proves, in memory and by scans, of rows that are next to each other: not separable is no positive
