@@ -192,13 +192,14 @@ SELECT format('EXPLAIN (COSTS OFF) %s', margin_scan_query('SELECT id, label, fea
 :explain;
 SELECT margin_state_info(margin_sum(margin_term(margin_question(margin_options(lambda => 1, sample_rows => 10)), y, x))) - 'numbers' AS summary FROM scan_rows;
 -- A term may be anybody's: the sums that one of a few hundred bytes asks for count against margin.memory_limit.
+SET client_min_messages = error;  -- the digits of intervals so narrow are the processor's
 SET margin.memory_limit = '50MB';
-SELECT pg_temp.error_of($$SELECT margin_sum(overlay(t::text PLACING '80' FROM 63)::margin_term) FROM terms WHERE id = 1$$);
+SELECT pg_temp.error_of($$SELECT margin_sum(overlay(margin_term(margin_question('{"lambda": 1, "loss": "logistic"}', m), 1, '{1,2}'::float8[])::text PLACING '80' FROM 63)::margin_term)
+  FROM (SELECT train_margin(i % 2, ARRAY[sin(i), cos(i)], '{"lambda": 1, "loss": "logistic"}') AS m FROM generate_series(1, 9) AS i) AS s$$);
 RESET margin.memory_limit;
 
 -- A status claims what the interval proves, in memory and by scans, of rows that are next to each other: not separable is no positive
 -- margin, optimal is one.
-SET client_min_messages = error; -- the digits of so narrow intervals are the CPU's
 SELECT norm, way, count(*), bool_and(CASE (m).status WHEN 'not_separable' THEN (m).margin_lower <= 0 WHEN 'optimal' THEN (m).margin_lower > 0 ELSE (m).margin_lower <= (m).margin_upper END) AS borne_out
   FROM unnest('{1,1.5,2}'::float8[]) AS norm, unnest('{1e-9,1e-12,1e-13,1e-14,3e-15}'::float8[]) AS e,
        LATERAL (SELECT 'scans' AS way, train_margin_from(format('SELECT y, x FROM (VALUES (1, ARRAY[1.0::float8, 0.5]), (-1, ARRAY[1.0::float8 + %1$s, 0.5]), (-1, ARRAY[1.0::float8 + 3 * %1$s, 0.25])) t(y, x)', e),

@@ -22,46 +22,56 @@ namespace {
 
 constexpr unsigned norms = SolverRecord::between | SolverRecord::l2;
 
-const SolverRecord own_steps = {
-    "dual_ascent",
-    "maximum lp margin, 1 < p <= 2: randomised dual coordinate ascent, or Newton's method on a small working set of "
-    "rows",
-    SolverRecord::hard_margin,
-    norms,
-    SolverRecord::Losses::none,
-    false,
-    {"seed", "order", "step", "accelerated", "working_set", "output"}};
+// Made when they are asked for: what allocates while a library is loaded ends the process where memory is short.
+const SolverRecord& own_steps() {
+  static const SolverRecord record = {
+      "dual_ascent",
+      "maximum lp margin, 1 < p <= 2: randomised dual coordinate ascent, or Newton's method on a small working set of "
+      "rows",
+      SolverRecord::hard_margin,
+      norms,
+      SolverRecord::Losses::none,
+      false,
+      {"seed", "order", "step", "accelerated", "working_set", "output"}};
+  return record;
+}
 
-const SolverRecord accelerated_steps = {"dual_ascent+accelerated",
-                                        "maximum lp margin, 1 < p <= 2: accelerated randomised dual coordinate ascent",
-                                        SolverRecord::hard_margin,
-                                        norms,
-                                        SolverRecord::Losses::none,
-                                        false,
-                                        {"seed", "order", "step", "accelerated", "working_set", "output"},
-                                        {},
-                                        "dual_ascent",
-                                        false,
-                                        true};
+const SolverRecord& accelerated_steps() {
+  static const SolverRecord record = {"dual_ascent+accelerated",
+                                      "maximum lp margin, 1 < p <= 2: accelerated randomised dual coordinate ascent",
+                                      SolverRecord::hard_margin,
+                                      norms,
+                                      SolverRecord::Losses::none,
+                                      false,
+                                      {"seed", "order", "step", "accelerated", "working_set", "output"},
+                                      {},
+                                      "dual_ascent",
+                                      false,
+                                      true};
+  return record;
+}
 
-const SolverRecord newton_steps = {
-    "dual_ascent+newton",
-    "maximum lp margin, 1 < p <= 2: Newton's method on a small working set of rows",
-    SolverRecord::hard_margin,
-    norms,
-    SolverRecord::Losses::none,
-    false,
-    {"working_set"},
-    {"dual_ascent+cutting_plane", "dual_ascent+cutting_plane+momentum", "dual_ascent+cutting_plane+sdca",
-     "dual_ascent+cutting_plane+newton", "dual_ascent+cutting_plane+newton_cg", "dual_ascent+cutting_plane+sdca+newton",
-     "dual_ascent+cutting_plane+sdca+newton_cg"},
-    "dual_ascent",
-    true};
+const SolverRecord& newton_steps() {
+  static const SolverRecord record = {
+      "dual_ascent+newton",
+      "maximum lp margin, 1 < p <= 2: Newton's method on a small working set of rows",
+      SolverRecord::hard_margin,
+      norms,
+      SolverRecord::Losses::none,
+      false,
+      {"working_set"},
+      {"dual_ascent+cutting_plane", "dual_ascent+cutting_plane+momentum", "dual_ascent+cutting_plane+sdca",
+       "dual_ascent+cutting_plane+newton", "dual_ascent+cutting_plane+newton_cg",
+       "dual_ascent+cutting_plane+sdca+newton", "dual_ascent+cutting_plane+sdca+newton_cg"},
+      "dual_ascent",
+      true};
+  return record;
+}
 
 class DualAscent final : public Solver {
  public:
-  explicit DualAscent(const SolverRecord& record) : record_(record) {}
-  const SolverRecord& record() const override { return record_; }
+  explicit constexpr DualAscent(const SolverRecord& (*record)()) : record_(record) {}
+  const SolverRecord& record() const override { return record_(); }
   std::string unsupported_reason(const Problem& p) const override {
     return p.norm == 2 && p.hard_margin ? "" : refusal_of_lp_steps(p);
   }
@@ -69,17 +79,17 @@ class DualAscent final : public Solver {
     return cutting_plane.workspace(p) + lp_steps_workspace(p) + 4096.0 * p.dimensions();
   }
   Solution solve(const Problem& problem, const Options& given, const Progress& progress) const override {
-    const bool working_set = &record_ == &newton_steps;
+    const bool working_set = record_ == newton_steps;
     if (problem.norm == 2 && (working_set || problem.task == Task::multiclass))
       return cutting_plane.solve(problem, given, progress);
     Options options = given;
-    options.accelerated = &record_ == &accelerated_steps;
+    options.accelerated = record_ == accelerated_steps;
     return solve_one_vs_rest(problem, options, progress, workspace(problem),
                              working_set ? solve_by_working_set : solve_coordinate_ascent);
   }
 
  private:
-  const SolverRecord& record_;
+  const SolverRecord& (*record_)();
 };
 
 const DualAscent plain(own_steps), accelerated(accelerated_steps), by_newton(newton_steps);
