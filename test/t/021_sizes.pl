@@ -197,9 +197,11 @@ foreach my $options ('{"lambda": 0.01, "loss": "logistic"}', '{"lambda": 0.01}',
 	my @found = map { [ split /\|/, $node->safe_psql('postgres', "SELECT (m).dual, (m).primal, (m).dimensions, coalesce(cardinality((m).columns), 51), (m).status
 		FROM train_margin_from(\$q\$" . $rows->($_) . "\$q\$, jsonb '$options' || '{\"sample_rows\": 300}') AS m") ] } (51, 2147483647);
 	my ($near, $far) = @found;
+	# The hinge of so few kinds of rows is next to a constant: scans may reach its tolerance for one order of sums and not for the other.
+	my $status = $options eq '{"lambda": 0.01}' ? qr/^(?:optimal|iteration_limit)$/ : qr/^\Q$near->[4]\E$/;
 	is_deeply([ @$far[ 2, 3 ] ], [ 2147483647, 51 ], "$options: the wide rows have 51 columns in use");
-	# The sums of the two are in another order, so that one may reach its tolerance and the other not: both intervals hold the optimum.
-	ok($near->[0] <= $far->[1] && $far->[0] <= $near->[1] || $options !~ /lambda/ && $near->[4] eq $far->[4], "$options: and intervals that have a common point");
+	like($far->[4], $status, "$options: and the same status");
+	ok($near->[0] <= $far->[1] && $far->[0] <= $near->[1], "$options: and intervals that have a common point") if $options =~ /lambda/;
 	cmp_ok(abs($near->[1] - $far->[1]), '<=', 2e-3 * abs($near->[1]), "$options: and the same objective");
 }
 

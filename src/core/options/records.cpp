@@ -174,7 +174,6 @@ const std::vector<OptionRecord>& option_records() {
                                         {"adaboost", Step::adaboost},
                                         {"optimal", Step::optimal},
                                         {"theory", Step::theory},
-                                        
                                         {"1/sqrt(t)", inverse_root_step}});
                }},
               {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
