@@ -20,11 +20,11 @@ struct Value {
   std::variant<std::monostate, bool, double, std::string, Array, Object> data;
 };
 
-enum class Order { permutation, random, cyclic };
+enum class Order { permutation, random, cyclic, proportional };  // proportional: random, by the squares of the norms
 enum class Output { last, average, random };
 enum class Start { zero, sgd };
 enum class Calibrate { none, platt, isotonic };
-enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory };
+enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory, inverse_root };  // inverse_root: 1/√(t+1)
 enum class Learners { features, stumps };
 enum class Missing { as_trained, impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };

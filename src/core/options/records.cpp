@@ -86,7 +86,7 @@ const std::vector<OptionRecord>& option_records() {
                "permutation", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.order = choice<Order>(
-                     k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}, {"proportional", proportional_order}});
+                     k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}, {"proportional", Order::proportional}});
                }},
               {"output", "text",
                "last iterate, average of the last iterates, a random one of them: what is returned",
@@ -174,7 +174,7 @@ const std::vector<OptionRecord>& option_records() {
                                         {"adaboost", Step::adaboost},
                                         {"optimal", Step::optimal},
                                         {"theory", Step::theory},
-                                        {"1/sqrt(t)", inverse_root_step}});
+                                        {"1/sqrt(t)", Step::inverse_root}});
                }},
               {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {

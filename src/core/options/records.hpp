@@ -9,10 +9,6 @@
 
 namespace margin {
 
-// Values of enumerations that few files know; options.hpp is a header of nearly every file.
-inline constexpr Step inverse_root_step{6};    ///< θ_t = 1/√(t+1)
-inline constexpr Order proportional_order{3};  ///< random rows, in proportion to the squares of their norms
-
 /// Which trainings read an option; the others refuse it (solvers/readers.hpp).
 enum class ReadBy {
   every_training,        ///< it states the problem, or what is wanted of any method; values that do not fit are refused

@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
-#include "core/options/records.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
 class StepSequence {
  public:
-  StepSequence(const Options& options, std::string_view solver) : falls_(options.step == inverse_root_step) {
+  StepSequence(const Options& options, std::string_view solver) : falls_(options.step == Step::inverse_root) {
     if (falls_ || options.step == Step::automatic) return;
     throw Error(ErrorKind::unsupported, "solver \"" + std::string(solver) + "\" takes no steps of this name",
                 "Its steps: 1/sqrt(t)" + std::string(solver == "sampling" ? " and theory;" : ";") +

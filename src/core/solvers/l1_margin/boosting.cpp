@@ -15,7 +15,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/options/records.hpp"
+#include "core/options/options.hpp"
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
 #include "core/solvers/l1_margin/stump_learners.hpp"
@@ -81,7 +81,7 @@ class Boosting final : public Solver {
 
 BoostingRule rule_of(const Problem& problem, const Options& options) {
   BoostingRule rule;
-  if (options.step == Step::theory || options.step == inverse_root_step)
+  if (options.step == Step::theory || options.step == Step::inverse_root)
     throw Error(ErrorKind::unsupported, "solver \"boosting\" takes no steps of this name",
                 "Its steps: quadratic, wolfe, adaboost, optimal.");
   rule.step = options.step == Step::automatic ? Step::wolfe : options.step;

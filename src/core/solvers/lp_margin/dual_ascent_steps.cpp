@@ -175,7 +175,7 @@ Solution solve_coordinate_ascent(const Problem& problem, const Options& options,
                 "Its steps: optimal, quadratic.");
   output_of(options, "dual_ascent", {Output::last});
   if (options.accelerated.value_or(false)) {
-    if (options.order == proportional_order)
+    if (options.order == Order::proportional)
       throw Error(ErrorKind::unsupported, "accelerated steps draw every row with the same probability",
                   "Give order => 'random', or leave accelerated out.");
     if (problem.intercept)

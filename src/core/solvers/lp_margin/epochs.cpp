@@ -6,7 +6,7 @@
 
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
-#include "core/options/records.hpp"
+#include "core/options/options.hpp"
 #include "core/solvers/margin_scan.hpp"
 #include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
@@ -37,7 +37,7 @@ void RowOrder::set_lengths(LpAscent& ascent, Run& run) {
 }
 
 std::int64_t RowOrder::operator[](std::size_t k) {
-  if (order_ == proportional_order) {
+  if (order_ == Order::proportional) {
     const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end(), random_.uniform());
     return rows_[std::min<std::size_t>(static_cast<std::size_t>(at - cumulative_.begin()), rows_.size() - 1)];
   }

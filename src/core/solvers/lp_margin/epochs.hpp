@@ -6,7 +6,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/base/random.hpp"
-#include "core/options/records.hpp"
+#include "core/options/options.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/lp_margin/dual_point.hpp"
 #include "core/solvers/run.hpp"
@@ -19,7 +19,7 @@ class RowOrder {
  public:
   RowOrder(std::vector<std::int64_t> rows, const Options& options);
   /// The order `proportional` needs what the rows are drawn in proportion to: ‖z_i‖_r², the constant of Lemma 1.
-  bool needs_lengths() const { return order_ == proportional_order && cumulative_.empty(); }
+  bool needs_lengths() const { return order_ == Order::proportional && cumulative_.empty(); }
   void set_lengths(LpAscent& ascent, Run& run);
   /// Begin an epoch: a fresh permutation, unless the order is another.
   void shuffle();

@@ -47,7 +47,7 @@ Solution Perceptron::binary(const Problem& problem, const Options& options, cons
   bool settled = false;
   auto epoch = [&](Eigen::VectorXd& alpha, LpAscent& ascent, Run& run) {
     settled = options.order != Order::random &&
-              options.order != proportional_order;  // an epoch of random draws may have missed rows
+              options.order != Order::proportional;  // an epoch of random draws may have missed rows
     step_through(order, alpha, ascent, run, [&](double margin) {
       if (margin > 0) return 0.0;
       settled = false;

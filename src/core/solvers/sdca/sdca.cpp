@@ -23,7 +23,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/registry.hpp"
-#include "core/options/records.hpp"
+#include "core/options/options.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
@@ -248,7 +248,7 @@ class OutputAscent {
 
 Solution Sdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
   output_of(options, name(), {Output::last, Output::average, Output::random});
-  if (options.order == proportional_order)
+  if (options.order == Order::proportional)
     throw Error(ErrorKind::unsupported, "solver \"sdca\" has no order \"proportional\"",
                 "Its orders: permutation, random, cyclic.");
   Run run(options, progress, name(), default_epochs);
