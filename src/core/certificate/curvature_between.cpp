@@ -35,7 +35,7 @@ CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, cons
     : p_(problem),
       constant_(constant),
       smoothness_(p_.loss->smoothness()),
-      logistic_(problem.loss->name() == "logistic"),
+      logistic_(problem.loss->curvature_form() == CurvatureForm::logistic),
       progress_(progress),
       borders_(std::move(borders)),
       likely_lengths_(std::move(lengths)) {
