@@ -35,7 +35,7 @@ Table blobs(Random& random, int n, int classes) {
 }
 
 std::vector<bool> certain_rows(const Model& m, const Dataset& data, const Options& s) {
-  Ball ball(penalty_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, m.dual_point.get());
+  Ball ball(objective_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, m.dual_point.get());
   std::vector<bool> out;
   for (std::int64_t i = 0; i < data.rows(); ++i) out.push_back(ball.certain(data.row(i)));
   return out;
@@ -204,10 +204,10 @@ TEST(Ball, HoldsTheOptimumOfEveryLoss) {
     if (!trained.has_value()) continue;
     const Model &m = trained->model, &best = trained->far;
     const Options& s = trained->options;
-    Ball ball(penalty_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, m.dual_point.get());
-    Ball around(penalty_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, nullptr);
+    Ball ball(objective_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, m.dual_point.get());
+    Ball around(objective_of(m, s), m.weights.data(), m.intercept.data(), m.certificate.gap, nullptr);
     // The reference is the optimum up to the radius of its own ball.
-    Ball own(penalty_of(best, s), best.weights.data(), best.intercept.data(), best.certificate.gap, nullptr);
+    Ball own(objective_of(best, s), best.weights.data(), best.intercept.data(), best.certificate.gap, nullptr);
     const double slip = own.distance();
     with_point += m.dual_point != nullptr;
     EXPECT_LE(ball.distance(), around.distance() * (1 + 1e-6)) << trial;
@@ -411,7 +411,7 @@ TEST(ModelUpdate, HoldsTheOptimumOfTheRowsThatAreLeft) {
     EXPECT_NEAR(after.certificate.upper, certify(p, m.weights, m.intercept, Weights(0, 0)).upper,
                 1e-9 * (1 + after.certificate.upper) + 1.01 * m.certificate.gap)
         << trial << " " << m.loss;
-    const double slip = std::sqrt(2 * best.certificate.gap / convexity(penalty_of(best, s)));
+    const double slip = std::sqrt(2 * best.certificate.gap / convexity(objective_of(best, s)));
     ScoreIntervals intervals(after, s);
     std::vector<double> lower(3), upper(3), at(3), own(3);
     for (const Table* table : {&t, static_cast<const Table*>(&now)})

@@ -60,7 +60,7 @@ struct Stored {
     objective.dimensions = m.dimensions;
     objective.intercept = c.intercept;
     if (c.lambda > 0) loss = make_loss("hinge", s);
-    objective.loss = loss.get();
+    objective.loss = loss;
     objective.lambda = c.lambda;
   }
   static KernelRows copy_of(const Model& m) {

@@ -240,7 +240,7 @@ TEST(RiskRows, together_give_the_bits_of_rows_one_by_one) {
       objective.dimensions = 3;
       const Options options = soft(std::string(loss), 0.1);
       const auto made = make_loss(loss, options);
-      objective.loss = made.get();
+      objective.loss = made;
       objective.lambda = 0.1;
       const double weights[] = {0.3, -0.2, 0.7}, intercept = 0.1;
       constexpr std::size_t n = 150;  // more than a part of them

@@ -33,11 +33,10 @@ Question risk_of(const Problem& p, Random& random) {
   Question q;
   q.kind = Question::Kind::risk;
   q.outcome = p.data.outcome();
-  q.classes = p.class_names;
-  q.loss = p.loss_name;
-  q.epsilon = 0.2;
-  q.smoothing = 0.6;
-  q.lambda = p.lambda;
+  static_cast<Statement&>(q) = p;
+  q.free_intercept = false;
+  q.target_center = 0;
+  q.class_names = p.class_names;
   q.dimensions = p.dimensions();
   q.weights = Weights(p.outputs(), p.dimensions());
   q.direction = q.weights;
@@ -141,8 +140,7 @@ TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
     Question q = risk_of(p, random);
     q.target_center = p.target_center;
     const Answer answer = MemorySource(data).ask(q, {});
-    const std::shared_ptr<const Loss> loss = loss_of(q);
-    const Certificate found = answered_risk(q, *loss, answer).certificate({});
+    const Certificate found = answered_risk(q, answer).certificate({});
     Weights dual(p.rows(), p.outputs());
     for (std::int64_t i = 0; i < p.rows(); ++i)
       for (std::int32_t o = 0; o < p.outputs(); ++o)
@@ -160,7 +158,7 @@ TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
       const Answer there = MemorySource(data).ask(moved, {});
       for (std::int32_t o = 0; o < p.outputs(); ++o) {
         const auto outputs = static_cast<std::size_t>(p.outputs());
-        const std::size_t own = answered_risk(q, *loss, answer).folds().size(), at = own + s * outputs;
+        const std::size_t own = answered_risk(q, answer).folds().size(), at = own + s * outputs;
         const double value = there.number(6 + (own - 6) / outputs * static_cast<std::size_t>(o));
         EXPECT_NEAR(answer.number(at + static_cast<std::size_t>(o)), value, 1e-10 * (1 + value));
       }
@@ -238,7 +236,7 @@ TEST(AnswerBytes, DamagedOnesDoNoHarm) {
           term_bytes(terms.term(dense_row(t.x[0].data(), t.dimensions()), {"0", 0, true, 0, 0}, at, 1)).empty());
     });
     RowTerms terms(q);
-    const std::int32_t at = q.classes.empty() ? -1 : 1;
+    const std::int32_t at = q.class_names.empty() ? -1 : 1;
     const std::string bytes =
         term_bytes(terms.term(dense_row(t.x[0].data(), t.dimensions()), {"1", 1, true, 0, 0}, at, 1));
     Answer direct, through;

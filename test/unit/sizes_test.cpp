@@ -132,10 +132,11 @@ TEST(Question, AboutColumnsSeesRowsInThem) {
     Question narrow;
     narrow.kind = Question::Kind::risk;
     narrow.outcome = Dataset::Outcome::classes;
-    narrow.classes = {"a", "b"};
-    if (trial % 3 == 0) narrow.classes.push_back("c");
-    narrow.loss = trial % 2 == 0 ? "logistic" : "hinge";
-    narrow.smoothing = 1;
+    narrow.class_names = {"a", "b"};
+    if (trial % 3 == 0) narrow.class_names.push_back("c");
+    narrow.classes = static_cast<std::int32_t>(narrow.class_names.size());
+    narrow.task = narrow.classes > 2 ? Task::multiclass : Task::binary;
+    narrow.loss = make_loss(trial % 2 == 0 ? "logistic" : "hinge", Options{});
     narrow.lambda = 0.1;
     narrow.dimensions = 4;
     narrow.curvature = true;
@@ -164,7 +165,7 @@ TEST(Question, AboutColumnsSeesRowsInThem) {
         values.push_back(testing::normal(random));
       }
       const auto n = static_cast<std::int32_t>(values.size());
-      const auto label = static_cast<std::int32_t>(random.below(narrow.classes.size()));
+      const auto label = static_cast<std::int32_t>(random.below(narrow.class_names.size()));
       left.add(of_narrow.term(sparse_row(indices.data(), values.data(), n, 4), {}, label, 1));
       right.add(of_wide.term(sparse_row(columns.data(), values.data(), n, 2147483647), {}, label, 1));
     }

@@ -17,13 +17,6 @@ constexpr double thin = 0.25;                                                   
 constexpr std::int32_t long_row = 32;                                                  // its zeros are worth a look
 constexpr std::size_t most_kept_rows = 4096, most_kept_values = std::size_t{1} << 18;  // of all outputs
 
-/// Of losses that h can be read off at the ends of an interval: φ'' rises, falls, or does the one and then the other.
-bool has_curvature(const Loss& loss) {
-  for (const std::string_view name : {"logistic", "squared", "squared_hinge", "smoothed_hinge", "huber", "poisson"})
-    if (loss.name() == name) return true;
-  return false;
-}
-
 }  // namespace
 
 RowSum::RowSum(std::int32_t dimensions)
@@ -68,7 +61,8 @@ Audit::Audit(const Objective& objective, const double* weights, const double* in
   duals_.resize(widths_.size());
   for (std::size_t o = 0; o < k; ++o) norms_.push_back(lp_norm(weights + o * d, objective.dimensions, 2));
   std::vector<double> steps;  // τ
-  if (has_curvature(loss)) steps = {loss.name() == "squared" ? infinity : 0.2};
+  // h can be read off at the ends of an interval: φ'' rises, falls, or does the one and then the other.
+  if (loss.curvature_form() != CurvatureForm::unknown) steps = {loss.quadratic() ? infinity : 0.2};
   const double values = static_cast<double>(columns() * columns() * steps.size() * k);
   const bool quadratic = objective.l1_ratio == 0 && !objective.positive;
   if (!curves || !quadratic || static_cast<double>(columns()) > most_columns || values > most_matrix_values)

@@ -19,25 +19,7 @@
 
 namespace margin {
 
-Objective objective_of(const Problem& p) {
-  Objective o;
-  o.task = p.task;
-  o.classes = p.classes;
-  o.dimensions = p.dimensions();
-  o.norm = p.norm;
-  o.interpolate = p.interpolate;
-  o.loss = p.hard_margin ? nullptr : p.loss.get();
-  o.lambda = p.lambda;
-  o.l1_ratio = p.l1_ratio;
-  o.penalty_factor = p.penalty_factor;
-  o.positive = p.positive;
-  o.offset = p.offset;
-  o.offset_weight = p.offset_weight();
-  o.intercept = p.intercept;
-  o.free_intercept = p.free_intercept;
-  o.intercept_scale = p.intercept_scale;
-  return o;
-}
+Objective objective_of(const Problem& p) { return {p, p.dimensions()}; }
 
 std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors& v, bool with_dual) {
   if (const KernelBasis* const basis = support_vectors_of(v.basis))
@@ -49,7 +31,7 @@ std::unique_ptr<Check> make_check(const Objective& objective, const ModelVectors
                                                 with_dual);
   if (objective.one_class()) return std::make_unique<OneClassCheck>(objective, v.weights, v.intercept, with_dual);
   if (objective.likelihood()) return std::make_unique<LikelihoodCheck>(objective, v.weights, v.intercept);
-  if (joint_of(objective.loss) != nullptr)
+  if (joint_of(objective.loss.get()) != nullptr)
     return std::make_unique<JointCheck>(objective, v.weights, v.intercept, with_dual);
   if (!objective.hard_margin()) return std::make_unique<RiskCheck>(objective, v.weights, v.intercept, with_dual);
   if (objective.norm != 2)

@@ -5,45 +5,26 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
-#include "core/loss/one_class.hpp"
+#include "core/loss/loss.hpp"
+#include "core/problem/statement.hpp"
 
 namespace margin {
 
 struct DualPoint;  // certificate/ball.hpp
 
-/// What is certified, besides rows; `loss` is kept by pointer.
-struct Objective {
-  Task task = Task::binary;
-  std::int32_t classes = 2;     ///< 0 for regression
-  std::int32_t dimensions = 0;  ///< features of a row
-  double norm = 2;              ///< p of a hard margin, or of interpolation
-  bool interpolate = false;
-  const Loss* loss = nullptr;  ///< soft margin only
-  double lambda = 0, l1_ratio = 0;
-  std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
-  double least_factor = 1;             ///< of the features beyond its end
-  bool positive = false;               ///< weights of 0 or more
-  std::int32_t offset = -1;            ///< the feature whose weight is known, and not penalised
-  double offset_weight = 1;
-  bool intercept = true;
-  bool free_intercept = false;  ///< of linear soft margins; else it is the weight of a constant feature
-  double intercept_scale = 1;   ///< the value of that
+/// What is certified, besides rows of so many features.
+struct Objective : Statement {
+  Objective() { classes = 2; }
+  Objective(Statement statement, std::int32_t features) : Statement(std::move(statement)), dimensions(features) {}
+
+  std::int32_t dimensions = 0;
 
   bool hard_margin() const { return loss == nullptr; }
-  bool one_class() const { return one_class_of(loss) != nullptr; }
-  bool likelihood() const { return loss != nullptr && lambda == 0; }
-  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
-  double factor(std::int32_t j) const {
-    const auto at = static_cast<std::size_t>(j);
-    return penalty_factor.empty() ? 1.0 : at < penalty_factor.size() ? penalty_factor[at] : least_factor;
-  }
-  /// Whether the weight of feature j is penalised.
-  bool penalises(std::int32_t j) const { return j != offset; }
-  double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
   /// What an output should give on a row of a class: ±1.
   double target(std::int32_t label, std::int32_t output) const {
     return label == (task == Task::multiclass ? output : 1) ? 1.0 : -1.0;

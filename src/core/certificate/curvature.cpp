@@ -25,12 +25,12 @@ double depth_of(const Dataset& rows) {
 }  // namespace
 
 bool knows_curvature(const Loss& loss) {
-  return loss.name() == "logistic" || loss.name() == "squared_hinge" || loss.name() == "smoothed_hinge";
+  return loss.classification() && loss.curvature_form() != CurvatureForm::unknown;
 }
 
 double least_curvature(const Loss& loss, double low, double high, double y) {
   // It rises to a single top and falls: of an interval the least lies at an end, that of the logistic loss at the farther one.
-  if (loss.name() == "logistic")
+  if (loss.curvature_form() == CurvatureForm::logistic)
     return loss.second_derivative(std::max(std::fabs(low), std::fabs(high)), y) * (1 - 1e-7);
   return std::min(loss.second_derivative(low, y), loss.second_derivative(high, y)) * (1 - 1e-7);
 }

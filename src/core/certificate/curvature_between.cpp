@@ -35,7 +35,7 @@ CurvatureBetween::CurvatureBetween(const Problem& problem, double constant, cons
     : p_(problem),
       constant_(constant),
       smoothness_(p_.loss->smoothness()),
-      logistic_(problem.loss->name() == "logistic"),
+      logistic_(problem.loss->curvature_form() == CurvatureForm::logistic),
       progress_(progress),
       sizes_(std::make_shared<const ColumnSizes>(problem, constant, progress)),
       borders_(std::move(borders)),

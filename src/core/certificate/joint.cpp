@@ -12,7 +12,7 @@ namespace margin {
 
 JointCheck::JointCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
     : objective_(objective),
-      loss_(*joint_of(objective.loss)),
+      loss_(*joint_of(objective.loss.get())),
       weights_(weights),
       intercept_(intercept),
       with_dual_(with_dual || loss_.form() == JointLoss::Form::multinomial),

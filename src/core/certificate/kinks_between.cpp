@@ -66,7 +66,8 @@ PathPoint kink_point(const Problem& p, double constant, double lambda, const dou
 
 bool KinksBetween::knows(const Problem& problem, double constant) {
   const double columns = problem.dimensions() + (constant != 0 ? 1.0 : 0.0);
-  return problem.loss->name() == "hinge" && !problem.free_intercept && columns <= most_columns;
+  return problem.loss->classification() && problem.loss->kinks() == 1 && !problem.free_intercept &&
+         columns <= most_columns;
 }
 
 double KinksBetween::bytes(const Problem& problem) {

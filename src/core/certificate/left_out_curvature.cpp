@@ -21,7 +21,7 @@ constexpr double curvature_error = 1e-7, most_noise = 1e-8;
 
 /// ≥ φ'' within τ of u, of a loss with quadratic pieces.
 double largest_curvature(const Loss& loss, double u, double y, double tau) {
-  if (loss.name() == "squared_hinge")  // flat, and then not
+  if (loss.curvature_form() == CurvatureForm::one_bend)  // flat, and then not
     return std::max(loss.second_derivative(u - tau, y), loss.second_derivative(u + tau, y)) * (1 + curvature_error);
   return 1 / loss.smoothness();
 }

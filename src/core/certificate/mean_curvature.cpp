@@ -44,12 +44,14 @@ MeanCurvature of_one_bend(const Loss& loss, double u, double y, double reach, do
 double most_curvature(const Loss& loss) { return 1 / loss.smoothness(); }
 
 bool curves(const Loss& loss) {
-  return loss.name() == "logistic" || loss.name() == "squared_hinge" || loss.name() == "squared";
+  const CurvatureForm form = loss.curvature_form();
+  return form == CurvatureForm::logistic || form == CurvatureForm::one_bend || form == CurvatureForm::constant;
 }
 
 MeanCurvature mean_curvature(const Loss& loss, double u, double y, double reach, double error) {
   if (!(reach > 0)) return {most_curvature(loss) / 2, most_curvature(loss) / 2};
-  return loss.name() == "logistic" ? of_logistic(u, reach, error) : of_one_bend(loss, u, y, reach, error);
+  return loss.curvature_form() == CurvatureForm::logistic ? of_logistic(u, reach, error)
+                                                          : of_one_bend(loss, u, y, reach, error);
 }
 
 }  // namespace margin

@@ -8,7 +8,7 @@
 namespace margin {
 
 bool MomentCheck::serves(const Problem& p) {
-  return p.task == Task::regression && p.loss_name == "squared" && p.l1_ratio > 0 && p.offset < 0 &&
+  return p.task == Task::regression && p.loss->quadratic() && p.l1_ratio > 0 && p.offset < 0 &&
          p.penalty_factor.empty() && (!p.intercept || p.free_intercept);
 }
 

@@ -118,7 +118,7 @@ double RiskCheck::primal(std::int32_t o) const {
   const double* const w = weights_ + static_cast<std::ptrdiff_t>(o) * objective_.dimensions;
   const double rho = objective_.l1_ratio;
   double absolute = 0;
-  if (objective_.offset >= 0 && w[objective_.offset] != objective_.offset_weight) return infinity;
+  if (objective_.offset >= 0 && w[objective_.offset] != objective_.offset_weight()) return infinity;
   for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j)
     if (objective_.penalises(j)) absolute += objective_.factor(j) * std::fabs(w[j]);
   for (std::int32_t j = 0; objective_.positive && j < objective_.dimensions; ++j)
@@ -237,7 +237,7 @@ double RiskCheck::dual(std::int32_t o) const {
       (sum.conjugate.value() - (8 * epsilon + of.excess) * sum.conjugate_size - tiny * sum.unseen) / total_weight();
   double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
   if (objective_.offset >= 0) {
-    least -= objective_.offset_weight * (of.of_offset + (of.moved + 4 * epsilon * std::fabs(of.of_offset)));
+    least -= objective_.offset_weight() * (of.of_offset + (of.moved + 4 * epsilon * std::fabs(of.of_offset)));
     least -= 4 * epsilon * std::fabs(least);
   }
   const double value =

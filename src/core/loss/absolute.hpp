@@ -37,6 +37,7 @@ class Absolute final : public Loss {
   }
   double second_derivative(double, double) const override { return 0; }
   double smoothness() const override { return 0; }
+  int kinks() const override { return 1; }
   double lipschitz() const override { return 1; }
 };
 

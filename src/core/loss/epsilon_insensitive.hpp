@@ -44,6 +44,7 @@ class EpsilonInsensitive final : public Loss {
   }
   double second_derivative(double, double) const override { return 0; }
   double smoothness() const override { return 0; }
+  int kinks() const override { return 2; }
   double lipschitz() const override { return 1; }
 
  private:

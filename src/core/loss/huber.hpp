@@ -38,6 +38,7 @@ class Huber final : public Loss {
   }
   double second_derivative(double u, double y) const override { return std::fabs(u - y) < gamma_ ? 1 / gamma_ : 0.0; }
   double smoothness() const override { return gamma_; }
+  CurvatureForm curvature_form() const override { return CurvatureForm::two_bends; }
   double lipschitz() const override { return 1; }
 
  private:

@@ -69,8 +69,12 @@ std::shared_ptr<const Loss> make_joint_loss(std::string_view name, const Options
         "option \"multiclass\" => 'joint' needs the loss \"logistic\" or \"hinge\", not \"" + std::string(name) + "\"",
         "The others have no form for all classes at once here: leave the option out, which trains one class against "
         "the rest.");
-  return std::make_shared<const JointLoss>(
-      name == "hinge" ? JointLoss::Form::crammer_singer : JointLoss::Form::multinomial, std::move(pairwise));
+  return joint_form(std::move(pairwise));
+}
+
+std::shared_ptr<const Loss> joint_form(std::shared_ptr<const Loss> pairwise) {
+  const auto form = pairwise->name() == "hinge" ? JointLoss::Form::crammer_singer : JointLoss::Form::multinomial;
+  return std::make_shared<const JointLoss>(form, std::move(pairwise));
 }
 
 void softmax_log_odds(const double* s, std::int32_t k, double* out) {

@@ -19,7 +19,8 @@ class JointLoss final : public Loss {
   enum class Form { multinomial, crammer_singer };
 
   /// `pairwise`: the loss of two classes, logistic or hinge.
-  JointLoss(Form form, std::shared_ptr<const Loss> pairwise) : form_(form), pairwise_(std::move(pairwise)) {}
+  JointLoss(Form form, std::shared_ptr<const Loss> pairwise)
+      : Loss(pairwise->parameters()), form_(form), pairwise_(std::move(pairwise)) {}
   Form form() const { return form_; }
 
   /// φ(s; y) of k scores.
@@ -40,6 +41,8 @@ class JointLoss final : public Loss {
   double slack(double u, double y, double a) const override { return pairwise_->slack(u, y, a); }
   double second_derivative(double u, double y) const override { return pairwise_->second_derivative(u, y); }
   double smoothness() const override { return pairwise_->smoothness(); }
+  CurvatureForm curvature_form() const override { return pairwise_->curvature_form(); }
+  int kinks() const override { return pairwise_->kinks(); }
   double lipschitz() const override { return pairwise_->lipschitz(); }
   bool has_probability() const override { return pairwise_->has_probability(); }
 
@@ -51,6 +54,9 @@ class JointLoss final : public Loss {
 /// The joint form of the loss of this name. Throws Error(unsupported) for a loss that has none, Error(invalid_option)
 /// for a name that is none.
 std::shared_ptr<const Loss> make_joint_loss(std::string_view name, const Options& options);
+
+/// The same of a loss that has one.
+std::shared_ptr<const Loss> joint_form(std::shared_ptr<const Loss> pairwise);
 
 /// Whether the loss of this name has a joint form.
 bool has_joint_form(std::string_view name);

@@ -43,6 +43,7 @@ class Logistic final : public Loss {
   }
   double second_derivative(double u, double) const override { return sigmoid(u) * sigmoid(-u); }
   double smoothness() const override { return 4; }
+  CurvatureForm curvature_form() const override { return CurvatureForm::logistic; }
   double lipschitz() const override { return 1; }
   double self_concordance() const override { return 1; }
   bool has_probability() const override { return true; }

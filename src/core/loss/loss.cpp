@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -11,6 +12,11 @@
 #include "core/options/foreign_names.hpp"
 
 namespace margin {
+
+struct LossMaker {
+  template <class L>
+  static std::shared_ptr<const Loss> make(const Options& options);
+};
 
 namespace {
 
@@ -21,14 +27,15 @@ struct Entry {
   std::shared_ptr<const Loss> (*make)(const Options&);
 };
 
-template <class L>
-std::shared_ptr<const Loss> make(const Options& options) {
-  return std::make_shared<const L>(options);
+double Options::*parameter(std::string_view option) {
+  for (const LossParameter& p : loss_parameters())
+    if (p.option == option) return p.value;
+  throw std::logic_error("loss_parameters() lacks " + std::string(option));
 }
 
 template <class... L>
 std::vector<Entry> entries(LossList<L...>) {
-  return {{L::id, L::classifies, {L::reads.begin(), L::reads.end()}, make<L>}...};
+  return {{L::id, L::classifies, {L::reads.begin(), L::reads.end()}, LossMaker::make<L>}...};
 }
 
 const std::vector<Entry>& registry() {
@@ -39,10 +46,28 @@ const std::vector<Entry>& registry() {
 const Entry* find(std::string_view name) {
   for (const Entry& entry : registry())
     if (entry.name == name) return &entry;
-  return nullptr;
+  static const Entry of_one_class = entries(LossList<OneClass>{})[0];
+  return name == OneClass::id ? &of_one_class : nullptr;
 }
 
 }  // namespace
+
+template <class L>
+std::shared_ptr<const Loss> LossMaker::make(const Options& options) {
+  auto loss = std::make_shared<L>(options);
+  for (const std::string_view option : L::reads) loss->parameters_.push_back(options.*parameter(option));
+  return loss;
+}
+
+const std::vector<LossParameter>& loss_parameters() {
+  static const std::vector<LossParameter> list = {
+      {"epsilon", &Options::epsilon, true, [](double x) { return x >= 0; }},
+      {"smoothing", &Options::smoothing, true, [](double x) { return x > 0; }},
+      {"quantile", &Options::quantile, false, [](double x) { return x > 0 && x < 1; }},
+      {"nu", &Options::nu, false, [](double x) { return x > 0 && x <= 1; }},
+  };
+  return list;
+}
 
 double Loss::argument_size(double u, double y) const { return std::fabs(u) + std::fabs(y); }
 
@@ -103,13 +128,35 @@ bool loss_reads(std::string_view name, std::string_view option) {
 std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options) {
   const Entry* const entry = find(name);
   if (entry != nullptr) return entry->make(options);
-  if (name == OneClass::id) return std::make_shared<const OneClass>(options);
   if (name == "exponential")
     throw Error(ErrorKind::unsupported, "the exponential loss belongs to the hard margin, not to a given lambda",
                 "Leave lambda out, or choose loss logistic or hinge.");
   const std::string hint = hint_for_foreign_loss(name);
   throw Error(ErrorKind::invalid_option, "unknown loss \"" + std::string(name) + "\"",
               hint.empty() ? name_hint(name, loss_names()) : hint);
+}
+
+std::shared_ptr<const Loss> find_loss(std::string_view name, const std::vector<double>& parameters) {
+  const Entry* const entry = find(name);
+  if (entry == nullptr || entry->options.size() != parameters.size()) return nullptr;
+  Options options;
+  for (const LossParameter& p : loss_parameters())
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (entry->options[k] != p.option) continue;
+      if (!std::isfinite(parameters[k]) || !p.valid(parameters[k])) return nullptr;
+      options.*p.value = parameters[k];
+    }
+  return entry->make(options);
+}
+
+std::shared_ptr<const Loss> in_units(const Loss& loss, double unit) {
+  const Entry* const entry = find(loss.name());
+  Options options;
+  for (const LossParameter& p : loss_parameters())
+    for (std::size_t k = 0; k < entry->options.size(); ++k)
+      if (entry->options[k] == p.option)
+        options.*p.value = p.length ? loss.parameters()[k] / unit : loss.parameters()[k];
+  return entry->make(options);
 }
 
 }  // namespace margin

@@ -13,6 +13,16 @@
 
 namespace margin {
 
+/// How φ'' runs along u: what bounds it over an interval.
+enum class CurvatureForm {
+  unknown,    ///< 0 but at kinks, or in no form of these
+  constant,   ///< φ is quadratic
+  one_bend,   ///< 0 on one side of a point, constant on the other
+  two_bends,  ///< constant between two points, 0 beyond
+  logistic,   ///< e^u/(1 + e^u)²: rises to its top at 0, and falls
+  rising,
+};
+
 /// A convex loss of the score u for the outcome y (−1/+1 for classification, the target for regression), without the
 /// row's weight. The dual variable a is signed (Shalev-Shwartz & Zhang's α): the dual value sums −φ*(−a).
 ///
@@ -22,6 +32,8 @@ namespace margin {
 class Loss {
  public:
   virtual ~Loss() = default;
+  /// The values of the options that it reads, in their order (`reads`): with the name all there is to know of it.
+  const std::vector<double>& parameters() const { return parameters_; }
   virtual std::string_view name() const = 0;
   virtual bool classification() const = 0;                  ///< y is ±1; false: y is a number
   virtual double value(double u, double y) const = 0;       ///< φ(u)
@@ -42,6 +54,9 @@ class Loss {
   virtual bool log_link() const { return false; }
   /// κ: |φ'''| ≤ κ φ''; +∞ where φ has kinks, or flat ends. A finite one is what lambda 0 asks of a loss.
   virtual double self_concordance() const { return std::numeric_limits<double>::infinity(); }
+  virtual CurvatureForm curvature_form() const { return CurvatureForm::unknown; }
+  bool quadratic() const { return curvature_form() == CurvatureForm::constant; }
+  virtual int kinks() const { return 0; }                 ///< points where φ' jumps
   virtual bool has_probability() const { return false; }  ///< 1/(1+e^−u) estimates P(y = 1)
 
   // What certificates allow for: an evaluation errs by a few roundings of its result, of an argument of this size, and,
@@ -49,7 +64,24 @@ class Loss {
   virtual double argument_size(double u, double y) const;
   virtual double conjugate_size(double a, double y, double conjugate) const;
   virtual double steepest(double u, double y, double error) const;  ///< the largest |φ'| within `error` of u
+
+ protected:
+  Loss() = default;
+  explicit Loss(std::vector<double> parameters) : parameters_(std::move(parameters)) {}
+
+ private:
+  friend struct LossMaker;  // loss.cpp: sets them for every loss of the registry
+  std::vector<double> parameters_;
 };
+
+/// An option that losses are given by.
+struct LossParameter {
+  std::string_view option;
+  double Options::*value;
+  bool length;            ///< in the units of the labels
+  bool (*valid)(double);  ///< in any units
+};
+const std::vector<LossParameter>& loss_parameters();
 
 /// Throws Error(invalid_value) for a target below 0 where e^u is its mean. `row` (1-based; 0: not told) is named.
 void require_target(const Loss& loss, double y, std::int64_t row);
@@ -71,8 +103,14 @@ std::string likelihood_losses();
 /// Whether the loss of this name reads an option.
 bool loss_reads(std::string_view name, std::string_view option);
 
-/// The loss called `name`, with its parameter from the options: smoothing (smoothed_hinge, huber), epsilon (the
-/// insensitive losses) or quantile. Throws Error(invalid_option) for a name that a soft margin does not know.
+/// The loss called `name`, with the parameters that it reads of the options. Throws Error(invalid_option) for a name that a
+/// soft margin does not know.
 std::shared_ptr<const Loss> make_loss(std::string_view name, const Options& options);
+
+/// The loss of this name and these parameters; null where there is none, or one that takes others.
+std::shared_ptr<const Loss> find_loss(std::string_view name, const std::vector<double>& parameters);
+
+/// The same loss of labels in another unit: what of its parameters is a length is divided by it.
+std::shared_ptr<const Loss> in_units(const Loss& loss, double unit);
 
 }  // namespace margin

@@ -15,10 +15,12 @@ class OneClass final : public Loss {
  public:
   explicit OneClass(const Options& options) : nu_(std::max(options.nu, 1e-100)), high_(1 / nu_) {}
   static constexpr std::string_view id = "one_class";
+  static constexpr bool classifies = true;
+  static constexpr std::array<std::string_view, 1> reads{"nu"};
 
   double nu() const { return nu_; }
   std::string_view name() const override { return id; }
-  bool classification() const override { return true; }
+  bool classification() const override { return classifies; }
   double value(double u, double) const override { return u < 0 ? -u * high_ : 0.0; }
   double derivative(double u, double) const override { return u < 0 ? -high_ : 0.0; }
   double conjugate(double a, double) const override {
@@ -32,6 +34,7 @@ class OneClass final : public Loss {
   double slack(double u, double, double a) const override { return a <= 0 ? u : (a >= high_ ? -u : -std::fabs(u)); }
   double second_derivative(double, double) const override { return 0; }
   double smoothness() const override { return 0; }
+  int kinks() const override { return 1; }
   double lipschitz() const override { return high_; }
 
  private:

@@ -52,6 +52,7 @@ class Poisson final : public Loss {
   double slack(double u, double y, double a) const override { return -std::fabs(std::log(y - a) - u); }
   double second_derivative(double u, double) const override { return mean(u); }
   double smoothness() const override { return 0; }
+  CurvatureForm curvature_form() const override { return CurvatureForm::rising; }
   double lipschitz() const override { return std::numeric_limits<double>::infinity(); }
   double self_concordance() const override { return 1; }
   double steepest(double u, double y, double error) const override {

@@ -44,6 +44,7 @@ class SmoothedHinge final : public Loss {
     return r > 0 && r < gamma_ ? 1 / gamma_ : 0.0;
   }
   double smoothness() const override { return gamma_; }
+  CurvatureForm curvature_form() const override { return CurvatureForm::two_bends; }
   double lipschitz() const override { return 1; }
 
  private:

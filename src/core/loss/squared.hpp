@@ -29,6 +29,7 @@ class Squared final : public Loss {
   double second_derivative(double, double) const override { return 2; }
   double smoothness() const override { return 0.5; }
   double self_concordance() const override { return 0; }
+  CurvatureForm curvature_form() const override { return CurvatureForm::constant; }
   double lipschitz() const override { return std::numeric_limits<double>::infinity(); }
 };
 

@@ -39,6 +39,7 @@ class SquaredHinge final : public Loss {
   }
   double second_derivative(double u, double y) const override { return y * u < 1 ? 2.0 : 0.0; }
   double smoothness() const override { return 0.5; }
+  CurvatureForm curvature_form() const override { return CurvatureForm::one_bend; }
   double lipschitz() const override { return std::numeric_limits<double>::infinity(); }
 };
 

@@ -10,8 +10,7 @@ namespace margin {
 
 Influence::Influence(const Model& model, const Options& options)
     : model_(model),
-      options_(options),
-      objective_(penalty_of(model, options)),
+      objective_(objective_of(model, options)),
       intervals_(model, options),
       lower_(static_cast<std::size_t>(model.outputs())),
       upper_(lower_) {
@@ -27,17 +26,15 @@ Influence::Influence(const Model& model, const Options& options)
   const double total = model.dual_point != nullptr ? model.dual_point->total_weight.lower()
                                                    : static_cast<double>(model.rows.value_or(0));
   if (!(total > 0)) refuse("it does not tell of how many rows it is", "Use models as train_margin returned them.");
-  loss_ = make_loss(model.loss, options);
   unit_ = 1 / (convexity(objective_) * total) * (1 + 8 * epsilon);
 }
 
 double Influence::of(const Row& x, std::int32_t label) {
-  const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
-  return of(x, found == options_.class_weight.end() ? 1.0 : found->second, label, 0);
+  return of(x, objective_.weight_of_class(static_cast<std::size_t>(label)), label, 0);
 }
 
 double Influence::of(const Row& x, double target) {
-  require_target(*loss_, target, 0);
+  require_target(*objective_.loss, target, 0);
   return of(x, 1, 0, target);
 }
 
@@ -48,7 +45,7 @@ double Influence::of(const Row& x, double weight, std::int32_t label, double tar
     const double y = model_.regression() ? target : objective_.target(label, static_cast<std::int32_t>(o));
     // φ' rises: its largest size is at an end, seen from outside, where the end is on a kink.
     const auto slope = [&](double u, double side) {
-      return std::fabs(loss_->derivative(u + side * 8 * epsilon * (1 + std::fabs(u) + std::fabs(y)), y));
+      return std::fabs(objective_.loss->derivative(u + side * 8 * epsilon * (1 + std::fabs(u) + std::fabs(y)), y));
     };
     slopes = std::hypot(slopes, std::max(slope(lower_[o], -1), slope(upper_[o], 1)));
   }

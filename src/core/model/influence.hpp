@@ -27,9 +27,7 @@ class Influence {
   double of(const Row& x, double weight, std::int32_t label, double target);
 
   const Model& model_;
-  const Options& options_;
   Objective objective_;
-  std::shared_ptr<const Loss> loss_;
   ScoreIntervals intervals_;
   double unit_ = 0;  // 1/(μW)
   std::vector<double> lower_, upper_;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/base/memory_limit.hpp"
-#include "core/problem/penalty.hpp"
 
 namespace margin {
 
@@ -48,28 +47,12 @@ void require_auditable(const Model& m, const Options& s) {
 
 ModelAudit::ModelAudit(const Model& model, const Options& settings, const AuditOptions& options)
     : model_((require_auditable(model, settings), model)),
-      settings_(settings),
       lambda_(options.lambda.value_or(*model.lambda)),
-      loss_(make_loss(model.loss, settings)) {
-  Options own = settings;
-  if (model.encoder != nullptr) name_penalties(own, *model.encoder);
-  Objective o;
-  o.task = model.task;
-  o.classes = static_cast<std::int32_t>(model.classes.size());
-  o.dimensions = model.terms();
-  o.loss = loss_.get();
-  o.lambda = lambda_;
-  o.l1_ratio = settings.l1_ratio;
-  o.penalty_factor = penalty_factors(own, model.columns.empty() ? model.terms() : model.dimensions,
-                                     model.columns.empty() ? nullptr : &model.columns);
-  o.least_factor = std::min(1.0, least_penalty_factor(own));
-  o.positive = settings.positive;
-  o.intercept = settings.intercept;
-  o.free_intercept = settings.free_intercept();
-  o.intercept_scale = settings.intercept_scale;
-  for (const double b : model.intercept) intercept_.push_back(b - model.target_center.value_or(0));
+      objective_(objective_of(model, settings)) {
+  objective_.lambda = lambda_;
+  for (const double b : model.intercept) intercept_.push_back(b - objective_.target_center);
   if (!model.columns.empty()) space_.emplace(scorer_of(model));
-  audit_.emplace(o, space_.has_value() ? space_->weights() : model.weights.data(), intercept_.data(),
+  audit_.emplace(objective_, space_.has_value() ? space_->weights() : model.weights.data(), intercept_.data(),
                  !space_.has_value());
 }
 
@@ -94,15 +77,14 @@ void ModelAudit::add(const Row& x, std::int32_t label, double weight, double mem
   CheckedRow row{x};
   row.label = label;
   row.sample_weight = weight;
-  const auto found = settings_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
-  row.loss_weight = weight * (found == settings_.class_weight.end() ? 1.0 : found->second);
+  row.loss_weight = weight * objective_.weight_of_class(static_cast<std::size_t>(label));
   add(row, memory_limit);
 }
 
 void ModelAudit::add(const Row& x, double target, double weight, double memory_limit) {
-  require_target(*loss_, target, 0);
+  require_target(*objective_.loss, target, 0);
   CheckedRow row{x};
-  row.target = target - model_.target_center.value_or(0);
+  row.target = target - objective_.target_center;
   row.sample_weight = row.loss_weight = weight;
   add(row, memory_limit);
 }

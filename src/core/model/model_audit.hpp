@@ -7,7 +7,7 @@
 
 #include "core/certificate/audit.hpp"
 #include "core/model/column_space.hpp"
-#include "core/model/model.hpp"
+#include "core/model/statement_of.hpp"
 
 namespace margin {
 
@@ -26,7 +26,7 @@ struct AuditFigures {
 
 class ModelAudit {
  public:
-  /// `model` and `settings`, its options, are kept by reference. Throws Error(unsupported) for models that are no linear
+  /// `model` is kept by reference; `settings`: its options. Throws Error(unsupported) for models that are no linear
   /// soft margins, or whose objective follows from the training's rows alone.
   ModelAudit(const Model& model, const Options& settings, const AuditOptions& options);
 
@@ -48,9 +48,8 @@ class ModelAudit {
   Row placed(const Row& x, double memory_limit);
 
   const Model& model_;
-  const Options& settings_;
   double lambda_;
-  std::shared_ptr<const Loss> loss_;
+  Objective objective_;
   std::optional<ColumnSpace> space_;  // of a model with columns
   std::vector<double> intercept_;     // of regressions: from the center of the targets, as these are
   std::optional<Audit> audit_;

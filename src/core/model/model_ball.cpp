@@ -5,27 +5,11 @@
 
 #include "core/base/error.hpp"
 #include "core/math/rounding.hpp"
-#include "core/problem/penalty.hpp"
 
 namespace margin {
 
-Objective penalty_of(const Model& model, const Options& options) {
-  Objective o;
-  o.task = model.task;
-  o.classes = static_cast<std::int32_t>(model.classes.size());
-  o.dimensions = model.terms();
-  // Of two classes that were trained jointly: on the difference of their weights (problem/problem.cpp).
-  o.lambda = model.lambda.value_or(0) * (options.multiclass == Multiclass::joint && model.outputs() == 1 ? 0.5 : 1.0);
-  o.l1_ratio = options.l1_ratio;
-  o.least_factor = std::min(1.0, least_penalty_factor(options));
-  o.intercept = options.intercept;
-  o.free_intercept = options.free_intercept();
-  o.intercept_scale = options.intercept_scale;
-  return o;
-}
-
 double distance_to_optimum(const Model& model, const Options& options, double gap) {
-  const Objective o = penalty_of(model, options);
+  const Objective o = objective_of(model, options);
   if (model.basis != nullptr || model.dual_point == nullptr) return ball_radius(2 * gap, convexity(o), 0);
   return Ball(o, model.weights.data(), model.intercept.data(), gap, model.dual_point.get()).distance();
 }
@@ -94,10 +78,10 @@ ScoreIntervals::ScoreIntervals(const Model& model, const Options& options, const
   if (options.free_intercept())
     refuse_model(name, "its intercept is free, and no penalty holds it near where it is",
                  "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
-  ball_.emplace(penalty_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
+  ball_.emplace(objective_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
                 model.dual_point.get());
   if (model.dual_point == nullptr || model.dual_point->curvature == nullptr) return;
-  const Objective o = penalty_of(model, options);
+  const Objective o = objective_of(model, options);
   for (std::int32_t k = 0; k < model.outputs(); ++k)
     ellipsoids_.emplace_back((*model.dual_point->curvature)[static_cast<std::size_t>(k)],
                              curved_place(model, k, o.constant_feature()), o.lambda, o.constant_feature(), progress);
@@ -139,7 +123,7 @@ IntervalAt gap_at(const Model& model, const Options& options, double lambda) {
     refuse_model(name, "it has an offset, whose weight no lambda moves", "Train at that lambda as well.");
   if (!(lambda > 0 && std::isfinite(lambda)))
     throw Error(ErrorKind::invalid_value, "lambda is " + describe(Value{lambda}) + ", expected a positive number");
-  const Objective o = penalty_of(model, options);
+  const Objective o = objective_of(model, options);
   const double from = o.lambda, to = lambda == *model.lambda ? from : lambda / *model.lambda * o.lambda;
   const double U = model.certificate.upper, L = std::max(0.0, model.certificate.lower);
   if (std::isnan(U) || std::isnan(L)) refuse_model(name, "its primal or its dual is NULL", "Use models as trained.");

@@ -6,13 +6,9 @@
 
 #include "core/certificate/ball.hpp"
 #include "core/certificate/ellipsoid.hpp"
-#include "core/model/model.hpp"
+#include "core/model/statement_of.hpp"
 
 namespace margin {
-
-/// Of the objective of a soft margin that is linear in the features, without its loss; `options` are those that the model
-/// was trained with.
-Objective penalty_of(const Model& model, const Options& options);
 
 /// ≥ the distance of the weights (and b/B) of a soft margin with an l1_ratio below 1 from the optimum's, for `gap` between
 /// its bounds; of a standardised training in its units, of a kernel in its space.

@@ -44,8 +44,8 @@ void require_curvature(const Model& model, const Options& settings) {
 Model with_curvature(Model model, const Dataset& data, const Options& settings, const CurvatureOptions& options,
                      const Progress& progress, MemoryBudget memory) {
   require_curvature(model, settings);
-  const Objective objective = penalty_of(model, settings);
-  const auto loss = make_loss(model.loss, settings);
+  const Objective objective = objective_of(model, settings);
+  const Loss* const loss = objective.loss.get();
   const double n = model.terms() + 1.0;
   memory.require(8 * (14 * n * n + 2 * n * n * model.outputs() + static_cast<double>(data.rows())), name);
   OwnColumns columns(model);
@@ -81,8 +81,7 @@ Model with_curvature(Model model, const Dataset& data, const Options& settings, 
         } else {
           const std::int32_t label = data.class_of(i);
           r.y = objective.target(label, o);
-          const auto weight = settings.class_weight.find(model.classes[static_cast<std::size_t>(label)]);
-          if (weight != settings.class_weight.end()) r.c *= weight->second;
+          r.c *= objective.weight_of_class(static_cast<std::size_t>(label));
         }
         if (!(r.c > 0)) continue;
         r.u = dot(r.x, model.weights.row(at).data()) + b;

@@ -52,22 +52,21 @@ void require_updatable(const Model& model, const Options& options, const char* c
 }
 
 ModelUpdate::ModelUpdate(const Model& model, const Options& options, const Progress& progress)
-    : model_(model), options_(options), objective_(penalty_of(model, options)), columns_(model) {
+    : model_(model), objective_(objective_of(model, options)), columns_(model) {
   require_updatable(model, options, "margin_update");
-  loss_ = make_loss(model.loss, options);
   const auto k = static_cast<std::size_t>(model.outputs());
   outputs_.resize(k);
   change_.resize(k * (static_cast<std::size_t>(model.terms()) + 1));
   for (Eigen::Index o = 0; o < model.outputs(); ++o)
     norms_.push_back(lp_norm(model.weights.row(o).data(), model.terms(), 2));
-  if (model.dual_point->curvature == nullptr || !curves(*loss_)) return;
+  if (model.dual_point->curvature == nullptr || !curves(*objective_.loss)) return;
   curved_.reserve(k);
   for (const CurvedPoint& point : *model.dual_point->curvature) {
     if (point.size() != curved_place(model, 0, objective_.constant_feature()).size()) {
       curved_.clear();
       return;
     }
-    curved_.emplace_back(point, *loss_, objective_.lambda, objective_.constant_feature(), progress);
+    curved_.emplace_back(point, *objective_.loss, objective_.lambda, objective_.constant_feature(), progress);
   }
 }
 
@@ -76,7 +75,7 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double weight, bool remo
 }
 
 void ModelUpdate::add(const Row& x, double target, double weight, bool removed) {
-  require_target(*loss_, target, 0);
+  require_target(*objective_.loss, target, 0);
   add(x, 0, target - model_.target_center.value_or(0), weight, removed);
 }
 
@@ -86,11 +85,7 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
     throw Error(ErrorKind::invalid_value, "a row has a feature that no row of the training had",
                 "The weight of a new feature is unknown: train again with these rows.");
   const Row own = own_values_.of(placed, 0.5);
-  double c = weight;
-  if (!model_.regression()) {
-    const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
-    if (found != options_.class_weight.end()) c *= found->second;
-  }
+  const double c = model_.regression() ? weight : weight * objective_.weight_of_class(static_cast<std::size_t>(label));
   weight_.add(removed ? -weight : weight);
   weight_size_ += weight;
   (removed ? went_ : came_) += 1;
@@ -106,22 +101,23 @@ void ModelUpdate::add(const Row& x, std::int32_t label, double target, double we
 /// a₀ of a row that goes: any number does. At a kink, where all slopes between its two sides are as good, the one in the
 /// middle is at most half as far from what it was; a kink is at hand where a slack of F would let a score reach it.
 double ModelUpdate::likely_dual(std::size_t o, double u, double y) const {
-  if (loss_->smooth()) return settled_dual(*loss_, u, y);
+  if (objective_.loss->smooth()) return settled_dual(*objective_.loss, u, y);
   const double all = model_.dual_point->total_weight.value() * model_.dual_point->slack[o];
   const double h = std::max(std::min(all, nearest), kink_width * (1 + std::fabs(u) + std::fabs(y)));
-  return (loss_->value(u - h, y) - loss_->value(u + h, y)) / (2 * h);
+  return (objective_.loss->value(u - h, y) - objective_.loss->value(u + h, y)) / (2 * h);
 }
 
 /// ≥ how far φ is above its line of slope −a through u, h away to either side.
 double ModelUpdate::above(const Gone& row, double h) const {
   const auto [u, y, a, c, reach, error, bend] = row;
   // φ'' grows by e^(κh) at most.
-  const double kappa = loss_->self_concordance();
+  const double kappa = objective_.loss->self_concordance();
   if (kappa * (h + error) < short_way)
     return bend * h / 2 * h * (1 + kappa * (h + 4 * error)) * (1 + 64 * epsilon) +
            h * (2 * error * bend + 16 * epsilon * std::fabs(a));
-  const double value = loss_->value(u, y), up = loss_->value(u + h, y), down = loss_->value(u - h, y);
-  const double rounding = 2 * error * loss_->steepest(u, y, h + error) +
+  const double value = objective_.loss->value(u, y), up = objective_.loss->value(u + h, y),
+               down = objective_.loss->value(u - h, y);
+  const double rounding = 2 * error * objective_.loss->steepest(u, y, h + error) +
                           16 * epsilon * (up + down + value + h * std::fabs(a) + std::fabs(u * a) + std::fabs(y * a));
   return std::max({0.0, up - value + h * a, down - value - h * a}) + rounding;
 }
@@ -164,9 +160,9 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
   const double b = model_.intercept(static_cast<Eigen::Index>(o)) - model_.target_center.value_or(0);
   // As in RiskCheck.
   double error = epsilon * ((x.count + 4.0) * (norm * norms_[o]) + 2 * std::fabs(b)) + (x.count + 8.0) * tiny;
-  if (model_.regression()) error += epsilon * loss_->argument_size(u, y);
-  const double value = loss_->value(u, y), steep = loss_->steepest(u, y, error);
-  const double a = removed ? likely_dual(o, u, y) : loss_->project(settled_dual(*loss_, u, y), y);
+  if (model_.regression()) error += epsilon * objective_.loss->argument_size(u, y);
+  const double value = objective_.loss->value(u, y), steep = objective_.loss->steepest(u, y, error);
+  const double a = removed ? likely_dual(o, u, y) : objective_.loss->project(settled_dual(*objective_.loss, u, y), y);
   const double sign = removed ? -1.0 : 1.0;
   if (!curved_.empty()) curved_[o].add({x, u, error, y, c}, removed);
   sums.loss += sign * c * value;
@@ -175,15 +171,17 @@ void ModelUpdate::take(Output& sums, std::size_t o, const Row& x, double u, doub
   sums.mass += c * std::fabs(a) * reach;
   if (removed) {
     sums.gone += c;
-    sums.waiting.push_back({u, y, a, c, reach, error, loss_->smooth() ? loss_->second_derivative(u, y) : 0.0});
+    sums.waiting.push_back(
+        {u, y, a, c, reach, error, objective_.loss->smooth() ? objective_.loss->second_derivative(u, y) : 0.0});
     if (sums.waiting.size() == most_waiting) {
       for (std::size_t k = 0; k < guesses; ++k) sums.excess[k] = excess(sums, k);
       sums.waiting.clear();
     }
   } else {
-    const double conjugate = loss_->conjugate(a, y);
-    const double rounding = error * (steep + std::fabs(a)) +
-                            16 * epsilon * (value + loss_->conjugate_size(a, y, conjugate) + std::fabs(a * u));
+    const double conjugate = objective_.loss->conjugate(a, y);
+    const double rounding =
+        error * (steep + std::fabs(a)) +
+        16 * epsilon * (value + objective_.loss->conjugate_size(a, y, conjugate) + std::fabs(a * u));
     sums.slack += c * (std::max(0.0, value + conjugate + a * u) + rounding);
   }
   const std::size_t d = static_cast<std::size_t>(model_.terms());

@@ -84,9 +84,7 @@ class ModelUpdate {
   void bend(Certificate& now, DualPoint& point, double slack, const Progress& progress) const;
 
   const Model& model_;
-  const Options& options_;
   const Objective objective_;
-  std::shared_ptr<const Loss> loss_;
   OwnColumns columns_;
   NonZeros own_values_;        // of the row at hand
   std::vector<double> norms_;  // of each output's weights

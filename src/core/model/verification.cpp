@@ -8,7 +8,6 @@
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
 #include "core/math/norm.hpp"
-#include "core/problem/penalty.hpp"
 
 namespace margin {
 
@@ -19,50 +18,18 @@ bool Verification::objective_is_known() const {
   return !options_.standardize && !options_.class_weight_balanced;
 }
 
-/// Lambda, or what of it is on the one vector of a joint model of two classes (problem/problem.cpp).
-double Verification::penalty() const {
-  return model_.lambda.value_or(0) * (options_.multiclass == Multiclass::joint && model_.outputs() == 1 ? 0.5 : 1.0);
-}
-
 /// The scores of a row are dual weights of it: any row proves something.
 bool Verification::dual_of_scores() const {
-  const JointLoss* const joint = joint_of(loss_.get());
+  const JointLoss* const joint = joint_of(objective_.loss.get());
   return joint != nullptr && joint->form() == JointLoss::Form::multinomial;
 }
 
-Objective Verification::objective(bool soft) const {
-  Objective o;
-  o.task = model_.task;
-  o.classes = static_cast<std::int32_t>(model_.classes.size());
-  o.dimensions = model_.basis != nullptr ? model_.dimensions : model_.terms();
-  o.norm = model_.norm;
-  o.interpolate = model_.interpolates();
-  o.loss = soft ? loss_.get() : nullptr;
-  o.lambda = penalty();
-  o.l1_ratio = options_.l1_ratio;
-  o.penalty_factor = penalty_factors_;
-  o.least_factor = std::min(1.0, least_penalty_factor(options_));
-  o.positive = options_.positive;
-  o.offset = offset_;
-  o.intercept = options_.intercept;
-  o.free_intercept = soft && options_.free_intercept();
-  o.intercept_scale = options_.intercept_scale;
-  return o;
-}
-
 Verification::Verification(const Model& model, const Options& options, bool all_rows)
-    : model_(model), options_(options) {
+    : model_(model), options_(options), objective_(objective_of(model, options)) {
   const bool soft = !model.hard_margin(), kernel = support_vectors_of(model.basis.get()) != nullptr;
-  if (soft && !kernel) {
-    Options own = options;
-    if (model.encoder != nullptr) name_penalties(own, *model.encoder);
-    penalty_factors_ = penalty_factors(own, model.columns.empty() ? model.terms() : model.dimensions,
-                                       model.columns.empty() ? nullptr : &model.columns);
-    offset_ = offset_term(model, options);
-  }
   if (all_rows && model.dual_weights.has_value()) start_dual_weights();
   dual_counts_ = columns_ > 0 && stumps_of(model.basis.get()) == nullptr;
-  for (const double b : model.intercept) intercept_.push_back(b - model.target_center.value_or(0));
+  for (const double b : model.intercept) intercept_.push_back(b - objective_.target_center);
   if (!model.columns.empty()) space_.emplace(scorer_of(model));
   ModelVectors vectors;
   vectors.weights = space_.has_value() ? space_->weights() : model.weights.data();
@@ -70,22 +37,21 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   vectors.basis = model.basis.get();
   // Kernel models and interpolations say more than the objective: margins, and how far targets are met.
   if (!soft || kernel || objective_is_known()) {
-    const bool joint = options.multiclass == Multiclass::joint && model.outputs() > 1;
-    if (soft) loss_ = joint ? make_joint_loss(model.loss, options) : make_loss(model.loss, options);
-    check_ = make_check(objective(soft), vectors, dual_counts_ && (kernel || objective_is_known()));
+    check_ = make_check(objective_, vectors, dual_counts_ && (kernel || objective_is_known()));
     check_size_ = check_->folds().size();
   }
   coefficients_.resize(static_cast<std::size_t>(model.outputs()));
   if (!soft || kernel || model.regression() || model.one_class()) return;
 
-  Objective margins = objective(false);
+  Objective margins = objective_;
+  margins.loss = nullptr;
   margins.norm = 2;
   margins_ = make_check(margins, vectors, false);
   // The stored gap is about the training rows, with their weights; after standardising, in units that are gone. It
   // bounds no free intercept.
   if (!options.standardize && !options.free_intercept() && !model.likelihood() && options.l1_ratio < 1 &&
       !std::isnan(model.certificate.gap))
-    ball_.emplace(objective(soft), vectors.weights, vectors.intercept, model.certificate.gap, model.dual_point.get());
+    ball_.emplace(objective_, vectors.weights, vectors.intercept, model.certificate.gap, model.dual_point.get());
 }
 
 /// Dual weights of a hard margin have any sum. A power of two keeps their directions, and the sums of the smallest from
@@ -120,23 +86,17 @@ Row Verification::placed(const Row& x, double memory_limit) {
   return own;
 }
 
-double Verification::class_weight(std::int32_t label) const {
-  if (options_.class_weight_balanced) return 1;
-  const auto found = options_.class_weight.find(model_.classes[static_cast<std::size_t>(label)]);
-  return found == options_.class_weight.end() ? 1.0 : found->second;
-}
-
 CheckedRow Verification::checked(const Row& x, std::int32_t label) const {
   CheckedRow row{x};
   row.label = label;
-  row.loss_weight = class_weight(label);
+  row.loss_weight = objective_.weight_of_class(static_cast<std::size_t>(label));
   return row;
 }
 
 CheckedRow Verification::checked(const Row& x, double target, double upper_target) const {
   CheckedRow row{x};
-  if (loss_ != nullptr) require_target(*loss_, target, 0);
-  row.target = target - model_.target_center.value_or(0);
+  if (check_ != nullptr && objective_.loss != nullptr) require_target(*objective_.loss, target, 0);
+  row.target = target - objective_.target_center;
   row.upper_target = upper_target;
   return row;
 }

@@ -8,6 +8,7 @@
 #include "core/certificate/check.hpp"
 #include "core/model/column_space.hpp"
 #include "core/model/model.hpp"
+#include "core/model/statement_of.hpp"
 
 namespace margin {
 
@@ -46,11 +47,8 @@ class Verification {
   VerifiedModel result(const Progress& progress) const;
 
  private:
-  Objective objective(bool soft) const;
-  double penalty() const;
   bool dual_of_scores() const;
   bool objective_is_known() const;
-  double class_weight(std::int32_t label) const;
   void start_dual_weights();
   const double* next_dual();
   Row placed(const Row& x, double memory_limit);
@@ -61,18 +59,16 @@ class Verification {
 
   const Model& model_;
   const Options& options_;
+  const Objective objective_;
   std::int64_t rows_ = 0, certain_rows_ = 0;
   std::optional<ColumnSpace> space_;  // of a model with columns
-  std::shared_ptr<const Loss> loss_;
-  std::vector<double> penalty_factors_;  // of the model's weights
-  std::int32_t offset_ = -1;             // of the model's features: the one with a known weight
-  std::vector<double> intercept_;        // of regressions: from the center of the targets, as these are
-  std::unique_ptr<Check> check_;         // of the model's objective; null: that is not known
-  std::unique_ptr<Check> margins_;       // of linear soft margins with classes: their margins as well
-  std::optional<Ball> ball_;             // of the same
-  std::size_t columns_ = 0;              // dual weights per row, 0: none to check
-  bool dual_counts_ = false;             // they prove a bound here
-  double dual_scale_ = 1;                // of a hard margin's
+  std::vector<double> intercept_;     // of regressions: from the center of the targets, as these are
+  std::unique_ptr<Check> check_;      // of the model's objective; null: that is not known
+  std::unique_ptr<Check> margins_;    // of linear soft margins with classes: their margins as well
+  std::optional<Ball> ball_;          // of the same
+  std::size_t columns_ = 0;           // dual weights per row, 0: none to check
+  bool dual_counts_ = false;          // they prove a bound here
+  double dual_scale_ = 1;             // of a hard margin's
   std::vector<double> scaled_;
   std::size_t check_size_ = 0;        // numbers of check_
   std::vector<double> coefficients_;  // of a measured row: 0 without dual weights

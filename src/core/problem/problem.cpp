@@ -132,13 +132,13 @@ void set_row_weights(Problem& p, const Options& s, const Progress& progress) {
       mass[static_cast<std::size_t>(p.label[static_cast<std::size_t>(i)])] += p.data.weight(i);
       progress.work(4);
     }
-  const std::vector<double> class_weight = class_weights(s, p.class_names, mass);
+  if (by_class) p.class_weight = class_weights(s, p.class_names, mass);
   p.row_weight.resize(static_cast<std::size_t>(p.rows()));
   double largest = 0;
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     progress.work(8);
-    p.row_weight[at] = p.data.weight(i) * (by_class ? class_weight[static_cast<std::size_t>(p.label[at])] : 1.0);
+    p.row_weight[at] = p.data.weight(i) * p.weight_of_class(static_cast<std::size_t>(p.label[at]));
     largest = std::max(largest, p.row_weight[at]);
   }
   if (!(largest > 0))
@@ -182,14 +182,10 @@ void set_target_units(Problem& p, const Options& s, const Progress& progress) {
                   "Leave such rows out with FILTER (WHERE ...).");
   }
   if (p.target_scale == 1) return;
-  Options scaled = s;
-  scaled.epsilon /= p.target_scale;
-  scaled.smoothing /= p.target_scale;
-  p.loss = make_loss(p.loss_name, scaled);
+  p.loss = in_units(*p.loss, p.target_scale);
 }
 
-/// All classes at once. Of two, the weights of one are those of the other with the sign changed: w and −w for their
-/// difference 2w, whose penalty is that of 2w at half of lambda.
+/// All classes at once.
 void set_joint(Problem& p, const Options& s) {
   if (p.task == Task::regression)
     throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' is not used by a regression",
@@ -204,7 +200,7 @@ void set_joint(Problem& p, const Options& s) {
   if (p.task == Task::multiclass)
     p.loss = std::move(joint);
   else
-    p.lambda *= 0.5;
+    p.lambda = joint_lambda(p.lambda, p.outputs());
 }
 
 /// A kernel is asked for by its name, the linear one by a solver that knows rows only through kernels.

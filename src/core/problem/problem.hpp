@@ -11,54 +11,33 @@
 #include "core/base/progress.hpp"
 #include "core/data/dataset.hpp"
 #include "core/options/options.hpp"
+#include "core/problem/statement.hpp"
 
 namespace margin {
 
 class KernelFunction;  // kernel/kernel.hpp
-class Loss;            // loss/loss.hpp
 
-enum class Task { binary, multiclass, regression };
-
-struct Problem {
+/// The statement of a problem, and the rows.
+struct Problem : Statement {
   explicit Problem(const Dataset& rows) : data(rows) {}
 
   const Dataset& data;
-  Task task = Task::binary;
-  std::int32_t classes = 0;                ///< 0 for regression
-  std::vector<std::string> class_names;    ///< sorted; binary: [0] is −1, [1] is +1
-  std::vector<std::int32_t> label;         ///< sorted class index per row; empty for regression
-  double norm = 2;                         ///< p of the norm that measures the margin, 1 ≤ p ≤ 2
-  Learners learners = Learners::features;  ///< what an l1 margin combines
-  bool hard_margin = true;                 ///< nothing is traded: a margin, or targets that are met
-  bool interpolate = false;                ///< targets instead of a margin
-  double lambda = 0;                       ///< soft margin only
-  double l1_ratio = 0;
-  std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
-  bool positive = false;               ///< weights of 0 or more
-  std::int32_t offset = -1;            ///< the feature whose weight is known, and not penalised (problem/offset.hpp)
-  std::shared_ptr<const Loss> loss;    ///< soft margin only
-  std::string loss_name;
-  bool intercept = true;
-  bool free_intercept = false;                   ///< of linear soft margins with a lambda above 0: not regularised
-  double intercept_scale = 1;                    ///< of those that are: the value of the constant feature
+  std::vector<std::string> class_names;  ///< sorted; binary: [0] is −1, [1] is +1
+  std::vector<std::int32_t> label;       ///< sorted class index per row; empty for regression
+  bool hard_margin = true;               ///< nothing is traded: a margin, or targets that are met
+  std::string loss_name;  ///< of a hard margin the one whose path is followed, or none; of interpolation its name
   std::shared_ptr<const KernelFunction> kernel;  ///< null: weights on features
   std::vector<double> row_weight;                ///< c_i = row weight × class weight; empty: all 1
   double total_weight = 0;                       ///< Σ row weights (without class weights): the "n" of the objective
-  // Of soft regressions: losses see (target − target_center)/target_scale (problem/target_units.hpp).
-  double target_constant = 0;      ///< the best constant score
-  double target_center = 0;        ///< the same with an intercept; its penalty is on the distance from here
-  double target_scale = 1;         ///< the standard deviation of the targets, with `standardize`
+  double target_constant = 0;      ///< of soft regressions: the best constant score; target_center with an intercept
   double mean_count = 1;           ///< of a log link: the mean of the targets
   std::vector<double> own_target;  ///< of a regression that stands for another problem: in place of the rows' targets
 
-  /// Least squares or maximum likelihood: nothing but the rows bounds the weights.
-  bool likelihood() const { return !hard_margin && lambda == 0; }
   std::int64_t rows() const { return data.rows(); }
   std::int32_t dimensions() const { return data.dimensions(); }
-  std::int32_t outputs() const { return task == Task::multiclass ? classes : 1; }
   /// −1 or +1 of row i (binary only).
   double sign(std::int64_t i) const { return label[static_cast<std::size_t>(i)] == 1 ? 1.0 : -1.0; }
-  /// What output `o` should give on row i: ±1 (one against the rest) or the target, in the units above.
+  /// What output `o` should give on row i: ±1 (one against the rest) or the target, in the units of the losses.
   double target(std::int64_t i, std::int32_t o) const {
     if (!own_target.empty()) return own_target[static_cast<std::size_t>(i)];
     if (task == Task::regression) return (data.target(i) - target_center) / target_scale;
@@ -69,9 +48,6 @@ struct Problem {
   bool one_vs_rest() const { return task == Task::multiclass && (!hard_margin || norm != 2); }
   /// γ of the loss, 0 where it has none; of a log link that of scores near the best constant.
   double smoothness() const;
-  /// Of the offset: 1 in the units of the targets.
-  double offset_weight() const { return 1 / target_scale; }
-  double factor(std::size_t j) const { return penalty_factor.empty() ? 1.0 : penalty_factor[j]; }
   double weight(std::int64_t i) const { return row_weight.empty() ? 1.0 : row_weight[static_cast<std::size_t>(i)]; }
 };
 

@@ -136,8 +136,8 @@ void count_in_deviations(Options& options, double unit) {
     return std::find(options.given.begin(), options.given.end(), name) != options.given.end();
   };
   options.label_unit = unit;
-  if (!given("epsilon")) options.epsilon *= unit;
-  if (!given("smoothing")) options.smoothing *= unit;
+  for (const LossParameter& p : loss_parameters())
+    if (p.length && !given(p.option)) options.*p.value *= unit;
 }
 
 double target_deviation(const TargetRows& rows, const Progress& progress) {

@@ -6,15 +6,6 @@
 
 namespace margin {
 
-std::shared_ptr<const Loss> loss_of(const Question& q) {
-  if (q.kind != Question::Kind::risk) return nullptr;
-  Options options;
-  options.epsilon = q.epsilon;
-  options.smoothing = q.smoothing;
-  options.quantile = q.quantile;
-  return make_loss(q.loss, options);
-}
-
 namespace {
 
 /// The kept row is one that the question's rows can be.
@@ -25,7 +16,7 @@ bool fits(const Question& q, const Answer& answer, const KeptRow& row) {
     case Dataset::Outcome::classes:
       return q.kind == Question::Kind::summary
                  ? answer.classes().count(row.label) > 0
-                 : row.label_class >= 0 && static_cast<std::size_t>(row.label_class) < q.classes.size();
+                 : row.label_class >= 0 && static_cast<std::size_t>(row.label_class) < q.class_names.size();
     case Dataset::Outcome::targets:
       return std::isfinite(row.lower) && row.lower == row.upper;
     case Dataset::Outcome::intervals:
@@ -50,8 +41,8 @@ void require_answer(const Question& question, const Answer& answer, const Progre
   for (const auto& [name, seen] : answer.classes()) check(seen.first);
 }
 
-RiskCheck answered_risk(const Question& question, const Loss& loss, const Answer& answer) {
-  RiskCheck check(question.objective(&loss), question.weights.data(),
+RiskCheck answered_risk(const Question& question, const Answer& answer) {
+  RiskCheck check(question.objective(), question.weights.data(),
                   question.intercept ? question.intercepts.data() : nullptr, true);
   std::vector<double> numbers = answer.numbers();
   const std::size_t size = check.folds().size();

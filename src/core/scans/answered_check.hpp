@@ -1,24 +1,18 @@
 // The check of a question's iterate, with what all rows answered.
 #pragma once
 
-#include <memory>
-
 #include "core/certificate/risk.hpp"
-#include "core/loss/loss.hpp"
 #include "core/scans/answer.hpp"
 #include "core/scans/question.hpp"
 
 namespace margin {
 
-/// The loss of a risk; null for other questions.
-std::shared_ptr<const Loss> loss_of(const Question& question);
-
 /// Answers may come as bytes from another server, sound in themselves: throws Error(invalid_value) where this one cannot
 /// be an answer to the question, by its form or by the rows that it keeps. Without rows it may be empty.
 void require_answer(const Question& question, const Answer& answer, const Progress& progress);
 
-/// Of a risk: its certificate has the weights' own value and the dual value of −φ'(u). Both arguments must outlive it.
+/// Of a risk: its certificate has the weights' own value and the dual value of −φ'(u). The question must outlive it.
 /// Throws Error(malformed) for an answer to another question.
-RiskCheck answered_risk(const Question& question, const Loss& loss, const Answer& answer);
+RiskCheck answered_risk(const Question& question, const Answer& answer);
 
 }  // namespace margin

@@ -98,7 +98,7 @@ ScanSolution BandScans::solve() {
   for (;;) {
     Question q = question();
     Answer answer = run_.ask(q);
-    const auto scanned = std::make_shared<Scanned>(std::move(q), std::move(answer), *p_.loss());
+    const auto scanned = std::make_shared<Scanned>(std::move(q), std::move(answer));
     double lower = 0, upper = 0;
     for (const auto& o : outputs_) {
       o->take(scanned);

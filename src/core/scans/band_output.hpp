@@ -13,8 +13,8 @@ namespace margin {
 
 /// What a scan told, at its weights.
 struct Scanned {
-  Scanned(Question asked, Answer told, const Loss& loss)
-      : question(std::move(asked)), answer(std::move(told)), check(answered_risk(question, loss, answer)) {}
+  Scanned(Question asked, Answer told)
+      : question(std::move(asked)), answer(std::move(told)), check(answered_risk(question, answer)) {}
   Question question;
   Answer answer;
   RiskCheck check;

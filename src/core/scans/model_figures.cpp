@@ -41,10 +41,8 @@ void write_basis(ByteWriter& out, const Basis* basis) {
 /// wherever it is, also without its history or dual weights.
 std::uint64_t identity(const Model& m, const Options& o) {
   ByteWriter out;
-  out(m.task);
+  objective_of(m, o).write(out);
   out(m.loss);
-  out(m.norm);
-  out(m.lambda.value_or(-1));
   for (const std::string& name : m.classes) out(name);
   out(m.outputs());
   out(m.terms());
@@ -52,22 +50,12 @@ std::uint64_t identity(const Model& m, const Options& o) {
   out.raw(m.intercept.data(), 8 * static_cast<std::size_t>(m.intercept.size()));
   out(m.dimensions);
   out(m.columns);
-  out(m.target_center.value_or(0));
   out(to_table(m.calibration));
   out(m.certificate.gap);
   write_basis(out, m.basis.get());
-  out(o.intercept);
-  out(o.free_intercept());
-  out(o.intercept_scale);
   out(o.standardize);
   out(o.class_weight_balanced);
   out(o.multiclass == Multiclass::joint);
-  if (!o.offset.empty()) out(o.offset);
-  for (const auto& [name, weight] : o.class_weight) {
-    out(name);
-    out(weight);
-  }
-  for (const double number : {o.epsilon, o.smoothing, o.quantile, o.l1_ratio}) out(number);
   return hash_bytes(out.bytes(), 1);
 }
 

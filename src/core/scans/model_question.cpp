@@ -1,6 +1,6 @@
 #include "core/scans/model_question.hpp"
 
-#include "core/certificate/check.hpp"
+#include "core/model/statement_of.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/row_terms.hpp"
 
@@ -55,23 +55,8 @@ Question model_question(const Model& model, const Options& options) {
   q.outcome = model.interpolates() ? Dataset::Outcome::intervals
               : model.regression() ? Dataset::Outcome::targets
                                    : Dataset::Outcome::classes;
-  q.classes = model.classes;
-  q.loss = model.hard_margin() ? "" : model.loss;
-  q.epsilon = options.epsilon;
-  q.smoothing = options.smoothing;
-  q.quantile = options.quantile;
-  q.lambda = model.lambda.value_or(0);
-  q.l1_ratio = options.l1_ratio;
-  q.norm = model.norm;
-  q.intercept = options.intercept;
-  q.free_intercept = !model.hard_margin() && options.free_intercept();
-  q.intercept_scale = options.intercept_scale;
-  q.target_center = model.target_center.value_or(0);
-  if (!options.class_weight.empty())
-    for (const std::string& name : model.classes) {
-      const auto found = options.class_weight.find(name);
-      q.class_weight.push_back(found == options.class_weight.end() ? 1.0 : found->second);
-    }
+  static_cast<Statement&>(q) = objective_of(model, options);
+  q.class_names = model.classes;
   q.dimensions = model.dimensions > 0 ? model.dimensions : model.terms();
   if (model.columns.empty() || std::int64_t{q.dimensions} * model.outputs() > most_zeros) {
     q.columns = model.columns;
@@ -95,11 +80,10 @@ Certificate answered_certificate(const Question& question, const Answer& answer,
     throw Error(ErrorKind::invalid_value, "the margin_state is not an answer to this question",
                 "Sum up the terms of this very question.");
   require_answer(question, answer, progress);
-  if (question.kind == Question::Kind::risk)
-    return answered_risk(question, *loss_of(question), answer).certificate(progress);
+  if (question.kind == Question::Kind::risk) return answered_risk(question, answer).certificate(progress);
   const ModelVectors vectors{question.weights.data(), question.intercept ? question.intercepts.data() : nullptr,
                              nullptr};
-  const std::unique_ptr<Check> check = make_check(question.objective(nullptr), vectors, false);
+  const std::unique_ptr<Check> check = make_check(question.objective(), vectors, false);
   std::vector<double> numbers = answer.numbers();
   const std::size_t size = check->folds().size();
   bool sound = numbers.size() >= size;

@@ -66,7 +66,7 @@ class Told {
   Told(const Question& question, const Answer& answer)
       : l2_(question.norm == 2),
         outputs_(question.outputs()),
-        classes_(static_cast<std::int32_t>(question.classes.size())),
+        classes_(static_cast<std::int32_t>(question.class_names.size())),
         numbers_(answer.numbers()) {}
 
   double rows() const { return numbers_[0]; }

@@ -13,7 +13,8 @@
 
 namespace margin {
 
-struct Question {
+/// The statement of the problem, of which a summary knows the intercept alone; its features are width() many.
+struct Question : Statement {
   enum class Kind : std::uint8_t {
     summary,        ///< what there is: classes, dimensions, targets, a sample; with `curvature` also Σ c x xᵀ
     risk,           ///< a regularised risk at the weights: its value, its dual value, its gradient
@@ -22,22 +23,13 @@ struct Question {
   };
 
   Kind kind = Kind::summary;
-
-  // The problem.
   Dataset::Outcome outcome = Dataset::Outcome::classes;
-  std::vector<std::string> classes;  ///< sorted; not of a summary
-  std::string loss;                  ///< of a soft margin
-  double epsilon = 0, smoothing = 0, quantile = 0.5;
-  double lambda = 0, l1_ratio = 0, norm = 2;
-  bool intercept = true, free_intercept = false;
-  double intercept_scale = 1;
-  std::vector<double> class_weight;            ///< per class; empty: 1
-  double target_center = 0, target_scale = 1;  ///< losses see (target − center)/scale
-  std::vector<double> column_center;           ///< of the option standardize: x' = (x − center)/scale;
-  std::vector<double> column_scale;            ///< empty: the rows as they are
-  std::int32_t dimensions = 0;                 ///< of a row; 0: not known yet
-  std::vector<std::int32_t> columns;           ///< 0-based features that are asked about, ascending; empty: all. Rows
-                                               ///< have no others, and everything here sees them in these columns
+  std::vector<std::string> class_names;  ///< sorted; not of a summary
+  std::vector<double> column_center;     ///< of the option standardize: x' = (x − center)/scale;
+  std::vector<double> column_scale;      ///< empty: the rows as they are
+  std::int32_t dimensions = 0;           ///< of a row; 0: not known yet
+  std::vector<std::int32_t> columns;     ///< 0-based features that are asked about, ascending; empty: all. Rows
+                                         ///< have no others, and everything here sees them in these columns
 
   // The iterate.
   Weights weights;             ///< outputs × width()
@@ -58,12 +50,8 @@ struct Question {
 
   /// What is asked about a row is so long.
   std::int32_t width() const { return columns.empty() ? dimensions : static_cast<std::int32_t>(columns.size()); }
-  std::int32_t outputs() const {
-    return outcome == Dataset::Outcome::classes && classes.size() > 2 ? static_cast<std::int32_t>(classes.size()) : 1;
-  }
-  double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0.0; }
-  /// What a check of its iterate checks; `of` is the loss of this question, null for a hard margin.
-  Objective objective(const Loss* of) const;
+  /// What a check of its iterate checks.
+  Objective objective() const { return {*this, width()}; }
 
   std::string bytes() const;
   /// Throws Error(malformed): also for shapes that do not fit each other.

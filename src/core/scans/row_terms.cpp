@@ -48,11 +48,11 @@ RowTerms::RowTerms(Question question)
     : q_(std::move(question)),
       units_(q_.column_center, q_.column_scale),
       columns_(q_.columns),
-      loss_(loss_of(q_)),
       outputs_(static_cast<std::size_t>(q_.outputs())) {
-  for (std::size_t c = 0; c < q_.classes.size(); ++c) index_.emplace(q_.classes[c], static_cast<std::int32_t>(c));
+  for (std::size_t c = 0; c < q_.class_names.size(); ++c)
+    index_.emplace(q_.class_names[c], static_cast<std::int32_t>(c));
   AnswerForm& form = term_.form;
-  const auto k = static_cast<std::int32_t>(outputs_), classes = static_cast<std::int32_t>(q_.classes.size());
+  const auto k = static_cast<std::int32_t>(outputs_), classes = static_cast<std::int32_t>(q_.class_names.size());
   if (q_.kind == Question::Kind::summary) {
     // W; Σ c y, Σ c y²; the largest norm, weight, size of a finite end.
     folds_ = "+++>>>";
@@ -64,7 +64,7 @@ RowTerms::RowTerms(Question question)
     form.labels = q_.outcome == Dataset::Outcome::classes;
   } else {
     const ModelVectors vectors{q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr, nullptr};
-    check_ = make_check(q_.objective(loss_.get()), vectors, q_.kind == Question::Kind::risk);
+    check_ = make_check(q_.objective(), vectors, q_.kind == Question::Kind::risk);
     folds_ = check_->folds();
     checked_ = folds_.size();
     if (q_.kind == Question::Kind::risk) {
@@ -154,13 +154,13 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
   term_.lower = label.lower;
   term_.upper = label.upper;
   term_.weight = weight;
-  if (loss_ != nullptr && q_.outcome == Dataset::Outcome::targets) require_target(*loss_, label.lower, 0);
+  if (q_.loss != nullptr && q_.outcome == Dataset::Outcome::targets) require_target(*q_.loss, label.lower, 0);
   row_.x = term_.x;
   row_.label = label_class;
   row_.target = (label.lower - q_.target_center) / q_.target_scale;
   row_.upper_target = label.upper;
   row_.sample_weight = weight;
-  row_.loss_weight = q_.class_weight.empty() ? weight : weight * q_.class_weight[static_cast<std::size_t>(label_class)];
+  row_.loss_weight = weight * q_.weight_of_class(static_cast<std::size_t>(label_class));
   switch (q_.kind) {
     case Question::Kind::summary:
       // The same sample whatever the order: by a hash of the row as it came.
@@ -211,18 +211,18 @@ void RowTerms::risk() {
     const double y = q_.outcome == Dataset::Outcome::targets ? row_.target
                      : outputs_ == 1                         ? (row_.label == 1 ? 1.0 : -1.0)
                                      : (row_.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
-    if (q_.curvature) curvatures_[o] = c * std::max(0.0, loss_->second_derivative(u, y));
+    if (q_.curvature) curvatures_[o] = c * std::max(0.0, q_.loss->second_derivative(u, y));
     const bool kept = !keys_.empty() && c > 0;
     if (q_.direction.size() == 0) {
-      if (!keys_.empty()) keys_[o] = kept ? straightness(*loss_, u, y) : infinity;
+      if (!keys_.empty()) keys_[o] = kept ? straightness(*q_.loss, u, y) : infinity;
       continue;
     }
     const auto at = static_cast<Eigen::Index>(o);
     const double du = dot(term_.x, q_.direction.row(at).data()) + (q_.intercept ? q_.intercept_direction(at) : 0.0);
     if (!keys_.empty())
-      keys_[o] = kept ? std::min(kink_distance(*loss_, u, y), crossing(*loss_, u, u + du, y)) : infinity;
+      keys_[o] = kept ? std::min(kink_distance(*q_.loss, u, y), crossing(*q_.loss, u, u + du, y)) : infinity;
     for (std::size_t k = 0; k < q_.steps.size(); ++k)
-      numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * loss_->value(u + q_.steps[k] * du, y) : 0.0;
+      numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * q_.loss->value(u + q_.steps[k] * du, y) : 0.0;
   }
 }
 
@@ -234,7 +234,7 @@ void RowTerms::margins() {
   for (std::size_t o = 0; o < outputs_; ++o)
     scores_[o] = dot(term_.x, q_.weights.row(static_cast<Eigen::Index>(o)).data());
   const auto b = [&](std::size_t o) { return q_.intercept ? q_.intercepts(static_cast<Eigen::Index>(o)) : 0.0; };
-  const auto own = static_cast<std::size_t>(row_.label), classes = q_.classes.size();
+  const auto own = static_cast<std::size_t>(row_.label), classes = q_.class_names.size();
   if (q_.norm != 2) {
     for (std::size_t o = 0; o < outputs_; ++o) {
       const bool in = outputs_ == 1 ? own == 1 : own == o;

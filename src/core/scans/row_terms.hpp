@@ -51,7 +51,6 @@ class RowTerms {
   const RowUnits units_;
   OwnColumns columns_;
   std::unordered_map<std::string_view, std::int32_t> index_;
-  std::shared_ptr<const Loss> loss_;
   std::unique_ptr<Check> check_;
   RiskCheck* risk_ = nullptr;  // check_, where it is one
   std::size_t outputs_, checked_ = 0;

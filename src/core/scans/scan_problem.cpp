@@ -175,21 +175,11 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     constant_failure = sum / p.total_weight;
   }
   base_.outcome = sample_->outcome();
-  base_.classes = class_names;
-  base_.loss = p.hard_margin ? "" : p.loss_name;
-  base_.epsilon = options.epsilon / p.target_scale;
-  base_.smoothing = options.smoothing / p.target_scale;
-  base_.quantile = options.quantile;
-  base_.lambda = p.lambda;
-  base_.l1_ratio = p.l1_ratio;
-  base_.norm = p.norm;
-  base_.intercept = p.intercept;
-  base_.intercept_scale = p.intercept_scale;
+  base_.class_names = class_names;
+  static_cast<Statement&>(base_) = p;
   base_.kind = p.interpolate   ? Question::Kind::interpolation
                : p.hard_margin ? Question::Kind::margin
                                : Question::Kind::risk;
-  base_.target_center = p.target_center;
-  base_.target_scale = p.target_scale;
   base_.column_center = units.mean;
   base_.column_scale = units.deviation;
   base_.dimensions = asked.columns.empty() ? dimensions : asked.dimensions;
@@ -200,7 +190,7 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     base_.class_weight = class_weights(options, class_names, class_mass);
   double all = 0, most = 0;
   for (std::size_t c = 0; c < class_names.size(); ++c) {
-    const double mass = class_mass[c] * (base_.class_weight.empty() ? 1.0 : base_.class_weight[c]);
+    const double mass = class_mass[c] * base_.weight_of_class(c);
     all += mass;
     most = std::max(most, mass);
   }
@@ -224,28 +214,18 @@ void ScanProblem::append(Dataset& to, const KeptRow& row, double weight) const {
 Problem ScanProblem::over(const Dataset& of) const {
   const Problem& all = *problem_;
   Problem p(of);
-  p.task = all.task;
-  p.classes = all.classes;
+  static_cast<Statement&>(p) = all;
   p.class_names = all.class_names;
-  p.norm = all.norm;
   p.hard_margin = all.hard_margin;
-  p.interpolate = all.interpolate;
-  p.lambda = all.lambda;
-  p.l1_ratio = all.l1_ratio;
-  p.loss = all.loss;
   p.loss_name = all.loss_name;
-  p.intercept = all.intercept;
-  p.intercept_scale = all.intercept_scale;
   p.target_constant = all.target_constant;
-  p.target_center = all.target_center;
-  p.target_scale = all.target_scale;
   p.total_weight = total_weight;
   const bool classes = of.outcome() == Dataset::Outcome::classes;
   for (std::int64_t i = 0; i < of.rows(); ++i) {
     if (classes) p.label.push_back(of.class_of(i));
     if (p.hard_margin) continue;
-    const double c = base_.class_weight.empty() ? 1.0 : base_.class_weight[static_cast<std::size_t>(of.class_of(i))];
-    p.row_weight.push_back(of.weight(i) * c);
+    p.row_weight.push_back(classes ? of.weight(i) * base_.weight_of_class(static_cast<std::size_t>(of.class_of(i)))
+                                   : of.weight(i));
   }
   return p;
 }

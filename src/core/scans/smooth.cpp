@@ -63,7 +63,7 @@ void SmoothScans::start(Answer& first) {
 /// The squared loss: its gradient at 0 and its Hessian follow from Σ c x xᵀ and Σ c y x.
 bool SmoothScans::start_from_sums(Answer& first) {
   const Question q = p_.question(Weights::Zero(p_.outputs(), p_.dimensions), Eigen::VectorXd::Zero(p_.outputs()));
-  if (q.loss != "squared" || !first.has_matrices() || !q.column_scale.empty()) return false;
+  if (!q.loss->quadratic() || !first.has_matrices() || !q.column_scale.empty()) return false;
   const double second = p_.loss()->second_derivative(0, 1), unit = second / (q.lambda * p_.total_weight);
   const Weights sums = first.sums();
   SmoothModel& out = *outputs_[0];
@@ -93,7 +93,7 @@ Question SmoothScans::question(bool curvature) const {
   }
   Question q = p_.question(weights, b);
   q.curvature = curvature;
-  if (q.loss == "squared") return q;
+  if (q.loss->quadratic()) return q;
   if (looks_back) {
     q.direction = direction;
     q.intercept_direction = b_direction;
@@ -110,10 +110,10 @@ ScanSolution SmoothScans::solve(Answer& first) {
   double lower = 0, upper = infinity, gap = infinity, last = infinity;
   int idle = 0;
   for (;;) {
-    const bool known = outputs_[0]->has_matrix(), constant = p_.loss()->name() == "squared";
+    const bool known = outputs_[0]->has_matrix(), constant = p_.loss()->quadratic();
     const Question q = question(!known || (!constant && gap > settled * std::fabs(upper)));
     Answer answer = run_.ask(q);
-    const RiskCheck check = answered_risk(q, *p_.loss(), answer);
+    const RiskCheck check = answered_risk(q, answer);
     upper = 0;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       outputs_[o]->take(q, answer, check.primal(static_cast<std::int32_t>(o)), run_.progress());

@@ -44,7 +44,7 @@ SmoothModel::SmoothModel(const ScanProblem& problem, std::int32_t output, std::s
       p_(problem),
       output_(output),
       constant_(constant),
-      quadratic_(problem.loss()->name() == "squared"),
+      quadratic_(problem.loss()->quadratic()),
       pull_(proximal_weights(problem)),
       rows_(problem) {}
 

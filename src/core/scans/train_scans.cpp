@@ -8,9 +8,9 @@
 #include "core/base/error.hpp"
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
-#include "core/problem/target_units.hpp"
 #include "core/scans/methods.hpp"
 #include "core/scans/scan_problem.hpp"
+#include "core/train/model_parts.hpp"
 #include "core/train/train.hpp"
 
 namespace margin {
@@ -101,7 +101,8 @@ Question first_question(const Options& options, MemoryBudget memory) {
   q.outcome = outcome_of(options);
   q.intercept = options.intercept;
   q.intercept_scale = options.intercept_scale;
-  q.curvature = !options.hard_margin() && options.loss == "squared" && !options.standardize;
+  const bool of_targets = q.outcome == Dataset::Outcome::targets;
+  q.curvature = of_targets && make_loss(options.loss, options)->quadratic() && !options.standardize;
   q.sums = q.curvature || options.standardize;
   q.seed = options.seed;
   q.bag_rows = options.sample_rows.value_or(most_sample_rows);
@@ -125,30 +126,16 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
   memory.use(static_cast<double>(problem.sample_rows().bytes()));
   ScanSolution s = solve_by_scans(problem, first, given, run, memory);
 
-  Model model;
-  model.task = problem.task();
+  Model model = begin_model(problem.sample(), given);
   model.solver = s.solver;
-  model.loss = problem.sample().loss_name;
-  model.norm = problem.sample().norm;
-  model.lambda = given.lambda;
-  if (model.lambda.has_value() && problem.sample().loss != nullptr)
-    model.lambda = lambda_in_label_units(*model.lambda, given, *problem.sample().loss);
-  model.classes = problem.class_names;
   model.certificate = s.certificate;
   model.certificate.constant_failure = problem.constant_failure;
   model.certificate.constant_loss = problem.constant_loss;
   model.status = final_status(model.certificate, certified_problem(problem.sample()), given.tolerance, s.status);
-  if (problem.task() == Task::regression && !problem.sample().interpolate) {
-    s.weights *= problem.sample().target_scale;
-    s.intercepts = (s.intercepts * problem.sample().target_scale).array() + problem.sample().target_center;
-    model.constant = problem.target_constant;
-    if (given.intercept) model.target_center = problem.sample().target_center;
-    if (given.standardize) model.target_scale = problem.sample().target_scale;
-  }
+  to_label_units(problem.sample(), given, model, s.weights, s.intercepts);
   if (given.standardize) to_user_units(problem.units, s.weights, s.intercepts);
   model.dimensions = asked.columns.empty() ? problem.dimensions : asked.dimensions;
   model.columns = std::move(asked.columns);
-  model.ignore_unseen = given.ignore_unseen;
   model.weights = std::move(s.weights);
   model.intercept = std::move(s.intercepts);
   model.iterations = run.scans();

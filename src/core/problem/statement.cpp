@@ -1,0 +1,101 @@
+#include "core/problem/statement.hpp"
+
+#include <cmath>
+
+#include "core/loss/joint.hpp"
+#include "core/loss/one_class.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::uint8_t version = 1;
+
+/// Calls archive(part) for every part but the loss. A member that is not named here does not compile: a structured binding
+/// has as many names as there are members.
+template <class Archive, class S>
+void exchange(Archive& archive, S& statement) {
+  auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, positive,
+         offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] = statement;
+  static_cast<void>(loss);
+  archive(task);
+  archive(classes);
+  archive(norm);
+  archive(learners);
+  archive(interpolate);
+  archive(lambda);
+  archive(l1_ratio);
+  archive(penalty_factor);
+  archive(least_factor);
+  archive(positive);
+  archive(offset);
+  archive(intercept);
+  archive(free_intercept);
+  archive(intercept_scale);
+  archive(target_center);
+  archive(target_scale);
+  archive(class_weight);
+}
+
+void require_sound(const Statement& s, const ByteReader& in) {
+  in.require(s.task == Task::binary || s.task == Task::multiclass || s.task == Task::regression, "an unknown task");
+  in.require(s.learners == Learners::features || s.learners == Learners::stumps, "unknown learners");
+  in.require(s.classes >= 0 && (s.task != Task::regression || s.classes == 0), "a bad number of classes");
+  for (const double v : {s.lambda, s.l1_ratio, s.least_factor, s.intercept_scale, s.target_center, s.target_scale})
+    in.require(std::isfinite(v), "a number is not finite");
+  in.require(s.norm >= 1 && s.norm <= 2, "a bad norm");
+  in.require(s.lambda >= 0 && s.l1_ratio >= 0 && s.l1_ratio <= 1, "a bad lambda or l1_ratio");
+  in.require(s.intercept_scale > 0 && s.target_scale > 0 && s.least_factor >= 0, "a bad scale");
+  in.require(s.offset >= -1, "a bad offset");
+  for (const double v : s.penalty_factor) in.require(v >= 0 && std::isfinite(v), "a bad factor of a penalty");
+  in.require(s.class_weight.empty() || s.class_weight.size() == static_cast<std::size_t>(s.classes),
+             "weights of other classes");
+  for (const double v : s.class_weight) in.require(v >= 0 && std::isfinite(v), "a bad weight of a class");
+}
+
+}  // namespace
+
+bool Statement::one_class() const { return one_class_of(loss.get()) != nullptr; }
+
+void Statement::write(ByteWriter& out) const {
+  out(version);
+  exchange(out, *this);
+  out(loss == nullptr ? std::string() : std::string(loss->name()));
+  if (loss == nullptr) return;
+  out(joint_of(loss.get()) != nullptr);
+  out(loss->parameters());
+}
+
+Statement Statement::read(ByteReader& in) {
+  std::uint8_t found;
+  in(found);
+  in.require(found == version, "a statement of another version");
+  Statement s;
+  exchange(in, s);
+  require_sound(s, in);
+  std::string name;
+  in(name);
+  if (name.empty()) return s;
+  bool joint;
+  in(joint);
+  std::vector<double> parameters;
+  in(parameters);
+  s.loss = find_loss(name, parameters);
+  in.require(s.loss != nullptr, "an unknown loss, or bad parameters of it");
+  in.require(!joint || has_joint_form(name), "a loss that has no joint form");
+  if (joint) s.loss = joint_form(s.loss);
+  in.require(s.loss->classification() == (s.task != Task::regression), "a loss of other labels");
+  return s;
+}
+
+std::string Statement::bytes() const {
+  ByteWriter out;
+  write(out);
+  return std::move(out.bytes());
+}
+
+bool operator==(const Statement& a, const Statement& b) { return a.bytes() == b.bytes(); }
+
+double joint_lambda(double lambda, std::int32_t outputs) { return outputs == 1 ? 0.5 * lambda : lambda; }
+
+}  // namespace margin
