@@ -262,9 +262,12 @@ stage_rules() {
 
 # --- unit, sanitize: the core's tests, optimised and under address + undefined-behaviour sanitizers -----------------
 # The objects of margin.so are the core that is tested.
-stage_unit() {
+unit_tests() { # builds them
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON
   cmake --build "$build/release" -j "$jobs"
+}
+stage_unit() {
+  unit_tests
   ctest --test-dir "$build/release" -j "$jobs" --verbose
 }
 stage_exact() { # certificates of small hard problems against exact arithmetic; the seed is fixed
@@ -280,8 +283,9 @@ stage_mutants() { # what certificates claim, made wrong in one place after anoth
   "$python" -B "$root/test/mutants/run.py" "$root/test/mutants/mutants.txt" "$build/release/margin_mutant_tests" "$build/release/margin_mutant_exact" \
     --jobs "$jobs" ${MARGIN_MUTANT_FILES:+--files $MARGIN_MUTANT_FILES}
 }
-stage_sanitize() { # the unit tests and the fuzzers' smoke runs
-  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON
+stage_sanitize() { # the unit tests and the fuzzers' smoke runs, on a core that is compiled with sanitizers
+  unit_tests
+  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON -DMARGIN_TEST_OBJECTS="$build/release"
   cmake --build "$build/sanitize" -j "$jobs"
   ctest --test-dir "$build/sanitize" -j "$jobs" --verbose
 }
@@ -453,7 +457,7 @@ TMPDIR=$(server_directory tmp) # the runners' own temporary directories go with 
 export TMPDIR
 started=$SECONDS
 case " ${stages[*]} " in
-  *' unit '* | *' exact '* | *' mutants '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
+  *' unit '* | *' exact '* | *' mutants '* | *' sanitize '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
     say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 2 minutes"
     build_extension
     install_privately
