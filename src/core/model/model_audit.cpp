@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/memory_limit.hpp"
+#include "core/model/products.hpp"
 #include "core/problem/penalty.hpp"
 
 namespace margin {

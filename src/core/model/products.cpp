@@ -26,7 +26,8 @@ constexpr const char* in_units =
 constexpr const char* class_numbers =
     "Give the weights themselves to the training: margin_options(class_weight => '{\"label\": weight, ...}').";
 constexpr const char* penalized =
-    "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.";
+    "No penalty holds it near where it is: train with intercept => 'penalized'; a large intercept_scale makes that "
+    "penalty small.";
 constexpr const char* without_l1 = "Train without l1_ratio.";
 constexpr const char* one_by_one = "Train without multiclass => 'joint'.";
 constexpr const char* held_out = "margin_cross_validate measures held-out errors of any training.";

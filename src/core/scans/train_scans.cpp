@@ -18,8 +18,8 @@ namespace margin {
 // All but these need all rows in memory, and a training by scans has few of them.
 const Consumer scan_training = {
     "train_margin_from",
-    feature::regression | feature::several_classes | feature::one_class | feature::hard_margin |
-        feature::interpolation | feature::log_link | feature::standardize | feature::balanced_classes,
+    feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
+        feature::standardize | feature::balanced_classes,
     "Train with train_margin.",
     {{feature::dual_weights, "Train with train_margin, or leave the option out."},
      {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
