@@ -26,8 +26,7 @@ constexpr const char* in_units =
 constexpr const char* class_numbers =
     "Give the weights themselves to the training: margin_options(class_weight => '{\"label\": weight, ...}').";
 constexpr const char* penalized =
-    "No penalty holds it near where it is: train with intercept => 'penalized'; a large intercept_scale makes that "
-    "penalty small.";
+    "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.";
 constexpr const char* without_l1 = "Train without l1_ratio.";
 constexpr const char* one_by_one = "Train without multiclass => 'joint'.";
 constexpr const char* held_out = "margin_cross_validate measures held-out errors of any training.";

@@ -308,10 +308,7 @@ void require_certifiable(const SelectionOptions& options) {
     throw Error(ErrorKind::unsupported, "option \"certified\" is of linear soft margins of two classes, and " + what,
                 hint);
   };
-  Options own = options.settings;
-  own.loss = options.losses.front();
-  own.lambda = 1;  // those of the interval are above 0
-  require_features(certified_option, features_of(own), "this training");
+  const Options& s = options.settings;
   const std::string instead = "Leave out certified to compare models on held-out rows without a proof.";
   if (options.metric != Metric::accuracy)
     refuse("proves bounds of the error, not of the metric \"" + std::string(metric_name(options.metric)) + "\"",
@@ -326,6 +323,10 @@ void require_certifiable(const SelectionOptions& options) {
       throw Error(ErrorKind::invalid_option, "option \"certified\" is about an interval, and one lambda is none",
                   "Give its ends, such as \"lambdas\": [1e-6, 1], or leave out lambdas for these.");
   }
+  Options own = s;
+  own.loss = options.losses.front();
+  own.lambda = 1;  // those of the interval are above 0
+  require_features(certified_option, features_of(own), "this training");
   if (own.free_intercept() && !knows_curvature(*make_loss(own.loss, own)))
     refuse("with the loss \"" + own.loss + "\" nothing bounds an intercept that is free",
            "Train with intercept => 'penalized', or with a loss that has a derivative, such as logistic.");
