@@ -68,8 +68,10 @@ std::string refusal(const Consumer& consumer, unsigned features) {
 }
 
 TEST(Features, a_refusal_names_what_is_in_the_way_and_the_remedy) {
-  const Consumer consumer = {
-      "f", feature::offset | feature::kernel, "Otherwise g.", {{feature::l1_ratio | feature::lasso, "Leave it out."}}};
+  const Consumer consumer = {"f",
+                             feature::offset | feature::kernel,
+                             "Otherwise g.",
+                             {{{feature::l1_ratio | feature::lasso, "Leave it out."}}}};
   EXPECT_EQ(refusal(consumer, 0), "");
   EXPECT_EQ(refusal(consumer, feature::offset | feature::kernel), "");
   EXPECT_EQ(refusal(consumer, feature::offset | feature::positive),

@@ -11,9 +11,9 @@ namespace {
 using namespace feature;
 
 /// What is around an objective, and changes nothing of it.
-constexpr unsigned around = calibration | initial | dual_weights;
+constexpr unsigned aside = calibration | initial | dual_weights;
 /// Linear soft margins of one against the rest with the squared norm alone as penalty.
-constexpr unsigned plain = around | regression | several_classes | log_link;
+constexpr unsigned plain = aside | regression | several_classes | log_link;
 constexpr unsigned sparse = l1_ratio | positive | penalty_factor;
 constexpr unsigned of_ball = plain | sparse | joint_classes | offset | balanced_classes;
 
@@ -33,51 +33,52 @@ constexpr const char* held_out = "margin_cross_validate measures held-out errors
 
 }  // namespace
 
-const Consumer audit_product = {"margin_audit",
-                                plain | sparse | lasso | free_intercept,
-                                verify,
-                                {{standardize, in_units}, {balanced_classes, class_numbers}}};
-const Consumer leave_one_out_product = {"margin_leave_one_out",
-                                        around | several_classes | free_intercept,
-                                        held_out,
-                                        {{standardize, in_units}, {balanced_classes, class_numbers}}};
-const Consumer score_interval_product = {
+constexpr Consumer audit_product = {"margin_audit",
+                                    plain | sparse | lasso | free_intercept,
+                                    verify,
+                                    {{{standardize, in_units}, {balanced_classes, class_numbers}}}};
+constexpr Consumer leave_one_out_product = {"margin_leave_one_out",
+                                            aside | several_classes | free_intercept,
+                                            held_out,
+                                            {{{standardize, in_units}, {balanced_classes, class_numbers}}}};
+constexpr Consumer score_interval_product = {
     "margin_score_interval",
     of_ball,
     train_plain,
-    {{lasso, "Other weights may be as good, however far they are: give an l1_ratio below 1."},
-     {free_intercept, penalized}}};
-const Consumer influence_product = {
+    {{{lasso, "Other weights may be as good, however far they are: give an l1_ratio below 1."},
+      {free_intercept, penalized}}}};
+constexpr Consumer influence_product = {
     "margin_influence",
     of_ball & ~(joint_classes | balanced_classes),
     train_plain,
-    {{lasso, "Other weights may be as good, however far they are: give an l1_ratio below 1."},
-     {free_intercept, penalized},
-     {joint_classes, one_by_one},
-     {balanced_classes, class_numbers}}};
-const Consumer gap_at_product = {"margin_gap_at",
-                                 plain | joint_classes | balanced_classes | free_intercept,
-                                 train_plain,
-                                 {{l1_ratio | lasso | positive | penalty_factor, without_l1},
-                                  {offset, "No lambda moves its weight: train at that lambda as well."}}};
-const Consumer update_product = {
+    {{{lasso, "Other weights may be as good, however far they are: give an l1_ratio below 1."},
+      {free_intercept, penalized},
+      {joint_classes, one_by_one},
+      {balanced_classes, class_numbers}}}};
+constexpr Consumer gap_at_product = {"margin_gap_at",
+                                     plain | joint_classes | balanced_classes | free_intercept,
+                                     train_plain,
+                                     {{{l1_ratio | lasso | positive | penalty_factor, without_l1},
+                                       {offset, "No lambda moves its weight: train at that lambda as well."}}}};
+constexpr Consumer update_product = {
     "margin_update",
     plain,
     train_plain,
-    {{l1_ratio | lasso | positive | penalty_factor, without_l1},
-     {joint_classes, one_by_one},
-     {free_intercept,
-      "Dual weights that must balance no longer do when rows leave: train with intercept => "
-      "'penalized'; a large intercept_scale makes that penalty small."},
-     {balanced_classes, "They change with every row: state class_weight in numbers."},
-     {offset, "Its part in the sums of the rows is not told: train again with the rows as they are."}}};
-const Consumer curvature_product = {"margin_with_curvature", update_product.takes, train_plain, update_product.hints};
-const Consumer question_product = {
+    {{{l1_ratio | lasso | positive | penalty_factor, without_l1},
+      {joint_classes, one_by_one},
+      {free_intercept,
+       "Dual weights that must balance no longer do when rows leave: train with intercept => "
+       "'penalized'; a large intercept_scale makes that penalty small."},
+      {balanced_classes, "They change with every row: state class_weight in numbers."},
+      {offset, "Its part in the sums of the rows is not told: train again with the rows as they are."}}}};
+constexpr Consumer curvature_product = {"margin_with_curvature", update_product.takes, train_plain,
+                                        update_product.hints};
+constexpr Consumer question_product = {
     "margin_question",
     plain | hard_margin | interpolation | l1_ratio | free_intercept,
     verify,
-    {{one_class, "margin_verify(model, features) recomputes its objective."},
-     {balanced_classes, "Give them as numbers: class_weight => '{\"label\": weight, ...}'."}}};
+    {{{one_class, "margin_verify(model, features) recomputes its objective."},
+      {balanced_classes, "Give them as numbers: class_weight => '{\"label\": weight, ...}'."}}}};
 
 unsigned features_of(const Model& model, const Options& options) {
   Options s = options;

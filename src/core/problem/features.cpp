@@ -4,6 +4,7 @@
 
 #include "core/loss/joint.hpp"
 #include "core/loss/loss.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/problem.hpp"
 
@@ -56,22 +57,17 @@ std::string names_of(unsigned features) {
   return text.empty() ? "none" : text;
 }
 
-unsigned features_of(const Statement& p) {
+unsigned features_of(const Problem& p) {
   return bit_if(p.task == Task::regression, feature::regression) |
          bit_if(p.task == Task::multiclass, feature::several_classes) |
-         bit_if(joint_of(p.loss.get()) != nullptr, feature::joint_classes) |
-         bit_if(p.one_class(), feature::one_class) |
+         bit_if(joint_of(p.loss.get()) != nullptr, feature::joint_classes) | bit_if(p.one_class(), feature::one_class) |
          bit_if(p.loss == nullptr && !p.interpolate, feature::hard_margin) |
          bit_if(p.interpolate, feature::interpolation) | bit_if(p.likelihood(), feature::lambda_0) |
-         bit_if(p.learners != Learners::features, feature::stumps) | bit_if(p.l1_ratio > 0, feature::l1_ratio) |
-         bit_if(p.l1_ratio == 1, feature::lasso) | bit_if(p.positive, feature::positive) |
-         bit_if(!p.penalty_factor.empty(), feature::penalty_factor) | bit_if(p.offset >= 0, feature::offset) |
-         bit_if(p.free_intercept, feature::free_intercept) |
+         bit_if(p.kernel != nullptr, feature::kernel) | bit_if(p.learners != Learners::features, feature::stumps) |
+         bit_if(p.l1_ratio > 0, feature::l1_ratio) | bit_if(p.l1_ratio == 1, feature::lasso) |
+         bit_if(p.positive, feature::positive) | bit_if(!p.penalty_factor.empty(), feature::penalty_factor) |
+         bit_if(p.offset >= 0, feature::offset) | bit_if(p.free_intercept, feature::free_intercept) |
          bit_if(p.loss != nullptr && p.loss->log_link(), feature::log_link);
-}
-
-unsigned features_of(const Problem& p) {
-  return features_of(static_cast<const Statement&>(p)) | bit_if(p.kernel != nullptr, feature::kernel);
 }
 
 unsigned features_of(const Options& s) {
@@ -79,8 +75,8 @@ unsigned features_of(const Options& s) {
   return bit_if(!s.hard_margin() && is_regression_loss(s.loss), feature::regression) |
          bit_if(s.multiclass == Multiclass::joint && !s.hard_margin(), feature::joint_classes) |
          bit_if(is_one_class(s), feature::one_class) |
-         bit_if(s.hard_margin() && s.loss != "interpolate", feature::hard_margin) |
-         bit_if(s.loss == "interpolate", feature::interpolation) | bit_if(s.lambda == 0.0, feature::lambda_0) |
+         bit_if(s.hard_margin() && s.loss != interpolate_loss, feature::hard_margin) |
+         bit_if(s.loss == interpolate_loss, feature::interpolation) | bit_if(s.lambda == 0.0, feature::lambda_0) |
          bit_if(kernel, feature::kernel) | bit_if(s.learners != Learners::features, feature::stumps) |
          bit_if(s.l1_ratio > 0, feature::l1_ratio) | bit_if(s.l1_ratio == 1, feature::lasso) |
          bit_if(s.positive, feature::positive) |
@@ -99,8 +95,8 @@ void require_features(const Consumer& consumer, unsigned features, std::string_v
   for (const FeatureRecord& record : feature_records()) {
     if ((missing & record.bit) == 0) continue;
     std::string_view hint = consumer.hint;
-    for (const auto& [bits, own] : consumer.hints)
-      if ((bits & record.bit) != 0) hint = own;
+    for (const Consumer::Hint& own : consumer.hints)
+      if ((own.features & record.bit) != 0) hint = own.text;
     throw Error(
         ErrorKind::unsupported,
         std::string(consumer.name) + " does not take " + std::string(subject) + ": " + std::string(record.words),

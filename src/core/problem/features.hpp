@@ -2,6 +2,7 @@
 // in a record which it takes; refusals with their hints and margin_capabilities() follow.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,7 @@
 
 namespace margin {
 
-struct Model;      // model/model.hpp
-struct Problem;    // problem/problem.hpp
-struct Statement;  // problem/statement.hpp
+struct Problem;  // problem/problem.hpp
 
 /// One bit each.
 namespace feature {
@@ -39,6 +38,8 @@ enum Bits : unsigned {
   initial = 1U << 19,
   dual_weights = 1U << 20,
 };
+/// What is done with the rows before a problem is solved, or with its model afterwards.
+constexpr unsigned around = standardize | balanced_classes | calibration | dual_weights;
 }  // namespace feature
 
 struct FeatureRecord {
@@ -51,21 +52,26 @@ const std::vector<FeatureRecord>& feature_records();
 /// Names of these features, in that order.
 std::string names_of(unsigned features);
 
-unsigned features_of(const Statement& statement);
 unsigned features_of(const Problem& problem);
 /// Of a training to come: what its options tell.
 unsigned features_of(const Options& options);
 
-/// What takes models, or options, of some features only.
+/// What takes models, or options, of some features only. A constant: what allocates while a library is loaded ends the
+/// process where memory is short.
 struct Consumer {
   std::string_view name;  ///< of the SQL function, or an option
   unsigned takes;         ///< of feature::Bits
   std::string_view hint;  ///< what to do instead
-  /// Better advice where one feature is in the way.
-  std::vector<std::pair<unsigned, std::string_view>> hints = {};
+  /// Better advice where one of these is in the way.
+  struct Hint {
+    unsigned features;
+    std::string_view text;
+  };
+  std::array<Hint, 7> hints = {};
 };
 
-/// Throws Error(unsupported) for the first of `features` that the consumer does not take; `subject`: "this model", "the training".
+/// Throws Error(unsupported) for the first of `features` that the consumer does not take; `subject`: "this model" or "this
+/// training".
 void require_features(const Consumer& consumer, unsigned features, std::string_view subject);
 
 }  // namespace margin

@@ -16,19 +16,19 @@
 namespace margin {
 
 // All but these need all rows in memory, and a training by scans has few of them.
-const Consumer scan_training = {
+constexpr Consumer scan_training = {
     "train_margin_from",
     feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
         feature::standardize | feature::balanced_classes,
     "Train with train_margin.",
-    {{feature::dual_weights, "Train with train_margin, or leave the option out."},
-     {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
-     {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
-     {feature::free_intercept, "Train with train_margin, or give intercept => 'penalized'."},
-     {feature::initial, "Leave it out: a sample of the rows gives the start."},
-     {feature::joint_classes,
-      "Train with train_margin, or leave multiclass out: scans train one class against the rest."},
-     {feature::lambda_0, "Train with train_margin, or give a small lambda, for example 1e-9."}}};
+    {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
+      {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
+      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
+      {feature::free_intercept, "Train with train_margin, or give intercept => 'penalized'."},
+      {feature::initial, "Leave it out: a sample of the rows gives the start."},
+      {feature::joint_classes,
+       "Train with train_margin, or leave multiclass out: scans train one class against the rest."},
+      {feature::lambda_0, "Train with train_margin, or give a small lambda, for example 1e-9."}}}};
 
 namespace {
 

@@ -298,10 +298,10 @@ class Certification {
 
 }  // namespace
 
-const Consumer certified_option = {"option \"certified\"",
-                                   feature::free_intercept | feature::standardize | feature::balanced_classes |
-                                       feature::calibration | feature::dual_weights,
-                                   "Leave out certified to compare models on held-out rows without a proof."};
+constexpr Consumer certified_option = {"option \"certified\"",
+                                       feature::free_intercept | feature::standardize | feature::balanced_classes |
+                                           feature::calibration | feature::dual_weights,
+                                       "Leave out certified to compare models on held-out rows without a proof."};
 
 void require_certifiable(const SelectionOptions& options) {
   const auto refuse = [](const std::string& what, const std::string& hint) {

@@ -36,16 +36,20 @@ MARGIN_FUNCTION(margin_solvers) {
 
 MARGIN_FUNCTION(margin_capabilities) {
   ResultSet rows(fcinfo);
-  const auto add = [&](std::string_view name, unsigned takes) {
-    unsigned all = 0;
-    for (const margin::FeatureRecord& feature : margin::feature_records()) all |= feature.bit;
-    rows.add({text_datum(name), text_datum(margin::names_of(takes)), text_datum(margin::names_of(all & ~takes))});
+  unsigned all = 0;
+  for (const margin::FeatureRecord& feature : margin::feature_records()) all |= feature.bit;
+  const auto add = [&](const std::string& name, unsigned takes, unsigned refuses) {
+    rows.add({text_datum(name), text_datum(margin::names_of(takes)), text_datum(margin::names_of(refuses))});
   };
   for (const margin::Consumer* consumer :
        {&margin::scan_training, &margin::certified_option, &margin::score_interval_product, &margin::gap_at_product,
         &margin::update_product, &margin::curvature_product, &margin::influence_product, &margin::leave_one_out_product,
         &margin::audit_product, &margin::question_product})
-    add(consumer->name, consumer->takes);
+    add(std::string(consumer->name), consumer->takes, all & ~consumer->takes);
+  for (const margin::Solver* solver : margin::all_solvers()) {
+    const unsigned takes = solver->record().takes();
+    add("solver \"" + std::string(solver->name()) + "\"", takes, all & ~takes & ~margin::feature::around);
+  }
   return 0;
 }
 
