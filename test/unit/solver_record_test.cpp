@@ -301,7 +301,8 @@ TEST(Records, features_are_those_that_the_solver_solves_with) {
         options["solver"].data = std::string(solver->name());
         options["lambda"].data = (record.problems & Record::likelihood) != 0 ? 0.0 : 0.1;
         if (options.count("intercept") == 0) options["intercept"].data = false;
-        if (options.count("loss") == 0) options["loss"].data = std::string(outcome == std::string("smooth") ? "logistic" : "hinge");
+        if (options.count("loss") == 0)
+          options["loss"].data = std::string(outcome == std::string("smooth") ? "logistic" : "hinge");
         if (record.kernels) options["kernel"].data = std::string("rbf");
         SCOPED_TRACE(std::string(solver->name()) + ", " + outcome + ", " + with.name);
         const bool taken = (with.bits & ~record.features) == 0;
