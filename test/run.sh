@@ -173,6 +173,11 @@ rooms_disagree() { # the rooms of the rule, of the tree and of the picture
     [ "$picture" = "$rooms" ] || say "docs/architecture.md shows for src/$side the rooms $picture; the rule knows $rooms"
   done
 }
+solver_names() { # comparisons with one solver, by its address or its name
+  local names
+  names=$(sed -n 's/^extern const Solver& \([a-z_]*\);/\1/p' src/core/solvers/registry.cpp | paste -sd'|')
+  printf '%s' "[!=]= *&($names)\\b|(->|\\.)name\\(\\) *[!=]= *\"($names)\""
+}
 headless_solvers() { # files that define a solver and do not open with its problem, update, stopping rule and source
   local file word
   for file in $(grep -rlE --include='*.cpp' '\bfinal : public Solver\b' src/core/solvers); do
@@ -240,6 +245,9 @@ stage_rules() {
   check 'SQL functions are in src/pg/functions' nothing_but '^src/pg/(functions/|server/boundary\.hpp:)' '\b(MARGIN_FUNCTION|PG_FUNCTION_INFO_V1)\b' src/pg
   check 'server headers come through src/pg/server' nothing_but '^src/pg/server/' '#[[:space:]]*include[[:space:]]*<(postgres|fmgr|funcapi|miscadmin|utils/|catalog/|executor/|nodes/|access/|parser/|libpq/|commands/|storage/)' src/pg
   check 'each solver opens with its problem, update, stopping rule and source' headless_solvers
+  check 'losses are told apart by their traits, by name in src/core/loss alone' nothing_matches '(->|\.)name\(\) *[!=]= *"(hinge|logistic|squared|absolute|huber|quantile|poisson|exponential|one_class|interpolate)|loss(_name)? *[!=]= *"[a-z]' \
+    src/core/{problem,certificate,solvers,train,scans,report} src/pg
+  check 'solvers are told apart by their records, by name or address nowhere' nothing_matches "$(solver_names)" src/core src/pg
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg
