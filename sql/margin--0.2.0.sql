@@ -530,6 +530,16 @@ CREATE AGGREGATE train_one_class(features "any", weight float8, options jsonb) (
 );
 COMMENT ON AGGREGATE train_one_class("any", float8, jsonb) IS 'trains a one-class machine on weighted rows';
 
+CREATE FUNCTION _margin_hard_core_final(internal) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'margin_hard_core_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION _margin_hard_core_final(internal) IS 'part of the aggregate margin_hard_core';
+
+CREATE AGGREGATE margin_hard_core(label "any", features "any") (
+  SFUNC = _margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_hard_core_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_hard_core("any", "any") IS 'the rows of two classes on which no margin is gained but at the cost of others: their weights in a combination that is 0';
+
 -- What the rows of a training say of their columns, alone.
 CREATE FUNCTION _margin_encoder_final(internal) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'margin_encoder_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;

@@ -121,7 +121,7 @@ class Ascent {
       if (!due && !session_.options.history) continue;
       adopt();
       GapResult gap = measure_gap(loss_, state_, session_.run, infinity, nullptr);
-      const bool better = !keep_best || !(gap.primal > best);
+      const bool better = !keep_best || gap.primal < best;
       if (due && better) {
         best = gap.primal;
         weights = state_.weights;
