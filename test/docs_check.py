@@ -217,7 +217,7 @@ def check_papers():
     problems = [] if len(calls) >= 40 else [f"{len(calls)} calls found"]
     for call in calls:
         label = "t" if "interpolate" in call else "y"
-        result = psql("postgres", rows + (f"SELECT {call};" if call.startswith("margin_bound") else
+        result = psql("postgres", rows + (f"SELECT {call};" if call.startswith("margin_bound") else f"SELECT {call} FROM papers;" if call.startswith("margin_hard_core") else
                                           f"SELECT (train_margin({label}, x, {call})).status FROM papers;"))
         problems += [f"{call}: {line}" for line in result.stderr.splitlines()]
     check("docs/papers.md: every call runs", problems)

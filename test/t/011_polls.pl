@@ -94,7 +94,8 @@ foreach my $table ('tall', 'wide')
 {
 	trained('y', $table, $_)
 	  foreach ("lambda => 1e-4", "lambda => 1e-4, loss => 'logistic', solver => 'newton'", "lambda => 1e-4, solver => 'newton'",
-		"lambda => 1e-4, solver => 'sgd'", "lambda => 1e-4, calibration => 'isotonic'", "lambda => 1e-4, class_weight => 'balanced'",
+		"lambda => 1e-4, solver => 'sgd'", "lambda => 1e-4, loss => 'logistic', solver => 'sdca', accelerated => true",
+		"norm => 1.5, solver => 'mirror_descent', mirror_loss => 'squared'", "lambda => 1e-4, calibration => 'isotonic'", "lambda => 1e-4, class_weight => 'balanced'",
 		"solver => 'cutting_plane'", "solver => 'momentum'", "norm => 1", "norm => 1, learners => 'stumps'", "norm => 1.5");
 	trained('t', $table, $_) foreach ("lambda => 1e-4, loss => 'absolute'", "lambda => 1e-4, loss => 'squared'", "loss => 'interpolate'");
 }

@@ -76,7 +76,7 @@ std::vector<Value::Object> problems_of(const Solver& solver) {
     o["lambda"].data = 0.01;
     if (record.losses == Record::Losses::smooth) {
       o["loss"].data = std::string("logistic");
-      if (!record.kernels) o["l1_ratio"].data = 0.5;
+      if (record.name == "prox_newton") o["l1_ratio"].data = 0.5;
     }
     out.push_back(o);
     if (record.reads("order")) {  // auto, on so few rows, takes sdca only if one of its options asks for it
@@ -152,7 +152,7 @@ std::vector<Value> samples(const OptionRecord& option) {
   };
   for (const Value& value : candidates) offer(value);
   for (const char* word : {"cyclic", "average", "sgd", "stumps", "quadratic", "adaboost", "balanced", "platt", "ignore",
-                           "null", "skip", "one_vs_rest", "error", "notice", "a name"})
+                           "null", "skip", "one_vs_rest", "error", "notice", "a name", "squared"})
     offer({std::string(word)});
   if (out.empty()) offer({Value::Array{{0.5}, {2.0}, {1.0}}});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
@@ -211,7 +211,7 @@ TEST(Records, problems_norms_and_losses_are_those_that_the_solver_takes) {
       Options o;
       o.lambda = 0.1;
       o.loss = loss;
-      if (record.losses == Record::Losses::smooth && !record.kernels) o.l1_ratio = 0.5;
+      if (record.name == "prox_newton") o.l1_ratio = 0.5;
       const bool known =
           record.losses == Record::Losses::all ||
           record.losses == (make_loss(loss, o)->smooth() ? Record::Losses::smooth : Record::Losses::piecewise);

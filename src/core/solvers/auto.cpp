@@ -146,7 +146,8 @@ Plan make_plan(const Problem& p, double memory) {
 
 /// Options that only sdca reads say that it is wanted.
 bool asks_for_sdca(const Options& s) {
-  return s.order != Order::permutation || s.output != Output::last || s.start != Start::zero;
+  return s.order != Order::permutation || s.output != Output::last || s.start != Start::zero ||
+         s.average_from.has_value() || s.gap_tolerance > 0;
 }
 
 /// Appends what a later solver did; its clock and its count began at 0.
@@ -179,7 +180,7 @@ class SoftAuto final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::all,
         false,
-        {"seed", "initial", "order", "output", "start"},
+        {"seed", "initial", "order", "output", "average_from", "start", "gap_tolerance"},
         sdca.record().features,
         0,
         SolverRecord::folds | SolverRecord::second_order,

@@ -24,6 +24,7 @@ extern const Solver& mirror_descent;
 extern const Solver& interpolation;
 extern const Solver& dykstra;
 extern const Solver& sdca;
+extern const Solver& sdca_accelerated;
 extern const Solver& sgd;
 extern const Solver& prox_newton;
 extern const Solver& irls;
@@ -55,6 +56,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &interpolation,
       &dykstra,
       &sdca,
+      &sdca_accelerated,
       &sgd,
       &newton,
       &newton_cg,

@@ -11,6 +11,7 @@
 // Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation:
 //            A. Demiriz, K. Bennett, J. Shawe-Taylor, Linear programming boosting via column generation, 2002,
 //            transposed.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -122,7 +123,9 @@ L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners,
       offer(boosting.edge_of(q), q);
     }
     // An iteration is a step; before the first there is nothing to record.
-    if (t > 1 && rows.stop(output, out.bounds, target, out.status)) break;
+    if (t > 1 && rows.stop(output, out.bounds, target, out.status, boosting.last_change(),
+                           static_cast<std::int64_t>(boosting.last_learner()) + 1))
+      break;
     if (out.bounds.upper <= no_margin) {
       out.status = Status::not_separable;
       break;
@@ -159,7 +162,8 @@ void widen(Weights& weights, Eigen::Index columns) {
   weights.rightCols(columns - known).setZero();
 }
 
-/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike.
+/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike. The history counts them as the
+/// basis does.
 void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensions) {
   std::vector<Stump> used;
   std::vector<Eigen::Index> from;
@@ -171,6 +175,10 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
   }
   Weights weights = Weights::Zero(s.weights.rows(), std::max<Eigen::Index>(1, static_cast<Eigen::Index>(from.size())));
   for (std::size_t j = 0; j < from.size(); ++j) weights.col(static_cast<Eigen::Index>(j)) = s.weights.col(from[j]);
+  for (TracePoint& point : s.trace) {
+    const auto at = std::find(from.begin(), from.end(), point.learner - 1);
+    point.learner = at == from.end() ? 0 : at - from.begin() + 1;
+  }
   if (used.empty()) used.push_back({0, 0.0});
   s.weights = std::move(weights);
   s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
@@ -212,6 +220,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
     for (const auto& [i, q] : out.row_weights) s.dual(i, o) = q;
     return out.status;
   });
+  s.trace = run.take_trace();
   s.solver = !working_set ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
   if (stumps) {
     const auto& all = static_cast<const StumpLearners&>(*learners);
@@ -219,7 +228,6 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
     set_basis(s, all, problem.dimensions());
   }
   s.iterations = rows.iterations;
-  s.trace = run.take_trace();
   return s;
 }
 
