@@ -53,7 +53,9 @@ std::string FoldAscent::unsupported_reason(const Options& s) {
   if (!s.offset.empty()) return "it has no offset";
   if (!s.loss.empty() && make_loss(s.loss, s)->log_link()) return "means are no linear function of scores";
   if (s.multiclass == Multiclass::joint) return "it trains one class against the rest";
-  if (s.order != Order::permutation || asks_for_output(s) || s.start != Start::zero) return "an option of sdca is set";
+  if (s.order != Order::permutation || asks_for_output(s) || s.start != Start::zero || s.average_from.has_value() ||
+      s.gap_tolerance > 0 || s.accelerated.has_value())
+    return "an option of sdca is set";
   if (s.max_iterations.has_value() || s.max_seconds.has_value()) return "models have limits of their own";
   return {};
 }
