@@ -1370,6 +1370,10 @@ CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
 COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name, the options that not all of them read, and the names that their models report';
 
+CREATE FUNCTION margin_capabilities(OUT name text, OUT takes text, OUT refuses text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 40;
+COMMENT ON FUNCTION margin_capabilities() IS 'which features of trainings and models the ways to train, the products of a model and the solvers take, and which they refuse';
+
 CREATE FUNCTION margin_losses(OUT name text, OUT outcome text, OUT probability boolean) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
 COMMENT ON FUNCTION margin_losses() IS 'the losses that the option loss can name when lambda is given';

@@ -141,7 +141,8 @@ def check_reference():
         SELECT format('`%s`', name), format('`%s`', format_type(type, NULL))
           FROM pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) AS a (name, type) WHERE p.proname = 'margin_options'""")
     check("options, as arguments of margin_options", differences(cells(section(text, "Options"), 2), options))
-    for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3)]:
+    for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3),
+                                       ("margin_capabilities", "Capabilities", 3)]:
         check(f"{function}()", differences([plain(row) for row in cells(section(text, heading), columns)], query(f"SELECT * FROM {function}()")))
     losses = query("SELECT format('`%s`', name), outcome, CASE WHEN probability THEN 'yes' ELSE 'no' END FROM margin_losses()")
     check("losses", differences(cells(section(text, "Losses"), 3), losses))

@@ -335,20 +335,21 @@ class InteriorPoint final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::piecewise,
                                         false,
-                                        {}};
+                                        {},
+                                        one_vs_rest_or_numbers | feature::l1_ratio | feature::free_intercept,
+                                        feature::l1_ratio};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin || p.loss->smooth() || !(p.l1_ratio > 0))
-      return "it is for an l1 norm and a piecewise linear loss";
-    if (p.offset >= 0) return "it has no offset";
-    return p.dimensions() >= largest_system ? "it has a matrix of features" : "";
   }
   double workspace(const Problem& p) const override {
     return static_cast<double>(p.rows()) * (2.0 * sizeof(Piece) + 48 + 8.0 * p.outputs()) +
            SymmetricMatrix::bytes(static_cast<std::size_t>(p.dimensions()) + 1) + 8.0 * 320 * p.dimensions();
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override {
+    return p.dimensions() >= largest_system ? "it has as many features as no matrix of them holds" : "";
+  }
 };
 
 Solution InteriorPoint::solve(const Problem& p, const Options& options, const Progress& progress) const {

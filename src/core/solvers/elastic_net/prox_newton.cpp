@@ -34,14 +34,12 @@ class ProxNewton final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::smooth,
         false,
-        {"initial"}};
+        {"initial"},
+        one_vs_rest_or_numbers | feature::l1_ratio | feature::lasso | feature::positive | feature::penalty_factor |
+            feature::offset | feature::free_intercept | feature::log_link,
+        feature::l1_ratio,
+        SolverRecord::paths};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin)";
-    if (!(p.l1_ratio > 0)) return "it is for sparse weights (l1_ratio must be above 0)";
-    if (!p.loss->smooth()) return "it needs a smooth loss, which \"" + p.loss_name + "\" is not";
-    return {};
   }
   double workspace(const Problem& p) const override {
     return ElasticNet::bytes(p) + 8.0 * static_cast<double>(p.rows()) * p.outputs();

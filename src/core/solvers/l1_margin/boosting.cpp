@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/options/options.hpp"
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
@@ -42,7 +43,8 @@ const SolverRecord& rounds_record() {
       SolverRecord::l1,
       SolverRecord::Losses::exponential_or_logistic,
       false,
-      {"shrinkage", "step", "learners", "working_set", "output"}};
+      {"shrinkage", "step", "learners", "working_set", "output"},
+      feature::several_classes | feature::stumps};
   return record;
 }
 
@@ -54,6 +56,9 @@ const SolverRecord& linear_program_record() {
                                       SolverRecord::Losses::exponential_or_logistic,
                                       false,
                                       {"seed", "shrinkage", "step", "learners", "working_set"},
+                                      feature::several_classes | feature::stumps,
+                                      0,
+                                      0,
                                       {"linear_program+boosting"},
                                       "boosting",
                                       true};
@@ -64,11 +69,6 @@ class Boosting final : public Solver {
  public:
   explicit constexpr Boosting(const SolverRecord& (*record)()) : record_(record) {}
   const SolverRecord& record() const override { return record_(); }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-    if (p.norm != 1) return "it maximises the l1 margin: give norm => 1";
-    return {};
-  }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), kernel = std::min({n, 1.0 * p.dimensions(), 1024.0});
     const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
@@ -87,7 +87,7 @@ BoostingRule rule_of(const Problem& problem, const Options& options) {
                 "Its steps: quadratic, wolfe, adaboost, optimal.");
   rule.step = options.step == Step::automatic ? Step::wolfe : options.step;
   rule.shrinkage = options.shrinkage.value_or(default_shrinkage);
-  rule.logistic = problem.loss_name == "logistic";
+  rule.logistic = margin_loss(problem.loss_name) == MarginLoss::logistic;
   rule.intercept = problem.intercept;
   return rule;
 }

@@ -91,12 +91,11 @@ Solution LpRecord::solution(std::string name, Status status, std::int64_t epochs
   return s;
 }
 
-std::string refusal_of_lp_steps(const Problem& problem) {
-  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-  if (problem.norm == 1) return "the l1 norm has no smooth dual; boosting maximises the l1 margin";
-  if (problem.task == Task::multiclass && !problem.one_vs_rest())
-    return "l2 margins of more than two classes are joint, and it tells one class from the rest";
-  return "";
+std::string lp_steps_limit(const Problem& problem) {
+  return problem.task == Task::multiclass && !problem.one_vs_rest()
+             ? "it is an l2 margin of more than two classes, which is joint, and the solver tells one class from the "
+               "rest"
+             : "";
 }
 
 double lp_steps_workspace(const Problem& problem) {

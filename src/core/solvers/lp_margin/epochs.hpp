@@ -89,7 +89,7 @@ void step_through(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run
 }
 
 /// Why these methods cannot do a problem (empty: they can), and the bytes that they take.
-std::string refusal_of_lp_steps(const Problem& problem);
+std::string lp_steps_limit(const Problem& problem);
 double lp_steps_workspace(const Problem& problem);
 
 /// All rows, or those of one class.

@@ -47,26 +47,23 @@ class AcceleratedSdca final : public Solver {
                                         SolverRecord::Losses::smooth,
                                         false,
                                         {"seed", "order", "output", "gap_tolerance", "accelerated"},
+                                        one_vs_rest_or_numbers,
+                                        0,
+                                        0,
                                         {},
                                         "sdca",
                                         {},
                                         true};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin)";
-    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
-    if (p.loss->log_link()) return "its steps need slopes that are bounded by the scores (use newton or sdca)";
-    if (!p.loss->smooth()) return "it needs a smooth loss, which \"" + p.loss_name + "\" is not (use sdca alone)";
-    if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca alone)";
-    if (p.free_intercept) return "its intercept is a penalized one (use sdca alone)";
-    return {};
-  }
   double workspace(const Problem& p) const override {
     return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 24.0 + 8.0 * p.outputs()) +
            p.dimensions() * 8.0 * (p.outputs() + 5.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return rows_limit(p); }
 };
 
 /// What a row's dual values at x, y and z are made of.

@@ -54,14 +54,11 @@ class Sdca final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::all,
         false,
-        {"seed", "initial", "order", "output", "average_from", "start", "gap_tolerance", "accelerated"}};
+        {"seed", "initial", "order", "output", "average_from", "start", "gap_tolerance", "accelerated"},
+        one_vs_rest_or_numbers | feature::l1_ratio | feature::free_intercept | feature::log_link,
+        0,
+        SolverRecord::folds};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin)";
-    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
-    if (p.l1_ratio == 1) return "it needs an l1_ratio below 1 (use prox_newton)";
-    return {};
   }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows());
@@ -69,6 +66,9 @@ class Sdca final : public Solver {
            p.dimensions() * 8.0 * (p.outputs() + 3.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return rows_limit(p); }
 };
 
 /// What the solve of all outputs shares.

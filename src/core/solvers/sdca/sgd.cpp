@@ -41,22 +41,18 @@ class Sgd final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::all,
                                         false,
-                                        {"seed", "output", "average_from", "draws", "gap_tolerance"}};
+                                        {"seed", "output", "average_from", "draws", "gap_tolerance"},
+                                        one_vs_rest_or_numbers};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin)";
-    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
-    if (p.loss->log_link()) return "no step is short enough for the loss \"" + p.loss_name + "\" (use newton or sdca)";
-    if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca)";
-    if (p.free_intercept) return "its intercept is a penalized one (use sdca)";
-    return {};
   }
   double workspace(const Problem& p) const override {
     return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 16.0 + 8.0 * p.outputs()) +
            p.dimensions() * 8.0 * (p.outputs() + 6.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return rows_limit(p); }
 };
 
 /// The primal vector of one output to return, and its best dual vector, so far.
