@@ -44,7 +44,7 @@ SOFT = (
 
 
 def soft(theorem, loss, eps, options, left, first):
-    gap = eps or "2 * (1 + ln(n)) / (lambda * n)"
+    gap = eps or "2 * (1 + ln(n)) / (lambda * n) * (1 + 1e-9)"
     found = "(m).gap" if left == "gap" else "(best).primal - (m).dual"
     return f"""
       SELECT {found} / eps FROM

@@ -164,6 +164,8 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   own.dual_weights = true;
   own.order = Order::permutation;
   own.output = Output::last;
+  own.average_from.reset();
+  own.gap_tolerance = 0;
   own.start = Start::zero;
   own.working_set.reset();
   own.accelerated.reset();
