@@ -325,7 +325,12 @@ TEST(Records, features_are_those_that_the_solver_solves_with) {
         try {
           const Model model = train(with.rows, parse_options(options), {});
           EXPECT_TRUE(taken);
-          EXPECT_LE(model.certificate.relative_gap, 1e-3) << model.solver;
+          if (record.summary.find("baseline") == std::string_view::npos) {
+            EXPECT_LE(model.certificate.relative_gap, 1e-3) << model.solver;
+            continue;
+          }
+          options.erase("solver");
+          EXPECT_LE(model.certificate.upper, 1.05 * train(with.rows, parse_options(options), {}).certificate.upper);
         } catch (const Error& e) {
           EXPECT_EQ(e.kind(), ErrorKind::unsupported) << e.message();
           // Kernels and lambda 0 have fewer options: the problem refuses those before a solver is asked.
@@ -360,9 +365,14 @@ TEST(Records, several_classes_and_stumps_are_separated_by_the_solvers_that_name_
         continue;
       }
       EXPECT_NE(record.features & feature::several_classes, 0U);
+      if (learners == std::string("stumps") && (record.features & feature::stumps) == 0) {
+        EXPECT_THROW(train(three_apart(), parse_options(options), {}), Error);
+        continue;
+      }
       const Model model = train(three_apart(), parse_options(options), {});
       EXPECT_GT(model.certificate.lower, 0) << model.solver;
-      EXPECT_LE(model.certificate.relative_gap, 0.2) << model.solver;
+      const bool baseline = record.summary.find("baseline") != std::string_view::npos;
+      EXPECT_TRUE(baseline || model.status == Status::optimal) << status_name(model.status);
     }
   }
 }
@@ -465,7 +475,7 @@ TEST(Records, options_that_nobody_reads_are_refused) {
           EXPECT_EQ(e.kind(), ErrorKind::invalid_option) << solver->name() << ", " << option.name;
           EXPECT_EQ(e.message().find("option \"" + std::string(option.name) + "\" is not used by "), 0U) << e.message();
           EXPECT_EQ(e.hint(), "It is read by " + readers_of(option) + ".");
-          EXPECT_GT(readers_of(option).size(), 3U);
+          EXPECT_FALSE(readers_of(option).empty());
         }
         with[std::string(option.name)] = {};
         EXPECT_NO_THROW(solve(with)) << "null is the default: " << option.name;

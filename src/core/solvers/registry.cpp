@@ -200,7 +200,7 @@ std::string refusal(const SolverRecord& record, const Demand& demand) {
   const bool of_a_norm = (demand.problem & (SolverRecord::hard_margin | SolverRecord::interpolation)) != 0;
   if (of_a_norm && (record.norms & demand.norm) == 0) {
     std::string taken;
-    for (const unsigned norm : {SolverRecord::l1, SolverRecord::between, SolverRecord::l2})
+    for (const unsigned norm : {SolverRecord::l1, SolverRecord::l2, SolverRecord::between})
       if ((record.norms & norm) != 0) taken += (taken.empty() ? "" : " or ") + std::string(name_of_norm(norm));
     return "its norm is " + std::string(name_of_norm(demand.norm)) + ", expected " + taken;
   }
@@ -301,7 +301,7 @@ const Solver& choose_solver(const Problem& problem, const Options& options) {
   const std::string reason = solver.unsupported_reason(problem);
   if (!reason.empty())
     throw Error(ErrorKind::unsupported,
-                "solver \"" + (automatic ? std::string(solver.name()) : options.solver) +
+                "solver \"" + (&solver == named && !automatic ? options.solver : std::string(solver.name())) +
                     "\" cannot solve this problem: " + reason,
                 remedy(problem));
   return solver;

@@ -10,6 +10,7 @@
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
 #include "core/model/products.hpp"
+#include "core/solvers/plain_steps.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/train.hpp"
@@ -162,13 +163,7 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   own.history = false;
   own.calibration = Calibrate::none;
   own.dual_weights = true;
-  own.order = Order::permutation;
-  own.output = Output::last;
-  own.average_from.reset();
-  own.gap_tolerance = 0;
-  own.start = Start::zero;
-  own.working_set.reset();
-  own.accelerated.reset();
+  take_plain_steps(own);
   own.given.clear();
   InitialModel start = start_from(model);
   start.dual_weights.clear();  // of rows in an order of their own

@@ -56,7 +56,7 @@ const SolverRecord& linear_program_record() {
                                       SolverRecord::Losses::exponential_or_logistic,
                                       false,
                                       {"seed", "shrinkage", "step", "learners", "working_set"},
-                                      feature::several_classes | feature::stumps,
+                                      feature::several_classes,
                                       0,
                                       0,
                                       {"linear_program+boosting"},
@@ -187,9 +187,6 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
 Solution Boosting::solve(const Problem& problem, const Options& options, const Progress& progress) const {
   const bool stumps = problem.learners == Learners::stumps;
   const bool working_set = record_ == linear_program_record;
-  if (stumps && working_set)
-    throw Error(ErrorKind::unsupported, "option \"working_set\" works on features, not on stumps",
-                "Leave it out: stumps are found in rounds of boosting.");
   const BoostingRule rule = rule_of(problem, options);
   const bool keep_best = working_set || output_of(options, name(), {Output::last}) != Output::last;
   Run run(options, progress, "boosting", default_rounds);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/loss/loss.hpp"
+#include "core/solvers/plain_steps.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -131,9 +132,7 @@ Solution with_soft_weights(const Problem& problem, const Options& options, const
   own.solver = "auto";
   own.tolerance = loose;
   own.history = false;
-  own.order = Order::permutation;
-  own.output = Output::last;
-  own.start = Start::zero;
+  take_plain_steps(own);
   own.initial.reset();
   own.workspace_limit = options.workspace_limit - memory;
   if (options.max_iterations) own.max_iterations = *options.max_iterations - proven.iterations;

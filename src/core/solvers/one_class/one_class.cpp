@@ -25,6 +25,7 @@
 #include "core/math/norm.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/one_vs_rest.hpp"
+#include "core/solvers/plain_steps.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -165,9 +166,7 @@ Solution LinearOneClass::solve(const Problem& p, const Options& options, const P
   const Translated told(progress, name(), nu, shift);
   Options part = options;
   part.seed = 0;
-  part.order = Order::permutation;
-  part.output = Output::last;
-  part.start = Start::zero;
+  take_plain_steps(part);
   part.tolerance = std::max(0.5 * options.tolerance, least_tolerance);
   double before = std::numeric_limits<double>::infinity();
   for (int round = 0; round < most_rounds; ++round) {
