@@ -133,6 +133,8 @@ Solution with_soft_weights(const Problem& problem, const Options& options, const
   own.history = false;
   own.order = Order::permutation;
   own.output = Output::last;
+  own.average_from.reset();
+  own.gap_tolerance = 0;
   own.start = Start::zero;
   own.initial.reset();
   own.workspace_limit = options.workspace_limit - memory;

@@ -167,6 +167,8 @@ Solution LinearOneClass::solve(const Problem& p, const Options& options, const P
   part.seed = 0;
   part.order = Order::permutation;
   part.output = Output::last;
+  part.average_from.reset();
+  part.gap_tolerance = 0;
   part.start = Start::zero;
   part.tolerance = std::max(0.5 * options.tolerance, least_tolerance);
   double before = std::numeric_limits<double>::infinity();
