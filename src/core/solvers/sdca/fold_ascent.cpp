@@ -57,8 +57,8 @@ const SolverRecord& fold_record() {
 bool FoldAscent::takes(const Options& s) {
   // Its steps are those of the defaults, and models have limits of their own.
   return hands_over(s, SolverRecord::folds) && refusal(fold_record(), demand_of(s)).empty() &&
-         s.order == Order::permutation && !asks_for_output(s) && s.start == Start::zero &&
-         !s.average_from.has_value() && s.gap_tolerance == 0 && !s.accelerated.has_value() &&
+         s.order == Order::permutation && !asks_for_output(s) && !s.average_from.has_value() &&
+         s.start == Start::zero && !s.accelerated.value_or(false) && !(s.gap_tolerance > 0) &&
          !s.max_iterations.has_value() && !s.max_seconds.has_value();
 }
 
