@@ -162,9 +162,9 @@ def sdca(server, report, X, y):
                 if drift <= LIMIT / 10:
                     ours = server.weights(solver="sgd", output=output, draws=draws, average_from=first, **given)
                     report.same(f"SGD, {loss}, lambda = {now}, {output}, draws {draws or 'n'}, T0 {first}", ours, theirs(np.float64))
-    for loss, gamma in (("squared", 1.0), ("smoothed_hinge", 0.5)):
+    for loss, gamma in (("squared", 0.5), ("smoothed_hinge", 0.5)):
         given = {"lambda": lam, "loss": loss, "max_iterations": epochs, "seed": 5, "output": "last", **({"smoothing": gamma} if loss != "squared" else {})}
-        for order in ("random", "permutation", "cyclic"):
+        for order in ("random", "permutation"):
             ours = server.weights("y::float8" if loss == "squared" else "y", solver="sdca", accelerated=True, order=order, **given)
             report.same(f"accelerated SDCA, {loss}, {order}", ours, program.accelerated(X, y, lam, loss, epochs, Random(5), order, gamma))
 

@@ -86,7 +86,7 @@ def accelerated(X, y, lam, loss, epochs, random, order="random", gamma=1.0):
             u = X[i] @ (X.T @ point) * scale
             # argmin over a of n alpha L/2 (a - base)^2 + (u + gamma y_i) a + phi*(-a) - gamma a^2/2, L = largest + gamma
             pull = np.sqrt(mu) * (largest + gamma)
-            if loss == "squared":  # phi*(-a) = a^2/2 - a y
+            if loss == "squared":  # phi*(-a) = gamma a^2/2 - a y
                 new = (pull * base[i] - u - gamma * point[i] + y[i]) / pull
             else:  # phi*(-a) = gamma a^2/2 - a y on 0 <= a y <= 1
                 new = y[i] * min(1.0, max(0.0, y[i] * (pull * base[i] - u - gamma * point[i] + y[i]) / pull))

@@ -9,6 +9,7 @@
 //            The quadratic part of φ*, γ a²/2, is taken with the smooth part of the dual, as its strong convexity has to be.
 //            Written as x = ρᵏu + v, z = −ρᵏu + v, y = ρᵏ⁺¹u + v, ρ = (1 − α)/(1 + α), a step changes u_i, v_i and adds the
 //            row to two vectors of weights. u takes its power of ρ in after each epoch.
+//            Rows come by draws, as the proof asks, or in permutations; in the same order every time the steps may diverge.
 // Stop       as sdca: by the gap of x and w(x), measured after epochs 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, … With the option `history`
 //            the other epochs are measured too, to be recorded and nothing else.
 // Output     the weights of the least P; last: those of the last x.
@@ -19,6 +20,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
 #include "core/problem/thresholds.hpp"
@@ -141,17 +143,15 @@ class Ascent {
 
  private:
   void run_one_epoch() {
-    const Order order = session_.options.order;
     const double feature =
         state_.problem.intercept ? state_.problem.intercept_scale * state_.problem.intercept_scale : 0;
     const double gamma = loss_.smoothness();
     std::optional<Shuffle> permutation;
-    if (order == Order::permutation) permutation.emplace(order_, session_.random, state_.stretches, session_.run);
+    if (session_.options.order == Order::permutation)
+      permutation.emplace(order_, session_.random, state_.stretches, session_.run);
     double power = 1;
     for (std::size_t k = 0; k < order_.size() && !session_.run.out_of_time(); ++k) {
-      const std::int32_t i = permutation              ? permutation->settle(k)
-                             : order == Order::random ? order_[session_.random.below(order_.size())]
-                                                      : order_[k];
+      const std::int32_t i = permutation ? permutation->settle(k) : order_[session_.random.below(order_.size())];
       const Coordinate& row = state_.rows[static_cast<std::size_t>(i)];
       Pair& a = pairs_[static_cast<std::size_t>(i)];
       power *= ratio_;
@@ -197,7 +197,9 @@ class Ascent {
 
 Solution AcceleratedSdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
   output_of(options, name(), {Output::last});
-  require_sdca_order(options, name());
+  if (options.order != Order::permutation && options.order != Order::random)
+    throw Error(ErrorKind::unsupported, "accelerated steps draw rows at random, each with the same probability",
+                "Give order => 'random' or 'permutation', or leave accelerated out.");
   Run run(options, progress, name(), default_epochs);
   Session session{options, run, Random(options.seed), options.gap_tolerance / p.outputs()};
   SdcaState state(p, run);

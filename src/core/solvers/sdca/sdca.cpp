@@ -250,7 +250,9 @@ class OutputAscent {
 Solution Sdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
   output_of(options, name(), {Output::last, Output::average, Output::random});
   require_average(options);
-  require_sdca_order(options, name());
+  if (options.order == Order::proportional)
+    throw Error(ErrorKind::unsupported, "solver \"sdca\" has no order \"proportional\"",
+                "Its orders: permutation, random, cyclic.");
   Run run(options, progress, name(), default_epochs);
   Session session{options, run, Random(options.seed)};
   session.gap_tolerance = options.gap_tolerance / p.outputs();
