@@ -231,7 +231,7 @@ TEST(AnswerBytes, DamagedOnesDoNoHarm) {
     });
     damage(q.bytes(), [&](const std::string& bytes) {
       RowTerms terms(Question::from_bytes(bytes));
-      const std::int32_t at = terms.question().classes.empty() ? -1 : 0;
+      const std::int32_t at = terms.question().class_names.empty() ? -1 : 0;
       EXPECT_FALSE(
           term_bytes(terms.term(dense_row(t.x[0].data(), t.dimensions()), {"0", 0, true, 0, 0}, at, 1)).empty());
     });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/loss/loss.hpp"
 #include "core/math/rounding.hpp"
 
 namespace margin {
