@@ -138,7 +138,8 @@ void set_row_weights(Problem& p, const Options& s, const Progress& progress) {
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     progress.work(8);
-    p.row_weight[at] = p.data.weight(i) * p.weight_of_class(static_cast<std::size_t>(p.label[at]));
+    p.row_weight[at] = p.data.weight(i);
+    if (by_class) p.row_weight[at] *= p.weight_of_class(static_cast<std::size_t>(p.label[at]));
     largest = std::max(largest, p.row_weight[at]);
   }
   if (!(largest > 0))

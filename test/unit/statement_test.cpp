@@ -1,0 +1,197 @@
+// The statement of a problem: every member counts and travels, nobody's bytes get past it, and the problem of a training, the
+// question of a scan and what a stored model says are one.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "core/loss/joint.hpp"
+#include "core/model/statement_of.hpp"
+#include "core/train/train.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::make_dataset;
+using testing::make_table;
+using testing::Table;
+
+/// One change of each member.
+std::vector<std::function<void(Statement&)>> changes() {
+  return {[](Statement& s) { s.task = Task::multiclass; },
+          [](Statement& s) { s.classes = 3; },
+          [](Statement& s) { s.norm = 1.5; },
+          [](Statement& s) { s.learners = Learners::stumps; },
+          [](Statement& s) { s.interpolate = true; },
+          [](Statement& s) { s.loss = make_loss("hinge", Options()); },
+          [](Statement& s) { s.lambda = 0.25; },
+          [](Statement& s) { s.l1_ratio = 0.5; },
+          [](Statement& s) {
+            s.penalty_factor = {1, 0, 2};
+          },
+          [](Statement& s) { s.least_factor = 0.5; },
+          [](Statement& s) { s.positive = true; },
+          [](Statement& s) { s.offset = 2; },
+          [](Statement& s) { s.intercept = false; },
+          [](Statement& s) { s.free_intercept = true; },
+          [](Statement& s) { s.intercept_scale = 4; },
+          [](Statement& s) { s.target_center = -3; },
+          [](Statement& s) { s.target_scale = 7; },
+          [](Statement& s) {
+            s.class_weight = {1, 3};
+          }};
+}
+
+Statement two_classes() {
+  Statement s;
+  s.classes = 2;
+  return s;
+}
+
+Statement back(const std::string& bytes) {
+  ByteReader in(bytes, "statement");
+  Statement s = Statement::read(in);
+  in.finish();
+  return s;
+}
+
+TEST(Statement, EveryMemberCountsAndTravels) {
+  // A member more or less does not compile here; then changes() needs one more or less.
+  const auto [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
+              positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] =
+      two_classes();
+  static_cast<void>(task), static_cast<void>(loss);
+  constexpr std::size_t members = 18;
+  ASSERT_EQ(changes().size(), members);
+  std::vector<std::string> seen = {two_classes().bytes()};
+  for (const auto& change : changes()) {
+    Statement s = two_classes();
+    change(s);
+    if (s.classes == 3) s.class_weight.clear();
+    EXPECT_FALSE(s == two_classes());
+    for (const std::string& other : seen) EXPECT_NE(s.bytes(), other);
+    seen.push_back(s.bytes());
+    EXPECT_TRUE(back(s.bytes()) == s);
+  }
+}
+
+TEST(Statement, LossesTravelWithAllTheirParametersAndTheirForm) {
+  std::vector<std::string> seen;
+  for (const std::string_view name : loss_names()) {
+    Options given;
+    given.epsilon = 0.03;
+    given.smoothing = 0.7;
+    given.quantile = 0.2;
+    for (const Options& options : {Options(), given}) {
+      Statement s;
+      s.loss = make_loss(name, options);
+      s.task = s.loss->classification() ? Task::binary : Task::regression;
+      s.classes = s.loss->classification() ? 2 : 0;
+      const Statement found = back(s.bytes());
+      EXPECT_TRUE(found == s) << name;
+      EXPECT_EQ(found.loss->parameters(), s.loss->parameters()) << name;
+      for (const std::string& other : seen) EXPECT_TRUE(other != s.bytes() || s.loss->parameters().empty()) << name;
+      seen.push_back(s.bytes());
+      if (!has_joint_form(name)) continue;
+      Statement joint = s;
+      joint.task = Task::multiclass;
+      joint.classes = 3;
+      Statement rest = joint;
+      joint.loss = joint_form(joint.loss);
+      EXPECT_FALSE(joint == rest) << name;
+      EXPECT_NE(joint_of(back(joint.bytes()).loss.get()), nullptr) << name;
+      EXPECT_EQ(joint_of(back(rest.bytes()).loss.get()), nullptr) << name;
+    }
+  }
+}
+
+TEST(Statement, NobodysBytesGetPast) {
+  Statement s = two_classes();
+  s.penalty_factor = {1, 0, 2};
+  s.class_weight = {1, 3};
+  s.loss = make_loss("smoothed_hinge", Options());
+  const std::string bytes = s.bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(back(bytes.substr(0, size)), Error) << size;
+  int sound = 0, refused = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    for (const int bit : {1, 2, 64, 128, 255}) {
+      std::string forged = bytes;
+      forged[at] = static_cast<char>(forged[at] ^ bit);
+      try {
+        const Statement read = back(forged);
+        EXPECT_EQ(read.bytes(), forged);
+        EXPECT_NE(read.loss, nullptr);
+        for (const auto& numbers : {read.penalty_factor, read.class_weight})
+          for (const double v : numbers) EXPECT_TRUE(v >= 0 && std::isfinite(v));
+        ++sound;
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::malformed) << e.what();
+        ++refused;
+      }
+    }
+  EXPECT_GT(sound, 0);
+  EXPECT_GT(refused, sound / 4);
+}
+
+struct Asked {
+  const char* what;
+  bool classes;
+  int number;
+  std::function<void(Options&)> set;
+};
+const std::vector<Asked>& problems() {
+  static const std::vector<Asked> list = {
+      {"hard", true, 2, [](Options& o) { o.lambda.reset(); }},
+      {"hard, l1", true, 2, [](Options& o) { o.lambda.reset(), o.norm = 1; }},
+      {"hard, l1.5, no intercept", true, 2, [](Options& o) { o.lambda.reset(), o.norm = 1.5, o.intercept = false; }},
+      {"hard, three", true, 3, [](Options& o) { o.lambda.reset(); }},
+      {"hinge", true, 2, [](Options&) {}},
+      {"scaled intercept", true, 2, [](Options& o) { o.intercept_scale = 3; }},
+      {"class weights", true, 2,
+       [](Options& o) {
+         o.class_weight = {{"1", 2.5}};
+       }},
+      {"free", true, 2, [](Options& o) { o.loss = "logistic", o.intercept_form = InterceptForm::free; }},
+      {"smoothed", true, 2, [](Options& o) { o.loss = "smoothed_hinge", o.smoothing = 0.3; }},
+      {"three", true, 3, [](Options& o) { o.loss = "squared_hinge"; }},
+      {"joint", true, 3, [](Options& o) { o.loss = "logistic", o.multiclass = Multiclass::joint; }},
+      {"joint of two", true, 2, [](Options& o) { o.loss = "logistic", o.multiclass = Multiclass::joint; }},
+      {"elastic", true, 2, [](Options& o) { o.loss = "logistic", o.l1_ratio = 0.3; }},
+      {"absolute", false, 0, [](Options& o) { o.loss = "absolute"; }},
+      {"huber", false, 0, [](Options& o) { o.loss = "huber", o.epsilon = 0.4; }},
+      {"quantile", false, 0, [](Options& o) { o.loss = "quantile", o.quantile = 0.9; }},
+      {"insensitive", false, 0, [](Options& o) { o.loss = "epsilon_insensitive", o.epsilon = 0.2; }},
+      {"ridge, free", false, 0, [](Options& o) { o.loss = "squared", o.intercept_form = InterceptForm::free; }},
+      {"positive", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.positive = true; }},
+      {"factors", false, 0, [](Options& o) {
+         o.loss = "squared", o.l1_ratio = 0.5, o.penalty_factor = {0.5, 2};
+       }}};
+  return list;
+}
+
+TEST(Statement, ATrainingAndTheModelThatItLeavesStateOneProblem) {
+  Random random(5);
+  Progress progress;
+  for (const Asked& asked : problems()) {
+    Table t = make_table(random, 7, asked.classes, std::max(2, asked.number));
+    for (std::vector<double>& x : t.x) x.resize(3, 0.5);
+    if (asked.number == 3)
+      for (std::size_t i = 0; i < 3; ++i) t.y[i] = static_cast<double>(i);
+    const Dataset data = make_dataset(t, asked.classes, std::max(2, asked.number));
+    Options options;
+    options.lambda = 0.1;
+    asked.set(options);
+    const Statement stated = make_problem(data, options);
+    const Statement said = objective_of(train(data, options, progress), options);
+    std::vector<std::string> bytes;
+    for (Statement s : {stated, said}) {
+      if (s.penalty_factor.size() < 3) s.penalty_factor.resize(3, s.least_factor);
+      bytes.push_back(s.bytes());
+    }
+    EXPECT_EQ(bytes[0], bytes[1]) << asked.what;
+  }
+}
+
+}  // namespace
+}  // namespace margin
