@@ -1,5 +1,5 @@
 -- jsonb objects as rows of a model with named columns: every column by its key.
-SET client_min_messages = warning;
+SET client_min_messages = error;
 CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE detail text; hint text;
 BEGIN
@@ -41,10 +41,10 @@ SELECT name, margin_evaluate(m, churned, to_jsonb(p)) = margin_evaluate(m, churn
        (margin_verify(m, margin_sum(margin_term(m, churned, to_jsonb(p))))).rows AS two_steps, margin_audit(m, churned, to_jsonb(p)) = margin_audit(m, churned, p) AS audited,
        margin_threshold(m, churned, to_jsonb(p), '{"precision": 0.7}') = margin_threshold(m, churned, p, '{"precision": 0.7}') AS threshold
   FROM models, people p WHERE name = 'logistic' GROUP BY name, m;
-SELECT (margin_update(m, false, to_jsonb(p))).rows FROM models, people p WHERE name = 'logistic' AND id = 1;
+SELECT (margin_update(m, churned, to_jsonb(p), true)).rows FROM models, people p WHERE name = 'logistic' AND id = 1;
 -- Keys come in any order, among others; null is NULL. Arrays stand for sparse columns, too.
 SELECT margin_score(m, to_jsonb(p) || '{"other": {"a": [1]}, "churned": "yes", "id": null}') = margin_score(m, p) AS others, margin_score(m, jsonb_strip_nulls(to_jsonb(p)) || '{"emb": null, "spend": null}') = margin_score(m, q) AS nulls,
-       margin_score(m, to_jsonb(p) || jsonb_build_object('tags', p.tags::jsonb)) = margin_score(m, p) AS object, margin_score(m, to_jsonb(p) || jsonb_build_object('tags', p.tags::float8[] || 0::float8)) = margin_score(m, p) AS dense,
+       margin_score(m, to_jsonb(p) || jsonb_build_object('tags', p.tags::jsonb)) = margin_score(m, p) AS object, margin_score(m, to_jsonb(p) || jsonb_build_object('tags', p.tags::float8[])) = margin_score(m, p) AS dense,
        margin_score(m, to_jsonb(p) || '{"emb": "[1, 1]"}') = margin_score(m, p) AS text
   FROM models, people p, LATERAL (SELECT (r).* FROM (SELECT jsonb_populate_record(p, '{"emb": null, "spend": null}') AS r) s) q WHERE name = 'logistic' AND p.id = 1;
 CREATE DOMAIN document AS jsonb;
@@ -63,13 +63,13 @@ SELECT name, r, pg_temp.error_of(format('SELECT margin_score(m, %L::jsonb) FROM 
     '{"log_years": 0, "area": "d", "age": 3}', '{}', '{"log_years": 0, "aera": "a", "age": 3}', '{"LOG_YEARS": 0, "area": "a", "age": 3}', '{"log_years": 0, "area": "a", "years": 3}']::jsonb[]) r ORDER BY 1, 2;
 SELECT f, pg_temp.error_of(format('SELECT %s FROM claim_models, (SELECT %L::jsonb AS r) s WHERE name = ''lenient''', f, '{"log_years": 0, "aera": "a", "age": 3}')) ~ 'the object has no key "area".*Did you mean "aera"' AS names_it
   FROM unnest('{"margin_predict(m, r)","margin_predict(m, r, NULL::boolean)","margin_probability(m, r)","margin_probabilities(m, r)","margin_scores(m, r)","margin_explain(m, r)","margin_score_interval(m, r)","margin_score_intervals(m, r)","margin_influence(m, true, r)",
-    "margin_encode((m).encoder, r)","margin_encode_sparse((m).encoder, r)","margin_evaluate(m, true, r)","margin_verify(m, true, r)","margin_audit(m, true, r)","margin_threshold(m, true, r, ''{}'')","margin_term(m, true, r)","margin_update(m, true, r)","margin_leave_one_out(m, true, r)",
-    "margin_with_curvature(m, true, r)","margin_roc(m, true, r)","margin_inference(m, true, r)"}'::text[]) f;
+    "margin_encode((m).encoder, r)","margin_encode_sparse((m).encoder, r)","margin_evaluate(m, true, r)","margin_verify(m, true, r)","margin_audit(m, true, r)","margin_threshold(m, true, r, jsonb_build_object(''recall'', 1))","margin_term(m, true, r)","margin_update(m, true, r, false)","margin_leave_one_out(m, true, r)",
+    "margin_with_curvature(m, true, r)","margin_roc(m, true, r)"}'::text[]) f;
 -- Values of another kind.
 SELECT change, pg_temp.error_of(format('SELECT margin_score(m, to_jsonb(p) || %L::jsonb) FROM models, people p WHERE name = ''logistic'' AND id = 1', change)) AS answer
   FROM unnest(ARRAY['{"age": "41"}', '{"age": true}', '{"age": [41]}', '{"age": 1e400}', '{"plan": 5}', '{"active": 1}', '{"active": "true"}', '{"since": 20200101}', '{"since": "soon"}', '{"since": "infinity"}', '{"seen": {}}', '{"held": 3}', '{"held": "long"}',
     '{"at": "25:61"}', '{"emb": 1}', '{"emb": {"1": 2}}', '{"emb": [1, null]}', '{"emb": [1, "x"]}', '{"emb": [1, 2, 3]}', '{"emb": []}', '{"emb": "{}"}', '{"emb": "x"}', '{"tags": 1}', '{"tags": {"0": 1}}', '{"tags": {"60": 1}}', '{"tags": "7:x"}', '{"tags": [[1]]}', '{"key": "x"}']) WITH ORDINALITY u (change, n) ORDER BY n;
-SELECT d, pg_temp.error_of(format('SELECT margin_score(m, %L::jsonb) FROM models WHERE name = ''logistic''', d)) AS answer FROM unnest('{null,"[1, 2]",7,"\"x\""}'::text[]) d;
+SELECT d, pg_temp.error_of(format('SELECT margin_score(m, %L::jsonb) FROM models WHERE name = ''logistic''', d)) AS answer FROM unnest(ARRAY['null', '[1, 2]', '7', '"x"']) d;
 
 -- Where objects are no rows: a training, models of arrays, functions of arrays alone.
 SELECT pg_temp.error_of(s) AS answer FROM unnest(ARRAY[

@@ -58,7 +58,7 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
 
 /// Where the largest number of a column is far more than what it spreads.
 void ColumnCheck::centre(std::size_t j) {
-  constexpr double far = 0x1p10;
+  constexpr double far = 8;
   const Row x = columns_.column(static_cast<std::int32_t>(j));
   if (x.indices != nullptr || x.count == 0) return;
   const double origin = x.value(0);

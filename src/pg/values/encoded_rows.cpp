@@ -158,13 +158,13 @@ void ObjectRow::find(const Encoder& encoder, Datum jsonb) {
     return out;
   });
   if (!all.object)
-    throw Error(ErrorKind::wrong_type, "the features are a jsonb that is no object",
+    throw Error(ErrorKind::wrong_type, "the features are jsonb, but not an object",
                 "Give an object with a key for each column of the training.");
   if (all.columns == n) return;
   const Value::Object object = options_from(jsonb);
   std::vector<std::string_view> names;
   for (const auto& [key, value] : object) names.push_back(key);
-  throw absent_column(columns[all.columns].name, names, "object", "key",
+  throw absent_column(columns[all.columns].name, columns, names, "object", "key",
                       "Give an object with a key for each column of the training, null where there is no value; "
                       "additional ones do not matter.");
 }

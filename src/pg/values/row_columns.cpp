@@ -1,5 +1,7 @@
 #include "pg/values/row_columns.hpp"
 
+#include <cctype>
+
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 
@@ -168,9 +170,20 @@ std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::
   return columns;
 }
 
-Error absent_column(const std::string& column, const std::vector<std::string_view>& names, const std::string& row,
-                    const std::string& part, const std::string& hint) {
-  const std::string near = names.empty() ? "" : name_hint(column, names);
+Error absent_column(const std::string& column, const std::vector<Column>& columns,
+                    const std::vector<std::string_view>& names, const std::string& row, const std::string& part,
+                    const std::string& hint) {
+  // What is another column is no misspelling of this one.
+  std::vector<std::string_view> others;
+  std::string near;
+  for (const std::string_view name : names) {
+    if (std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; })) continue;
+    others.push_back(name);
+    const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    if (std::equal(name.begin(), name.end(), column.begin(), column.end(), same))
+      near = "Did you mean \"" + std::string(name) + "\"?";
+  }
+  if (near.empty() && !others.empty()) near = name_hint(column, others);
   return {ErrorKind::wrong_type,
           "the " + row + " has no " + part + " \"" + column + "\", which the model was trained on",
           hint + (near.rfind("Did you mean", 0) == 0 ? " Is it misspelt? " + near : ""),
@@ -192,7 +205,7 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
       std::vector<std::string_view> names;
       for (const OpenRow::Attribute& attribute : row.attributes) names.push_back(attribute.name);
       throw absent_column(
-          c.name, names, "row", "column",
+          c.name, columns, names, "row", "column",
           "Give a row with the columns of the training; their order and additional ones do not matter.");
     }
     const std::optional<CellType> type = cell_type_of(a->type);

@@ -47,10 +47,11 @@ std::optional<CellType> cell_type_of(Oid type);
 /// (a column of another type, two of one name, none left), invalid_option (an excluded column that there is not).
 std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::string>& exclude);
 
-/// The error for a column that a model has and what it is given has not, among the `names` that it has; for messages, `row` is
-/// what that is, and `part` what it calls its columns.
-Error absent_column(const std::string& column, const std::vector<std::string_view>& names, const std::string& row,
-                    const std::string& part, const std::string& hint);
+/// The error for a column of a model, one of `columns`, that what it is given has not, among the `names` that it has; for messages,
+/// `row` is what that is, and `part` what it calls its columns.
+Error absent_column(const std::string& column, const std::vector<Column>& columns,
+                    const std::vector<std::string_view>& names, const std::string& row, const std::string& part,
+                    const std::string& hint);
 /// The error for a number that is not finite.
 Error infinite_number(const Column& column, double value);
 
