@@ -159,7 +159,6 @@ TEST(SoftAuto, SolvesAnL1NormWithLabelsFarBeyondTheSmoothing) {
     Options s = soft(std::pow(10, -6 * random.uniform()), 1e-3, "huber");
     s.l1_ratio = k % 4 == 0 ? 1 : k % 4 == 1 ? 0.5 : k % 4 == 2 ? 0.9 : 0.1;
     s.intercept = k % 5 != 0;
-    s.positive = k % 7 == 3;
     if (s.intercept && (s.l1_ratio == 1 || k % 5 == 1)) s.intercept_form = InterceptForm::free;
     const Model model = train(testing::make_dataset(t, false), s, Progress());
     EXPECT_EQ(model.status, Status::optimal) << k << " " << *s.lambda << " [" << model.certificate.lower << ", "

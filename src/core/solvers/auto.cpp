@@ -305,7 +305,8 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   if (problem.likelihood()) return irls;
   if (joint_of(problem.loss.get()) != nullptr) return joint;
   if (!problem.hard_margin && is_sparse(problem, options)) {
-    const bool other = nearly_linear(problem) && interior_point.unsupported_reason(problem).empty() &&
+    const bool alone = problem.positive || !problem.penalty_factor.empty();
+    const bool other = !alone && nearly_linear(problem) && interior_point.unsupported_reason(problem).empty() &&
                        interior_point.workspace(problem) <= options.workspace_limit;
     return other ? interior_point : prox_newton;
   }
