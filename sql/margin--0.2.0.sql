@@ -219,7 +219,7 @@ COMMENT ON COLUMN margin_model.dimensions IS 'number of features';
 COMMENT ON COLUMN margin_model.support IS 'rows with a dual weight other than 0';
 COMMENT ON COLUMN margin_model.seconds IS 'time of training, without reading the rows: standardising, solving, certifying';
 COMMENT ON COLUMN margin_model.options IS 'the options as given, without initial';
-COMMENT ON COLUMN margin_model.history IS 'with the option: one row of (iteration, seconds, lower, upper) per iteration or epoch, as the solver saw it; for a soft margin lower is the dual and upper the primal value. Ends may be infinite at first, and the measuring takes time that a training without history does not need';
+COMMENT ON COLUMN margin_model.history IS 'with the option: one row of (iteration, seconds, lower, upper) per iteration or epoch, as the solver saw it; of rounds of boosting (..., step, learner): which weight was changed, and by what; for a soft margin lower is the dual and upper the primal value. Ends may be infinite at first, and the measuring takes time that a training without history does not need';
 COMMENT ON COLUMN margin_model.dual_weights IS 'with the option: one value per trained row, in input order; more than two classes: one row of k values per trained row';
 COMMENT ON COLUMN margin_model.calibration IS 'with the option: platt: one row (a, b) per output. isotonic: rows of (output from 1, score, probability), rising in score and probability for each output';
 COMMENT ON COLUMN margin_model.stumps IS 'with learners => ''stumps'': one row (feature from 1, threshold) for each weight of an output. The stump is +1 where the feature is above the threshold, else -1';
@@ -403,6 +403,7 @@ CREATE FUNCTION margin_options(
   loss            text         DEFAULT NULL,
   solver          text         DEFAULT NULL,
   tolerance       float8       DEFAULT NULL,
+  gap_tolerance   float8       DEFAULT NULL,
   max_iterations  bigint       DEFAULT NULL,
   max_seconds     float8       DEFAULT NULL,
   intercept       "any"        DEFAULT NULL,
@@ -416,6 +417,8 @@ CREATE FUNCTION margin_options(
   log_level       text         DEFAULT NULL,
   "order"         text         DEFAULT NULL,
   output          text         DEFAULT NULL,
+  average_from    bigint       DEFAULT NULL,
+  draws           bigint       DEFAULT NULL,
   start           text         DEFAULT NULL,
   l1_ratio        float8       DEFAULT NULL,
   penalty_factor  "any"        DEFAULT NULL,
@@ -431,6 +434,7 @@ CREATE FUNCTION margin_options(
   one_class       text         DEFAULT NULL,
   shrinkage       float8       DEFAULT NULL,
   step            text         DEFAULT NULL,
+  mirror_loss     text         DEFAULT NULL,
   learners        text         DEFAULT NULL,
   accelerated     boolean      DEFAULT NULL,
   working_set     boolean      DEFAULT NULL,
@@ -448,8 +452,8 @@ CREATE FUNCTION margin_options(
   sample_rows     bigint       DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, bigint, float8, "any", float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, text, float8, "any", boolean, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text,
+COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, float8, bigint, float8, "any", float8, boolean, "any",
+  bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text, text, integer, text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
@@ -525,6 +529,16 @@ CREATE AGGREGATE train_one_class(features "any", weight float8, options jsonb) (
   FINALFUNC = _margin_one_class_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE train_one_class("any", float8, jsonb) IS 'trains a one-class machine on weighted rows';
+
+CREATE FUNCTION _margin_hard_core_final(internal) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'margin_hard_core_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION _margin_hard_core_final(internal) IS 'part of the aggregate margin_hard_core';
+
+CREATE AGGREGATE margin_hard_core(label "any", features "any") (
+  SFUNC = _margin_train_step, STYPE = internal, SSPACE = 67108864,
+  FINALFUNC = _margin_hard_core_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_hard_core("any", "any") IS 'the rows of two classes on which no margin is gained but at the cost of others: their weights in a combination that is 0';
 
 -- What the rows of a training say of their columns, alone.
 CREATE FUNCTION _margin_encoder_final(internal) RETURNS jsonb
@@ -1298,15 +1312,16 @@ CREATE FUNCTION margin_gap_at(model margin_model, lambda float8, OUT lower float
 COMMENT ON FUNCTION margin_gap_at(margin_model, float8)
   IS 'the certified interval of the objective of the same rows at another lambda, which the weights of the model open';
 
-CREATE FUNCTION margin_history(model margin_model, OUT iteration bigint, OUT seconds float8, OUT lower float8, OUT upper float8)
-  RETURNS SETOF record
+CREATE FUNCTION margin_history(model margin_model, OUT iteration bigint, OUT seconds float8, OUT lower float8, OUT upper float8,
+  OUT step float8, OUT learner bigint) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
 COMMENT ON FUNCTION margin_history(margin_model) IS 'the course of a training with the option history, one row per iteration';
 
 CREATE FUNCTION margin_bound(theorem text, rows bigint, gap float8, lambda float8 DEFAULT NULL, smoothing float8 DEFAULT NULL,
-  lipschitz float8 DEFAULT NULL, margin float8 DEFAULT NULL, failure float8 DEFAULT NULL) RETURNS float8
+  lipschitz float8 DEFAULT NULL, margin float8 DEFAULT NULL, failure float8 DEFAULT NULL, distances float8[] DEFAULT NULL)
+  RETURNS float8
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, float8, float8)
+COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, float8, float8, float8[])
   IS 'how many iterations a theorem of the papers promises to be enough for a gap';
 
 CREATE FUNCTION margin_plot(model margin_model) RETURNS text
@@ -1354,6 +1369,10 @@ COMMENT ON FUNCTION margin_pmml(margin_model, text[]) IS 'a model as a PMML 4.4 
 CREATE FUNCTION margin_solvers(OUT name text, OUT problem text, OUT summary text, OUT options text, OUT reports text) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;
 COMMENT ON FUNCTION margin_solvers() IS 'the solvers that the option solver can name, the options that not all of them read, and the names that their models report';
+
+CREATE FUNCTION margin_capabilities(OUT name text, OUT takes text, OUT refuses text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 40;
+COMMENT ON FUNCTION margin_capabilities() IS 'which features of trainings and models the ways to train, the products of a model and the solvers take, and which they refuse';
 
 CREATE FUNCTION margin_losses(OUT name text, OUT outcome text, OUT probability boolean) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 ROWS 10;

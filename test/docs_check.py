@@ -141,7 +141,8 @@ def check_reference():
         SELECT format('`%s`', name), format('`%s`', format_type(type, NULL))
           FROM pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) AS a (name, type) WHERE p.proname = 'margin_options'""")
     check("options, as arguments of margin_options", differences(cells(section(text, "Options"), 2), options))
-    for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3)]:
+    for function, heading, columns in [("margin_option_list", "Options", 5), ("margin_kernels", "Kernels", 3),
+                                       ("margin_capabilities", "Capabilities", 3)]:
         check(f"{function}()", differences([plain(row) for row in cells(section(text, heading), columns)], query(f"SELECT * FROM {function}()")))
     losses = query("SELECT format('`%s`', name), outcome, CASE WHEN probability THEN 'yes' ELSE 'no' END FROM margin_losses()")
     check("losses", differences(cells(section(text, "Losses"), 3), losses))
@@ -216,7 +217,7 @@ def check_papers():
     problems = [] if len(calls) >= 40 else [f"{len(calls)} calls found"]
     for call in calls:
         label = "t" if "interpolate" in call else "y"
-        result = psql("postgres", rows + (f"SELECT {call};" if call.startswith("margin_bound") else
+        result = psql("postgres", rows + (f"SELECT {call};" if call.startswith("margin_bound") else f"SELECT {call} FROM papers;" if call.startswith("margin_hard_core") else
                                           f"SELECT (train_margin({label}, x, {call})).status FROM papers;"))
         problems += [f"{call}: {line}" for line in result.stderr.splitlines()]
     check("docs/papers.md: every call runs", problems)

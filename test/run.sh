@@ -173,6 +173,11 @@ rooms_disagree() { # the rooms of the rule, of the tree and of the picture
     [ "$picture" = "$rooms" ] || say "docs/architecture.md shows for src/$side the rooms $picture; the rule knows $rooms"
   done
 }
+solver_names() { # comparisons with one solver, by its address or its name
+  local names
+  names=$(sed -n 's/^extern const Solver& \([a-z_]*\);/\1/p' src/core/solvers/registry.cpp | paste -sd'|')
+  printf '%s' "[!=]= *&($names)\\b|(->|\\.)name\\(\\) *[!=]= *\"($names)\""
+}
 headless_solvers() { # files that define a solver and do not open with its problem, update, stopping rule and source
   local file word
   for file in $(grep -rlE --include='*.cpp' '\bfinal : public Solver\b' src/core/solvers); do
@@ -240,6 +245,9 @@ stage_rules() {
   check 'SQL functions are in src/pg/functions' nothing_but '^src/pg/(functions/|server/boundary\.hpp:)' '\b(MARGIN_FUNCTION|PG_FUNCTION_INFO_V1)\b' src/pg
   check 'server headers come through src/pg/server' nothing_but '^src/pg/server/' '#[[:space:]]*include[[:space:]]*<(postgres|fmgr|funcapi|miscadmin|utils/|catalog/|executor/|nodes/|access/|parser/|libpq/|commands/|storage/)' src/pg
   check 'each solver opens with its problem, update, stopping rule and source' headless_solvers
+  check 'losses are told apart by their traits, by name in src/core/loss alone' nothing_matches '(->|\.)name\(\) *[!=]= *"(hinge|logistic|squared|absolute|huber|quantile|poisson|exponential|one_class|interpolate)|loss(_name)? *[!=]= *"[a-z]' \
+    src/core/{problem,certificate,solvers,train,scans,report} src/pg
+  check 'solvers are told apart by their records, by name or address nowhere' nothing_matches "$(solver_names)" src/core src/pg
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg
@@ -262,9 +270,12 @@ stage_rules() {
 
 # --- unit, sanitize: the core's tests, optimised and under address + undefined-behaviour sanitizers -----------------
 # The objects of margin.so are the core that is tested.
-stage_unit() {
+unit_tests() { # builds them
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON
   cmake --build "$build/release" -j "$jobs"
+}
+stage_unit() {
+  unit_tests
   ctest --test-dir "$build/release" -j "$jobs" --verbose
 }
 stage_exact() { # certificates of small hard problems against exact arithmetic; the seed is fixed
@@ -280,8 +291,9 @@ stage_mutants() { # what certificates claim, made wrong in one place after anoth
   "$python" -B "$root/test/mutants/run.py" "$root/test/mutants/mutants.txt" "$build/release/margin_mutant_tests" "$build/release/margin_mutant_exact" \
     --jobs "$jobs" ${MARGIN_MUTANT_FILES:+--files $MARGIN_MUTANT_FILES}
 }
-stage_sanitize() { # the unit tests and the fuzzers' smoke runs
-  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON
+stage_sanitize() { # the unit tests and the fuzzers' smoke runs, on a core that is compiled with sanitizers
+  unit_tests
+  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON -DMARGIN_TEST_OBJECTS="$build/release"
   cmake --build "$build/sanitize" -j "$jobs"
   ctest --test-dir "$build/sanitize" -j "$jobs" --verbose
 }
@@ -332,6 +344,11 @@ regress_suite() { # regress_suite [OPTION...]: of pg_regress
 }
 
 # --- tap: what needs sessions, signals, plans, restarts (test/t) -----------------------------------------------------
+tap_environment() { # tap_environment COMMAND...: as the server's user, where the scripts are
+  as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" TESTDATADIR="$area/tmp_check" TESTLOGDIR="$area/tmp_check/log" \
+    PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
+    MARGIN_DEMO_DATA="$area/demo-data" PG_SERVER_INCLUDE="$("$pg_config" --includedir-server)" PG_TEST_TIMEOUT_DEFAULT=180 "$@"
+}
 stage_tap() {
   local area sets
   area=$(server_directory tap)
@@ -348,13 +365,18 @@ stage_tap() {
   fi
   cp -r "$root/demo/data" "$area/demo-data"
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
-  local number scripts=()
-  for number in ${MARGIN_TAP:-}; do scripts+=("t/$number"_*.pl); done
-  [ ${#scripts[@]} -gt 0 ] || scripts=('t/*.pl')
-  # shellcheck disable=SC2068  # patterns
-  (cd "$area" && as_server env PATH="$bin:$PATH" PG_REGRESS="$pgxs_tests/regress/pg_regress" TESTDIR="$area" TESTDATADIR="$area/tmp_check" TESTLOGDIR="$area/tmp_check/log" \
-    PERL5LIB="$pgxs_tests/perl:$area/t" MARGIN_DATASETS="$area/datasets.py" MARGIN_SHARED="$sets" \
-    MARGIN_DEMO_DATA="$area/demo-data" PG_SERVER_INCLUDE="$("$pg_config" --includedir-server)" PG_TEST_TIMEOUT_DEFAULT=180 prove -v --timer ${scripts[@]}) ||
+  local number scripts=() side_by_side=() alone=()
+  for number in ${MARGIN_TAP:-}; do scripts+=("$root/test/t/$number"_*.pl); done
+  [ ${#scripts[@]} -gt 0 ] || scripts=("$root"/test/t/*.pl)
+  for number in "${scripts[@]##*/}"; do
+    case $number in 001* | 009* | 011* | 012* | 018* | 021*) alone+=("t/$number") ;; *) side_by_side+=("t/$number") ;; esac # these measure times
+  done
+  local status=0
+  (cd "$area" && { printf '%s\n' "${side_by_side[@]}" | tap_environment xargs -r -P "$jobs" -I% sh -c 'prove -v --timer % >%.log 2>&1'; }) || status=1
+  for number in "${side_by_side[@]}"; do cat "$area/$number.log"; done
+  [ ${#alone[@]} -eq 0 ] || (cd "$area" && tap_environment prove -v --timer "${alone[@]}") || status=1
+  say "checks: $((${#side_by_side[@]} + ${#alone[@]})) scripts, of which $([ "$status" -eq 0 ] && echo none || echo some) failed"
+  [ "$status" -eq 0 ] ||
     { # a script that died before its end left the reason in its log
       grep -LE '1\.\.[0-9]+$' "$area"/tmp_check/log/regress_log_* | xargs -r tail -v -n 15
       return 1
@@ -453,7 +475,7 @@ TMPDIR=$(server_directory tmp) # the runners' own temporary directories go with 
 export TMPDIR
 started=$SECONDS
 case " ${stages[*]} " in
-  *' unit '* | *' exact '* | *' mutants '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
+  *' unit '* | *' exact '* | *' mutants '* | *' sanitize '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
     say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 2 minutes"
     build_extension
     install_privately

@@ -31,6 +31,5 @@ UNION ALL
 SELECT :'figure', 'SDCA catches up early: after 2 epochs it is ahead in most panels', format('%s of %s', count(*) FILTER (WHERE sdca < sgd), count(*)),
        count(*) FILTER (WHERE sdca < sgd) > 6 FROM sdca6_reached WHERE epoch = 2
 UNION ALL
-SELECT :'figure', 'SGD can be ahead after very few epochs: after 1, somewhere at the largest lambda',
-       coalesce(string_agg(format('%s: SGD %s, SDCA %s', data, to_char(sgd, '9.9EEEE'), to_char(sdca, '9.9EEEE')), '; ') FILTER (WHERE sgd < sdca), 'nowhere'),
-       bool_or(sgd < sdca) FROM sdca6_reached WHERE epoch = 1 AND lambda = 1e-3;
+SELECT :'figure', 'the paper''s "SGD can be ahead after very few epochs" is not seen with this loss: after 1, SDCA is ahead everywhere (with the plain hinge it is seen, Figure 7)',
+       format('SDCA in %s of %s', count(*) FILTER (WHERE sdca < sgd), count(*)), bool_and(sdca < sgd) FROM sdca6_reached WHERE epoch = 1;

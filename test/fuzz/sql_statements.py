@@ -175,6 +175,12 @@ class Statements(Rows):
                 options["width"] = 5
         if self.chance(0.3):
             options["solver"] = self.pick(self.words[len(WORDS):])
+        if self.chance(0.1):  # what the papers' methods are given by
+            options.update(self.pick([
+                {"solver": "sdca", "lambda": 0.1, "loss": "logistic", "accelerated": True}, {"solver": "sgd", "lambda": 0.1, "draws": 7, "history": True},
+                {"solver": "sdca", "lambda": 0.1, "output": "average", "average_from": 2, "gap_tolerance": 0.01}, {"solver": "boosting", "norm": 1, "history": True},
+                {"solver": "mirror_descent", "norm": 1.5, "mirror_loss": "squared", "step": "1/sqrt(t)"}, {"solver": "dykstra", "loss": "interpolate", "intercept": False},
+                {"solver": "kernel_momentum", "kernel": "rbf"}]))
         return options
 
     def jsonb(self):

@@ -88,6 +88,14 @@ margin::Value::Object any_options(Bytes& bytes) {
     options["solver"].data = std::string(solvers[static_cast<std::size_t>(bytes.byte()) % solvers.size()]->name());
   }
   options["seed"].data = static_cast<double>(bytes.byte());
+  // What the papers' methods are given by, now and then; most trainings refuse most of it.
+  if (bytes.below(4) == 1) options["output"].data = bytes.among<std::string>({"last", "average", "random"});
+  if (bytes.below(8) == 1) options["average_from"].data = bytes.among<double>({0, 1, 100});
+  if (bytes.below(8) == 1) options["draws"].data = bytes.among<double>({1, 7, 1000});
+  if (bytes.below(8) == 1) options["gap_tolerance"].data = bytes.among<double>({1, 1e-6});
+  if (bytes.below(8) == 1) options["accelerated"].data = true;
+  if (bytes.below(8) == 1) options["step"].data = bytes.among<std::string>({"1/sqrt(t)", "quadratic", "wolfe"});
+  if (bytes.below(8) == 1) options["mirror_loss"].data = bytes.among<std::string>({"hinge", "squared"});
   return options;
 }
 

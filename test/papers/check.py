@@ -61,6 +61,18 @@ class Server:
         self.cursor.execute(f"SELECT (train_margin({label}, x, margin_options({call}) ORDER BY id)).weights FROM {self.name}", list(options.values()))
         return np.array(self.cursor.fetchone()[0])
 
+    def steps(self, features, **options):
+        """The sum of the steps of a history, for each feature."""
+        options = {"intercept": False, "tolerance": 0, "history": True, **options}
+        call = ", ".join(f'"{k}" => %s' for k in options)
+        self.cursor.execute(
+            f"WITH m AS MATERIALIZED (SELECT train_margin(y, x, margin_options({call}) ORDER BY id) AS m FROM {self.name}) "
+            f"SELECT learner, sum(step) FROM m, margin_history(m) GROUP BY learner", list(options.values()))
+        sums = np.zeros(features)
+        for learner, step in self.cursor.fetchall():
+            sums[learner - 1] = step
+        return sums
+
     def scores(self, **options):
         options = {"intercept": False, "tolerance": 0, **options}
         call = ", ".join(f'"{k}" => %s' for k in options)
@@ -136,11 +148,25 @@ def sdca(server, report, X, y):
                 report.same(f"SDCA, {loss}, {order}, {output}", ours, program.sdca(X, y, lam, loss, epochs, Random(5), order, output, gamma=gamma))
         ours = server.weights(solver="sdca", order="random", output="last", start="sgd", **given)
         report.same(f"SDCA with SGD initialization, {loss}", ours, program.sdca(X, y, lam, loss, epochs, Random(5), "random", start="sgd", gamma=gamma))
-        # Steps of 1/(lambda gamma t) overshoot while t is small, and so does rounding: a larger lambda.
-        given["lambda"] = 10 * lam
-        for output in ("last", "average"):
-            ours = server.weights(solver="sgd", output=output, **given)
-            report.same(f"SGD, {loss}, {output}", ours, program.sgd(X, y, 10 * lam, loss, epochs, Random(5), output, gamma=gamma))
+        for output, first in (("average", 0), ("average", 3), ("random", 1)):
+            ours = server.weights(solver="sdca", order="random", output=output, average_from=first, **given)
+            report.same(f"SDCA, {loss}, {output} from {first}", ours, program.sdca(X, y, lam, loss, epochs, Random(5), output=output, gamma=gamma, first=first))
+        for now in (lam, 10 * lam):
+            given["lambda"] = now
+            for output, draws, first in (("last", None, None), ("average", None, None), ("average", None, 1), ("last", 37, None), ("average", 37, 3)):
+                def theirs(number):
+                    return program.sgd(X, y, now, loss, epochs, Random(5), output, gamma, draws, first, number)
+                # Steps of 1/(lambda gamma t) overshoot while t is small, and multiply whatever w is off by: some paths have no
+                # digits left that do not depend on how sums are rounded. The program in long double tells which.
+                drift = np.abs(theirs(np.longdouble) - theirs(np.float64)).max() / max(1, np.abs(theirs(np.float64)).max())
+                if drift <= LIMIT / 10:
+                    ours = server.weights(solver="sgd", output=output, draws=draws, average_from=first, **given)
+                    report.same(f"SGD, {loss}, lambda = {now}, {output}, draws {draws or 'n'}, T0 {first}", ours, theirs(np.float64))
+    for loss, gamma in (("squared", 1.0), ("smoothed_hinge", 0.5)):
+        given = {"lambda": lam, "loss": loss, "max_iterations": epochs, "seed": 5, "output": "last", **({"smoothing": gamma} if loss != "squared" else {})}
+        for order in ("random", "permutation", "cyclic"):
+            ours = server.weights("y::float8" if loss == "squared" else "y", solver="sdca", accelerated=True, order=order, **given)
+            report.same(f"accelerated SDCA, {loss}, {order}", ours, program.accelerated(X, y, lam, loss, epochs, Random(5), order, gamma))
 
 
 def telgarsky(server, report, X, y):
@@ -148,7 +174,10 @@ def telgarsky(server, report, X, y):
     for loss in ("exponential", "logistic"):
         for rule, nu in (("quadratic", 0.5), ("wolfe", 1), ("wolfe", 0.25), ("adaboost", 0.25), ("adaboost", 1)):
             ours = server.weights(norm=1, solver="boosting", loss=loss, step=rule, shrinkage=nu, output="last", max_iterations=steps)
-            report.same(f"boosting, {loss}, {rule}, {nu}", ours, unit(telgarsky_algorithm_1.iterate(A, steps, rule, nu, loss), 1))
+            theirs = telgarsky_algorithm_1.iterate(A, steps, rule, nu, loss)
+            report.same(f"boosting, {loss}, {rule}, {nu}", ours, unit(theirs, 1))
+            taken = server.steps(X.shape[1], norm=1, solver="boosting", loss=loss, step=rule, shrinkage=nu, max_iterations=steps)
+            report.same(f"boosting, {loss}, {rule}, {nu}, steps of its history", taken * np.abs(X).max(), theirs)
 
 
 def raj_bach(server, report, X, y):
@@ -165,6 +194,11 @@ def raj_bach(server, report, X, y):
                 report.same(f"dual_ascent accelerated, p = {p}, {order}", server.weights(accelerated=True, **coordinate), unit(theirs, p))
             ours = server.weights(solver="mirror_descent", output="last", **given)
             report.same(f"mirror_descent, p = {p}, {order}", ours, unit(one.mirror_descent(Z, epochs, Random(11), order, p), p))
+        for loss in ("hinge", "squared"):
+            for step in (None, ROOT):
+                ours = server.weights(solver="mirror_descent", mirror_loss=loss, step=step, output="last", norm=p, order="random", seed=11, max_iterations=epochs)
+                theirs = one.mirror_descent(Z, epochs, Random(11), "random", p, loss=loss, fading=step == ROOT)
+                report.same(f"mirror_descent, {loss}, p = {p}, step {step or 'constant'}", ours, unit(theirs, p))
         for order in ("random", "permutation"):
             given = dict(norm=p, order=order, seed=11, max_iterations=epochs)
             ours = server.weights(solver="mirror_descent", output="average", **given)

@@ -47,12 +47,15 @@ def perceptron(Z, epochs, random, order="random", p=2.0):
     return theta(u, p)
 
 
-def mirror_descent(Z, epochs, random, order="random", p=2.0, output="last"):
-    """Steps (p - 1)/R^2 on 1/2 d(<z_i, w>, [1, inf))^2; the average of Theorem 1, of w after every draw."""
+def mirror_descent(Z, epochs, random, order="random", p=2.0, output="last", loss="squared_hinge", fading=False):
+    """Steps (p - 1)/R^2, or that over sqrt(t), on 1/2 d(<z_i, w>, [1, inf))^2, the hinge or the square of the margin; the
+    average of Theorem 1, of w after every draw."""
     rate = (p - 1) / (np.linalg.norm(Z, p / (p - 1), axis=1) ** 2).max()
     u, total = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
-    for i in visits(len(Z), epochs, random, order, Z, p):
-        u = u + rate * max(0.0, 1 - Z[i] @ theta(u, p)) * Z[i]
+    for t, i in enumerate(visits(len(Z), epochs, random, order, Z, p), start=1):
+        missing = 1 - Z[i] @ theta(u, p)
+        slope = missing if loss == "squared" else float(missing > 0) if loss == "hinge" else max(0.0, missing)
+        u = u + rate / (np.sqrt(t) if fading else 1) * slope * Z[i]
         if output == "average":
             total += theta(u, p)
     return total if output == "average" else theta(u, p)

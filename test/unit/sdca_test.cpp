@@ -1,4 +1,4 @@
-// The solvers sdca and sgd: certified on every loss, the paper's theorems, weights as repetitions, invariances, limits.
+// The solvers sdca, plain and accelerated, and sgd: certified on every loss, the paper's theorems, weights as repetitions, invariances, limits.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -13,6 +13,7 @@
 namespace margin {
 
 extern const Solver& sdca;
+extern const Solver& sdca_accelerated;
 extern const Solver& sgd;
 
 namespace {
@@ -280,6 +281,42 @@ TEST_P(SdcaLoss, SgdIsCertifiedToo) {
   EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.relative_gap <= 1e-2);
   const Solved again = solve(data, s, sgd);
   EXPECT_EQ(r.solution.weights, again.solution.weights);
+}
+
+TEST_P(SdcaLoss, AcceleratedReachesTheSameOptimum) {
+  const auto loss = make_loss(GetParam(), {});
+  if (!loss->smooth() || loss->log_link()) return;  // refused, see solver_record_test.cpp
+  Random random(73);
+  for (int trial = 0; trial < 40; ++trial) {
+    Options s = soft(GetParam(), std::pow(10.0, 4 * random.uniform() - 3), 1e-6);
+    s.intercept = trial % 4 < 2;
+    s.order = trial % 3 == 0 ? Order::random : trial % 3 == 1 ? Order::permutation : Order::cyclic;
+    Table t = testing::labels_for(
+        GetParam(), sample(100 + static_cast<std::uint64_t>(trial), 20 + 3 * trial, 4, classes(), trial % 2 == 0));
+    if (trial % 5 == 0)
+      for (int i = 0; i < t.rows(); ++i) t.weight.push_back(i > 1 && random.below(4) == 0 ? 0.0 : 1 + random.uniform());
+    const Dataset data = make_dataset(t, classes());
+    const Solved fast = solve(data, s, sdca_accelerated), plain = solve(data, s);
+    EXPECT_EQ(fast.solution.status, Status::optimal) << trial;
+    EXPECT_LE(fast.certificate.relative_gap, 1e-6) << trial;
+    EXPECT_GE(fast.certificate.upper, plain.certificate.lower) << trial;
+    EXPECT_LE(fast.certificate.lower, plain.certificate.upper) << trial;
+  }
+}
+
+TEST_P(SdcaLoss, AnAbsoluteGapIsEnough) {
+  const Dataset data = make_dataset(testing::labels_for(GetParam(), sample(41, 300, 4, classes(), true)), classes());
+  Options s = soft(GetParam(), 0.05, 0);
+  s.gap_tolerance = 0.01;
+  s.max_iterations = 5000;
+  for (const Solver* solver : {&sdca, &sgd, &sdca_accelerated}) {
+    if (!solver->unsupported_reason(make_problem(data, s)).empty()) continue;
+    const Solved r = solve(data, s, *solver);
+    EXPECT_EQ(r.solution.status == Status::optimal, r.certificate.gap <= 0.01) << solver->name();
+    if (solver != &sgd) {
+      EXPECT_EQ(r.solution.status, Status::optimal) << solver->name();
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SdcaLoss,

@@ -22,6 +22,8 @@ std::string_view status_name(Status status);
 struct TracePoint {
   std::int64_t iteration;
   double seconds, lower, upper;
+  double step = 0;           ///< of a round of boosting: by what it changed a weight
+  std::int64_t learner = 0;  ///< which one, from 1 on; 0: no such round
 };
 
 /// Handed down from the caller to every pass over rows. This class hears nothing and tells nobody; the server's

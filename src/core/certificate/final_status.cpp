@@ -24,8 +24,9 @@ Status status_of_margin(const Certificate& c, double negligible, double toleranc
   return unproven(reached);
 }
 
-Status status_of_risk(const Certificate& c, double tolerance, Status reached) {
-  return c.relative_gap <= tolerance || c.upper <= c.negligible ? Status::optimal : unproven(reached);
+Status status_of_risk(const Certificate& c, double tolerance, Status reached, double gap_tolerance = 0) {
+  return c.relative_gap <= tolerance || c.gap <= gap_tolerance || c.upper <= c.negligible ? Status::optimal
+                                                                                          : unproven(reached);
 }
 
 /// A one-class machine is not apart from the origin where no w has a value that counts as below 0.
@@ -56,7 +57,8 @@ CertifiedProblem certified_problem(const Problem& p) {
   return p.kernel != nullptr ? CertifiedProblem::kernel_hard_margin : CertifiedProblem::hard_margin;
 }
 
-Status final_status(const Certificate& c, CertifiedProblem problem, double tolerance, Status reached) {
+Status final_status(const Certificate& c, CertifiedProblem problem, double tolerance, Status reached,
+                    double gap_tolerance) {
   switch (problem) {
     case CertifiedProblem::interpolation:
       return status_of_targets(c, tolerance, reached);
@@ -68,7 +70,7 @@ Status final_status(const Certificate& c, CertifiedProblem problem, double toler
     case CertifiedProblem::one_class:
       return status_of_one_class(c, tolerance, reached);
     case CertifiedProblem::soft_margin:
-      return status_of_risk(c, tolerance, reached);
+      return status_of_risk(c, tolerance, reached, gap_tolerance);
     case CertifiedProblem::kernel_hard_margin:
       return status_of_margin(c, negligible_kernel_margin, tolerance, reached);
     case CertifiedProblem::hard_margin:

@@ -251,7 +251,8 @@ void LeftOut::exchange(const At& r, double wanted, ScoreInterval& found) {
 
 void LeftOut::make_kinks() {
   kinks_.emplace();
-  if (p_.loss->name() != "hinge" || !InverseCurvature::affordable(p_, constant_)) return;
+  const bool one_kink = p_.loss->classification() && p_.loss->kinks() == 1;  // flat, and from there on of one slope
+  if (!one_kink || !InverseCurvature::affordable(p_, constant_)) return;
   // Any gap that is no less, and any m that is no more.
   constexpr double least_gap = 1e-16, steepest = 1e6;
   const double gap = std::max(gap_ * (1 + 1e-9), least_gap * p_.lambda);
@@ -260,7 +261,7 @@ void LeftOut::make_kinks() {
       [&](std::int64_t i, const Row&) {
         const double c = p_.weight(i), y = p_.target(i, output_),
                      beta = std::fabs(p_.loss->project(dual_(i, output_), y)),
-                     m = std::max(0.0, std::min(beta, 1 - beta)) * c / p_.total_weight * (1 - 1e-9);
+                     m = std::max(0.0, std::min(beta, p_.loss->lipschitz() - beta)) * c / p_.total_weight * (1 - 1e-9);
         const double h = std::min(m / gap, steepest);
         return c > 0 ? h * h / c * p_.total_weight : 0.0;
       },

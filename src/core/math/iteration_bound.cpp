@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/base/polled.hpp"
 
 namespace margin {
 
@@ -56,9 +59,91 @@ double sampling_bound(std::string_view theorem, const BoundSettings& s) {
                   std::ceil(32 / (delta * s.gap * s.gap)));
 }
 
+/// Neighbours: `low` is not enough, `high` is, and so is what is larger.
+struct Bracket {
+  double low, high;
+
+  template <class F>
+  Bracket narrowed(const F& enough) const {
+    Bracket b = *this;
+    for (int step = 0; step < 80 && b.high - b.low > 1e-12 * b.high; ++step) {
+      const double middle = b.low > 0 ? std::sqrt(b.low) * std::sqrt(b.high) : 1e-3 * b.high;
+      (enough(middle) ? b.high : b.low) = middle;
+    }
+    return b;
+  }
+};
+
+/// Theorems 5 and 6: how near the rows are to the kinks of their losses.
+class AlmostSmooth {
+ public:
+  AlmostSmooth(std::string_view theorem, const BoundSettings& s, const Progress& progress)
+      : n_(s.rows),
+        lambda_(required(s.lambda, "lambda", theorem, 1e300)),
+        steepest_(s.lipschitz ? required(s.lipschitz, "lipschitz", theorem, 1e300) : 1.0),
+        distances_(s.distances),
+        progress_(progress) {
+    if (static_cast<double>(distances_.size()) != n_)
+      throw Error(ErrorKind::invalid_option,
+                  "theorem \"" + std::string(theorem) + "\" needs distances: as many as rows, " +
+                      std::to_string(static_cast<std::int64_t>(n_)) + ", not " + std::to_string(distances_.size()),
+                  "Of the hinge loss they are abs(1 - y * score) at the optimum, y being 1 or -1.");
+    if (!std::all_of(distances_.begin(), distances_.end(), [](double d) { return d >= 0 && d < 1e300; }))
+      throw Error(ErrorKind::invalid_option, "distances must be finite numbers of 0 or more");
+    polled_sort(distances_.begin(), distances_.end(), std::less<>(), progress_);
+  }
+
+  double steps_to_dual(double gap) const {
+    const double s = allows(1, gap) ? 1 : Bracket{0, 1}.narrowed([&](double share) { return !allows(share, gap); }).low;
+    return 2 * n_ / s * std::max(0.0, std::log(2 / gap));
+  }
+  double steps_to_gap(double gap) const {
+    double enough = n_, short_of = 0;
+    while (enough < 1e300 && promised(enough) > gap) {
+      short_of = enough;
+      enough *= 2;
+    }
+    if (short_of == 0) return 2 * enough;
+    return 2 * Bracket{short_of, enough}.narrowed([&](double start) { return promised(start) <= gap; }).high;
+  }
+
+ private:
+  double nearer_than(double u) const {
+    return static_cast<double>(std::lower_bound(distances_.begin(), distances_.end(), u) - distances_.begin());
+  }
+  bool allows(double s, double gap) const {
+    progress_.work(64);
+    const double u = s / (lambda_ * n_);
+    return 8 * steepest_ * steepest_ * u * nearer_than(u) / n_ <= gap;
+  }
+  /// The gap after twice as many steps.
+  double promised(double start) const {
+    const double dual = Bracket{0, 2}.narrowed([&](double gap) { return steps_to_dual(gap) <= start; }).high;
+    double least = 4 * steepest_ * steepest_;
+    for (std::size_t k = 0; k < distances_.size(); ++k) {
+      const double d = distances_[k];
+      progress_.work(8);
+      if (!(d > 0) || (k > 0 && d == distances_[k - 1])) continue;
+      least = std::min(
+          least, 4 * steepest_ * steepest_ * static_cast<double>(k) / n_ + 2 * dual / std::min(d, lambda_ * d * d / 2));
+    }
+    return dual + least / (2 * lambda_ * start);
+  }
+
+  double n_, lambda_, steepest_;
+  std::vector<double> distances_;
+  const Progress& progress_;
+};
+
+double sgd_epoch_bound(std::string_view theorem, const BoundSettings& s) {
+  const double l = s.lipschitz ? required(s.lipschitz, "lipschitz", theorem, 1e300) : 1.0;
+  const double missing = 2 * l * l * (1 + std::log(s.rows)) / (required(s.lambda, "lambda", theorem, 1e300) * s.rows);
+  return missing <= s.gap ? s.rows : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
-double iterations_promised(std::string_view theorem, const BoundSettings& s) {
+double iterations_promised(std::string_view theorem, const BoundSettings& s, const Progress& progress) {
   if (!(s.rows >= 1) || !std::isfinite(s.rows))
     throw Error(ErrorKind::invalid_option, "\"rows\" must be a number of 1 or more");
   if (!(s.gap > 0) || !std::isfinite(s.gap)) throw Error(ErrorKind::invalid_option, "gap must be a positive number");
@@ -70,12 +155,16 @@ double iterations_promised(std::string_view theorem, const BoundSettings& s) {
     return lipschitz_bound(std::max(0.0, std::ceil(first)), constant, theorem, s);
   }
   if (theorem == "sdca 2") return smooth_bound(theorem, s);
+  if (theorem == "sdca 3") return sgd_epoch_bound(theorem, s);
+  if (theorem == "sdca 5") return AlmostSmooth(theorem, s, progress).steps_to_dual(s.gap);
+  if (theorem == "sdca 6") return AlmostSmooth(theorem, s, progress).steps_to_gap(s.gap);
   if (theorem == "sdca 4" || theorem == "sdca 4 hinge")
     return lipschitz_bound(std::ceil(n * std::log(1 + std::log(n))), constant, theorem, s);
   if (theorem == "momentum 3.1") return momentum_bound(theorem, s);
   if (theorem == "sampling 4.1") return sampling_bound(theorem, s);
   throw Error(ErrorKind::invalid_option, "unknown theorem \"" + std::string(theorem) + "\"",
-              "It is one of: sdca 1, sdca 1 hinge, sdca 2, sdca 4, sdca 4 hinge, momentum 3.1, sampling 4.1.");
+              "It is one of: sdca 1, sdca 1 hinge, sdca 2, sdca 3, sdca 4, sdca 4 hinge, sdca 5, sdca 6, "
+              "momentum 3.1, sampling 4.1.");
 }
 
 }  // namespace margin

@@ -8,24 +8,29 @@
 
 namespace margin {
 
+namespace {
+
+void require_influence(const Model& model, const Options& options) {
+  require_ball(influence_product, model, options);
+  // Of two classes, too: their lambda is not that of the options.
+  if (options.multiclass == Multiclass::joint)
+    require_features(influence_product, feature::joint_classes, "this model");
+}
+
+}  // namespace
+
 Influence::Influence(const Model& model, const Options& options)
-    : model_(model),
+    : model_((require_influence(model, options), model)),
       objective_(objective_of(model, options)),
       intervals_(model, options),
       lower_(static_cast<std::size_t>(model.outputs())),
       upper_(lower_) {
-  const auto refuse = [](const std::string& reason, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, "margin_influence does not take this model: " + reason, hint);
-  };
-  if (options.multiclass == Multiclass::joint)
-    refuse("its classes were trained jointly", "Train them one against the rest.");
-  if (options.class_weight_balanced)
-    refuse("its class weights were balanced, and only the training's rows know them",
-           "Give the weights themselves to the training: margin_options(class_weight => ...).");
-  require_known_errors(model, "margin_influence");
+  require_known_errors(model, influence_product);
   const double total = model.dual_point != nullptr ? model.dual_point->total_weight.lower()
                                                    : static_cast<double>(model.rows.value_or(0));
-  if (!(total > 0)) refuse("it does not tell of how many rows it is", "Use models as train_margin returned them.");
+  if (!(total > 0))
+    refuse_model(influence_product, "it does not tell of how many rows it is",
+                 "Use models as train_margin returned them.");
   unit_ = 1 / (convexity(objective_) * total) * (1 + 8 * epsilon);
 }
 

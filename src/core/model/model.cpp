@@ -6,6 +6,7 @@
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/loss/one_class.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
@@ -74,9 +75,9 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
     if (stumps_of(m.basis.get()) != nullptr)
       return FieldConflict{"classes", "is missing: a model of stumps tells classes apart"};
     const bool known = std::find(loss_names().begin(), loss_names().end(), m.loss) != loss_names().end();
-    if (m.basis != nullptr && (m.loss == "interpolate" || (known && make_loss(m.loss, Options{})->log_link())))
+    if (m.basis != nullptr && (m.loss == interpolate_loss || (known && make_loss(m.loss, Options{})->log_link())))
       return FieldConflict{"loss", named + ", which takes no kernel"};
-    if (m.loss == "interpolate")
+    if (m.loss == interpolate_loss)
       return m.lambda ? std::optional(FieldConflict{"lambda", "must be NULL where targets are interpolated"})
                       : std::nullopt;
     if (!m.lambda && (m.loss.empty() || is_regression_loss(m.loss)))
@@ -86,10 +87,10 @@ std::optional<FieldConflict> conflict_of(const Model& m) {
     if (const std::string reason = refusal_of_likelihood(m); !reason.empty()) return FieldConflict{"lambda", reason};
     return m.norm == 2 ? std::nullopt : std::optional(FieldConflict{"norm", "must be 2 in a model with lambda"});
   }
-  if (m.loss == "interpolate" || is_regression_loss(m.loss))
+  if (m.loss == interpolate_loss || is_regression_loss(m.loss))
     return FieldConflict{"loss", named + ", a loss of a regression, but the model has classes"};
   if (!m.lambda) {
-    if (m.loss.empty() || m.loss == "exponential" || m.loss == "logistic") return std::nullopt;
+    if (m.loss.empty() || margin_loss(m.loss) != MarginLoss::none) return std::nullopt;
     return FieldConflict{"lambda", "is NULL, but the loss " + named + ", which needs one"};
   }
   if (m.loss == OneClass::id) return conflict_of_one_class(m);

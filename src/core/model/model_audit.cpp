@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/memory_limit.hpp"
+#include "core/model/products.hpp"
 
 namespace margin {
 
@@ -20,33 +21,8 @@ AuditOptions parse_audit(const Value::Object& options) {
   return out;
 }
 
-namespace {
-
-void require_auditable(const Model& m, const Options& s) {
-  const auto refuse = [](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, "an audit requires a linear soft margin, but " + what, hint);
-  };
-  const std::string verify = "margin_verify recomputes what the rows prove of it.";
-  if (m.basis != nullptr) refuse("this model is not linear in its features", verify);
-  if (m.hard_margin()) refuse("this model has no lambda", verify);
-  if (m.likelihood()) refuse("this model has lambda 0", verify);
-  const auto& losses = loss_names();
-  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end()) refuse("its loss is not supported", verify);
-  if (s.multiclass == Multiclass::joint) refuse("the classes of this model were trained jointly", verify);
-  if (!s.offset.empty()) refuse("this model has an offset", verify);
-  if (s.standardize)
-    refuse(
-        "this model was standardized: its objective is in units that only the training's rows know",
-        "Train on rows with named columns, whose units the model keeps, or on columns that are standardized already.");
-  if (s.class_weight_balanced)
-    refuse("its class weights were balanced: only the training's rows know them",
-           "Give the weights themselves to the training: margin_options(class_weight => ...).");
-}
-
-}  // namespace
-
 ModelAudit::ModelAudit(const Model& model, const Options& settings, const AuditOptions& options)
-    : model_((require_auditable(model, settings), model)),
+    : model_((require_product(audit_product, model, settings), model)),
       lambda_(options.lambda.value_or(*model.lambda)),
       objective_(objective_of(model, settings)) {
   objective_.lambda = lambda_;

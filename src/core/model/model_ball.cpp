@@ -14,30 +14,9 @@ double distance_to_optimum(const Model& model, const Options& options, double ga
   return Ball(o, model.weights.data(), model.intercept.data(), gap, model.dual_point.get()).distance();
 }
 
-std::string without_ball(const Model& model, const Options& options) {
-  if (model.one_class()) return "it is a one-class machine";
-  if (model.hard_margin())
-    return "it has no lambda: its certificate is about a margin, not about where the weights are";
-  if (model.likelihood()) return "its lambda is 0: nothing but the rows holds the weights";
-  if (model.basis != nullptr) return "it is not linear in its features";
-  if (options.standardize || model.target_scale.value_or(1) != 1)
-    return "its certificate is in standardised units, which only the training rows know";
-  if (std::isnan(model.certificate.gap)) return "its gap is NULL";
-  return {};
-}
-
-void refuse_model(const std::string& function, const std::string& reason, const std::string& hint) {
-  const char* const otherwise =
-      "Train with a lambda, without a kernel and without standardize (features of another scale can be scaled in SQL; "
-      "those "
-      "of rows with named columns are scaled by the model).";
-  throw Error(ErrorKind::unsupported, function + " does not take this model: " + reason,
-              hint.empty() ? otherwise : hint);
-}
-
-void require_known_errors(const Model& model, const char* const function) {
+void require_known_errors(const Model& model, const Consumer& product) {
   if (model.dual_point != nullptr && !model.dual_point->total_weight.known())
-    refuse_model(function, "its attribute ball was made by an earlier build, and does not say what its sums are off by",
+    refuse_model(product, "its attribute ball was made by an earlier build, and does not say what its sums are off by",
                  "Train again.");
 }
 
@@ -69,15 +48,7 @@ std::vector<double> curved_place(const Model& m, std::int32_t output, double con
 
 ScoreIntervals::ScoreIntervals(const Model& model, const Options& options, const Progress& progress)
     : model_(&model), columns_(model) {
-  const std::string name = model.outputs() == 1 ? "margin_score_interval" : "margin_score_intervals";
-  const std::string reason = without_ball(model, options);
-  if (!reason.empty()) refuse_model(name, reason);
-  if (options.l1_ratio == 1)
-    refuse_model(name, "with an l1_ratio of 1 other weights may be as good, however far they are",
-                 "Give an l1_ratio below 1.");
-  if (options.free_intercept())
-    refuse_model(name, "its intercept is free, and no penalty holds it near where it is",
-                 "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
+  require_ball(score_interval_product, model, options);
   ball_.emplace(objective_of(model, options), model.weights.data(), model.intercept.data(), model.certificate.gap,
                 model.dual_point.get());
   if (model.dual_point == nullptr || model.dual_point->curvature == nullptr) return;
@@ -116,18 +87,15 @@ bool ScoreIntervals::intervals(const Row& x, double* lower, double* upper, const
 }
 
 IntervalAt gap_at(const Model& model, const Options& options, double lambda) {
-  const std::string name = "margin_gap_at", reason = without_ball(model, options);
-  if (!reason.empty()) refuse_model(name, reason);
-  if (options.l1_ratio > 0) refuse_model(name, "its penalty has an l1 norm", "Train without l1_ratio.");
-  if (!options.offset.empty())
-    refuse_model(name, "it has an offset, whose weight no lambda moves", "Train at that lambda as well.");
+  require_ball(gap_at_product, model, options);
   if (!(lambda > 0 && std::isfinite(lambda)))
     throw Error(ErrorKind::invalid_value, "lambda is " + describe(Value{lambda}) + ", expected a positive number");
   const Objective o = objective_of(model, options);
   const double from = o.lambda, to = lambda == *model.lambda ? from : lambda / *model.lambda * o.lambda;
   const double U = model.certificate.upper, L = std::max(0.0, model.certificate.lower);
-  if (std::isnan(U) || std::isnan(L)) refuse_model(name, "its primal or its dual is NULL", "Use models as trained.");
-  if (!std::isfinite(U)) refuse_model(name, "nothing is proven of its rows any more", "Train again.");
+  if (std::isnan(U) || std::isnan(L))
+    refuse_model(gap_at_product, "its primal or its dual is NULL", "Use models as trained.");
+  if (!std::isfinite(U)) refuse_model(gap_at_product, "nothing is proven of its rows any more", "Train again.");
   const double constant = o.constant_feature();
   const double rounding = epsilon * (static_cast<double>(model.weights.size()) + 64);
   double weights = model.weights.norm();  // ‖(w, b/B)‖

@@ -6,6 +6,7 @@
 
 #include "core/certificate/ball.hpp"
 #include "core/certificate/ellipsoid.hpp"
+#include "core/model/products.hpp"
 #include "core/model/statement_of.hpp"
 
 namespace margin {
@@ -14,13 +15,8 @@ namespace margin {
 /// its bounds; of a standardised training in its units, of a kernel in its space.
 double distance_to_optimum(const Model& model, const Options& options, double gap);
 
-/// Why nothing is known of where the optimum of a model is, as the end of a sentence; empty where something is.
-std::string without_ball(const Model& model, const Options& options);
-/// Throws Error(unsupported): `function` does not take this model for that reason.
-[[noreturn]] void refuse_model(const std::string& function, const std::string& reason, const std::string& hint = {});
-
 /// Throws Error(unsupported): the model is of a build whose `ball` did not say what its sums are off by.
-void require_known_errors(const Model& model, const char* function);
+void require_known_errors(const Model& model, const Consumer& product);
 
 /// (w, b/B) of an output, or w alone where there is no penalised intercept.
 std::vector<double> curved_place(const Model& model, std::int32_t output, double constant_feature);

@@ -29,16 +29,17 @@ CurvatureOptions parse_curvature(const Value::Object& options) {
 }
 
 void require_curvature(const Model& model, const Options& settings) {
-  require_updatable(model, settings, name);
+  require_updatable(model, settings, curvature_product);
   const auto loss = make_loss(model.loss, settings);
   if (!curves(*loss))
     refuse_model(
-        name, "its loss is \"" + model.loss + "\"",
+        curvature_product, "its loss is \"" + model.loss + "\"",
         "It takes the losses logistic, squared_hinge and squared. Others have kinks, where nothing bounds how far "
         "an optimum moves but the ball that models have, or no such bound here.");
   if (model.terms() >= most_curved)
-    refuse_model(name, "it has " + std::to_string(model.terms()) + " weights, more than " +
-                           std::to_string(most_curved - 1) + ", and the curvature two numbers for each with each");
+    refuse_model(curvature_product, "it has " + std::to_string(model.terms()) + " weights, more than " +
+                                        std::to_string(most_curved - 1) +
+                                        ", and the curvature two numbers for each with each");
 }
 
 Model with_curvature(Model model, const Dataset& data, const Options& settings, const CurvatureOptions& options,

@@ -31,29 +31,17 @@ std::string_view updated_status(const Model& m, const Options& options) {
 
 bool is_status(std::string_view name) { return status_from(name).has_value() || name == changed || name == retrain; }
 
-void require_updatable(const Model& model, const Options& options, const char* const name) {
-  const std::string reason = without_ball(model, options);
-  if (!reason.empty()) refuse_model(name, reason);
-  if (options.l1_ratio > 0) refuse_model(name, "its penalty has an l1 norm", "Train without l1_ratio.");
-  if (options.multiclass == Multiclass::joint && model.outputs() > 1)
-    refuse_model(name, "its classes were trained jointly", "Train without multiclass => 'joint'.");
-  if (options.free_intercept())
-    refuse_model(name, "its intercept is free: dual weights that must balance no longer do when rows leave",
-                 "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.");
-  if (options.class_weight_balanced)
-    refuse_model(name, "balanced class weights change with every row", "State class_weight in numbers.");
-  if (!options.offset.empty())
-    refuse_model(name, "it has an offset, whose part in the sums of its rows it does not tell",
-                 "Train again with the rows as they are.");
+void require_updatable(const Model& model, const Options& options, const Consumer& product) {
+  require_ball(product, model, options);
   if (model.dual_point == nullptr)
-    refuse_model(name, "its attribute ball is NULL, which says what its rows add up to",
+    refuse_model(product, "its attribute ball is NULL, which says what its rows add up to",
                  "Train again: models of earlier versions, and those of train_margin_from on many rows, lack it.");
-  require_known_errors(model, name);
+  require_known_errors(model, product);
 }
 
 ModelUpdate::ModelUpdate(const Model& model, const Options& options, const Progress& progress)
     : model_(model), objective_(objective_of(model, options)), columns_(model) {
-  require_updatable(model, options, "margin_update");
+  require_updatable(model, options, update_product);
   const auto k = static_cast<std::size_t>(model.outputs());
   outputs_.resize(k);
   change_.resize(k * (static_cast<std::size_t>(model.terms()) + 1));

@@ -34,8 +34,8 @@ std::string_view updated_status(const Model& updated, const Options& options);
 /// Of any model: what a training (status_name) or an update says.
 bool is_status(std::string_view name);
 
-/// Throws Error(unsupported), in the name of `function`, for a model whose certificate says too little.
-void require_updatable(const Model& model, const Options& options, const char* function);
+/// Throws Error(unsupported), in the name of `product`, for a model whose certificate says too little.
+void require_updatable(const Model& model, const Options& options, const Consumer& product);
 
 class ModelUpdate {
  public:

@@ -25,6 +25,7 @@ enum class Output { last, average, random };
 enum class Start { zero, sgd };
 enum class Calibrate { none, platt, isotonic };
 enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory, inverse_root };  // inverse_root: 1/√(t+1)
+enum class MirrorLoss { squared_hinge, hinge, squared };
 enum class Learners { features, stumps };
 enum class Missing { as_trained, impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };
@@ -69,16 +70,20 @@ struct Options {
 
   // The method.
   std::string solver = "auto";
-  double tolerance = 1e-3;  ///< relative width of the certified interval
+  double tolerance = 1e-3;   ///< relative width of the certified interval
+  double gap_tolerance = 0;  ///< absolute width that is enough as well (sdca, sgd)
   std::optional<std::int64_t> max_iterations;
   std::optional<double> max_seconds;
   std::uint64_t seed = 0;
   Order order = Order::permutation;
   Output output = Output::last;
+  std::optional<std::int64_t> average_from;  ///< T₀ of the outputs average and random, in iterations
+  std::optional<std::int64_t> draws;         ///< rows that sgd draws in an iteration; absent: as many as there are
   Start start = Start::zero;
   std::optional<InitialModel> initial;
   Step step = Step::automatic;
-  std::optional<double> shrinkage;  ///< ν of boosting, in (0, 1]
+  MirrorLoss mirror_loss = MirrorLoss::squared_hinge;  ///< of the margins that mirror_descent descends on
+  std::optional<double> shrinkage;                     ///< ν of boosting, in (0, 1]
   std::optional<bool> accelerated;
   std::optional<bool> working_set;  ///< a working set of rows that passes certify and grow; absent: with solver 'auto'
 

@@ -34,6 +34,11 @@ const std::vector<OptionRecord>& option_records() {
                  s.tolerance =
                      number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
                }},
+              {"gap_tolerance", "double precision", "0 or more: absolute width of the certified interval at which training stops as well",
+               "0", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.gap_tolerance = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
+               }},
               {"max_iterations", "bigint", "1 to 10^15", "by solver; \"per output\": each output may take as many",
                ReadBy::every_training, "every solver",
                [](Options& s, std::string_view k, const Value& v) {
@@ -94,6 +99,21 @@ const std::vector<OptionRecord>& option_records() {
                [](Options& s, std::string_view k, const Value& v) {
                  s.output = choice<Output>(
                      k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
+               }},
+              {"average_from", "bigint",
+               "0 to 10^15: the iterations after which the outputs average and random begin",
+               "the last power of two that leaves half", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.average_from =
+                     static_cast<std::int64_t>(number(k, v, "a whole number from 0 to 1e15", [](double x) {
+                       return x >= 0 && x <= 1e15 && x == std::floor(x);
+                     }));
+               }},
+              {"draws", "bigint", "1 to 10^15: rows drawn in an iteration", "as many as there are", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.draws = static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
+                   return x >= 1 && x <= 1e15 && x == std::floor(x);
+                 }));
                }},
               {"start", "text", "zero, sgd (an epoch of Modified-SGD)", "zero", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
@@ -175,6 +195,14 @@ const std::vector<OptionRecord>& option_records() {
                                         {"optimal", Step::optimal},
                                         {"theory", Step::theory},
                                         {"1/sqrt(t)", Step::inverse_root}});
+               }},
+              {"mirror_loss", "text", "squared_hinge, hinge, squared: the loss of the margins that mirror descent minimises",
+               "squared_hinge", ReadBy::methods, "",
+               [](Options& s, std::string_view k, const Value& v) {
+                 s.mirror_loss = choice<MirrorLoss>(k, v,
+                                                    {{"squared_hinge", MirrorLoss::squared_hinge},
+                                                     {"hinge", MirrorLoss::hinge},
+                                                     {"squared", MirrorLoss::squared}});
                }},
               {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {

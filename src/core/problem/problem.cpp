@@ -10,6 +10,7 @@
 #include "core/kernel/kernel.hpp"
 #include "core/loss/joint.hpp"
 #include "core/loss/loss.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
@@ -20,7 +21,6 @@ namespace margin {
 
 namespace {
 
-constexpr const char* interpolate = "interpolate";
 // The free intercepts of k classes are k variables of a hull; each of its steps factorises a k × k system.
 constexpr std::int32_t most_joint_classes = 512;
 // More classes than this with fewer rows each are no classes when they are numbers.
@@ -47,15 +47,16 @@ void check_hard_margin(const Dataset& data, const Options& s, const Method& meth
   if (s.calibration != Calibrate::none)
     throw Error(ErrorKind::unsupported, "option \"calibration\" needs a soft margin",
                 "Give lambda as well: a hard margin has no errors to learn probabilities from.");
-  if (s.loss.empty() || s.loss == interpolate) return;
-  if (s.loss != "exponential") make_loss(s.loss, s);  // throws for an unknown name
-  if (s.loss != "exponential" && s.loss != "logistic")
+  if (s.loss.empty() || s.loss == interpolate_loss) return;
+  const MarginLoss followed = margin_loss(s.loss);
+  if (followed == MarginLoss::none) make_loss(s.loss, s);  // throws for an unknown name
+  if (followed == MarginLoss::none)
     throw Error(ErrorKind::unsupported, "loss \"" + s.loss + "\" needs lambda",
                 "Without lambda the margin is hard and no errors are traded; try lambda => 1e-4.");
   if (!method.follows_loss)
     throw Error(ErrorKind::unsupported,
                 "loss \"" + s.loss + "\" without lambda shapes only the path of a first-order solver",
-                "For a " + std::string(s.loss == "logistic" ? "logistic regression" : "model") +
+                "For a " + std::string(followed == MarginLoss::logistic ? "logistic regression" : "model") +
                     " that trades errors give lambda, for example 1e-4; for the hard margin leave loss out, or name a "
                     "solver that follows a loss: " +
                     method.loss_followers + ".");
@@ -284,9 +285,9 @@ double norm_of(const Options& s, std::int32_t dimensions) {
 }
 
 Dataset::Outcome outcome_of(const Options& options) {
-  if (options.loss == interpolate) return Dataset::Outcome::intervals;
+  if (options.loss == interpolate_loss) return Dataset::Outcome::intervals;
   // Before labels are read as classes, which they may not be.
-  if (!options.loss.empty() && options.loss != "exponential") make_loss(options.loss, options);
+  if (!options.loss.empty() && margin_loss(options.loss) == MarginLoss::none) make_loss(options.loss, options);
   return !options.hard_margin() && is_regression_loss(options.loss) ? Dataset::Outcome::targets
                                                                     : Dataset::Outcome::classes;
 }
@@ -306,7 +307,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
                 std::string("option \"") + (p.positive ? "positive" : "penalty_factor") +
                     "\" needs a soft margin with l1_ratio",
                 "Give lambda and an l1_ratio above 0; 1e-3 is nearly none.");
-  p.interpolate = options.loss == interpolate;
+  p.interpolate = options.loss == interpolate_loss;
   if (p.interpolate && options.lambda)
     throw Error(ErrorKind::unsupported, "loss \"interpolate\" meets every target, and lambda trades errors",
                 "Leave lambda out, or choose a regression loss such as squared.");
@@ -336,7 +337,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (p.hard_margin) {
     check_hard_margin(data, options, method, p.norm);
     if (p.interpolate)
-      p.loss_name = interpolate;
+      p.loss_name = interpolate_loss;
     else if (method.follows_loss)
       p.loss_name = options.loss.empty() ? "exponential" : options.loss;
     return p;

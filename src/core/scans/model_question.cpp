@@ -1,5 +1,6 @@
 #include "core/scans/model_question.hpp"
 
+#include "core/model/products.hpp"
 #include "core/model/statement_of.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/row_terms.hpp"
@@ -13,35 +14,10 @@ constexpr std::int64_t kept_bytes = 32 << 20;
 constexpr std::int64_t most_zeros = 1 << 20;
 
 void require_plain(const Model& model, const Options& options) {
-  if (model.basis != nullptr)
-    throw Error(ErrorKind::unsupported, "a question requires a model that is linear in its features",
-                "margin_verify checks models of kernels and stumps.");
-  if (model.likelihood())
-    throw Error(ErrorKind::unsupported,
-                "a question at lambda 0 would need sums of squares of all rows for its interval",
-                "margin_verify(model, label, features) recomputes it.");
-  if (options.standardize && !model.about_margin())
-    throw Error(ErrorKind::unsupported,
-                "the model was trained with standardize: its objective is in units that only its training knew",
-                "margin_verify and margin_evaluate measure it in the units of the rows.");
-  if (!options.offset.empty() || !options.penalty_factor.empty() || !options.named_penalty_factor.empty() ||
-      options.positive)
-    throw Error(ErrorKind::unsupported, "a question has the same penalty on every weight",
-                "margin_verify(model, label, features) recomputes the objective of this model.");
-  if (model.one_class())
-    throw Error(ErrorKind::unsupported, "a question has labels, and the rows of a one-class machine have none",
-                "margin_verify(model, features) recomputes the objective of this model.");
-  if (options.multiclass == Multiclass::joint)
-    throw Error(ErrorKind::unsupported,
-                "a question is about one class against the rest, and this model's classes were trained jointly",
-                "margin_verify(model, label, features) recomputes the objective of this model.");
-  if (options.l1_ratio == 1)
-    throw Error(ErrorKind::unsupported,
-                "a question at l1_ratio 1 would need dual weights that no sum of terms makes feasible",
-                "margin_verify(model, label, features) recomputes the objective of this model.");
-  if (options.class_weight_balanced)
-    throw Error(ErrorKind::unsupported, "balanced class weights depend on all rows at once",
-                "Give them as numbers: class_weight => '{\"label\": weight, ...}'.");
+  unsigned features = features_of(model, options);
+  if (model.about_margin())
+    features &= ~unsigned{feature::standardize};  // its margins are in the units of the features
+  require_features(question_product, features, "this model");
 }
 
 }  // namespace

@@ -15,39 +15,27 @@
 
 namespace margin {
 
+// All but these need all rows in memory, and a training by scans has few of them.
+constexpr Consumer scan_training = {
+    "train_margin_from",
+    feature::regression | feature::several_classes | feature::hard_margin | feature::interpolation | feature::log_link |
+        feature::standardize | feature::balanced_classes,
+    "Train with train_margin.",
+    {{{feature::dual_weights, "Train with train_margin, or leave the option out."},
+      {feature::kernel, "Train with train_margin, or on features of margin_fourier."},
+      {feature::calibration, "Train with train_margin; loss => 'logistic' gives probabilities by itself."},
+      {feature::free_intercept, "Train with train_margin, or give intercept => 'penalized'."},
+      {feature::initial, "Leave it out: a sample of the rows gives the start."},
+      {feature::joint_classes,
+       "Train with train_margin, or leave multiclass out: scans train one class against the rest."},
+      {feature::lambda_0, "Train with train_margin, or give a small lambda, for example 1e-9."}}}};
+
 namespace {
 
 constexpr double least_sample = 1 << 20, most_sample = 16 << 20;  // bytes of rows that a scan may bring along
 constexpr double share_of_memory = 1.0 / 16;
 // More of 4,000,000 rows saved no scan, and made each a third slower: rows that come and go cost more than a gradient.
 constexpr std::int64_t most_sample_rows = 20000;
-
-/// Why these options need all rows in memory, and what to do about it.
-std::optional<Error> reason_against(const Options& o) {
-  const auto refused = [](const std::string& what, const std::string& hint) {
-    return Error(ErrorKind::unsupported, what + " needs all rows in memory, and a training by scans has few of them",
-                 hint);
-  };
-  if (o.dual_weights) return refused("option \"dual_weights\"", "Train with train_margin, or leave it out.");
-  if (!o.kernel.empty() && o.kernel != "linear")
-    return refused("option \"kernel\"", "Train with train_margin, or on features of margin_fourier.");
-  if (o.learners != Learners::features) return refused("option \"learners\"", "Train with train_margin.");
-  if (o.calibration != Calibrate::none)
-    return refused("option \"calibration\"",
-                   "Train with train_margin; loss => 'logistic' gives probabilities by itself.");
-  if (o.l1_ratio > 0) return refused("option \"l1_ratio\"", "Train with train_margin.");
-  if (!o.offset.empty()) return refused("option \"offset_feature\"", "Train with train_margin.");
-  if (!o.hard_margin() && o.free_intercept())
-    return refused("a free intercept", "Train with train_margin, or give intercept => 'penalized'.");
-  if (o.initial.has_value())
-    return refused("option \"initial\"", "Leave it out: a sample of the rows gives the start.");
-  if (o.multiclass == Multiclass::joint)
-    return refused("option \"multiclass\" => 'joint'",
-                   "Train with train_margin, or leave it out: scans train one class against the rest.");
-  if (o.lambda == 0.0)
-    return refused("lambda => 0", "Train with train_margin, or give a small lambda, for example 1e-9.");
-  return std::nullopt;
-}
 
 /// All rows, where the first scan could keep them: no method needs to ask again.
 Model train_kept(const Question& asked, Answer& first, const Options& options, const Progress& progress,
@@ -113,7 +101,7 @@ Question first_question(const Options& options, MemoryBudget memory) {
 
 Model train_scans(RowSource& source, const Options& given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
-  if (const auto reason = reason_against(given)) throw Error(*reason);
+  require_features(scan_training, features_of(given), "this training");
   Question asked = first_question(given, memory);
   ScanRun run(source, given, progress);
   Answer first = run.ask(asked);
@@ -147,7 +135,8 @@ Model train_scans(RowSource& source, const Options& given, const Progress& progr
 }
 
 Model train_or_scan(const Dataset& rows, const Options& options, const Progress& progress, MemoryBudget memory) {
-  const bool may_scan = rows.spilled() && options.solver == "auto" && !reason_against(options).has_value();
+  const bool may_scan =
+      rows.spilled() && options.solver == "auto" && (features_of(options) & ~scan_training.takes) == 0;
   if (!may_scan) return train(rows, options, progress, memory);
   std::optional<Error> no_room;
   try {

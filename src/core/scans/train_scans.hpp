@@ -4,9 +4,13 @@
 
 #include "core/base/memory_limit.hpp"
 #include "core/model/model.hpp"
+#include "core/problem/features.hpp"
 #include "core/scans/row_source.hpp"
 
 namespace margin {
+
+/// Which trainings it takes.
+extern const Consumer scan_training;
 
 /// What the first scan asks.
 Question first_question(const Options& options, MemoryBudget memory);

@@ -1,7 +1,7 @@
 // What `auto` means: for each kind of problem a solver (below: solver_of_auto), for a soft margin coordinate ascent,
 // second order, or the first handing over to the second.
 //
-// Sparse: prox_newton where there is an l1 norm and the loss is smooth, interior_point where it hardly is.
+// Sparse: prox_newton where there is an l1 norm and the loss is smooth.
 // Newton: newton or newton_cg, whichever is predicted to cost less; interior_point where an l1 norm meets a loss that is not
 //         smooth.
 // Rule:   newton when its predicted cost is below that of the epochs that sdca is expected to need; otherwise sdca for
@@ -19,9 +19,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/loss/joint.hpp"
-#include "core/loss/one_class.hpp"
-#include "core/problem/one_class.hpp"
+#include "core/loss/loss.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
 
@@ -148,7 +146,8 @@ Plan make_plan(const Problem& p, double memory) {
 
 /// Options that only sdca reads say that it is wanted.
 bool asks_for_sdca(const Options& s) {
-  return s.order != Order::permutation || s.output != Output::last || s.start != Start::zero;
+  return s.order != Order::permutation || s.output != Output::last || s.start != Start::zero ||
+         s.average_from.has_value() || s.gap_tolerance > 0;
 }
 
 /// Appends what a later solver did; its clock and its count began at 0.
@@ -181,15 +180,20 @@ class SoftAuto final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::all,
         false,
-        {"seed", "initial", "order", "output", "start"},
+        {"seed", "initial", "order", "output", "average_from", "start", "gap_tolerance"},
+        sdca.record().features,
+        0,
+        SolverRecord::folds | SolverRecord::second_order,
         {"sdca+newton_cg", "interior_point", "sdca+interior_point"},
         "sdca"};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return sdca.unsupported_reason(p); }
   /// What sdca needs; the others are chosen only where options.workspace_limit leaves room for it.
   double workspace(const Problem& p) const override { return sdca.workspace(p); }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return sdca.unsupported_reason(p); }
 };
 
 // What is tried, and when it is given up, must not depend on the tolerance: a run to a looser one then ends on the way
@@ -251,37 +255,27 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
 
 const SoftAuto instance;
 
-/// Elastic nets of smooth losses: where coordinate ascent is wanted or the columns do not fit, prox_newton only if it
-/// is the one that can.
-bool is_sparse(const Problem& p, const Options& options) {
-  if (!prox_newton.unsupported_reason(p).empty()) return false;
-  const bool alone = p.l1_ratio == 1 || p.positive || !p.penalty_factor.empty();
-  return alone || (!asks_for_sdca(options) && prox_newton.workspace(p) <= options.workspace_limit);
-}
-
-/// The loss is quadratic between two bends alone, and labels spread so much further that Newton's method finds most rows beyond
-/// them, wherever it is. prox_newton solved 150 of 150 small random problems of huber up to a spread of 100 smoothings, 138 at 1e5.
-bool nearly_linear(const Problem& p) {
-  constexpr double far = 1000;
-  if (p.loss->curvature_form() != CurvatureForm::two_bends) return false;
-  double sum = 0, squares = 0, weight = 0;
-  for (std::int64_t i = 0; i < p.rows(); ++i) {
-    const double y = p.target(i, 0) - p.target(0, 0), c = p.weight(i);
-    weight += c;
-    sum += c * y;
-    squares += c * y * y;
+/// The solver of a problem of which there is one choice, whatever its size; else null.
+const Solver* only_solver(const Demand& demand, const Options& options) {
+  for (const Solver* solver : {&interpolation, &smo, &kernel_newton, &one_class, &irls, &joint}) {
+    const SolverRecord& record = solver->record();
+    if ((record.problems & demand.problem) == 0 || record.kernels != demand.kernel) continue;
+    if (demand.problem != SolverRecord::soft_margin || refusal(record, demand).empty()) return solver;
   }
-  const double mean = sum / weight;
-  return squares / weight - mean * mean > far * far * p.loss->smoothness() * p.loss->smoothness();
+  if (demand.problem == SolverRecord::hard_margin && !demand.kernel) {
+    if (demand.norm == SolverRecord::l2) return &cutting_plane;
+    // On a working set of rows unless the options ask for the method's own steps; stumps have no other way.
+    if (demand.norm == SolverRecord::between)
+      return options.working_set.value_or(true) ? &dual_ascent_newton : &dual_ascent;
+    return options.working_set.value_or(options.learners == Learners::features) ? &linear_program : &boosting;
+  }
+  return nullptr;
 }
 
-std::string losses_or_hinge(const Options& options) { return options.loss.empty() ? "hinge" : options.loss; }
-
-const Solver& solver_of_hard_margin(double norm, const Options& options) {
-  if (norm == 2) return cutting_plane;
-  // On a working set of rows unless the options ask for the method's own steps; stumps have no other way.
-  if (norm > 1) return options.working_set.value_or(true) ? dual_ascent_newton : dual_ascent;
-  return options.working_set.value_or(options.learners == Learners::features) ? linear_program : boosting;
+/// Sparse weights: by prox_newton where it can, unless coordinate ascent is wanted or the columns do not fit, and can too.
+bool is_sparse(const Demand& demand, const Options& options, bool fits) {
+  if (!refusal(prox_newton.record(), demand).empty()) return false;
+  return (fits && !asks_for_sdca(options)) || !refusal(instance.record(), demand).empty();
 }
 
 }  // namespace
@@ -289,44 +283,28 @@ const Solver& solver_of_hard_margin(double norm, const Options& options) {
 const Solver& soft_auto = instance;
 
 const Solver& solver_of_auto(const Problem& problem, const Options& options) {
-  if (problem.interpolate) return interpolation;
-  if (problem.kernel != nullptr) {
-    const std::string reason = smo.unsupported_reason(problem);
-    if (reason.empty()) return smo;
-    if (kernel_newton.unsupported_reason(problem).empty()) return kernel_newton;
-    if (!problem.hard_margin)
-      throw Error(ErrorKind::unsupported, "no solver takes a kernel to this problem: " + reason);
-    const std::string other = sampling.unsupported_reason(problem);
-    if (other.empty()) return sampling;
-    throw Error(ErrorKind::unsupported, "no solver takes a kernel to this hard margin: " + other,
-                "Or give lambda for a soft margin, one class against the rest.");
+  const Demand demand = demand_of(problem);
+  if (demand.kernel) {
+    // Hard margins of more than two classes are sampling's.
+    for (const Solver* solver : {&smo, &kernel_newton, &sampling})
+      if (solver->unsupported_reason(problem).empty()) return *solver;
+    throw Error(ErrorKind::unsupported,
+                std::string("no solver takes a kernel to this ") + (problem.hard_margin ? "hard margin" : "problem") +
+                    ": " + (problem.hard_margin ? sampling : smo).unsupported_reason(problem),
+                problem.hard_margin ? "Or give lambda for a soft margin, one class against the rest." : "");
   }
-  if (one_class_of(problem.loss.get()) != nullptr) return one_class;
-  if (problem.likelihood()) return irls;
-  if (joint_of(problem.loss.get()) != nullptr) return joint;
-  if (!problem.hard_margin && is_sparse(problem, options)) {
-    const bool alone = problem.positive || !problem.penalty_factor.empty();
-    const bool other = !alone && nearly_linear(problem) && interior_point.unsupported_reason(problem).empty() &&
-                       interior_point.workspace(problem) <= options.workspace_limit;
-    return other ? interior_point : prox_newton;
-  }
-  if (problem.offset >= 0 && !problem.hard_margin) {
-    const Plan plan = make_plan(problem, options.workspace_limit);
-    return plan.second != nullptr ? *plan.second : newton_cg;
-  }
-  return problem.hard_margin ? solver_of_hard_margin(problem.norm, options) : soft_auto;
+  if (const Solver* const only = only_solver(demand, options)) return *only;
+  if (is_sparse(demand, options, prox_newton.workspace(problem) <= options.workspace_limit)) return prox_newton;
+  if (soft_auto.unsupported_reason(problem).empty()) return soft_auto;
+  const Plan plan = make_plan(problem, options.workspace_limit);
+  if (plan.second != nullptr) return *plan.second;
+  return newton_cg.unsupported_reason(problem).empty() ? newton_cg : soft_auto;
 }
 
 const Solver& likely_solver_of_auto(const Options& options) {
-  if (options.loss == "interpolate") return interpolation;
-  if (!options.kernel.empty() && options.kernel != "linear") return smo;
-  if (is_one_class(options)) return one_class;
-  if (options.lambda == 0.0) return irls;
-  if (options.multiclass == Multiclass::joint && !options.hard_margin()) return joint;
-  if (!options.hard_margin() && options.l1_ratio > 0 && !asks_for_sdca(options) &&
-      make_loss(losses_or_hinge(options), options)->smooth())
-    return prox_newton;
-  return options.hard_margin() ? solver_of_hard_margin(options.sparse_norm ? 1.5 : options.norm, options) : soft_auto;
+  const Demand demand = demand_of(options);
+  const Solver* const only = only_solver(demand, options);
+  return only != nullptr ? *only : is_sparse(demand, options, true) ? prox_newton : soft_auto;
 }
 
 double epochs_before_newton(const Problem& problem, const Options& options) {
@@ -335,8 +313,7 @@ double epochs_before_newton(const Problem& problem, const Options& options) {
 }
 
 bool newton_may_go_on(const Problem& problem, const Options& options) {
-  const bool left_to_auto = options.solver == "auto" || find_solver(options.solver) == &soft_auto;
-  return left_to_auto && newton.unsupported_reason(problem).empty();
+  return hands_over(options, SolverRecord::second_order) && newton.unsupported_reason(problem).empty();
 }
 
 }  // namespace margin

@@ -34,4 +34,11 @@ inline std::optional<Output> output_of(const Options& options, std::string_view 
               "Its outputs: " + names + ".");
 }
 
+/// Throws Error: `average_from` without an output that begins there.
+inline void require_average(const Options& options) {
+  if (options.average_from.has_value() && options.output == Output::last)
+    throw Error(ErrorKind::unsupported, "option \"average_from\" needs an output that begins there",
+                "Give output => 'average', or with sdca 'random'.");
+}
+
 }  // namespace margin

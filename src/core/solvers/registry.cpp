@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/loss/joint.hpp"
-#include "core/loss/one_class.hpp"
+#include "core/loss/loss.hpp"
 #include "core/options/foreign_names.hpp"
 #include "core/options/options.hpp"
 #include "core/solvers/solver.hpp"
@@ -25,6 +24,7 @@ extern const Solver& mirror_descent;
 extern const Solver& interpolation;
 extern const Solver& dykstra;
 extern const Solver& sdca;
+extern const Solver& sdca_accelerated;
 extern const Solver& sgd;
 extern const Solver& prox_newton;
 extern const Solver& irls;
@@ -56,6 +56,7 @@ const std::vector<const Solver*>& registered_solvers() {
       &interpolation,
       &dykstra,
       &sdca,
+      &sdca_accelerated,
       &sgd,
       &newton,
       &newton_cg,
@@ -85,8 +86,36 @@ const std::vector<const Solver*>& all_solvers() {
 
 namespace {
 
-bool holds_offset(const Solver& solver) {
-  return &solver == &newton || &solver == &newton_cg || &solver == &prox_newton || &solver == &irls;
+/// The kinds of problems, and by which features of options and rows they are told; the first that holds.
+constexpr struct Kind {
+  SolverRecord::Problems problem;
+  unsigned feature;
+  std::string_view name;
+} kinds[] = {{SolverRecord::hard_margin, feature::hard_margin, "hard margin"},
+             {SolverRecord::interpolation, feature::interpolation, "interpolation"},
+             {SolverRecord::one_class, feature::one_class, "one class"},
+             {SolverRecord::likelihood, feature::lambda_0, "maximum likelihood"},
+             {SolverRecord::joint, feature::joint_classes, "classes jointly"},
+             {SolverRecord::soft_margin, 0, "soft margin"}};
+
+const Kind& kind_of(unsigned features) {
+  return *std::find_if(std::begin(kinds), std::end(kinds) - 1,
+                       [&](const Kind& k) { return (features & k.feature) != 0; });
+}
+
+unsigned norm_bit(double norm) {
+  return norm == 1 ? SolverRecord::l1 : norm == 2 ? SolverRecord::l2 : SolverRecord::between;
+}
+
+Demand make_demand(unsigned features, double norm, bool smooth) {
+  const Kind& kind = kind_of(features);
+  return {kind.problem, norm_bit(norm), features & ~kind.feature & ~feature::kernel, (features & feature::kernel) != 0,
+          smooth};
+}
+
+/// Of norms, for messages.
+std::string_view name_of_norm(unsigned norm) {
+  return norm == SolverRecord::l1 ? "1" : norm == SolverRecord::l2 ? "2" : "between 1 and 2";
 }
 
 template <class List, class T>
@@ -137,12 +166,64 @@ bool SolverRecord::reads(std::string_view option) const { return contains(option
 
 std::string SolverRecord::problem() const {
   std::string text;
-  for (const auto& [kind, words] :
-       {std::pair(hard_margin, "hard margin"), std::pair(soft_margin, "soft margin"),
-        std::pair(interpolation, "interpolation"), std::pair(likelihood, "maximum likelihood"),
-        std::pair(joint, "classes jointly"), std::pair(one_class, "one class")})
-    if ((problems & kind) != 0) text += (text.empty() ? "" : " or ") + std::string(words);
+  for (const unsigned known : {hard_margin, soft_margin, interpolation, likelihood, joint, one_class})
+    for (const Kind& kind : kinds)
+      if ((problems & known & kind.problem) != 0) text += (text.empty() ? "" : " or ") + std::string(kind.name);
   return text + (kernels ? ", kernel" : "");
+}
+
+unsigned SolverRecord::takes() const {
+  unsigned all = features | (kernels ? feature::kernel : 0U) | (reads("initial") ? feature::initial : 0U);
+  for (const Kind& kind : kinds)
+    if ((problems & kind.problem) != 0) all |= kind.feature;
+  return all;
+}
+
+Demand demand_of(const Problem& p) {
+  return make_demand(features_of(p), p.norm, p.loss != nullptr && p.loss->smooth());
+}
+
+Demand demand_of(const Options& s) {
+  const std::string_view loss = s.loss.empty() ? std::string_view("hinge") : s.loss;
+  const bool smooth = !s.hard_margin() && contains(loss_names(), loss) && make_loss(loss, s)->smooth();
+  const unsigned unseen = feature::around | feature::initial;
+  return make_demand(features_of(s) & ~unseen, s.sparse_norm ? 1.5 : s.norm, smooth);
+}
+
+std::string refusal(const SolverRecord& record, const Demand& demand) {
+  if ((record.problems & demand.problem) == 0)
+    for (const Kind& kind : kinds)
+      if (kind.problem == demand.problem)
+        return "it is of kind \"" + std::string(kind.name) + "\", expected \"" + record.problem() + "\"";
+  if (demand.kernel && !record.kernels) return "it has a kernel";
+  if (!demand.kernel && record.kernels) return "it has no kernel";
+  const bool of_a_norm = (demand.problem & (SolverRecord::hard_margin | SolverRecord::interpolation)) != 0;
+  if (of_a_norm && (record.norms & demand.norm) == 0) {
+    std::string taken;
+    for (const unsigned norm : {SolverRecord::l1, SolverRecord::between, SolverRecord::l2})
+      if ((record.norms & norm) != 0) taken += (taken.empty() ? "" : " or ") + std::string(name_of_norm(norm));
+    return "its norm is " + std::string(name_of_norm(demand.norm)) + ", expected " + taken;
+  }
+  const bool of_a_loss = demand.problem == SolverRecord::soft_margin;
+  if (of_a_loss && record.losses == SolverRecord::Losses::smooth && !demand.smooth) return "its loss is not smooth";
+  if (of_a_loss && record.losses == SolverRecord::Losses::piecewise && demand.smooth)
+    return "its loss is smooth, not piecewise linear";
+  for (const FeatureRecord& known : feature_records()) {
+    if ((demand.features & ~record.features & known.bit) != 0) return std::string(known.words);
+    if ((record.needs & ~demand.features & known.bit) != 0) return "it lacks the option " + std::string(known.name);
+  }
+  return {};
+}
+
+std::string Solver::unsupported_reason(const Problem& problem) const {
+  const std::string reason = refusal(record(), demand_of(problem));
+  return reason.empty() ? limit(problem) : reason;
+}
+
+bool hands_over(const Options& options, SolverRecord::Parts part) {
+  if (options.solver == "auto") return true;
+  const Solver* const named = find_solver(options.solver);
+  return named != nullptr && (named->record().parts & part) != 0;
 }
 
 const Solver* find_solver(std::string_view name) {
@@ -189,34 +270,40 @@ Problem make_problem(const Dataset& data, const Options& options, const Progress
   return make_problem(data, options, method_of(options), progress);
 }
 
+namespace {
+
+/// What to do about a problem that a solver refuses: the solvers that take it, or that would with another loss.
+std::string remedy(const Problem& problem) {
+  const auto those = [&](const auto& take) {
+    std::string names;
+    for (const Solver* solver : all_solvers())
+      if (take(*solver)) names += (names.empty() ? "" : ", ") + std::string(solver->name());
+    return names;
+  };
+  const std::string able = those([&](const Solver& s) { return s.unsupported_reason(problem).empty(); });
+  if (!able.empty()) return "Leave the option solver out to have a suitable one chosen. These can: " + able + ".";
+  Demand other = demand_of(problem);
+  other.smooth = !other.smooth;
+  const std::string with_it = those([&](const Solver& s) { return refusal(s.record(), other).empty(); });
+  if (!with_it.empty())
+    return std::string("With a ") + (other.smooth ? "smooth" : "piecewise linear") + " loss these can: " + with_it +
+           ".";
+  return "No solver can. margin_capabilities() lists what each takes.";
+}
+
+}  // namespace
+
 const Solver& choose_solver(const Problem& problem, const Options& options) {
   const bool automatic = options.solver == "auto";
   const Solver* const named = automatic ? &solver_of_auto(problem, options) : find_solver(options.solver);
   if (named == nullptr) refuse_unknown(options.solver);
   const Solver& solver = automatic ? *named : variant_of(*named, options);
-  const SolverRecord& record = solver.record();
-  const std::string reason =
-      problem.interpolate && (record.problems & SolverRecord::interpolation) == 0
-          ? "targets are met exactly by \"interpolation\" alone"
-      : problem.likelihood() && (record.problems & SolverRecord::likelihood) == 0
-          ? "it needs a lambda above 0; at 0 there is \"irls\" alone"
-      : joint_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::joint) == 0
-          ? "it trains one class against the rest; all at once there is \"joint\" alone"
-      : (problem.positive || !problem.penalty_factor.empty()) && &solver != &prox_newton
-          ? "options \"penalty_factor\" and \"positive\" are for \"prox_newton\" alone, with a smooth loss"
-      : one_class_of(problem.loss.get()) != nullptr && (record.problems & SolverRecord::one_class) == 0
-          ? "one-class machines are trained by \"one_class\", with a kernel by \"smo\""
-      : problem.offset >= 0 && !holds_offset(solver)
-          ? "option \"offset_feature\" is for \"newton\", \"newton_cg\", \"prox_newton\" and \"irls\" alone"
-      : problem.offset >= 0 && problem.l1_ratio > 0 && &solver != &prox_newton
-          ? "with an offset, l1_ratio above 0 is for \"prox_newton\" alone, with a smooth loss"
-      : problem.kernel != nullptr && !record.kernels ? "it knows no kernels but the linear one"
-                                                     : solver.unsupported_reason(problem);
+  const std::string reason = solver.unsupported_reason(problem);
   if (!reason.empty())
     throw Error(ErrorKind::unsupported,
                 "solver \"" + (automatic ? std::string(solver.name()) : options.solver) +
                     "\" cannot solve this problem: " + reason,
-                "Leave the option solver out to have a suitable one chosen; margin_solvers() lists them.");
+                remedy(problem));
   return solver;
 }
 

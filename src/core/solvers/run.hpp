@@ -41,8 +41,9 @@ class Run {
     return done >= max_iterations_;
   }
   /// Record the interval after an iteration (in user units).
-  void record(std::int64_t iteration, double lower, double upper) {
-    const TracePoint point{iteration, seconds(), std::min(lower, upper), upper};  // rounding may cross them
+  void record(std::int64_t iteration, double lower, double upper, double step = 0, std::int64_t learner = 0) {
+    const TracePoint point{iteration, seconds(), std::min(lower, upper),
+                           upper,     step,      learner};  // rounding may cross them
     if (history_) trace_.push_back(point);
     last_ = point;
     progress_.poll();

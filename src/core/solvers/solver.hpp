@@ -10,6 +10,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/data/basis.hpp"
+#include "core/problem/features.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -42,6 +43,9 @@ struct SolverRecord {
     one_class = 32
   };
   enum Norms : unsigned { l1 = 1, between = 2, l2 = 4 };  ///< of the norm p: 1, 1 < p < 2, 2
+  /// What may do a part of its work, in its way: all folds side by side (FoldAscent), the whole of a path of lambdas
+  /// (train/sparse_path.cpp), newton from where it stands.
+  enum Parts : unsigned { folds = 1, paths = 2, second_order = 4 };
   enum class Losses { none, exponential_or_logistic, piecewise, smooth, likelihoods, joint_forms, all };
 
   std::string_view name;
@@ -53,6 +57,11 @@ struct SolverRecord {
   bool kernels;
   /// The options that it reads and that not every training does.
   std::vector<std::string_view> options;
+  /// Of feature::Bits, what it takes beyond what `problems` and `kernels` say.
+  unsigned features = 0;
+  /// The same, what a problem must have.
+  unsigned needs = 0;
+  unsigned parts = 0;  ///< of Parts
   /// Besides its own, the names that its models report: it names what went on after it, or took its place.
   std::vector<std::string_view> reports = {};
   /// Of a variant: the solver that becomes this one where the options below are given as here.
@@ -60,9 +69,25 @@ struct SolverRecord {
   std::optional<bool> working_set = {}, accelerated = {};
 
   bool reads(std::string_view option) const;
+  /// All features that its problems may have, but for those that it does not see (feature::around).
+  unsigned takes() const;
   /// "hard margin", "soft margin, kernel" and so on, as margin_solvers() shows it.
   std::string problem() const;
 };
+
+/// What a problem asks of a solver, or what options say of a problem to come.
+struct Demand {
+  unsigned problem;  ///< of SolverRecord::Problems
+  unsigned norm;     ///< of SolverRecord::Norms
+  unsigned features;
+  bool kernel, smooth;  ///< smooth: its loss is
+};
+Demand demand_of(const Problem& problem);
+Demand demand_of(const Options& options);
+
+/// Empty when a solver of this record can do it, otherwise why not, as a sentence fragment about the problem: "it has an
+/// offset".
+std::string refusal(const SolverRecord& record, const Demand& demand);
 
 /// Stateless; one static instance per method.
 class Solver {
@@ -70,13 +95,21 @@ class Solver {
   virtual ~Solver() = default;
   virtual const SolverRecord& record() const = 0;
   std::string_view name() const { return record().name; }
-  /// Empty when the solver can do this problem, otherwise the reason it cannot, as a sentence fragment.
-  virtual std::string unsupported_reason(const Problem& problem) const = 0;
+  /// Empty when the solver can do this problem, otherwise the reason it cannot, as a sentence fragment: what its record says,
+  /// then its limit.
+  std::string unsupported_reason(const Problem& problem) const;
   /// Estimate of the bytes that solve() will allocate, beyond the rows.
   virtual double workspace(const Problem& problem) const = 0;
   /// Never throws for lack of progress: it returns what it has with the status that says so.
   virtual Solution solve(const Problem& problem, const Options& options, const Progress& progress) const = 0;
+
+ private:
+  /// Why not, where that depends on sizes, or on a combination that no record tells.
+  virtual std::string limit(const Problem&) const { return {}; }
 };
+
+/// Soft margins of one against the rest and of numbers.
+constexpr unsigned one_vs_rest_or_numbers = feature::regression | feature::several_classes;
 
 /// The registry, in the order of docs/reference/solvers.md: solvers and their variants.
 const std::vector<const Solver*>& registered_solvers();
@@ -86,6 +119,9 @@ const std::vector<const Solver*>& all_solvers();
 
 /// The solver of this name, or the one whose models report it; null: none, or `auto`.
 const Solver* find_solver(std::string_view name);
+
+/// Whether the options name no solver, or one that hands this part of its work over.
+bool hands_over(const Options& options, SolverRecord::Parts part);
 
 /// All names that models of a solver and its variants report; the option solver takes each of them.
 std::vector<std::string_view> reported_names(const Solver& solver);

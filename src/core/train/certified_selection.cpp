@@ -298,6 +298,11 @@ class Certification {
 
 }  // namespace
 
+constexpr Consumer certified_option = {"option \"certified\"",
+                                       feature::free_intercept | feature::standardize | feature::balanced_classes |
+                                           feature::calibration | feature::dual_weights,
+                                       "Leave out certified to compare models on held-out rows without a proof."};
+
 void require_certifiable(const SelectionOptions& options) {
   const auto refuse = [](const std::string& what, const std::string& hint) {
     throw Error(ErrorKind::unsupported,
@@ -305,7 +310,6 @@ void require_certifiable(const SelectionOptions& options) {
   };
   const Options& s = options.settings;
   const std::string instead = "Leave out certified to compare models on held-out rows without a proof.";
-  if (is_regression_loss(options.losses.front())) refuse("this one is a regression", instead);
   if (options.metric != Metric::accuracy)
     refuse("it bounds the error, not the metric \"" + std::string(metric_name(options.metric)) + "\"", instead);
   if (options.losses.size() != 1) refuse("there are several losses", "Give one loss, and compare the answers.");
@@ -318,16 +322,13 @@ void require_certifiable(const SelectionOptions& options) {
       throw Error(ErrorKind::invalid_option, "option \"certified\" needs an interval, not one lambda",
                   "Give its ends, such as \"lambdas\": [1e-6, 1], or leave out lambdas for these.");
   }
-  if (!s.kernel.empty()) refuse("this one has a kernel", instead);
   Options own = s;
   own.loss = options.losses.front();
+  own.lambda = 1;  // those of the interval are above 0
+  require_features(certified_option, features_of(own), "this training");
   if (own.free_intercept() && !knows_curvature(*make_loss(own.loss, own)))
     refuse("with the loss \"" + own.loss + "\" nothing bounds an intercept that is free",
            "Train with intercept => 'penalized', or with a loss that has a derivative, such as logistic.");
-  if (s.l1_ratio > 0 || s.positive) refuse("this one has an l1 penalty or weights of 0 or more", instead);
-  if (!s.penalty_factor.empty() || !s.named_penalty_factor.empty()) refuse("this one has penalty factors", instead);
-  if (!s.offset.empty()) refuse("this one has an offset", instead);
-  if (s.multiclass == Multiclass::joint) refuse("this one trains its classes jointly", instead);
 }
 
 void certify_selection(const Dataset& data, const SelectionOptions& options, const FoldRows& rows, Selection& out,

@@ -4,10 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/problem/features.hpp"
 #include "core/train/folds.hpp"
 #include "core/train/path.hpp"
 
 namespace margin {
+
+/// Which trainings the option certified takes.
+extern const Consumer certified_option;
 
 /// Of options that come with `certified`. Throws Error(unsupported, invalid_option) for problems that there is no such proof of.
 void require_certifiable(const SelectionOptions& options);

@@ -68,7 +68,7 @@ class Validation {
 
   /// Whether folds are to be trained side by side, memory permitting.
   static bool takes_one_thread(const Options& settings, const FoldRows& rows) {
-    return !rows.forward && FoldAscent::unsupported_reason(settings).empty();
+    return !rows.forward && FoldAscent::takes(settings);
   }
 
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.

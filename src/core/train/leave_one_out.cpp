@@ -9,6 +9,7 @@
 #include "core/certificate/left_out.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
+#include "core/model/products.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/train.hpp"
@@ -138,29 +139,10 @@ LeaveOneOutOptions parse_leave_one_out(const Value::Object& options) {
 }
 
 void require_leave_one_out(const Model& m, const Options& s) {
-  const auto refuse = [](const std::string& what, const std::string& hint = {}) {
-    throw Error(ErrorKind::unsupported, "margin_leave_one_out requires a linear soft margin with classes, but " + what,
-                hint);
-  };
-  const std::string instead = "margin_cross_validate measures held-out errors of any training.";
-  if (m.regression()) refuse("this model is a regression", instead);
-  if (m.basis != nullptr) refuse("this model is not linear in its features", instead);
-  if (m.hard_margin() || m.likelihood()) refuse("this model has no lambda above 0", instead);
-  const auto& losses = loss_names();
-  if (std::find(losses.begin(), losses.end(), m.loss) == losses.end()) refuse("its loss is not supported", instead);
-  if (s.multiclass == Multiclass::joint) refuse("the classes of this model were trained jointly", instead);
-  if (s.l1_ratio > 0 || s.positive) refuse("this model has an l1 penalty or weights of 0 or more", instead);
-  if (!s.offset.empty()) refuse("this model has an offset", instead);
-  if (s.standardize)
-    refuse(
-        "this model was standardized: every row has a share in its units",
-        "Train on rows with named columns, whose units the model keeps, or on columns that are standardized already.");
-  if (s.class_weight_balanced)
-    refuse("its class weights were balanced: every row has a share in them",
-           "Give the weights themselves to the training: margin_options(class_weight => ...).");
+  require_product(leave_one_out_product, m, s);
   if (s.free_intercept() && !make_loss(m.loss, s)->smooth())
-    refuse("with the loss \"" + m.loss + "\" nothing bounds an intercept that is free",
-           "Train with intercept => 'penalized', or with a loss that has a derivative, such as logistic.");
+    refuse_model(leave_one_out_product, "with the loss \"" + m.loss + "\" nothing bounds an intercept that is free",
+                 "Train with intercept => 'penalized', or with a loss that has a derivative, such as logistic.");
 }
 
 LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options& settings,
@@ -182,6 +164,8 @@ LeaveOneOut leave_one_out(const Dataset& data, const Model& model, const Options
   own.dual_weights = true;
   own.order = Order::permutation;
   own.output = Output::last;
+  own.average_from.reset();
+  own.gap_tolerance = 0;
   own.start = Start::zero;
   own.working_set.reset();
   own.accelerated.reset();

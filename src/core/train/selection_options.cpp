@@ -274,7 +274,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
                            : "Use accuracy, log_loss or auc.");
   s.metric = known->metric;
   for (const std::string& loss : s.losses)
-    if (s.metric == Metric::log_loss && loss != "logistic")
+    if (s.metric == Metric::log_loss && !make_loss(loss, s.settings)->has_probability())
       throw Error(ErrorKind::unsupported, "metric \"log_loss\" needs the loss \"logistic\", not \"" + loss + "\"",
                   "Only logistic models give probabilities; use accuracy or auc.");
   for (const auto& [of, needed] : {std::pair(Metric::pinball, "quantile"), std::pair(Metric::deviance, "poisson")})

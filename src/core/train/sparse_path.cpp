@@ -155,7 +155,7 @@ std::vector<double> sparse_lambdas(const Dataset& data, const Options& given, co
   settings.workspace_limit = memory.left_or(settings.workspace_limit);
   const Problem problem = make_problem(data, settings, progress);
   const Solver& solver = choose_solver(problem, settings);
-  if (solver.name() != "prox_newton") return {};
+  if ((solver.record().parts & SolverRecord::paths) == 0) return {};
   memory.require(solver.workspace(problem), "solver \"" + std::string(solver.name()) + "\"");
   const Columns columns(problem.data, progress);
   ColumnRisk risk(problem, columns, progress);
@@ -177,7 +177,7 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
   settings.workspace_limit = memory.left_or(settings.workspace_limit);
   Problem problem = make_problem(data, settings, progress);
   const Solver& solver = choose_solver(problem, settings);
-  if (solver.name() != "prox_newton" || problem.outputs() != 1) return {};
+  if ((solver.record().parts & SolverRecord::paths) == 0 || problem.outputs() != 1) return {};
   require_readers(settings, solver, losses_of(settings));
   memory.require(solver.workspace(problem) + ColumnCheck::bytes(problem),
                  "solver \"" + std::string(solver.name()) + "\"");

@@ -121,7 +121,8 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   if (options.standardize || problem.target_scale != 1) model.dual_point = nullptr;
   count_constant(problem, model.certificate, progress);
   model.certificate.negligible = negligible_loss(problem, progress);
-  model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status);
+  model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status,
+                              options.gap_tolerance);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   to_label_units(problem, options, model, solution.weights, solution.intercept);

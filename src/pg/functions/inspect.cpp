@@ -92,8 +92,13 @@ MARGIN_FUNCTION(margin_history) {
   margin::Model model = read_model(PG_GETARG_DATUM(0));
   ResultSet rows(fcinfo);
   read_history(PG_GETARG_DATUM(0), model);
-  for (const margin::TracePoint& p : model.history)
-    rows.add({Int64GetDatum(p.iteration), Float8GetDatum(p.seconds), Float8GetDatum(p.lower), Float8GetDatum(p.upper)});
+  for (const margin::TracePoint& p : model.history) {
+    std::vector<std::optional<Datum>> row = {Int64GetDatum(p.iteration), Float8GetDatum(p.seconds),
+                                             Float8GetDatum(p.lower), Float8GetDatum(p.upper)};
+    row.resize(6);
+    if (p.learner > 0) row[4] = Float8GetDatum(p.step), row[5] = Int64GetDatum(p.learner);
+    rows.add(row);
+  }
   return 0;
 }
 

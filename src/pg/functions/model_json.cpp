@@ -240,8 +240,8 @@ void check_together(Datum composite) {
   settings_of(read_model(composite));
   const CompositeReader reader(composite, type_name);
   const auto history = reader.numbers("history", true);
-  if (history.has_value() && !history->values.empty() && history->columns != 4)
-    reader.refuse("history", "must have 4 columns");
+  if (history.has_value() && !history->values.empty() && history->columns != 4 && history->columns != 6)
+    reader.refuse("history", "must have 4 or 6 columns");
   const auto status = reader.string("status");
   if (status.has_value() && !is_status(*status))
     reader.refuse("status", "is \"" + *status + "\", which is not a status");

@@ -28,7 +28,7 @@ void warn_of_label(FinalCall& call, const std::string& column) {
 
 Datum train(FunctionCallInfo fcinfo, FinalCall& call, CollectedRows& rows, const Options& settings) {
   require_storable(rows.data, settings);
-  const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
+  const bool about_margin = (margin::features_of(settings) & margin::feature::hard_margin) != 0;
   SessionProgress progress(settings.log_level, about_margin, call.last_line);
   Model model;
   if (!attempt(rows, call.groups, [&] {

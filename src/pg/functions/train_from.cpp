@@ -65,7 +65,7 @@ MARGIN_FUNCTION(train_margin_from) {
   Request request(fcinfo);
   margin::Options& settings = request.settings;
   ScanStatement statement(request.query, settings.shard, request.function);
-  const bool about_margin = settings.hard_margin() && settings.loss != "interpolate";
+  const bool about_margin = (margin::features_of(settings) & margin::feature::hard_margin) != 0;
   SessionProgress::Clock::time_point last_line{};
   SessionProgress progress(settings.log_level, about_margin, last_line);
   SqlSource source(statement, progress, settings.null_for_error);

@@ -86,7 +86,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
     return;
   }
   const Certificate& c = model.certificate;
-  const bool interpolation = model.loss == "interpolate";
+  const bool interpolation = model.interpolates();
   const std::string reached =
       interpolation
           ? "weights that meet the targets have half a squared norm of at least " + figure(c.lower) +

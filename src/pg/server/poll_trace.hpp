@@ -1,6 +1,6 @@
-// The setting margin.poll_trace: who keeps a cancel waiting. While it is on, the CPU time between two looks at the
-// session's interrupts is measured inside every SQL function, and a longer stretch than it allows is written to the
-// server's log with the stacks at both of its ends.
+// The setting margin.poll_trace: who keeps a cancel waiting. While it is on, the CPU time between two looks at the session's
+// interrupts, less what the kernel takes to hand out pages, is measured inside every SQL function, and a longer stretch than
+// it allows is written to the server's log with the stacks at both of its ends.
 #pragma once
 
 #include "pg/server/boundary.hpp"

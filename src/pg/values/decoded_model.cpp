@@ -219,11 +219,17 @@ void read_history(Datum composite, Model& model) {
   const CompositeReader reader(composite, type_name);
   const auto history = reader.numbers("history", true);
   if (!history.has_value()) return;
-  if (!history->values.empty() && history->columns != 4) reader.refuse("history", "must have 4 columns");
-  for (std::size_t i = 0; i < history->values.size(); i += 4) {
+  const std::size_t columns = history->values.empty() ? 4 : history->columns;
+  if (columns != 4 && columns != 6) reader.refuse("history", "must have 4 or 6 columns");
+  for (std::size_t i = 0; i < history->values.size(); i += columns) {
     const double* p = history->values.data() + i;
     if (!(p[0] >= 0 && p[0] <= 0x1p53)) reader.refuse("history", "has an iteration that is not a count");
+    if (columns == 6 && !(p[5] >= 0 && p[5] <= 0x1p53))
+      reader.refuse("history", "has a learner that is no number of one");
     model.history.push_back({static_cast<std::int64_t>(p[0]), p[1], p[2], p[3]});
+    if (columns == 4) continue;
+    model.history.back().step = p[4];
+    model.history.back().learner = static_cast<std::int64_t>(p[5]);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "pg/values/model_datum.hpp"
 
+#include <algorithm>
+
 #include "core/certificate/ball.hpp"
 #include "core/certificate/ellipsoid.hpp"
 #include "core/data/stump_basis.hpp"
@@ -123,10 +125,14 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view 
   out.set_float8("seconds", model.seconds);
   out.set("options", JSONBOID, jsonb_from(model.options));
   if (!model.history.empty()) {
+    const bool steps =
+        std::any_of(model.history.begin(), model.history.end(), [](const TracePoint& p) { return p.learner > 0; });
     std::vector<double> points;
-    for (const TracePoint& p : model.history)
+    for (const TracePoint& p : model.history) {
       points.insert(points.end(), {static_cast<double>(p.iteration), p.seconds, p.lower, p.upper});
-    out.set("history", FLOAT8ARRAYOID, float8_matrix(points.data(), model.history.size(), 4));
+      if (steps) points.insert(points.end(), {p.step, static_cast<double>(p.learner)});
+    }
+    out.set("history", FLOAT8ARRAYOID, float8_matrix(points.data(), model.history.size(), steps ? 6 : 4));
   }
   if (model.dual_weights.has_value()) {
     const Weights& q = *model.dual_weights;

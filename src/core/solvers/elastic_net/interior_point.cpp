@@ -1,4 +1,4 @@
-// interior_point: what `auto` does where an l1 norm meets a loss that is piecewise linear, or nearly.
+// interior_point: what `auto` goes on with after sdca where an l1 norm meets a piecewise linear loss, prox_newton with one nearly so.
 //
 // Problem    min P(w, b) of certificate/risk.hpp for a loss φ(u) = max a (t − u) − γa²/2 over a in [low, high], or two of
 //            these (epsilon_insensitive: one on either side of the tube), and 0 < l1_ratio: a quadratic program, with
@@ -330,26 +330,26 @@ class InteriorPoint final : public Solver {
  public:
   const SolverRecord& record() const override {
     static const SolverRecord record = {"interior_point",
-                                        "what auto goes on with: an l1 norm and a loss that is hardly smooth",
+                                        "what auto goes on with: an l1 norm and a loss that is not smooth",
                                         SolverRecord::soft_margin,
                                         SolverRecord::l2,
                                         SolverRecord::Losses::piecewise,
                                         false,
-                                        {}};
+                                        {},
+                                        one_vs_rest_or_numbers | feature::l1_ratio | feature::free_intercept,
+                                        feature::l1_ratio};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    const bool takes = !p.loss->smooth() || p.loss->curvature_form() == CurvatureForm::two_bends;
-    if (p.hard_margin || !takes || !(p.l1_ratio > 0))
-      return "it is for an l1 norm and a loss that is linear but for bends";
-    if (p.offset >= 0) return "it has no offset";
-    return p.dimensions() >= largest_system ? "it has a matrix of features" : "";
   }
   double workspace(const Problem& p) const override {
     return static_cast<double>(p.rows()) * (2.0 * sizeof(Piece) + 48 + 8.0 * p.outputs()) +
            SymmetricMatrix::bytes(static_cast<std::size_t>(p.dimensions()) + 1) + 8.0 * 320 * p.dimensions();
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override {
+    return p.dimensions() >= largest_system ? "it has as many features as no matrix of them holds" : "";
+  }
 };
 
 Solution InteriorPoint::solve(const Problem& p, const Options& options, const Progress& progress) const {

@@ -37,18 +37,21 @@ class Dykstra final : public Solver {
         SolverRecord::between | SolverRecord::l2,
         SolverRecord::Losses::none,
         false,
-        {"seed", "order"}};
+        {"seed", "order"},
+        feature::regression};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (!p.interpolate) return "it meets targets exactly, which loss => 'interpolate' asks for";
-    if (p.intercept) return "it projects one row at a time and cannot keep a free intercept (give intercept => false)";
-    return p.norm > 1 ? "" : "the l1 norm has no smooth dual; norm => 'sparse' comes near it";
   }
   double workspace(const Problem& p) const override {
     return 48.0 * static_cast<double>(p.rows()) + 96.0 * p.dimensions() + dual_bytes(p);
   }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override {
+    return p.intercept ? "it has an intercept, which projections on one row at a time cannot keep free "
+                         "(give intercept => false)"
+                       : "";
+  }
 };
 
 /// Rows as x_i, not as y_i x_i: of a class 1 that all are in.

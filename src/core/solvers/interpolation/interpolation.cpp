@@ -38,12 +38,9 @@ class Interpolation final : public Solver {
         SolverRecord::between | SolverRecord::l2,
         SolverRecord::Losses::none,
         false,
-        {}};
+        {},
+        feature::regression};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (!p.interpolate) return "it meets targets exactly, which loss => 'interpolate' asks for";
-    return p.norm > 1 ? "" : "the l1 norm has no smooth dual; norm => 'sparse' comes near it";
   }
   double workspace(const Problem& p) const override {
     const double working_set = std::min(4096.0, static_cast<double>(p.rows()));

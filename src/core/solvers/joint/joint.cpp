@@ -33,14 +33,9 @@ class Joint final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::joint_forms,
         false,
-        {"seed", "initial"}};
+        {"seed", "initial"},
+        feature::several_classes | feature::free_intercept};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin) and multiclass => 'joint'";
-    if (joint_of(p.loss.get()) == nullptr) return "it needs multiclass => 'joint' and three classes or more";
-    if (p.l1_ratio > 0) return "it has no elastic net (l1_ratio must be 0)";
-    return {};
   }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), stride = p.classes + 3.0;

@@ -6,6 +6,7 @@
 
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/l2_margin/soft_min.hpp"
 #include "core/solvers/output.hpp"
@@ -30,10 +31,8 @@ double kernel_ascent_bytes(const Problem& p) {
   return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (6.0 * p.outputs() + 2 + 64);
 }
 
-std::string kernel_ascent_refusal(const Problem& p) {
-  if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-  if (p.task == Task::multiclass && p.intercept) return "more than two classes need intercept => false";
-  return {};
+std::string kernel_ascent_limit(const Problem& p) {
+  return p.task == Task::multiclass && p.intercept ? "it has more than two classes, which need intercept => false" : "";
 }
 
 Weights KernelAscent::zeros() { return polled_zeros(problem_.rows(), problem_.outputs(), run_.progress()); }
@@ -43,7 +42,7 @@ KernelAscent::KernelAscent(const Problem& problem, const KernelRows& rows, Kerne
       rows_(rows),
       columns_(columns),
       run_(run),
-      logistic_(problem.loss_name == "logistic"),
+      logistic_(margin_loss(problem.loss_name) == MarginLoss::logistic),
       k_(problem.outputs()),
       radius_(largest_norm(rows)),
       pair_scale_(problem.outputs() > 1 ? std::sqrt(0.5) : 1.0),

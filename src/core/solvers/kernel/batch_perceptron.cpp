@@ -24,12 +24,15 @@ class KernelBatchPerceptron final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::none,
         true,
-        {"output"}};
+        {"output"},
+        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return kernel_ascent_limit(p); }
 };
 
 Solution KernelBatchPerceptron::solve(const Problem& problem, const Options& options, const Progress& progress) const {

@@ -191,14 +191,9 @@ class KernelNewton final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::smooth,
                                         true,
-                                        {}};
+                                        {},
+                                        one_vs_rest_or_numbers};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it trains soft margins";
-    if (!p.loss->smooth()) return "its losses are smooth; those of straight pieces are smo's";
-    if (p.l1_ratio > 0) return "a kernel machine has no weights on features for l1_ratio to make sparse";
-    return "";
   }
   double workspace(const Problem& p) const override { return fixed_bytes(p) + 8 * static_cast<double>(p.rows()) * 16; }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;

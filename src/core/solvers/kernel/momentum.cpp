@@ -10,6 +10,7 @@
 // Source     Ji, Srebro & Telgarsky (2021), Algorithm 1, Theorem 3.1, Section 4 (kernels); Section 5.1 (logistic).
 #include <cmath>
 
+#include "core/loss/margin_loss.hpp"
 #include "core/solvers/kernel/ascent.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/step_sequence.hpp"
@@ -29,16 +30,17 @@ class KernelMomentum final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::exponential_or_logistic,
                                         true,
-                                        {"step", "accelerated", "output"}};
+                                        {"step", "accelerated", "output"},
+                                        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override {
     return kernel_ascent_bytes(p) + 32.0 * static_cast<double>(p.rows()) * p.outputs();
   }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     const StepSequence theta(options, name());
-    const bool accelerated = options.accelerated.value_or(true), logistic = problem.loss_name == "logistic";
+    const bool accelerated = options.accelerated.value_or(true),
+               logistic = margin_loss(problem.loss_name) == MarginLoss::logistic;
     const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1),
                  unit = logistic && accelerated ? 1 / pairs : 1.0;
     double mass_of_g = 0, mass_of_w = 0;

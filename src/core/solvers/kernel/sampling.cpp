@@ -33,12 +33,15 @@ class Sampling final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::exponential_or_logistic,
         true,
-        {"seed", "step", "accelerated", "output"}};
+        {"seed", "step", "accelerated", "output"},
+        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return kernel_ascent_refusal(p); }
   double workspace(const Problem& p) const override { return kernel_ascent_bytes(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return kernel_ascent_limit(p); }
 };
 
 Solution Sampling::solve(const Problem& problem, const Options& options, const Progress& progress) const {

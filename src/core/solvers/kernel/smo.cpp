@@ -52,24 +52,23 @@ class Smo final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::piecewise,
         true,
-        {}};
+        {},
+        one_vs_rest_or_numbers};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), first = std::min(n, static_cast<double>(SmoOutput::first_pool));
     return KernelRows::bytes(p.data, *p.kernel) + 8 * n * (24 + first) + 32 * first * first + 2 * dual_bytes(p);
   }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
-};
 
-std::string Smo::unsupported_reason(const Problem& p) const {
-  if (p.hard_margin)
-    return p.task == Task::multiclass ? "it separates two classes; sampling takes more, with intercept => false" : "";
-  if (p.loss->smooth()) return "its losses are of straight pieces; smooth ones are kernel_newton's";
-  if (p.l1_ratio > 0) return "a kernel machine has no weights on features for l1_ratio to make sparse";
-  return "";
-}
+ private:
+  std::string limit(const Problem& p) const override {
+    return p.hard_margin && p.task == Task::multiclass
+               ? "it has more than two classes; sampling takes these, with intercept => false"
+               : "";
+  }
+};
 
 /// The value of weights of 0 against several classes: that of outputs to come.
 double untrained_value(const Problem& problem) {

@@ -11,10 +11,12 @@
 // Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation:
 //            A. Demiriz, K. Bennett, J. Shawe-Taylor, Linear programming boosting via column generation, 2002,
 //            transposed.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/options/options.hpp"
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
@@ -41,7 +43,8 @@ const SolverRecord& rounds_record() {
       SolverRecord::l1,
       SolverRecord::Losses::exponential_or_logistic,
       false,
-      {"shrinkage", "step", "learners", "working_set", "output"}};
+      {"shrinkage", "step", "learners", "working_set", "output"},
+      feature::several_classes | feature::stumps};
   return record;
 }
 
@@ -53,6 +56,9 @@ const SolverRecord& linear_program_record() {
                                       SolverRecord::Losses::exponential_or_logistic,
                                       false,
                                       {"seed", "shrinkage", "step", "learners", "working_set"},
+                                      feature::several_classes | feature::stumps,
+                                      0,
+                                      0,
                                       {"linear_program+boosting"},
                                       "boosting",
                                       true};
@@ -63,11 +69,6 @@ class Boosting final : public Solver {
  public:
   explicit constexpr Boosting(const SolverRecord& (*record)()) : record_(record) {}
   const SolverRecord& record() const override { return record_(); }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (!p.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-    if (p.norm != 1) return "it maximises the l1 margin: give norm => 1";
-    return {};
-  }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), kernel = std::min({n, 1.0 * p.dimensions(), 1024.0});
     const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
@@ -86,7 +87,7 @@ BoostingRule rule_of(const Problem& problem, const Options& options) {
                 "Its steps: quadratic, wolfe, adaboost, optimal.");
   rule.step = options.step == Step::automatic ? Step::wolfe : options.step;
   rule.shrinkage = options.shrinkage.value_or(default_shrinkage);
-  rule.logistic = problem.loss_name == "logistic";
+  rule.logistic = margin_loss(problem.loss_name) == MarginLoss::logistic;
   rule.intercept = problem.intercept;
   return rule;
 }
@@ -122,7 +123,9 @@ L1Output solve_rounds(L1Rows& rows, std::int32_t output, WeakLearners& learners,
       offer(boosting.edge_of(q), q);
     }
     // An iteration is a step; before the first there is nothing to record.
-    if (t > 1 && rows.stop(output, out.bounds, target, out.status)) break;
+    if (t > 1 && rows.stop(output, out.bounds, target, out.status, boosting.last_change(),
+                           static_cast<std::int64_t>(boosting.last_learner()) + 1))
+      break;
     if (out.bounds.upper <= no_margin) {
       out.status = Status::not_separable;
       break;
@@ -159,7 +162,8 @@ void widen(Weights& weights, Eigen::Index columns) {
   weights.rightCols(columns - known).setZero();
 }
 
-/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike.
+/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike. The history counts them as the
+/// basis does.
 void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensions) {
   std::vector<Stump> used;
   std::vector<Eigen::Index> from;
@@ -171,6 +175,10 @@ void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensio
   }
   Weights weights = Weights::Zero(s.weights.rows(), std::max<Eigen::Index>(1, static_cast<Eigen::Index>(from.size())));
   for (std::size_t j = 0; j < from.size(); ++j) weights.col(static_cast<Eigen::Index>(j)) = s.weights.col(from[j]);
+  for (TracePoint& point : s.trace) {
+    const auto at = std::find(from.begin(), from.end(), point.learner - 1);
+    point.learner = at == from.end() ? 0 : at - from.begin() + 1;
+  }
   if (used.empty()) used.push_back({0, 0.0});
   s.weights = std::move(weights);
   s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
@@ -212,6 +220,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
     for (const auto& [i, q] : out.row_weights) s.dual(i, o) = q;
     return out.status;
   });
+  s.trace = run.take_trace();
   s.solver = !working_set ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
   if (stumps) {
     const auto& all = static_cast<const StumpLearners&>(*learners);
@@ -219,7 +228,6 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
     set_basis(s, all, problem.dimensions());
   }
   s.iterations = rows.iterations;
-  s.trace = run.take_trace();
   return s;
 }
 

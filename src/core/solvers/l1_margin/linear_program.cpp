@@ -270,12 +270,13 @@ L1Rows::L1Rows(const Problem& asked, Run& bookkeeping) : problem(asked), run(boo
   upper.assign(static_cast<std::size_t>(problem.outputs()), 1.0);
 }
 
-bool L1Rows::stop(std::int32_t output, const MarginBounds& bounds, double target, Status& why) {
+bool L1Rows::stop(std::int32_t output, const MarginBounds& bounds, double target, Status& why, double change,
+                  std::int64_t learner) {
   lower[static_cast<std::size_t>(output)] = std::max(bounds.lower, -1.0);
   upper[static_cast<std::size_t>(output)] = std::min(bounds.upper, 1.0);
   ++iterations;
   run.record(iterations, *std::min_element(lower.begin(), lower.end()) / scale,
-             *std::min_element(upper.begin(), upper.end()) / scale);
+             *std::min_element(upper.begin(), upper.end()) / scale, change * scale, learner);
   return stops(run, iterations - of_earlier, bounds.within(target), bounds.upper <= no_margin, why);
 }
 

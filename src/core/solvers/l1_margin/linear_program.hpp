@@ -31,8 +31,10 @@ struct L1Rows {
   std::int64_t iterations = 0, of_earlier = 0;  ///< of all outputs, and of those before the one at hand
   std::vector<double> lower, upper;             ///< per output, for the history
 
-  /// One more iteration of an output, with its interval so far: recorded, and whether to stop, and why.
-  bool stop(std::int32_t output, const MarginBounds& bounds, double target, Status& why);
+  /// One more iteration of an output, with its interval so far: recorded, and whether to stop, and why. `change`: of the
+  /// weight of `learner`, counted from 1, where it was a round.
+  bool stop(std::int32_t output, const MarginBounds& bounds, double target, Status& why, double change = 0,
+            std::int64_t learner = 0);
 };
 
 /// Solves output `output` to a relative interval of `tolerance`.

@@ -96,7 +96,8 @@ void BoostingRounds::step() {
   });
   const double size = size_of_step();
   total_step_ += size;
-  last_step_ = size;
+  last_change_ = sign * size;
+  last_learner_ = chosen_.learner;
   move(size);
   weights_.resize(learners_.size(), 0.0);
   weights_[chosen_.learner] += sign * size;

@@ -54,8 +54,9 @@ class BoostingRounds {
   Eigen::VectorXd averaged() const { return average_ / total_step_; }
   /// Largest edge of given row weights.
   double edge_of(const Eigen::VectorXd& q);
-  double steps() const { return total_step_; }  ///< Σ α
-  double last_step() const { return last_step_; }
+  double steps() const { return total_step_; }                ///< Σ α
+  double last_change() const { return last_change_; }         ///< of a weight, by the last step
+  std::size_t last_learner() const { return last_learner_; }  ///< whose
 
  private:
   struct Point {
@@ -85,7 +86,8 @@ class BoostingRounds {
   double offset_ = 0;                   // the b that minimises the loss
   double log_loss_ = 0, gradient_ = 1;  // gradient_: ‖∇L‖₁ over L
   bool as_exponential_ = true;
-  double total_step_ = 0, last_step_ = 0;
+  double total_step_ = 0, last_change_ = 0;
+  std::size_t last_learner_ = 0;
 };
 
 }  // namespace margin

@@ -28,16 +28,17 @@ class BatchPerceptron final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::none,
         false,
-        {"output"}};
+        {"output"},
+        feature::several_classes};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (const std::string reason = refusal_of_l2_margin(p); !reason.empty()) return reason;
-    if (p.outputs() > 1 && p.intercept) return "more than two classes need intercept => false";
-    return {};
   }
   double workspace(const Problem& p) const override { return dual_bytes(p) + 24.0 * p.dimensions() * p.outputs(); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override {
+    return p.outputs() > 1 && p.intercept ? "it has more than two classes, which need intercept => false" : "";
+  }
 };
 
 /// The row of smallest margin among the worst of each class.

@@ -43,11 +43,13 @@ class CuttingPlane final : public Solver {
         SolverRecord::Losses::none,
         false,
         {},
+        feature::several_classes,
+        0,
+        0,
         {"cutting_plane+momentum", "cutting_plane+sdca", "cutting_plane+newton", "cutting_plane+newton_cg",
          "cutting_plane+sdca+newton", "cutting_plane+sdca+newton_cg"}};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return refusal_of_l2_margin(p); }
   double workspace(const Problem& p) const override {
     const double working_set = std::min(1024.0, static_cast<double>(p.rows()));
     return dual_bytes(p) + 24 * working_set * working_set + 32.0 * p.dimensions() * p.outputs();

@@ -140,7 +140,7 @@ FirstOrderResult run_first_order(const Problem& problem, const Options& options,
 Solution solve_first_order(const Problem& problem, const Options& options, const Progress& progress, const Rule& rule);
 
 /// Why a first-order solver cannot do the problem (empty: it can).
-std::string first_order_unsupported(const Problem& problem);
+std::string first_order_limit(const Problem& problem);
 double first_order_workspace(const Problem& problem);
 
 }  // namespace margin

@@ -1,4 +1,5 @@
 // The loop around the pass of the first-order methods.
+#include "core/loss/margin_loss.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
 #include "core/solvers/output.hpp"
 
@@ -12,7 +13,7 @@ constexpr std::int64_t default_passes = 10000;
 
 FirstOrderResult run_first_order(const Problem& problem, const Options& options, Run& run, const Rule& rule,
                                  std::int64_t done, const MarginBounds& known) {
-  FirstOrder method(problem, run, problem.loss_name == "logistic",
+  FirstOrder method(problem, run, margin_loss(problem.loss_name) == MarginLoss::logistic,
                     options.workspace_limit - first_order_workspace(problem));
   MarginStop stop(options, run);
   Solution s;
@@ -56,11 +57,10 @@ Solution solve_first_order(const Problem& problem, const Options& options, const
   return s;
 }
 
-std::string first_order_unsupported(const Problem& problem) {
-  if (const std::string reason = refusal_of_l2_margin(problem); !reason.empty()) return reason;
-  if (problem.loss_name == "logistic" && problem.outputs() > 1 && problem.intercept)
-    return "the logistic loss with more than two classes needs intercept => false";
-  return {};
+std::string first_order_limit(const Problem& problem) {
+  return margin_loss(problem.loss_name) == MarginLoss::logistic && problem.outputs() > 1 && problem.intercept
+             ? "it has the logistic loss and more than two classes, which need intercept => false"
+             : "";
 }
 
 double first_order_workspace(const Problem& problem) {

@@ -23,10 +23,10 @@ class GradientDescent final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::exponential_or_logistic,
                                         false,
-                                        {"output"}};
+                                        {"output"},
+                                        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
@@ -37,6 +37,9 @@ class GradientDescent final : public Solver {
                     [=](std::int64_t, FirstOrder& m) { m.step(size(m)); }};
     return solve_first_order(problem, options, progress, rule);
   }
+
+ private:
+  std::string limit(const Problem& p) const override { return first_order_limit(p); }
 };
 
 const GradientDescent instance;

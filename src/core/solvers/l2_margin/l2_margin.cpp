@@ -48,9 +48,4 @@ Weights mean_difference(const Problem& problem, std::int64_t sample, const Progr
   return w;
 }
 
-std::string refusal_of_l2_margin(const Problem& problem) {
-  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-  return problem.norm == 2 ? "" : "it measures the margin by the l2 norm, and the option norm asks for another";
-}
-
 }  // namespace margin

@@ -12,7 +12,4 @@ void balance_dual(const Problem& problem, Weights& dual, const Progress& progres
 /// An evenly spaced sample's difference of class means: a start that costs a fraction of a pass.
 Weights mean_difference(const Problem& problem, std::int64_t sample, const Progress& progress);
 
-/// Why a solver of the maximum l2 margin cannot do this problem; empty when it can.
-std::string refusal_of_l2_margin(const Problem& problem);
-
 }  // namespace margin

@@ -14,6 +14,7 @@
 
 #include <cmath>
 
+#include "core/loss/margin_loss.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/step_sequence.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 
 Rule momentum_rule(const Problem& problem, const StepSequence& sequence) {
   const double pairs = static_cast<double>(problem.rows()) * (problem.classes - 1);
-  const double theta = problem.loss_name == "logistic" ? 1.0 / pairs : 1.0;
+  const double theta = margin_loss(problem.loss_name) == MarginLoss::logistic ? 1.0 / pairs : 1.0;
   return {"momentum", [](std::int64_t t, const FirstOrder&) { return std::pow(static_cast<double>(t), 3); },
           [theta, sequence](std::int64_t t, FirstOrder& m) { m.momentum_step(t, theta * sequence(t)); }};
 }
@@ -38,14 +39,17 @@ class Momentum final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::exponential_or_logistic,
         false,
-        {"step", "output"}};
+        {"step", "output"},
+        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     return solve_first_order(problem, options, progress, momentum_rule(problem, StepSequence(options, name())));
   }
+
+ private:
+  std::string limit(const Problem& p) const override { return first_order_limit(p); }
 };
 
 const Momentum instance;

@@ -22,10 +22,10 @@ class NormalizedGradientDescent final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::exponential_or_logistic,
         false,
-        {"step", "output"}};
+        {"step", "output"},
+        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return first_order_unsupported(p); }
   double workspace(const Problem& p) const override { return first_order_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     const StepSequence theta(options, name());
@@ -33,6 +33,9 @@ class NormalizedGradientDescent final : public Solver {
                     [theta](std::int64_t t, FirstOrder& m) { m.step(theta(t)); }};
     return solve_first_order(problem, options, progress, rule);
   }
+
+ private:
+  std::string limit(const Problem& p) const override { return first_order_limit(p); }
 };
 
 const NormalizedGradientDescent instance;

@@ -40,21 +40,22 @@ class Irls final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::likelihoods,
                                         false,
-                                        {}};
+                                        {},
+                                        feature::regression | feature::offset | feature::log_link};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (!p.likelihood()) return "it needs lambda => 0";
-    if (p.dimensions() > largest_system)
-      return "it solves linear systems of " + std::to_string(p.dimensions()) + " features, at most " +
-             std::to_string(largest_system);
-    return {};
   }
   double workspace(const Problem& p) const override {
     return 8.0 * 5 * static_cast<double>(p.rows()) +
            9 * SymmetricMatrix::bytes(static_cast<std::size_t>(p.dimensions()) + 1);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override {
+    return p.dimensions() > largest_system ? "its linear systems are of " + std::to_string(p.dimensions()) +
+                                                 " features, at most " + std::to_string(largest_system)
+                                           : "";
+  }
 };
 
 /// The state of a solve: weights, and what all rows say of them.

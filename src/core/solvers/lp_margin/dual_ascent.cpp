@@ -32,7 +32,8 @@ const SolverRecord& own_steps() {
       norms,
       SolverRecord::Losses::none,
       false,
-      {"seed", "order", "step", "accelerated", "working_set", "output"}};
+      {"seed", "order", "step", "accelerated", "working_set", "output"},
+      feature::several_classes};
   return record;
 }
 
@@ -44,6 +45,9 @@ const SolverRecord& accelerated_steps() {
                                       SolverRecord::Losses::none,
                                       false,
                                       {"seed", "order", "step", "accelerated", "working_set", "output"},
+                                      feature::several_classes,
+                                      0,
+                                      0,
                                       {},
                                       "dual_ascent",
                                       false,
@@ -60,6 +64,9 @@ const SolverRecord& newton_steps() {
       SolverRecord::Losses::none,
       false,
       {"working_set"},
+      feature::several_classes,
+      0,
+      0,
       {"dual_ascent+cutting_plane", "dual_ascent+cutting_plane+momentum", "dual_ascent+cutting_plane+sdca",
        "dual_ascent+cutting_plane+newton", "dual_ascent+cutting_plane+newton_cg",
        "dual_ascent+cutting_plane+sdca+newton", "dual_ascent+cutting_plane+sdca+newton_cg"},
@@ -72,9 +79,6 @@ class DualAscent final : public Solver {
  public:
   explicit constexpr DualAscent(const SolverRecord& (*record)()) : record_(record) {}
   const SolverRecord& record() const override { return record_(); }
-  std::string unsupported_reason(const Problem& p) const override {
-    return p.norm == 2 && p.hard_margin ? "" : refusal_of_lp_steps(p);
-  }
   double workspace(const Problem& p) const override {
     return cutting_plane.workspace(p) + lp_steps_workspace(p) + 4096.0 * p.dimensions();
   }

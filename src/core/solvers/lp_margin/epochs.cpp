@@ -65,7 +65,7 @@ void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& weight
   // The upper bound of these row weights; with a free intercept each class counts ½, whatever the method made of it.
   double mass[2] = {0, 0};
   auto side = [&](std::int64_t i) { return problem_.intercept && problem_.sign(i) > 0 ? 1 : 0; };
-  for (std::int64_t i = 0; i < problem_.rows(); ++i) mass[side(i)] += alpha(i);
+  for (std::int64_t i = 0; i < problem_.rows(); ++i) mass[side(i)] += std::max(0.0, alpha(i));
   if (!(mass[0] > 0) || (problem_.intercept && !(mass[1] > 0))) return;
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(problem_.dimensions());
   for (std::int64_t i = 0; i < problem_.rows(); ++i) {
@@ -76,7 +76,7 @@ void LpRecord::judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& weight
     run.work(x.count);
   }
   const double upper = lp_norm(sum.data(), sum.size(), dual_exponent(problem_.norm)) / scale_;
-  if (bounds_.reduce(upper)) alpha_ = alpha;
+  if (bounds_.reduce(upper)) alpha_ = alpha.cwiseMax(0.0);
 }
 
 Solution LpRecord::solution(std::string name, Status status, std::int64_t epochs) const {
@@ -91,12 +91,11 @@ Solution LpRecord::solution(std::string name, Status status, std::int64_t epochs
   return s;
 }
 
-std::string refusal_of_lp_steps(const Problem& problem) {
-  if (!problem.hard_margin) return "it separates without errors, and lambda asks for a soft margin";
-  if (problem.norm == 1) return "the l1 norm has no smooth dual; boosting maximises the l1 margin";
-  if (problem.task == Task::multiclass && !problem.one_vs_rest())
-    return "l2 margins of more than two classes are joint, and it tells one class from the rest";
-  return "";
+std::string lp_steps_limit(const Problem& problem) {
+  return problem.task == Task::multiclass && !problem.one_vs_rest()
+             ? "it is an l2 margin of more than two classes, which is joint, and the solver tells one class from the "
+               "rest"
+             : "";
 }
 
 double lp_steps_workspace(const Problem& problem) {

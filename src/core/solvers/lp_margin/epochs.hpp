@@ -2,6 +2,7 @@
 // epoch, and the solution.
 #pragma once
 
+#include <cmath>
 #include <functional>
 
 #include "core/base/progress.hpp"
@@ -39,7 +40,7 @@ class LpRecord {
  public:
   LpRecord(const Problem& problem, double scale, bool keep_best)
       : problem_(problem), scale_(scale), keep_best_(keep_best) {}
-  /// Judges weights and α ≥ 0 after an epoch. The weights, of any positive scale, may be longer than the features. Costs a
+  /// Judges weights and α after an epoch, where what is below 0 counts as 0. The weights, of any positive scale, may be longer than the features. Costs a
   /// pass over the rows.
   void judge(const Eigen::VectorXd& alpha, const Eigen::VectorXd& weights, Run& run);
   const MarginBounds& bounds() const { return bounds_; }
@@ -69,7 +70,7 @@ struct EpochMethod {
 Solution run_epochs(const Problem& problem, const Options& options, const Progress& progress,
                     const EpochMethod& method);
 
-/// One epoch of steps along single rows: α_i and u move by step(<z_i, w>) where that is positive.
+/// One epoch of steps along single rows: α_i and u move by step(<z_i, w>).
 template <class Step>
 void step_through(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run& run, Step&& step) {
   LpDirection z;
@@ -80,7 +81,7 @@ void step_through(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run
     ascent.load(i, z);
     run.work(3.0 * static_cast<double>(z.values.size()));
     const double size = step(ascent.product(z));
-    if (!(size > 0)) continue;
+    if (!(std::fabs(size) > 0)) continue;
     alpha(i) += size;
     ascent.move(z, size);
     run.work(20.0 * static_cast<double>(z.values.size()));
@@ -88,7 +89,7 @@ void step_through(RowOrder& order, Eigen::VectorXd& alpha, LpAscent& ascent, Run
 }
 
 /// Why these methods cannot do a problem (empty: they can), and the bytes that they take.
-std::string refusal_of_lp_steps(const Problem& problem);
+std::string lp_steps_limit(const Problem& problem);
 double lp_steps_workspace(const Problem& problem);
 
 /// All rows, or those of one class.

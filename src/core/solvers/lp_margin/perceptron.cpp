@@ -28,16 +28,17 @@ class Perceptron final : public Solver {
                                         SolverRecord::between | SolverRecord::l2,
                                         SolverRecord::Losses::none,
                                         false,
-                                        {"seed", "order", "output"}};
+                                        {"seed", "order", "output"},
+                                        feature::several_classes};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return refusal_of_lp_steps(p); }
   double workspace(const Problem& p) const override { return lp_steps_workspace(p); }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override {
     return solve_one_vs_rest(problem, options, progress, workspace(problem), binary);
   }
 
  private:
+  std::string limit(const Problem& p) const override { return lp_steps_limit(p); }
   static Solution binary(const Problem& problem, const Options& options, const Progress& progress);
 };
 

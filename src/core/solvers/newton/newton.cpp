@@ -91,12 +91,6 @@ namespace {
 // An n × n or d × d matrix of doubles beyond this is 128 MB, and its factorisation takes seconds.
 constexpr std::int32_t largest_system = 4096;
 
-std::string refusal_of_second_order(const Problem& p) {
-  if (p.hard_margin) return "it needs lambda (a soft margin)";
-  if (p.l1_ratio > 0) return "it has no elastic net (l1_ratio must be 0)";
-  return {};
-}
-
 /// The constant that the intercept is the weight of.
 double constant_of(const Problem& p) { return p.free_intercept ? 1.0 : p.intercept_scale; }
 
@@ -134,12 +128,15 @@ class Newton final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::all,
         false,
-        {"initial"}};
+        {"initial"},
+        one_vs_rest_or_numbers | feature::offset | feature::free_intercept | feature::log_link};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override;
   double workspace(const Problem& p) const override;
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override;
 };
 
 class NewtonCg final : public Solver {
@@ -152,19 +149,18 @@ class NewtonCg final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::all,
         false,
-        {"initial"}};
+        {"initial"},
+        one_vs_rest_or_numbers | feature::offset | feature::free_intercept | feature::log_link};
     return record;
   }
-  std::string unsupported_reason(const Problem& p) const override { return refusal_of_second_order(p); }
   double workspace(const Problem& p) const override;
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
-std::string Newton::unsupported_reason(const Problem& p) const {
-  if (std::string reason = refusal_of_second_order(p); !reason.empty()) return reason;
-  if (p.offset >= 0 && p.rows() < columns_of(p)) return "it has no offset where rows are fewer than features";
+std::string Newton::limit(const Problem& p) const {
+  if (p.offset >= 0 && p.rows() < columns_of(p)) return "it has an offset, and fewer rows than features";
   if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
-    return "it solves linear systems of the smaller of " + std::to_string(p.rows()) + " rows and " +
+    return "its linear systems are of the smaller of " + std::to_string(p.rows()) + " rows and " +
            std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
   return {};
 }

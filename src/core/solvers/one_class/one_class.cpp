@@ -71,11 +71,9 @@ class LinearOneClass final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::none,
                                         false,
-                                        {}};
+                                        {},
+                                        feature::free_intercept};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    return one_class_of(p.loss.get()) != nullptr ? "" : "it trains one-class machines: train_one_class(features)";
   }
   double workspace(const Problem& p) const override {
     return soft_auto.workspace(p) + 8.0 * (3.0 * static_cast<double>(p.rows()) + 4.0 * p.dimensions());

@@ -6,12 +6,12 @@ namespace {
 
 class WindowedHistory : public SdcaHistory {
  public:
-  explicit WindowedHistory(SdcaState& state) : state_(state) {}
+  WindowedHistory(SdcaState& state, std::optional<std::int64_t> from) : state_(state), from_(from) {}
 
   void begin_epoch() override {
     ++epoch_;
     const std::int64_t done = epoch_ - 1;
-    if (done > 0 && (done & (done - 1)) == 0) {
+    if (from_.has_value() ? done == *from_ : done > 0 && (done & (done - 1)) == 0) {
       window_epochs_ = 0;
       restart();
     }
@@ -43,6 +43,7 @@ class WindowedHistory : public SdcaHistory {
   virtual double output(std::size_t i, double a) const = 0;
 
   SdcaState& state_;
+  const std::optional<std::int64_t> from_;  ///< T₀ where it was given
   std::int64_t epoch_ = 0, window_epochs_ = 0;
 
  private:
@@ -54,8 +55,8 @@ class WindowedHistory : public SdcaHistory {
 /// changes.
 class AverageHistory final : public WindowedHistory {
  public:
-  explicit AverageHistory(SdcaState& state)
-      : WindowedHistory(state),
+  AverageHistory(SdcaState& state, std::optional<std::int64_t> from)
+      : WindowedHistory(state, from),
         current_(state.rows.size(), 0.0),
         previous_(state.rows.size(), 0.0),
         since_(state.rows.size(), 0) {}
@@ -79,7 +80,8 @@ class AverageHistory final : public WindowedHistory {
   }
   double output(std::size_t i, double a) const override {
     const double sum = current_[i] + a * static_cast<double>(now_ - since_[i]);
-    const bool half = 2 * (now_ - start_current_) >= now_;  // the current window alone is long enough
+    // Whether the current window is long enough by itself.
+    const bool half = from_.has_value() || 2 * (now_ - start_current_) >= now_;
     const auto length = static_cast<double>(now_ - (half ? start_current_ : start_previous_));
     return length > 0 ? (half ? sum : sum + previous_[i]) / length : a;
   }
@@ -93,8 +95,8 @@ class AverageHistory final : public WindowedHistory {
 /// probability 1 / (epochs in the window).
 class SampleHistory final : public WindowedHistory {
  public:
-  SampleHistory(SdcaState& state, Random& random)
-      : WindowedHistory(state), random_(random), sample_(state.rows.size(), 0.0) {}
+  SampleHistory(SdcaState& state, Random& random, std::optional<std::int64_t> from)
+      : WindowedHistory(state, from), random_(random), sample_(state.rows.size(), 0.0) {}
 
   void before_change(std::size_t, double) override {}
   void after_visit() override {
@@ -119,8 +121,8 @@ class SampleHistory final : public WindowedHistory {
 }  // namespace
 
 std::unique_ptr<SdcaHistory> make_history(const Options& options, SdcaState& state, Random& random) {
-  if (options.output == Output::average) return std::make_unique<AverageHistory>(state);
-  if (options.output == Output::random) return std::make_unique<SampleHistory>(state, random);
+  if (options.output == Output::average) return std::make_unique<AverageHistory>(state, options.average_from);
+  if (options.output == Output::random) return std::make_unique<SampleHistory>(state, random, options.average_from);
   return nullptr;
 }
 

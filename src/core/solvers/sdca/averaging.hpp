@@ -8,7 +8,8 @@
 
 namespace margin {
 
-/// T₀ lies between T/4 and T/2: windows start at epochs 1, 2, 4, 8, … so that no T has to be known in advance.
+/// T₀ is the option average_from. Without it, it lies between T/4 and T/2: windows start at epochs 1, 2, 4, 8, … so that no T
+/// has to be known in advance.
 class SdcaHistory : public DualHistory {
  public:
   virtual void begin_epoch() = 0;

@@ -33,29 +33,33 @@
 
 namespace margin {
 
-extern const Solver& sdca;
-extern const Solver& soft_auto;
-
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // As in solvers/sdca/sdca.cpp.
 constexpr double inner_share = 0.5;
 
+/// Of sdca, all folds side by side.
+const SolverRecord& fold_record() {
+  static const SolverRecord record = {"",
+                                      "",
+                                      SolverRecord::soft_margin,
+                                      SolverRecord::l2,
+                                      SolverRecord::Losses::all,
+                                      false,
+                                      {},
+                                      one_vs_rest_or_numbers | feature::free_intercept};
+  return record;
+}
+
 }  // namespace
 
-std::string FoldAscent::unsupported_reason(const Options& s) {
-  if (s.hard_margin()) return "it needs lambda";
-  const Solver* const named = find_solver(s.solver);
-  if (s.solver != "auto" && named != &sdca && named != &soft_auto) return "another solver is asked for";
-  if (!s.kernel.empty() && s.kernel != "linear") return "it has no kernels";
-  if (s.l1_ratio > 0) return "it has no elastic net";
-  if (!s.offset.empty()) return "it has no offset";
-  if (!s.loss.empty() && make_loss(s.loss, s)->log_link()) return "means are no linear function of scores";
-  if (s.multiclass == Multiclass::joint) return "it trains one class against the rest";
-  if (s.order != Order::permutation || asks_for_output(s) || s.start != Start::zero) return "an option of sdca is set";
-  if (s.max_iterations.has_value() || s.max_seconds.has_value()) return "models have limits of their own";
-  return {};
+bool FoldAscent::takes(const Options& s) {
+  // Its steps are those of the defaults, and models have limits of their own.
+  return hands_over(s, SolverRecord::folds) && refusal(fold_record(), demand_of(s)).empty() &&
+         s.order == Order::permutation && !asks_for_output(s) && !s.average_from.has_value() &&
+         s.start == Start::zero && !s.accelerated.value_or(false) && !(s.gap_tolerance > 0) &&
+         !s.max_iterations.has_value() && !s.max_seconds.has_value();
 }
 
 void FoldAscent::dot_panel(std::size_t i, double* u) const {

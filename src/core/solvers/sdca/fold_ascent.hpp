@@ -23,8 +23,8 @@ class FoldAscent {
  public:
   static constexpr std::int32_t most = 16;
 
-  /// Why this ascent cannot follow these options, as a sentence fragment; empty when it can.
-  static std::string unsupported_reason(const Options& options);
+  /// Whether this ascent can follow these options.
+  static bool takes(const Options& options);
   /// Bytes for `folds` folds side by side.
   static double workspace(const Problem& problem, std::int32_t folds, bool standardize);
 

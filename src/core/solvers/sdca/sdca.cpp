@@ -9,7 +9,7 @@
 //            looks at all rows and rebuilds the active set from their scores. A free intercept is the
 //            centre of a penalised one (solvers/sdca/state.hpp): the proximal point method (Rockafellar 1976), each of its
 //            problems solved until its gap is a share of what it was.
-// Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance over all rows, measured when the gaps met on the
+// Stop       relative gap (P(w) − D(a)) / max(|P|, |D|) ≤ tolerance, or gap ≤ gap_tolerance, over all rows, measured when the gaps met on the
 //            way promise it or the visits have grown by 60 %. Iterations count epochs: visits divided by rows, rounded
 //            up; the last one ends where max_iterations times the rows were visited. With the option `history` the gap is also measured once an epoch, to be recorded and nothing else: the
 //            course of the training and its result are the same as without.
@@ -54,14 +54,11 @@ class Sdca final : public Solver {
         SolverRecord::l2,
         SolverRecord::Losses::all,
         false,
-        {"seed", "initial", "order", "output", "start"}};
+        {"seed", "initial", "order", "output", "average_from", "start", "gap_tolerance", "accelerated"},
+        one_vs_rest_or_numbers | feature::l1_ratio | feature::free_intercept | feature::log_link,
+        0,
+        SolverRecord::folds};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin)";
-    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
-    if (p.l1_ratio == 1) return "it needs an l1_ratio below 1 (use prox_newton)";
-    return {};
   }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows());
@@ -69,6 +66,9 @@ class Sdca final : public Solver {
            p.dimensions() * 8.0 * (p.outputs() + 3.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return rows_limit(p); }
 };
 
 /// What the solve of all outputs shares.
@@ -80,6 +80,7 @@ struct Session {
   std::int32_t output = 0;                  // the current one
   double epochs = 0, at_zero = 0;           // of the current output; at_zero = P(0)
   double primal = 0, dual = 0;              // its values as last measured
+  double gap_tolerance = 0;                 // of each output
 };
 
 /// The ascent of one output.
@@ -95,7 +96,7 @@ class OutputAscent {
         shrink_(session.options.order == Order::permutation && history_ == nullptr),
         rows_(std::max<double>(1.0, static_cast<double>(state.movable.size()))),
         order_(state.movable),
-        schedule_(rows_, session.options.tolerance * session.at_zero / 2),
+        schedule_(rows_, std::max(session.options.tolerance * session.at_zero / 2, session.gap_tolerance)),
         best_primal_(session.at_zero),
         best_weights_(state.weights.size(), 0.0) {}
 
@@ -207,7 +208,7 @@ class OutputAscent {
     session_.primal = gap.primal;
     session_.dual = gap.dual;
     // Slightly tighter than allowed, for the rounding that the certificate will add outward.
-    const double target = certifiable * session_.options.tolerance * gap.size();
+    const double target = certifiable * std::max(session_.options.tolerance * gap.size(), session_.gap_tolerance);
     schedule_.looked(visits_, estimate_, gap.gap(), target);
     return !overflowed_ && gap.gap() <= target;
   }
@@ -248,11 +249,11 @@ class OutputAscent {
 
 Solution Sdca::solve(const Problem& p, const Options& options, const Progress& progress) const {
   output_of(options, name(), {Output::last, Output::average, Output::random});
-  if (options.order == Order::proportional)
-    throw Error(ErrorKind::unsupported, "solver \"sdca\" has no order \"proportional\"",
-                "Its orders: permutation, random, cyclic.");
+  require_average(options);
+  require_sdca_order(options, name());
   Run run(options, progress, name(), default_epochs);
   Session session{options, run, Random(options.seed)};
+  session.gap_tolerance = options.gap_tolerance / p.outputs();
   SdcaState state(p, run);
   Solution solution = zero_solution(p, name(), progress);
 

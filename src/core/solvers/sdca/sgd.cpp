@@ -5,10 +5,10 @@
 //            constant feature is one more column. t₀ = 0 for Lipschitz losses, as in the paper. A loss with unbounded
 //            slopes would explode in its first steps (of length 1/λ), so there t₀ = max n s_i/γ, from which on no step
 //            overshoots its row.
-// Output     the last iterate; average: the mean of w_(T₀+1) … w_T, T₀ between a quarter and a half of T (windows start at
-//            epochs 1, 2, 4, 8, …).
-// Stop       relative gap ≤ tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible),
-//            measured after 1, 2, 4, … epochs of n draws. The best dual seen there is returned: any makes a certificate.
+// Output     the last iterate; average: the mean of w_(T₀+1) … w_T, T₀ by the option average_from, else between a quarter
+//            and a half of T (windows start at epochs 1, 2, 4, 8, …). An epoch is n draws, or as many as the option draws says.
+// Stop       relative gap ≤ tolerance or gap ≤ gap_tolerance, with a_i = −φ'(<x_i, w> + b) as the dual (always feasible),
+//            measured after 1, 2, 4, … epochs. The best dual seen there is returned: any makes a certificate.
 //            With the option `history` the other epochs are measured too, to be recorded and nothing else.
 // Source     S. Shalev-Shwartz, T. Zhang, 2013 (as for sdca), Section 8.6; S. Shalev-Shwartz, Y. Singer, N. Srebro,
 //            Pegasos: primal estimated sub-gradient solver for SVM, 2007.
@@ -41,22 +41,18 @@ class Sgd final : public Solver {
                                         SolverRecord::l2,
                                         SolverRecord::Losses::all,
                                         false,
-                                        {"seed", "output"}};
+                                        {"seed", "output", "average_from", "draws", "gap_tolerance"},
+                                        one_vs_rest_or_numbers};
     return record;
-  }
-  std::string unsupported_reason(const Problem& p) const override {
-    if (p.hard_margin) return "it needs lambda (a soft margin)";
-    if (p.rows() > std::numeric_limits<std::int32_t>::max()) return "it counts rows in 32 bits";
-    if (p.loss->log_link()) return "no step is short enough for the loss \"" + p.loss_name + "\" (use newton or sdca)";
-    if (p.l1_ratio > 0) return "it has no step for l1_ratio (use sdca)";
-    if (p.free_intercept) return "its intercept is a penalized one (use sdca)";
-    return {};
   }
   double workspace(const Problem& p) const override {
     return static_cast<double>(p.rows()) * (sizeof(Coordinate) + 16.0 + 8.0 * p.outputs()) +
            p.dimensions() * 8.0 * (p.outputs() + 6.0);
   }
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
+
+ private:
+  std::string limit(const Problem& p) const override { return rows_limit(p); }
 };
 
 /// The primal vector of one output to return, and its best dual vector, so far.
@@ -79,6 +75,7 @@ struct Descent {
   Random random;
   SdcaState state;
   bool averages;
+  double gap_tolerance;  ///< of each output
   double other_primal = 0, other_dual = 0;
   Best best = {};
   std::int64_t epochs = 0;
@@ -86,8 +83,9 @@ struct Descent {
   /// Whether the interval of `now` is narrow enough; records it.
   bool record(const Best& now) {
     run.record(epochs, other_dual + now.dual, other_primal + now.primal);
-    return now.primal < infinity && now.primal - now.dual <= certifiable * options.tolerance *
-                                                                 std::max(std::fabs(now.primal), std::fabs(now.dual));
+    const double size = std::max(std::fabs(now.primal), std::fabs(now.dual));
+    return now.primal < infinity &&
+           now.primal - now.dual <= certifiable * std::max(options.tolerance * size, gap_tolerance);
   }
 };
 
@@ -95,11 +93,12 @@ struct Descent {
 /// summed up of 1/s, so that Σ v_s/s = h v − u costs as much as the steps.
 class Mean {
  public:
-  explicit Mean(std::size_t dimensions) : steps_(dimensions, 0.0), sum_(dimensions, 0.0) {}
+  Mean(std::size_t dimensions, std::optional<std::int64_t> from)
+      : from_(from), steps_(dimensions, 0.0), sum_(dimensions, 0.0) {}
 
   /// Before the first draw of an epoch, `epoch` of them being done.
   void begin_epoch(std::int64_t epoch, const std::vector<double>& v, double vb) {
-    if (epoch == 0 || (epoch & (epoch - 1)) != 0) return;
+    if (from_.has_value() ? epoch != *from_ : epoch == 0 || (epoch & (epoch - 1)) != 0) return;
     for (std::size_t j = 0; j < v.size(); ++j) {
       sum_[j] = harmonic_ * v[j] - steps_[j];
       steps_[j] = 0;
@@ -121,7 +120,7 @@ class Mean {
   }
   /// The window alone where it is long enough, else with the one before it.
   void write(const std::vector<double>& v, double vb, SdcaState& state) const {
-    const bool alone = 2 * count_ >= all_;
+    const bool alone = from_.has_value() || 2 * count_ >= all_;
     const double length = std::max(1.0, alone ? count_ : count_ + earlier_);
     for (std::size_t j = 0; j < v.size(); ++j)
       state.weights[j] = (harmonic_ * v[j] - steps_[j] + (alone ? 0.0 : sum_[j])) / length;
@@ -129,6 +128,7 @@ class Mean {
   }
 
  private:
+  const std::optional<std::int64_t> from_;
   std::vector<double> steps_, sum_;  // u of this window; Σ w of the one before
   double intercept_steps_ = 0, intercept_sum_ = 0, harmonic_ = 0, count_ = 0, earlier_ = 0, all_ = 0;
 };
@@ -174,10 +174,11 @@ Status descend(const L& loss, Descent& d) {
   double vb = 0, t = first;
   Status status = Status::iteration_limit;
   const bool averages = d.averages;
-  Mean mean(averages ? v.size() : 0);
+  Mean mean(averages ? v.size() : 0, d.options.average_from);
+  const auto draws = n == 0 ? n : static_cast<std::uint64_t>(d.options.draws.value_or(static_cast<std::int64_t>(n)));
   for (d.epochs = 0;;) {
     if (averages) mean.begin_epoch(d.epochs, v, vb);
-    for (std::uint64_t k = 0; k < n && !d.run.out_of_time(); ++k) {
+    for (std::uint64_t k = 0; k < draws && !d.run.out_of_time(); ++k) {
       const Coordinate& row = state.rows[static_cast<std::size_t>(state.movable[d.random.below(n)])];
       const double u = t > 0 ? (dot(row.x, v.data()) + vb) / t : 0.0;
       const double step = -row.scale * static_cast<double>(n) * loss.derivative(u, row.y);
@@ -214,8 +215,9 @@ Status descend(const L& loss, Descent& d) {
 
 Solution Sgd::solve(const Problem& p, const Options& options, const Progress& progress) const {
   const bool averages = output_of(options, name(), {Output::last, Output::average}) == Output::average;
+  require_average(options);
   Run run(options, progress, name(), default_epochs);
-  Descent d{options, run, Random(options.seed), SdcaState(p, run), averages};
+  Descent d{options, run, Random(options.seed), SdcaState(p, run), averages, options.gap_tolerance / p.outputs()};
   Solution solution = zero_solution(p, name(), progress);
   const auto solve_output = [&](std::int32_t o) {
     d.state.start_output(o);

@@ -3,14 +3,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/base/progress.hpp"
 #include "core/base/random.hpp"
 #include "core/data/dataset.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
+
+/// Throws Error: an order that coordinate ascent on a soft margin does not have.
+inline void require_sdca_order(const Options& options, std::string_view solver) {
+  if (options.order == Order::proportional)
+    throw Error(ErrorKind::unsupported, "solver \"" + std::string(solver) + "\" has no order \"proportional\"",
+                "Its orders: permutation, random, cyclic.");
+}
 
 /// Rows in the order of a file in stretches of about a megabyte: what is read at once when one of its rows is. None for
 /// rows in memory.

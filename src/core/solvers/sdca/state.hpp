@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "core/base/progress.hpp"
@@ -23,6 +25,11 @@ struct alignas(64) Coordinate {
   double scale = 0;  ///< c / (λ(1−ρ)W): what a unit of a adds to the (unthresholded) weights, in units of x
   double y = 0;
 };
+
+/// Why no method that visits rows by their numbers can do a problem; empty: it can.
+inline std::string rows_limit(const Problem& p) {
+  return p.rows() > std::numeric_limits<std::int32_t>::max() ? "it has more rows than 32 bits count" : "";
+}
 
 /// The state of Shalev-Shwartz & Zhang's procedure for P and D of certificate/risk.hpp. `z` = v/(λ(1−ρ)) is kept beside
 /// w = soft(z, ρ/(1−ρ)) only for an elastic net; otherwise w is z.

@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+"""What the papers' theorems promise (margin_bound) against what trainings reach, on 1,000 random problems each.
+
+bounds.py SOCKET: a server with the extension. Prints for each theorem `ok` or `not ok`, its name, how many problems end beyond what
+is promised, and the mean and the largest share of the promised gap that is left. Promises of an expected gap are ones of the mean
+of draws: single ones may miss them. Those without draws, and the optimum that is a bound itself, may never.
+"""
+import sys
+
+import psycopg2
+
+# Rows of norm 1 in the plane, 4 to 40 of them; labels drawn, and ones that a line through 0 parts by 0.2 and more.
+PROBLEMS = """
+CREATE TEMP TABLE problems AS
+  SELECT g, 4 + g % 37 AS n, (ARRAY[0.05, 0.1, 0.3])[1 + g % 3] AS lambda FROM generate_series(1, 1000) AS g;
+CREATE TEMP TABLE rows AS
+  SELECT g, n, lambda, i, random() < 0.5 + 0.4 * sin(a) AS y, ARRAY[sin(a), cos(a)]::float8[] AS x
+    FROM (SELECT p.*, i, 2 * pi() * random() AS a FROM problems AS p, generate_series(1, n) AS i) AS r;
+CREATE TEMP TABLE parted AS
+  SELECT g, count(*) OVER (PARTITION BY g) AS n, i, x[1] * cos(g) + x[2] * sin(g) > 0 AS y, x
+    FROM rows WHERE abs(x[1] * cos(g) + x[2] * sin(g)) > 0.2;
+DELETE FROM rows WHERE g IN (SELECT g FROM rows GROUP BY g HAVING count(DISTINCT y) < 2);
+CREATE INDEX ON rows (g);
+CREATE INDEX ON parted (g);
+DELETE FROM parted WHERE g IN (SELECT g FROM parted GROUP BY g HAVING count(DISTINCT y) < 2);
+CREATE TEMP TABLE optima AS
+  SELECT g, n, lambda, loss, train_margin(y, x, margin_options(lambda => lambda, loss => loss, solver => 'newton', intercept => false, tolerance => 1e-9) ORDER BY i) AS best
+    FROM rows, unnest('{hinge,smoothed_hinge}'::text[]) AS loss GROUP BY g, n, lambda, loss;
+CREATE TEMP TABLE distances AS
+  SELECT g, array_agg(abs(1 - CASE WHEN y THEN 1 ELSE -1 END * margin_score(best, x))) AS d FROM rows JOIN optima USING (g) WHERE loss = 'hinge' GROUP BY g;
+CREATE TEMP TABLE margins AS
+  SELECT g, n, (train_margin(y, x, margin_options(intercept => false, tolerance => 1e-9) ORDER BY i)).margin_upper AS m FROM parted GROUP BY g, n;
+"""
+
+# theorem, loss, promised gap, options of the training, what is left of it, the steps from which the average is.
+SOFT = (
+    ("sdca 1 hinge", "hinge", 0.1, "output => 'average', average_from => first", "gap", "steps - n - 1 / (lambda * eps)"),
+    ("sdca 2", "smoothed_hinge", 0.001, "output => 'last'", "gap", "0"),
+    ("sdca 3", "hinge", None, "output => 'last', start => 'sgd'", "dual", "0"),
+    ("sdca 4 hinge", "hinge", 0.1, "output => 'average', average_from => first, start => 'sgd'", "gap", "steps - n - 1 / (lambda * eps)"),
+    ("sdca 5", "hinge", 0.05, "output => 'last'", "dual", "0"),
+    ("sdca 6", "hinge", 0.2, "output => 'average', average_from => first", "gap", "steps / 2"),
+)
+
+
+def soft(theorem, loss, eps, options, left, first):
+    gap = eps or "2 * (1 + ln(n)) / (lambda * n) * (1 + 1e-9)"
+    found = "(m).gap" if left == "gap" else "(best).primal - (m).dual"
+    return f"""
+      SELECT {found} / eps FROM
+        (SELECT *, ceil({first} / n) AS first FROM
+          (SELECT *, margin_bound('{theorem}', n, eps, lambda => lambda, smoothing => 1, distances => d) AS steps FROM
+            (SELECT g, n, lambda, best, d, {gap} AS eps FROM optima JOIN distances USING (g) WHERE loss = '{loss}') AS a) AS b) AS c,
+        LATERAL (SELECT train_margin(y, x, margin_options(lambda => c.lambda, loss => '{loss}', solver => 'sdca', "order" => 'random', seed => g,
+                   intercept => false, tolerance => 0, max_iterations => ceil(steps / n)::bigint, {options.replace('first', 'greatest(first, 0)::bigint')}) ORDER BY i) AS m
+                   FROM rows WHERE rows.g = c.g) AS s"""
+
+
+def hard(theorem, share, options):
+    return f"""
+      SELECT (m - (r).margin_lower) / eps FROM
+        (SELECT *, margin_bound('{theorem}', n, eps, margin => m, failure => 0.05) AS steps FROM (SELECT *, {share} AS eps FROM margins) AS a) AS b,
+        LATERAL (SELECT train_margin(y, x, margin_options({options}, intercept => false, tolerance => 0, max_iterations => ceil(steps)::bigint) ORDER BY i) AS r
+                   FROM parted WHERE parted.g = b.g) AS s"""
+
+
+def main():
+    connection = psycopg2.connect(host=sys.argv[1], user="postgres", dbname="postgres")
+    cursor = connection.cursor()
+    cursor.execute("SET client_min_messages = error; SELECT setseed(0.5)")
+    cursor.execute(PROBLEMS)
+    cases = [(one[0], soft(*one), True) for one in SOFT]
+    cases.append(("momentum 3.1", hard("momentum 3.1", "0.1 * m", "solver => 'momentum', output => 'last'"), False))
+    cases.append(("sampling 4.1", hard("sampling 4.1", "0.5", "solver => 'sampling', kernel => 'linear', step => 'theory', output => 'last', seed => 3"), True))
+    for theorem, statement, expected in cases:
+        cursor.execute(f"SELECT count(*), count(*) FILTER (WHERE left_over > 1), avg(left_over), max(left_over) FROM ({statement}) AS r (left_over)")
+        problems, beyond, mean, largest = cursor.fetchone()
+        good = problems > 900 and (mean <= 1 if expected else beyond == 0)
+        print("ok" if good else "not ok", f"{theorem}: of {problems}, {beyond} beyond; left {mean:.2g} in the mean, {largest:.2g} at most", flush=True)
+
+
+main()
