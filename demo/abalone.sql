@@ -15,9 +15,9 @@ CREATE TABLE old_abalone AS
 
 SELECT (e).accuracy, (e).auc, (model).status FROM old_abalone, LATERAL (SELECT margin_evaluate(model, rings > 9, a) AS e FROM abalone a) AS t;
 \set ECHO none
-\echo '-- The model carries its encoder, so any row with these columns will do; and it says why.'
+\echo '-- The model carries its encoder, so any row with these columns will do, or an object with these keys; and it says why.'
 \echo
 \set ECHO queries
 SELECT feature, value, round(contribution::numeric, 3) AS contribution
-  FROM old_abalone, jsonb_populate_record(NULL::abalone, '{"sex": "F", "length": 0.5, "diameter": 0.4, "height": 0.13, "whole_weight": 0.7,
-                                          "shucked_weight": 0.25, "viscera_weight": 0.14, "shell_weight": 0.24}') AS r, margin_explain(model, r);
+  FROM old_abalone, (SELECT jsonb '{"sex": "F", "length": 0.5, "diameter": 0.4, "height": 0.13, "whole_weight": 0.7,
+                                    "shucked_weight": 0.25, "viscera_weight": 0.14, "shell_weight": 0.24}' AS r) AS asked, margin_explain(model, r);

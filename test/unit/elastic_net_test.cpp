@@ -198,6 +198,44 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
   EXPECT_GT(proven, 60) << "or nothing was tested";
 }
 
+/// Rounding is bounded by columns: that of a time in seconds or milliseconds takes nothing of what the others prove.
+TEST_P(ElasticNets, CertificatesOfLargeColumnsAreTight) {
+  const bool classes = !is_regression_loss(GetParam());
+  const Progress progress;
+  for (const double unit : {0.0, 1.0, 1e3}) {
+    Random random(9);
+    Table t;
+    for (int i = 0; i < 300; ++i) {
+      const double a = normal(random), c = normal(random), share = random.uniform();
+      // An amount of 5e4 with cents, or a time of one year.
+      const double large = unit > 0 ? std::floor(unit * (1.7e9 + 3e7 * share)) : std::floor(1e7 * share) / 100;
+      t.x.push_back({a, c, large});
+      const double score = a - c / 2 + normal(random) / 2 + 3 * share - 1.5;
+      t.y.push_back(classes                   ? (i < 2       ? i
+                                                 : score > 0 ? 1
+                                                             : 0)
+                    : GetParam() == "poisson" ? std::floor(std::exp(score / 2))
+                                              : score);
+    }
+    const Dataset data = make_dataset(t, classes);
+    for (const bool free : {false, true})
+      for (const double rho : {0.5, 1.0}) {
+        if ((rho == 1 || unit == 1e3) && (!free || rho * unit == 1e3)) continue;
+        Options s = sparse(GetParam(), rho, 1e-2);
+        s.intercept_form = free ? InterceptForm::free : InterceptForm::by_default;
+        const Problem p = make_problem(data, s);
+        const Solution found = choose_solver(p, s).solve(p, s, progress);
+        const Certificate by_rows = certify(p, found.weights, found.intercept, found.dual);
+        const std::vector<double> w(found.weights.data(), found.weights.data() + found.weights.size());
+        const double b = found.intercept[0];
+        const Certificate by_columns = ColumnCheck(p, progress).certificate(w, b, b, p.lambda);
+        EXPECT_LE(by_columns.lower, by_rows.upper);
+        EXPECT_GE(by_columns.upper, by_rows.lower);
+        EXPECT_LE(by_columns.gap, by_rows.gap + 1e-4 * by_rows.upper) << unit << free << rho;
+      }
+  }
+}
+
 /// Two classes in `d` features of which the first few say something.
 Table wide_table(int n, int d, bool classes) {
   Random random(8);

@@ -251,6 +251,30 @@ TEST(Joint, certificates_are_sound_for_any_vectors) {
   EXPECT_GT(proofs, 120);
 }
 
+/// A constant column of 2^30 beside others does what a free intercept does, and its rounding takes nothing of what they prove.
+TEST(Joint, rounding_is_bounded_by_columns) {
+  constexpr double large = 0x1p30;
+  for (const char* const loss : {"logistic", "hinge"}) {
+    Table t = sample(31, 400, 3, true, 3);
+    const Dataset data = make_dataset(t, true, 3);
+    const Options o = joint_options(loss, 0.01, 1e-6, "free");
+    const Problem free = make_problem(data, o);
+    const Solution found = choose_solver(free, o).solve(free, o, Progress());
+    const Certificate as_free = certify(free, found.weights, found.intercept, found.dual);
+    EXPECT_LE(as_free.relative_gap, 1e-3) << loss;
+    for (std::vector<double>& x : t.x) x.push_back(large);
+    const Dataset wide = make_dataset(t, true, 3);
+    const Problem p = make_problem(wide, joint_options(loss, 0.01, 1e-6, "false"));
+    Weights w = Weights::Zero(3, p.dimensions());
+    w.leftCols(found.weights.cols()) = found.weights;
+    w.col(w.cols() - 1) = found.intercept / large;
+    const Certificate c = certify(p, w, Eigen::VectorXd(), found.dual);
+    EXPECT_LE(c.lower, as_free.upper * (1 + 1e-12)) << loss;
+    EXPECT_GE(c.upper, as_free.lower * (1 - 1e-12)) << loss;
+    EXPECT_LE(c.gap, as_free.gap + 1e-6 * as_free.upper) << loss << " " << as_free.gap;
+  }
+}
+
 TEST(Joint, two_classes_are_one_problem_of_half_the_penalty) {
   Random random(16);
   for (const char* loss : {"logistic", "hinge"}) {

@@ -7,6 +7,7 @@
 
 #include "core/certificate/ball.hpp"
 #include "core/certificate/risk.hpp"
+#include "core/train/train.hpp"
 #include "risk_problems.hpp"
 
 namespace margin {
@@ -321,6 +322,31 @@ TEST(RiskCertificateOfLongRows, MeetsTheDefaultTolerance) {
           EXPECT_LE(c.lower, static_cast<double>(e.dual) * (1 + 1e-8)) << loss << form << " " << lambda;
         }
   }
+}
+
+/// Times in milliseconds within a year, a month, a day and an hour: beside a free intercept solvers get them from the first row.
+TEST(RiskCertificateOfLongRows, FreeInterceptsFindTimesWithinAnHour) {
+  for (const double range : {3e10, 2.6e9, 8.64e7, 3.6e6})
+    for (const bool classes : {true, false}) {
+      Random random(7);
+      testing::Table t;
+      for (int i = 0; i < 400; ++i) {
+        const double a = testing::normal(random), b = testing::normal(random), share = random.uniform(),
+                     score = a - b / 2 + testing::normal(random) / 2 + 3 * share;
+        t.x.push_back({a, b, std::floor(1.7e12 + range * share)});
+        t.y.push_back(!classes ? score : i < 2 ? i : score > 1.5 ? 1 : 0);
+      }
+      const Dataset data = testing::make_dataset(t, classes);
+      for (const std::string_view loss : loss_names())
+        for (const double lambda : {1e-1, 1e-2, 1e-4}) {
+          if (is_regression_loss(loss) == classes || loss == "poisson") continue;
+          Options s = soft(std::string(loss), lambda);
+          s.intercept_form = InterceptForm::free;
+          const Model model = train(data, s, Progress());
+          EXPECT_EQ(model.status, Status::optimal) << loss << " " << range << " " << lambda << " "
+                                                   << model.certificate.lower << " " << model.certificate.upper;
+        }
+    }
 }
 
 }  // namespace

@@ -150,6 +150,22 @@ TEST(SoftAuto, SolvesAnL1NormWithPiecewiseLinearLosses) {
     }
 }
 
+/// Labels a hundred thousand times as far apart as huber smooths: prox_newton left 12 of 150 such problems unsolved.
+TEST(SoftAuto, SolvesAnL1NormWithLabelsFarBeyondTheSmoothing) {
+  Random random(100);
+  for (int k = 0; k < 150; ++k) {
+    testing::Table t = testing::make_table(random, k % 8, false);
+    for (double& y : t.y) y *= 1e5;
+    Options s = soft(std::pow(10, -6 * random.uniform()), 1e-3, "huber");
+    s.l1_ratio = k % 4 == 0 ? 1 : k % 4 == 1 ? 0.5 : k % 4 == 2 ? 0.9 : 0.1;
+    s.intercept = k % 5 != 0;
+    if (s.intercept && (s.l1_ratio == 1 || k % 5 == 1)) s.intercept_form = InterceptForm::free;
+    const Model model = train(testing::make_dataset(t, false), s, Progress());
+    EXPECT_EQ(model.status, Status::optimal) << k << " " << *s.lambda << " [" << model.certificate.lower << ", "
+                                             << model.certificate.upper << "] " << model.solver;
+  }
+}
+
 TEST(SoftAuto, HandsOverWhereTheExpectationWasWrong) {
   // Rows of one direction but for a little: the mean of ‖x‖²/(λn) is small, yet coordinate ascent crawls.
   Random random(5);

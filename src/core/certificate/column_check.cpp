@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/loss/chunk.hpp"
+#include "core/math/exact_sum.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 #include "core/problem/offset.hpp"
@@ -23,6 +24,7 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
     : problem_(p),
       progress_(progress),
       columns_(p.data, progress),
+      sizes_(p, 0, progress),
       constant_(!p.intercept       ? 0
                 : p.free_intercept ? 1
                                    : p.intercept_scale) {
@@ -42,8 +44,11 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
   squares_ *= up;
   weight_ *= up;
   lengths_.resize(d);
+  centred_.resize(d);
+  roots_ = sizes_.roots();
   for (std::size_t j = 0; j < d; ++j) {
-    const Row x = columns_.column(static_cast<std::int32_t>(j));
+    if (p.free_intercept && penalizes(j)) centre(j);
+    const Row x = summed(j);
     lengths_[j] = norm(x) * (1 + (x.count + 8.0) * epsilon) + std::sqrt(tiny * (x.count + 1.0));
     progress.work(x.count + 8.0);
   }
@@ -51,8 +56,32 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
   known_.assign(d, 0);
 }
 
+/// Where the largest number of a column is far more than what it spreads.
+void ColumnCheck::centre(std::size_t j) {
+  constexpr double far = 8;
+  const Row x = columns_.column(static_cast<std::int32_t>(j));
+  if (x.indices != nullptr || x.count == 0) return;
+  const double origin = x.value(0);
+  double spread = 0, largest = 0, squares = 0;
+  for (std::int32_t i = 0; i < x.count; ++i) {
+    const double v = x.value(i) - origin;
+    spread = std::max(spread, std::fabs(v));
+    largest = std::max(largest, std::fabs(x.value(i)));
+    squares += cost_[static_cast<std::size_t>(i)] / problem_.total_weight * (v * v);
+  }
+  progress_.work(4.0 * x.count);
+  if (!(largest > far * spread)) return;
+  for (std::int32_t i = 0; i < x.count; ++i) centred_[j].push_back(x.value(i) - origin);
+  roots_[j] = root_of_squares(squares, x.count);
+}
+
+Row ColumnCheck::summed(std::size_t j) const {
+  const Row x = columns_.column(static_cast<std::int32_t>(j));
+  return centred_[j].empty() ? x : Row{centred_[j].data(), nullptr, x.count, true};
+}
+
 double ColumnCheck::bytes(const Problem& p) {
-  return 8 * 7.0 * static_cast<double>(p.rows()) + 8 * 4.0 * p.dimensions();
+  return 8 * 7.0 * static_cast<double>(p.rows()) + 8 * 6.0 * p.dimensions();
 }
 
 Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, double intercept, double lambda) {
@@ -63,11 +92,12 @@ Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, dou
   const Sums at = evaluate(out);
 
   std::size_t terms = 0;
-  double squares = 0, absolute = 0;
+  double squares = 0, absolute = 0, by_columns = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     if (w[j] == 0) continue;
     ++terms;
     squares += w[j] * w[j];
+    by_columns += std::fabs(w[j]) * sizes_.roots()[j];
     if (!penalizes(j)) continue;
     absolute += problem_.factor(j) * std::fabs(w[j]);
     if (problem_.positive && w[j] < 0) out.upper = infinity;
@@ -82,16 +112,21 @@ Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, dou
   // changes by no more than the curvature allows.
   const double share = epsilon * (static_cast<double>(terms) + 8);
   const double norm = std::sqrt(squares) * (1 + share), reach = std::fabs(b);
-  const double by_slope = share * (norm * at.mass + reach * at.size + at.spread);
-  double by_curvature = 4 * share * share * (norm * norm * squares_ + reach * reach * weight_) * curvature;
+  by_columns *= 1 + share;
+  const Masses of = masses(at, total);
+  const double by_slope =
+      share * (std::min(norm * at.mass, of.root * by_columns * total) + reach * at.size + at.spread);
+  const double scores = std::min(norm * norm * squares_, by_columns * by_columns * total);
+  double by_curvature = 4 * share * share * (scores + reach * reach * weight_) * curvature;
   const double moved = std::fabs(intercept - b);
   double by_intercept = moved * (std::fabs(at.balance) + share * weight_) + moved * moved * weight_ * curvature;
   if (problem_.loss->log_link()) {
     // The curvature of e^u is e^u itself: e^(u + δ) ≤ e^u (1 + δ + δ²) for |δ| ≤ 1.
     by_curvature = 0;
     by_intercept = moved * (std::fabs(at.balance) + share * weight_);
+    const double longest = sizes_.largest_product(w);
     for (std::size_t i = 0; i < u_.size(); ++i) {
-      const double off = share * (norm * norms_[i] + reach + std::fabs(u_[i])) + moved;
+      const double off = share * (std::min(norm * norms_[i], longest) + reach + std::fabs(u_[i])) + moved;
       by_curvature += off <= 1 ? 2 * cost_[i] * std::exp(u_[i]) * off * off : infinity;
     }
     progress_.work(8 * n);
@@ -125,6 +160,7 @@ void ColumnCheck::score(const std::vector<double>& w, double b) {
 ColumnCheck::Sums ColumnCheck::evaluate(Certificate& out) {
   Sums all;
   double value[chunk];
+  const double total = problem_.total_weight;
   visit(*problem_.loss, [&](const auto& loss) {
     for (std::size_t from = 0; from < u_.size(); from += chunk) {
       const std::size_t count = std::min(chunk, u_.size() - from);
@@ -132,31 +168,36 @@ ColumnCheck::Sums ColumnCheck::evaluate(Certificate& out) {
                           *const norms = norms_.data() + from;
       double *const slope = slope_.data() + from, *const weighted = weighted_.data() + from;
       margin::evaluate(loss, u, y, count, value, slope);
-      double sum = 0, balance = 0, size = 0, mass = 0, spread = 0;
-#pragma omp simd reduction(+ : sum, balance, size, mass, spread)
+      double sum = 0, size = 0, mass = 0, spread = 0, squares = 0;
+#pragma omp simd reduction(+ : sum, size, mass, spread, squares)
       for (std::size_t k = 0; k < count; ++k) {
         const double a = -c[k] * slope[k], absolute = std::fabs(a);
         weighted[k] = a;
         sum += c[k] * value[k];
-        balance += a;
         size += absolute;
         mass += absolute * norms[k];
         spread += absolute * (std::fabs(u[k]) + std::fabs(y[k]));
+        squares += absolute / total * std::fabs(slope[k]);
       }
       for (std::size_t k = 0; k < count; ++k) out.support += weighted[k] != 0;
       if (problem_.task != Task::regression)
         for (std::size_t k = 0; k < count; ++k) out.failure += (u[k] > 0) != (y[k] > 0) ? c[k] : 0.0;
       all.loss += sum;
-      all.balance += balance;
       all.size += size;
       all.mass += mass;
       all.spread += spread;
+      all.squares += squares;
       progress_.work(28.0 * static_cast<double>(count));
     }
   });
   const double up = 1 + roundings(static_cast<double>(u_.size())) * epsilon;
   all.mass *= up;
   all.spread *= up;
+  all.squares *= up;
+  ExactSum balance;
+  for (const double a : weighted_) balance.add(a);
+  all.balance = balance.value();
+  progress_.work(4.0 * static_cast<double>(weighted_.size()));
   if (problem_.task == Task::regression) out.failure = all.loss / problem_.total_weight;
   return all;
 }
@@ -194,13 +235,22 @@ double ColumnCheck::depth(std::size_t j) const {
   return (x.indices != nullptr ? x.count : x.count / 32.0) + 40;
 }
 
-/// v_j of all columns but those whose term is 0 for certain, see above. A sum errs by `ulp` times its depth(); `error`
-/// is what else may be missing of each.
-void ColumnCheck::combine(double lambda, double ulp, double error) {
+ColumnCheck::Masses ColumnCheck::masses(const Sums& at, double total) {
+  return {at.mass / total * (1 + 8 * epsilon) + tiny, root_of_squares(at.squares, 1)};
+}
+
+/// What a free intercept takes of a, a share of `excess`, is missing of v_j; and what products lost.
+double ColumnCheck::missing(const Masses& of, double excess, std::size_t j) const {
+  return excess * mass(of, j) * (1 + 64 * epsilon) + tiny * (static_cast<double>(u_.size()) + 8);
+}
+
+/// v_j of all columns but those whose term is 0 for certain, see the header.
+void ColumnCheck::combine(double lambda, const Masses& of, double excess) {
   const std::size_t d = v_.size();
   double moved = 0;
   std::size_t needed = d;
-  if (ulp_before_ > 0) {
+  const bool first = before_.empty();
+  if (!first) {
     for (std::size_t i = 0; i < weighted_.size(); ++i) {
       const double difference = weighted_[i] - before_[i];
       moved += difference * difference;
@@ -210,7 +260,8 @@ void ColumnCheck::combine(double lambda, double ulp, double error) {
     progress_.work(n);
     needed = 0;
     for (std::size_t j = 0; j < d; ++j) {
-      const double bound = held_part(v_before_[j]) + lengths_[j] * moved + (ulp + ulp_before_) * depth(j) + error;
+      const double bound = held_part(v_before_[j]) + lengths_[j] * moved + rounding(of, j) +
+                           rounding(masses_before_, j) + missing(of, excess, j);
       known_[j] = !penalizes(j) || !(bound * (1 + 16 * epsilon) <= held(lambda, j));
       needed += known_[j] != 0;
     }
@@ -218,11 +269,11 @@ void ColumnCheck::combine(double lambda, double ulp, double error) {
   }
   // All of them again, once those that were needed since the last time cost as much.
   spent_ += needed;
-  const bool all = spent_ > d || ulp_before_ == 0;
+  const bool all = spent_ > d || first;
   for (std::size_t j = 0; j < d; ++j) {
     if (!all && known_[j] == 0) continue;
     known_[j] = 1;
-    const Row x = columns_.column(static_cast<std::int32_t>(j));
+    const Row x = summed(j);
     v_[j] = dot(x, weighted_.data()) / problem_.total_weight;
     progress_.work(x.count);
   }
@@ -230,22 +281,21 @@ void ColumnCheck::combine(double lambda, double ulp, double error) {
   spent_ = 0;
   before_ = weighted_;
   v_before_ = v_;
-  ulp_before_ = ulp;
+  masses_before_ = of;
 }
 
 /// D of −φ'(u), for the lasso times the share that meets its constraint, rounded down.
 double ColumnCheck::dual(const Sums& at, double lambda) {
   const double total = problem_.total_weight, n = static_cast<double>(u_.size()), chunks = roundings(n);
-  const double rho = problem_.l1_ratio, ulp = epsilon * at.mass / total * (1 + 64 * epsilon) + tiny;
-  double error = 0, excess = 0;
+  const double rho = problem_.l1_ratio;
+  const Masses of = masses(at, total);
+  double excess = 0;
   if (problem_.free_intercept) {
     if (!(at.size > 0)) return 0;
-    excess = 2 * (std::fabs(at.balance) / at.size + chunks * epsilon);
+    excess = 2 * (std::fabs(at.balance) / at.size * (1 + chunks * epsilon) + 8 * epsilon);
     if (!(excess <= 1)) return 0;
-    error += excess * at.mass / total;
   }
-  error = error * (1 + 64 * epsilon) + tiny * (n + 8);
-  combine(lambda, ulp, error);
+  combine(lambda, of, excess);
 
   double scale = 1;
   if (rho == 1) {
@@ -261,10 +311,11 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
   double share = 1, penalty = 0;
   for (std::size_t j = 0; j < v_.size(); ++j) {
     if (known_[j] == 0) continue;
-    const double v = scale * v_[j], kappa = held(lambda, j), size = held_part(v) + ulp * depth(j) + error;
+    const double v = scale * v_[j], kappa = held(lambda, j), off = rounding(of, j) + missing(of, excess, j),
+                 size = held_part(v) + off;
     if (!std::isfinite(size)) return 0;
     if (!penalizes(j)) {
-      value -= problem_.offset_weight() * (v + ulp * depth(j) + error + 4 * epsilon * std::fabs(v));
+      value -= problem_.offset_weight() * (v + off + 4 * epsilon * std::fabs(v));
       value -= 4 * epsilon * std::fabs(value);
       continue;
     }

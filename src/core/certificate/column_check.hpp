@@ -5,13 +5,22 @@
 // Columns that need no sum. Of any two dual vectors a, a' the sums of column j differ by at most ‖x_j‖ ‖c (a − a')‖ / W
 // (Cauchy–Schwarz). Where a bound of |v_j| does not pass what the penalty holds, λ ρ f_j, the term of column j is 0 and the
 // lasso's constraint is met, whatever v_j is exactly. So sums of a' that was certified before save most of those of a.
+//
+// Rounding, by columns. A sum over rows of c a x_j errs by ulps of Σ c|a||x_j|, which is at most Σ c|a|‖x‖ and, by
+// Cauchy–Schwarz, W √(Σ c a²/W) √(Σ c x_j²/W), the last of ColumnSizes. Of a column of numbers as small as 1 beside one of times
+// in milliseconds, 1.7e12, only the second is small. The same holds of scores, whose terms are |w_j||x_j|.
+// Beside a free intercept Σ c a = 0, so that v_j = Σ c a (x_j − o_j)/W for any o_j: sums of columns that lie far from 0 are taken
+// from there, and err by ulps of how far they spread.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/certificate/column_sizes.hpp"
 #include "core/data/columns.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -32,9 +41,13 @@ class ColumnCheck {
   const Columns& columns() const { return columns_; }
 
  private:
-  /// What the rows say at the vectors: sums of c φ(u), c a, c |a|, c |a| ‖x‖, c |a| (|u| + |y|).
+  /// What the rows say at the vectors: sums of c φ(u), c a, c |a|, c |a| ‖x‖, c |a| (|u| + |y|), c a²/W.
   struct Sums {
-    double loss = 0, balance = 0, size = 0, mass = 0, spread = 0;
+    double loss = 0, balance = 0, size = 0, mass = 0, spread = 0, squares = 0;
+  };
+  /// ≥ Σ c|a|‖x‖/W, and ≥ √(Σ c a²/W).
+  struct Masses {
+    double by_rows = 0, root = 0;
   };
   /// Σ c (−φ*(−t a)), and the sizes of its terms.
   struct Conjugate {
@@ -43,7 +56,15 @@ class ColumnCheck {
   void score(const std::vector<double>& w, double b);
   Sums evaluate(Certificate& out);
   Conjugate conjugate(double scale) const;
-  void combine(double lambda, double ulp, double error);
+  static Masses masses(const Sums& at, double total);
+  void centre(std::size_t j);
+  /// Column j as sums of it are taken.
+  Row summed(std::size_t j) const;
+  /// ≥ Σ c|a||x_j − o_j|/W
+  double mass(const Masses& of, std::size_t j) const { return std::min(of.by_rows, of.root * roots_[j]); }
+  double rounding(const Masses& of, std::size_t j) const { return (epsilon * mass(of, j) + tiny) * depth(j); }
+  double missing(const Masses& of, double excess, std::size_t j) const;
+  void combine(double lambda, const Masses& of, double excess);
   double dual(const Sums& at, double lambda);
   double held_part(double v) const { return problem_.positive ? std::max(0.0, v) : std::fabs(v); }
   double held(double lambda, std::size_t j) const;  // what the l1 norm holds of v_j, rounded down
@@ -53,16 +74,18 @@ class ColumnCheck {
   const Problem& problem_;
   const Progress& progress_;
   Columns columns_;
-  double constant_;                           // the value of the intercept's column: 1 where it is free, 0 without one
-  std::vector<double> norms_;                 // of the rows
-  std::vector<double> lengths_;               // of the columns
+  ColumnSizes sizes_;
+  double constant_;                      // the value of the intercept's column: 1 where it is free, 0 without one
+  std::vector<double> norms_;            // of the rows
+  std::vector<double> lengths_, roots_;  // of the columns as they are summed: ‖x − o‖, √(Σ c (x − o)²/W)
+  std::vector<std::vector<double>> centred_;  // x − o of those that lie far from 0, empty for the others
   double squares_ = 0, weight_ = 0;           // Σ c ‖x‖², Σ c
   std::vector<double> cost_, y_;              // of the rows
   std::vector<double> u_, slope_, weighted_;  // at the vectors: scores, φ', c a
   std::vector<double> v_;                     // the sums of columns, where they are known
   std::vector<char> known_;                   // of the last point
   std::vector<double> before_, v_before_;     // c a and all sums of a point that was certified before
-  double ulp_before_ = 0;                     // of those sums; 0: there is no such point
+  Masses masses_before_;                      // of those sums
   std::size_t spent_ = 0;                     // sums that were made since
 };
 

@@ -8,6 +8,11 @@
 
 namespace margin {
 
+double root_of_squares(double squares, double n) {
+  constexpr double vanished = 1e-150;  // more than the root of what squares lose
+  return std::sqrt(squares) * (1 + epsilon * (n + 16)) + vanished * n;
+}
+
 double absolute_product(const Row& x, const double* w) {
   double sum = 0;
   for (std::int32_t k = 0; k < x.count; ++k) sum += std::fabs(w[x.indices != nullptr ? x.indices[k] : k] * x.value(k));
@@ -37,15 +42,11 @@ ColumnSizes::ColumnSizes(const Problem& p, double constant, const Progress& prog
       dense(c, x.floats(), x.count);
     progress.work(2.0 * x.count);
   }
-  const auto root = [&](double square) {
-    constexpr double vanished = 1e-150;  // more than the root of what squares lose
-    const auto n = static_cast<double>(p.rows());
-    return std::sqrt(square) * (1 + epsilon * (n + 16)) + vanished * n;
-  };
-  for (double& of : roots_) of = root(of);
+  const auto n = static_cast<double>(p.rows());
+  for (double& of : roots_) of = root_of_squares(of, n);
   if (constant == 0) return;
   largest_.push_back(std::fabs(constant));
-  roots_.push_back(std::fabs(constant) * root(costs));
+  roots_.push_back(std::fabs(constant) * root_of_squares(costs, n));
   radius_ = std::hypot(radius_, constant);
 }
 

@@ -13,6 +13,9 @@
 
 namespace margin {
 
+/// ≥ the root of Σ v² over n numbers, of which `squares` is what a computation says.
+double root_of_squares(double squares, double n);
+
 /// ≥ Σ |w_j||x_j|
 double absolute_product(const Row& x, const double* w);
 

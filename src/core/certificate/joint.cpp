@@ -5,6 +5,7 @@
 
 #include "core/certificate/balanced_flows.hpp"
 #include "core/certificate/ball.hpp"
+#include "core/certificate/column_sizes.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -21,7 +22,8 @@ JointCheck::JointCheck(const Objective& objective, const double* weights, const 
       scores_(classes_),
       p_(classes_),
       coefficients_(classes_),
-      balance_(classes_) {
+      balance_(classes_),
+      longest_short_(short_row * std::sqrt(objective.lambda)) {
   norm_ = lp_norm(weights, static_cast<std::int64_t>(classes_) * objective.dimensions, 2);
   if (!with_dual_) return;
   total_ = Weights::Zero(objective.classes, objective.dimensions);
@@ -37,10 +39,12 @@ void JointCheck::measure(const CheckedRow& row, double* numbers, double* coeffic
   const double c = row.loss_weight, norm = margin::norm(x);
   const auto k = static_cast<double>(classes_);
   std::size_t best = 0;
-  double largest = 0, offset = 0;
+  double largest = 0, offset = 0, terms = is_long(norm) ? 0.0 : norm * norm_;  // ≥ Σ |w_j||x_j| of any class
   for (std::size_t o = 0; o < classes_; ++o) {
     const double b = intercept_ != nullptr ? intercept_[o] : 0.0;
-    const double u = dot(x, weights_ + o * static_cast<std::size_t>(objective_.dimensions)) + b;
+    const double* const w = weights_ + o * static_cast<std::size_t>(objective_.dimensions);
+    const double u = dot(x, w) + b;
+    if (is_long(norm)) terms = std::max(terms, absolute_product(x, w));
     scores_[o] = u;
     if (u > scores_[best]) best = o;
     largest = std::max(largest, std::fabs(u));
@@ -58,7 +62,7 @@ void JointCheck::measure(const CheckedRow& row, double* numbers, double* coeffic
   const double value = loss_.value(scores_.data(), objective_.classes, row.label);
   // Every score errs by as much as one of RiskCheck, and φ by twice that. Its own evaluation: differences of scores,
   // exponentials e^(−t) that err by t + 4 ulps (t e^(−t) < 1) and their sum.
-  const double error = epsilon * ((x.count + 4.0) * (norm * norm_) + 2 * offset) + tiny * (x.count + 8.0);
+  const double error = epsilon * ((x.count + 4.0) * terms + 2 * offset) + tiny * (x.count + 8.0);
   const double own_error = epsilon * (8 * value + 4 * largest);
   const double rest = loss_.form() == JointLoss::Form::multinomial
                           ? epsilon * (k + 8) * std::min(value, k) + 8 * epsilon * k * std::min(1.0, value)
@@ -124,16 +128,26 @@ bool JointCheck::take_dual(const CheckedRow& row, double norm, double* numbers) 
     if (flow_.empty()) continue;
     flow_[y * classes_ + o].add(c * p);
     entropy_[y * classes_ + o] += c * h;
-    reach_[y * classes_ + o] += c * p * norm;
+    if (!is_long(norm)) reach_[y * classes_ + o] += c * p * norm;
   }
   for (std::size_t o = 0; o < classes_; ++o) balance_[o].add(coefficients_[o]);
   moved_.add(c * others);
   numbers[5] = 1;
   numbers[9] = c * value;
   numbers[10] = c * size;
-  numbers[11] = 2 * c * others * (norm + objective_.constant_feature());
+  numbers[11] = 2 * c * others * ((is_long(norm) ? 0.0 : norm) + objective_.constant_feature());
   numbers[12] = (norm + objective_.constant_feature() + row.x.count + c + 4) * (k + 1);
   return true;
+}
+
+void JointCheck::take_long(const CheckedRow& row, double norm) {
+  if (!is_long(norm)) return;
+  squares_.resize(static_cast<std::size_t>(objective_.dimensions));
+  for (std::int32_t k = 0; k < row.x.count; ++k) {
+    const double v = row.x.value(k);
+    squares_[static_cast<std::size_t>(row.x.indices != nullptr ? row.x.indices[k] : k)] += row.loss_weight * (v * v);
+  }
+  for (const double a : coefficients_) long_squares_ += a * (a / row.loss_weight);
 }
 
 void JointCheck::add(const CheckedRow& row) {
@@ -141,6 +155,7 @@ void JointCheck::add(const CheckedRow& row) {
   const bool supports = with_dual_ && row.loss_weight > 0 && take_dual(row, numbers_[2], numbers_.data());
   take(numbers_.data());
   if (!supports) return;
+  take_long(row, numbers_[2]);
   for (Eigen::Index o = 0; o < block_.rows(); ++o)
     if (coefficients_[static_cast<std::size_t>(o)] != 0)
       margin::add(coefficients_[static_cast<std::size_t>(o)], row.x, block_.row(o).data());
@@ -166,6 +181,7 @@ void JointCheck::widen(std::int32_t dimensions, const double* weights) {
   if (!with_dual_) return;
   margin::widen(total_, dimensions);
   margin::widen(block_, dimensions);
+  if (!squares_.empty()) squares_.resize(static_cast<std::size_t>(dimensions));
 }
 
 std::string JointCheck::folds() const { return "++>++0+++0000"; }
@@ -201,15 +217,18 @@ std::vector<double> JointCheck::state() const {
   s.insert(s.end(), entropy_.begin(), entropy_.end());
   s.insert(s.end(), reach_.begin(), reach_.end());
   s.insert(s.end(), total_.data(), total_.data() + total_.size());
+  if (squares_.empty()) return s;
+  s.push_back(long_squares_);
+  s.insert(s.end(), squares_.begin(), squares_.end());
   return s;
 }
 
 bool JointCheck::merge(const std::vector<double>& s) {
   const std::size_t short_size = head + own;
   const bool sums = s.size() != short_size;
-  if (sums && (!with_dual_ || widened_ ||
-               s.size() != short_size + 3 + classes_ + pairs() + static_cast<std::size_t>(total_.size())))
-    return false;
+  const std::size_t without_long = short_size + 3 + classes_ + pairs() + static_cast<std::size_t>(total_.size()),
+                    with_long = without_long + 1 + static_cast<std::size_t>(objective_.dimensions);
+  if (sums && (!with_dual_ || widened_ || (s.size() != without_long && s.size() != with_long))) return false;
   if (!(s[0] >= 0 && s[0] <= 0x1p53 && s[1] >= 0 && s[1] <= s[0] && s[5] >= 0 && s[5] <= s[0])) return false;
   if (sums && !(s[10] >= 0 && s[11] >= 0 && s[12] >= 0 && s[13] >= 0 && s[14] >= 0 && s[14] <= 0x1p53 && s[15] >= 0 &&
                 s[15] <= 0x1p53))
@@ -228,6 +247,10 @@ bool JointCheck::merge(const std::vector<double>& s) {
   for (double& e : entropy_) e += *at++;
   for (double& m : reach_) m += *at++;
   for (Eigen::Index i = 0; i < total_.size(); ++i) total_.data()[i] += *at++;
+  if (s.size() != with_long) return true;
+  squares_.resize(static_cast<std::size_t>(objective_.dimensions));
+  long_squares_ += *at++;
+  for (double& q : squares_) q += *at++;
   return true;
 }
 
@@ -248,9 +271,9 @@ double JointCheck::primal() const {
 }
 
 /// What balancing a free intercept's flows takes, as the header bounds it: Σ θ (E + F) of Σ c g (E is 0 for the hinge), and
-/// √2 Σ θ M of ‖Σ c a x‖.
+/// √2 Σ θ M of ‖Σ c a x‖, and √2 Σ θ √F for long rows.
 struct JointCheck::Balanced {
-  double value = 0, reach = 0;
+  double value = 0, reach = 0, flow = 0;
 };
 
 JointCheck::Balanced JointCheck::balanced(const Progress& progress) const {
@@ -261,24 +284,39 @@ JointCheck::Balanced JointCheck::balanced(const Progress& progress) const {
   // A coefficient c Σ p errs by k ulps, a sum of n of them by as many ulps of itself as it was merged from.
   const double error = 4 * (static_cast<double>(classes_) + 8) * epsilon * moved_.value() + tiny * unseen_;
   const auto shares = balancing_shares(flow, excess, error, progress);
-  if (!shares.has_value()) return {infinity, infinity};
+  if (!shares.has_value()) return {infinity, infinity, infinity};
   Balanced out;
   for (std::size_t e = 0; e < flow.size(); ++e) {
     out.value += (*shares)[e] * (flow[e] + entropy_[e]);
     out.reach += (*shares)[e] * reach_[e];
+    out.flow += (*shares)[e] * std::sqrt(flow[e]);
   }
   const double rounding = 1 + epsilon * (static_cast<double>(rows_) + static_cast<double>(flow.size()) + 16);
   out.value *= rounding;
   out.reach *= 1.4142135623730952 * rounding;
+  out.flow *= 1.4142135623730952 * rounding;
   return out;
+}
+
+/// Every sum of a block errs by as many ulps as it has terms; a class's own coefficient by k more.
+double JointCheck::depth() const {
+  return static_cast<double>(longest_block_ + blocks_) + static_cast<double>(classes_) + 16.0;
+}
+
+double JointCheck::long_share(double flow) const {
+  return (epsilon * depth() * root_of_squares(long_squares_, static_cast<double>(rows_)) + flow) /
+         total_weight_.value() * (1 + 16 * epsilon);
 }
 
 double JointCheck::moved(double reach) const {
   const double weight = total_weight_.value(), k = static_cast<double>(classes_);
-  // Every sum of a block errs by as many ulps as it has terms; a class's own coefficient by k more.
-  const double depth = static_cast<double>(longest_block_ + blocks_) + k + 16.0;
-  return epsilon * depth * mass_ / weight + tiny * unseen_ / weight + (objective_.dimensions + 1.0) * k * tiny +
+  return epsilon * depth() * mass_ / weight + tiny * unseen_ / weight + (objective_.dimensions + 1.0) * k * tiny +
          reach / weight;
+}
+
+/// √(Σ c x_j²) of long rows.
+double JointCheck::long_root(Eigen::Index j) const {
+  return squares_.empty() ? 0.0 : root_of_squares(squares_[static_cast<std::size_t>(j)], static_cast<double>(rows_));
 }
 
 /// D of the header: Σ c g less what balancing takes, and ‖V‖ with what it moves.
@@ -287,18 +325,26 @@ double JointCheck::dual(const Progress& progress) const {
   if (!with_dual_ || lost_ || support_ == 0 || !(weight > 0) || !(weight < infinity)) return 0;
   flush();
   if (!total_.allFinite()) return 0;
-  Eigen::VectorXd by_class(objective_.classes + 1);
-  for (std::int32_t o = 0; o < objective_.classes; ++o)
-    by_class(o) = lp_norm(total_.row(o).data(), objective_.dimensions, 2) / weight;
-  double constant = 0;
-  for (const ExactSum& b : balance_)
-    constant = std::hypot(constant, objective_.constant_feature() * b.value() / weight);
-  by_class(objective_.classes) = constant;
   const Balanced lost = balanced(progress);
   if (!(lost.value < infinity && lost.reach < infinity)) return 0;
   const double k = static_cast<double>(classes_), columns = objective_.dimensions;
+  Eigen::VectorXd parts;
+  if (squares_.empty()) {
+    parts.resize(objective_.classes + 1);
+    for (Eigen::Index o = 0; o < objective_.classes; ++o)
+      parts(o) = lp_norm(total_.row(o).data(), objective_.dimensions, 2) / weight;
+  } else {
+    parts.resize(objective_.dimensions + 1);
+    const double share = long_share(lost.flow);
+    for (Eigen::Index j = 0; j < objective_.dimensions; ++j)
+      parts(j) = total_.col(j).stableNorm() / weight + share * long_root(j);
+  }
+  double constant = 0;
+  for (const ExactSum& b : balance_)
+    constant = std::hypot(constant, objective_.constant_feature() * b.value() / weight);
+  parts(parts.size() - 1) = constant;
   const double norm =
-      lp_norm(by_class.data(), by_class.size(), 2) * (1 + epsilon * (columns + 4 * k + 16.0)) + moved(lost.reach);
+      lp_norm(parts.data(), parts.size(), 2) * (1 + epsilon * (columns + 4 * k + 16.0)) + moved(lost.reach);
   const double penalty = norm * (norm / (2 * objective_.lambda) + tiny) * (1 + 8 * epsilon) + tiny;
   const double mean = (dual_value_.value() - (k + 16) * epsilon * dual_size_ - lost.value - tiny * unseen_) / weight;
   const double value = mean - 4 * epsilon * std::fabs(mean) - penalty - tiny;
@@ -326,8 +372,12 @@ std::shared_ptr<const DualPoint> JointCheck::dual_point(const Progress& progress
       point.intercept(o) += constant * b;
       size += std::fabs(b);
     }
-    point.error[0] = moved(balanced(progress).reach) / objective_.lambda * (1 + 8 * epsilon) + 8 * epsilon * size +
-                     tiny * static_cast<double>(v.size() + 1);
+    const Balanced lost = balanced(progress);
+    double of_long = 0;
+    for (Eigen::Index j = 0; j < objective_.dimensions; ++j) of_long = std::hypot(of_long, long_root(j));
+    const double off = moved(lost.reach) + long_share(lost.flow) * of_long * (1 + 2 * epsilon * objective_.dimensions);
+    point.error[0] =
+        off / objective_.lambda * (1 + 8 * epsilon) + 8 * epsilon * size + tiny * static_cast<double>(v.size() + 1);
   }
   return stored_dual_point(objective_, std::move(point), {c.gap});
 }

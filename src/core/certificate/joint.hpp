@@ -13,6 +13,10 @@
 // F, E_yc = Σ c_i (−p_ic ln p_ic) and M_yc = Σ c_i p_ic ‖x_i‖, the mean of g falls by at most Σ θ (E + F) for the
 // logistic loss (−q ln q ≥ (1 − θ)(−p ln p) for q = (1 − θ)p, and −q ln q has a slope of −1 or more in q ≤ 1), by Σ θ F for
 // the hinge, and ‖V‖ moves by at most √2 Σ θ M / λW.
+//
+// Rounding. ‖V‖ errs by what its sums do: those of short rows by ulps of Σ c|a|‖x‖, of long ones, as a column of large numbers
+// makes them, by columns: e_j ≤ ulps of Σ c|a||x_j| ≤ √(Σ c a²) √(Σ c x_j²), the same of what balancing takes, √2 Σ θ √F √(Σ c x_j²).
+// Then ‖V + e‖² ≤ Σ_j (|V_j| + e_j)², in which the V_j of such a column is tiny. A long row's scores err by ulps of Σ |w_j||x_j|.
 #pragma once
 
 #include <vector>
@@ -47,11 +51,18 @@ class JointCheck final : public Check {
   double dual(const Progress& progress = {}) const;  ///< rounded down; at least 0, which bounds every loss
 
  private:
-  /// How far Σ c a (x, B)/W is from what its rounded sums say.
+  /// How far Σ c a (x, B)/W of short rows is from what its rounded sums say.
   double moved(double reach) const;
+  /// e_j of the header by √(Σ c x_j²).
+  double long_share(double flow) const;
+  double long_root(Eigen::Index j) const;
+  double depth() const;
+  bool is_long(double norm) const { return norm > longest_short_; }
+  void take_long(const CheckedRow& row, double norm);
 
   static constexpr std::size_t head = 6, own = 7;  // numbers of state(): common ones, of the loss and of the dual value
   static constexpr std::size_t largest_state = std::size_t{1} << 20;
+  static constexpr double short_row = 0x1p18;  // of √lambda
   struct Balanced;
 
   void take(const double* numbers);
@@ -77,7 +88,10 @@ class JointCheck final : public Check {
   std::vector<double> numbers_, scores_, p_, coefficients_;
   std::vector<ExactSum> balance_;        // Σ c a, per class
   std::vector<ExactSum> flow_;           // F, classes × classes; of free intercepts
-  std::vector<double> entropy_, reach_;  // E and M of the same
+  std::vector<double> entropy_, reach_;  // E and M of the same, M of short rows
+  // Of long rows: Σ c x_j², empty without one, and Σ c a² of all classes.
+  std::vector<double> squares_;
+  double long_squares_ = 0, longest_short_;
   // Σ c a x in blocks, as in RiskCheck.
   mutable Weights total_, block_;
   mutable std::int64_t block_rows_ = 0, longest_block_ = 0, blocks_ = 0;

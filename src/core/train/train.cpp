@@ -11,6 +11,7 @@
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/centred_rows.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
@@ -83,6 +84,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
     require_calibration(problem);
     memory.take(calibration_workspace(problem), "calibration");
   }
+  const CentredRows centred(problem, given, progress, memory);
   given.workspace_limit = memory.left_or(given.workspace_limit);
   const Solver& solver = choose_solver(problem, given);
   require_readers(given, solver, losses_of(given));
@@ -94,7 +96,10 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
     from_label_units(problem, *options.initial);
   }
 
-  Solution solution = solver.solve(problem, options, progress);
+  std::optional<Problem> apart;
+  if (centred.rows() != nullptr) apart.emplace(make_problem(*centred.rows(), options, progress));
+  Solution solution = solver.solve(apart.has_value() ? *apart : problem, options, progress);
+  centred.give_back(solution.weights, solution.intercept);
   if (keep_finite(problem, solution, progress)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);

@@ -24,7 +24,7 @@ struct Kept {
 
 struct EncodeCall {
   explicit EncodeCall(FunctionCallInfo fcinfo) : features(fcinfo, 1), constant(constant_argument(fcinfo)) {
-    if (!features.of_rows())
+    if (!features.named())
       throw Error(ErrorKind::wrong_type, "only rows with named columns are encoded, not arrays",
                   "Give a row of the table: margin_encode((model).encoder, t) FROM t.");
   }
@@ -41,7 +41,7 @@ struct EncodeCall {
         last = &encoders.add(key, std::move(fresh), bytes);
       }
     }
-    return last->rows->read(*last->encoder, features.open(PG_GETARG_DATUM(1)));
+    return features.encoded(*last->encoder, *last->rows, PG_GETARG_DATUM(1));
   }
 
   FeatureReader features;

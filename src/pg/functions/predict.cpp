@@ -42,7 +42,7 @@ struct PredictCall {
   }
   /// The model, with its scores of the row at hand; null for a row that it skips.
   Predictor* score(FunctionCallInfo fcinfo) {
-    if (!features.of_rows()) {
+    if (!features.named()) {
       // The row before the model is looked at: memory and the comparison of its bytes work side by side.
       const Row x = features.read(PG_GETARG_DATUM(1));
       ahead.follow(x);

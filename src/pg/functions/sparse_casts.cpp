@@ -66,15 +66,6 @@ Datum to_array(FunctionCallInfo fcinfo, Oid element) {
   return PointerGetDatum(array);
 }
 
-std::int32_t index_of(const std::string& key) {
-  std::int32_t index = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-  if (error != std::errc() || end != key.data() + key.size() || index < 1)
-    throw Error(ErrorKind::invalid_value, "the key \"" + key + "\" is not an index",
-                "Keys are whole numbers from 1 to 2147483647, as in {\"7\": 2}.");
-  return index;
-}
-
 }  // namespace
 }  // namespace margin::pg
 
@@ -102,25 +93,7 @@ MARGIN_FUNCTION(margin_sparse_from_double) { return from_array<double>(fcinfo); 
 MARGIN_FUNCTION(margin_sparse_to_real) { return to_array<float>(fcinfo, FLOAT4OID); }
 MARGIN_FUNCTION(margin_sparse_to_double) { return to_array<double>(fcinfo, FLOAT8OID); }
 
-MARGIN_FUNCTION(margin_sparse_from_jsonb) {
-  const margin::Value value = value_from(PG_GETARG_DATUM(0));
-  const auto* object = std::get_if<margin::Value::Object>(&value.data);
-  if (object == nullptr)
-    throw margin::Error(margin::ErrorKind::invalid_value, "features as jsonb must be an object",
-                        "Write the index and value of each non-zero: '{\"1\": 0.5, \"7\": 2}'.");
-  std::vector<std::int32_t> indices;
-  std::vector<double> values;
-  InterruptProgress session;
-  for (const auto& [key, item] : *object) {
-    session.work(256);
-    indices.push_back(index_of(key));
-    const double* number = std::get_if<double>(&item.data);
-    if (number == nullptr)
-      throw margin::Error(margin::ErrorKind::invalid_value, "the value of the key \"" + key + "\" is not a number");
-    values.push_back(*number);
-  }
-  return sparse_datum(margin::make_sparse(indices.data(), values.data(), indices.size(), 0, session));
-}
+MARGIN_FUNCTION(margin_sparse_from_jsonb) { return sparse_datum(sparse_of(value_from(PG_GETARG_DATUM(0)))); }
 
 MARGIN_FUNCTION(margin_sparse_to_jsonb) {
   const margin::FeatureRow x = sparse_from(PG_GETARG_DATUM(0));

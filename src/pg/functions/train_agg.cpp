@@ -84,6 +84,12 @@ struct TrainCall {
 };
 
 TrainState* start(TrainCall& call, MemoryContext context, Datum options, RulesOf rules_of) {
+  if (call.features.of_objects())
+    throw Error(
+        ErrorKind::wrong_type,
+        "features cannot be jsonb in a training: an object does not say the types of its columns",
+        "Train on rows, jsonb_populate_record(NULL::table, object) or jsonb_to_record(object) AS t(age integer, ...); "
+        "the model then takes jsonb objects. Cast to margin_sparse where keys are numbers of features.");
   const RowRules& rules = call.rules_of_options(options, rules_of);
   if (!rules.option_of_rows.empty() && !call.features.of_rows())
     throw Error(ErrorKind::unsupported,

@@ -151,8 +151,16 @@ FeatureRow refuse_row(Datum) {
               "Give an array: ARRAY[column, column, ...], or margin_encode((model).encoder, row).");
 }
 
+FeatureRow refuse_object(Datum) {
+  throw Error(
+      ErrorKind::wrong_type, "features cannot be jsonb here",
+      "A model of rows with named columns scores jsonb objects; elsewhere give a row, "
+      "jsonb_populate_record(NULL::table, object), or a cast to margin_sparse where keys are numbers of features.");
+}
+
 FeatureRowReader reader_of(Oid declared) {
   if (is_row(declared)) return refuse_row;
+  if (is_jsonb(declared)) return refuse_object;
   const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
   std::string accepted;
   for (const Reader& r : readers) {
@@ -161,8 +169,9 @@ FeatureRowReader reader_of(Oid declared) {
   }
   if (const FeatureRowReader read = extension_reader(type)) return read;
   if (type == UNKNOWNOID || !OidIsValid(type))
-    throw Error(ErrorKind::wrong_type, "the type of the features is not known",
-                "Cast them: write '{1,2}'::real[], or $1::real[] for a parameter.");
+    throw Error(
+        ErrorKind::wrong_type, "the type of the features is not known",
+        "Cast them: write '{1,2}'::real[], or $1::real[] for a parameter; '{\"age\": 41}'::jsonb for a model of rows.");
   throw Error(
       ErrorKind::wrong_type, "features cannot be of type " + type_name_of(type),
       "Accepted are " + accepted +
@@ -185,17 +194,21 @@ FeatureRowReader array_reader(Oid type) {
 FeatureReader::FeatureReader(FunctionCallInfo fcinfo, int number)
     : read_(reader_of(get_fn_expr_argtype(fcinfo->flinfo, number))) {
   if (is_row(get_fn_expr_argtype(fcinfo->flinfo, number))) rows_.emplace(fcinfo->flinfo->fn_mcxt);
+  of_objects_ = read_ == refuse_object;
 }
 
 void ModelRows::require_form(const Model& model, const FeatureReader& reader) {
-  if (reader.of_rows() && model.encoder != nullptr) return;
-  if (reader.of_rows())
+  if (reader.named() && model.encoder != nullptr) return;
+  if (reader.named())
     throw Error(ErrorKind::wrong_type,
                 "the model was trained on arrays of " + std::to_string(model.dimensions) +
-                    " features, and cannot be given a row with named columns",
-                "Give an array of them: ARRAY[column, column, ...].");
-  throw Error(ErrorKind::wrong_type, "the model was trained on rows with named columns, and cannot be given an array",
-              "Give a row with these columns, such as a row of the table: margin_predict(model, t) FROM t.");
+                    " features, and cannot be given " +
+                    (reader.of_rows() ? "a row with named columns" : "a jsonb object"),
+                reader.of_rows() ? "Give an array of them: ARRAY[column, column, ...]."
+                                 : "Give an array, or a cast to margin_sparse where keys are numbers of features.");
+  throw Error(
+      ErrorKind::wrong_type, "the model was trained on rows with named columns, and cannot be given an array",
+      "Give a row with these columns, such as a row of the table: margin_predict(model, t) FROM t; or a jsonb object.");
 }
 
 }  // namespace margin::pg

@@ -2,7 +2,7 @@
 // values/sparse_datum.cpp for a type of an extension.
 #pragma once
 
-#include "pg/values/row_columns.hpp"
+#include "pg/values/encoded_rows.hpp"
 
 namespace margin::pg {
 
@@ -22,6 +22,14 @@ class FeatureReader {
   bool of_rows() const { return rows_.has_value(); }
   const OpenRow& open(Datum value) { return rows_->open(value); }
 
+  /// The features are jsonb objects, which a model with an encoder takes as rows; read() refuses them.
+  bool of_objects() const { return of_objects_; }
+  /// The features have named columns, which encoded() reads.
+  bool named() const { return of_rows() || of_objects(); }
+  std::optional<FeatureRow> encoded(const Encoder& encoder, EncodedRows& rows, Datum value) {
+    return of_objects_ ? rows.read_object(encoder, value) : rows.read(encoder, open(value));
+  }
+
   /// The row, in memory of the Datum or of the current memory context: valid while both live. Not checked for NaN and
   /// infinity. Throws Error: null_value (an element is NULL), wrong_dimensions (not a 1-D array), malformed_binary.
   FeatureRow read(Datum value) const { return read_(value); }
@@ -29,17 +37,18 @@ class FeatureReader {
  private:
   FeatureRow (*read_)(Datum);
   std::optional<RowOpener> rows_;
+  bool of_objects_ = false;
 };
 
-/// Features as a model takes them: arrays as they are, rows by the encoder of the model.
+/// Features as a model takes them: arrays as they are, rows and jsonb objects by its encoder.
 class ModelRows {
  public:
   /// Nothing for a row that the model skips. Valid as long as FeatureReader::read, and until the next call. Throws
   /// Error(wrong_type) for a row where the model was trained on arrays, or the other way round.
   std::optional<FeatureRow> read(const Model& model, FeatureReader& reader, Datum value) {
-    if (!reader.of_rows() && model.encoder == nullptr) return reader.read(value);
+    if (!reader.named() && model.encoder == nullptr) return reader.read(value);
     require_form(model, reader);
-    return rows_.read(*model.encoder, reader.open(value));
+    return reader.encoded(*model.encoder, rows_, value);
   }
 
   /// Of the row that was read last, by a model with an encoder.

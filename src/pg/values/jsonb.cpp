@@ -168,6 +168,15 @@ class Writer {
 #endif
 };
 
+std::int32_t index_of(const std::string& key) {
+  std::int32_t index = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+  if (error != std::errc() || end != key.data() + key.size() || index < 1)
+    throw Error(ErrorKind::invalid_value, "the key \"" + key + "\" is not an index",
+                "Keys are whole numbers from 1 to 2147483647, as in {\"7\": 2}.");
+  return index;
+}
+
 }  // namespace
 
 Value value_from(Datum jsonb) { return Reader(jsonb).read(); }
@@ -178,6 +187,25 @@ Value::Object options_from(Datum jsonb) {
   if (std::holds_alternative<std::monostate>(value.data)) return {};  // as NULL: no options
   throw Error(ErrorKind::invalid_option, "options must be a jsonb object",
               "Use margin_options(name => value, ...), or '{\"name\": value}'::jsonb.");
+}
+
+SparseVector sparse_of(const Value& value) {
+  const auto* object = std::get_if<Value::Object>(&value.data);
+  if (object == nullptr)
+    throw Error(ErrorKind::invalid_value, "features as jsonb must be an object",
+                "Write the index and value of each non-zero: '{\"1\": 0.5, \"7\": 2}'.");
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
+  InterruptProgress session;
+  for (const auto& [key, item] : *object) {
+    session.work(256);
+    indices.push_back(index_of(key));
+    const double* number = std::get_if<double>(&item.data);
+    if (number == nullptr)
+      throw Error(ErrorKind::invalid_value, "the value of the key \"" + key + "\" is not a number");
+    values.push_back(*number);
+  }
+  return make_sparse(indices.data(), values.data(), indices.size(), 0, session);
 }
 
 Datum jsonb_from(const Value::Object& options) { return Writer().finish(options); }

@@ -11,6 +11,9 @@ Value::Object options_from(Datum jsonb);
 /// Any jsonb Datum as a value.
 Value value_from(Datum jsonb);
 
+/// The sparse vector of an object of index: value. Throws Error(invalid_value).
+SparseVector sparse_of(const Value& value);
+
 /// A jsonb Datum in the current memory context. Numbers keep every bit.
 Datum jsonb_from(const Value::Object& options);
 Datum jsonb_from(const Value::Array& values);

@@ -1,5 +1,7 @@
 #include "pg/values/row_columns.hpp"
 
+#include <cctype>
+
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 
@@ -62,12 +64,11 @@ bool is_text(Oid type) {
          backend([=] { return type_is_enum(type); });
 }
 
-std::string names_of(const OpenRow& row) {
+std::string listed(const std::vector<std::string_view>& names) {
   constexpr std::size_t most = 40;
   std::string all;
-  for (std::size_t i = 0; i < row.attributes.size() && i < most; ++i)
-    all += (i == 0 ? "" : ", ") + row.attributes[i].name;
-  return all + (row.attributes.size() > most ? ", ..." : "");
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) all += (i == 0 ? "" : ", ") + std::string(names[i]);
+  return all + (names.size() > most ? ", ..." : "");
 }
 
 const OpenRow::Attribute* find(const OpenRow& row, const std::string& name) {
@@ -169,6 +170,32 @@ std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::
   return columns;
 }
 
+Error absent_column(const std::string& column, const std::vector<Column>& columns,
+                    const std::vector<std::string_view>& names, const std::string& row, const std::string& part,
+                    const std::string& hint) {
+  // What is another column is no misspelling of this one.
+  std::vector<std::string_view> others;
+  std::string near;
+  for (const std::string_view name : names) {
+    if (std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; })) continue;
+    others.push_back(name);
+    const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    if (std::equal(name.begin(), name.end(), column.begin(), column.end(), same))
+      near = "Did you mean \"" + std::string(name) + "\"?";
+  }
+  if (near.empty() && !others.empty()) near = name_hint(column, others);
+  return {ErrorKind::wrong_type,
+          "the " + row + " has no " + part + " \"" + column + "\", which the model was trained on",
+          hint + (near.rfind("Did you mean", 0) == 0 ? " Is it misspelt? " + near : ""),
+          names.empty() ? "The " + row + " is empty." : "The " + row + " has the " + part + "s " + listed(names) + "."};
+}
+
+Error infinite_number(const Column& column, double value) {
+  return {ErrorKind::invalid_value,
+          "column \"" + column.name + "\" is " + number_text(value) + ", expected a finite number",
+          "Replace it, or have it count as missing: NULL."};
+}
+
 void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
   layout_ = 0;
   bound_.clear();
@@ -177,11 +204,9 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
     if (a == nullptr) {
       std::vector<std::string_view> names;
       for (const OpenRow::Attribute& attribute : row.attributes) names.push_back(attribute.name);
-      const std::string near = name_hint(c.name, names);
-      throw Error(ErrorKind::wrong_type, "the row has no column \"" + c.name + "\", which the model was trained on",
-                  "Give a row with the columns of the training; their order and additional ones do not matter." +
-                      (near.rfind("Did you mean", 0) == 0 ? " Is it misspelt? " + near : ""),
-                  "The row has the columns " + names_of(row) + ".");
+      throw absent_column(
+          c.name, columns, names, "row", "column",
+          "Give a row with the columns of the training; their order and additional ones do not matter.");
     }
     const std::optional<CellType> type = cell_type_of(a->type);
     const bool fits =
@@ -197,36 +222,9 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
   layout_ = row.layout;
 }
 
-void RowBinding::refuse_number(const Column& column, double value) {
-  throw Error(ErrorKind::invalid_value,
-              "column \"" + column.name + "\" is " + number_text(value) + ", expected a finite number",
-              "Replace it, or have it count as missing: NULL.");
-}
-
-FeatureRow RowBinding::read_block(const Column& column, const CellType& type, Datum value) {
-  FeatureRow x{};
-  const auto error = row_error([&] {
-    x = type.block(value);
-    require_finite(x, "WHERE");
-  });
-  if (error.has_value())
-    throw Error(error->kind(), "column \"" + column.name + "\": " + error->message(), error->hint(), error->detail());
-  return x;
-}
-
 std::string_view RowBinding::text_of(const CellType& type, Datum value) {
   if (type.text.has_value()) return type.text->name(value).text;
   return {backend([=] { return DatumGetCString(DirectFunctionCall1(uuid_out, value)); })};
-}
-
-std::optional<FeatureRow> EncodedRows::read(const Encoder& encoder, const OpenRow& row) {
-  if (!binding_.bound_to(row)) binding_.bind(encoder.columns(), row);
-  const Cells& cells = binding_.read(encoder.columns(), row, [&](std::size_t j, std::string_view name) {
-    const std::int32_t known = encoder.category(j, name);
-    if (known < 0) encoder.require_known(j, name);
-    return static_cast<double>(known);
-  });
-  return encoder.encode(cells, scratch_);
 }
 
 }  // namespace margin::pg

@@ -47,6 +47,27 @@ std::optional<CellType> cell_type_of(Oid type);
 /// (a column of another type, two of one name, none left), invalid_option (an excluded column that there is not).
 std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::string>& exclude);
 
+/// The error for a column of a model, one of `columns`, that what it is given has not, among the `names` that it has; for messages,
+/// `row` is what that is, and `part` what it calls its columns.
+Error absent_column(const std::string& column, const std::vector<Column>& columns,
+                    const std::vector<std::string_view>& names, const std::string& row, const std::string& part,
+                    const std::string& hint);
+/// The error for a number that is not finite.
+Error infinite_number(const Column& column, double value);
+
+/// The block that f reads, finite; an error about its elements names the column.
+template <class F>
+FeatureRow block_of(const Column& column, F&& f) {
+  FeatureRow x{};
+  const auto error = row_error([&] {
+    x = f();
+    require_finite(x, "WHERE");
+  });
+  if (error.has_value())
+    throw Error(error->kind(), "column \"" + column.name + "\": " + error->message(), error->hint(), error->detail());
+  return x;
+}
+
 /// The columns of an encoder, or of a training, in rows of one layout.
 class RowBinding {
  public:
@@ -69,10 +90,10 @@ class RowBinding {
       const Datum value = row.values[b.at];
       if (b.type.number != nullptr) {
         cell = b.type.number(value);
-        if (!std::isfinite(cell)) refuse_number(columns[j], cell);
+        if (!std::isfinite(cell)) throw infinite_number(columns[j], cell);
       } else if (b.type.block != nullptr) {
         cell = 0;
-        cells_.blocks[j] = read_block(columns[j], b.type, value);
+        cells_.blocks[j] = block_of(columns[j], [&] { return b.type.block(value); });
       } else {
         cell = category(j, text_of(b.type, value));
       }
@@ -85,27 +106,11 @@ class RowBinding {
     std::size_t at;
     CellType type;
   };
-  [[noreturn]] static void refuse_number(const Column& column, double value);
-  static FeatureRow read_block(const Column& column, const CellType& type, Datum value);
   static std::string_view text_of(const CellType& type, Datum value);
 
   std::uint64_t layout_ = 0;
   std::vector<Bound> bound_;
   Cells cells_;
-};
-
-/// Rows of a model with an encoder, as its features.
-class EncodedRows {
- public:
-  /// Nothing for a row that the model skips. Valid until the next call, and as long as the Datum and the current memory
-  /// context. Throws Error.
-  std::optional<FeatureRow> read(const Encoder& encoder, const OpenRow& row);
-  /// Of the row that was read last.
-  const Cells& cells() const { return binding_.cells(); }
-
- private:
-  RowBinding binding_;
-  Encoder::Scratch scratch_;
 };
 
 }  // namespace margin::pg

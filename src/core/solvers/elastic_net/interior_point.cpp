@@ -1,8 +1,8 @@
-// interior_point: what `auto` goes on with after sdca where an l1 norm meets a piecewise linear loss.
+// interior_point: what `auto` goes on with after sdca where an l1 norm meets a piecewise linear loss, prox_newton with one nearly so.
 //
-// Problem    min P(w, b) of certificate/risk.hpp for a loss φ(u) = max a (t − u) over a in [low, high], or two of these
-//            (epsilon_insensitive: one on either side of the tube), and 0 < l1_ratio: a quadratic program, with
-//            w = w⁺ − w⁻ and the residual t − u = p − q. Its multipliers α = c a/W are a dual vector.
+// Problem    min P(w, b) of certificate/risk.hpp for a loss φ(u) = max a (t − u) − γa²/2 over a in [low, high], or two of
+//            these (epsilon_insensitive: one on either side of the tube), and 0 < l1_ratio: a quadratic program, with
+//            w = w⁺ − w⁻ and the residual t − u = p − q + γa. Its multipliers α = c a/W are a dual vector.
 // Update     Mehrotra's predictor and corrector; everything but the features and the intercept is eliminated, which
 //            leaves one Cholesky factor of Σ θ_i x_i x_iᵀ plus a diagonal a step, whatever lambda and the data are.
 // Stop       gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
@@ -46,16 +46,16 @@ struct Pair {
 
 Pair pair(double x, double z) { return {x, z, 0, 0, 0}; }
 
-/// max a (t − u), a from low to high: p above, q below.
+/// max α (t − u) − curve α²/2, α from low to high: p above, q below.
 struct Piece {
   std::int64_t row = 0;
-  double t = 0, low = 0, high = 0;
+  double t = 0, low = 0, high = 0, curve = 0;
   double alpha = 0, rest = 0, change = 0;
   Pair p, q;
 
-  double theta() const { return p.x / p.z + q.x / q.z; }
+  double theta() const { return p.x / p.z + q.x / q.z + curve; }
 
-  Piece(std::int64_t row, double t, double low, double high) : row(row), t(t), low(low), high(high) {}
+  Piece(std::int64_t i, double at, double a, double b, double c) : row(i), t(at), low(a), high(b), curve(c) {}
 };
 
 struct Feature {
@@ -76,7 +76,6 @@ class Program {
   std::vector<double> w;  // of `primal`, the best so far
   double b = 0;
   std::vector<double> best;  // c a/W of `dual`
-
   std::size_t rows() const { return static_cast<std::size_t>(p_.rows()); }
 
  private:
@@ -126,12 +125,13 @@ Program::Program(const Problem& p, std::int32_t output, Run& run)
                  top = std::numeric_limits<double>::infinity();
     if (!(c > 0)) continue;
     const double low = p.loss->project(-top, y), high = p.loss->project(top, y);
-    const double tube = high > 0 && low < 0 ? (p.loss->conjugate(high, y) + high * y) / high : 0;
+    const double curve = p.loss->smoothness() / c;
+    const double tube = high > 0 && low < 0 && curve == 0 ? (p.loss->conjugate(high, y) + high * y) / high : 0;
     if (tube > 0) {
-      pieces_.emplace_back(i, y - tube, 0.0, c * high);
-      pieces_.emplace_back(i, y + tube, c * low, 0.0);
+      pieces_.emplace_back(i, y - tube, 0.0, c * high, 0.0);
+      pieces_.emplace_back(i, y + tube, c * low, 0.0, 0.0);
     } else {
-      pieces_.emplace_back(i, y, c * low, c * high);
+      pieces_.emplace_back(i, y, c * low, c * high, curve);
     }
     size += c * std::fabs(y);
     cost += c;
@@ -275,7 +275,7 @@ bool Program::step() {
   at[d_] = beta_;
   for (Piece& k : pieces_) {
     weight_[static_cast<std::size_t>(k.row)] += 1 / k.theta();
-    k.rest = k.t - product(k.row, at) - k.p.x + k.q.x;
+    k.rest = k.t - product(k.row, at) - k.p.x + k.q.x - k.curve * k.alpha;
   }
   double sum = 0, count = 0;
   each([&](const Pair& v) {

@@ -4,6 +4,7 @@
 // Update     a step of solvers/elastic_net/elastic_net.hpp. Without a model to start from, a few lambdas between the
 //            largest, where all weights are 0, and the one asked for are solved loosely on the way: the working set then
 //            grows by what it needs, and Newton's method stays near its solution.
+//            Where labels are far longer than what the loss smooths, interior_point takes its place.
 // Stop       gap ≤ tolerance · max(P, |D|), or no further progress in floating point.
 // Source     Friedman, Hastie, Tibshirani (2010), glmnet; Massias, Gramfort, Salmon (2018), celer.
 #include <algorithm>
@@ -18,11 +19,33 @@
 
 namespace margin {
 
+extern const Solver& interior_point;
+
 namespace {
 
 constexpr double stride_of_lambdas = 0.2, loose = 0.03;
 constexpr double farthest_lambda = 1e8;  // on the way, over the one asked for
 constexpr int most_idle = 3;             // steps that narrow nothing
+
+/// The loss is quadratic between two bends alone, and labels spread so much further that Newton's method finds most rows beyond
+/// them, wherever it is: of small random problems of huber it solved 150 of 150 up to a spread of 100 smoothings, 138 at 1e5. An
+/// interior point method takes no notice.
+bool nearly_linear(const Problem& p, double memory) {
+  constexpr double far = 1000;
+  constexpr std::int32_t most_features = 2048;
+  if (p.loss->curvature_form() != CurvatureForm::two_bends || p.offset >= 0 || p.positive ||
+      !p.penalty_factor.empty() || p.dimensions() > most_features || interior_point.workspace(p) > memory)
+    return false;
+  double sum = 0, squares = 0, weight = 0;
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const double y = p.target(i, 0) - p.target(0, 0), c = p.weight(i);
+    weight += c;
+    sum += c * y;
+    squares += c * y * y;
+  }
+  const double mean = sum / weight;
+  return squares / weight - mean * mean > far * far * p.loss->smoothness() * p.loss->smoothness();
+}
 
 class ProxNewton final : public Solver {
  public:
@@ -38,7 +61,8 @@ class ProxNewton final : public Solver {
         one_vs_rest_or_numbers | feature::l1_ratio | feature::lasso | feature::positive | feature::penalty_factor |
             feature::offset | feature::free_intercept | feature::log_link,
         feature::l1_ratio,
-        SolverRecord::paths};
+        SolverRecord::paths,
+        {"prox_newton+interior_point"}};
     return record;
   }
   double workspace(const Problem& p) const override {
@@ -80,6 +104,11 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, Col
 }
 
 Solution ProxNewton::solve(const Problem& p, const Options& options, const Progress& progress) const {
+  if (!options.initial.has_value() && nearly_linear(p, options.workspace_limit)) {
+    Solution s = interior_point.solve(p, options, progress);
+    s.solver = "prox_newton+interior_point";
+    return s;
+  }
   Run run(options, progress, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
   Solution s = zero_solution(p, name(), progress);
   const Columns columns(p.data, progress);
