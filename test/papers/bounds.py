@@ -47,7 +47,7 @@ def soft(theorem, loss, eps, options, left, first):
     gap = eps or "2 * (1 + ln(n)) / (lambda * n) * (1 + 1e-9)"
     found = "(m).gap" if left == "gap" else "(best).primal - (m).dual"
     return f"""
-      SELECT {found} / eps FROM
+      SELECT ({found}) / eps FROM
         (SELECT *, ceil({first} / n) AS first FROM
           (SELECT *, margin_bound('{theorem}', n, eps, lambda => lambda, smoothing => 1, distances => d) AS steps FROM
             (SELECT g, n, lambda, best, d, {gap} AS eps FROM optima JOIN distances USING (g) WHERE loss = '{loss}') AS a) AS b) AS c,
