@@ -70,7 +70,7 @@ def sgd(X, y, lam, loss, epochs, random, output="last", gamma=1.0, draws=None, f
 
 def accelerated(X, y, lam, loss, epochs, random, order="random", gamma=1.0):
     """Accelerated SDCA (Raj, Bach 2021, Corollary C.2) as APCG, Algorithm 2 of Lin, Lu, Xiao (2015): the three dual
-    vectors as they are printed there, for f = |w|^2/2 + the part gamma a^2/2 of the conjugates."""
+    vectors as they are printed there, for f = |w|^2/2 + the part gamma a^2/2 of the conjugates. That of the squared loss, (u - y)^2, is gamma = 1/2."""
     n = len(X)
     x, z, scale = np.zeros(n), np.zeros(n), 1 / (lam * n)
     largest = (X * X).sum(axis=1).max() * scale

@@ -185,7 +185,8 @@ const std::vector<OptionRecord>& option_records() {
                }},
               {"step", "text",
                "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) "
-               "(momentum, kernel_momentum, normalized_gradient_descent, sampling); theory (sampling)",
+               "(momentum, kernel_momentum, normalized_gradient_descent, sampling, "
+               "mirror_descent); theory (sampling)",
                "by solver", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
                  s.step = choice<Step>(k, v,
