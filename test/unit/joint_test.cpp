@@ -530,7 +530,7 @@ TEST(Joint, what_it_does_not_do_is_refused_with_a_reason) {
   EXPECT_NE(refusal(kernel).find("is not used by a kernel model"), std::string::npos);
   Options named = joint_options("hinge", 0.1, 1e-3, "free");
   named.solver = "sdca";
-  EXPECT_NE(refusal(named).find("one class against the rest"), std::string::npos);
+  EXPECT_NE(refusal(named).find("of kind \"classes jointly\", expected \"soft margin\""), std::string::npos);
 }
 
 TEST(Joint, projections_are_the_nearest_points_of_the_simplex) {
