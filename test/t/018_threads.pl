@@ -44,7 +44,7 @@ my %training = (
 	'newton, hinge' => q{coin|lambda => 1e-3, solver => 'newton'},
 	'newton_cg, sparse' => q{pairs|lambda => 1e-3, loss => 'logistic', solver => 'newton_cg'},
 	'newton, three classes' => q{classes|lambda => 1e-3, loss => 'squared_hinge', solver => 'newton'},
-	'sdca+accelerated' => q{coin|lambda => 1e-3, loss => 'logistic', solver => 'sdca', accelerated => true, tolerance => 0.1},
+	'sdca+accelerated' => q{coin|lambda => 1e-3, loss => 'logistic', solver => 'sdca', accelerated => true, tolerance => 1e-6},
 	'sdca' => q{coin|lambda => 1e-3, solver => 'sdca', tolerance => 0.1},
 	'hard margin' => q{gap|tolerance => 0.05});
 my $session = $node->background_psql('postgres');
