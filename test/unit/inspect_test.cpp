@@ -92,6 +92,7 @@ TEST(Inspect, AnIntervalOfWidthZeroHasNoDistance) {
   c.lower = c.upper = 2;
   EXPECT_EQ(interval_of(m, {})->distance, 0);
   m.lambda = 0.1;
+  m.loss = "hinge";
   EXPECT_EQ(interval_of(m, {})->distance, 0);
   c.lower = c.upper = 0;
   EXPECT_EQ(interval_of(m, {})->relative_gap, 0);

@@ -125,7 +125,10 @@ Model model_of(bool hard, std::vector<TracePoint> history) {
   Model m;
   m.solver = "momentum";
   m.status = Status::optimal;
-  if (!hard) m.lambda = 0.1;
+  if (!hard) {
+    m.lambda = 0.1;
+    m.loss = "hinge";
+  }
   m.certificate.lower = 0.5;
   m.certificate.upper = 0.5004;
   m.history = std::move(history);
