@@ -61,6 +61,13 @@ double KernelAscent::margin_of(const Weights& scores, const Choice& c) const {
   return pair_scale_ * (scores(c.row, problem_.label[static_cast<std::size_t>(c.row)]) - scores(c.row, c.rival));
 }
 
+double KernelAscent::agreement(const Choice& a, const Choice& b) const {
+  const std::int32_t of_a = problem_.label[static_cast<std::size_t>(a.row)],
+                     of_b = problem_.label[static_cast<std::size_t>(b.row)];
+  if (k_ == 1) return of_a == of_b ? 1 : -1;
+  return pair_scale_ * pair_scale_ * ((of_a == of_b) - (of_a == b.rival) - (a.rival == of_b) + (a.rival == b.rival));
+}
+
 void KernelAscent::refresh_margins() {
   class_least_[0] = class_least_[1] = infinity;
   for (std::int64_t i = 0; i < problem_.rows(); ++i) {
@@ -204,10 +211,7 @@ void KernelAscent::step(const std::vector<Choice>& v, double beta, double theta)
   std::vector<std::int64_t> which;
   for (const Choice& c : v) which.push_back(c.row);
   columns_.each(which, [&](std::size_t a, const double* column) {
-    for (const Choice& other : v) {
-      const double product = column[other.row] * unit * v[a].share * other.share;
-      vv += k_ == 1 ? product * problem_.sign(v[a].row) * problem_.sign(other.row) : product;
-    }
+    for (const Choice& other : v) vv += agreement(v[a], other) * column[other.row] * unit * v[a].share * other.share;
     add(v[a], 1, column, g_, g_coefficients_);  // g is g + v from here on
   });
   // With h = g + v: w' = w + θ (β h + v), g' = β h.

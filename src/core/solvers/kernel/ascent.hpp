@@ -55,6 +55,8 @@ class KernelAscent {
   void add(const Choice& c, double factor, const double* column, Weights& scores, Weights& coefficients);
   Weights zeros();  // rows × outputs
   double margin_of(const Weights& scores, const Choice& c) const;
+  /// What <z_a, z_b> has beside k(x_a, x_b)/R²: y_a y_b, or <e_a − e_rival, e_b − e_rival>/2.
+  double agreement(const Choice& a, const Choice& b) const;
   void refresh_margins();
   /// Those q times e^ref / ψ's divisor of the group (all rows, or a class) in weight_, and both sums of each group.
   struct Sums {
