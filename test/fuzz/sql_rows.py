@@ -115,7 +115,7 @@ class Rows:
                  for c in columns if isinstance(c, dict) and isinstance(c.get("name"), str) and not self.chance(0.04)]
         if self.chance(0.1):
             cells.append(self.pick(["1 AS a", "now() AS z", "NULL AS g", "'{1:1}'::margin_sparse AS f"]))
-        return "(SELECT r FROM (SELECT %s) AS r)" % ", ".join(cells or ["1 AS a"])
+        return "(SELECT %s FROM (SELECT %s) AS r)" % (self.pick(["r", "r", "to_jsonb(r)"]), ", ".join(cells or ["1 AS a"]))
 
     def forged_encoder(self):
         """A model with a forged encoder, and a row for it."""
@@ -177,7 +177,7 @@ class Rows:
         if kind < 0.3:
             return self.row_for(self.encoder()[0])
         table = self.pick(["points", "changed", "parent", "child", "nested", "kinds", "kinds", "seen", "mine", "mine"])
-        whole = self.pick(["%s", "%s", "%s", "NULLIF(%s, NULL)", "(%s)"]) % table
+        whole = self.pick(["%s", "%s", "%s", "NULLIF(%s, NULL)", "(%s)", "to_jsonb(%s)"]) % table
         if kind < 0.4:
             whole = self.pick(["NULL::" + table, "ROW(%s.*)" % table, "jsonb_populate_record(NULL::%s, %s)" % (table, self.pick(["'{}'", "'{\"id\": 1, \"y\": true, \"a\": 2, \"b\": \"b1\"}'"]))])
         return "(SELECT %s FROM %s ORDER BY id LIMIT 1 OFFSET %d)" % (whole, table, self.random.randrange(12))
