@@ -233,9 +233,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!settings.hard_margin()) {
       require(c.lower <= c.upper, "dual <= primal");
       if (model.status == margin::Status::optimal)
-        require(c.relative_gap <= settings.tolerance ||
+        require(c.relative_gap <= settings.tolerance || c.gap <= settings.gap_tolerance ||
                     (settings.lambda == 0.0 && c.upper <= 1e-20 * c.constant_failure) || c.upper <= c.negligible,
-                "optimal means the tolerance, or an exact fit");
+                "optimal means a tolerance, or an exact fit");
       if (model.status == margin::Status::separable) {
         std::vector<int> sides(table.y);
         const int first = *std::min_element(sides.begin(), sides.end());

@@ -59,6 +59,8 @@ class KernelMomentum final : public Solver {
   }
 
  private:
+  std::string limit(const Problem& p) const override { return kernel_ascent_limit(p); }
+
   static constexpr std::int64_t default_iterations = 1000;
 };
 
