@@ -378,8 +378,9 @@ TEST(Records, several_classes_and_stumps_are_separated_by_the_solvers_that_name_
       EXPECT_TRUE(baseline || model.status == Status::optimal)
           << status_name(*model.status) << " after " << *model.iterations << ": " << model.certificate.relative_gap;
       options["intercept"].data = true;
-      if (record.kernels)  // by its limit(): it has one least margin for each of two classes
+      if (record.kernels) {  // by its limit(): it has the least margin of each of two classes
         EXPECT_THROW(train(three_apart(), parse_options(options), {}), Error);
+      }
     }
   }
 }
