@@ -1,5 +1,9 @@
 // The type margin_sparse: input and output, comparison, hashing.
+#include <algorithm>
+#include <cstring>
+
 #include "pg/server/interrupts.hpp"
+#include "pg/server/memory.hpp"
 #include "pg/values/sparse_datum.hpp"
 
 namespace margin::pg {
@@ -16,7 +20,9 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_sparse_in) {
   InterruptProgress session;
-  return sparse_datum(margin::parse_sparse(PG_GETARG_CSTRING(0), session));
+  const std::string_view text = PG_GETARG_CSTRING(0);
+  session.poll();  // its length alone is a pass over all of it
+  return sparse_datum(margin::parse_sparse(text, session));
 }
 
 MARGIN_FUNCTION(margin_sparse_out) {
@@ -24,10 +30,17 @@ MARGIN_FUNCTION(margin_sparse_out) {
   const margin::FeatureRow x = sparse_from(PG_GETARG_DATUM(0));
   session.poll();
   const std::string text = margin::print_sparse(x, session);
-  session.poll();
-  const char* from = text.data();
-  const std::size_t size = text.size();
-  return backend([=] { return CStringGetDatum(pnstrdup(from, size)); });
+  const std::size_t size = text.size() + 1;  // with the 0 behind it
+  if (size > MaxAllocSize)
+    throw margin::Error(margin::ErrorKind::limit_exceeded, "the text of a margin_sparse of " + std::to_string(x.count) +
+                                                               " entries would be larger than 1 GB");
+  char* const to = static_cast<char*>(allocate_in(CurrentMemoryContext, size));
+  constexpr std::size_t step = std::size_t{1} << 20;
+  for (std::size_t done = 0; done < size; done += step) {
+    session.poll();
+    std::memcpy(to + done, text.c_str() + done, std::min(step, size - done));
+  }
+  return CStringGetDatum(to);
 }
 
 MARGIN_FUNCTION(margin_sparse_recv) {
