@@ -363,7 +363,8 @@ TEST(Newton, SaysWhatItCannotDo) {
   s.l1_ratio = 0.5;
   EXPECT_NE(newton.unsupported_reason(make_problem(data, s)).find("l1_ratio"), std::string::npos);
   Options hard;
-  EXPECT_NE(newton.unsupported_reason(make_problem(data, hard)).find("\"hard margin\", expected \"soft margin\""), std::string::npos);
+  EXPECT_NE(newton.unsupported_reason(make_problem(data, hard)).find("\"hard margin\", expected \"soft margin\""),
+            std::string::npos);
   s.l1_ratio = 0;
   Dataset large(Dataset::Outcome::classes);
   for (int c = 0; c < 2; ++c) large.classes().intern(std::to_string(c), c);
