@@ -4,8 +4,8 @@
 # `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-all_stages=(format rules unit exact sanitize sanitize-server regress tap fuzz valgrind docs)
-more_stages=(mutants assert versions packages) # not part of a run without arguments
+all_stages=(format rules unit exact mutants sanitize sanitize-server regress tap fuzz valgrind docs)
+more_stages=(assert versions packages) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
 passed=0
@@ -25,7 +25,7 @@ declare -A about=(
   [rules]='the structure of the code, as greps: seconds'
   [unit]='building the tests of the core, and running them: 3 minutes'
   [exact]='certificates and what follows from them against exact arithmetic: 3 minutes'
-  [mutants]='certificates made wrong in one place after another, which a test must find: not timed yet'
+  [mutants]='certificates made wrong in one place after another, which a test must find: 2 minutes'
   [sanitize]='the same under sanitizers, fuzzers, failing allocations: 8 minutes'
   [sanitize-server]='a server with the extension under sanitizers: pg_regress and random statements: 5 minutes'
   [regress]='pg_regress: half a minute'

@@ -253,6 +253,12 @@ TEST(InverseCurvature, KnowsFormsInAnyUnits) {
   for (std::int64_t i = 0; i < plain.rows(); ++i)
     EXPECT_NEAR(one.form(plain.row(i), progress), other.form(scaled.row(i), progress),
                 0.02 * one.form(plain.row(i), progress));
+  // The form of a row is above 0, though every product of it vanishes.
+  Dataset tiny_rows(Dataset::Outcome::targets);
+  const double tiny_row[5] = {1e-170, -2e-180, 1e-170, 0, 3e-200};
+  tiny_rows.append(dense_row(tiny_row, 5), 0.0);
+  EXPECT_GT(one.form(tiny_rows.row(0), progress), 0);
+  EXPECT_GT(one.forms(tiny_rows, progress)[0], 0);
   // ‖v‖ by the inverse is no more for any v of such sizes.
   std::vector<double> v(5);
   for (int t = 0; t < 32; ++t) {

@@ -2,6 +2,7 @@
 // question of a scan and what a stored model says are one.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -192,6 +193,29 @@ TEST(Statement, ATrainingAndTheModelThatItLeavesStateOneProblem) {
     }
     EXPECT_EQ(bytes[0], bytes[1]) << asked.what;
   }
+}
+
+/// Two classes at once have weights −v/2 and v/2 for the one output v: their penalty is that of v at half of lambda.
+TEST(Statement, TwoJointClassesAreOneOutputAtHalfOfLambda) {
+  Random random(11);
+  Progress progress;
+  const Table t = make_table(random, 0, true, 2);
+  const Dataset data = make_dataset(t, true, 2);
+  Options options;
+  options.loss = "logistic";
+  options.multiclass = Multiclass::joint;
+  options.lambda = 0.1;
+  options.intercept = false;
+  options.tolerance = 1e-10;
+  const Model model = train(data, options, progress);
+  double loss = 0, squares = 0;
+  for (std::size_t i = 0; i < t.x.size(); ++i) {
+    double v = 0;
+    for (std::size_t j = 0; j < t.x[i].size(); ++j) v += model.weights(0, static_cast<Eigen::Index>(j)) * t.x[i][j];
+    loss += std::log1p(std::exp(t.y[i] > 0 ? -v : v)) / static_cast<double>(t.x.size());
+  }
+  for (const double v : model.weights.row(0)) squares += 2 * (v / 2) * (v / 2);
+  EXPECT_NEAR(loss + 0.1 / 2 * squares, model.certificate.upper, 1e-9);
 }
 
 }  // namespace
