@@ -44,7 +44,7 @@ ColumnCheck::ColumnCheck(const Problem& p, const Progress& progress)
   squares_ *= up;
   weight_ *= up;
   lengths_.resize(d);
-  centred_.resize(d);
+  origin_.assign(d, 0.0);
   roots_ = sizes_.roots();
   for (std::size_t j = 0; j < d; ++j) {
     if (p.free_intercept && penalizes(j)) centre(j);
@@ -71,17 +71,21 @@ void ColumnCheck::centre(std::size_t j) {
   }
   progress_.work(4.0 * x.count);
   if (!(largest > far * spread)) return;
-  for (std::int32_t i = 0; i < x.count; ++i) centred_[j].push_back(x.value(i) - origin);
+  origin_[j] = origin;
   roots_[j] = root_of_squares(squares, x.count);
 }
 
-Row ColumnCheck::summed(std::size_t j) const {
+Row ColumnCheck::summed(std::size_t j) {
   const Row x = columns_.column(static_cast<std::int32_t>(j));
-  return centred_[j].empty() ? x : Row{centred_[j].data(), nullptr, x.count, true};
+  if (origin_[j] == 0) return x;
+  centred_.resize(static_cast<std::size_t>(x.count));
+  for (std::int32_t i = 0; i < x.count; ++i) centred_[static_cast<std::size_t>(i)] = x.value(i) - origin_[j];
+  progress_.work(x.count);
+  return Row{centred_.data(), nullptr, x.count, true};
 }
 
 double ColumnCheck::bytes(const Problem& p) {
-  return 8 * 7.0 * static_cast<double>(p.rows()) + 8 * 6.0 * p.dimensions();
+  return 8 * 8.0 * static_cast<double>(p.rows()) + 8 * 7.0 * p.dimensions();
 }
 
 Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, double intercept, double lambda) {

@@ -59,7 +59,7 @@ class ColumnCheck {
   static Masses masses(const Sums& at, double total);
   void centre(std::size_t j);
   /// Column j as sums of it are taken.
-  Row summed(std::size_t j) const;
+  Row summed(std::size_t j);
   /// ≥ Σ c|a||x_j − o_j|/W
   double mass(const Masses& of, std::size_t j) const { return std::min(of.by_rows, of.root * roots_[j]); }
   double rounding(const Masses& of, std::size_t j) const { return (epsilon * mass(of, j) + tiny) * depth(j); }
@@ -78,9 +78,10 @@ class ColumnCheck {
   double constant_;                      // the value of the intercept's column: 1 where it is free, 0 without one
   std::vector<double> norms_;            // of the rows
   std::vector<double> lengths_, roots_;  // of the columns as they are summed: ‖x − o‖, √(Σ c (x − o)²/W)
-  std::vector<std::vector<double>> centred_;  // x − o of those that lie far from 0, empty for the others
-  double squares_ = 0, weight_ = 0;           // Σ c ‖x‖², Σ c
-  std::vector<double> cost_, y_;              // of the rows
+  std::vector<double> origin_;           // o of those that lie far from 0, 0 of the others
+  std::vector<double> centred_;          // x − o of the column at hand
+  double squares_ = 0, weight_ = 0;      // Σ c ‖x‖², Σ c
+  std::vector<double> cost_, y_;         // of the rows
   std::vector<double> u_, slope_, weighted_;  // at the vectors: scores, φ', c a
   std::vector<double> v_;                     // the sums of columns, where they are known
   std::vector<char> known_;                   // of the last point

@@ -96,7 +96,7 @@ Solution run_kernel_ascent(const Problem& problem, const Options& options, const
 
 /// Bytes that KernelAscent takes, with some columns.
 double kernel_ascent_bytes(const Problem& problem);
-/// What both solvers cannot do; empty when they can.
+/// What solvers by these steps cannot do; empty when they can.
 std::string kernel_ascent_limit(const Problem& problem);
 
 }  // namespace margin
