@@ -163,7 +163,9 @@ void ObjectRow::find(const Encoder& encoder, Datum jsonb) {
   if (all.columns == n) return;
   const Value::Object object = options_from(jsonb);
   std::vector<std::string_view> names;
-  for (const auto& [key, value] : object) names.push_back(key);
+  constexpr std::size_t most = 1000;  // an object has as many keys as it likes, and a misspelt one is sought among them
+  for (const auto& [key, value] : object)
+    if (names.size() < most) names.push_back(key);
   throw absent_column(columns[all.columns].name, columns, names, "object", "key",
                       "Give an object with a key for each column of the training, null where there is no value; "
                       "additional ones do not matter.");

@@ -1,6 +1,7 @@
 #include "pg/values/row_columns.hpp"
 
 #include <cctype>
+#include <set>
 
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
@@ -174,10 +175,12 @@ Error absent_column(const std::string& column, const std::vector<Column>& column
                     const std::vector<std::string_view>& names, const std::string& row, const std::string& part,
                     const std::string& hint) {
   // What is another column is no misspelling of this one.
+  std::set<std::string_view> known;
+  for (const Column& c : columns) known.insert(c.name);
   std::vector<std::string_view> others;
   std::string near;
   for (const std::string_view name : names) {
-    if (std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; })) continue;
+    if (known.count(name) > 0) continue;
     others.push_back(name);
     const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
     if (std::equal(name.begin(), name.end(), column.begin(), column.end(), same))
