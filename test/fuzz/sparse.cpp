@@ -20,7 +20,7 @@ struct Packed {
     const bool wide = margin::needs_double(v);
     size = margin::packed_bytes(v.indices.size(), wide);
     words.resize(size / 8 + 2);
-    margin::pack(v, wide, start());
+    margin::pack(v, wide, start(), margin::Progress{});
   }
   char* start() { return reinterpret_cast<char*>(words.data()) + 4; }
   margin::FeatureRow view() { return margin::view_packed({start(), size}); }

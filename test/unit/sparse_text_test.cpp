@@ -22,7 +22,7 @@ class Packed {
     const bool wide = needs_double(v);
     size_ = packed_bytes(v.indices.size(), wide);
     words_.resize(size_ / 8 + 2);
-    pack(v, wide, start());
+    pack(v, wide, start(), Progress{});
   }
   std::string_view bytes() const { return {const_cast<Packed*>(this)->start(), size_}; }
   FeatureRow view() const { return view_packed(bytes()); }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -23,16 +22,24 @@ bool strictly_increasing(const std::vector<std::int32_t>& indices) {
 }
 
 void sort_pairs(SparseVector& v, const Progress& progress) {
-  std::vector<std::size_t> order(v.indices.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Fresh memory is touched entry by entry, between polls: its pages may take longer than the entries.
+  const std::size_t n = v.indices.size();
+  std::vector<std::size_t> order;
+  order.reserve(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    order.push_back(k);
+    progress.work(16);
+  }
   polled_sort(
       order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return v.indices[a] < v.indices[b]; }, progress);
-  std::vector<std::int32_t> indices(order.size());
-  std::vector<double> values(order.size());
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    indices[k] = v.indices[order[k]];
-    values[k] = v.values[order[k]];
-    progress.work(16);
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
+  indices.reserve(n);
+  values.reserve(n);
+  for (const std::size_t k : order) {
+    indices.push_back(v.indices[k]);
+    values.push_back(v.values[k]);
+    progress.work(32);
   }
   v.indices.swap(indices);
   v.values.swap(values);
@@ -122,22 +129,21 @@ bool sound_indices(const FeatureRow& x) {
 
 bool needs_double(const SparseVector& v) { return !std::all_of(v.values.begin(), v.values.end(), survives_as_float); }
 
-void pack(const SparseVector& v, bool wide, char* to) {
+void pack(const SparseVector& v, bool wide, char* to, const Progress& progress) {
+  const auto put = [&](auto value) {
+    std::memcpy(to, &value, sizeof value);
+    to += sizeof value;
+    progress.work(8);
+  };
   const std::int32_t header[3] = {v.dimensions, static_cast<std::int32_t>(v.indices.size()), wide ? 1 : 0};
-  std::memcpy(to, header, sizeof header);
-  to += sizeof header;
-  if (v.indices.empty()) return;
-  if (wide) {
-    std::memcpy(to, v.values.data(), v.values.size() * sizeof(double));
-    to += v.values.size() * sizeof(double);
-  } else {
-    for (const double value : v.values) {
-      const auto narrow = static_cast<float>(value);
-      std::memcpy(to, &narrow, sizeof narrow);
-      to += sizeof narrow;
-    }
+  for (const std::int32_t h : header) put(h);
+  for (const double value : v.values) {
+    if (wide)
+      put(value);
+    else
+      put(static_cast<float>(value));
   }
-  std::memcpy(to, v.indices.data(), v.indices.size() * sizeof(std::int32_t));
+  for (const std::int32_t i : v.indices) put(i);
 }
 
 FeatureRow view_packed(std::string_view packed) {

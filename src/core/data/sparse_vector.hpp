@@ -44,7 +44,7 @@ constexpr std::size_t sparse_header = 12;
 bool needs_double(const SparseVector& v);
 inline std::size_t packed_bytes(std::size_t count, bool wide) { return sparse_header + count * (wide ? 12 : 8); }
 /// Write `v`, which is in order, to packed_bytes(...) bytes.
-void pack(const SparseVector& v, bool wide, char* to);
+void pack(const SparseVector& v, bool wide, char* to, const Progress& progress);
 /// A view of packed bytes, whose address + 12 is a multiple of 8. Throws Error(malformed_binary) when size and header
 /// contradict each other, or indices are not those of a row: whoever writes by them may trust them. The values may be
 /// any.

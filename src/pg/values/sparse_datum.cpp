@@ -78,7 +78,7 @@ Datum sparse_datum(const SparseVector& v) {
   session.poll();  // between what came before and the passes over all entries here
   auto* to = static_cast<varlena*>(backend([=] { return palloc(size); }));
   SET_VARSIZE(to, size);
-  pack(v, wide, VARDATA(to));
+  pack(v, wide, VARDATA(to), session);
   session.poll();
   return PointerGetDatum(to);
 }
