@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What each check of src/core/certificate reads: check_reads.py [-w]. Prints what is wrong.
+"""What each check of src/core/certificate reads, and each conclusion of src/core/consequences: check_reads.py [-w]. Prints what is wrong.
 
-A check is built from statement, rows and vectors, and from nothing that a solver has touched. So no header of the room names a type
+A check is built from statement, rows and vectors, and from nothing that a solver has touched. So no header of these rooms names a type
 that is defined in a later room, and none takes a value of an earlier room that it could see change: what is not a certificate's own
 comes by value or as const. LIST has, header by header, the types of other rooms that the interfaces read; -w writes it anew."""
 import pathlib
@@ -10,7 +10,8 @@ import sys
 
 CORE = pathlib.Path('src/core')
 LIST = pathlib.Path('test/fixtures/check_reads.txt')
-LATER = ('solvers', 'model', 'train', 'scans', 'report')
+ROOMS = ('certificate', 'consequences')
+LATER = ('solvers', 'model', 'metrics', 'formats', 'train', 'analysis', 'scans', 'report')
 # Rooms whose types are rows, vectors, statements; those of math/ and base/ are tools.
 READ = ('data', 'options', 'encoder', 'loss', 'kernel', 'problem')
 
@@ -41,10 +42,10 @@ def interface(text):
 
 
 def main():
-    own, wrong, lines = types_of('certificate'), [], []
+    own, wrong, lines = {name: path for room in ROOMS for name, path in types_of(room).items()}, [], []
     later = {name: path for room in LATER for name, path in types_of(room).items() if name not in own}
     read = {name: path for room in READ for name, path in types_of(room).items() if name not in own}
-    for path in sorted((CORE / 'certificate').glob('*.hpp')):
+    for path in sorted(path for room in ROOMS for path in (CORE / room).rglob('*.hpp')):
         where, text = path.relative_to(CORE).as_posix(), code(path)
         nested = set(re.findall(r'\b(?:class|struct|enum class) (\w+)', text))  # its own
         words = set(re.findall(r'\b[A-Z]\w+', text)) - nested

@@ -148,9 +148,9 @@ defined_twice() { # types of the namespace margin that two headers define: each 
 }
 # The rooms of src/core and src/pg in the order in which a file may include them, and the pairs that do not know each other
 # although the order would allow it. docs/architecture.md has the picture.
-core_rooms='base simd math data options encoder loss kernel problem certificate solvers model train scans report'
+core_rooms='base simd math data options encoder loss kernel problem certificate consequences solvers model metrics formats train analysis scans report'
 pg_rooms='server values functions'
-strangers='solvers:certificate report:solvers report:train report:scans'
+strangers='solvers:certificate solvers:consequences formats:solvers report:solvers report:train report:scans'
 includes_backwards() { # includes_backwards SIDE ROOMS: includes of a later room, or of a stranger
   grep -rnoE --include='*.cpp' --include='*.hpp' --include='*.inc' "^#[[:space:]]*include[[:space:]]*\"$1/[^\"]+" "src/$1" |
     awk -F'[:"]' -v side="$1" -v rooms="$2" -v strangers="$strangers" '
@@ -238,6 +238,7 @@ stage_rules() {
     nothing_but '^src/pg/server/boundary\.(hpp|cpp):' 'ereport\(ERROR|elog\(ERROR|sigsetjmp|PG_TRY|\bcatch[[:space:]]*\(' src/pg
   check 'interrupts are served where margin.poll_trace sees it' nothing_but '^src/pg/server/interrupts\.cpp:' '\bCHECK_FOR_INTERRUPTS\b' src/pg
   check 'every include says its room' includes_without_room
+  check 'what travels between scans knows no method of training by them' nothing_matches '#[[:space:]]*include[[:space:]]*"core/scans/(methods/|[^/"]+")' src/core/scans/wire
   check 'no file of src/core includes a later room, no solver a certificate, no report a solver or a training' includes_backwards core "$core_rooms"
   check 'checks read what test/fixtures/check_reads.txt lists: statement, rows and vectors, and no type of a solver' "$python" -B test/check_reads.py
   check 'no file of src/pg includes a later room' includes_backwards pg "$pg_rooms"
@@ -246,7 +247,7 @@ stage_rules() {
   check 'server headers come through src/pg/server' nothing_but '^src/pg/server/' '#[[:space:]]*include[[:space:]]*<(postgres|fmgr|funcapi|miscadmin|utils/|catalog/|executor/|nodes/|access/|parser/|libpq/|commands/|storage/)' src/pg
   check 'each solver opens with its problem, update, stopping rule and source' headless_solvers
   check 'losses are told apart by their traits, by name in src/core/loss alone' nothing_matches '(->|\.)name\(\) *[!=]= *"(hinge|logistic|squared|absolute|huber|quantile|poisson|exponential|one_class|interpolate)|loss(_name)? *[!=]= *"[a-z]' \
-    src/core/{problem,certificate,solvers,train,scans,report} src/pg
+    src/core/{problem,certificate,consequences,solvers,train,analysis,scans,report} src/pg
   check 'solvers are told apart by their records, by name or address nowhere' nothing_matches "$(solver_names)" src/core src/pg
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core

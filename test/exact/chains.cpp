@@ -2,9 +2,9 @@
 // model's lambda and at others, is held against their optimum.
 #include <cmath>
 
+#include "core/analysis/model_curvature.hpp"
+#include "core/analysis/update.hpp"
 #include "core/loss/loss.hpp"
-#include "core/model/model_curvature.hpp"
-#include "core/model/update.hpp"
 #include "products.hpp"
 
 namespace exact {

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/model_ball.hpp"
 #include "core/certificate/ball.hpp"
 #include "core/certificate/certificate.hpp"
-#include "core/certificate/curvature_between.hpp"
-#include "core/certificate/kinks_between.hpp"
+#include "core/consequences/between/curvature_between.hpp"
+#include "core/consequences/between/kinks_between.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
-#include "core/model/model_ball.hpp"
 #include "core/train/certified_selection.hpp"
 #include "products.hpp"
 

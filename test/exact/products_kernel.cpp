@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "checks.hpp"
+#include "core/analysis/model_ball.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/loss.hpp"
-#include "core/model/model_ball.hpp"
 #include "products.hpp"
 
 namespace exact {

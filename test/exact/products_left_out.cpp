@@ -2,11 +2,11 @@
 #include <cmath>
 #include <utility>
 
+#include "core/analysis/leave_one_out.hpp"
+#include "core/analysis/update.hpp"
 #include "core/certificate/certificate.hpp"
-#include "core/certificate/left_out.hpp"
 #include "core/certificate/risk.hpp"
-#include "core/model/update.hpp"
-#include "core/train/leave_one_out.hpp"
+#include "core/consequences/left_out/left_out.hpp"
 #include "products.hpp"
 
 namespace exact {

@@ -1,9 +1,9 @@
 // Classes trained jointly, lambda 0, and one class.
 #include <cmath>
 
+#include "core/analysis/model_ball.hpp"
 #include "core/certificate/certificate.hpp"
 #include "core/loss/joint.hpp"
-#include "core/model/model_ball.hpp"
 #include "core/problem/offset.hpp"
 #include "products.hpp"
 

@@ -1,10 +1,10 @@
 // Soft margins: the interval, that of another lambda, and where the scores of the optimum are.
 #include <cmath>
 
+#include "core/analysis/model_ball.hpp"
+#include "core/analysis/model_curvature.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/rounding.hpp"
-#include "core/model/model_ball.hpp"
-#include "core/model/model_curvature.hpp"
 #include "products.hpp"
 
 namespace exact {

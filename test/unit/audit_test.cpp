@@ -1,11 +1,11 @@
 // What an audit proves of weights from anywhere: the optimum, found by a training of its own, never lies outside.
-#include "core/certificate/audit.hpp"
+#include "core/consequences/audit/audit.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/model/model_audit.hpp"
+#include "core/analysis/model_audit.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
+#include "core/analysis/model_ball.hpp"
+#include "core/analysis/update.hpp"
 #include "core/base/error.hpp"
-#include "core/model/model_ball.hpp"
-#include "core/model/update.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
 

@@ -1,6 +1,6 @@
 // The balls between two lambdas, against what their formula says of exact vectors: of all that stored ones allow, none is outside, and
 // where nothing is bounded the bound is the formula's own.
-#include "core/certificate/between.hpp"
+#include "core/consequences/between/between.hpp"
 
 #include <gtest/gtest.h>
 

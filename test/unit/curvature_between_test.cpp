@@ -1,5 +1,5 @@
 // Score bounds between two lambdas by curvature: against optima in between, of trainings that stop early at the ends.
-#include "core/certificate/curvature_between.hpp"
+#include "core/consequences/between/curvature_between.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Ellipsoids around the optimum, of models with the curvature of their objective: they hold the optimum, of the rows of the
 // training and of those that are left after changes, which a Newton method of the test's own finds.
-#include "core/certificate/ellipsoid.hpp"
+#include "core/consequences/where/ellipsoid.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/model_curvature.hpp"
+#include "core/analysis/update.hpp"
 #include "core/base/error.hpp"
-#include "core/model/model_curvature.hpp"
-#include "core/model/update.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
 

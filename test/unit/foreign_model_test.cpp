@@ -1,6 +1,6 @@
 // Model files of LIBLINEAR and LIBSVM: what they say of weights, classes and intercepts, and that a file which is none is refused
 // with the number of its line.
-#include "core/model/foreign_model.hpp"
+#include "core/formats/foreign_model.hpp"
 
 #include <gtest/gtest.h>
 

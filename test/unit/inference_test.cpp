@@ -1,5 +1,5 @@
 // Standard errors and intervals of coefficients, against their formulas in plain matrices.
-#include "core/model/inference.hpp"
+#include "core/analysis/inference.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "core/report/pmml.hpp"
+#include "core/formats/pmml.hpp"
 #include "core/train/train.hpp"
 
 namespace margin {

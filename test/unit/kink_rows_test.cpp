@@ -1,5 +1,5 @@
 // The rows next to a kink that an audit keeps: the same ones in any order and number of parts.
-#include "core/certificate/kink_rows.hpp"
+#include "core/consequences/audit/kink_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Score bounds between two lambdas by the kinks of the hinge: against optima in between, of trainings that stop early at the ends.
-#include "core/certificate/kinks_between.hpp"
+#include "core/consequences/between/kinks_between.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // Leave-one-out without a training for each row: what is proven must hold of the trainings.
-#include "core/train/leave_one_out.hpp"
+#include "core/analysis/leave_one_out.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "core/certificate/exchange.hpp"
-#include "core/certificate/left_out.hpp"
+#include "core/analysis/influence.hpp"
 #include "core/certificate/risk.hpp"
-#include "core/model/influence.hpp"
+#include "core/consequences/left_out/exchange.hpp"
+#include "core/consequences/left_out/left_out.hpp"
 #include "core/train/train.hpp"
 #include "risk_problems.hpp"
 

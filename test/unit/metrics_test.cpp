@@ -1,4 +1,4 @@
-#include "core/model/metrics.hpp"
+#include "core/metrics/metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "core/base/error.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/quantile_sketch.hpp"
+#include "core/metrics/threshold.hpp"
 #include "core/model/probability.hpp"
-#include "core/model/threshold.hpp"
 
 namespace margin {
 namespace {

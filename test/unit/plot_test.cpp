@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/formats/xml.hpp"
 #include "core/report/charts.hpp"
-#include "core/report/xml.hpp"
 
 namespace margin {
 namespace {

@@ -1,5 +1,5 @@
 // PMML documents read back: the bits of every weight, and what is refused.
-#include "core/model/pmml_model.hpp"
+#include "core/formats/pmml_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "core/model/xml_reader.hpp"
-#include "core/report/pmml.hpp"
+#include "core/formats/pmml.hpp"
+#include "core/formats/xml_reader.hpp"
 
 namespace margin {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/certificate/check.hpp"
-#include "core/scans/row_pool.hpp"
+#include "core/scans/methods/row_pool.hpp"
 #include "core/scans/train_scans.hpp"
 #include "margin_problems.hpp"
 

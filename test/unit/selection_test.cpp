@@ -192,7 +192,7 @@ TEST(Path, DefaultLambdasFollowTheUnits) {
   for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(big[k] / small[k], 1e6, 1e-3);
 }
 
-/// The metric written out, not by model/metrics.hpp.
+/// The metric written out, not by metrics/metrics.hpp.
 double accuracy_of(const Model& model, const Dataset& data, const std::vector<std::int64_t>& rows) {
   double right = 0;
   for (const std::int64_t i : rows) {

@@ -5,14 +5,14 @@
 #include <cstring>
 #include <set>
 
+#include "core/analysis/model_ball.hpp"
 #include "core/base/checked_size.hpp"
 #include "core/base/random.hpp"
-#include "core/certificate/kink_rows.hpp"
+#include "core/consequences/audit/kink_rows.hpp"
 #include "core/data/nonzeros.hpp"
 #include "core/model/column_space.hpp"
-#include "core/model/model_ball.hpp"
-#include "core/scans/answer.hpp"
 #include "core/scans/row_terms.hpp"
+#include "core/scans/wire/answer.hpp"
 #include "risk_problems.hpp"
 
 namespace margin {

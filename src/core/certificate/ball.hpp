@@ -15,7 +15,7 @@
 
 namespace margin {
 
-struct CurvedPoint;  // certificate/ellipsoid.hpp
+struct CurvedPoint;  // consequences/where/ellipsoid.hpp
 
 /// μ = λ(1 − ρ), times the least penalty factor where that is below 1.
 double convexity(const Objective& objective);

@@ -14,7 +14,7 @@ extern const Consumer audit_product, leave_one_out_product, score_interval_produ
 
 /// Throws Error(unsupported) for a model that the product does not take.
 void require_product(const Consumer& product, const Model& model, const Options& options);
-/// The same of a product of what is known of where the optimum is (model/model_ball.hpp).
+/// The same of a product of what is known of where the optimum is (analysis/model_ball.hpp).
 void require_ball(const Consumer& product, const Model& model, const Options& options);
 /// Throws Error(unsupported): the product does not take this model for that reason.
 [[noreturn]] void refuse_model(const Consumer& product, const std::string& reason, const std::string& hint = {});

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/metrics.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/report/inspect.hpp"
 #include "core/report/plot.hpp"
 

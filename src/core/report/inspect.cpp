@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <limits>
 
+#include "core/analysis/model_ball.hpp"
 #include "core/base/error.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
-#include "core/model/model_ball.hpp"
 #include "core/report/explain.hpp"
 
 namespace margin {

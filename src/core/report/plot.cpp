@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/report/xml.hpp"
+#include "core/formats/xml.hpp"
 
 namespace margin {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/certificate/risk.hpp"
-#include "core/scans/answer.hpp"
-#include "core/scans/question.hpp"
+#include "core/scans/wire/answer.hpp"
+#include "core/scans/wire/question.hpp"
 
 namespace margin {
 

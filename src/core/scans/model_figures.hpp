@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/metrics.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/model/model.hpp"
 #include "core/model/verification.hpp"
-#include "core/scans/answer.hpp"
-#include "core/scans/term.hpp"
+#include "core/scans/wire/answer.hpp"
+#include "core/scans/wire/term.hpp"
 
 namespace margin {
 

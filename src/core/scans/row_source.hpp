@@ -3,8 +3,8 @@
 
 #include "core/base/progress.hpp"
 #include "core/data/dataset.hpp"
-#include "core/scans/answer.hpp"
-#include "core/scans/question.hpp"
+#include "core/scans/wire/answer.hpp"
+#include "core/scans/wire/question.hpp"
 
 namespace margin {
 

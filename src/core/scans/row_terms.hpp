@@ -6,13 +6,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/analysis/model_ball.hpp"
 #include "core/certificate/check.hpp"
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
-#include "core/model/model_ball.hpp"
 #include "core/problem/standardize.hpp"
-#include "core/scans/question.hpp"
-#include "core/scans/term.hpp"
+#include "core/scans/wire/question.hpp"
+#include "core/scans/wire/term.hpp"
 
 namespace margin {
 

@@ -10,9 +10,9 @@
 #include "core/base/memory_limit.hpp"
 #include "core/problem/problem.hpp"
 #include "core/problem/standardize.hpp"
-#include "core/scans/answer.hpp"
-#include "core/scans/question.hpp"
 #include "core/scans/row_source.hpp"
+#include "core/scans/wire/answer.hpp"
+#include "core/scans/wire/question.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {

@@ -8,7 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
-#include "core/scans/methods.hpp"
+#include "core/scans/methods/methods.hpp"
 #include "core/scans/scan_problem.hpp"
 #include "core/train/model_parts.hpp"
 #include "core/train/train.hpp"

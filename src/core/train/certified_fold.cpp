@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/certificate/ball.hpp"
-#include "core/certificate/curvature_between.hpp"
-#include "core/certificate/kinks_between.hpp"
+#include "core/consequences/between/curvature_between.hpp"
+#include "core/consequences/between/kinks_between.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/certificate/between.hpp"
+#include "core/consequences/between/between.hpp"
 #include "core/model/model.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/train/folds.hpp"
@@ -15,7 +15,7 @@
 
 namespace margin {
 
-class CurvatureBetween;  // certificate/curvature_between.hpp
+class CurvatureBetween;  // consequences/between/curvature_between.hpp
 
 /// What a fold found at one lambda.
 struct FoldPoint {

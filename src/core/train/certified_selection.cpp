@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/base/shared_out.hpp"
-#include "core/certificate/curvature.hpp"
+#include "core/consequences/where/curvature.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/rounding.hpp"
 #include "core/train/certified_fold.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/metrics.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/train/folds.hpp"
 #include "core/train/path.hpp"
 

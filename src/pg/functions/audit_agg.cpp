@@ -1,6 +1,6 @@
 // The aggregate margin_audit: the interval that holds the optimum of a model's objective, from one pass over the rows
-// and no more of the model than its weights (model/model_audit.hpp).
-#include "core/model/model_audit.hpp"
+// and no more of the model than its weights (analysis/model_audit.hpp).
+#include "core/analysis/model_audit.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"

@@ -1,6 +1,6 @@
 // The aggregate margin_with_curvature: it keeps the rows, and the final function adds what they say of the curvature of the model's
-// objective to the model (model/model_curvature.hpp).
-#include "core/model/model_curvature.hpp"
+// objective to the model (analysis/model_curvature.hpp).
+#include "core/analysis/model_curvature.hpp"
 #include "pg/functions/collected_group.hpp"
 #include "pg/server/interrupts.hpp"
 

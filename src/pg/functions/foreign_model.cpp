@@ -1,8 +1,8 @@
 // Models of other programs: margin_model_from, margin_from_liblinear, margin_from_libsvm, margin_from_pmml. None has a proof:
 // margin_audit finds one.
-#include "core/model/foreign_model.hpp"
+#include "core/formats/foreign_model.hpp"
 
-#include "core/model/pmml_model.hpp"
+#include "core/formats/pmml_model.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/feature_names.hpp"

@@ -1,5 +1,5 @@
-// The aggregate margin_inference: standard errors, tests and intervals of the coefficients of a model (model/inference.hpp).
-#include "core/model/inference.hpp"
+// The aggregate margin_inference: standard errors, tests and intervals of the coefficients of a model (analysis/inference.hpp).
+#include "core/analysis/inference.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"

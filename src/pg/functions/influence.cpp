@@ -1,5 +1,5 @@
-// The function margin_influence: how far a row moves the optimum of a model (model/influence.hpp).
-#include "core/model/influence.hpp"
+// The function margin_influence: how far a row moves the optimum of a model (analysis/influence.hpp).
+#include "core/analysis/influence.hpp"
 
 #include "pg/server/memory.hpp"
 #include "pg/values/features.hpp"

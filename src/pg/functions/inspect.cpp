@@ -2,10 +2,10 @@
 // margin_pmml.
 #include "core/report/inspect.hpp"
 
+#include "core/analysis/model_ball.hpp"
 #include "core/data/stump_basis.hpp"
-#include "core/model/model_ball.hpp"
+#include "core/formats/pmml.hpp"
 #include "core/report/charts.hpp"
-#include "core/report/pmml.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/feature_names.hpp"
 #include "pg/values/jsonb.hpp"

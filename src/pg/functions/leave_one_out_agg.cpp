@@ -1,6 +1,6 @@
 // The aggregate margin_leave_one_out: it keeps the rows as train_margin does, and the final function trains on them once
-// (train/leave_one_out.hpp).
-#include "core/train/leave_one_out.hpp"
+// (analysis/leave_one_out.hpp).
+#include "core/analysis/leave_one_out.hpp"
 #include "pg/functions/collected_group.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"

@@ -1,7 +1,7 @@
 // A model as jsonb and back: margin_to_json, margin_from_json. Keys are the attributes of margin_model, NULL is left
 // out; numbers are the shortest decimals that read back as the same bits. JSON has no infinity and jsonb no negative
 // zero: they are the strings "Infinity", "-Infinity" and "-0".
-#include "core/model/update.hpp"
+#include "core/analysis/update.hpp"
 #include "core/report/inspect.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/jsonb.hpp"

@@ -1,6 +1,6 @@
 // Functions of a model and one row that say what its certificate proves of the optimum's scores: margin_score_interval and
 // margin_score_intervals.
-#include "core/model/model_ball.hpp"
+#include "core/analysis/model_ball.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/features.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/memory_limit.hpp"
-#include "core/scans/sum_bytes.hpp"
+#include "core/scans/wire/sum_bytes.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/scan_values.hpp"

@@ -1,6 +1,6 @@
-// The aggregate margin_threshold: a threshold of the scores of two classes, chosen for a purpose (model/threshold.hpp).
+// The aggregate margin_threshold: a threshold of the scores of two classes, chosen for a purpose (metrics/threshold.hpp).
 #include "core/math/norm.hpp"
-#include "core/model/threshold.hpp"
+#include "core/metrics/threshold.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/values/composite.hpp"
 

@@ -1,5 +1,5 @@
-// The aggregate margin_update: a stored model after rows have come and gone, from these rows alone (model/update.hpp).
-#include "core/model/update.hpp"
+// The aggregate margin_update: a stored model after rows have come and gone, from these rows alone (analysis/update.hpp).
+#include "core/analysis/update.hpp"
 #include "pg/functions/pass_agg.hpp"
 #include "pg/server/interrupts.hpp"
 

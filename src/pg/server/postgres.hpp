@@ -28,11 +28,11 @@
 #include "core/encoder/row_table.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/loss.hpp"
-#include "core/model/metrics.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/model/probability.hpp"
 #include "core/problem/target_units.hpp"
-#include "core/scans/answer.hpp"
 #include "core/scans/row_terms.hpp"
+#include "core/scans/wire/answer.hpp"
 #include "core/train/train.hpp"
 
 extern "C" {

@@ -1,6 +1,6 @@
 // A margin_model read back: its attributes checked one by one and against each other.
 #include "core/certificate/ball.hpp"
-#include "core/certificate/ellipsoid.hpp"
+#include "core/consequences/where/ellipsoid.hpp"
 #include "core/data/stump_basis.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"

@@ -1,7 +1,7 @@
 // The figures of a model as SQL values: margin_verification, margin_evaluation; and the charts of the latter.
 #pragma once
 
-#include "core/model/metrics.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/model/verification.hpp"
 #include "core/report/plot.hpp"
 #include "pg/server/boundary.hpp"

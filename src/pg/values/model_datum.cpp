@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/certificate/ball.hpp"
-#include "core/certificate/ellipsoid.hpp"
+#include "core/consequences/where/ellipsoid.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/train/compaction.hpp"
 #include "pg/server/interrupts.hpp"

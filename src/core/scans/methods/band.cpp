@@ -1,0 +1,153 @@
+// Regularised risks of piecewise linear losses by scans.
+//
+// Problem    min P(w) of certificate/risk.hpp, no elastic net, the rows somewhere else; one output or k of them (one
+//            against the rest), which share every scan.
+// Update     a scan at w brings the rows for which the last model was most wrong, as they crossed a kink of the loss on
+//            the way to w, and then those nearest to a kink: the band. They join the rows of earlier bands in memory. All
+//            other rows are replaced by their linear piece at the best weights so far, whose sum the scan has told: a
+//            lower model of P, solved in memory by the augmented Lagrangian of the solver newton, for the bound. For the
+//            next w it is solved again with those sampled rows that are far from a kink in place of their share of the
+//            linear pieces, so that rows which nobody keeps can turn as well. Where P rose, a proximal term keeps the
+//            next w nearer to the best. Start: the solution of the sample.
+// Stop       P − D ≤ tolerance · max(|P|, |D|). P is the best that a scan told; D is the dual value of the model's own
+//            dual weights, those of the pieces for rows that are not in memory: the check of the scan with the rows in
+//            memory replaced, hence a bound for all rows.
+// Source     bundle methods: Hiriart-Urruty & Lemaréchal (1993), Chapter XV; the rows in memory make the model exact
+//            where it matters, as the rounds of solvers/newton/piecewise.cpp do.
+#include <algorithm>
+#include <cmath>
+
+#include "core/problem/thresholds.hpp"
+#include "core/scans/methods/band_output.hpp"
+#include "core/scans/methods/methods.hpp"
+#include "core/solvers/interval.hpp"
+
+namespace margin {
+
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double start_tolerance = 1e-3;
+// What the model's own solution may leave of the gap, and of the gap that is asked for.
+constexpr double gap_share = 0.002, wanted_share = 0.2;
+constexpr int most_idle = 6;
+// A band has at least so many rows: at the minimum about as many as there are features lie at a kink.
+constexpr std::int64_t rows_per_column = 4, least_rows = 16;
+
+class BandScans {
+ public:
+  BandScans(const ScanProblem& problem, const Options& options, ScanRun& run)
+      : p_(problem),
+        options_(options),
+        run_(run),
+        constant_(problem.sample().intercept ? problem.sample().intercept_scale : 0) {
+    const std::size_t columns = static_cast<std::size_t>(problem.dimensions) + (constant_ != 0 ? 1 : 0);
+    for (std::int32_t o = 0; o < problem.outputs(); ++o)
+      outputs_.push_back(std::make_unique<BandOutput>(problem, o, columns, constant_));
+  }
+  ScanSolution solve();
+
+ private:
+  void start();
+  Question question() const;
+  ScanSolution result(Status status, double lower, double upper) const;
+
+  const ScanProblem& p_;
+  const Options& options_;
+  ScanRun& run_;
+  double constant_;
+  std::vector<std::unique_ptr<BandOutput>> outputs_;
+};
+
+void BandScans::start() {
+  const Solution s = solve_sample(p_, options_, run_, start_tolerance);
+  for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o]->w);
+}
+
+Question BandScans::question() const {
+  const auto k = static_cast<Eigen::Index>(outputs_.size());
+  Weights weights(k, p_.dimensions);
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(k);
+  for (Eigen::Index o = 0; o < k; ++o) {
+    const Vector& w = outputs_[static_cast<std::size_t>(o)]->w;
+    for (std::int32_t j = 0; j < p_.dimensions; ++j) weights(o, j) = w[static_cast<std::size_t>(j)];
+    if (constant_ != 0) b(o) = w.back() * constant_;
+  }
+  Question q = p_.question(weights, b);
+  if (outputs_[0]->best != nullptr) {
+    q.direction = -weights;
+    q.intercept_direction = -b;
+    for (Eigen::Index o = 0; o < k; ++o) {
+      const Question& best = outputs_[static_cast<std::size_t>(o)]->best->question;
+      q.direction.row(o) += best.weights.row(o);
+      q.intercept_direction(o) += best.intercepts(o);
+    }
+  }
+  q.bag_rows = std::max(p_.bag_rows, rows_per_column * p_.dimensions + least_rows);
+  q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / static_cast<std::int64_t>(outputs_.size()));
+  return q;
+}
+
+ScanSolution BandScans::solve() {
+  start();
+  double gap = infinity, last = infinity;
+  int idle = 0;
+  Status status = Status::iteration_limit;
+  for (;;) {
+    Question q = question();
+    Answer answer = run_.ask(q);
+    const auto scanned = std::make_shared<Scanned>(std::move(q), std::move(answer));
+    double lower = 0, upper = 0;
+    for (const auto& o : outputs_) {
+      o->take(scanned);
+      upper += o->primal;
+      lower += o->dual;
+    }
+    const double wanted = options_.tolerance * upper, before = upper - lower;
+    for (const auto& o : outputs_) {
+      const double share =
+          std::max(wanted_share * wanted, gap_share * std::max(0.0, before)) / static_cast<double>(outputs_.size());
+      o->solve_model(share, certifiable * wanted / static_cast<double>(outputs_.size()), run_);
+    }
+    lower = 0;
+    for (const auto& o : outputs_) lower += std::min(o->dual, o->primal);
+    run_.record(lower, upper);
+    idle = upper - lower < 0.9 * gap || upper < last - 1e-3 * gap ? 0 : idle + 1;
+    last = upper;
+    gap = std::min(gap, upper - lower);
+    const bool reached = upper - lower <= certifiable * wanted;
+    if (stops(run_.run(), run_.scans(), reached, false, status) || idle >= most_idle)
+      return result(status, lower, upper);
+  }
+}
+
+ScanSolution BandScans::result(Status status, double lower, double upper) const {
+  ScanSolution s;
+  s.solver = "newton";
+  s.status = status;
+  s.weights = Weights(p_.outputs(), p_.dimensions);
+  s.intercepts = Eigen::VectorXd::Zero(p_.outputs());
+  s.certificate = outputs_[0]->best->check.certificate(run_.progress());
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const auto at = static_cast<Eigen::Index>(o);
+    const Question& q = outputs_[o]->best->question;
+    s.weights.row(at) = q.weights.row(at);
+    s.intercepts(at) = q.intercepts(at);
+    if (outputs_[o]->proof != nullptr) s.certificate.support = outputs_[o]->proof->support();
+  }
+  s.certificate.lower = lower;
+  s.certificate.upper = upper;
+  s.certificate.gap = upper - lower;
+  s.certificate.relative_gap = upper > lower ? (upper - lower) / upper : 0.0;
+  return s;
+}
+
+}  // namespace
+
+ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run) {
+  return BandScans(problem, options, run).solve();
+}
+
+}  // namespace margin

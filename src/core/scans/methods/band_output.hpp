@@ -1,0 +1,60 @@
+// One output of solve_by_bands: the rows in memory, the model that they and the linear pieces of all others are, its
+// minimum, and the dual value that it proves.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/scans/answered_check.hpp"
+#include "core/scans/methods/held_rows.hpp"
+
+namespace margin {
+
+/// What a scan told, at its weights.
+struct Scanned {
+  Scanned(Question asked, Answer told)
+      : question(std::move(asked)), answer(std::move(told)), check(answered_risk(question, answer)) {}
+  Question question;
+  Answer answer;
+  RiskCheck check;
+
+  /// All rows nearer to a kink are in memory, per output.
+  double reach(std::int32_t output) {
+    Bag& bag = answer.bag(output);
+    return bag.complete()   ? std::numeric_limits<double>::infinity()
+           : bag.rows() > 0 ? std::max(0.0, bag.key(bag.rows() - 1))
+                            : 0;
+  }
+};
+
+class BandOutput {
+ public:
+  BandOutput(const ScanProblem& problem, std::int32_t output, std::size_t columns, double constant);
+
+  /// The rows that the scan brought; its weights are the best ones unless P rose there.
+  void take(const std::shared_ptr<Scanned>& scanned);
+  /// Solves the model to a gap of its own of at most `wanted` (of P). A gap of `enough` needs no better proof.
+  void solve_model(double wanted, double enough, ScanRun& run);
+
+  std::vector<double> w;  ///< the next iterate, with the intercept's column
+  std::shared_ptr<Scanned> best;
+  double primal = std::numeric_limits<double>::infinity(), dual = 0, proximal = 0;
+  std::shared_ptr<RiskCheck> proof;  ///< of `dual`
+
+ private:
+  struct Pieces;
+  void forget();
+  void minimise(Pieces& pieces, bool guess, double wanted);
+  double first_smoothing(const NewtonProblem& part, const std::vector<double>& u) const;
+  void prove(const Pieces& pieces, const Progress& progress);
+
+  const ScanProblem& p_;
+  std::int32_t output_;
+  double constant_;
+  HeldRows rows_;
+  std::vector<double> a_;  // their dual values; NaN: new
+  double kappa_ = 0;
+};
+
+}  // namespace margin

@@ -1,0 +1,32 @@
+// The methods that train by scans, and which of them a problem takes.
+#pragma once
+
+#include "core/scans/scan_problem.hpp"
+#include "core/solvers/solver.hpp"
+
+namespace margin {
+
+/// `first`: the answer to first_question(), with the sums of squares that a method may want. Vectors that come back are
+/// in the units of the questions; a hard margin's weights have norm 1.
+ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
+                            MemoryBudget memory);
+
+/// Rows in memory by one of the solvers, in what is left of the option max_seconds; max_iterations counts scans.
+/// Weights that are not finite become 0.
+Solution solve_rows(const Solver& solver, const Problem& rows, Options options, ScanRun& run);
+/// The solution of the sampled rows: where the methods for risks begin.
+Solution solve_sample(const ScanProblem& problem, const Options& options, ScanRun& run, double tolerance);
+/// The same as (weights, intercept / constant) of an output.
+void take_start(const Solution& sample, std::size_t output, double constant, std::vector<double>& w);
+
+/// Hard margins and interpolation: rows that matter are kept, solved for in memory, and grown by scans (scans/methods/pool.hpp).
+ScanSolution solve_by_pool(const ScanProblem& problem, const Options& options, ScanRun& run, MemoryBudget memory);
+/// Smooth losses: the rows in memory and the second-order expansion of the others; of the squared loss the system is
+/// known after the first scan (scans/methods/smooth.cpp). `wide`: without matrices, of any number of features
+/// (scans/methods/smooth_wide.cpp).
+ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run);
+ScanSolution solve_smooth_wide(const ScanProblem& problem, const Options& options, ScanRun& run);
+/// Piecewise linear losses: rows near a kink are kept (scans/methods/band.cpp).
+ScanSolution solve_by_bands(const ScanProblem& problem, const Options& options, ScanRun& run);
+
+}  // namespace margin

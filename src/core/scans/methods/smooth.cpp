@@ -1,0 +1,159 @@
+// Regularised risks of smooth losses by scans.
+//
+// Problem    min P(w) of certificate/risk.hpp, no elastic net, the rows somewhere else; one output or k of them (one
+//            against the rest), which share every scan.
+// Update     a scan at w tells P, its gradient and, far from the minimum, its Hessian. The rows in memory (the sample,
+//            those of the largest curvature at the start, and those for which the last model was most wrong) are taken
+//            as they are, all others by their second-order expansion at the best weights: the minimum of this model, by
+//            Newton's method in memory, is the next w; with no row in memory that would be Newton's step. Where P rose, a
+//            proximal term keeps the next one nearer to the best. Start: the solution of the sample; of the squared loss
+//            the minimum itself, from the sums of the first scan.
+// Stop       P − D ≤ tolerance · max(|P|, |D|), D the dual value of −φ'(u): both from the rows of one scan.
+// Source     Boyd & Vandenberghe (2004), Section 9.5; the model is ours.
+#include <algorithm>
+#include <cmath>
+
+#include "core/problem/thresholds.hpp"
+#include "core/scans/methods/methods.hpp"
+#include "core/scans/methods/smooth_model.hpp"
+#include "core/solvers/interval.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+// The Hessian at a relative gap below this is as good as the next one.
+constexpr double settled = 1e-4;
+constexpr double start_tolerance = 1e-4;
+constexpr double wanted_share = 0.05, gap_share = 1e-3;
+constexpr int most_idle = 6;  // a step of the squared loss that gains nothing is the last: rounding is all that is left
+
+class SmoothScans {
+ public:
+  SmoothScans(const ScanProblem& problem, const Options& options, ScanRun& run)
+      : p_(problem),
+        options_(options),
+        run_(run),
+        constant_(problem.sample().intercept ? problem.sample().intercept_scale : 0) {
+    const std::size_t columns = static_cast<std::size_t>(problem.dimensions) + (constant_ != 0 ? 1 : 0);
+    for (std::int32_t o = 0; o < problem.outputs(); ++o)
+      outputs_.push_back(std::make_unique<SmoothModel>(problem, o, columns, constant_));
+  }
+  ScanSolution solve(Answer& first);
+
+ private:
+  void start(Answer& first);
+  bool start_from_sums(Answer& first);
+  Question question(bool curvature) const;
+
+  const ScanProblem& p_;
+  const Options& options_;
+  ScanRun& run_;
+  double constant_;
+  std::vector<std::unique_ptr<SmoothModel>> outputs_;
+};
+
+void SmoothScans::start(Answer& first) {
+  if (start_from_sums(first)) return;
+  const Solution s = solve_sample(p_, options_, run_, start_tolerance);
+  for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o]->w);
+}
+
+/// The squared loss: its gradient at 0 and its Hessian follow from Σ c x xᵀ and Σ c y x.
+bool SmoothScans::start_from_sums(Answer& first) {
+  const Question q = p_.question(Weights::Zero(p_.outputs(), p_.dimensions), Eigen::VectorXd::Zero(p_.outputs()));
+  if (!q.loss->quadratic() || !first.has_matrices() || !q.column_scale.empty()) return false;
+  const double second = p_.loss()->second_derivative(0, 1), unit = second / (q.lambda * p_.total_weight);
+  const Weights sums = first.sums();
+  SmoothModel& out = *outputs_[0];
+  out.set_matrix(first.matrix(0, run_.progress()), unit);
+  SymmetricMatrix factor(out.w.size());
+  if (!factorise_with_identity(out.matrix(), factor, run_.progress())) return false;
+  for (Eigen::Index j = 0; j < p_.dimensions; ++j)
+    out.w[static_cast<std::size_t>(j)] = unit * (sums(1, j) - q.target_center * sums(0, j)) / q.target_scale;
+  if (constant_ != 0)
+    out.w.back() = unit * constant_ * (first.number(1) - q.target_center * p_.total_weight) / q.target_scale;
+  solve_factored(factor, out.w.data(), &run_.progress());
+  return true;
+}
+
+Question SmoothScans::question(bool curvature) const {
+  const auto k = static_cast<Eigen::Index>(outputs_.size());
+  Weights weights(k, p_.dimensions), direction(k, p_.dimensions);
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(k), b_direction = b;
+  const bool looks_back = !outputs_[0]->best.empty();
+  for (Eigen::Index o = 0; o < k; ++o) {
+    const SmoothModel& out = *outputs_[static_cast<std::size_t>(o)];
+    weights.row(o) = Eigen::Map<const Eigen::RowVectorXd>(out.w.data(), p_.dimensions);
+    if (constant_ != 0) b(o) = out.w.back() * constant_;
+    if (!looks_back) continue;
+    direction.row(o) = Eigen::Map<const Eigen::RowVectorXd>(out.best.data(), p_.dimensions) - weights.row(o);
+    if (constant_ != 0) b_direction(o) = out.best.back() * constant_ - b(o);
+  }
+  Question q = p_.question(weights, b);
+  q.curvature = curvature;
+  if (q.loss->quadratic()) return q;
+  if (looks_back) {
+    q.direction = direction;
+    q.intercept_direction = b_direction;
+  }
+  q.bag_rows = p_.bag_rows;
+  q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / k);
+  return q;
+}
+
+ScanSolution SmoothScans::solve(Answer& first) {
+  start(first);
+  ScanSolution best;
+  best.solver = "newton";
+  double lower = 0, upper = infinity, gap = infinity, last = infinity;
+  int idle = 0;
+  for (;;) {
+    const bool known = outputs_[0]->has_matrix(), constant = p_.loss()->quadratic();
+    const Question q = question(!known || (!constant && gap > settled * std::fabs(upper)));
+    Answer answer = run_.ask(q);
+    const RiskCheck check = answered_risk(q, answer);
+    upper = 0;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) {
+      outputs_[o]->take(q, answer, check.primal(static_cast<std::int32_t>(o)), run_.progress());
+      upper += outputs_[o]->primal;
+    }
+    const Certificate c = check.certificate(run_.progress());
+    if (best.weights.size() == 0 || c.upper < best.certificate.upper) best.certificate = c;
+    best.weights = q.weights;  // for its shape
+    lower = std::max(lower, std::min(c.lower, upper));
+    run_.record(lower, upper);
+    idle = upper - lower < 0.9 * gap || upper < last - 1e-3 * gap ? 0 : idle + 1;
+    last = upper;
+    gap = std::min(gap, upper - lower);
+    const double wanted = options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
+    if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) ||
+        idle >= (constant ? 1 : most_idle))
+      break;
+    const double share = std::max(wanted_share * wanted, gap_share * gap) / static_cast<double>(outputs_.size());
+    for (const auto& output : outputs_) output->minimise(share, run_);
+  }
+  best.intercepts = Eigen::VectorXd::Zero(p_.outputs());
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const std::vector<double>& w = outputs_[o]->best;
+    const auto at = static_cast<Eigen::Index>(o);
+    best.weights.row(at) = Eigen::Map<const Eigen::RowVectorXd>(w.data(), p_.dimensions);
+    if (constant_ != 0) best.intercepts(at) = w.back() * constant_;
+  }
+  best.intercepts = p_.question(best.weights, best.intercepts).intercepts;
+  best.certificate.upper = upper;
+  best.certificate.lower = lower;
+  best.certificate.gap = upper - lower;
+  best.certificate.relative_gap =
+      best.certificate.gap > 0 ? best.certificate.gap / std::max(std::fabs(upper), std::fabs(lower)) : 0.0;
+  return best;
+}
+
+}  // namespace
+
+ScanSolution solve_smooth_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run) {
+  return SmoothScans(problem, options, run).solve(first);
+}
+
+}  // namespace margin

@@ -1,0 +1,50 @@
+// One output of solve_smooth_scans with few enough features for matrices of them: the rows in memory as they are, the
+// others by their second-order expansion at the best weights, and the minimum of that.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/math/symmetric_matrix.hpp"
+#include "core/scans/answered_check.hpp"
+#include "core/scans/methods/held_rows.hpp"
+
+namespace margin {
+
+class SmoothModel {
+ public:
+  SmoothModel(const ScanProblem& problem, std::int32_t output, std::size_t columns, double constant);
+
+  /// What a scan at `w` told. Its weights are the best ones unless P rose there; the matrix stays what it was where the
+  /// scan summed none up.
+  void take(const Question& asked, Answer& answer, double primal, const Progress& progress);
+  /// The minimum is the next `w`, to a gap of the model of at most `wanted` (of P).
+  void minimise(double wanted, ScanRun& run);
+  /// Σ cost φ'' x xᵀ of all rows, where a scan has told it or the loss has but one.
+  bool has_matrix() const { return matrix_ != nullptr; }
+  void set_matrix(const SymmetricMatrix& sum, double unit);
+  const SymmetricMatrix& matrix() const { return *matrix_; }
+
+  std::vector<double> w;     ///< the next iterate, with the intercept's column
+  std::vector<double> best;  ///< the weights of least P so far; empty: none
+  double primal = 0;         ///< theirs
+
+ private:
+  struct Model;
+
+  const ScanProblem& p_;
+  std::int32_t output_;
+  double constant_, proximal_ = 0;
+  bool quadratic_;            // no row is needed in memory
+  int rises_ = 0;             // of P, one after the other
+  std::vector<double> pull_;  // what the proximal term of a Newton step weighs each column with
+  bool fresh_ = false;        // the matrix is that of the best weights
+  HeldRows rows_;
+  std::vector<double> gradient_;  // of P/λ at the best weights
+  std::unique_ptr<SymmetricMatrix> matrix_;
+};
+
+/// I + sum = UᵀU in `factor`; where rounding leaves none, of a slightly larger diagonal. False: not even then.
+bool factorise_with_identity(const SymmetricMatrix& sum, SymmetricMatrix& factor, const Progress& progress);
+
+}  // namespace margin

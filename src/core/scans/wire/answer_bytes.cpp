@@ -1,0 +1,220 @@
+// The answer as bytes, and back: everything that is read is checked, as it may be anybody's.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/scans/wire/answer.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x3453544dU;  // "MTS4"
+
+constexpr std::int32_t piece = 65536;  // numbers between two looks at the interrupts
+
+void write(ByteWriter& out, const ExactSum& s) {
+  out(s.rounded());
+  out(s.lost());
+}
+ExactSum read_sum(ByteReader& in) {
+  double rounded, lost;
+  in(rounded);
+  in(lost);
+  return ExactSum::of(rounded, lost);
+}
+
+// Archives for Sketch::exchange.
+struct SketchWriter {
+  ByteWriter& out;
+  void operator()(double& v) { out(v); }
+  void operator()(std::vector<Sketch::Item>& v) { out.sized(v.data(), v.size(), sizeof v[0]); }
+};
+struct SketchReader {
+  ByteReader& in;
+  void operator()(double& v) { in(v); }
+  void operator()(std::vector<Sketch::Item>& v) {
+    v.resize(in.count(sizeof v[0]));
+    in.raw(v.data(), v.size() * sizeof v[0]);
+  }
+};
+static_assert(sizeof(Sketch::Item) == 16);
+
+}  // namespace
+
+std::string Answer::bytes(const Progress& progress) {
+  flush_block(progress);
+  flush_matrices(progress);
+  ByteWriter out;
+  out(magic);
+  out(known_);
+  if (!known_) return std::move(out.bytes());
+  out(form_.question);
+  out(folds_);
+  for (const std::int32_t n :
+       {form_.vectors, form_.matrices, form_.dimensions, form_.bags, form_.cells, form_.sketches})
+    out(n);
+  out(form_.constant);
+  out(form_.bag_rows);
+  out(form_.bag_bytes);
+  out(form_.labels);
+  out(form_.columns);
+  for (const std::int64_t n : {rows_, skipped_, blocks_, longest_}) out(n);
+  out(dimensions_);
+  out(fixed_dimensions_);
+  out(sparse_input_);
+  for (std::size_t k = 0; k < folds_.size(); ++k) {
+    if (folds_[k] == '+')
+      write(out, sums_[k]);
+    else
+      out(extremes_[k]);
+  }
+  for (std::int32_t k = 0; k < form_.vectors; ++k) {
+    write(out, masses_[static_cast<std::size_t>(k)]);
+    const double* const sum = total_.row(k).data();
+    const std::int32_t columns = has_sums() ? dimensions_ : 0;
+    for (std::int32_t from = 0; from < columns; from += piece) {
+      const std::int32_t size = std::min(piece, columns - from);
+      out.raw(sum + from, 8 * static_cast<std::size_t>(size));
+      progress.work(4.0 * size);
+    }
+  }
+  for (const std::unique_ptr<Matrix>& m : matrices_) {
+    const std::size_t size = m == nullptr ? 0 : m->sum.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      out.raw(m->sum.row(i) + i, 8 * (size - i));
+      progress.work(static_cast<double>(size - i));
+    }
+  }
+  if (form_.columns) features_.write(out);
+  for (const Bag& bag : bags_) bag.write(out);
+  out(static_cast<std::uint64_t>(classes_.size()));
+  for (const auto& [name, c] : classes_) {
+    out(name);
+    out(c.key);
+    out(c.number);
+    out(c.rows);
+    write(out, c.weight);
+    c.first.write(out);
+  }
+  std::vector<std::int64_t> filled;
+  for (const auto& [at, sum] : cells_) filled.push_back(at);
+  std::sort(filled.begin(), filled.end());
+  out(static_cast<std::uint64_t>(filled.size()));
+  for (const std::int64_t at : filled) {
+    out(at);
+    write(out, cells_.at(at));
+  }
+  SketchWriter archive{out};
+  for (Sketch& sketch : sketches_) {
+    sketch.exchange(archive);
+    progress.work(16.0 * Sketch::exact_limit);
+  }
+  return std::move(out.bytes());
+}
+
+Answer Answer::from_bytes(std::string_view bytes) {
+  ByteReader in(bytes, "margin_state");
+  std::uint32_t first;
+  in(first);
+  in.require(first == magic, "bad magic number");
+  Answer a;
+  bool known;
+  in(known);
+  if (!known) {
+    in.finish();
+    return a;
+  }
+  AnswerForm f;
+  std::string folds;
+  in(f.question);
+  in(folds);
+  in.require(folds.find_first_not_of("+<>") == std::string::npos, "an unknown reduction");
+  for (std::int32_t* const n : {&f.vectors, &f.matrices, &f.dimensions, &f.bags, &f.cells, &f.sketches}) {
+    in(*n);
+    in.require(*n >= 0, "a size is negative");
+  }
+  in.require(f.sketches <= most_sketches, "a bad number of sketches");
+  // Without columns a matrix has no bytes that would bound their number.
+  in.require(static_cast<std::size_t>(f.matrices) <= folds.size(), "more matrices than numbers");
+  in(f.constant);
+  in(f.bag_rows);
+  in(f.bag_bytes);
+  in(f.labels);
+  in(f.columns);
+  in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0, "a bad form");
+  std::int64_t rows, skipped, blocks, longest;
+  for (std::int64_t* const n : {&rows, &skipped, &blocks, &longest}) {
+    in(*n);
+    in.require(*n >= 0 && *n <= (std::int64_t{1} << 53), "a bad count");
+  }
+  std::int32_t dimensions;
+  bool fixed;
+  in(dimensions);
+  in(fixed);
+  in(a.sparse_input_);
+  in.require(dimensions >= 0 && (f.dimensions == 0 || (dimensions == f.dimensions && fixed)),
+             "a bad number of features");
+  // What follows has at least these bytes: nothing is allocated for less.
+  const double columns = dimensions + (f.constant != 0 ? 1.0 : 0.0);
+  const bool narrow = dimensions <= most_matrix_columns;
+  const double matrices = narrow ? f.matrices * columns * (columns + 1) / 2 : 0;
+  const std::int32_t summed = !f.columns || narrow ? dimensions : 0;
+  in.require(8.0 * f.vectors * (summed + 2.0) + 8 * matrices + 33.0 * f.bags <= static_cast<double>(in.left()),
+             "it ends early");
+  f.folds = folds;
+  const std::int32_t asked = f.dimensions;
+  f.dimensions = 0;  // so that nothing is made of a size that the rows do not have
+  a.take_form(f);
+  a.form_.dimensions = asked;
+  a.fixed_dimensions_ = fixed;
+  a.rows_ = rows;
+  a.skipped_ = skipped;
+  a.blocks_ = blocks;
+  a.longest_ = longest;
+  a.resize(dimensions, {});
+  for (std::size_t k = 0; k < folds.size(); ++k) {
+    if (folds[k] == '+')
+      a.sums_[k] = read_sum(in);
+    else
+      in(a.extremes_[k]);
+  }
+  for (std::int32_t k = 0; k < f.vectors; ++k) {
+    a.masses_[static_cast<std::size_t>(k)] = read_sum(in);
+    in.raw(a.total_.row(k).data(), 8 * static_cast<std::size_t>(summed));
+  }
+  for (const std::unique_ptr<Matrix>& m : a.matrices_) {
+    const std::size_t size = m == nullptr ? 0 : m->sum.size();
+    for (std::size_t i = 0; i < size; ++i) in.raw(m->sum.row(i) + i, 8 * (size - i));
+  }
+  if (f.columns) a.features_.read(in, dimensions);
+  for (Bag& bag : a.bags_) bag.read(in);
+  const std::size_t classes = in.count(8);
+  for (std::size_t k = 0; k < classes; ++k) {
+    std::string name;
+    SeenClass c;
+    in(name);
+    in(c.key);
+    in(c.number);
+    in(c.rows);
+    c.weight = read_sum(in);
+    c.first.read(in);
+    in.require(!std::isnan(c.key) && c.rows >= 0 && c.rows <= rows, "a bad class");
+    in.require(a.classes_.emplace(std::move(name), std::move(c)).second, "a class occurs twice");
+  }
+  const std::size_t filled = in.count(24);
+  std::int64_t last = -1;
+  for (std::size_t k = 0; k < filled; ++k) {
+    std::int64_t at;
+    in(at);
+    in.require(at > last && at < f.cells, "a bad cell");
+    last = at;
+    a.cells_.emplace(at, read_sum(in));
+  }
+  SketchReader archive{in};
+  for (Sketch& sketch : a.sketches_) in.require(sketch.exchange(archive), "a bad sketch");
+  in.finish();
+  return a;
+}
+
+}  // namespace margin

@@ -1,0 +1,138 @@
+#include "core/scans/wire/question.hpp"
+
+#include <cmath>
+
+#include "core/base/bytes.hpp"
+#include "core/loss/joint.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x3451544dU;  // "MTQ4"
+constexpr std::size_t most_steps = 64, most_classes = 4096;
+
+/// Calls archive(part) for every part but the statement and the strings of `class_names`.
+template <class Archive, class Q>
+void exchange(Archive& archive, Q& q) {
+  archive(q.kind);
+  archive(q.outcome);
+  archive(q.column_center);
+  archive(q.column_scale);
+  archive(q.dimensions);
+  archive(q.columns);
+  archive(q.steps);
+  archive(q.curvature);
+  archive(q.sums);
+  archive(q.bag_rows);
+  archive(q.bag_bytes);
+  archive(q.seed);
+}
+
+template <class Matrix>
+void write_numbers(ByteWriter& out, const Matrix& m) {
+  out.sized(m.data(), static_cast<std::size_t>(m.size()), 8);
+}
+
+template <class Matrix>
+void read_numbers(ByteReader& in, Matrix& m, Eigen::Index rows, Eigen::Index columns, bool optional) {
+  const std::size_t size = in.count(8);
+  if (optional && size == 0) return;
+  in.require(size == static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), "vectors of another shape");
+  m.resize(rows, columns);
+  in.raw(m.data(), 8 * size);
+  in.require(m.allFinite(), "a number of a vector is not finite");
+}
+
+void require_sound(const Question& q, const ByteReader& in) {
+  in.require(q.kind <= Question::Kind::interpolation, "an unknown kind of question");
+  in.require(q.outcome == Dataset::Outcome::classes || q.outcome == Dataset::Outcome::targets ||
+                 q.outcome == Dataset::Outcome::intervals,
+             "an unknown kind of label");
+  // What a sum of terms can answer: see require_plain of scans/model_question.cpp.
+  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && !q.positive && q.offset < 0 &&
+                 q.learners == Learners::features,
+             "a problem that is none of scans");
+  in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
+  std::int32_t last = -1;
+  for (const std::int32_t column : q.columns) {
+    in.require(column > last && column < q.dimensions, "columns that do not ascend");
+    last = column;
+  }
+  in.require(q.class_names.size() <= most_classes, "too many classes");  // of a margin each has a number with each
+  const auto d = static_cast<std::size_t>(q.width());
+  in.require(q.column_scale.size() == q.column_center.size() && (q.column_scale.empty() || q.column_scale.size() == d),
+             "scales of other columns");
+  for (const double v : q.column_scale) in.require(v > 0 && std::isfinite(v), "a bad scale of a column");
+  for (const double v : q.column_center) in.require(std::isfinite(v), "a bad centre of a column");
+  in.require(q.steps.size() <= most_steps, "too many steps");
+  for (const double v : q.steps) in.require(std::isfinite(v), "a bad step");
+  if (q.kind == Question::Kind::summary) {
+    in.require(q.class_names.empty() && q.classes == 0 && q.loss == nullptr && q.class_weight.empty(),
+               "a summary that knows the classes");
+    return;
+  }
+  in.require(q.dimensions > 0, "no features");
+  const bool classes = q.outcome == Dataset::Outcome::classes;
+  in.require(classes == (q.class_names.size() >= 2) && (classes || q.class_names.empty()),
+             "classes and labels contradict each other");
+  in.require(static_cast<std::size_t>(q.classes) == q.class_names.size() &&
+                 q.task == (!classes                    ? Task::regression
+                            : q.class_names.size() == 2 ? Task::binary
+                                                        : Task::multiclass),
+             "the statement is of other classes");
+  in.require(q.outcome != Dataset::Outcome::intervals || q.kind == Question::Kind::interpolation,
+             "intervals are for interpolation");
+  in.require(q.interpolate == (q.kind == Question::Kind::interpolation), "targets that are met, or are not");
+  in.require((q.kind == Question::Kind::risk) == (q.loss != nullptr), "a loss where nothing is traded, or none");
+  if (q.kind == Question::Kind::risk)
+    in.require(q.lambda > 0 && !q.one_class() && joint_of(q.loss.get()) == nullptr, "a risk that is none of scans");
+  else
+    in.require((q.kind == Question::Kind::margin) == classes, "a margin of targets");
+}
+
+}  // namespace
+
+std::string Question::bytes() const {
+  ByteWriter out;
+  out(magic);
+  write(out);
+  exchange(out, *this);
+  out(static_cast<std::uint64_t>(class_names.size()));
+  for (const std::string& c : class_names) out(c);
+  write_numbers(out, weights);
+  write_numbers(out, intercepts);
+  write_numbers(out, direction);
+  write_numbers(out, intercept_direction);
+  return std::move(out.bytes());
+}
+
+Question Question::from_bytes(std::string_view bytes) {
+  ByteReader in(bytes, "margin_question");
+  std::uint32_t first;
+  in(first);
+  in.require(first == magic, "bad magic number");
+  Question q;
+  static_cast<Statement&>(q) = Statement::read(in);
+  exchange(in, q);
+  q.class_names.resize(in.count(8));
+  for (std::string& c : q.class_names) in(c);
+  require_sound(q, in);
+  const bool iterate = q.kind != Kind::summary;
+  const Eigen::Index outputs = iterate ? q.outputs() : 0, d = iterate ? q.width() : 0;
+  read_numbers(in, q.weights, outputs, d, false);
+  Weights column;
+  read_numbers(in, column, outputs, 1, false);
+  q.intercepts = column.col(0);
+  read_numbers(in, q.direction, outputs, d, true);
+  column.resize(0, 1);
+  read_numbers(in, column, outputs, 1, true);
+  if (column.size() > 0) q.intercept_direction = column.col(0);
+  in.require(q.steps.empty() || (q.direction.size() > 0 && q.intercept_direction.size() > 0),
+             "steps without direction");
+  in.require((q.direction.size() > 0) == (q.intercept_direction.size() > 0), "half a direction");
+  in.finish();
+  return q;
+}
+
+}  // namespace margin

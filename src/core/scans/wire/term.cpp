@@ -1,0 +1,226 @@
+#include "core/scans/wire/term.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/data/sparse_vector.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x324d544dU;  // "MTM2"
+enum Flags : std::uint32_t {
+  skipped = 1,
+  sparse_input = 2,
+  sparse = 4,
+  wide = 8,
+  labels = 16,
+  number = 32,
+  columns = 64,
+  all = 127
+};
+
+/// The beginning of the bytes; the arrays follow, those of doubles first.
+struct Head {
+  std::uint32_t magic, flags;
+  std::uint64_t question;
+  std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, cells, points, unused;
+  std::int32_t count, dimensions, label_size, label_class;
+  double constant;
+  std::int64_t bag_rows, bag_bytes;
+  double label_key, lower, upper, weight;
+};
+static_assert(sizeof(Head) == 128 && std::is_trivially_copyable_v<Head>);
+
+/// Where the parts lie, from the head alone.
+struct Layout {
+  explicit Layout(const Head& h) {
+    const auto size = [](std::int32_t n) { return static_cast<std::size_t>(n); };
+    numbers = sizeof(Head);
+    coefficients = numbers + 8 * size(h.numbers);
+    curvatures = coefficients + 8 * size(h.vectors);
+    keys = curvatures + 8 * size(h.matrices);
+    cells = keys + 8 * size(h.bags);
+    points = cells + sizeof(Entry) * size(h.cells);
+    values = points + sizeof(Entry) * size(h.points);
+    indices = values + size(h.count) * ((h.flags & wide) != 0 ? 8 : 4);
+    folds = indices + ((h.flags & sparse) != 0 ? 4 * size(h.count) : 0);
+    label = folds + size(h.numbers);
+    end = label + size(h.label_size);
+  }
+  std::size_t numbers, coefficients, curvatures, keys, cells, points, values, indices, folds, label, end;
+};
+
+Head head_of(const Term& t) {
+  Head h{};
+  h.magic = magic;
+  h.flags = (t.skipped ? skipped : 0U) | (t.sparse_input ? sparse_input : 0U) | (t.x.indices != nullptr ? sparse : 0U) |
+            (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U) |
+            (t.form.columns ? columns : 0U);
+  h.question = t.form.question;
+  h.numbers = static_cast<std::int32_t>(t.form.folds.size());
+  h.vectors = t.form.vectors;
+  h.matrices = t.form.matrices;
+  h.form_dimensions = t.form.dimensions;
+  h.bags = t.form.bags;
+  h.form_cells = t.form.cells;
+  h.form_sketches = t.form.sketches;
+  h.cells = t.cell_count;
+  h.points = t.point_count;
+  h.count = t.skipped ? 0 : t.x.count;
+  h.dimensions = t.x.dimensions;
+  h.label_size = static_cast<std::int32_t>(t.label.size());
+  h.label_class = t.label_class;
+  h.constant = t.form.constant;
+  h.bag_rows = t.form.bag_rows;
+  h.bag_bytes = t.form.bag_bytes;
+  h.label_key = t.label_key;
+  h.lower = t.lower;
+  h.upper = t.upper;
+  h.weight = t.weight;
+  return h;
+}
+
+Term term_of(const Head& h, const char* bytes) {
+  const Layout at(h);
+  const auto doubles = [&](std::size_t offset) { return reinterpret_cast<const double*>(bytes + offset); };
+  const auto entries = [&](std::size_t offset) { return reinterpret_cast<const Entry*>(bytes + offset); };
+  Term t;
+  t.form.question = h.question;
+  t.form.folds = {bytes + at.folds, static_cast<std::size_t>(h.numbers)};
+  t.form.vectors = h.vectors;
+  t.form.matrices = h.matrices;
+  t.form.dimensions = h.form_dimensions;
+  t.form.constant = h.constant;
+  t.form.bags = h.bags;
+  t.form.cells = h.form_cells;
+  t.form.sketches = h.form_sketches;
+  t.form.bag_rows = h.bag_rows;
+  t.form.bag_bytes = h.bag_bytes;
+  t.form.labels = (h.flags & labels) != 0;
+  t.form.columns = (h.flags & columns) != 0;
+  t.skipped = (h.flags & skipped) != 0;
+  t.sparse_input = (h.flags & sparse_input) != 0;
+  t.numbers = doubles(at.numbers);
+  t.coefficients = doubles(at.coefficients);
+  t.curvatures = doubles(at.curvatures);
+  t.cells = entries(at.cells);
+  t.points = entries(at.points);
+  t.cell_count = h.cells;
+  t.point_count = h.points;
+  t.keys = doubles(at.keys);
+  t.x.values = bytes + at.values;
+  t.x.indices = (h.flags & sparse) != 0 ? reinterpret_cast<const std::int32_t*>(bytes + at.indices) : nullptr;
+  t.x.count = h.count;
+  t.x.wide = (h.flags & wide) != 0;
+  t.x.dimensions = h.dimensions;
+  t.label = {bytes + at.label, static_cast<std::size_t>(h.label_size)};
+  t.label_key = h.label_key;
+  t.label_number = (h.flags & number) != 0;
+  t.label_class = h.label_class;
+  t.lower = h.lower;
+  t.upper = h.upper;
+  t.weight = h.weight;
+  return t;
+}
+
+void require(bool sound, const char* problem) {
+  if (!sound) throw Error(ErrorKind::malformed, std::string("malformed margin_term: ") + problem);
+}
+
+void require_sound(const Term& t) {
+  require(
+      t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 && t.form.dimensions >= 0 && t.form.cells >= 0,
+      "a size is negative");
+  require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
+  require(t.form.folds.find_first_not_of("+<>") == std::string_view::npos, "an unknown reduction");
+  require(std::isfinite(t.form.constant) && t.form.constant >= 0, "a bad constant feature");
+  require(!t.form.labels || t.form.bags > 0, "labels without a bag");
+  require(t.weight >= 0 && std::isfinite(t.weight), "a bad weight");
+  for (std::int32_t k = 0; k < t.form.bags; ++k) require(!std::isnan(t.keys[k]), "a key is NaN");
+  require(!std::isnan(t.label_key) && !std::isnan(t.lower) && !std::isnan(t.upper), "a number is NaN");
+  require(t.label_class >= -1, "a negative class");
+  for (std::int32_t k = 0; k < t.cell_count; ++k)
+    require(t.cells[k].at >= 0 && t.cells[k].at < t.form.cells && std::isfinite(t.cells[k].value), "a bad cell");
+  for (std::int32_t k = 0; k < t.point_count; ++k)
+    require(t.points[k].at >= 0 && t.points[k].at < t.form.sketches, "an unknown sketch");
+  const FeatureRow& x = t.x;
+  require(x.dimensions >= 0 && (x.indices != nullptr || t.skipped || x.dimensions == x.count),
+          "a bad number of features");
+  const auto n = static_cast<std::size_t>(x.count);
+  require(x.wide ? simd().finite_d(x.doubles(), n) : simd().finite_f(x.floats(), n), "a feature is not finite");
+  require(x.indices == nullptr || sound_indices(x), "indices that do not increase, or are out of range");
+  const std::int32_t most = t.form.dimensions > 0 ? t.form.dimensions : x.dimensions;
+  require(most == 0 || reach(x) <= most, "a feature beyond the number of features");
+  for (std::int32_t k = 0; k < t.form.matrices; ++k)
+    require(t.curvatures[k] >= 0 && std::isfinite(t.curvatures[k]), "a bad curvature");
+}
+
+}  // namespace
+
+std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
+  std::uint64_t h = seed ^ (0x9e3779b97f4a7c15ULL * (bytes.size() + 1));
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t size = std::min<std::size_t>(8, bytes.size());
+    std::memcpy(&word, bytes.data(), size);
+    h = (h ^ word) * 0xff51afd7ed558ccdULL;
+    h ^= h >> 32;
+    bytes.remove_prefix(size);
+  }
+  return Random(h).next();
+}
+
+std::size_t term_size(const Term& term) { return Layout(head_of(term)).end; }
+
+void write_term(const Term& t, char* to) {
+  const Head h = head_of(t);
+  const Layout at(h);
+  const auto put = [&](std::size_t offset, const void* from, std::size_t size) {
+    if (size > 0) std::memcpy(to + offset, from, size);
+  };
+  put(0, &h, sizeof h);
+  put(at.numbers, t.numbers, at.coefficients - at.numbers);
+  put(at.coefficients, t.coefficients, at.curvatures - at.coefficients);
+  put(at.curvatures, t.curvatures, at.keys - at.curvatures);
+  put(at.keys, t.keys, at.cells - at.keys);
+  put(at.cells, t.cells, at.points - at.cells);
+  put(at.points, t.points, at.values - at.points);
+  put(at.values, t.x.values, at.indices - at.values);
+  put(at.indices, t.x.indices, at.folds - at.indices);
+  put(at.folds, t.form.folds.data(), t.form.folds.size());
+  put(at.label, t.label.data(), t.label.size());
+}
+
+std::string term_bytes(const Term& term) {
+  std::string bytes(term_size(term), '\0');
+  write_term(term, bytes.data());
+  return bytes;
+}
+
+Term read_trusted_term(const char* bytes) {
+  Head h;
+  std::memcpy(&h, bytes, sizeof h);
+  return term_of(h, bytes);
+}
+
+Term read_term(std::string_view bytes) {
+  require(bytes.size() >= sizeof(Head), "it ends early");
+  Head h;
+  std::memcpy(&h, bytes.data(), sizeof h);
+  require(h.magic == magic, "bad magic number");
+  require(h.unused == 0, "unknown parts");
+  require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
+  for (const std::int32_t n : {h.numbers, h.vectors, h.matrices, h.bags, h.cells, h.points, h.count, h.label_size})
+    require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");
+  require(Layout(h).end == bytes.size(), "its length does not match its parts");
+  const Term t = term_of(h, bytes.data());
+  require_sound(t);
+  return t;
+}
+
+}  // namespace margin
