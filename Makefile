@@ -24,7 +24,7 @@ $(error $(PG_CONFIG) names no build files of a PostgreSQL server: install its de
 endif
 
 # The server's headers are system headers here, so that -Wextra speaks only of our own files.
-PG_CPPFLAGS = -I$(here)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
+PG_CPPFLAGS = -Isrc -I$(here)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
               $(patsubst -I%,-isystem %,$(shell pkg-config --cflags eigen3)) \
               -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -DMARGIN_VERSION='"$(MARGIN_VERSION)"' -MMD -MP
 # The tests add -Werror: what a later compiler warns of is no reason not to build.
@@ -34,7 +34,7 @@ PG_CFLAGS = $(WARNINGS) -g0
 # wants it says OPTFLAGS=-g. The names of functions stay in the library, so that stacks can be read without.
 # The server's own flags are those of the compiler that it was built with; clang would speak of the foreign ones in every file.
 foreign := $(if $(findstring clang,$(shell $(CXX) --version 2>/dev/null)),-Wno-unknown-warning-option -Wno-ignored-optimization-argument)
-PG_CXXFLAGS = -std=c++17 -O3 -g0 -pthread -fopenmp-simd -include $(here)/src/core/base/eigen_check.hpp $(WARNINGS) $(foreign) $(OPTFLAGS)
+PG_CXXFLAGS = -std=c++17 -O3 -g0 -pthread -fopenmp-simd $(WARNINGS) $(foreign) $(OPTFLAGS)
 
 # PGXS links with the C compiler. The version script hides everything but the SQL entry points: the weak symbols of
 # the C++ library would otherwise be shared with every other C++ extension in the process.
@@ -44,7 +44,7 @@ SHLIB_LINK = $(STDLIB) -lm -pthread -Wl,--version-script=$(EXPORTS)
 REGRESS = $(patsubst $(here)/sql/%.sql,%,$(wildcard $(here)/sql/regress/*.sql))
 REGRESS_OPTS = --load-extension=margin
 REGRESS_PREP = results/regress
-EXTRA_CLEAN = $(OBJS:.o=.d)
+EXTRA_CLEAN = $(OBJS:.o=.d) $(PRECOMPILED) $(PRECOMPILED:.gch=.d)
 $(shell mkdir -p $(sort $(dir $(OBJS))))
 
 include $(PGXS)
@@ -59,10 +59,19 @@ ifeq ($(found),8)
 $(error margin needs Eigen 3.4 (headers only): install it (Debian: libeigen3-dev), and pkg-config to find it)
 endif
 
+# What the files of the core, and those of the glue, include first. GCC reads it once for all of them; a third of the time to build.
+PRECOMPILED = $(if $(foreign),,src/core/base/precompiled.hpp.gch src/pg/server/precompiled.hpp.gch)
+$(PRECOMPILED): %.gch:
+	$(COMPILE.cc) -x c++-header -MF $*.d -o $@ $(here)/$*
+src/core/%.o: private override CXXFLAGS += -include core/base/precompiled.hpp
+src/pg/%.o: private override CXXFLAGS += -include pg/server/precompiled.hpp
+$(filter src/core/%,$(OBJS)): $(filter src/core/%,$(PRECOMPILED))
+$(filter src/pg/%,$(OBJS)): $(filter src/pg/%,$(PRECOMPILED))
+
 margin.so: $(EXPORTS)
 # Where the installation tracks no headers (most packages), the compiler's own notes do. The version is compiled in.
 src/pg/functions/catalog.o: $(here)/margin.control
--include $(OBJS:.o=.d)
+-include $(OBJS:.o=.d) $(PRECOMPILED:.gch=.d)
 
 # pg_regress does not create sub-directories of its results.
 .PHONY: results/regress

@@ -134,7 +134,7 @@ clean_up() {
 # Says now and then how far it is; all else that make and the compiler say is an error or a warning.
 build_extension() {
   local files strict=-Werror
-  files=$(find "$built/src" -name '*.cpp' | wc -l)
+  files=$(find "$built/src" -name '*.cpp' -o -name '*.c' | wc -l)
   # Later compilers take moved-from variants for uninitialised: their warnings are read, not obeyed.
   [ -z "${MARGIN_CXX:-}" ] && [ "$(g++ -dumpversion | cut -d . -f 1)" -le 12 ] || strict=''
   make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" ${MARGIN_CXX:+CXX="$MARGIN_CXX"} ${MARGIN_STDLIB:+STDLIB="$MARGIN_STDLIB"} WARNINGS="-Wall -Wextra $strict" | {

@@ -279,7 +279,7 @@ arm64() {
   mkdir -p "$objects/test"
   cat >"$objects/Makefile" <<END
 ROOT = $root
-FLAGS = -std=c++17 -O1 -g0 -MMD -MP -fopenmp-simd -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -include \$(ROOT)/src/core/base/eigen_check.hpp -I\$(ROOT)/src -I\$(ROOT)/test/unit -I\$(ROOT) -isystem /usr/include/eigen3 -Wall -Wextra
+FLAGS = -std=c++17 -O1 -g0 -MMD -MP -fopenmp-simd -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -include \$(ROOT)/src/core/base/precompiled.hpp -I\$(ROOT)/src -I\$(ROOT)/test/unit -I\$(ROOT) -isystem /usr/include/eigen3 -Wall -Wextra
 CORE = \$(patsubst \$(ROOT)/src/%.cpp,%.o,\$(shell find \$(ROOT)/src/core -name '*.cpp'))
 TESTS = $(printf 'test/%s.o ' ${MARGIN_ARM_TESTS:-dataset_test simd_loops_test certificate_test risk_certificate_test sdca_test loss_test pgvector_layout_test sparse_text_test min_norm_point_test newton_test kernel_test encoder_test})
 CXX = \$(CCACHE) aarch64-linux-gnu-g++

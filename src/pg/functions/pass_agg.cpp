@@ -167,13 +167,12 @@ MARGIN_FUNCTION(margin_pass_deserialize) {
   for (std::int64_t* const number : {&version, &kind, &weighted, &grouped, &skipped}) in(*number);
   in.require(version == state_version && kind >= 0 && kind < static_cast<std::int64_t>(std::size(merging)));
   in.require((weighted == 0 || weighted == 1) && (grouped == 0 || grouped == 1) && skipped >= 0);
-  std::string model, options;
-  in(model);
-  in(options);
-  in.require(model.size() > SizeofHeapTupleHeader && VARSIZE_ANY(model.data()) == model.size());
   const PassKind* const known = merging[kind];
-  PassState* const state = known->make(
-      {known, CurrentMemoryContext, std::move(model), std::move(options), true, weighted == 1, grouped == 1, false});
+  PassStart start{known, CurrentMemoryContext, {}, {}, true, weighted == 1, grouped == 1, false};
+  in(start.model);
+  in(start.options);
+  in.require(start.model.size() > SizeofHeapTupleHeader && VARSIZE_ANY(start.model.data()) == start.model.size());
+  PassState* const state = known->make(std::move(start));
   state->skipped = skipped;
   in.require(state->read(in));
   in.require_end();
