@@ -71,7 +71,7 @@ constexpr ParameterRecord parameters[] = {
      resolve_gamma},
     {"degree", 1, 100, true, [](const KernelParameters& p) { return static_cast<double>(p.degree); },
      [](KernelParameters& p, double v) { p.degree = static_cast<std::int32_t>(v); },
-     [](const Dataset&, const Options& s, const Progress&) { return s.degree; }},
+     [](const Dataset&, const Options& s, const Progress&) { return static_cast<double>(s.degree); }},
     {"coef0", 0, unbounded, false, [](const KernelParameters& p) { return p.coef0; },
      [](KernelParameters& p, double v) { p.coef0 = v; },
      [](const Dataset&, const Options& s, const Progress&) { return s.coef0; }},

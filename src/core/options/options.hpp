@@ -65,7 +65,8 @@ struct Options {
   Learners learners = Learners::features;   ///< what an l1 margin combines
   std::string kernel;                       ///< empty: linear, with weights on the features
   Gamma gamma = Gamma::scale;               ///< as scikit-learn: 1/(d Var(X)), 1/d, or `gamma_value`
-  double gamma_value = 0, degree = 3, coef0 = 0;
+  double gamma_value = 0, coef0 = 0;
+  std::int32_t degree = 3;
   std::int32_t width = 1024;  ///< hidden units of the tangent kernel of finite width
 
   // The method.

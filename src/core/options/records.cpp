@@ -1,290 +1,237 @@
-// The only list of options. Each states its values once in words, for users, and once as the code that checks them.
+// The only list of options. Each states its values once, for users and for the code that checks them.
 #include "core/options/records.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/options/setters.hpp"
+#include "core/options/setting.hpp"
 
 namespace margin {
 
+namespace {
+
+using namespace setting;
+
+/// `fallback`: where the setting does not know the default.
+OptionRecord option(std::string_view name, Setting setting, const std::string& meaning, ReadBy scope,
+                    std::string_view readers, const char* fallback = nullptr) {
+  const char* const between = setting.values.empty() || meaning.empty() ? "" : ": ";
+  return {name,
+          setting.type,
+          setting.values + between + meaning,
+          fallback != nullptr ? fallback : setting.fallback,
+          scope,
+          readers,
+          setting.set};
+}
+
+/// Whose values the record says itself.
+Setting told(Setting setting) {
+  setting.values.clear();
+  return setting;
+}
+
+constexpr double no_end = std::numeric_limits<double>::infinity();
+constexpr Range counts{1, 1e15}, not_negative{0, no_end}, above_zero{0, no_end, nullptr, true}, factors{1e-150, 1e150},
+    up_to_one{0, 1, "nu", true};
+
+using Records = std::vector<OptionRecord>;
+constexpr ReadBy every = ReadBy::every_training, methods = ReadBy::methods;
+
+Records of_problem() {
+  return {
+      option("norm", read_by("\"any\"", set_norm),
+             "1 <= p <= 2: the p of the lp norm that measures the margin; 'sparse': 1 + 1/ln d", every,
+             "every hard margin, interpolation", "2"),
+      option("lambda", number_in(&Options::lambda, {1e-300, 1e300, nullptr, false, false, true}), "", every,
+             "every soft margin", "none: hard margin"),
+      option("loss", read_by("text", set_loss),
+             "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or "
+             "interpolate",
+             every, "every soft margin, interpolation", "hinge with lambda, else exponential"),
+      option("solver", name(&Options::solver), "auto or a solver", every, ""),
+      option("tolerance", number_in(&Options::tolerance, {0, 1, "t", false, true}),
+             "relative width of the certified interval at which training stops", every, "every solver"),
+      option("gap_tolerance", number_in(&Options::gap_tolerance, not_negative),
+             "absolute width of the certified interval at which training stops as well", methods, ""),
+      option("max_iterations", number_in(&Options::max_iterations, counts), "", every, "every solver",
+             "by solver; \"per output\": each output may take as many"),
+      option("max_seconds", number_in(&Options::max_seconds, above_zero),
+             "seconds that the solver may take; certifying comes on top", every, "every solver", "none"),
+      option("intercept", read_by("\"any\"", set_intercept),
+             "true, false; of linear soft margins also 'penalized' (weight of a constant feature) or 'free'", every,
+             "every solver; 'penalized' soft margins alone, 'free' of these neither sgd nor train_margin_from",
+             "true: 'penalized' for linear soft margins but those of the losses quantile and poisson, else 'free'"),
+      option("intercept_scale", number_in(&Options::intercept_scale, factors), "value of the constant feature",
+             ReadBy::penalized_intercepts, "soft margins with a penalized intercept"),
+      option("standardize", flag(&Options::standardize),
+             "train on centred columns, and labels of a regression, of unit variance", every, "every solver"),
+      option("class_weight", read_by("\"any\"", set_class_weight),
+             "'balanced', or an object of label: weight as jsonb or text, weights of 0 or more", every,
+             "soft margins with classes", "every class 1"),
+  };
+}
+
+Records of_run() {
+  return {
+      option("seed", number_in(&Options::seed, {0, 0x1p53}), "", every, "folds of calibration and cross-validation"),
+      option("history", flag(&Options::history), "return the interval after every iteration or epoch", every,
+             "every solver"),
+      option("dual_weights", flag(&Options::dual_weights),
+             "return the dual vector, one value per row (and class) in input order", every, "every solver"),
+      option("initial", read_by("margin_model", set_initial), "a model to start from", methods, "", "none"),
+      option("log_level",
+             one_of<std::string>(
+                 &Options::log_level,
+                 {{"off", "off"}, {"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}}),
+             "", every, "", "margin.log_level"),
+      option("order",
+             one_of<Order>(&Options::order, {{"permutation", Order::permutation, "a fresh one every epoch"},
+                                             {"random", Order::random, "with replacement"},
+                                             {"proportional", Order::proportional,
+                                              "random, in proportion to the squares of the rows' norms: not sdca"},
+                                             {"cyclic", Order::cyclic}}),
+             "", methods, ""),
+      option("output",
+             one_of<Output>(&Options::output, {{"last", Output::last},
+                                               {"average", Output::average, "of the last iterates"},
+                                               {"random", Output::random, "one of them"}}),
+             "what is returned", methods, "", "the best iterate seen; sgd: last"),
+      option("average_from", number_in(&Options::average_from, {0, 1e15}),
+             "the iterations after which the outputs average and random begin", methods, "",
+             "the last power of two that leaves half"),
+      option("draws", number_in(&Options::draws, counts), "rows drawn in an iteration", methods, "",
+             "as many as there are"),
+      option("start",
+             one_of<Start>(&Options::start, {{"zero", Start::zero}, {"sgd", Start::sgd, "an epoch of Modified-SGD"}}),
+             "", methods, ""),
+  };
+}
+
+Records of_soft_margins() {
+  return {
+      option("l1_ratio", read_by("double precision", set_l1_ratio),
+             "0 <= rho <= 1: share of the l1 norm in the regulariser; 1: the lasso, whose intercept is free", every,
+             "every soft margin, above 0 sdca and prox_newton", "0"),
+      option("penalty_factor", read_by("\"any\"", set_penalty_factor),
+             "factors of the features' penalties, above 0: an array of one per feature, or an object of feature number "
+             "or column: factor as jsonb; not rescaled",
+             every, "soft margins with l1_ratio above 0 and a smooth loss", "every feature 1"),
+      option("positive", flag(&Options::positive), "only weights of 0 or more, the intercept aside", every,
+             "soft margins with l1_ratio above 0 and a smooth loss"),
+      option("offset_feature", read_by("\"any\"", set_offset),
+             "the number of a feature from 1, or the name of a column: its weight is 1, known and without penalty",
+             every, "soft margins of one output; not sdca, sgd, train_margin_from", "none"),
+      option("epsilon", number_in(&Options::epsilon, {0, 1e150}), "half-width of the tube", methods, ""),
+      option("smoothing", number_in(&Options::smoothing, factors), "gamma of the loss", methods, ""),
+      option("quantile", number_in(&Options::quantile, {0, 1, "tau", true, true}),
+             "the share of labels that is to lie below the predictions", methods, ""),
+      option("nu", number_in(&Options::nu, up_to_one), "the share of rows that may be left outside, at most",
+             ReadBy::one_class, "train_one_class"),
+      option("calibration",
+             one_of<Calibrate>(
+                 &Options::calibration,
+                 {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}}),
+             "how scores become probabilities", every, "soft margins with classes"),
+      option("multiclass",
+             one_of<Multiclass>(&Options::multiclass,
+                                {{"one_vs_rest", Multiclass::one_vs_rest}, {"joint", Multiclass::joint}}),
+             "how linear soft margins tell more than two classes apart; joint: softmax regression (loss logistic) or "
+             "Crammer and Singer's machine (hinge)",
+             every, "soft margins with classes"),
+      option("unseen", one_of<bool>(&Options::ignore_unseen, {{"error", false}, {"ignore", true}}),
+             "what becomes of features of a sparse row that the training did not have", every, "who uses the model"),
+      option("one_class", one_of<bool>(&Options::null_for_one_class, {{"error", false}, {"null", true}}),
+             "what a training gives whose rows all have one label; NULL lets the other groups of a GROUP BY have their "
+             "models",
+             every, "every solver"),
+  };
+}
+
+Records of_methods() {
+  return {
+      option("shrinkage", number_in(&Options::shrinkage, up_to_one), "factor of every step of boosting", methods, "",
+             "0.1"),
+      option("step",
+             told(one_of<Step>(&Options::step, {{"quadratic", Step::quadratic},
+                                                {"wolfe", Step::wolfe},
+                                                {"adaboost", Step::adaboost},
+                                                {"optimal", Step::optimal},
+                                                {"theory", Step::theory},
+                                                {"1/sqrt(t)", Step::inverse_root}})),
+             "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) (momentum, "
+             "kernel_momentum, normalized_gradient_descent, sampling, mirror_descent); theory (sampling)",
+             methods, "", "by solver"),
+      option("mirror_loss",
+             one_of<MirrorLoss>(&Options::mirror_loss, {{"squared_hinge", MirrorLoss::squared_hinge},
+                                                        {"hinge", MirrorLoss::hinge},
+                                                        {"squared", MirrorLoss::squared}}),
+             "the loss of the margins that mirror descent minimises", methods, ""),
+      option("learners",
+             one_of<Learners>(&Options::learners, {{"features", Learners::features}, {"stumps", Learners::stumps}}),
+             "what an l1 margin combines", methods, ""),
+      option("accelerated", flag(&Options::accelerated), "take accelerated steps", methods, "", "by solver"),
+      option("working_set", flag(&Options::working_set),
+             "solve on a small working set of rows that passes over all rows certify and grow; false: the method's own "
+             "steps over all rows",
+             methods, "", "true with solver auto, else false"),
+  };
+}
+
+Records of_kernels() {
+  return {
+      option("kernel", name(&Options::kernel), "a kernel; linear alone leaves the model linear", every, "", "linear"),
+      option("gamma", read_by("\"any\"", set_gamma),
+             "a positive number; 'scale': 1/(d Var(x)) with the variance of all features of all rows, as in "
+             "scikit-learn; 'auto': 1/d",
+             methods, "", "scale"),
+      option("degree", number_in(&Options::degree, {1, 100}), "of the polynomial kernel", methods, ""),
+      option("coef0", number_in(&Options::coef0, not_negative), "constant of the polynomial kernel", methods, ""),
+      option("width", number_in(&Options::width, {1, 1e6}), "hidden units, drawn from seed", methods, ""),
+  };
+}
+
+Records of_rows() {
+  return {
+      option("on_error", one_of<bool>(&Options::null_for_error, {{"error", false}, {"null", true}}),
+             "what a training gives for rows that cannot be trained on", every, "every solver"),
+      option("exclude", read_by("text[]", set_exclude), "columns of a row that are no features", every,
+             "rows with named columns", "none"),
+      option(
+          "missing",
+          one_of<Missing>(
+              &Options::missing,
+              {{"as_trained", Missing::as_trained, "as impute; an error in a column that no training row had NULL in"},
+               {"impute", Missing::impute, "the mean, and a feature that says so; for text a category of its own"},
+               {"skip", Missing::skip, "the row"},
+               {"error", Missing::error}}),
+          "what becomes of NULL in a column", every, "rows with named columns"),
+      option(
+          "unknown_features",
+          one_of<bool>(&Options::unknown_is_error, {{"error", true}, {"reference", false, "none of the known ones"}}),
+          "what becomes of categories that the training did not have", every, "who uses the model"),
+      option("max_categories", number_in(&Options::max_categories, {1, 1e6}), "distinct values of a column of text",
+             every, "rows with named columns"),
+      option("shard", name(&Options::shard),
+             "a column of the query: each of its values is asked alone, so that every foreign partition answers for "
+             "its rows",
+             ReadBy::scans, "train_margin_from", "none"),
+      option("sample_rows", number_in(&Options::sample_rows, {1, 0x1p53}),
+             "rows that the first scan keeps in memory, at most", ReadBy::scans, "train_margin_from",
+             "20000, or fewer"),
+  };
+}
+
+}  // namespace
+
 const std::vector<OptionRecord>& option_records() {
-  static const std::vector<OptionRecord>
-      records =
-          {
-              {"norm", "\"any\"", "1 <= p <= 2: the p of the lp norm that measures the margin; 'sparse': 1 + 1/ln d",
-               "2", ReadBy::every_training, "every hard margin, interpolation", set_norm},
-              {"lambda", "double precision", "0, or 1e-300 to 1e300", "none: hard margin", ReadBy::every_training,
-               "every soft margin",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.lambda = number(k, v, "0 or a number from 1e-300 to 1e300",
-                                   [](double x) { return x == 0 || (x >= 1e-300 && x <= 1e300); });
-               }},
-              {"loss", "text",
-               "a loss; without lambda: exponential or logistic, with a first-order solver named or norm => 1, or "
-               "interpolate",
-               "hinge with lambda, else exponential", ReadBy::every_training, "every soft margin, interpolation",
-               set_loss},
-              {"solver", "text", "auto or a solver", "auto", ReadBy::every_training, "",
-               [](Options& s, std::string_view k, const Value& v) { s.solver = text(k, v); }},
-              {"tolerance", "double precision",
-               "0 <= t < 1: relative width of the certified interval at which training stops", "0.001",
-               ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.tolerance =
-                     number(k, v, "a number of at least 0 and below 1", [](double x) { return x >= 0 && x < 1; });
-               }},
-              {"gap_tolerance", "double precision", "0 or more: absolute width of the certified interval at which training stops as well",
-               "0", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.gap_tolerance = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
-               }},
-              {"max_iterations", "bigint", "1 to 10^15", "by solver; \"per output\": each output may take as many",
-               ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.max_iterations =
-                     static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
-                       return x >= 1 && x <= 1e15 && x == std::floor(x);
-                     }));
-               }},
-              {"max_seconds", "double precision", "above 0: seconds that the solver may take; certifying comes on top",
-               "none", ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.max_seconds = number(k, v, "a positive number", [](double x) { return x > 0; });
-               }},
-              {"intercept", "\"any\"", "true, false; of linear soft margins also 'penalized' (weight of a constant feature) or 'free'", "true: 'penalized' for linear soft margins but those of the losses quantile and poisson, else 'free'", ReadBy::every_training,
- "every solver; 'penalized' soft margins alone, 'free' of these neither sgd nor train_margin_from", set_intercept},
-              {"intercept_scale", "double precision", "1e-150 to 1e150: value of the constant feature", "1",
-               ReadBy::penalized_intercepts, "soft margins with a penalized intercept",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.intercept_scale =
-                     number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
-               }},
-              {"standardize", "boolean", "train on centred columns, and labels of a regression, of unit variance",
-               "false", ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) { s.standardize = boolean(k, v); }},
-              {"class_weight", "\"any\"",
-               "'balanced', or an object of label: weight as jsonb or text, weights of 0 or more", "every class 1",
-               ReadBy::every_training, "soft margins with classes", set_class_weight},
-              {"seed", "bigint", "0 to 2^53", "0", ReadBy::every_training, "folds of calibration and cross-validation",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.seed = static_cast<std::uint64_t>(number(k, v, "a whole number from 0 to 2^53", [](double x) {
-                   return x >= 0 && x <= 9007199254740992.0 && x == std::floor(x);
-                 }));
-               }},
-              {"history", "boolean", "return the interval after every iteration or epoch", "false",
-               ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) { s.history = boolean(k, v); }},
-              {"dual_weights", "boolean", "return the dual vector, one value per row (and class) in input order",
-               "false", ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) { s.dual_weights = boolean(k, v); }},
-              {"initial", "margin_model", "a model to start from", "none", ReadBy::methods, "", set_initial},
-              {"log_level", "text", "off, debug1, log, info, notice", "margin.log_level", ReadBy::every_training, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.log_level = choice<std::string>(
-                     k, v,
-                     {{"debug1", "debug1"}, {"log", "log"}, {"info", "info"}, {"notice", "notice"}, {"off", "off"}});
-               }},
-              {"order", "text",
-               "permutation (a fresh one every epoch), random (with replacement), proportional (random, in proportion to "
-               "the squares of the rows' norms: not sdca), cyclic",
-               "permutation", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.order = choice<Order>(
-                     k, v, {{"permutation", Order::permutation}, {"random", Order::random}, {"cyclic", Order::cyclic}, {"proportional", Order::proportional}});
-               }},
-              {"output", "text",
-               "last iterate, average of the last iterates, a random one of them: what is returned",
-               "the best iterate seen; sgd: last", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.output = choice<Output>(
-                     k, v, {{"last", Output::last}, {"average", Output::average}, {"random", Output::random}});
-               }},
-              {"average_from", "bigint",
-               "0 to 10^15: the iterations after which the outputs average and random begin",
-               "the last power of two that leaves half", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.average_from =
-                     static_cast<std::int64_t>(number(k, v, "a whole number from 0 to 1e15", [](double x) {
-                       return x >= 0 && x <= 1e15 && x == std::floor(x);
-                     }));
-               }},
-              {"draws", "bigint", "1 to 10^15: rows drawn in an iteration", "as many as there are", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.draws = static_cast<std::int64_t>(number(k, v, "a whole number from 1 to 1e15", [](double x) {
-                   return x >= 1 && x <= 1e15 && x == std::floor(x);
-                 }));
-               }},
-              {"start", "text", "zero, sgd (an epoch of Modified-SGD)", "zero", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.start = choice<Start>(k, v, {{"zero", Start::zero}, {"sgd", Start::sgd}});
-               }},
-              {"l1_ratio", "double precision",
-               "0 <= rho <= 1: share of the l1 norm in the regulariser; 1: the lasso, whose intercept is free", "0",
-               ReadBy::every_training, "every soft margin, above 0 sdca and prox_newton", set_l1_ratio},
-              {"penalty_factor", "\"any\"",
-               "factors of the features' penalties, above 0: an array of one per feature, or an object of feature "
-               "number or column: factor as jsonb; not rescaled",
-               "every feature 1", ReadBy::every_training, "soft margins with l1_ratio above 0 and a smooth loss", set_penalty_factor},
-              {"positive", "boolean", "only weights of 0 or more, the intercept aside", "false", ReadBy::every_training, "soft margins with l1_ratio above 0 and a smooth loss",
-               [](Options& s, std::string_view k, const Value& v) { s.positive = boolean(k, v); }},
-              {"offset_feature", "\"any\"",
-               "the number of a feature from 1, or the name of a column: its weight is 1, known and without penalty",
-               "none", ReadBy::every_training, "soft margins of one output; not sdca, sgd, train_margin_from", set_offset},
-              {"epsilon", "double precision", "0 to 1e150: half-width of the tube", "0.1", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.epsilon = number(k, v, "a number from 0 to 1e150", [](double x) { return x >= 0 && x <= 1e150; });
-               }},
-              {"smoothing", "double precision", "1e-150 to 1e150: gamma of the loss", "1", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.smoothing =
-                     number(k, v, "a number from 1e-150 to 1e150", [](double x) { return x >= 1e-150 && x <= 1e150; });
-               }},
-              {"quantile", "double precision", "0 < tau < 1: the share of labels that is to lie below the predictions",
-               "0.5", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.quantile = number(k, v, "a number between 0 and 1", [](double x) { return x > 0 && x < 1; });
-               }},
-              {"nu", "double precision", "0 < nu <= 1: the share of rows that may be left outside, at most", "0.5",
-               ReadBy::one_class, "train_one_class",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.nu = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
-               }},
-              {"calibration", "text", "none, platt, isotonic: how scores become probabilities", "none",
-               ReadBy::every_training, "soft margins with classes",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.calibration = choice<Calibrate>(
-                     k, v, {{"none", Calibrate::none}, {"platt", Calibrate::platt}, {"isotonic", Calibrate::isotonic}});
-               }},
-              {"multiclass", "text",
-               "one_vs_rest, joint: how linear soft margins tell more than two classes apart; joint: softmax regression "
-               "(loss logistic) or Crammer and Singer's machine (hinge)",
-               "one_vs_rest", ReadBy::every_training, "soft margins with classes",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.multiclass = choice<Multiclass>(
-                     k, v, {{"one_vs_rest", Multiclass::one_vs_rest}, {"joint", Multiclass::joint}});
-               }},
-              {"unseen", "text",
-               "error, ignore: what becomes of features of a sparse row that the training did not have", "error",
-               ReadBy::every_training, "who uses the model",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.ignore_unseen = choice<bool>(k, v, {{"error", false}, {"ignore", true}});
-               }},
-              {"one_class", "text",
-               "error, null: what a training gives whose rows all have one label; NULL lets the other groups of a "
-               "GROUP BY "
-               "have their models",
-               "error", ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.null_for_one_class = choice<bool>(k, v, {{"error", false}, {"null", true}});
-               }},
-              {"shrinkage", "double precision", "0 < nu <= 1: factor of every step of boosting", "0.1", ReadBy::methods,
-               "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
-               }},
-              {"step", "text",
-               "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) "
-               "(momentum, kernel_momentum, normalized_gradient_descent, sampling, "
-               "mirror_descent); theory (sampling)",
-               "by solver", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.step = choice<Step>(k, v,
-                                       {{"quadratic", Step::quadratic},
-                                        {"wolfe", Step::wolfe},
-                                        {"adaboost", Step::adaboost},
-                                        {"optimal", Step::optimal},
-                                        {"theory", Step::theory},
-                                        {"1/sqrt(t)", Step::inverse_root}});
-               }},
-              {"mirror_loss", "text", "squared_hinge, hinge, squared: the loss of the margins that mirror descent minimises",
-               "squared_hinge", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.mirror_loss = choice<MirrorLoss>(k, v,
-                                                    {{"squared_hinge", MirrorLoss::squared_hinge},
-                                                     {"hinge", MirrorLoss::hinge},
-                                                     {"squared", MirrorLoss::squared}});
-               }},
-              {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
-               }},
-              {"accelerated", "boolean", "take accelerated steps", "by solver", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
-              {"working_set", "boolean",
-               "solve on a small working set of rows that passes over all rows certify and grow; false: the method's "
-               "own steps "
-               "over all rows",
-               "true with solver auto, else false", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) { s.working_set = boolean(k, v); }},
-              {"kernel", "text", "a kernel; linear alone leaves the model linear", "linear", ReadBy::every_training, "",
-               [](Options& s, std::string_view k, const Value& v) { s.kernel = text(k, v); }},
-              {"gamma", "\"any\"",
-               "a positive number; 'scale': 1/(d Var(x)) with the variance of all features of all rows, as in "
-               "scikit-learn; "
-               "'auto': 1/d",
-               "scale", ReadBy::methods, "", set_gamma},
-              {"degree", "integer", "1 to 100: of the polynomial kernel", "3", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.degree = number(k, v, "a whole number from 1 to 100",
-                                   [](double x) { return x >= 1 && x <= 100 && x == std::floor(x); });
-               }},
-              {"coef0", "double precision", "0 or more: constant of the polynomial kernel", "0", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.coef0 = number(k, v, "a number of 0 or more", [](double x) { return x >= 0; });
-               }},
-              {"width", "integer", "1 to 10^6: hidden units, drawn from seed", "1024", ReadBy::methods, "",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.width = static_cast<std::int32_t>(number(k, v, "a whole number from 1 to 1000000", [](double x) {
-                   return x >= 1 && x <= 1e6 && x == std::floor(x);
-                 }));
-               }},
-              {"on_error", "text", "error, null: what a training gives for rows that cannot be trained on", "error",
-               ReadBy::every_training, "every solver",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.null_for_error = choice<bool>(k, v, {{"error", false}, {"null", true}});
-               }},
-              {"exclude", "text[]", "columns of a row that are no features", "none", ReadBy::every_training,
-               "rows with named columns",
-               [](Options& s, std::string_view k, const Value& v) { s.exclude = names(k, v); }},
-              {"missing", "text",
-               "as_trained (as impute; an error in a column that no training row had NULL in), impute (the mean, and a "
-               "feature that says so; for text a category of its own), skip (the row), error: what becomes of NULL in a "
-               "column",
-               "as_trained", ReadBy::every_training, "rows with named columns",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.missing = choice<Missing>(k, v,
-                                             {{"as_trained", Missing::as_trained},
-                                              {"impute", Missing::impute},
-                                              {"skip", Missing::skip},
-                                              {"error", Missing::error}});
-               }},
-              {"unknown_features", "text",
-               "error, reference (none of the known ones): what becomes of categories that the training did not have",
-               "error", ReadBy::every_training, "who uses the model",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.unknown_is_error = choice<bool>(k, v, {{"reference", false}, {"error", true}});
-               }},
-              {"max_categories", "integer", "1 to 10^6: distinct values of a column of text", "1000",
-               ReadBy::every_training, "rows with named columns",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.max_categories = static_cast<std::int32_t>(
-                     number(k, v, "a whole number from 1 to 1000000",
-                            [](double x) { return x >= 1 && x <= 1e6 && x == std::floor(x); }));
-               }},
-              {"shard", "text",
-               "a column of the query: each of its values is asked alone, so that every foreign partition answers for "
-               "its rows",
-               "none", ReadBy::scans, "train_margin_from",
-               [](Options& s, std::string_view k, const Value& v) { s.shard = text(k, v); }},
-              {"sample_rows", "bigint", "1 or more: rows that the first scan keeps in memory, at most",
-               "20000, or fewer", ReadBy::scans, "train_margin_from",
-               [](Options& s, std::string_view k, const Value& v) {
-                 s.sample_rows = static_cast<std::int64_t>(number(k, v, "a whole number of 1 or more", [](double x) {
-                   return x >= 1 && x <= 0x1p53 && x == std::floor(x);
-                 }));
-               }},
-          };
+  static const Records records = [] {
+    Records all;
+    for (Records (*const group)() : {of_problem, of_run, of_soft_margins, of_methods, of_kernels, of_rows}) {
+      const Records some = group();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }();
   return records;
 }
 

@@ -2,6 +2,8 @@
 // docs/reference/options.md and the arguments of margin_options are compared with them by test/docs_check.py.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +22,13 @@ enum class ReadBy {
 
 struct OptionRecord {
   std::string_view name;
-  std::string_view type;      ///< of the argument of margin_options
-  std::string_view meaning;   ///< its values, in words
-  std::string_view fallback;  ///< the default, in words
+  std::string type;      ///< of the argument of margin_options
+  std::string meaning;   ///< its values, and what they mean
+  std::string fallback;  ///< the default
   ReadBy scope;
   std::string_view readers;  ///< in words, besides solvers, losses and kernels that name it
   /// Throws Error(invalid_option) for a value that it cannot have.
-  void (*set)(Options& options, std::string_view key, const Value& value);
+  std::function<void(Options& options, std::string_view key, const Value& value)> set;
 };
 
 /// In the order of docs/reference/options.md.

@@ -50,19 +50,17 @@ std::vector<double> numbers(std::string_view key, const Value& v) {
   return out;
 }
 
-/// Names of columns: an array of them, or one.
-std::vector<std::string> names(std::string_view key, const Value& v) {
+void set_exclude(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "an array of names of columns";
-  if (const auto* one = std::get_if<std::string>(&v.data)) return {*one};
   const auto* array = std::get_if<Value::Array>(&v.data);
-  if (array == nullptr) refuse(key, v, expected);
-  std::vector<std::string> out;
-  for (const Value& item : *array) {
+  const auto* one = std::get_if<std::string>(&v.data);
+  if (array == nullptr && one == nullptr) refuse(key, v, expected);
+  s.exclude = one != nullptr ? std::vector<std::string>{*one} : std::vector<std::string>{};
+  for (const Value& item : array != nullptr ? *array : Value::Array{}) {
     const auto* name = std::get_if<std::string>(&item.data);
     if (name == nullptr) refuse(key, v, expected);
-    out.push_back(*name);
+    s.exclude.push_back(*name);
   }
-  return out;
 }
 
 void set_class_weight(Options& s, std::string_view key, const Value& v) {

@@ -1,4 +1,4 @@
-// How an option is set from a value: what can be said of many options, and the few that take values of several types.
+// Options that a Setting (setting.hpp) does not say: those that take values of several types, or change others.
 // Each throws Error(invalid_option) that names the key, what was found and what is expected.
 #pragma once
 
@@ -20,24 +20,11 @@ bool boolean(std::string_view key, const Value& v, const char* expected = "true 
 /// A name: text that is not empty.
 std::string text(std::string_view key, const Value& v);
 
-/// One of several names, as what each stands for.
-template <class E>
-E choice(std::string_view key, const Value& v, const std::vector<std::pair<std::string, E>>& names) {
-  const auto* x = std::get_if<std::string>(&v.data);
-  std::string all;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (x != nullptr && *x == names[i].first) return names[i].second;
-    all += (i == 0 ? "'" : (i + 1 == names.size() ? " or '" : ", '")) + names[i].first + "'";
-  }
-  refuse(key, v, all);
-}
-
-/// Names of columns: an array of them, or one.
-std::vector<std::string> names(std::string_view key, const Value& v);
-
 /// Of an array of numbers, or of one array of them for each output.
 std::vector<double> numbers(std::string_view key, const Value& v);
 
+/// Names of columns: an array of them, or one.
+void set_exclude(Options& s, std::string_view key, const Value& v);
 void set_class_weight(Options& s, std::string_view key, const Value& v);
 void set_intercept(Options& s, std::string_view key, const Value& v);
 void set_initial(Options& s, std::string_view key, const Value& v);
