@@ -184,7 +184,7 @@ const std::vector<OptionRecord>& option_records() {
                  s.shrinkage = number(k, v, "a number above 0 and at most 1", [](double x) { return x > 0 && x <= 1; });
                }},
               {"step", "text",
-               "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) "
+               "quadratic, wolfe, adaboost, optimal, frank_wolfe (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) "
                "(momentum, kernel_momentum, normalized_gradient_descent, sampling, "
                "mirror_descent); theory (sampling)",
                "by solver", ReadBy::methods, "",
@@ -195,7 +195,8 @@ const std::vector<OptionRecord>& option_records() {
                                         {"adaboost", Step::adaboost},
                                         {"optimal", Step::optimal},
                                         {"theory", Step::theory},
-                                        {"1/sqrt(t)", Step::inverse_root}});
+                                        {"1/sqrt(t)", Step::inverse_root},
+                                        {"frank_wolfe", Step::frank_wolfe}});
                }},
               {"mirror_loss", "text", "squared_hinge, hinge, squared: the loss of the margins that mirror descent minimises",
                "squared_hinge", ReadBy::methods, "",
@@ -205,9 +206,11 @@ const std::vector<OptionRecord>& option_records() {
                                                      {"hinge", MirrorLoss::hinge},
                                                      {"squared", MirrorLoss::squared}});
                }},
-              {"learners", "text", "features, stumps: what an l1 margin combines", "features", ReadBy::methods, "",
+              {"learners", "text", "features, stumps, trees (of depth 2): what an l1 margin combines", "features", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) {
-                 s.learners = choice<Learners>(k, v, {{"features", Learners::features}, {"stumps", Learners::stumps}});
+                 s.learners = choice<Learners>(
+                     k, v,
+                     {{"features", Learners::features}, {"stumps", Learners::stumps}, {"trees", Learners::trees}});
                }},
               {"accelerated", "boolean", "take accelerated steps", "by solver", ReadBy::methods, "",
                [](Options& s, std::string_view k, const Value& v) { s.accelerated = boolean(k, v); }},
