@@ -207,7 +207,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
   Run run(options, progress, "boosting", default_rounds);
   L1Rows rows(problem, run);
   if (own_basis) rows.scale = 1;
-  rows.gap = options.gap_tolerance * rows.scale;
+  rows.gap = working_set ? 0 : options.gap_tolerance * rows.scale;
   rule.smoothing = rows.gap / (2 * std::log(std::max(2.0, static_cast<double>(problem.rows()))));
   std::unique_ptr<WeakLearners> learners;
   const double target = certifiable * options.tolerance;
