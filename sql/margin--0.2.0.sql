@@ -205,7 +205,7 @@ COMMENT ON COLUMN margin_model.norm IS 'p of the norm of the margin: 2, or below
 COMMENT ON COLUMN margin_model.lambda IS 'as given; NULL: hard margin';
 COMMENT ON COLUMN margin_model.status IS 'see Status';
 COMMENT ON COLUMN margin_model.classes IS 'the labels as text, in order; NULL for a regression';
-COMMENT ON COLUMN margin_model.weights IS 'two classes and regression: one weight per feature (per listed feature where there are columns), or per stump. More: one row per class. A hard margin''s have (lp, or Frobenius) norm 1, so that scores are distances (not with standardize)';
+COMMENT ON COLUMN margin_model.weights IS 'two classes and regression: one weight per feature (per listed feature where there are columns), or per stump or tree. More: one row per class. A hard margin''s have (lp, or Frobenius) norm 1, so that scores are distances (not with standardize)';
 COMMENT ON COLUMN margin_model.intercept IS 'one per row of weights; 0 without intercept';
 COMMENT ON COLUMN margin_model.margin_lower IS 'hard margin: the smallest margin of this model, rounded down, in the units of the features (of stumps, for weights of sum 1; with a kernel, in its space); interpolation: the smallest slack; else NULL';
 COMMENT ON COLUMN margin_model.margin_upper IS 'hard margin: no separator has a margin above it; else NULL';
@@ -222,7 +222,7 @@ COMMENT ON COLUMN margin_model.options IS 'the options as given, without initial
 COMMENT ON COLUMN margin_model.history IS 'with the option: one row of (iteration, seconds, lower, upper) per iteration or epoch, as the solver saw it; of rounds of boosting (..., step, learner): which weight was changed, and by what; for a soft margin lower is the dual and upper the primal value. Ends may be infinite at first, and the measuring takes time that a training without history does not need';
 COMMENT ON COLUMN margin_model.dual_weights IS 'with the option: one value per trained row, in input order; more than two classes: one row of k values per trained row';
 COMMENT ON COLUMN margin_model.calibration IS 'with the option: platt: one row (a, b) per output. isotonic: rows of (output from 1, score, probability), rising in score and probability for each output';
-COMMENT ON COLUMN margin_model.stumps IS 'with learners => ''stumps'': one row (feature from 1, threshold) for each weight of an output. The stump is +1 where the feature is above the threshold, else -1';
+COMMENT ON COLUMN margin_model.stumps IS 'with learners => ''stumps'': one row (feature from 1, threshold) for each weight of an output. The stump is +1 where the feature is above the threshold, else -1. With learners => ''trees'': that of the split, then of the stumps below and above it; a negative feature stands for the negative of its stump, and 0 for the constant in place of the threshold';
 COMMENT ON COLUMN margin_model.kernel IS 'of a kernel model: its kernel; weights then has one weight for each support vector (more than two classes: one row of weights per class)';
 COMMENT ON COLUMN margin_model.kernel_parameters IS 'what the kernel was made with: gamma as a number, degree, coef0, width, seed, where the kernel has them';
 COMMENT ON COLUMN margin_model.support_vectors IS 'the rows with a weight that is not 0, one after another; NULL where they are sparse';

@@ -16,6 +16,8 @@ INSERT INTO models SELECT 'accelerated', train_margin(y, x::margin_sparse, margi
 
 INSERT INTO models SELECT 'stumps', train_margin(k, x, margin_options(norm => 1, learners => 'stumps', history => true, max_iterations => 20)) FROM points;
 
+INSERT INTO models SELECT 'trees', train_margin(y, x, margin_options(norm => 1, learners => 'trees', history => true, max_iterations => 5)) FROM points;
+
 INSERT INTO models SELECT 'kernel ' || s, train_margin(y, x, margin_options(kernel => 'rbf', gamma => 0.01, solver => s, intercept => false, history => true, dual_weights => true, max_iterations => 50)) FROM points, unnest('{smo,sampling,kernel_batch_perceptron}'::text[]) AS s GROUP BY s;
 
 INSERT INTO models SELECT 'kernel ' || kind, train_margin(y, x::margin_sparse, margin_options(kernel => kind, lambda => 0.1, max_iterations => 20) || own) FROM points, (VALUES ('polynomial', '{"degree": 2}'::jsonb), ('ntk', '{}'), ('ntk_finite', '{"width": 8}')) AS k (kind, own) GROUP BY kind, own;

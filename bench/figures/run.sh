@@ -52,6 +52,12 @@ load_libsvm() {
   xzcat "$shared/$1.libsvm.xz" | sed 's/ *$//; / /!s/$/\t/; s/ /\t/' | psql_figures -c "COPY $(table_name "$1") (y, x) FROM STDIN"
   psql_figures -c "ANALYZE $(table_name "$1")"
 }
+load_generated() { # by a script beside this file, from what shared has
+  is_loaded "$1" && return
+  psql_figures -c "CREATE TABLE $1 (seed int, epoch int, id int, part text, y boolean, x real[])"
+  "$python" "$here/$1.py" "$shared" | psql_figures -c "COPY $1 FROM STDIN CSV"
+  psql_figures -c "ANALYZE $1"
+}
 load_all() { # load_all FIGURE: fails, saying what is missing
   local name
   for name in $(list_of "$1" needs); do
@@ -66,6 +72,7 @@ load_all() { # load_all FIGURE: fails, saying what is missing
     load_libsvm "$name"
   done
   for name in $(list_of "$1" data); do load_dense "$name"; done
+  for name in $(list_of "$1" generated); do load_generated "$name"; done
 }
 
 failed=0 skipped=0 started=$SECONDS

@@ -60,6 +60,38 @@ SELECT (m).weights, (m).stumps, (m).intercept, (m).margin_lower > 0.999 AND (m).
   FROM (SELECT train_margin(x > 2, ARRAY[0, x], margin_options(norm => 1, learners => 'stumps')) AS m
           FROM unnest('{1,2,4,5}'::float8[]) x) t;
 
+-- Trees of depth 2 tell a checkerboard apart, of which stumps say nothing: one tree does, as the certificate knows.
+CREATE TEMP TABLE board AS SELECT i AS id, ARRAY[i % 4, i / 4]::float8[] AS x, (i % 4 < 2) = (i / 4 < 2) AS y FROM generate_series(0, 15) AS i;
+SELECT learners, (m).status, round((m).margin_lower::numeric, 9) AS lower, round((m).margin_upper::numeric, 9) AS upper, (m).stumps
+  FROM unnest('{stumps,trees}'::text[]) AS learners, LATERAL (SELECT train_margin(y, x, margin_options(norm => 1, learners => learners) ORDER BY id) AS m FROM board) AS s;
+CREATE TEMP TABLE trees AS
+  SELECT train_margin(room, ARRAY[x, y], margin_options(norm => 1, learners => 'trees', tolerance => 0.1)) AS m FROM points;
+SELECT (m).status, array_length((m).weights, 2) = array_length((m).stumps, 1) AS one_weight_each, array_length((m).stumps, 2) AS columns, (m).margin_lower > (SELECT (m).margin_upper FROM stumps) AS better
+  FROM trees;
+SELECT (margin_evaluate(m, room, ARRAY[x, y])).accuracy FROM trees, points;
+SELECT v.errors, abs(v.margin_lower - (m).margin_lower) < 1e-14 AS lower, v.margin_upper IS NULL AS no_upper
+  FROM trees, LATERAL (SELECT (margin_verify(m, room, ARRAY[x, y])).* FROM points) v;
+SELECT (train_margin(room, ARRAY[x, y]::float8[]::margin_sparse, margin_options(norm => 1, learners => 'trees', tolerance => 0.1))).stumps
+       = (SELECT (m).stumps FROM trees) AS same FROM points;
+SELECT margin_from_json(margin_to_json(m)) = m AS same,
+       (SELECT bool_and(margin_predict(margin_from_json(margin_to_json(m)), ARRAY[x, y]) = margin_predict(m, ARRAY[x, y])) FROM points) AS predicts_alike
+  FROM trees;
+SELECT margin_summary(m) ~ '\(feature [12] > [-0-9.]+ \? .* : .*\)' AS shows_trees, (margin_certificate(m)).objective FROM trees;
+SELECT pg_temp.error_of(format($$SELECT margin_from_json(jsonb_set(margin_to_json(m), '{stumps,0}', %L)) FROM trees$$, row))
+  FROM unnest('{"[3,0,1,0,1,0]","[1,0,-3,0,1,0]","[1,0,0,0.5,1,0]","[1,0,0,1,1.5,0]","[1,0,1,0]"}'::text[]) AS row;
+SELECT pg_temp.error_of($$SELECT margin_from_json(jsonb_set(margin_to_json(m), '{options,learners}', '"stumps"')) FROM trees$$);
+SELECT pg_temp.error_of($$SELECT margin_weights(m) FROM trees$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(learners => 'trees')) FROM board$$);
+SELECT pg_temp.error_of($$SELECT train_margin(i % 2 = 0, array_fill(i::float8, ARRAY[8000]), margin_options(norm => 1, learners => 'trees')) FROM generate_series(1, 30) AS i$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"norm": 1, "max_depth": 2}') FROM board$$);
+
+-- Shalev-Shwartz and Singer's rounds end at an absolute gap, with an interval that holds the exact margin.
+SELECT (m).solver, (m).status, (m).margin_upper - (m).margin_lower <= 0.05 AS narrow, (m).margin_lower <= (e).margin_upper AND (m).margin_upper >= (e).margin_lower AS encloses
+  FROM (SELECT train_margin(side, ARRAY[x, y], margin_options(norm => 1, solver => 'boosting', step => 'frank_wolfe', gap_tolerance => 0.05, tolerance => 0)) AS m,
+               (SELECT m FROM exact) AS e FROM points) AS s;
+SELECT pg_temp.error_of(format($$SELECT train_margin(side, ARRAY[x, y], margin_options(norm => 1, solver => 'boosting', step => 'frank_wolfe', %s)) FROM points$$, o))
+  FROM (VALUES ('tolerance => 0.1'), ('gap_tolerance => 0.1, shrinkage => 0.5'), ($$gap_tolerance => 0.1, loss => 'logistic'$$)) AS v (o);
+
 -- What is refused.
 SELECT pg_temp.error_of($$SELECT margin_weights(m) FROM stumps$$);
 SELECT pg_temp.error_of($$SELECT margin_pmml(m) FROM stumps$$);

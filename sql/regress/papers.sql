@@ -102,7 +102,7 @@ SELECT pg_temp.error_of($$SELECT margin_hard_core(id % 3, x) FROM t$$);
 
 -- Iterations that are enough.
 SELECT theorem, round(margin_bound(theorem, 1000, 0.01, lambda => 0.001, smoothing => 1, margin => 0.1, failure => 0.05)::numeric, 3) AS enough
-  FROM unnest('{sdca 1,sdca 1 hinge,sdca 2,sdca 4,sdca 4 hinge,momentum 3.1,sampling 4.1}'::text[]) AS theorem;
+  FROM unnest('{sdca 1,sdca 1 hinge,sdca 2,sdca 4,sdca 4 hinge,momentum 3.1,sampling 4.1,boosting 3.3 quadratic,boosting 3.3 wolfe,boosting 3.3 frank_wolfe}'::text[]) AS theorem;
 SELECT theorem, round(margin_bound(theorem, 4, 0.01, lambda => 0.5, distances => '{0.5,1,0.25,2}')::numeric, 3) AS enough FROM unnest('{sdca 5,sdca 6}'::text[]) AS theorem;
 SELECT margin_bound('sdca 3', 1000, 0.1, lambda => 1) AS an_epoch, margin_bound('sdca 3', 1000, 0.001, lambda => 1) AS never;
 SELECT margin_bound(NULL, 10, 1) IS NULL AS unknown;

@@ -157,8 +157,8 @@ void hard(Random& random, Case& c, bool lp) {
     set(c.options, "norm", among<double>(random, {1, 1, 1.5, 1.1, 1.02, 1.9}));
     if (random.below(3) == 0) set(c.options, "working_set", random.below(2) == 0);
     if (random.below(8) == 0 && std::get<double>(c.options["norm"].data) == 1) {
-      set(c.options, "learners", std::string("stumps"));
-      c.family = "stumps";
+      c.family = random.below(2) == 0 ? "stumps" : "trees";
+      set(c.options, "learners", std::string(c.family));
     }
   } else if (random.below(3) != 0) {
     set(c.options, "solver",

@@ -69,7 +69,10 @@ class Checker {
   Real square_of_weights(std::int64_t o) const;
   Real power_norm(const Vector& v, double p) const;
   Real upper_of(std::int64_t o, double r) const;
-  Real stump_edge(const Vector& v) const;
+  template <class Counts>
+  Real edge_of(const Vector& v, const Counts& counts) const;
+  Real stump_edge(const Vector& v, std::int32_t depth) const;
+  double entry(std::size_t i, std::int32_t j) const { return value_at(p_.data.row(static_cast<std::int64_t>(i)), j); }
   void optimum_of_soft();
   void optimum_of_hard();
 
@@ -328,27 +331,47 @@ Real Checker::power_norm(const Vector& v, double p) const {
   return std::isinf(p) || p == 1 || sum == 0 ? sum : pow(sum, Real(1) / Real(p));
 }
 
-/// The largest |Σ v h(x)| over the stumps that tell two rows apart.
-Real Checker::stump_edge(const Vector& v) const {
+/// The largest |Σ v h(x)| over the stumps that tell two rows apart, of the rows that count: those for which `counts` holds.
+template <class Counts>
+Real Checker::edge_of(const Vector& v, const Counts& counts) const {
   Real largest;
   for (std::int32_t j = 0; j < p_.dimensions(); ++j)
     for (std::size_t k = 0; k < n_; ++k) {
-      const double threshold = value_at(p_.data.row(static_cast<std::int64_t>(k)), j);
       Real edge;
       std::size_t above = 0;
       for (std::size_t i = 0; i < n_; ++i) {
-        const bool is_above = value_at(p_.data.row(static_cast<std::int64_t>(i)), j) > threshold;
-        edge += is_above ? v[i] : -v[i];
+        const bool is_above = entry(i, j) > entry(k, j);
         above += is_above;
+        if (counts(i)) edge += is_above ? v[i] : -v[i];
       }
       if (above > 0) largest = max(largest, abs(edge));
     }
   return largest;
 }
 
+/// The same over all stumps, or over all trees of depth 2.
+Real Checker::stump_edge(const Vector& v, std::int32_t depth) const {
+  if (depth == 1) return edge_of(v, [](std::size_t) { return true; });
+  Real largest;
+  for (std::int32_t j = 0; j < p_.dimensions(); ++j)
+    for (std::size_t k = 0; k < n_; ++k) {
+      const auto is_above = [&](std::size_t i) { return entry(i, j) > entry(k, j); };
+      Real sum[2];
+      std::size_t above = 0;
+      for (std::size_t i = 0; i < n_; ++i) {
+        sum[is_above(i)] += v[i];
+        above += is_above(i);
+      }
+      if (above == 0) continue;
+      const Real high = max(abs(sum[1]), edge_of(v, is_above));
+      largest = max(largest, high + max(abs(sum[0]), edge_of(v, [&](std::size_t i) { return !is_above(i); })));
+    }
+  return largest;
+}
+
 Real Checker::upper_of(std::int64_t o, double r) const {
-  const bool stumps = v_.basis != nullptr;
-  const Real radius = stumps ? Real(1) : sqrt(radius_square_);
+  const auto* const stumps = margin::stumps_of(v_.basis.get());
+  const Real radius = stumps != nullptr ? Real(1) : sqrt(radius_square_);
   if (!has_dual()) return radius;
   Real mass[2];
   for (std::size_t i = 0; i < n_; ++i)
@@ -362,9 +385,9 @@ Real Checker::upper_of(std::int64_t o, double r) const {
     if (!(dual(i, o) > 0)) continue;
     q[i] = Real(dual(i, o)) / (p_.intercept ? Real(2) * mass[own] : total);
     if (!own) q[i] = -q[i];
-    for (std::size_t j = 0; !stumps && j < v.size(); ++j) v[j] += q[i] * rows_[i][j];
+    for (std::size_t j = 0; stumps == nullptr && j < v.size(); ++j) v[j] += q[i] * rows_[i][j];
   }
-  return min(radius, stumps ? stump_edge(q) : power_norm(v, r));
+  return min(radius, stumps != nullptr ? stump_edge(q, stumps->depth()) : power_norm(v, r));
 }
 
 void Checker::one_against_rest() {

@@ -212,6 +212,7 @@ std::vector<Training> all_trainings() {
   add(all, hard, 2, false);
   add(all, hard, 3, false);
   add(all, with(with(hard, "norm", 1.0), "learners", std::string("stumps")), 2, true);
+  add(all, with(with(hard, "norm", 1.0), "learners", std::string("trees")), 2, true);
   for (const char* map : {"platt", "isotonic"})
     for (int classes : {2, 3}) add(all, with(soft, "calibration", std::string(map)), classes, false);
   for (const char* loss : {"hinge", "logistic", "squared"}) {

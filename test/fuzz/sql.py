@@ -61,6 +61,7 @@ KINDS = [  # label, features, options (and the table) of the models that are sto
     ("k", "x", '{"lambda": 0.01, "loss": "logistic"}'), ("t", "x", '{"lambda": 0.01, "loss": "squared", "dual_weights": true}'),
     ("t", "x", '{"loss": "interpolate"}'), ("y", "x", '{"norm": 1}'), ("k", "x", '{"norm": 1.5, "dual_weights": true}'),
     ("y", "x", '{"norm": 1, "learners": "stumps", "max_iterations": 20}'),
+    ("y", "x", '{"norm": 1, "learners": "trees", "max_iterations": 5}'),
     ("y", "x", '{"kernel": "rbf", "gamma": 0.1, "dual_weights": true}'), ("k", "s", '{"kernel": "polynomial", "lambda": 0.1}'),
     ("k", "x", '{"kernel": "ntk", "lambda": 0.1}'), ("y", "x", '{"kernel": "ntk_finite", "width": 7}'),
     ("y", "x", '{"lambda": 0.1, "calibration": "platt"}'), ("k", "x", '{"lambda": 0.1, "calibration": "isotonic"}'),

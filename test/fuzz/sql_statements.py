@@ -10,7 +10,7 @@ NUMBERS = ["0", "1", "-1", "0.5", "2", "3", "1e-3", "1e-300", "1e300", "-1e308",
 ODD_FLOATS = NUMBERS + ["NaN", "Infinity", "-Infinity"]
 INTEGERS = ["0", "1", "-1", "2", "3", "4", "7", "100", "1000", "2147483647", "-2147483648", "300000000"]
 WORDS = ["free", "penalized", "joint", "one_vs_rest", "quantile", "poisson", "hinge", "logistic", "squared", "absolute", "huber", "interpolate", "balanced", "auto", "optimal", "none", "linear",
-         "rbf", "polynomial", "ntk", "ntk_finite", "stumps", "features", "platt", "isotonic", "null", "last", "average",
+         "rbf", "polynomial", "ntk", "ntk_finite", "stumps", "trees", "frank_wolfe", "features", "platt", "isotonic", "null", "last", "average",
          "sgd", "notice", "off", "accuracy", "auc", "r2", "true", "a", "b", "1", "", "x" * 300, "\u00e9", "\U0001f600"]
 SPARSE = ["{}", "{1:1}", "{1:1,2:-2}", "{1:0.5,3:2}/3", "{2:1e300}/4", "{2147483647:1}", "{1:1}/2147483647", "{4:1}/100000",
           "{1:1e-320}", "{1:1,2:1,3:1,4:1,5:1}", "1:1 2:2", "{1:1}/300000000"]

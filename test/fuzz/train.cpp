@@ -70,7 +70,7 @@ margin::Value::Object any_options(Bytes& bytes) {
     if (bytes.below(3) == 1) options["loss"].data = std::string("interpolate");
     if (bytes.below(8) == 1) options["accelerated"].data = true;
     if (bytes.below(8) == 1) options["working_set"].data = true;
-    if (bytes.below(6) == 1) options["learners"].data = std::string("stumps");
+    if (bytes.below(6) == 1) options["learners"].data = std::string(bytes.below(2) == 1 ? "stumps" : "trees");
   }
   if (bytes.below(4) == 1) {
     const auto& kernels = margin::kernel_names();
@@ -94,7 +94,8 @@ margin::Value::Object any_options(Bytes& bytes) {
   if (bytes.below(8) == 1) options["draws"].data = bytes.among<double>({1, 7, 1000});
   if (bytes.below(8) == 1) options["gap_tolerance"].data = bytes.among<double>({1, 1e-6});
   if (bytes.below(8) == 1) options["accelerated"].data = true;
-  if (bytes.below(8) == 1) options["step"].data = bytes.among<std::string>({"1/sqrt(t)", "quadratic", "wolfe"});
+  if (bytes.below(8) == 1)
+    options["step"].data = bytes.among<std::string>({"1/sqrt(t)", "quadratic", "wolfe", "frank_wolfe"});
   if (bytes.below(8) == 1) options["mirror_loss"].data = bytes.among<std::string>({"hinge", "squared"});
   return options;
 }

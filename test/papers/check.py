@@ -16,6 +16,7 @@ import ji_algorithm_1
 import ji_algorithm_2
 import raj_bach_algorithm_1
 import raj_bach_algorithm_2
+import shalev_shwartz_singer
 import shalev_shwartz_zhang
 import telgarsky_algorithm_1
 from draws import Random
@@ -72,6 +73,17 @@ class Server:
         for learner, step in self.cursor.fetchall():
             sums[learner - 1] = step
         return sums
+
+    def trees(self, rows, nu, rounds):
+        """Rounds of boosting trees of depth 2 on some rows and their first four features: trees, those of the rounds, steps, scores."""
+        self.cursor.execute(
+            f"WITH few AS MATERIALIZED (SELECT id, y, x[1:4] AS x FROM {self.name} WHERE id = ANY (%s)), "
+            "m AS MATERIALIZED (SELECT train_margin(y, x, margin_options(norm => 1, solver => 'boosting', learners => 'trees', step => 'adaboost', shrinkage => %s, "
+            "intercept => false, tolerance => 0, output => 'last', history => true, max_iterations => %s) ORDER BY id) AS m FROM few) "
+            "SELECT (m).stumps, (SELECT array_agg(ARRAY[learner, step] ORDER BY iteration) FROM margin_history(m)), "
+            "(SELECT array_agg(margin_score(m, x) ORDER BY id) FROM few) FROM m", (rows.tolist(), nu, rounds))
+        trees, history, scores = (np.array(each) for each in self.cursor.fetchone())
+        return trees, history[:, 0].astype(int) - 1, history[:, 1], scores
 
     def scores(self, **options):
         options = {"intercept": False, "tolerance": 0, **options}
@@ -178,6 +190,17 @@ def telgarsky(server, report, X, y):
             report.same(f"boosting, {loss}, {rule}, {nu}", ours, unit(theirs, 1))
             taken = server.steps(X.shape[1], norm=1, solver="boosting", loss=loss, step=rule, shrinkage=nu, max_iterations=steps)
             report.same(f"boosting, {loss}, {rule}, {nu}, steps of its history", taken * np.abs(X).max(), theirs)
+    for eps in (0.1, 0.05, 0.02):  # none that is reached in so few rounds
+        ours = server.weights(norm=1, solver="boosting", step="frank_wolfe", gap_tolerance=eps * np.abs(X).max(), output="last", max_iterations=steps)
+        report.same(f"boosting, frank_wolfe, {eps}", ours, unit(shalev_shwartz_singer.iterate(A, steps, eps), 1))
+    few, columns = np.arange(0, len(X), max(1, len(X) // 60)), slice(0, 4)
+    for nu in (1, 0.25):
+        trees, chosen, taken, scores = server.trees(few, nu, rounds=4)
+        largest, margins = shalev_shwartz_singer.edges_of(X[few][:, columns], y[few], trees, chosen, taken)
+        errs = largest < 1 - 1e-9  # of a tree that errs nowhere the step has no size
+        if errs.any():
+            report.same(f"boosting of trees, adaboost, {nu}, the edges of its rounds", np.tanh(taken[errs] / nu), largest[errs])
+        report.same(f"boosting of trees, adaboost, {nu}", scores, y[few] * margins / np.abs(taken).sum())
 
 
 def raj_bach(server, report, X, y):

@@ -99,6 +99,7 @@ foreach my $table ('tall', 'wide')
 		"solver => 'cutting_plane'", "solver => 'momentum'", "norm => 1", "norm => 1, learners => 'stumps'", "norm => 1.5");
 	trained('t', $table, $_) foreach ("lambda => 1e-4, loss => 'absolute'", "lambda => 1e-4, loss => 'squared'", "loss => 'interpolate'");
 }
+trained('y', 'tall', "norm => 1, learners => 'trees', max_iterations => 2");
 trained('y', 'classes', $_) foreach ("solver => 'cutting_plane'", "solver => 'momentum'", "intercept => false", "lambda => 1e-4");
 trained('y', 'many', 'lambda => 1e-3');
 

@@ -306,6 +306,59 @@ INSTANTIATE_TEST_SUITE_P(Steps, Telgarsky,
                          ::testing::Values(Bound{Step::quadratic, 1.0}, Bound{Step::quadratic, 0.3},
                                            Bound{Step::wolfe, 1.0}, Bound{Step::wolfe, 0.3}));
 
+/// Shalev-Shwartz and Singer (2008): within ε of the largest margin after 32 ln(n)/ε² rounds, in the ball ‖λ‖₁ ≤ 1; a step
+/// never raises the loss β ln Σ exp(−m_i/β), whatever the intercept.
+TEST(Boosting, frank_wolfe_reaches_its_accuracy_in_the_promised_rounds) {
+  for (const std::uint64_t seed : {1, 2, 3, 9, 12, 17, 33, 41})
+    for (const bool intercept : {false, true}) {
+      SCOPED_TRACE(std::to_string(seed) + (intercept ? " with intercept" : " without"));
+      const Rows rows = stored_problem(seed);
+      const Dataset data = make_dataset(rows);
+      const Progress progress;
+      const Problem problem = make_problem(data, l1("boosting", intercept, 1e-3));
+      std::vector<double> y;
+      for (std::int64_t i = 0; i < problem.rows(); ++i) y.push_back(problem.sign(i));
+      FeatureLearners learners(problem, 1.0, progress);
+      const double gap = 0.1, log_n = std::log(static_cast<double>(rows.count())), beta = gap / (2 * log_n);
+      BoostingRounds boosting(learners, y, {Step::frank_wolfe, 1, false, intercept, beta}, progress);
+      const auto& stored = random_margins[seed - 1];
+      const double best = intercept ? stored.with_intercept : stored.without_intercept;
+      const double promised = std::ceil(32 * log_n / (gap * gap));
+      double before = boosting.log_loss();
+      for (double t = 0; t < promised; ++t) {
+        ASSERT_GE(boosting.find(), best - 1e-9);
+        boosting.step();
+        ASSERT_LE(boosting.log_loss(), before + 1e-9);
+        before = boosting.log_loss();
+      }
+      double size = 0;
+      for (const double w : boosting.weights()) size += std::fabs(w);
+      EXPECT_LE(size, 1 + 1e-12);
+      EXPECT_GE(boosting.margin() * size, best - gap);
+    }
+}
+
+TEST(Boosting, frank_wolfe_stops_at_its_accuracy_and_asks_for_one) {
+  const Dataset data = make_dataset(clouds(3, 200, 5));
+  Options s = l1("boosting", true, 0);
+  s.step = Step::frank_wolfe;
+  EXPECT_THROW(fit(data, s), Error);
+  s.gap_tolerance = 0.2;
+  s.max_iterations = 100000;
+  const Model m = fit(data, s);
+  EXPECT_EQ(m.status, Status::optimal);
+  EXPECT_LE(m.certificate.gap, 0.2);
+  EXPECT_GT(m.certificate.relative_gap, 0);
+  const double exact = fit(data, l1("auto", true, 1e-9)).certificate.lower;
+  EXPECT_LE(m.certificate.lower, exact * (1 + 1e-9));
+  EXPECT_GE(m.certificate.upper, exact * (1 - 1e-9));
+  s.shrinkage = 0.5;
+  EXPECT_THROW(fit(data, s), Error);
+  s.shrinkage.reset();
+  s.loss = "logistic";
+  EXPECT_THROW(fit(data, s), Error);
+}
+
 TEST(Boosting, a_free_intercept_is_minimised_out) {
   Rows rows = stored_problem(4);
   const Dataset data = make_dataset(rows);

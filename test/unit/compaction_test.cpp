@@ -209,9 +209,30 @@ TEST(Compaction, stumps_name_the_declared_features) {
   expect_same_scores(t, a, b);
   EXPECT_TRUE(a.columns.empty());
   EXPECT_EQ(a.basis->dimensions(), width);
-  const auto& wide = stumps_of(a.basis.get())->stumps();
-  const auto& narrow = stumps_of(b.basis.get())->stumps();
-  for (std::size_t k = 0; k < wide.size(); ++k) EXPECT_EQ(wide[k].feature, wide_column(narrow[k].feature));
+  const auto& wide = stumps_of(a.basis.get())->trees();
+  const auto& narrow = stumps_of(b.basis.get())->trees();
+  for (std::size_t k = 0; k < wide.size(); ++k) EXPECT_EQ(wide[k].split.feature, wide_column(narrow[k].split.feature));
+}
+
+TEST(Compaction, trees_name_the_declared_features) {
+  const Twins t = make_twins(10, Dataset::Outcome::classes, 2, 60);
+  Options s = settings_of({});
+  s.norm = 1;
+  s.learners = Learners::trees;
+  s.max_iterations = 30;
+  Progress progress;
+  const Model a = train(t.wide, s, progress), b = train(t.narrow, s, progress);
+  expect_same(a, b);
+  expect_same_scores(t, a, b);
+  const auto& wide = stumps_of(a.basis.get())->trees();
+  const auto& narrow = stumps_of(b.basis.get())->trees();
+  ASSERT_EQ(wide.size(), narrow.size());
+  const auto named = [](std::int32_t feature) { return feature < 0 ? -1 : wide_column(feature); };
+  for (std::size_t k = 0; k < wide.size(); ++k) {
+    EXPECT_EQ(wide[k].split.feature, named(narrow[k].split.feature));
+    EXPECT_EQ(wide[k].below.feature, named(narrow[k].below.feature));
+    EXPECT_EQ(wide[k].above.feature, named(narrow[k].above.feature));
+  }
 }
 
 TEST(Compaction, interval_holds_for_the_rows_as_they_came) {

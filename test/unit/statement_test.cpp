@@ -23,7 +23,7 @@ std::vector<std::function<void(Statement&)>> changes() {
   return {[](Statement& s) { s.task = Task::multiclass; },
           [](Statement& s) { s.classes = 3; },
           [](Statement& s) { s.norm = 1.5; },
-          [](Statement& s) { s.learners = Learners::stumps; },
+          [](Statement& s) { s.learners = Learners::trees; },
           [](Statement& s) { s.interpolate = true; },
           [](Statement& s) { s.loss = make_loss("hinge", Options()); },
           [](Statement& s) { s.lambda = 0.25; },

@@ -96,6 +96,7 @@ std::vector<Case> cases() {
           {"perceptron_classes", 600, 30, 4, in_norm(1.5, "perceptron")},
           {"dual_ascent_classes", 200, 20, 3, in_norm(1.5, "dual_ascent")},
           {"stumps", 9000, 7, 2, largest_margin("boosting", Learners::stumps)},
+          {"trees", 600, 7, 2, largest_margin("boosting", Learners::trees)},
           {"stumps_classes", 5000, 6, 3, largest_margin("boosting", Learners::stumps)},
           {"boosting", 3000, 200, 2, largest_margin("boosting", Learners::features)},
           {"linear_program", 6000, 60, 2, largest_margin("linear_program", Learners::features)}};

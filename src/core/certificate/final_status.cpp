@@ -16,11 +16,12 @@ Status unproven(Status reached) {
   return claim ? Status::iteration_limit : reached;
 }
 
-Status status_of_margin(const Certificate& c, double negligible, double tolerance, Status reached) {
+Status status_of_margin(const Certificate& c, double negligible, double tolerance, Status reached,
+                        double gap_tolerance = 0) {
   // A margin that small is none for any purpose; but a model that is proven to separate the rows is no proof of the
   // contrary, whatever its solver believed.
   if (c.upper <= negligible * c.radius && !(c.lower > 0)) return Status::not_separable;
-  if (c.relative_gap <= tolerance) return Status::optimal;
+  if (c.relative_gap <= tolerance || c.gap <= gap_tolerance) return Status::optimal;
   return unproven(reached);
 }
 
@@ -76,7 +77,7 @@ Status final_status(const Certificate& c, CertifiedProblem problem, double toler
     case CertifiedProblem::hard_margin:
       break;
   }
-  return status_of_margin(c, negligible_margin, tolerance, reached);
+  return status_of_margin(c, negligible_margin, tolerance, reached, gap_tolerance);
 }
 
 }  // namespace margin

@@ -8,6 +8,7 @@
 #include "core/base/progress.hpp"
 #include "core/base/threads.hpp"
 #include "core/certificate/lp_margin.hpp"
+#include "core/certificate/tree_edges.hpp"
 #include "core/data/columns.hpp"
 #include "core/math/rounding.hpp"
 
@@ -95,22 +96,16 @@ class SortedColumn {
   std::size_t negative_ = 0;  // entries before them
 };
 
-/// The right side of the header's inequality, per output; 1 where the dual weights prove nothing.
-std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, const Progress& progress) {
-  std::vector<double> upper(static_cast<std::size_t>(problem.outputs()), 1.0);
-  if (dual.rows() != problem.rows()) return upper;
-  std::vector<SignedShares> shares;
-  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
-    shares.emplace_back(problem, dual, o);
-    progress.work(32.0 * static_cast<double>(problem.rows()));
-  }
+/// The largest edge of each output over all stumps.
+std::vector<double> stump_edges(const Problem& problem, const std::vector<SignedShares>& shares,
+                                const Progress& progress) {
   const Columns columns(problem.data, progress);
   double values = 0;
   for (std::int32_t j = 0; j < problem.dimensions(); ++j) values += columns.column(j).count;
   // Sorting costs much more than the sweep.
   const Chunks features(problem.dimensions(),
                         (64 + 16 * static_cast<double>(shares.size())) * values / std::max(1, problem.dimensions()));
-  std::vector<std::vector<double>> edges(features.count(), std::vector<double>(upper.size(), 0.0));
+  std::vector<std::vector<double>> edges(features.count(), std::vector<double>(shares.size(), 0.0));
   progress.threads().run(features.count(), progress, [&](std::size_t k, const Progress& own) {
     SortedColumn sorted;
     for (std::int64_t j = features.begin(k); j < features.end(k); ++j) {
@@ -122,11 +117,40 @@ std::vector<double> upper_bounds(const Problem& problem, const Weights& dual, co
       }
     }
   });
-  std::vector<double> edge(upper.size(), 0.0);
+  std::vector<double> edge(shares.size(), 0.0);
   for (const std::vector<double>& of_some : edges)
     for (std::size_t o = 0; o < edge.size(); ++o) edge[o] = std::max(edge[o], of_some[o]);
-  // Sums of n terms whose sizes add up to 1.
-  const double rounding = 4 * epsilon * (static_cast<double>(problem.rows()) + 8);
+  return edge;
+}
+
+/// The same over all trees of depth 2.
+std::vector<double> tree_edges(const Problem& problem, const std::vector<SignedShares>& shares,
+                               const Progress& progress) {
+  const RankedColumns ranked(problem.data, progress);
+  std::vector<double> edge(shares.size(), 0.0);
+  for (std::size_t o = 0; o < shares.size(); ++o) {
+    if (!shares[o].usable()) continue;
+    Eigen::VectorXd v(problem.rows());
+    polled_each(problem.rows(), 8, progress, [&](std::int64_t i) { v(i) = shares[o](i); });
+    edge[o] = largest_tree_edge(ranked, v, progress);
+  }
+  return edge;
+}
+
+/// The right side of the header's inequality, per output; 1 where the dual weights prove nothing.
+std::vector<double> upper_bounds(const Problem& problem, std::int32_t depth, const Weights& dual,
+                                 const Progress& progress) {
+  std::vector<double> upper(static_cast<std::size_t>(problem.outputs()), 1.0);
+  if (dual.rows() != problem.rows()) return upper;
+  std::vector<SignedShares> shares;
+  for (std::int32_t o = 0; o < problem.outputs(); ++o) {
+    shares.emplace_back(problem, dual, o);
+    progress.work(32.0 * static_cast<double>(problem.rows()));
+  }
+  const std::vector<double> edge =
+      depth == 1 ? stump_edges(problem, shares, progress) : tree_edges(problem, shares, progress);
+  // Sums of n terms whose sizes add up to 1, for trees of two sides.
+  const double rounding = 4 * epsilon * (static_cast<double>(problem.rows()) + (depth == 1 ? 8 : 64));
   for (std::size_t o = 0; o < shares.size(); ++o)
     if (shares[o].usable()) upper[o] = std::min(1.0, edge[o] + rounding);
   return upper;
@@ -192,7 +216,7 @@ Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, cons
                            const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress) {
   StumpCheck check(objective_of(problem), basis,
                    {weights.data(), problem.intercept ? intercept.data() : nullptr, &basis},
-                   upper_bounds(problem, dual, progress));
+                   upper_bounds(problem, basis.depth(), dual, progress));
   add_rows(check, problem, dual, &basis, progress);
   return check.certificate(progress);
 }

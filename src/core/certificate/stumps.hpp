@@ -1,10 +1,11 @@
-// The certificate of an l1 margin over decision stumps (data/stump_basis.hpp): for λ ≥ 0 over any stumps, and any q ≥
-// 0,
+// The certificate of an l1 margin over decision stumps, or trees of depth 2 (data/stump_basis.hpp): for λ ≥ 0 over any of them,
+// and any q ≥ 0,
 //
 //   min_i y_i Σ_s λ_s h_s(x_i) / Σ λ  ≤  max margin  ≤  max_h |Σ_i q_i y_i h(x_i)| / Σ q
 //
 // where h runs over all stumps that tell rows apart. The upper bound is a sweep over every column in the order of its
-// values, which shares nothing with the search of boosting: a stump that the solver missed widens the interval.
+// values, which shares nothing with the search of boosting: a stump that the solver missed widens the interval. Of trees, h
+// runs over all those whose split tells rows apart (certificate/tree_edges.hpp).
 #pragma once
 
 #include "core/base/progress.hpp"
@@ -40,7 +41,7 @@ class StumpCheck final : public Check {
   std::int64_t support_ = 0;
 };
 
-/// Both bounds: the upper one from the largest edge of the dual weights over all stumps. `weights`: outputs × basis
+/// Both bounds: the upper one from the largest edge of the dual weights over all stumps or trees. `weights`: outputs × basis
 /// size; `dual`: rows × outputs, or empty.
 Certificate certify_stumps(const Problem& problem, const StumpBasis& basis, const Weights& weights,
                            const Eigen::VectorXd& intercept, const Weights& dual, const Progress& progress = {});

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/polled.hpp"
@@ -162,9 +163,12 @@ double iterations_promised(std::string_view theorem, const BoundSettings& s, con
     return lipschitz_bound(std::ceil(n * std::log(1 + std::log(n))), constant, theorem, s);
   if (theorem == "momentum 3.1") return momentum_bound(theorem, s);
   if (theorem == "sampling 4.1") return sampling_bound(theorem, s);
+  for (const auto& [step, factor] :
+       {std::pair("quadratic", 2.0), std::pair("wolfe", 8.0), std::pair("frank_wolfe", 32.0)})
+    if (theorem == std::string("boosting 3.3 ") + step) return std::ceil(factor * std::log(n) / (s.gap * s.gap));
   throw Error(ErrorKind::invalid_option, "unknown theorem \"" + std::string(theorem) + "\"",
               "It is one of: sdca 1, sdca 1 hinge, sdca 2, sdca 3, sdca 4, sdca 4 hinge, sdca 5, sdca 6, "
-              "momentum 3.1, sampling 4.1.");
+              "momentum 3.1, sampling 4.1, boosting 3.3 quadratic, boosting 3.3 wolfe, boosting 3.3 frank_wolfe.");
 }
 
 }  // namespace margin

@@ -11,9 +11,13 @@
 //                          η = min over γ of 4L² N(γ)/n + 2δ/min(γ, λγ²/2): the average from T₀ on, to a gap of ε
 //   momentum 3.1           the least t ≥ 1 with 4(1 + ln n)(1 + 2 ln(t+1))/(m(t+1)²) ≤ ε, m the maximum margin
 //   sampling 4.1           max(⌈(32 ln n + 64 ln(2/δ))/(m²ε²)⌉, ⌈32/(δε²)⌉), with probability 1 − δ
+//   boosting 3.3 quadratic, wolfe, frank_wolfe
+//                          2, 8, 32 ln(n)/ε²: rounds to a margin within ε of the largest m, of the first two with the
+//                          shrinkage ε/m
 //
 // Rows have norm 1 at most, losses are at most 1 at a score of 0. Sources: S. Shalev-Shwartz, T. Zhang, 2013, Theorems 1 to 6
-// with Remarks 2 and 8, of Theorem 6 with its ρ ≤ 1; Z. Ji, N. Srebro, M. Telgarsky, 2021, Theorems 3.1 and 4.1.
+// with Remarks 2 and 8, of Theorem 6 with its ρ ≤ 1; Z. Ji, N. Srebro, M. Telgarsky, 2021, Theorems 3.1 and 4.1;
+// M. Telgarsky, 2013, Section 3.3, entries of at most 1, the exponential loss.
 #pragma once
 
 #include <optional>

@@ -125,9 +125,16 @@ std::optional<FieldConflict> conflict_of(const Model& m, const Options& s) {
           "options",
           "say that classes were trained jointly, which no training does with this model's loss, lambda or kernel"};
   }
-  if (s.learners == Learners::stumps && stumps_of(m.basis.get()) == nullptr)
+  if (s.learners != Learners::features && stumps_of(m.basis.get()) == nullptr)
     return FieldConflict{"stumps", "is NULL, but the options ask for them"};
+  if (s.learners != Learners::features && s.learners != m.learners())
+    return FieldConflict{"stumps", "has not what the options ask for: 2 columns for stumps, 6 for trees"};
   return std::nullopt;
+}
+
+Learners Model::learners() const {
+  const StumpBasis* const stumps = stumps_of(basis.get());
+  return stumps == nullptr ? Learners::features : stumps->depth() == 1 ? Learners::stumps : Learners::trees;
 }
 
 bool Model::joint() const {

@@ -69,6 +69,7 @@ struct Model {
   double prediction(double score) const { return log_link() ? std::exp(score) : score; }
   /// Of a score for a target ≥ 0, twice the loss; 0 where the loss is no half of a deviance.
   double deviance(double score, double target) const;
+  Learners learners() const;  ///< what its weights weigh: features, also where these are a kernel's, stumps or trees
   /// Its classes were trained jointly (option multiclass); of two that is known from the options alone.
   bool joint() const;
   /// Scores are log-odds, or `calibration` makes them such: they give probabilities.

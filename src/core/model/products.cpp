@@ -86,7 +86,7 @@ unsigned features_of(const Model& model, const Options& options) {
   s.loss = model.loss;
   s.kernel.clear();
   s.learners = Learners::features;
-  const bool stumps_only = options.learners == Learners::stumps;
+  const bool stumps_only = options.learners != Learners::features;
   return features_of(s) |
          (model.basis == nullptr ? 0U
           : stumps_only          ? stumps

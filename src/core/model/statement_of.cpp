@@ -15,7 +15,7 @@ Objective objective_of(const Model& m, const Options& s) {
   o.task = m.task;
   o.classes = static_cast<std::int32_t>(m.classes.size());
   o.norm = m.norm;
-  o.learners = stumps_of(m.basis.get()) != nullptr ? Learners::stumps : Learners::features;
+  o.learners = m.learners();
   o.interpolate = m.interpolates();
   if (soft) o.loss = joint && m.outputs() > 1 ? make_joint_loss(m.loss, s) : make_loss(m.loss, s);
   o.lambda = joint ? joint_lambda(m.lambda.value_or(0), m.outputs()) : m.lambda.value_or(0);

@@ -24,9 +24,10 @@ enum class Order { permutation, random, cyclic, proportional };  // proportional
 enum class Output { last, average, random };
 enum class Start { zero, sgd };
 enum class Calibrate { none, platt, isotonic };
-enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory, inverse_root };  // inverse_root: 1/√(t+1)
+// inverse_root: 1/√(t+1)
+enum class Step { automatic, quadratic, wolfe, adaboost, optimal, theory, inverse_root, frank_wolfe };
 enum class MirrorLoss { squared_hinge, hinge, squared };
-enum class Learners { features, stumps };
+enum class Learners { features, stumps, trees };
 enum class Missing { as_trained, impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };
 enum class Multiclass { one_vs_rest, joint };
@@ -72,7 +73,7 @@ struct Options {
   // The method.
   std::string solver = "auto";
   double tolerance = 1e-3;   ///< relative width of the certified interval
-  double gap_tolerance = 0;  ///< absolute width that is enough as well (sdca, sgd)
+  double gap_tolerance = 0;  ///< absolute width that is enough as well (sdca, sgd, boosting)
   std::optional<std::int64_t> max_iterations;
   std::optional<double> max_seconds;
   std::uint64_t seed = 0;

@@ -157,8 +157,10 @@ Records of_methods() {
                                                 {"adaboost", Step::adaboost},
                                                 {"optimal", Step::optimal},
                                                 {"theory", Step::theory},
-                                                {"1/sqrt(t)", Step::inverse_root}})),
-             "quadratic, wolfe, adaboost, optimal (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) (momentum, "
+                                                {"1/sqrt(t)", Step::inverse_root},
+                                                {"frank_wolfe", Step::frank_wolfe}})),
+             "quadratic, wolfe, adaboost, optimal, frank_wolfe (boosting); optimal, quadratic (dual_ascent); 1/sqrt(t) "
+             "(momentum, "
              "kernel_momentum, normalized_gradient_descent, sampling, mirror_descent); theory (sampling)",
              methods, "", "by solver"),
       option("mirror_loss",
@@ -167,7 +169,9 @@ Records of_methods() {
                                                         {"squared", MirrorLoss::squared}}),
              "the loss of the margins that mirror descent minimises", methods, ""),
       option("learners",
-             one_of<Learners>(&Options::learners, {{"features", Learners::features}, {"stumps", Learners::stumps}}),
+             one_of<Learners>(&Options::learners, {{"features", Learners::features},
+                                                   {"stumps", Learners::stumps},
+                                                   {"trees", Learners::trees, "of depth 2"}}),
              "what an l1 margin combines", methods, ""),
       option("accelerated", flag(&Options::accelerated), "take accelerated steps", methods, "", "by solver"),
       option("working_set", flag(&Options::working_set),

@@ -29,7 +29,7 @@ const std::vector<FeatureRecord>& feature_records() {
       {feature::hard_margin, "hard margin", "it has no lambda"},
       {feature::lambda_0, "lambda 0", "its lambda is 0"},
       {feature::kernel, "kernel", "it has a kernel"},
-      {feature::stumps, "stumps", "it weighs stumps, not features"},
+      {feature::stumps, "stumps", "it weighs stumps or trees, not features"},
       {feature::regression, "regression", "it is a regression"},
       {feature::several_classes, "several classes", "it has more than two classes"},
       {feature::joint_classes, "joint classes", "its classes are trained jointly"},

@@ -234,6 +234,28 @@ void set_kernel(Problem& p, const Options& s, const Method& method, const Progre
                 "Without one nothing bounds a kernel model, which can meet almost any labels: try lambda => 1e-4.");
 }
 
+/// What an l1 margin combines, if not features; a search over all trees of depth 2, in each round and by the certificate,
+/// goes through all pairs of columns.
+void require_learners(const Dataset& data, const Options& options, bool l1_margin) {
+  constexpr double most_steps = 4e9;
+  const bool trees = options.learners == Learners::trees;
+  if (options.learners == Learners::features) return;
+  if (!l1_margin)
+    throw Error(ErrorKind::unsupported,
+                std::string("option \"learners\" => '") + (trees ? "trees" : "stumps") + "' needs the l1 margin",
+                "Give norm => 1, without lambda.");
+  if (options.standardize)
+    throw Error(ErrorKind::unsupported, "option \"standardize\" is not used by stumps and trees",
+                "Leave it out: thresholds follow any scale.");
+  const double n = static_cast<double>(data.rows()), d = data.dimensions();
+  if (trees && d * d * n * std::log2(n) > most_steps)
+    throw Error(ErrorKind::unsupported,
+                "option \"learners\" => 'trees' searches all trees of depth 2, in features^2 rows log2(rows) steps: " +
+                    std::to_string(data.dimensions()) + " features of " + std::to_string(data.rows()) +
+                    " rows are too many, expected at most 4e9 steps",
+                "Train on fewer features or a sample of the rows, or give learners => 'stumps'.");
+}
+
 }  // namespace
 
 double Problem::smoothness() const { return loss->log_link() ? 1 / mean_count : loss->smoothness(); }
@@ -326,12 +348,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (options.multiclass == Multiclass::joint && p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' needs lambda",
                 "Without lambda the margin is hard; in the l2 norm it separates all classes at once anyway.");
-  if (options.learners != Learners::features && (!p.hard_margin || p.norm != 1))
-    throw Error(ErrorKind::unsupported, "option \"learners\" => 'stumps' needs the l1 margin",
-                "Give norm => 1, without lambda.");
-  if (options.learners != Learners::features && options.standardize)
-    throw Error(ErrorKind::unsupported, "option \"standardize\" is not used by stumps",
-                "Leave it out: thresholds follow any scale.");
+  require_learners(data, options, p.hard_margin && p.norm == 1);
   p.learners = options.learners;
   if (p.offset >= 0) require_offset_fits(p);
   if (p.hard_margin) {

@@ -39,7 +39,8 @@ void exchange(Archive& archive, S& statement) {
 
 void require_sound(const Statement& s, const ByteReader& in) {
   in.require(s.task == Task::binary || s.task == Task::multiclass || s.task == Task::regression, "an unknown task");
-  in.require(s.learners == Learners::features || s.learners == Learners::stumps, "unknown learners");
+  in.require(s.learners == Learners::features || s.learners == Learners::stumps || s.learners == Learners::trees,
+             "unknown learners");
   in.require(s.classes >= 0 && (s.task != Task::regression || s.classes == 0), "a bad number of classes");
   for (const double v : {s.lambda, s.l1_ratio, s.least_factor, s.intercept_scale, s.target_center, s.target_scale})
     in.require(std::isfinite(v), "a number is not finite");

@@ -92,15 +92,25 @@ std::string target_lines(const Model& m, const Options& options) {
 std::string margin_name(const Model& m, const Options& options) {
   const std::string text = "the largest possible margin";
   if (support_vectors_of(m.basis.get()) != nullptr) return text + ", in the space of the kernel";
-  if (stumps_of(m.basis.get()) != nullptr) return text + " of stumps whose weights sum to 1";
+  if (stumps_of(m.basis.get()) != nullptr)
+    return text + (m.learners() == Learners::trees ? " of trees" : " of stumps") + " whose weights sum to 1";
   return text + (options.standardize ? ", in standardised units" : ", in the units of the features");
 }
 
-/// What a weight weighs: a feature, or a stump.
+/// What a weight weighs: a feature, a stump, or a tree.
 std::string term(const Model& model, const StumpBasis* stumps, std::int32_t index) {
   if (stumps == nullptr) return feature_name(model, index);
-  const Stump& stump = stumps->stumps()[static_cast<std::size_t>(index)];
-  return "(feature " + std::to_string(stump.feature + 1) + " > " + figure(stump.threshold) + ")";
+  const auto above = [](std::int32_t feature, double threshold) {
+    return "feature " + std::to_string(feature + 1) + " > " + figure(threshold);
+  };
+  const Tree& tree = stumps->trees()[static_cast<std::size_t>(index)];
+  const std::string split = above(tree.split.feature, tree.split.threshold);
+  if (stumps->depth() == 1) return "(" + split + ")";
+  const auto side = [&](const TreeSide& s) {
+    if (s.feature < 0) return std::string(s.above > 0 ? "yes" : "no");
+    return (s.above > 0 ? "" : "not ") + above(s.feature, s.threshold);
+  };
+  return "(" + split + " ? " + side(tree.above) + " : " + side(tree.below) + ")";
 }
 
 std::string kernel_line(const KernelFunction& kernel) {

@@ -15,9 +15,15 @@ constexpr std::int64_t bins = Reliability::bins;
 
 void write_basis(ByteWriter& out, const Basis* basis) {
   if (const StumpBasis* const stumps = stumps_of(basis)) {
-    for (const Stump& s : stumps->stumps()) {
-      out(s.feature);
-      out(s.threshold);
+    for (const Tree& tree : stumps->trees()) {
+      out(tree.split.feature);
+      out(tree.split.threshold);
+      if (stumps->depth() == 1) continue;
+      for (const TreeSide& side : {tree.below, tree.above}) {
+        out(side.feature);
+        out(side.threshold);
+        out(side.above);
+      }
     }
   } else if (const KernelBasis* const vectors = support_vectors_of(basis)) {
     const KernelRows& rows = vectors->rows();

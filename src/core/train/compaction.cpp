@@ -115,9 +115,11 @@ void Compaction::give_back(Model& model) const {
   if (!copy_.has_value()) return;
   model.dimensions = data_.dimensions();
   if (const auto* basis = stumps_of(model.basis.get())) {
-    std::vector<Stump> stumps = basis->stumps();
-    for (Stump& s : stumps) s.feature = columns_[static_cast<std::size_t>(s.feature)];
-    model.basis = std::make_shared<StumpBasis>(std::move(stumps), model.dimensions);
+    std::vector<Tree> trees = basis->trees();
+    for (Tree& tree : trees)
+      for (std::int32_t* const feature : {&tree.split.feature, &tree.below.feature, &tree.above.feature})
+        if (*feature >= 0) *feature = columns_[static_cast<std::size_t>(*feature)];
+    model.basis = std::make_shared<StumpBasis>(std::move(trees), basis->depth(), model.dimensions);
     return;
   }
   if (model.columns.empty()) {

@@ -122,7 +122,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   count_constant(problem, model.certificate, progress);
   model.certificate.negligible = negligible_loss(problem, progress);
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status,
-                              options.gap_tolerance);
+                              solver.record().reads("gap_tolerance") ? options.gap_tolerance : 0);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   to_label_units(problem, options, model, solution.weights, solution.intercept);

@@ -14,8 +14,10 @@ void require_weights(const Model& model, const char* function) {
   if (model.basis == nullptr) return;
   throw Error(ErrorKind::unsupported,
               std::string(function) + " needs a model that is linear in its features, this one has " +
-                  (support_vectors_of(model.basis.get()) != nullptr ? "a kernel" : "stumps"),
-              "Train without kernel and without learners => 'stumps'.");
+                  (support_vectors_of(model.basis.get()) != nullptr ? "a kernel"
+                   : model.learners() == Learners::trees            ? "trees"
+                                                                    : "stumps"),
+              "Train without kernel and without learners => 'stumps' or 'trees'.");
 }
 
 /// The class that a score of output `o` speaks for; nothing for a regression.

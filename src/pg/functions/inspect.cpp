@@ -28,8 +28,9 @@ void require_linear(const Model& model, const char* function) {
   if (model.basis == nullptr) return;
   if (stumps_of(model.basis.get()) != nullptr)
     throw Error(ErrorKind::unsupported,
-                std::string(function) + " shows weights of features, and this model weighs decision stumps",
-                "Its attributes stumps (feature, threshold) and weights belong together, element by element.");
+                std::string(function) + " shows weights of features, and this model weighs decision " +
+                    (model.learners() == Learners::trees ? "trees" : "stumps"),
+                "Its attributes stumps and weights belong together, row by element.");
   throw Error(
       ErrorKind::unsupported, "a model with a kernel has no weights on features",
       "Its support vectors are in the attributes support_vectors and sparse_support_vectors, their coefficients in "

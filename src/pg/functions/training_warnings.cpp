@@ -133,10 +133,12 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
     return;
   }
   const bool time = model.status == Status::time_limit;
-  const bool stumps = options.learners == Learners::stumps;
+  const bool stumps = options.learners == Learners::stumps, trees = options.learners == Learners::trees;
   warn("training stopped before the tolerance " + figure(options.tolerance) + " was reached (" +
            (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached + group,
        time     ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
+       : trees  ? "A model without a margin predicts well all the same: see margin_evaluate. More rounds "
+                  "(max_iterations) may help; the model and its interval are valid."
        : stumps ? "Stumps rarely separate rows, and a model without a margin predicts well all the same: see "
                   "margin_evaluate. More rounds (max_iterations) may help; the model and its interval are valid."
                 : "Raise max_iterations or tolerance, scale the features, or try another solver; the model and its "

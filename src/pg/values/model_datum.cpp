@@ -146,8 +146,17 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view 
   }
   if (const auto* basis = stumps_of(model.basis.get())) {
     std::vector<double> table;
-    for (const Stump& s : basis->stumps()) table.insert(table.end(), {s.feature + 1.0, s.threshold});
-    out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis->stumps().size(), 2));
+    for (const Tree& tree : basis->trees()) {
+      table.insert(table.end(), {tree.split.feature + 1.0, tree.split.threshold});
+      if (basis->depth() == 1) continue;
+      // As read_stumps (model_terms.cpp) reads them.
+      for (const TreeSide& side : {tree.below, tree.above})
+        if (side.feature < 0)
+          table.insert(table.end(), {0.0, side.above});
+        else
+          table.insert(table.end(), {side.above * (side.feature + 1.0), side.threshold});
+    }
+    out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis->trees().size(), basis->depth() == 1 ? 2 : 6));
   }
   out.set_float8("target_center", model.target_center);
   out.set_float8("target_scale", model.target_scale);

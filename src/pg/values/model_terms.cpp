@@ -7,21 +7,35 @@ namespace margin::pg {
 
 namespace {
 
-/// One row (feature from 1, threshold) per weight.
+/// One row per weight. Of a stump: feature from 1, threshold. Of a tree: those of its split, then of the stump on either side,
+/// below the split first; the number of a feature is negative where the stump is -1 above its threshold, and 0 where the
+/// side says the same of all rows, 1 or -1, which stands in place of the threshold.
 void read_stumps(const CompositeReader& reader, const Matrix& table, Model& model) {
   const auto stated = reader.int4("dimensions");
   if (!stated.has_value() || *stated < 1) reader.refuse("dimensions", "must be 1 or more in a model of stumps");
   model.dimensions = *stated;
-  if (table.columns != 2 || table.rows != static_cast<std::size_t>(model.terms()))
-    reader.refuse("stumps", "must have " + std::to_string(model.terms()) + " rows of feature and threshold");
-  std::vector<Stump> stumps;
-  for (std::size_t s = 0; s < table.rows; ++s) {
-    const double feature = table.values[2 * s];
-    if (!(feature >= 1 && feature <= model.dimensions) || feature != std::floor(feature))
+  if ((table.columns != 2 && table.columns != 6) || table.rows != static_cast<std::size_t>(model.terms()))
+    reader.refuse("stumps", "must have " + std::to_string(model.terms()) +
+                                " rows of feature and threshold, or of these three times");
+  const auto feature_of = [&](double number) {
+    if (!(number >= 1 && number <= model.dimensions) || number != std::floor(number))
       reader.refuse("stumps", "names a feature that is not one of 1 to " + std::to_string(model.dimensions));
-    stumps.push_back({static_cast<std::int32_t>(feature) - 1, table.values[2 * s + 1]});
+    return static_cast<std::int32_t>(number) - 1;
+  };
+  const auto side_of = [&](const double* at) {
+    const double above = at[0] == 0 ? at[1] : at[0] < 0 ? -1 : 1;
+    if (above != 1 && above != -1)
+      reader.refuse("stumps", "has a side of a split that is neither a feature nor 1 or -1");
+    if (at[0] == 0) return TreeSide{-1, 0, above};
+    return TreeSide{feature_of(std::fabs(at[0])), at[1], above};
+  };
+  std::vector<Tree> trees;
+  for (std::size_t s = 0; s < table.rows; ++s) {
+    const double* const row = table.values.data() + table.columns * s;
+    trees.push_back({{feature_of(row[0]), row[1]}});
+    if (table.columns == 6) trees.back().below = side_of(row + 2), trees.back().above = side_of(row + 4);
   }
-  model.basis = std::make_shared<StumpBasis>(std::move(stumps), model.dimensions);
+  model.basis = std::make_shared<StumpBasis>(std::move(trees), table.columns == 2 ? 1 : 2, model.dimensions);
 }
 
 /// The features that a model of wide rows has weights of.

@@ -1,7 +1,7 @@
 // boosting: the maximum l1 margin, by rounds of boosting or exactly, by row generation.
 //
 // Problem    max over ‖λ‖₁ ≤ 1 (and b) of the smallest margin min_i y_i (Σ_j λ_j h_j(x_i) + b); the weak learners h_j
-//            are the features, or all decision stumps (data/stump_basis.hpp). More than two classes: one against the
+//            are the features, all decision stumps, or all decision trees of depth 2 (data/stump_basis.hpp). More than two classes: one against the
 //            rest.
 // Update     by row generation: a linear program on a few rows and scans of all (solvers/l1_margin/linear_program.hpp),
 //            the way of `auto`. Otherwise, and where no combination separates the rows: coordinate descent on the
@@ -10,7 +10,8 @@
 //            combination has a larger margin; then up to 300 rounds minimise the loss.
 // Source     M. Telgarsky, Margins, shrinkage, and boosting, ICML 2013; linear programs with row generation:
 //            A. Demiriz, K. Bennett, J. Shawe-Taylor, Linear programming boosting via column generation, 2002,
-//            transposed.
+//            transposed; S. Shalev-Shwartz, Y. Singer, On the equivalence of weak learnability and linear
+//            separability, COLT 2008 (step frank_wolfe).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,6 +22,7 @@
 #include "core/solvers/l1_margin/linear_program.hpp"
 #include "core/solvers/l1_margin/rounds.hpp"
 #include "core/solvers/l1_margin/stump_learners.hpp"
+#include "core/solvers/l1_margin/tree_learners.hpp"
 #include "core/solvers/margin_scan.hpp"
 #include "core/solvers/one_vs_rest.hpp"
 #include "core/solvers/output.hpp"
@@ -43,7 +45,7 @@ const SolverRecord& rounds_record() {
       SolverRecord::l1,
       SolverRecord::Losses::exponential_or_logistic,
       false,
-      {"shrinkage", "step", "learners", "working_set", "output"},
+      {"shrinkage", "step", "learners", "working_set", "output", "gap_tolerance"},
       feature::several_classes | feature::stumps};
   return record;
 }
@@ -71,7 +73,9 @@ class Boosting final : public Solver {
   const SolverRecord& record() const override { return record_(); }
   double workspace(const Problem& p) const override {
     const double n = static_cast<double>(p.rows()), kernel = std::min({n, 1.0 * p.dimensions(), 1024.0});
-    const double columns = p.learners == Learners::stumps ? StumpLearners::bytes(p.data) : Columns::bytes(p.data);
+    const double columns = p.learners == Learners::trees    ? TreeLearners::bytes(p.data)
+                           : p.learners == Learners::stumps ? StumpLearners::bytes(p.data)
+                                                            : Columns::bytes(p.data);
     return dual_bytes(p) + columns + 80 * n + 16 * kernel * (kernel + std::min(n, 4 * kernel));
   }
   Solution solve(const Problem& problem, const Options& options, const Progress& progress) const override;
@@ -84,11 +88,21 @@ BoostingRule rule_of(const Problem& problem, const Options& options) {
   BoostingRule rule;
   if (options.step == Step::theory || options.step == Step::inverse_root)
     throw Error(ErrorKind::unsupported, "solver \"boosting\" takes no steps of this name",
-                "Its steps: quadratic, wolfe, adaboost, optimal.");
+                "Its steps: quadratic, wolfe, adaboost, optimal, frank_wolfe.");
   rule.step = options.step == Step::automatic ? Step::wolfe : options.step;
   rule.shrinkage = options.shrinkage.value_or(default_shrinkage);
   rule.logistic = margin_loss(problem.loss_name) == MarginLoss::logistic;
   rule.intercept = problem.intercept;
+  if (rule.step != Step::frank_wolfe) return rule;
+  if (!(options.gap_tolerance > 0))
+    throw Error(ErrorKind::unsupported, "option \"step\" => 'frank_wolfe' needs gap_tolerance",
+                "Give the margin that may be missing: the loss is as sharp as this asks for.");
+  if (options.shrinkage.has_value())
+    throw Error(ErrorKind::unsupported, "option \"shrinkage\" is not used by step 'frank_wolfe'",
+                "Leave it out: gap_tolerance says how fine the steps are.");
+  if (rule.logistic)
+    throw Error(ErrorKind::unsupported, "option \"step\" => 'frank_wolfe' takes the exponential loss alone",
+                "Leave loss out, or give another step.");
   return rule;
 }
 
@@ -162,41 +176,43 @@ void widen(Weights& weights, Eigen::Index columns) {
   weights.rightCols(columns - known).setZero();
 }
 
-/// The stumps that carry a weight become the basis; one of weight 0 where rows are all alike. The history counts them as the
-/// basis does.
-void set_basis(Solution& s, const StumpLearners& learners, std::int32_t dimensions) {
-  std::vector<Stump> used;
-  std::vector<Eigen::Index> from;
-  for (std::size_t j = 0; j < learners.size(); ++j) {
-    const auto column = static_cast<Eigen::Index>(j);
-    if (s.weights.col(column).cwiseAbs().maxCoeff() == 0) continue;
-    used.push_back(learners.stumps()[j]);
-    from.push_back(column);
-  }
-  Weights weights = Weights::Zero(s.weights.rows(), std::max<Eigen::Index>(1, static_cast<Eigen::Index>(from.size())));
-  for (std::size_t j = 0; j < from.size(); ++j) weights.col(static_cast<Eigen::Index>(j)) = s.weights.col(from[j]);
+/// The stumps or trees that carry a weight become the basis; one of weight 0 where rows are all alike. The history counts
+/// them as the basis does.
+void set_basis(Solution& s, const WeakLearners& learners, std::int32_t dimensions) {
+  std::vector<std::size_t> used;
+  for (std::size_t j = 0; j < learners.size(); ++j)
+    if (s.weights.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() != 0) used.push_back(j);
+  Weights weights = Weights::Zero(s.weights.rows(), std::max<Eigen::Index>(1, static_cast<Eigen::Index>(used.size())));
+  for (std::size_t j = 0; j < used.size(); ++j)
+    weights.col(static_cast<Eigen::Index>(j)) = s.weights.col(static_cast<Eigen::Index>(used[j]));
   for (TracePoint& point : s.trace) {
-    const auto at = std::find(from.begin(), from.end(), point.learner - 1);
-    point.learner = at == from.end() ? 0 : at - from.begin() + 1;
+    const auto at = std::find(used.begin(), used.end(), static_cast<std::size_t>(point.learner - 1));
+    point.learner = at == used.end() ? 0 : at - used.begin() + 1;
   }
-  if (used.empty()) used.push_back({0, 0.0});
   s.weights = std::move(weights);
-  s.basis = std::make_shared<StumpBasis>(std::move(used), dimensions);
+  s.basis = learners.basis(used, dimensions);
+}
+
+std::unique_ptr<WeakLearners> make_learners(const Problem& problem, double scale, const Progress& progress) {
+  if (problem.learners == Learners::trees) return std::make_unique<TreeLearners>(problem.data, progress);
+  if (problem.learners == Learners::stumps) return std::make_unique<StumpLearners>(problem.data, progress);
+  return std::make_unique<FeatureLearners>(problem, scale, progress);
 }
 
 Solution Boosting::solve(const Problem& problem, const Options& options, const Progress& progress) const {
-  const bool stumps = problem.learners == Learners::stumps;
+  const bool own_basis = problem.learners != Learners::features;
   const bool working_set = record_ == linear_program_record;
-  const BoostingRule rule = rule_of(problem, options);
+  BoostingRule rule = rule_of(problem, options);
   const bool keep_best = working_set || output_of(options, name(), {Output::last}) != Output::last;
   Run run(options, progress, "boosting", default_rounds);
   L1Rows rows(problem, run);
-  if (stumps) rows.scale = 1;
+  if (own_basis) rows.scale = 1;
+  rows.gap = working_set ? 0 : options.gap_tolerance * rows.scale;
+  rule.smoothing = rows.gap / (2 * std::log(std::max(2.0, static_cast<double>(problem.rows()))));
   std::unique_ptr<WeakLearners> learners;
   const double target = certifiable * options.tolerance;
   const auto rounds = [&](std::int32_t o, std::int64_t limit) {
-    if (learners == nullptr && stumps) learners = std::make_unique<StumpLearners>(problem.data, progress);
-    if (learners == nullptr) learners = std::make_unique<FeatureLearners>(problem, rows.scale, progress);
+    if (learners == nullptr) learners = make_learners(problem, rows.scale, progress);
     return solve_rounds(rows, o, *learners, rule, keep_best, target, limit, progress);
   };
   const auto exact = [&](std::int32_t o) {
@@ -207,7 +223,7 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
     return out;
   };
   Solution s = zero_solution(problem, name(), progress);
-  if (stumps) s.weights.resize(problem.outputs(), 0);
+  if (own_basis) s.weights.resize(problem.outputs(), 0);
   solve_outputs(problem, s.status, [&](std::int32_t o) {
     rows.of_earlier = rows.iterations;
     const L1Output out = working_set ? exact(o) : rounds(o, run.max_iterations());
@@ -219,10 +235,9 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
   });
   s.trace = run.take_trace();
   s.solver = !working_set ? "boosting" : learners == nullptr ? "linear_program" : "linear_program+boosting";
-  if (stumps) {
-    const auto& all = static_cast<const StumpLearners&>(*learners);
-    widen(s.weights, static_cast<Eigen::Index>(all.size()));
-    set_basis(s, all, problem.dimensions());
+  if (own_basis) {
+    widen(s.weights, static_cast<Eigen::Index>(learners->size()));
+    set_basis(s, *learners, problem.dimensions());
   }
   s.iterations = rows.iterations;
   return s;

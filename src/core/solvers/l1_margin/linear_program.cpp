@@ -277,7 +277,8 @@ bool L1Rows::stop(std::int32_t output, const MarginBounds& bounds, double target
   ++iterations;
   run.record(iterations, *std::min_element(lower.begin(), lower.end()) / scale,
              *std::min_element(upper.begin(), upper.end()) / scale, change * scale, learner);
-  return stops(run, iterations - of_earlier, bounds.within(target), bounds.upper <= no_margin, why);
+  const bool reached = bounds.within(target) || (gap > 0 && bounds.upper - bounds.lower <= certifiable * gap);
+  return stops(run, iterations - of_earlier, reached, bounds.upper <= no_margin, why);
 }
 
 L1Output solve_linear_program(L1Rows& rows, std::int32_t output, double tolerance, std::uint64_t seed) {

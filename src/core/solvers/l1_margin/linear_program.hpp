@@ -28,6 +28,7 @@ struct L1Rows {
   const Problem& problem;
   Run& run;
   double scale = 1;                             ///< one factor for all features: |scale · x_ij| ≤ 1
+  double gap = 0;                               ///< an interval of this width is enough as well, in these units
   std::int64_t iterations = 0, of_earlier = 0;  ///< of all outputs, and of those before the one at hand
   std::vector<double> lower, upper;             ///< per output, for the history
 

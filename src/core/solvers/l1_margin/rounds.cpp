@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/polled.hpp"
 #include "core/base/threads.hpp"
 
 namespace margin {
@@ -69,6 +70,7 @@ BoostingRounds::BoostingRounds(WeakLearners& learners, std::vector<double> y, co
                                const Progress& progress)
     : learners_(learners), y_(std::move(y)), rule_(rule), progress_(progress) {
   const auto n = static_cast<Eigen::Index>(y_.size());
+  if (rule_.step == Step::frank_wolfe) sharpness_ = 1 / rule_.smoothing;
   scores_ = q_ = average_ = signed_q_ = h_ = Eigen::VectorXd::Zero(n);
   move(0);
   weigh();
@@ -94,14 +96,27 @@ void BoostingRounds::step() {
     learners_.values(chosen_.learner, begin, end, h);
     for (Eigen::Index i = begin; i < end; ++i) h[i] *= sign * y[i];
   });
-  const double size = size_of_step();
+  const double size = rule_.step == Step::frank_wolfe ? share_of_way() : size_of_step();
   total_step_ += size;
   last_change_ = sign * size;
   last_learner_ = chosen_.learner;
   move(size);
   weights_.resize(learners_.size(), 0.0);
+  if (rule_.step == Step::frank_wolfe)
+    for (double& w : weights_) w *= 1 - size;
   weights_[chosen_.learner] += sign * size;
   weigh();
+}
+
+/// Makes h_ the way from the margins of now to those of the learner alone, and tells which share of it to go.
+double BoostingRounds::share_of_way() {
+  double gain = 0, longest = 0;
+  polled_each(h_.size(), 4, progress_, [&](std::int64_t i) {
+    h_(i) -= y_[static_cast<std::size_t>(i)] * scores_(i);
+    gain += q_(i) * h_(i);
+    longest = std::max(longest, std::fabs(h_(i)));
+  });
+  return longest > 0 ? std::clamp(rule_.smoothing * gain / (longest * longest), 0.0, 1.0) : 0.0;
 }
 
 double BoostingRounds::size_of_step() const {
@@ -260,7 +275,7 @@ void BoostingRounds::weigh_exponential() {
   const std::array<double, 2> sum = sums_over<2>(scores_.size(), progress_, [&](Eigen::Index i, auto& s) {
     const double y = y_[static_cast<std::size_t>(i)];
     const std::size_t side = y > 0 ? 1 : 0;
-    const double beyond = y * scores_(i) - reference[side];
+    const double beyond = sharpness_ * (y * scores_(i) - reference[side]);
     q_(i) = beyond > cut_off ? 0.0 : std::exp(-beyond);
     s[side] += q_(i);
   });
@@ -268,12 +283,13 @@ void BoostingRounds::weigh_exponential() {
   double share[2];
   if (rule_.intercept) {
     for (const std::size_t side : {0, 1}) share[side] = 0.5 / sum[side];
-    const double log_a = std::log(sum[1]) - reference[1], log_b = std::log(sum[0]) - reference[0];
+    const double log_a = std::log(sum[1]) - sharpness_ * reference[1],
+                 log_b = std::log(sum[0]) - sharpness_ * reference[0];
     log_loss_ = std::log(2 / n) + 0.5 * (log_a + log_b);
-    offset_ = 0.5 * (log_a - log_b);
+    offset_ = 0.5 * (log_a - log_b) / sharpness_;
   } else {
     share[0] = share[1] = 1 / (sum[0] + sum[1]);
-    log_loss_ = std::log((sum[0] + sum[1]) / n) - both;
+    log_loss_ = std::log((sum[0] + sum[1]) / n) - sharpness_ * both;
     offset_ = 0;
   }
   scale_weights(share);

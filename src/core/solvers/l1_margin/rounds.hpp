@@ -6,6 +6,10 @@
 //              wolfe      α: L(α) ≤ L − α (1 − ν/2) γ‖∇L‖ and L'(α) ≥ −(1 − ν/4) γ‖∇L‖, by bisection
 //              adaboost   (ν/2) ln((1 + γ)/(1 − γ))
 //              optimal    ν times the minimiser along the line
+//            frank_wolfe (Shalev-Shwartz, Singer 2008): λ stays in the ball ‖λ‖₁ ≤ 1 and goes a share η of the way to
+//            its vertex ±e_j, on the loss β ln Σ exp(−m_i/β), β = ε/(2 ln n), whose q is ∝ exp(−m_i/β). With d_i the
+//            change of m_i all the way there, η = min(1, β Σ q_i d_i / max d_i²): after 32 ln(n)/ε² rounds the margin
+//            is within ε of the largest.
 //            A free b is minimised out: exponential loss L = (2/n) √(A B) over the classes' sums, so that q has mass ½
 //            in each; logistic loss by Newton in one variable.
 // Interval   lower: the best min_i m_i/‖λ‖₁; upper: the least γ, or the edge of the q's averaged with their steps.
@@ -28,6 +32,7 @@ struct BoostingRule {
   double shrinkage = 1;  ///< ν
   bool logistic = false;
   bool intercept = true;
+  double smoothing = 1;  ///< β of frank_wolfe
 };
 
 class BoostingRounds {
@@ -67,6 +72,7 @@ class BoostingRounds {
   double size_of_step() const;
   double wolfe() const;
   double minimiser() const;
+  double share_of_way();
   void move(double size);
   void weigh();
   void weigh_exponential();
@@ -86,6 +92,7 @@ class BoostingRounds {
   double offset_ = 0;                   // the b that minimises the loss
   double log_loss_ = 0, gradient_ = 1;  // gradient_: ‖∇L‖₁ over L
   bool as_exponential_ = true;
+  double sharpness_ = 1;  ///< of the exponential loss: exp(−sharpness_ m)
   double total_step_ = 0, last_change_ = 0;
   std::size_t last_learner_ = 0;
 };

@@ -14,11 +14,6 @@ namespace {
 constexpr std::uint32_t last_of_group = 0x80000000u;  // the next entry of the column has a larger value
 constexpr std::uint32_t row_bits = 0x7fffffffu;
 constexpr std::int32_t at_once = 32;  // columns that are sorted before they are laid down
-
-double midpoint(double below, double above) {
-  const double middle = below + 0.5 * (above - below);
-  return middle < above && std::isfinite(middle) ? middle : below;
-}
 }  // namespace
 
 /// Several columns at once are sorted on threads, and then laid one after another.
@@ -147,10 +142,10 @@ double StumpLearners::value_of(std::int32_t feature, std::size_t entry) const {
 
 double StumpLearners::threshold_of(const Split& split) const {
   const auto column = static_cast<std::size_t>(split.feature);
-  if (split.at_zeros) return midpoint(0, value_of(split.feature, zeros_at_[column]));
+  if (split.at_zeros) return threshold_between(0, value_of(split.feature, zeros_at_[column]));
   const double below = value_of(split.feature, split.after);
   const bool zeros_follow = has_zeros_[column] != 0 && split.after + 1 == zeros_at_[column];
-  return midpoint(below, zeros_follow ? 0 : value_of(split.feature, split.after + 1));
+  return threshold_between(below, zeros_follow ? 0 : value_of(split.feature, split.after + 1));
 }
 
 void StumpLearners::values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const {
@@ -164,6 +159,13 @@ void StumpLearners::values(std::size_t learner, std::int64_t begin, std::int64_t
   const std::int32_t* const last = x.indices + x.count;
   for (const std::int32_t* at = std::lower_bound(x.indices, last, begin); at != last && *at < end; ++at)
     out[*at] = stump(x.value(static_cast<std::int32_t>(at - x.indices)));
+}
+
+std::shared_ptr<const Basis> StumpLearners::basis(const std::vector<std::size_t>& used, std::int32_t dimensions) const {
+  std::vector<Stump> stumps;
+  for (const std::size_t s : used) stumps.push_back(stumps_[s]);
+  if (stumps.empty()) stumps.push_back({0, 0.0});
+  return std::make_shared<StumpBasis>(stumps, dimensions);
 }
 
 double StumpLearners::bytes(const Dataset& data) {

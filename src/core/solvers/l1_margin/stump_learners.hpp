@@ -18,6 +18,7 @@ class StumpLearners final : public WeakLearners {
   Best best(const Eigen::VectorXd& v, const Progress& progress) override;
   void values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const override;
   std::size_t size() const override { return stumps_.size(); }
+  std::shared_ptr<const Basis> basis(const std::vector<std::size_t>& used, std::int32_t dimensions) const override;
   /// The stumps that best() named, by number.
   const std::vector<Stump>& stumps() const { return stumps_; }
   /// Bytes of the sorted columns.

@@ -3,8 +3,10 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/data/basis.hpp"
 #include "core/data/columns.hpp"
 #include "core/problem/problem.hpp"
 
@@ -23,6 +25,11 @@ class WeakLearners {
   virtual void values(std::size_t learner, std::int64_t begin, std::int64_t end, double* out) const = 0;
   /// Learners named by best() have numbers below this.
   virtual std::size_t size() const = 0;
+  /// These learners as the basis of a model, one that says nothing where there are none; null: they are the features.
+  virtual std::shared_ptr<const Basis> basis(const std::vector<std::size_t>& /*used*/,
+                                             std::int32_t /*dimensions*/) const {
+    return nullptr;
+  }
 };
 
 /// The features, all multiplied by one factor.
