@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What people install, in bare systems: test/packages.sh [SUITE...] (default: bookworm trixie). For each suite of Debian, in chroots by
-# debootstrap that have no package but the minimum, no locale, LANG unset. MARGIN_PACKAGES names the kinds (default: deb image rpm):
+# debootstrap that have no package but the minimum, no locale, LANG unset. MARGIN_PACKAGES names the kinds (default: all):
 #   deb     the commands of README.md that build and install the package; in another chroot apt installs it, the commands and the
 #           statements of README.md's first screen give the answers that it shows, the owner of a database creates, updates and
 #           uses the extension, purge leaves nothing
@@ -10,7 +10,9 @@
 #   rpm     packaging/margin.spec by rpmbuild, for Debian's server; installed beside it and removed by rpm
 #   demo    demo/run.sh in a recorded terminal of 80 columns, as root and with sudo
 # How long it takes from an empty chroot to the first model is part of what is printed, by the clock and in CPU time of the chroot's
-# commands. MARGIN_CCACHE=1 compiles through ccache. Prints TAP. Root only.
+# commands. MARGIN_CCACHE=1 compiles through ccache; with MARGIN_CORE_OBJECTS=1 the compiler of the chroots hands out the objects of
+# src/core that this tree has, and compiles only what knows the server: a fifth of the time, which is then no measure. Prints TAP.
+# Root only.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 place_of_all=${MARGIN_VERSIONS_DIRECTORY:-${MARGIN_BUILD:-$root/build}/versions}
@@ -31,7 +33,7 @@ mirror() { # the one that this system's apt uses
 inside() { # inside CHROOT COMMAND...: no locale, a terminal that can do nothing
   local to=$place_of_all/$1
   shift
-  chroot "$to" /usr/bin/env -i PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root USER=root DEBIAN_FRONTEND=noninteractive TERM=dumb \
+  chroot "$to" /usr/bin/env -i PATH=/core-objects/bin:/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root USER=root DEBIAN_FRONTEND=noninteractive TERM=dumb \
     CCACHE_DIR=/ccache OPTFLAGS="${OPTFLAGS:-}" DEB_BUILD_OPTIONS="parallel=$jobs" "$@"
 }
 # since: what the clock and the CPU say since the chroot was unpacked; a server in the background is not counted
@@ -62,8 +64,27 @@ chroot_of() {
   # What was downloaded once is not downloaded again; a newer version is.
   mkdir -p "$place_of_all/debs-$2"
   cp -ln "$place_of_all/debs-$2"/*.deb "$to/var/cache/apt/archives/" 2>/dev/null || true
+  [ -z "${MARGIN_CORE_OBJECTS:-}" ] || core_objects "$to/core-objects"
   started=$SECONDS
   started_cpu=$(awk '{print int(($16 + $17) / 100)}' /proc/$$/stat)
+}
+core_objects() { # core_objects TO: objects that this tree has, and a g++ that gives them
+  mkdir -p "$1/bin"
+  (cd "$root/src/core" && find . -name '*.o' -print0 | tar --null -T - -c) | tar -x -C "$1"
+  cat >"$1/bin/g++" <<'END'
+#!/bin/bash
+for ((i = 1; i <= $#; ++i)); do
+  case ${!i} in
+    *src/core/*.cpp) file=${!i} ;;
+    -o) next=$((i + 1)) && object=${!next} ;;
+  esac
+done
+if [ -n "${file:-}" ] && [ -f "/core-objects/$(sed 's,.*src/core/\(.*\)\.cpp,\1,' <<<"$file").o" ]; then
+  exec cp "/core-objects/$(sed 's,.*src/core/\(.*\)\.cpp,\1,' <<<"$file").o" "$object"
+fi
+PATH=${PATH#/core-objects/bin:} exec g++ "$@"
+END
+  chmod 755 "$1/bin/g++"
 }
 leave() { # leave CHROOT [SUITE]: unmounts what is mounted in a chroot, after ending the servers in it
   local to=$place_of_all/$1 at file
@@ -94,14 +115,25 @@ readme() {
 start() { # start CHROOT: the cluster that the package made, as README.md says
   inside "$1" service postgresql start >>"$log" 2>&1
 }
+answers() { # answers NUMBER: that block of README.md's answers
+  awk -v number="$1" '$0 == "```text" {inside = ++seen == number; next} /^```/ {inside = 0} inside' "$root/README.md"
+}
 # first_screen CHROOT HOW: README.md's way into psql, and its first statements there, give the answers that follow them
 first_screen() {
   local said wanted
-  wanted=$(awk '$0 == "```text" {inside = 1; next} /^```/ {if (inside) exit} inside' "$root/README.md")
+  wanted=$(answers 1)
   readme sh createuser >"$place_of_all/$1/root/into-psql"
   printf '\\set QUIET on\n\\set ON_ERROR_STOP on\n' >"$place_of_all/$1/root/.psqlrc" # no "SELECT 500" among the answers
   said=$(readme sql 'CREATE EXTENSION' | inside "$1" sh -e -c 'cd / && . /root/into-psql' 2>&1) || true
   report "$([ -n "$said" ] && diff <(printf '%s' "$said") <(printf '%s' "$wanted") >/dev/null && echo yes || echo no)" "$suite, $2: the first screen of README.md gives its answers, $(since) after the empty system"
+  diff <(printf '%s' "$said") <(printf '%s' "$wanted") | head -n 20 | sed 's/^/# /' || true
+}
+# getting_started CHROOT HOW WHERE: its next statements, which read the demo's data, in that directory
+getting_started() {
+  local said wanted
+  wanted=$(answers 2)
+  said=$(readme sql 'copy abalone' | inside "$1" sh -c "cd '$3' && psql" 2>&1) || true
+  report "$([ -n "$said" ] && diff <(printf '%s' "$said") <(printf '%s' "$wanted") >/dev/null && echo yes || echo no)" "$suite, $2: so do those of its part \"Getting started\", in $3"
   diff <(printf '%s' "$said") <(printf '%s' "$wanted") | head -n 20 | sed 's/^/# /' || true
 }
 owner_updates() { # owner_updates CHROOT HOW
@@ -151,6 +183,7 @@ of_deb() {
   report "$([ "$said" -eq 0 ] && [ -x "$place_of_all/$bare/usr/lib/postgresql/$major/bin/postgres" ] && echo yes || echo no)" "$suite, deb: apt installs it in a bare system, with postgresql-$major, $(since)"
   start "$bare"
   first_screen "$bare" deb
+  getting_started "$bare" deb "/usr/share/doc/postgresql-$major-margin"
   inside "$bare" dpkg -L "postgresql-$major-margin" >"$place_of_all/$bare.files"
   report "$(! grep -E '/(include|bitcode)/|\.bc$' "$place_of_all/$bare.files" && echo yes || echo no)" "$suite, deb: it has $(grep -c . "$place_of_all/$bare.files") entries, no headers, no bitcode"
   owner_updates "$bare" deb
@@ -175,6 +208,9 @@ of_source() {
   [ "$said" -eq 0 ] || tail -n 20 "$log" | sed 's/^/# /'
   start "$place"
   first_screen "$place" source
+  getting_started "$place" source /home/margin
+  said=$(cd "$place_of_all/$place/usr" && find . -name '*margin*' ! -path './share/doc/*' -type f -print0 | du -cb --files0-from=- | awk 'END {printf "%.0f", $1 / 1e6}')
+  report "$(grep -q "installs $said MB" "$root/README.md" && echo yes || echo no)" "$suite, source: it installs $said MB, as README.md says"
   owner_updates "$place" source
   inside "$place" service postgresql stop >>"$log" 2>&1 || true
   inside "$place" make -C /home/margin uninstall >>"$log" 2>&1 || true
@@ -299,7 +335,7 @@ mkdir -p "$place_of_all"
 find_postgres
 [ $# -gt 0 ] || set -- bookworm trixie
 for suite in "$@"; do
-  for kind in ${MARGIN_PACKAGES:-deb image rpm}; do "of_$kind"; done
+  for kind in ${MARGIN_PACKAGES:-deb source image rpm demo}; do "of_$kind"; done
 done
 say "1..$checks"
 [ "$bad" -eq 0 ]
