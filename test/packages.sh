@@ -139,6 +139,8 @@ getting_started() {
 owner_updates() { # owner_updates CHROOT HOW
   local said
   said=$(inside "$1" runuser -u postgres -- psql -XAtq -v ON_ERROR_STOP=1 2>&1 <<'SQL'
+SET client_min_messages = error;
+DROP DATABASE IF EXISTS theirs; DROP ROLE IF EXISTS someone;
 CREATE ROLE someone; CREATE DATABASE theirs OWNER someone;
 \c theirs
 GRANT CREATE ON SCHEMA public TO someone;
@@ -159,6 +161,17 @@ nothing_left() { # nothing_left CHROOT HOW BEFORE
   [ -z "$said" ] || sed 's/^/# /' <<<"$said"
 }
 
+# other_minor CHROOT MAJOR: the library that this tree built for this system's server, in the other minor release of a chroot
+other_minor() {
+  local here there
+  here=$("$pg_config" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+  there=$(inside "$1" "/usr/lib/postgresql/$2/bin/postgres" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+  [ "${here%.*}" = "$2" ] && [ "$here" != "$there" ] && [ -f "$root/margin.so" ] || return 0
+  cp "$place_of_all/$1/usr/lib/postgresql/$2/lib/margin.so" "$place_of_all/$1/tmp/margin.so"
+  install -m 644 "$root/margin.so" "$place_of_all/$1/usr/lib/postgresql/$2/lib/margin.so"
+  owner_updates "$1" "a library built for $here in the server $there"
+  install -m 644 "$place_of_all/$1/tmp/margin.so" "$place_of_all/$1/usr/lib/postgresql/$2/lib/margin.so"
+}
 of_deb() {
   local builder=build-$suite bare=bare-$suite major package said before
   log=$place_of_all/packages-$suite-deb.log
@@ -187,6 +200,7 @@ of_deb() {
   inside "$bare" dpkg -L "postgresql-$major-margin" >"$place_of_all/$bare.files"
   report "$(! grep -E '/(include|bitcode)/|\.bc$' "$place_of_all/$bare.files" && echo yes || echo no)" "$suite, deb: it has $(grep -c . "$place_of_all/$bare.files") entries, no headers, no bitcode"
   owner_updates "$bare" deb
+  other_minor "$bare" "$major"
   inside "$bare" service postgresql stop >>"$log" 2>&1 || true
   inside "$bare" apt-get purge -q "postgresql-$major-margin" >>"$log" 2>&1
   nothing_left "$bare" deb "$before"
