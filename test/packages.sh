@@ -11,8 +11,8 @@
 #   demo    demo/run.sh in a recorded terminal of 80 columns, as root and with sudo
 # How long it takes from an empty chroot to the first model is part of what is printed, by the clock and in CPU time of the chroot's
 # commands. MARGIN_CCACHE=1 compiles through ccache; with MARGIN_CORE_OBJECTS=1 the compiler of the chroots hands out the objects of
-# src/core that this tree has, and compiles only what knows the server: a fifth of the time, which is then no measure. Prints TAP.
-# Root only.
+# src/core that this tree has, and those of src/pg as well where compiler and server are this system's: a fraction of the time, which
+# is then no measure. Prints TAP. Root only.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 place_of_all=${MARGIN_VERSIONS_DIRECTORY:-${MARGIN_BUILD:-$root/build}/versions}
@@ -29,6 +29,10 @@ report() { # report OK NAME
 mirror() { # the one that this system's apt uses
   { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
     sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian)\/?( .*)?$/\3/p' | head -n 1
+}
+security_mirror() { # the same of security updates, which a new system has as well
+  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
+    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian-security)\/?( .*)?$/\3/p' | head -n 1
 }
 inside() { # inside CHROOT COMMAND...: no locale, a terminal that can do nothing
   local to=$place_of_all/$1
@@ -52,6 +56,7 @@ chroot_of() {
     mkdir -p "$to"
     tar -C "$to" -xf "$base"
   fi
+  [ -z "$(security_mirror)" ] || echo "deb $(security_mirror) $2-security main" >"$to/etc/apt/sources.list.d/security.list"
   printf '#!/bin/sh\nexit 101\n' >"$to/usr/sbin/policy-rc.d" # packages start no server
   chmod +x "$to/usr/sbin/policy-rc.d"
   printf 'force-unsafe-io\n' >"$to/etc/dpkg/dpkg.cfg.d/unsafe-io"
@@ -70,19 +75,22 @@ chroot_of() {
 }
 core_objects() { # core_objects TO: objects that this tree has, and a g++ that gives them
   mkdir -p "$1/bin"
-  (cd "$root/src/core" && find . -name '*.o' -print0 | tar --null -T - -c) | tar -x -C "$1"
+  (cd "$root/src" && find core pg -name '*.o' ! -name module.o -print0 | tar --null -T - -c) | tar -x -C "$1"
+  { "$pg_config" --version && g++ -dumpfullversion; } >"$1/pg/of"
   cat >"$1/bin/g++" <<'END'
 #!/bin/bash
+PATH=${PATH#/core-objects/bin:}
 for ((i = 1; i <= $#; ++i)); do
   case ${!i} in
-    *src/core/*.cpp) file=${!i} ;;
-    -o) next=$((i + 1)) && object=${!next} ;;
+    *src/core/*.cpp | *src/pg/*.cpp) object=${!i##*src/} && object=/core-objects/${object%.cpp}.o ;;
+    -o) next=$((i + 1)) && to=${!next} ;;
   esac
 done
-if [ -n "${file:-}" ] && [ -f "/core-objects/$(sed 's,.*src/core/\(.*\)\.cpp,\1,' <<<"$file").o" ]; then
-  exec cp "/core-objects/$(sed 's,.*src/core/\(.*\)\.cpp,\1,' <<<"$file").o" "$object"
+if [ -n "${object:-}" ] && [ -n "${to:-}" ] && [ -f "$object" ] &&
+  { [[ $object == /core-objects/core/* ]] || diff -q /core-objects/pg/of <(ls -d /usr/lib/postgresql/*/bin/pg_config | head -n 1 | xargs -I% % --version; g++ -dumpfullversion) >/dev/null; }; then
+  exec cp "$object" "$to"
 fi
-PATH=${PATH#/core-objects/bin:} exec g++ "$@"
+exec g++ "$@"
 END
   chmod 755 "$1/bin/g++"
 }
@@ -161,16 +169,14 @@ nothing_left() { # nothing_left CHROOT HOW BEFORE
   [ -z "$said" ] || sed 's/^/# /' <<<"$said"
 }
 
-# other_minor CHROOT MAJOR: the library that this tree built for this system's server, in the other minor release of a chroot
-other_minor() {
-  local here there
-  here=$("$pg_config" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
-  there=$(inside "$1" "/usr/lib/postgresql/$2/bin/postgres" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
-  [ "${here%.*}" = "$2" ] && [ "$here" != "$there" ] && [ -f "$root/margin.so" ] || return 0
-  cp "$place_of_all/$1/usr/lib/postgresql/$2/lib/margin.so" "$place_of_all/$1/tmp/margin.so"
-  install -m 644 "$root/margin.so" "$place_of_all/$1/usr/lib/postgresql/$2/lib/margin.so"
-  owner_updates "$1" "a library built for $here in the server $there"
-  install -m 644 "$place_of_all/$1/tmp/margin.so" "$place_of_all/$1/usr/lib/postgresql/$2/lib/margin.so"
+# older_minor CHROOT MAJOR: the library just installed, in the oldest minor release that apt has
+older_minor() {
+  local oldest installed
+  oldest=$(inside "$1" apt-cache madison "postgresql-$2" | awk '{print $3}' | sort -V | head -n 1)
+  installed=$(inside "$1" dpkg-query -W -f='${Version}' "postgresql-$2")
+  [ "$oldest" != "$installed" ] || return 0
+  inside "$1" sh -c "service postgresql stop; apt-get install -q --allow-downgrades 'postgresql-$2=$oldest' && service postgresql start" >>"$log" 2>&1
+  owner_updates "$1" "the library of $installed in the server $(inside "$1" "/usr/lib/postgresql/$2/bin/postgres" --version | grep -oE '[0-9]+\.[0-9]+' | head -n 1)"
 }
 of_deb() {
   local builder=build-$suite bare=bare-$suite major package said before
@@ -200,7 +206,7 @@ of_deb() {
   inside "$bare" dpkg -L "postgresql-$major-margin" >"$place_of_all/$bare.files"
   report "$(! grep -E '/(include|bitcode)/|\.bc$' "$place_of_all/$bare.files" && echo yes || echo no)" "$suite, deb: it has $(grep -c . "$place_of_all/$bare.files") entries, no headers, no bitcode"
   owner_updates "$bare" deb
-  other_minor "$bare" "$major"
+  older_minor "$bare" "$major"
   inside "$bare" service postgresql stop >>"$log" 2>&1 || true
   inside "$bare" apt-get purge -q "postgresql-$major-margin" >>"$log" 2>&1
   nothing_left "$bare" deb "$before"
