@@ -224,7 +224,7 @@ of_source() {
   major=$(major_of "$place")
   readme sh 'make install' "$major" >"$place_of_all/$place/home/commands"
   inside "$place" sh -e -c 'cd /home/margin && . ../commands' >>"$log" 2>&1 || said=$?
-  report "$([ "$said" -eq 0 ] && ! grep -q 'warning: ' "$log" && echo yes || echo no)" "$suite, source: the commands of README.md install it without a warning, $(since)"
+  report "$([ "$said" -eq 0 ] && ! grep -qE '^[^ ]+\.(cpp|hpp):[0-9:]+ warning: ' "$log" && echo yes || echo no)" "$suite, source: the commands of README.md install it without a warning, $(since)"
   [ "$said" -eq 0 ] || tail -n 20 "$log" | sed 's/^/# /'
   start "$place"
   first_screen "$place" source
