@@ -25,7 +25,7 @@ endif
 
 # The server's headers are system headers here, so that -Wextra speaks only of our own files.
 PG_CPPFLAGS = -Isrc -I$(here)/src -isystem $(shell $(PG_CONFIG) --includedir-server) \
-              $(patsubst -I%,-isystem %,$(shell pkg-config --cflags eigen3)) \
+              $(patsubst -I%,-isystem %,$(shell pkg-config --cflags eigen3 2>/dev/null)) \
               -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=16 -DMARGIN_VERSION='"$(MARGIN_VERSION)"' -MMD -MP
 # The tests add -Werror: what a later compiler warns of is no reason not to build.
 WARNINGS = -Wall -Wextra
@@ -49,7 +49,7 @@ $(shell mkdir -p $(sort $(dir $(OBJS))))
 
 include $(PGXS)
 
-# One line instead of an error in every file (core/base/large_array.hpp has the first, too).
+# One line instead of an error in every file, and of pkg-config (core/base/large_array.hpp has the first, too).
 hash := \#
 found := $(shell printf '%s\n' '__SIZEOF_POINTER__' '$(hash)if __has_include(<Eigen/Core>)' 'Eigen' '$(hash)endif' | $(CXX) $(filter-out -MMD -MP,$(PG_CPPFLAGS)) -E -P -x c++ - 2>/dev/null)
 ifeq ($(firstword $(found)),4)

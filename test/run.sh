@@ -198,6 +198,23 @@ released_changed() { # install scripts that are no longer as they were released
   sha256sum --quiet -c test/fixtures/released.sha256 ||
     say "a released script stays as it is: change sql/margin--$(sed -n "s/^default_version = '\(.*\)'/\1/p" margin.control).sql, then the upgrade scripts (next rule)"
 }
+silent_make() { # what make says where something is missing: one line that names the package
+  local said
+  said=$(make -C "$root" -n PG_CONFIG=/nowhere/pg_config 2>&1) && say 'without pg_config: no error'
+  [[ $(grep -v '^make: ' <<<"$said") == *'install its development package (Debian: postgresql-server-dev-NN)'* && $(wc -l <<<"$said") -le 3 ]] || say "without pg_config: $said"
+  said=$(PKG_CONFIG_LIBDIR=/nowhere make -C "$root" -n PG_CONFIG="$pg_config" 2>&1) && say 'without Eigen: no error'
+  [[ $(grep -v '^make: ' <<<"$said") == *'needs Eigen 3.4'*libeigen3-dev* && $(wc -l <<<"$said") -le 3 ]] || say "without Eigen: $said"
+}
+dist_differs() { # archives of two runs, in other time zones, under other masks, that differ; what they have that is not committed
+  local first=$scratch/dist/first second=$scratch/dist/second
+  mkdir -p "$first" "$second"
+  (umask 022 && TZ=Asia/Tokyo make -s -C "$first" -f "$root/Makefile" PG_CONFIG="$pg_config" dist)
+  sleep 1.1 # another second of the clock
+  (umask 077 && TZ=America/Lima make -s -C "$second" -f "$root/Makefile" PG_CONFIG="$pg_config" dist)
+  diff <(cd "$first" && sha256sum margin-*) <(cd "$second" && sha256sum margin-*)
+  [ "$(find "$first" -name 'margin-*.tar.gz' -size +100k -o -name 'margin-*.zip' -size +100k | wc -l)" -eq 2 ] || say "not two archives: $(ls "$first")"
+  diff <(tar -tzf "$first"/margin-*.tar.gz | sed -n 's,^margin-[^/]*/\(.*[^/]\)$,\1,p' | sort) <(git ls-tree -r --name-only HEAD | sort)
+}
 upgrades_differ() { # upgrade scripts that are not what their install scripts say; released versions without one
   local script old new current
   current=$(sed -n "s/^default_version = '\(.*\)'/\1/p" margin.control)
@@ -266,6 +283,8 @@ stage_rules() {
   check 'the scripts of a trusted extension make objects, replace none, and call nothing by a name that others could take' "$python" -B test/script_review.py sql/margin--*.sql
   check 'each file of the core has a unit test of its name, or a line that names its tests' untested_stems
   check 'META.json is as the meta spec of PGXN says, and true' "$python" -B test/meta_check.py
+  check 'make says what is missing: pg_config, Eigen' silent_make
+  if git rev-parse -q --verify HEAD >/dev/null 2>&1; then check 'make dist makes the same archives wherever and whenever' dist_differs; fi # of a clone
   end_checks
 }
 

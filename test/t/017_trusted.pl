@@ -45,6 +45,8 @@ is($node->safe_psql('theirs', q{SELECT (SELECT extowner::regrole FROM pg_extensi
 like(as('owner', 'ALTER FUNCTION margin_version() OWNER TO owner'), qr/must be (owner|member|able)/, '... and stay so');
 like(as('owner', q{CREATE OR REPLACE FUNCTION margin_version() RETURNS text LANGUAGE sql AS 'SELECT 1::text'}), qr/must be owner/, '... and cannot be replaced');
 like(as('owner', 'ALTER EXTENSION margin DROP FUNCTION margin_version()'), qr/must be owner/, '... nor taken out');
+# So does the server have it, in every version: the objects of a trusted extension are the superuser's, and a move asks who owns each.
+like(as('owner', 'CREATE SCHEMA learning; ALTER EXTENSION margin SET SCHEMA learning'), qr/must be owner of/, '... nor moved to another schema');
 like(as('owner', q{CREATE FUNCTION mine() RETURNS text LANGUAGE c AS '$libdir/margin', 'margin_version'}), qr/permission denied for language c/, 'it opens no way to C');
 
 # What a user can do: compute, with limits that the superuser sets.
@@ -59,5 +61,6 @@ is($node->safe_psql('theirs', q{SELECT count(*) FROM pg_depend AS d JOIN pg_proc
 	AND p.prosecdef}), '0', 'no function has other rights than its caller');
 
 is(as('owner', 'DROP EXTENSION margin CASCADE'), '', 'the owner drops it');
+is(as('owner', q{CREATE EXTENSION margin SCHEMA learning; SET search_path = learning, public; SELECT (train_margin(y, x)).status FROM points}), 'optimal', '... and has it in another schema');
 $node->stop;
 done_testing();
