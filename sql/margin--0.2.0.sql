@@ -656,19 +656,19 @@ CREATE FUNCTION _margin_sum_step(margin_state, margin_term) RETURNS margin_state
   AS 'MODULE_PATHNAME', 'margin_sum_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION _margin_sum_step(margin_state, margin_term) IS 'part of the aggregate margin_sum: a state with one more term';
 
-CREATE FUNCTION margin_merge(margin_state, margin_state) RETURNS margin_state
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION margin_merge(margin_state, margin_state) IS 'the state of the rows of two states; NULL counts as no rows';
+CREATE FUNCTION _margin_merge(margin_state, margin_state) RETURNS margin_state
+  AS 'MODULE_PATHNAME', 'margin_merge' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _margin_merge(margin_state, margin_state) IS 'part of the aggregates margin_sum: the state of the rows of two states; NULL counts as no rows';
 
 -- The states have a concrete type and a combine function, so that workers, partitions and foreign servers can each sum
 -- up their own rows.
 CREATE AGGREGATE margin_sum(term margin_term) (
-  SFUNC = _margin_sum_step, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+  SFUNC = _margin_sum_step, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = _margin_merge, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_sum(margin_term) IS 'the answer of all rows to a question, of their terms';
 
 CREATE AGGREGATE margin_sum(state margin_state) (
-  SFUNC = margin_merge, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = margin_merge, PARALLEL = SAFE
+  SFUNC = _margin_merge, STYPE = margin_state, SSPACE = 65536, COMBINEFUNC = _margin_merge, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_sum(margin_state) IS 'the answer of all rows to a question, of states of parts of them';
 
@@ -680,32 +680,24 @@ CREATE FUNCTION margin_question(options jsonb, model margin_model) RETURNS margi
   AS 'MODULE_PATHNAME', 'margin_question_of_model' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_question(jsonb, margin_model) IS 'the question what all rows say of the weights of a model; options take the place of the model''s';
 
-CREATE FUNCTION margin_certificate(question margin_question, state margin_state, OUT objective text, OUT rows bigint,
-  OUT lower float8, OUT upper float8, OUT gap float8, OUT slack float8) RETURNS record
+CREATE FUNCTION margin_certificate(question margin_question, state margin_state, OUT problem text, OUT objective text, OUT status text,
+  OUT lower float8, OUT upper float8, OUT gap float8, OUT relative_gap float8, OUT distance float8) RETURNS record
   AS 'MODULE_PATHNAME', 'margin_certificate_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_certificate(margin_question, margin_state)
-  IS 'what the answer of all rows proves of the weights of its question';
+  IS 'the same of the weights of a question, as the answer of all rows proves it';
 
 CREATE FUNCTION margin_state_info(state margin_state) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_state_info(margin_state) IS 'what is in a state, for a person to read: rows, classes, numbers, kept rows';
 
 -- They run queries: with the rights of the caller, in the snapshot of the statement that calls them.
-CREATE FUNCTION train_margin_from(query text) RETURNS margin_model
+CREATE FUNCTION train_margin_from(query text, options jsonb DEFAULT '{}') RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION train_margin_from(text) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
+COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'trains a maximum-margin model on the rows of a query, in a few scans of it';
 
-CREATE FUNCTION train_margin_from(query text, options jsonb) RETURNS margin_model
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION train_margin_from(text, jsonb) IS 'the same with the options of margin_options';
-
-CREATE FUNCTION margin_scan_query(query text) RETURNS text
+CREATE FUNCTION margin_scan_query(query text, options jsonb DEFAULT '{}') RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
-COMMENT ON FUNCTION margin_scan_query(text) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';
-
-CREATE FUNCTION margin_scan_query(query text, options jsonb) RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
-COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the same with the options of margin_options';
+COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';
 
 -- --------------------------------------------------------------------------------------- parts of aggregates of a model
 
@@ -894,6 +886,14 @@ CREATE AGGREGATE margin_roc(model margin_model, label "any", features "any") (
 );
 COMMENT ON AGGREGATE margin_roc(margin_model, "any", "any") IS 'ROC curve of a model of two classes on labelled rows, as SVG';
 
+CREATE AGGREGATE margin_roc(model margin_model, label "any", features "any", weight float8) (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_roc_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_roc(margin_model, "any", "any", float8) IS 'the same of rows with weights';
+
 CREATE FUNCTION margin_roc(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_roc_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_roc(margin_model, margin_state) IS 'margin_roc of the rows whose terms were summed up';
@@ -910,6 +910,14 @@ CREATE AGGREGATE margin_reliability(model margin_model, label "any", features "a
 );
 COMMENT ON AGGREGATE margin_reliability(margin_model, "any", "any") IS 'predicted probabilities against observed shares, as SVG';
 
+CREATE AGGREGATE margin_reliability(model margin_model, label "any", features "any", weight float8) (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_reliability_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_reliability(margin_model, "any", "any", float8) IS 'the same of rows with weights';
+
 CREATE FUNCTION margin_reliability(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_reliability_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_reliability(margin_model, margin_state) IS 'margin_reliability of the rows whose terms were summed up';
@@ -925,6 +933,14 @@ CREATE AGGREGATE margin_histogram(model margin_model, label "any", features "any
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_histogram(margin_model, "any", "any") IS 'the margins of labelled rows, as SVG';
+
+CREATE AGGREGATE margin_histogram(model margin_model, label "any", features "any", weight float8) (
+  SFUNC = _margin_evaluate_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_histogram_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_histogram(margin_model, "any", "any", float8) IS 'the same of rows with weights';
 
 CREATE FUNCTION margin_histogram(model margin_model, state margin_state) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_histogram_of_state' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -977,6 +993,18 @@ CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any") 
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any") IS 'recomputes the certificate of a model over any rows, without its solver; the upper bound needs dual weights and the order of the training rows';
+
+CREATE FUNCTION _margin_verify_step(internal, margin_model, "any", "any", float8) RETURNS internal
+  AS 'MODULE_PATHNAME', 'margin_verify_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_verify_step(internal, margin_model, "any", "any", float8) IS 'part of the aggregate margin_verify';
+
+CREATE AGGREGATE margin_verify(model margin_model, label "any", features "any", weight float8) (
+  SFUNC = _margin_verify_step, STYPE = internal, SSPACE = 16384,
+  FINALFUNC = _margin_verify_final, FINALFUNC_MODIFY = READ_ONLY,
+  COMBINEFUNC = _margin_pass_combine, SERIALFUNC = _margin_pass_serialize, DESERIALFUNC = _margin_pass_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_verify(margin_model, "any", "any", float8) IS 'the same of rows with the weights of the training';
 
 CREATE FUNCTION _margin_verify_step(internal, margin_model, "any") RETURNS internal
   AS 'MODULE_PATHNAME', 'margin_verify_one_class_step' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;

@@ -264,11 +264,13 @@ stage_rules() {
   check 'server headers come through src/pg/server' nothing_but '^src/pg/server/' '#[[:space:]]*include[[:space:]]*<(postgres|fmgr|funcapi|miscadmin|utils/|catalog/|executor/|nodes/|access/|parser/|libpq/|commands/|storage/)' src/pg
   check 'each solver opens with its problem, update, stopping rule and source' headless_solvers
   check 'losses are told apart by their traits, by name in src/core/loss alone' nothing_matches '(->|\.)name\(\) *[!=]= *"(hinge|logistic|squared|absolute|huber|quantile|poisson|exponential|one_class|interpolate)|loss(_name)? *[!=]= *"[a-z]' \
-    src/core/{problem,certificate,consequences,solvers,train,analysis,scans,report} src/pg
+    src/core/{problem,certificate,consequences,solvers,metrics,formats,train,analysis,scans,report} src/pg
   check 'solvers are told apart by their records, by name or address nowhere' nothing_matches "$(solver_names)" src/core src/pg
   check 'no two headers define a type of the same name' defined_twice src
   check 'no file of src/core above 400 lines' longer_than 400 src/core
   check 'no file of src/pg above 300 lines' longer_than 300 src/pg
+  check 'no function above 80 lines, or of more than 9 parameters' \
+    find src \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' -o -name '*.c' \) -exec "$python" test/function_sizes.py 80 9 {} +
   check 'the pictures of docs are small: 4,000 lines of SVG in all (bench/figures/thin.py)' svg_lines 4000
   check 'no path of one machine' nothing_matches '(^|[^A-Za-z0-9_.])/(work|farm|home|root)/|/tmp/[a-z]' \
     --exclude-dir=build --exclude-dir='build-*' src sql expected demo bench docs Makefile CMakeLists.txt test/t test/unit test/fuzz

@@ -107,7 +107,7 @@ CREATE TABLE states AS SELECT name, k, margin_sum(margin_term(q, y, x, 1 + id % 
 
 SELECT name, margin_state_info(margin_sum(s)), margin_sum(s)::text::margin_state::text = margin_sum(s)::text FROM states GROUP BY name;
 
-SELECT margin_certificate(q, margin_merge(NULL, s)), q::text::margin_question IS NULL FROM questions JOIN states USING (name) WHERE name IN ('hard', 'ranges 2');
+SELECT margin_certificate(q, _margin_merge(NULL, s)), q::text::margin_question IS NULL FROM questions JOIN states USING (name) WHERE name IN ('hard', 'ranges 2');
 
 SELECT margin_sum(margin_term(q, y, x)) OVER (ORDER BY id ROWS 5 PRECEDING) IS NULL, _margin_sum_step(_margin_sum_step(NULL, margin_term(q, y, x)::text::margin_term), margin_term(q, NULL::boolean, x)) IS NULL FROM points, questions WHERE name = 'hard' AND id < 9;
 
@@ -121,7 +121,7 @@ SELECT (train_margin_from('SELECT id, x FROM points', '{"lambda": 0.1, "loss": "
 
 SELECT train_margin_from('SELECT y, x || ''NaN''::float8 FROM points', '{"on_error": "null"}');
 
-/* refused */ SELECT margin_merge(a.s, b.s) FROM states AS a, states AS b WHERE a.name = 'hard' AND b.name = 'hinge';
+/* refused */ SELECT _margin_merge(a.s, b.s) FROM states AS a, states AS b WHERE a.name = 'hard' AND b.name = 'hinge';
 
 /* refused */ SELECT left(s::text, 300)::margin_state FROM states;
 

@@ -58,6 +58,23 @@ SELECT margin_roc(soft, y, x) = max(roc) AS roc, margin_reliability(soft, y, x) 
   FROM points, models, charts;
 SELECT count(set_config(name, 'off', false)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 
+-- With weights a row is so many rows: of weight 2 the row given twice, of weight 0 none, to the letter. The intervals of the shares as well.
+CREATE TABLE repeated AS SELECT p.* FROM points p, generate_series(1, id % 4);
+SELECT margin_roc(soft, y, x, id % 4) = (SELECT margin_roc(soft, y, x) FROM repeated) AS roc,
+       margin_reliability(soft, y, x, id % 4) = (SELECT margin_reliability(soft, y, x) FROM repeated) AS reliability,
+       margin_histogram(soft, y, x, id % 4) = (SELECT margin_histogram(soft, y, x) FROM repeated) AS histogram,
+       margin_histogram(several, class, x, id % 4) = (SELECT margin_histogram(several, class, x) FROM repeated) AS several,
+       margin_roc(soft, y, x, 1) = margin_roc(soft, y, x) AND margin_reliability(soft, y, x, 1) = margin_reliability(soft, y, x)
+         AND margin_histogram(soft, y, x, 1) = margin_histogram(soft, y, x) AS ones,
+       margin_roc(soft, y, x, 0) IS NULL AND margin_reliability(soft, y, x, 0) IS NULL AND margin_histogram(soft, y, x, 0) IS NULL AS zeros,
+       margin_reliability(soft, y, x, 0.5) <> margin_reliability(soft, y, x) AS wider
+  FROM points, models GROUP BY soft, several;
+SELECT (texts(margin_roc(soft, y, x, 0.25 * (id % 4)), '/s:svg/s:desc/text()'))[1], (texts(margin_histogram(soft, y, x, 0.1), '/s:svg/s:desc/text()'))[1] FROM points, models;
+SELECT margin_roc(soft, y, x, -1) FROM points, models;
+SELECT margin_reliability(soft, y, x, 'NaN') FROM points, models;
+SELECT margin_histogram(soft, y, x, NULL) FROM points, models;
+DROP TABLE repeated;
+
 -- what cannot be drawn
 SELECT margin_roc(several, class, x) FROM points, models;
 SELECT margin_roc(soft, y, x) FROM points, models WHERE y;

@@ -23,25 +23,37 @@ CREATE TABLE scan_models AS
 CREATE TABLE questions AS SELECT name, margin_question(NULL, m) AS q FROM scan_models;
 
 -- What the rows say of a model is what its training certified, and what margin_verify finds.
-SELECT c.objective, c.rows, round(c.lower::numeric, 6) AS lower, round(c.upper::numeric, 6) AS upper, c.lower <= (m).primal AND c.upper >= (m).dual AS holds
+SELECT c.problem, c.objective, c.status, round(c.lower::numeric, 6) AS lower, round(c.upper::numeric, 6) AS upper, c.lower <= (m).primal AND c.upper >= (m).dual AS holds
   FROM scan_models, LATERAL margin_certificate((SELECT q FROM questions WHERE name = 'logistic'),
     (SELECT margin_sum(margin_term((SELECT q FROM questions WHERE name = 'logistic'), y, x)) FROM scan_rows)) AS c
  WHERE name = 'logistic';
-SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).primal * (1 + 1e-12) AS same
+SELECT c.problem, c.objective, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).primal * (1 + 1e-12) AS same
   FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows)) AS c
  WHERE name = 'hinge';
-SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-9) AND (m).primal * (1 + 1e-9) AS same
+SELECT c.problem, c.objective, c.upper BETWEEN (m).primal * (1 - 1e-9) AND (m).primal * (1 + 1e-9) AS same
   FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, id, x)) FROM scan_rows)) AS c
  WHERE name = 'squared';
-SELECT c.objective, c.rows, c.lower IS NOT NULL AS lower, round(c.upper::numeric, 6) AS upper, abs(c.slack) < 1e-9 AS met
+SELECT c.problem, c.objective, c.lower IS NOT NULL AS lower, round(c.upper::numeric, 6) AS upper, c.gap = c.upper - c.lower AS gap
   FROM questions, LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, x[1] + 2 * x[2], x)) FROM scan_rows)) AS c
  WHERE name = 'interpolate';
-SELECT c.objective, c.rows, c.lower BETWEEN (m).margin_lower * (1 - 1e-12) AND (m).margin_lower * (1 + 1e-12) AS same, c.upper
+SELECT c.problem, c.objective, c.lower BETWEEN (m).margin_lower * (1 - 1e-12) AND (m).margin_lower * (1 + 1e-12) AS same, c.upper
   FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, x[1] + x[2] > 1.5, x)) FROM scan_rows)) AS c
  WHERE name = 'margin';
-SELECT c.objective, c.rows, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).primal * (1 + 1e-12) AS same
+SELECT c.problem, c.objective, c.upper BETWEEN (m).primal * (1 - 1e-12) AND (m).primal * (1 + 1e-12) AS same
   FROM scan_models JOIN questions USING (name), LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, id % 3, ARRAY[(id % 3 = 0)::int, (id % 3 = 1)::int, x[1]])) FROM scan_rows)) AS c
  WHERE name = 'three';
+-- In the columns of a model's own, and with the distance from the optimum that the gap leaves: the model at 1e-9 is within it.
+SELECT (SELECT array_agg(a) FROM jsonb_object_keys(to_jsonb(c)) a) = (SELECT array_agg(a) FROM jsonb_object_keys(to_jsonb(d)) a) AS same_columns,
+       c.problem = d.problem AND c.objective = d.objective AS same_words, abs(c.relative_gap - c.gap / c.upper) < 1e-12 AS relative,
+       (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest((m).weights || (m).intercept, (best).weights || (best).intercept) AS u (v, w)) <= c.distance AS distance,
+       c.distance BETWEEN sqrt(2 * c.gap / 0.01) AND sqrt(2 * c.gap / 0.01) * (1 + 1e-6) AS of_the_gap
+  FROM (SELECT train_margin(y, x, margin_options(lambda => 0.01, loss => 'logistic', tolerance => 0.02, solver => 'sdca', seed => 1)) AS m FROM scan_rows) AS t,
+       (SELECT m AS best FROM scan_models WHERE name = 'logistic') AS b, LATERAL margin_question(NULL, m) AS q,
+       LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows)) AS c, LATERAL margin_certificate(m) AS d;
+-- Targets that are missed have no upper bound; a hard margin's rows say nothing of the largest one without dual weights.
+SELECT c.lower IS NOT NULL AS lower, c.upper, c.gap, c.relative_gap, c.distance
+  FROM questions, LATERAL margin_certificate(q, (SELECT margin_sum(margin_term(q, x[1] + 2 * x[2] + 0.01, x)) FROM scan_rows)) AS c
+ WHERE name = 'interpolate';
 
 -- Text and binary I/O: round trips have the same bits.
 CREATE TABLE terms AS SELECT id, day, margin_term(q, y, x, w) AS t FROM scan_rows, questions WHERE name = 'logistic' ORDER BY id;
@@ -85,13 +97,13 @@ END $$;
 SELECT day, pg_temp.by_hand(day, true)::text = pg_temp.by_hand(day, false)::text AS same,
        margin_state_info(pg_temp.by_hand(day, false))->'rows' = margin_state_info(s)->'rows' AS rows,
        margin_state_info(pg_temp.by_hand(day, false))->'numbers' = margin_state_info(s)->'numbers' AS numbers FROM states ORDER BY day;
-SELECT margin_merge(margin_merge(margin_merge(a.s, b.s), c.s), d.s)::text = (SELECT margin_sum(s)::text FROM (SELECT s FROM states ORDER BY day) AS o) AS same,
-       margin_merge(margin_merge(margin_merge(a.s, b.s), c.s), d.s)::text
-         = margin_merge(margin_merge(margin_merge(a.s::text::margin_state, b.s)::text::margin_state, c.s)::text::margin_state, d.s)::text AS through_text
+SELECT _margin_merge(_margin_merge(_margin_merge(a.s, b.s), c.s), d.s)::text = (SELECT margin_sum(s)::text FROM (SELECT s FROM states ORDER BY day) AS o) AS same,
+       _margin_merge(_margin_merge(_margin_merge(a.s, b.s), c.s), d.s)::text
+         = _margin_merge(_margin_merge(_margin_merge(a.s::text::margin_state, b.s)::text::margin_state, c.s)::text::margin_state, d.s)::text AS through_text
   FROM states a, states b, states c, states d WHERE a.day = 0 AND b.day = 1 AND c.day = 2 AND d.day = 3;
 
 -- States of days roll up to the state of all rows.
-SELECT (c).objective, (c).rows, (c).upper = (d).upper AS upper, abs((c).lower - (d).lower) < 1e-12 AS lower FROM
+SELECT (c).objective, (c).upper = (d).upper AS upper, abs((c).lower - (d).lower) < 1e-12 AS lower FROM
   (SELECT margin_certificate(q, (SELECT margin_sum(margin_term(q, y, x, w)) FROM scan_rows)) AS c,
           margin_certificate(q, (SELECT margin_sum(s) FROM states)) AS d FROM questions WHERE name = 'logistic') AS o;
 
@@ -101,7 +113,7 @@ SELECT margin_sum(t) IS NULL AS terms, margin_sum(s) IS NULL AS states FROM term
 SELECT margin_state_info(margin_sum(margin_term(q, CASE WHEN id % 2 = 0 THEN y END, CASE WHEN id % 5 <> 0 THEN x END))) - 'numbers' AS info
   FROM scan_rows, questions WHERE name = 'hinge';
 SELECT margin_state_info(margin_sum(margin_term(q, NULL::text, x)))->'skipped' AS skipped FROM scan_rows, questions WHERE name = 'hinge';
-SELECT margin_merge(NULL, NULL) IS NULL AS "null", margin_merge(s, NULL)::text = s::text AS left, margin_merge(NULL, s)::text = s::text AS right FROM states WHERE day = 1;
+SELECT _margin_merge(NULL, NULL) IS NULL AS "null", _margin_merge(s, NULL)::text = s::text AS left, _margin_merge(NULL, s)::text = s::text AS right FROM states WHERE day = 1;
 SELECT _margin_sum_step(NULL, NULL) IS NULL AS "null", _margin_sum_step(s, NULL)::text = s::text AS left FROM states WHERE day = 1;
 SELECT margin_state_info(margin_sum(s))->'rows' AS rows FROM (SELECT s FROM states UNION ALL SELECT NULL) AS v;
 SELECT margin_question(NULL, NULL) IS NULL AS question, margin_state_info(NULL) IS NULL AS info;
@@ -118,7 +130,7 @@ SELECT pg_temp.error_of(format('SELECT %L::%s', v, type)) FROM
   (VALUES ('', 'margin_state'), ('\x', 'margin_state'), ('\x0', 'margin_state'), ('\x0g', 'margin_state'), ('\x00000000', 'margin_state'), ('foo', 'margin_term'),
           ('\x', 'margin_term'), ('{"lambda": 1}', 'margin_question'), ('\x', 'margin_question')) AS o (v, type);
 SELECT pg_temp.error_of(format('SELECT margin_certificate((SELECT q FROM questions WHERE name = ''hinge''), %L)', s)) FROM states WHERE day = 1;
-SELECT pg_temp.error_of(format('SELECT margin_merge(%L, (SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows, questions WHERE name = ''hinge''))', s)) FROM states WHERE day = 1;
+SELECT pg_temp.error_of(format('SELECT _margin_merge(%L, (SELECT margin_sum(margin_term(q, y, x)) FROM scan_rows, questions WHERE name = ''hinge''))', s)) FROM states WHERE day = 1;
 SELECT pg_temp.error_of(format('SELECT margin_term(q, %s) FROM scan_rows, questions WHERE name = ''logistic'' AND id = 1', arguments)) FROM
   (VALUES ($$'maybe'::text, x$$), ('y, x || 1'), ($$y, ARRAY[1, 'NaN']::real[]$$), ('y, ARRAY[1, NULL]::real[]'), ('y, x, NULL'), ('y, x, -1'),
           ($$y, x, 'infinity'$$), ('y, y'), ('x, x'), ('1.5, x')) AS o (arguments);

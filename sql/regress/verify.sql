@@ -88,6 +88,46 @@ SELECT abs((v).primal - (m).primal) <= 1e-10 AS primal FROM (
   SELECT m, margin_verify(m, y, x ORDER BY i) AS v FROM verified, (SELECT train_margin(y, x, margin_options(lambda => 0.1, class_weight => '{"true": 3}') ORDER BY i) AS m
     FROM verified) t GROUP BY m) s;
 
+-- Rows with weights: the certificate of a training with them, rows of weight 0 and their dual weights included.
+CREATE TABLE weighed AS SELECT i, y <> (i % 11 = 0) AS y, ARRAY[x[1] + 2, x[2] + 3] AS x, i % 3 AS w, CASE WHEN i % 13 = 0 OR x[1] > 2 THEN 'one' WHEN x[2] > 0 THEN 'two' ELSE 'three' END AS class FROM verified;
+CREATE TABLE copies AS SELECT weighed.* FROM weighed, generate_series(1, w);
+CREATE TABLE weighed_models AS
+  SELECT loss AS name, 'y' AS label, train_margin(y, x, w, margin_options(loss => loss, lambda => 0.01, dual_weights => true, tolerance => 1e-6) ORDER BY i) AS m
+    FROM weighed, unnest('{hinge,logistic,squared_hinge,smoothed_hinge}'::text[]) AS loss GROUP BY loss
+  UNION ALL SELECT 'rbf', 'y', train_margin(y, x, w, margin_options(kernel => 'rbf', lambda => 0.01, dual_weights => true, tolerance => 1e-6) ORDER BY i) FROM weighed
+  UNION ALL SELECT 'class weights', 'y', train_margin(y, x, w, margin_options(lambda => 0.01, class_weight => '{"true": 3}', dual_weights => true, tolerance => 1e-6) ORDER BY i) FROM weighed
+  UNION ALL SELECT 'balanced', 'y', train_margin(y, x, w, margin_options(lambda => 0.01, class_weight => 'balanced', dual_weights => true) ORDER BY i) FROM weighed
+  UNION ALL SELECT 'likelihood', 'y', train_margin(y, x, w, margin_options(lambda => 0, loss => 'logistic') ORDER BY i) FROM weighed
+  UNION ALL SELECT multiclass, 'class', train_margin(class, x, w, margin_options(loss => 'logistic', multiclass => multiclass, lambda => 0.01, dual_weights => true, tolerance => 1e-6) ORDER BY i)
+    FROM weighed, unnest('{one_vs_rest,joint}'::text[]) AS multiclass GROUP BY multiclass
+  UNION ALL SELECT loss, 'number', train_margin(x[2] + x[1] / 2 + i % 4, x, w, margin_options(loss => loss, lambda => 0.01, dual_weights => true, tolerance => 1e-6) ORDER BY i)
+    FROM weighed, unnest('{squared,absolute,huber}'::text[]) AS loss GROUP BY loss
+  UNION ALL SELECT 'one class', 'inlier', train_one_class(x, w, margin_options(nu => 0.2, dual_weights => true, tolerance => 1e-6) ORDER BY i) FROM weighed;
+CREATE TABLE weighed_figures AS
+  SELECT name, m, CASE label WHEN 'y' THEN (SELECT ARRAY[margin_verify(m, y, x, w ORDER BY i), margin_verify(m, y, x, w)] FROM weighed)
+                             WHEN 'class' THEN (SELECT ARRAY[margin_verify(m, class, x, w ORDER BY i), margin_verify(m, class, x, w)] FROM weighed)
+                             WHEN 'number' THEN (SELECT ARRAY[margin_verify(m, x[2] + x[1] / 2 + i % 4, x, w ORDER BY i), margin_verify(m, x[2] + x[1] / 2 + i % 4, x, w)] FROM weighed)
+                             ELSE (SELECT ARRAY[margin_verify(m, 'inlier'::text, x, w ORDER BY i), margin_verify(m, 'inlier'::text, x, w)] FROM weighed) END AS v,
+              CASE label WHEN 'y' THEN (SELECT margin_verify(m, y, x) FROM copies) WHEN 'class' THEN (SELECT margin_verify(m, class, x) FROM copies)
+                         WHEN 'number' THEN (SELECT margin_verify(m, x[2] + x[1] / 2 + i % 4, x) FROM copies) ELSE (SELECT margin_verify(m, x) FROM copies) END AS c FROM weighed_models;
+SELECT name, (v[1]).rows, (c).rows AS copies, abs((v[1]).primal - (m).primal) <= 1e-10 * abs((m).primal) AS primal, abs((v[1]).dual - (m).dual) <= 1e-9 * abs((m).primal) AS dual,
+       abs((v[1]).primal - (c).primal) <= 1e-12 * abs((c).primal) AS as_copies, ((v[1]).margin_lower = (c).margin_lower) AS margin
+  FROM weighed_figures ORDER BY name;
+-- Without the weights it is another problem's.
+SELECT bool_and(abs((v).primal - (m).primal) > 1e-4 * (m).primal) AS others FROM (SELECT m, margin_verify(m, y, x) AS v FROM weighed, weighed_models WHERE label = 'y' AND name <> 'balanced' GROUP BY m) AS s;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
+ANALYZE weighed;
+ALTER TABLE weighed_models SET (parallel_workers = 0);
+SELECT plan_of($$SELECT margin_verify((SELECT m FROM weighed_models WHERE name = 'logistic'), y, x, w) FROM weighed$$) AS plan;
+SELECT (w).rows, abs((w).primal - (v[1]).primal) <= 1e-12 AS primal, (w).dual
+  FROM weighed_figures, (SELECT margin_verify((SELECT m FROM weighed_models WHERE name = 'logistic'), y, x, w) AS w FROM weighed) AS s WHERE name = 'logistic';
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
+SELECT margin_verify(m, y, x, 0) IS NULL AS zeros FROM weighed, weighed_models WHERE name = 'hinge';
+SELECT pg_temp.error_of(format('SELECT margin_verify(m, true, x, %s) FROM weighed, weighed_models WHERE name = ''hinge''', weight)) FROM unnest('{-1,''NaN'',''Infinity'',"NULL"}'::text[]) AS weight;
+SELECT pg_temp.error_of($$SELECT margin_verify(m, y, x, 2) FROM verified, verify_models WHERE name = 'hard'$$);
+SELECT (v).margin_lower = (m).margin_lower AS ones FROM (SELECT m, margin_verify(m, y, x, 1) AS v FROM verified, verify_models WHERE name = 'hard' GROUP BY m) AS s;
+DROP TABLE weighed, copies, weighed_models, weighed_figures;
+
 -- Rows that are certain to be predicted as the optimum predicts: more of them, the narrower the interval.
 CREATE TABLE corners AS
   SELECT i, i % 3 AS k, ARRAY[CASE i % 3 WHEN 1 THEN 1 ELSE 0 END + sin(i * 5), CASE i % 3 WHEN 2 THEN 1 ELSE 0 END + cos(i * i)]::real[] AS x FROM verified;

@@ -444,7 +444,7 @@ class Fuzzer:
         use = {"margin_sparse": "v::jsonb, cardinality(v::real[]), v < '{1:1}', v::text", "margin_sparse[]": "v::text",
                "margin_model": "v::text, margin_score(v, '{1,2,3,4}'::float8[]), margin_to_json(v), margin_summary(v)",
                "margin_question": "margin_term(v, (SELECT y FROM points WHERE id = 3), '{1,2,3,4}'::float8[]) IS NULL",
-               "margin_term": "(SELECT margin_state_info(margin_sum(v)))", "margin_state": "margin_state_info(margin_merge(v, v))",
+               "margin_term": "(SELECT margin_state_info(margin_sum(v)))", "margin_state": "margin_state_info(_margin_merge(v, v))",
                "margin_model[]": "margin_scores(v[1], '{1,2,3,4}'::float8[])"}[kind]
         try:
             self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))

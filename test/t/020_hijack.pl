@@ -47,7 +47,7 @@ like($honest, qr/^60(\n60){7}$/, 'honest statements');
 # casts around its own types. A plain name in generated SQL is a lower-case call.
 my %called = map { $_ => 1 } split /\n/, $node->safe_psql('theirs', q{SELECT DISTINCT p.proname FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid
 	WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-	  AND p.proname IN ('margin_sum', 'margin_term', 'margin_encoder', 'margin_encode', 'margin_encode_sparse', 'margin_merge', '_margin_sum_step', 'margin_question', '_margin_encoder_final')});
+	  AND p.proname IN ('margin_sum', 'margin_term', 'margin_encoder', 'margin_encode', 'margin_encode_sparse', '_margin_merge', '_margin_sum_step', 'margin_question', '_margin_encoder_final')});
 is(scalar keys %called, 9, 'the functions of a scan: ' . join(', ', sort keys %called));
 
 my @labels = ('boolean', 'text');
@@ -82,7 +82,7 @@ foreach my $schema ('ext', 'path')
 		$trap->('margin_sum', $type, 'ext.margin_state');
 		$trap->('margin_question', $type, 'ext.margin_question');
 	}
-	$trap->('margin_merge', 'ext.margin_state, ext.margin_state', 'ext.margin_state');
+	$trap->('_margin_merge', 'ext.margin_state, ext.margin_state', 'ext.margin_state');
 	$trap->('_margin_sum_step', 'ext.margin_state, ext.margin_term', 'ext.margin_state');
 	$trap->('_margin_encoder_final', 'jsonb', 'jsonb');
 	# what the server itself might look up by name

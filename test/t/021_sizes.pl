@@ -81,7 +81,7 @@ my %call = (
 	'margin_sum(margin_term)' => 'SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X)) FROM T',
 	'margin_sum(margin_state)' => 'SELECT margin_sum(s) FROM (SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X)) AS s FROM T GROUP BY T.id) AS parts',
 	'_margin_sum_step(margin_state,margin_term)' => 'SELECT _margin_sum_step(NULL, margin_term(margin_question(NULL, M), Y, X)) FROM T',
-	'margin_merge(margin_state,margin_state)' => 'SELECT margin_merge(s, s) FROM (SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X)) AS s FROM T OFFSET 0) AS all_rows',
+	'_margin_merge(margin_state,margin_state)' => 'SELECT _margin_merge(s, s) FROM (SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X)) AS s FROM T OFFSET 0) AS all_rows',
 	'_margin_state_out(margin_state)' => 'SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X))::text::margin_state FROM T',
 	'_margin_state_send(margin_state)' => 'SELECT _margin_state_send(margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',
 	'margin_state_info(margin_state)' => 'SELECT margin_state_info(margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',
@@ -95,7 +95,7 @@ my %call = (
 	(map { (qq{margin_$_(margin_model,"any","any",jsonb)} => "SELECT margin_$_(M, Y, X, '{}') FROM T",
 		  qq{margin_$_(margin_model,"any","any",double precision,jsonb)} => "SELECT margin_$_(M, Y, X, 1, '{}') FROM T") }
 		  qw(leave_one_out with_curvature inference audit)),
-	'margin_evaluate(margin_model,"any","any",double precision)' => 'SELECT margin_evaluate(M, Y, X, 1) FROM T',
+	(map { (qq{margin_$_(margin_model,"any","any",double precision)} => "SELECT margin_$_(M, Y, X, 1) FROM T") } qw(evaluate roc reliability histogram verify)),
 	'margin_inference(margin_model,"any","any",double precision,"any",jsonb)' => q{SELECT margin_inference(M, Y, X, 1, T.id, '{}') FROM T},
 	'margin_threshold(margin_model,"any","any",jsonb)' => q{SELECT margin_threshold(M, Y, X, '{"precision": 0.5}') FROM T},
 	'margin_threshold(margin_model,"any","any",double precision,jsonb)' => q{SELECT margin_threshold(M, Y, X, 1, '{"precision": 0.5}') FROM T},

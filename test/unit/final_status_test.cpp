@@ -99,6 +99,54 @@ TEST(FinalStatus, of_soft_margins) {
   expect(tiny, CertifiedProblem::soft_margin, open, "a small risk");
 }
 
+TEST(FinalStatus, of_exact_fits_of_counts) {
+  Certificate c = interval(0, 1e-9, 1);
+  c.relative_gap = 1;
+  c.negligible = 1e-9;
+  expect(c, CertifiedProblem::soft_margin, proven(Status::optimal), "rounding is all that is left");
+  c.negligible = 0.99e-9;
+  expect(c, CertifiedProblem::soft_margin, open, "more than rounding is left");
+}
+
+TEST(FinalStatus, of_one_class_machines) {
+  const auto problem = CertifiedProblem::one_class;
+  const double least = negligible_kernel_margin * negligible_kernel_margin;  // of a margin's square, in rows of norm 1
+  const auto machine = [](double lower, double relative_gap, double radius) {
+    Certificate c;
+    c.lower = lower;
+    c.upper = lower * (1 - relative_gap);
+    c.gap = c.upper - c.lower;
+    c.relative_gap = relative_gap;
+    c.radius = radius;
+    return c;
+  };
+  expect(machine(-1, tolerance, 1), problem, proven(Status::optimal), "the tolerance itself");
+  expect(machine(-1, 1.5 * tolerance, 1), problem, open, "within twice the tolerance");
+  expect(machine(-0.4999 * least, tolerance, 1), problem, proven(Status::not_separable), "around the origin");
+  expect(machine(-0.75 * least, tolerance, 1), problem, proven(Status::optimal), "hardly apart from it");
+  expect(machine(-0.75 * least, tolerance, 2), problem, proven(Status::not_separable), "the same of longer rows");
+  expect(machine(0, 0, 1), problem, proven(Status::not_separable), "at the origin");
+}
+
+TEST(FinalStatus, at_lambda_0) {
+  const auto problem = CertifiedProblem::likelihood;
+  Certificate c = interval(0.5, 1, 1);
+  c.constant_failure = 1;
+  expect(c, problem, open, "a wide interval");
+  c = interval(1 - tolerance / 2, 1, 1);
+  c.constant_failure = 1;
+  expect(c, problem, proven(Status::optimal), "closed");
+  c.separates = true;
+  expect(c, problem, proven(Status::separable), "no weights are the best");
+  Certificate exact = interval(0, exact_fit, 1);
+  exact.constant_failure = 1;
+  expect(exact, problem, proven(Status::optimal), "an exact fit");
+  exact.constant_failure = 0.99;
+  expect(exact, problem, open, "a fit that is nearly exact");
+  exact.constant_failure = infinity;
+  expect(exact, problem, open, "nothing to compare with");
+}
+
 TEST(FinalStatus, of_interpolation) {
   const auto targets = [](double relative_gap, double slack) {
     Certificate c;

@@ -235,6 +235,54 @@ bool Inference::exact_fit() const {
   return squares_.value() <= 1e-24 * size;
 }
 
+void Inference::require_degrees(double n, std::size_t estimated) const {
+  const bool needs_rows = squared_ || options_.covariance != Covariance::classical;
+  if (!(n > 0) || (needs_rows && !(n - static_cast<double>(estimated) > 0)))
+    throw Error(ErrorKind::invalid_value,
+                "rows of a weight of " + figure(n) + " leave no degrees of freedom for the spread of " +
+                    std::to_string(estimated) + " coefficients",
+                "Give more rows than coefficients.");
+  if (options_.covariance == Covariance::cluster && !(cluster_sums_.size() > 1))
+    throw Error(ErrorKind::invalid_value, "all rows are of one cluster, expected two or more",
+                "Leave the clusters out for standard errors of independent rows.");
+}
+
+void Inference::refuse_dependent(std::vector<std::size_t> columns) const {
+  for (std::size_t& j : columns)
+    if (j < features_)
+      j = static_cast<std::size_t>(model_.feature(static_cast<std::int32_t>(j)));
+    else
+      j = static_cast<std::size_t>(model_.dimensions);
+  FeatureName name;
+  if (model_.encoder != nullptr) name = [&](std::int32_t feature) { return model_.encoder->feature_name(feature); };
+  throw DependentFeatures("the coefficients have no standard errors: ", columns, model_.dimensions,
+                          "Train without these features, or without one of them.", name);
+}
+
+/// The square of a standard error, but for a factor: of `unit`, with h = H⁻¹ unit.
+double Inference::square_along(const std::vector<double>& unit, const std::vector<double>& h,
+                               const Progress& progress) const {
+  const auto p = static_cast<double>(columns_ - (offset_ >= 0 ? 1 : 0));
+  double square = 0;
+  if (options_.covariance == Covariance::classical) {
+    for (std::size_t k = 0; k < columns_; ++k) square += unit[k] * h[k];
+  } else if (options_.covariance == Covariance::cluster) {
+    for (const std::vector<double>& sum : cluster_sums_) {
+      const double along = simd().dot_dd(sum.data(), h.data(), columns_);
+      square += along * along;
+      progress.work(p);
+    }
+  } else {
+    for (std::size_t k = 0; k < columns_; ++k) {
+      double rest = 0.5 * meat_.row(k)[k] * h[k];
+      for (std::size_t l = k + 1; l < columns_; ++l) rest += meat_.row(k)[l] * h[l];
+      square += 2 * h[k] * rest;
+      progress.work(p);
+    }
+  }
+  return square;
+}
+
 std::vector<Coefficient> Inference::result(const Progress& progress) const {
   flush();
   std::vector<double> step = gradient_;
@@ -244,29 +292,10 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
   }
   const std::size_t estimated = columns_ - (offset_ >= 0 ? 1 : 0);
   const double n = mass_.value(), p = static_cast<double>(estimated);
-  const bool needs_rows = squared_ || options_.covariance != Covariance::classical;
-  if (!(n > 0) || (needs_rows && !(n - p > 0)))
-    throw Error(ErrorKind::invalid_value,
-                "rows of a weight of " + figure(n) + " leave no degrees of freedom for the spread of " +
-                    std::to_string(estimated) + " coefficients",
-                "Give more rows than coefficients.");
+  require_degrees(n, estimated);
   const auto groups = static_cast<double>(cluster_sums_.size());
-  if (options_.covariance == Covariance::cluster && !(groups > 1))
-    throw Error(ErrorKind::invalid_value, "all rows are of one cluster, expected two or more",
-                "Leave the clusters out for standard errors of independent rows.");
   const NormalEquations equations(hessian_, intercept_, progress);
-  if (!equations.regular()) {
-    std::vector<std::size_t> columns = equations.dependent();
-    for (std::size_t& j : columns)
-      if (j < features_)
-        j = static_cast<std::size_t>(model_.feature(static_cast<std::int32_t>(j)));
-      else
-        j = static_cast<std::size_t>(model_.dimensions);
-    FeatureName name;
-    if (model_.encoder != nullptr) name = [&](std::int32_t feature) { return model_.encoder->feature_name(feature); };
-    throw DependentFeatures("the coefficients have no standard errors: ", columns, model_.dimensions,
-                            "Train without these features, or without one of them.", name);
-  }
+  if (!equations.regular()) refuse_dependent(equations.dependent());
   const double variance = squared_ ? squares_.value() / (n - p) : 1.0;
   equations.solve(step.data(), progress);
   double distance = 0;
@@ -305,23 +334,7 @@ std::vector<Coefficient> Inference::result(const Progress& progress) const {
             k == known ? 0.0 : -(k < shifted_.origin().size() ? shifted_.origin()[k] : 0.0) - centre[k] / scale[k];
     h = unit;
     equations.solve(h.data(), progress);
-    double square = 0;
-    if (options_.covariance == Covariance::classical) {
-      for (std::size_t k = 0; k < columns_; ++k) square += unit[k] * h[k];
-    } else if (options_.covariance == Covariance::cluster) {
-      for (const std::vector<double>& sum : cluster_sums_) {
-        const double along = simd().dot_dd(sum.data(), h.data(), columns_);
-        square += along * along;
-        progress.work(p);
-      }
-    } else {
-      for (std::size_t k = 0; k < columns_; ++k) {
-        double rest = 0.5 * meat_.row(k)[k] * h[k];
-        for (std::size_t l = k + 1; l < columns_; ++l) rest += meat_.row(k)[l] * h[l];
-        square += 2 * h[k] * rest;
-        progress.work(p);
-      }
-    }
+    const double square = square_along(unit, h, progress);
     Coefficient c;
     c.feature = j == features_ ? -1 : model_.feature(static_cast<std::int32_t>(j));
     c.estimate = j == features_ ? model_.intercept[0] : model_.weights(0, static_cast<Eigen::Index>(j)) / scale[j];

@@ -69,6 +69,9 @@ class Inference {
  private:
   std::size_t cluster_of(std::string_view name, double memory_limit);
   void flush() const;
+  void require_degrees(double n, std::size_t estimated) const;
+  [[noreturn]] void refuse_dependent(std::vector<std::size_t> columns) const;
+  double square_along(const std::vector<double>& unit, const std::vector<double>& h, const Progress& progress) const;
   std::vector<double> moved_by(const std::vector<double>& origin) const;
 
   const Model& model_;

@@ -312,7 +312,7 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
                 "the loss " + XmlReader::shown(beside.loss) + " is of " + (regression_ ? "classes" : "numbers") +
                     ", and the document of a " + (regression_ ? "regression" : "classification"),
                 "SELECT name, outcome FROM margin_losses()");
-  if ((normalization_ == "exp") != (beside.loss == "poisson"))
+  if ((normalization_ == "exp") != make_loss(beside.loss, {})->log_link())
     throw Error(ErrorKind::invalid_option,
                 "the document says normalizationMethod " + XmlReader::shown(normalization_) + ", which the loss " +
                     XmlReader::shown(beside.loss) + " does not have",

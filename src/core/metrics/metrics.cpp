@@ -40,7 +40,7 @@ void CountingMetrics<Count>::add(std::int32_t label, std::int32_t predicted, con
   if (reliability_.has_value()) {
     log_loss_ += static_cast<double>(weight) * row.log_loss;
     brier_ += static_cast<double>(weight) * row.brier;
-    reliability_->add(row.probability, row.hit);
+    reliability_->add(row.probability, row.hit, weight);
   }
   sketches_[row.sketch].add(row.score, weight);
 }
@@ -96,7 +96,7 @@ bool CountingMetrics<Count>::merge(const Sums& sums) {
     std::int64_t rows = 0;
     for (std::size_t b = 0; b < Reliability::bins; ++b) {
       const typename Sums::Bin& bin = sums.reliability[b];
-      if (bin.rows > sums.rows - rows || !reliability_->add(b, bin.rows, bin.hits, bin.probabilities)) return false;
+      if (bin.rows > sums.rows - rows || !reliability_->add_bin(b, bin.rows, bin.hits, bin.probabilities)) return false;
       rows += bin.rows;
     }
     if (rows != sums.rows) return false;
@@ -278,15 +278,17 @@ auto CountingMetrics<Count>::margins(std::int32_t label) const -> std::vector<ty
   return items;
 }
 
-void Reliability::add(double probability, bool hit) {
+template <class Count>
+void CountingReliability<Count>::add(double probability, bool hit, Count weight) {
   const double p = probability >= 0 ? std::min(probability, 1.0) : 0.0;
   const std::size_t b = bin_of(p);
-  ++rows_[b];
-  hits_[b] += hit;
-  sums_[b] += p;
+  rows_[b] += weight;
+  if (hit) hits_[b] += weight;
+  sums_[b] += static_cast<double>(weight) * p;
 }
 
-bool Reliability::add(std::size_t bin, std::int64_t rows, std::int64_t hits, double sum) {
+template <class Count>
+bool CountingReliability<Count>::add_bin(std::size_t bin, Count rows, Count hits, double sum) {
   if (rows < 0 || hits < 0 || hits > rows) return false;
   rows_[bin] += rows;
   hits_[bin] += hits;
@@ -294,7 +296,8 @@ bool Reliability::add(std::size_t bin, std::int64_t rows, std::int64_t hits, dou
   return true;
 }
 
-void Reliability::merge(const Reliability& other) {
+template <class Count>
+void CountingReliability<Count>::merge(const CountingReliability& other) {
   for (std::size_t b = 0; b < bins; ++b) {
     rows_[b] += other.rows_[b];
     hits_[b] += other.hits_[b];
@@ -302,7 +305,8 @@ void Reliability::merge(const Reliability& other) {
   }
 }
 
-std::vector<Reliability::Bin> Reliability::result() const {
+template <class Count>
+auto CountingReliability<Count>::result() const -> std::vector<Bin> {
   constexpr double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution
   std::vector<Bin> out(bins);
   for (std::size_t b = 0; b < bins; ++b) {
@@ -387,6 +391,8 @@ std::optional<double> RegressionMetrics::r_squared() const {
   return 1 - squares_ / spread_;
 }
 
+template class CountingReliability<std::int64_t>;
+template class CountingReliability<double>;
 template class CountingMetrics<std::int64_t>;
 template class CountingMetrics<double>;
 

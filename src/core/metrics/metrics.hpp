@@ -14,25 +14,27 @@
 
 namespace margin {
 
-/// How often what was predicted with a probability came true, in ten bins of equal width over [0, 1].
-class Reliability {
+/// How often what was predicted with a probability came true, in ten bins of equal width over [0, 1]. Count: see
+/// CountingMetrics.
+template <class Count>
+class CountingReliability {
  public:
   static constexpr std::size_t bins = 10;
 
   struct Bin {
-    std::int64_t rows = 0, hits = 0;
+    Count rows = 0, hits = 0;
     double probability = 0;    ///< mean of the predicted ones
-    double low = 0, high = 0;  ///< 95 % of the share of hits (Wilson's score interval)
+    double low = 0, high = 0;  ///< 95 % of the share of hits of so many rows (Wilson's score interval)
   };
 
   /// 0 ≤ probability ≤ 1; NaN counts as 0.
-  void add(double probability, bool hit);
+  void add(double probability, bool hit, Count weight = 1);
   /// Of so many rows at once, with the sum of their probabilities: false when the counts contradict each other.
-  bool add(std::size_t bin, std::int64_t rows, std::int64_t hits, double sum);
+  bool add_bin(std::size_t bin, Count rows, Count hits, double sum);
   static std::size_t bin_of(double probability) {
     return std::min(static_cast<std::size_t>(probability * bins), bins - 1);
   }
-  void merge(const Reliability& other);
+  void merge(const CountingReliability& other);
   /// Bin 0 holds 0 ≤ p < 0.1, the last one 0.9 ≤ p ≤ 1; empty ones have 0 rows.
   std::vector<Bin> result() const;
 
@@ -43,15 +45,17 @@ class Reliability {
       archive(rows_[b]);
       archive(hits_[b]);
       archive(sums_[b]);
-      if (rows_[b] < 0 || hits_[b] < 0 || hits_[b] > rows_[b]) return false;
+      if (!(hits_[b] >= 0 && hits_[b] <= rows_[b])) return false;
     }
     return true;
   }
 
  private:
-  std::array<std::int64_t, bins> rows_{}, hits_{};
+  std::array<Count, bins> rows_{}, hits_{};
   std::array<double, bins> sums_{};
 };
+
+using Reliability = CountingReliability<std::int64_t>;
 
 /// A point of a ROC curve: shares of the rows of either class whose score reaches a threshold.
 struct RocPoint {
@@ -148,7 +152,7 @@ class CountingMetrics {
   /// The margins with their counts, ascending: of the rows of one of two classes, or (more classes) of all rows.
   std::vector<typename Margins::Item> margins(std::int32_t label) const;
   /// Of models that give probabilities: of the second class; more than two classes: of the predicted class.
-  const std::optional<Reliability>& reliability() const { return reliability_; }
+  const std::optional<CountingReliability<Count>>& reliability() const { return reliability_; }
   std::int32_t classes() const { return classes_; }
 
   /// See Sketch::exchange.
@@ -177,7 +181,7 @@ class CountingMetrics {
 
   std::int32_t classes_;
   double scale_;
-  std::optional<Reliability> reliability_;  // of models that give probabilities
+  std::optional<CountingReliability<Count>> reliability_;  // of models that give probabilities
   std::int64_t rows_ = 0;
   Count weight_ = 0;
   double log_loss_ = 0, brier_ = 0;

@@ -65,7 +65,8 @@ void Verification::start_dual_weights() {
 
 /// Of the row to come; later rows than the model's have none.
 const double* Verification::next_dual() {
-  const std::size_t at = static_cast<std::size_t>(rows_) * columns_;
+  const std::size_t at = next_dual_;
+  next_dual_ += columns_;
   if (columns_ == 0 || at + columns_ > static_cast<std::size_t>(model_.dual_weights->size())) return nullptr;
   const double* const dual = model_.dual_weights->data() + at;
   if (scaled_.empty()) return dual;
@@ -101,10 +102,12 @@ CheckedRow Verification::checked(const Row& x, double target, double upper_targe
   return row;
 }
 
-void Verification::add(const Row& x, std::int32_t label, double memory_limit) { add(checked(x, label), memory_limit); }
+void Verification::add(const Row& x, std::int32_t label, double memory_limit, double weight) {
+  add(checked(x, label), memory_limit, weight);
+}
 
-void Verification::add(const Row& x, double target, double upper_target, double memory_limit) {
-  add(checked(x, target, upper_target), memory_limit);
+void Verification::add(const Row& x, double target, double upper_target, double memory_limit, double weight) {
+  add(checked(x, target, upper_target), memory_limit, weight);
 }
 
 void Verification::measure(const Row& x, std::int32_t label, double memory_limit, double* numbers) {
@@ -130,9 +133,12 @@ void Verification::measure(CheckedRow row, double memory_limit, double* numbers)
   if (margins_ != nullptr) margins_->measure(row, numbers + 2 + check_size_, coefficients_.data());
 }
 
-void Verification::add(CheckedRow row, double memory_limit) {
-  row.x = placed(row.x, memory_limit);
+void Verification::add(CheckedRow row, double memory_limit, double weight) {
   row.dual = next_dual();
+  if (!(weight > 0)) return;
+  row.sample_weight = weight;
+  row.loss_weight *= weight;
+  row.x = placed(row.x, memory_limit);
   if (check_ != nullptr) check_->add(row);
   if (margins_ != nullptr) margins_->add(row);
   if (ball_.has_value()) certain_rows_ += ball_->certain(row.x);

@@ -29,8 +29,9 @@ class Verification {
 
   /// A finite row that fits the model, of a sorted class, or with the ends of its target. `memory_limit` in bytes,
   /// negative: none. Throws Error: limit_exceeded, invalid_value (a row too long for a kernel).
-  void add(const Row& x, std::int32_t label, double memory_limit);
-  void add(const Row& x, double target, double upper_target, double memory_limit);
+  /// `weight` as in the training: of weight 0 a row takes its dual weights, and counts for nothing.
+  void add(const Row& x, std::int32_t label, double memory_limit, double weight = 1);
+  void add(const Row& x, double target, double upper_target, double memory_limit, double weight = 1);
   std::int64_t rows() const { return rows_; }
 
   /// As plain numbers, without what the dual weights prove. merge() is false when they are not of this shape.
@@ -54,13 +55,14 @@ class Verification {
   Row placed(const Row& x, double memory_limit);
   CheckedRow checked(const Row& x, std::int32_t label) const;
   CheckedRow checked(const Row& x, double target, double upper_target) const;
-  void add(CheckedRow row, double memory_limit);
+  void add(CheckedRow row, double memory_limit, double weight);
   void measure(CheckedRow row, double memory_limit, double* numbers);
 
   const Model& model_;
   const Options& options_;
   const Objective objective_;
   std::int64_t rows_ = 0, certain_rows_ = 0;
+  std::size_t next_dual_ = 0;         // of the row to come, those of weight 0 too
   std::optional<ColumnSpace> space_;  // of a model with columns
   std::vector<double> intercept_;     // of regressions: from the center of the targets, as these are
   std::unique_ptr<Check> check_;      // of the model's objective; null: that is not known

@@ -101,10 +101,17 @@ PlotPanel gap_panel(const Model& m, const Options& options, const std::vector<do
   return panel;
 }
 
-void require_two_classes(const ClassificationMetrics& metrics) {
-  if (metrics.classes() != 2)
+/// How many rows, or their weight.
+std::string row_number(double rows) {
+  return rows == std::floor(rows) && rows < 0x1p53 ? std::to_string(static_cast<std::int64_t>(rows))
+                                                   : short_number(rows, 6);
+}
+std::string counted_rows(double rows) { return row_number(rows) + (rows == 1 ? " row" : " rows"); }
+
+void require_two_classes(std::int32_t classes) {
+  if (classes != 2)
     throw Error(ErrorKind::unsupported,
-                "a ROC curve needs a model of two classes, this one has " + std::to_string(metrics.classes()),
+                "a ROC curve needs a model of two classes, this one has " + std::to_string(classes),
                 "Train one class against the rest: train_margin(label = 'class', ...).");
 }
 
@@ -130,8 +137,9 @@ Plot history_plot(const Model& m, const Options& options) {
   return plot;
 }
 
-Plot roc_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes) {
-  require_two_classes(metrics);
+template <class Count>
+Plot roc_plot(const CountingMetrics<Count>& metrics, const std::vector<std::string>& classes) {
+  require_two_classes(metrics.classes());
   const std::vector<RocPoint> curve = metrics.roc();
   if (curve.empty())
     throw Error(ErrorKind::invalid_value,
@@ -142,24 +150,25 @@ Plot roc_plot(const ClassificationMetrics& metrics, const std::vector<std::strin
   Plot plot;
   plot.title = "ROC of \"" + classes[1] + "\" against \"" + classes[0] + "\"";
   plot.description = "Share of the rows of either class whose score is above a threshold, for every threshold, over " +
-                     counted(metrics.rows(), "row") + ". Area under the curve: " + short_number(*metrics.auc(), 4) +
-                     ".";
+                     counted_rows(static_cast<double>(metrics.weight())) +
+                     ". Area under the curve: " + short_number(*metrics.auc(), 4) + ".";
   PlotPanel& panel = add_panel(plot, share_axis("false positives (share of \"" + classes[0] + "\")"),
                                share_axis("true positives (share of \"" + classes[1] + "\")"), 400);
   panel.series = {chance, std::move(roc)};
   return plot;
 }
 
-Plot reliability_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes) {
+template <class Count>
+Plot reliability_plot(const CountingMetrics<Count>& metrics, const std::vector<std::string>& classes) {
   if (!metrics.reliability().has_value())
     throw Error(ErrorKind::unsupported, "the model gives no probabilities",
                 "Train with lambda and loss => 'logistic', or with calibration => 'platt'.");
-  const std::vector<Reliability::Bin> bins = metrics.reliability()->result();
+  const auto bins = metrics.reliability()->result();
   PlotSeries shares{"observed, with 95 % interval", Kind::markers, 0, false, {}},
       counts{"rows", Kind::bars, 5, false, {}};
   for (std::size_t b = 0; b < bins.size(); ++b) {
-    const Reliability::Bin& bin = bins[b];
-    if (bin.rows == 0) continue;
+    const auto& bin = bins[b];
+    if (!(bin.rows > 0)) continue;
     const double n = static_cast<double>(bin.rows), width = 1.0 / static_cast<double>(bins.size());
     shares.points.push_back({bin.probability, static_cast<double>(bin.hits) / n, bin.low, bin.high});
     counts.points.push_back({0, n, static_cast<double>(b) * width, static_cast<double>(b + 1) * width});
@@ -169,9 +178,9 @@ Plot reliability_plot(const ClassificationMetrics& metrics, const std::vector<st
   const std::string outcome = binary ? "\"" + classes[1] + "\"" : std::string("the predicted class");
   Plot plot;
   plot.title = "Reliability of the probabilities of " + outcome;
-  plot.description = "Share of rows that are of " + outcome +
-                     " among those predicted so with about the same probability, over " +
-                     counted(metrics.rows(), "row") + ". Log loss: " + short_number(*metrics.log_loss(), 4) + ".";
+  plot.description =
+      "Share of rows that are of " + outcome + " among those predicted so with about the same probability, over " +
+      counted_rows(static_cast<double>(metrics.weight())) + ". Log loss: " + short_number(*metrics.log_loss(), 4) + ".";
   const PlotAxis probability = share_axis("predicted probability of " + outcome);
   add_panel(plot, probability, share_axis("observed share"), 320).series = {perfect, std::move(shares)};
   add_panel(plot, probability, count_axis("rows"), 100).series = {std::move(counts)};
@@ -183,10 +192,11 @@ namespace {
 constexpr int wanted_bars = 30;
 
 /// Counts of values in bars of one width, of which one edge is 0.
-PlotSeries bars_of(const std::vector<Sketch::Item>& items, double step, std::string name, int colour) {
+template <class Item>
+PlotSeries bars_of(const std::vector<Item>& items, double step, std::string name, int colour) {
   PlotSeries bars{std::move(name), Kind::bars, colour, colour != 0, {}};
   double edge = 0;
-  for (const Sketch::Item& item : items) {
+  for (const Item& item : items) {
     const double k = std::floor(item.first / step);
     if (bars.points.empty() || k != edge) bars.points.push_back({0, 0, k * step, (k + 1) * step});
     edge = k;
@@ -197,13 +207,14 @@ PlotSeries bars_of(const std::vector<Sketch::Item>& items, double step, std::str
 
 }  // namespace
 
-Plot histogram_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes) {
+template <class Count>
+Plot histogram_plot(const CountingMetrics<Count>& metrics, const std::vector<std::string>& classes) {
   const bool binary = metrics.classes() == 2;
-  std::vector<std::vector<Sketch::Item>> margins;
+  std::vector<decltype(metrics.margins(0))> margins;
   for (std::int32_t c = 0; c < (binary ? 2 : 1); ++c) margins.push_back(metrics.margins(c));
   double low = 0, high = 0, wrong = 0, most = 0;
   for (const auto& items : margins)
-    for (const Sketch::Item& item : items) {
+    for (const auto& item : items) {
       low = std::min(low, item.first);
       high = std::max(high, item.first);
       if (item.first <= 0) wrong += static_cast<double>(item.second);
@@ -217,11 +228,19 @@ Plot histogram_plot(const ClassificationMetrics& metrics, const std::vector<std:
     for (const PlotPoint& bar : panel.series.back().points) most = std::max(most, bar.y);
   }
   panel.series.push_back({"decided wrongly left of here", Kind::line, -1, true, {{0, 0, 0, 0}, {0, most, 0, 0}}});
-  plot.title = "Margins of " + counted(metrics.rows(), "row");
-  plot.description = "How many rows have which margin. " + counted(static_cast<std::int64_t>(wrong), "row") + " of " +
-                     std::to_string(metrics.rows()) + " have a margin of 0 or less; the smallest is " +
+  plot.title = "Margins of " + counted_rows(static_cast<double>(metrics.weight()));
+  plot.description = "How many rows have which margin. " + counted_rows(wrong) + " of " +
+                     row_number(static_cast<double>(metrics.weight())) +
+                     " have a margin of 0 or less; the smallest is " +
                      short_number(metrics.margin_quantiles({0})[0], 4) + ".";
   return plot;
 }
+
+template Plot roc_plot(const ClassificationMetrics&, const std::vector<std::string>&);
+template Plot roc_plot(const WeightedMetrics&, const std::vector<std::string>&);
+template Plot reliability_plot(const ClassificationMetrics&, const std::vector<std::string>&);
+template Plot reliability_plot(const WeightedMetrics&, const std::vector<std::string>&);
+template Plot histogram_plot(const ClassificationMetrics&, const std::vector<std::string>&);
+template Plot histogram_plot(const WeightedMetrics&, const std::vector<std::string>&);
 
 }  // namespace margin

@@ -1,4 +1,4 @@
-// The charts of margin_plot, margin_roc, margin_reliability and margin_histogram.
+// The charts of margin_plot, margin_roc, margin_reliability and margin_histogram. A row with a weight counts as so many rows.
 #pragma once
 
 #include <string>
@@ -16,13 +16,16 @@ Plot history_plot(const Model& model, const Options& options);
 
 /// True against false positives of a model of two classes; `classes` are their names. Throws Error(unsupported) for
 /// more classes, Error(invalid_value) when the rows are all of one class.
-Plot roc_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes);
+template <class Count>
+Plot roc_plot(const CountingMetrics<Count>& metrics, const std::vector<std::string>& classes);
 
 /// Predicted probabilities against observed shares, and how many rows were predicted so. Throws Error(unsupported)
 /// for a model without probabilities.
-Plot reliability_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes);
+template <class Count>
+Plot reliability_plot(const CountingMetrics<Count>& metrics, const std::vector<std::string>& classes);
 
 /// How the margins of the rows are distributed, for two classes each.
-Plot histogram_plot(const ClassificationMetrics& metrics, const std::vector<std::string>& classes);
+template <class Count>
+Plot histogram_plot(const CountingMetrics<Count>& metrics, const std::vector<std::string>& classes);
 
 }  // namespace margin

@@ -10,8 +10,10 @@
 
 #include "core/analysis/model_ball.hpp"
 #include "core/base/error.hpp"
+#include "core/certificate/ball.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
+#include "core/problem/thresholds.hpp"
 #include "core/report/explain.hpp"
 
 namespace margin {
@@ -34,7 +36,7 @@ std::string counted(std::int64_t n, const char* noun) { return std::to_string(n)
 
 std::string kind_line(const Model& m, const Options& options) {
   if (m.one_class()) return "one-class machine, nu " + figure(options.nu);
-  std::string kind = m.interpolates() ? "interpolation" : m.hard_margin() ? "hard margin" : "soft margin";
+  std::string kind = problem_name(m.hard_margin(), m.interpolates());
   if (m.norm != 2) kind += ", norm " + figure(m.norm);
   if (!m.loss.empty()) kind += ", loss " + m.loss;
   if (m.lambda.has_value()) kind += ", lambda " + figure(*m.lambda);
@@ -89,12 +91,19 @@ std::string target_lines(const Model& m, const Options& options) {
   return text;
 }
 
+const std::string largest_margin = "the largest possible margin", of_features = ", in the units of the features";
+
+std::string least_objective(bool interpolates) {
+  return interpolates ? "half the squared norm of the least weights that meet the targets"
+                      : "the smallest possible objective";
+}
+
 std::string margin_name(const Model& m, const Options& options) {
-  const std::string text = "the largest possible margin";
+  const std::string& text = largest_margin;
   if (support_vectors_of(m.basis.get()) != nullptr) return text + ", in the space of the kernel";
   if (stumps_of(m.basis.get()) != nullptr)
     return text + (m.learners() == Learners::trees ? " of trees" : " of stumps") + " whose weights sum to 1";
-  return text + (options.standardize ? ", in standardised units" : ", in the units of the features");
+  return text + (options.standardize ? ", in standardised units" : of_features);
 }
 
 /// What a weight weighs: a feature, a stump, or a tree.
@@ -147,19 +156,25 @@ Bounds bounds_of(const Model& m) {
   return b;
 }
 
-std::optional<Interval> interval_of(const Model& m, const Options& options) {
-  const Bounds bounds = bounds_of(m);
+Bounds bounds_of(const Objective& objective, const Certificate& proven) {
+  Bounds b;
+  if (std::isfinite(proven.lower)) b.lower = proven.lower;
+  const bool missed = objective.interpolate && proven.slack < -negligible_miss * proven.largest_target;
+  if (std::isfinite(proven.upper) && !missed) b.upper = proven.upper;
+  return b;
+}
+
+/// Without distance, but for that of two separators.
+static std::optional<Interval> interval_between(const Bounds& bounds, bool about_margin, double norm) {
   if (!bounds.lower.has_value() || !bounds.upper.has_value()) return std::nullopt;
   constexpr double round_up = 1 + 8 * std::numeric_limits<double>::epsilon();
   Interval i;
   i.lower = *bounds.lower;
   i.upper = *bounds.upper;
   i.gap = std::max(0.0, i.upper - i.lower);
-  const double size = m.about_margin() ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
+  const double size = about_margin ? i.upper : std::max(std::fabs(i.lower), std::fabs(i.upper));
   i.relative_gap = i.gap > 0 ? i.gap / size : 0;
-  if (m.lambda.has_value() && !m.likelihood()) {
-    if (options.l1_ratio < 1) i.distance = distance_to_optimum(m, options, i.gap);
-  } else if (m.about_margin() && i.lower > 0 && m.norm == 2) {
+  if (about_margin && i.lower > 0 && norm == 2) {
     // 1 − cos(θ/2) ≤ (u − l)/2u, computed so, without cancellation.
     const double below = i.gap / (2 * i.upper);
     i.distance = 2 * std::sqrt(below * (2 - below)) * round_up;
@@ -167,13 +182,35 @@ std::optional<Interval> interval_of(const Model& m, const Options& options) {
   return i;
 }
 
+std::optional<Interval> interval_of(const Objective& objective, const Bounds& bounds) {
+  const bool soft = !objective.hard_margin() && !objective.interpolate;
+  auto interval = interval_between(bounds, !soft && !objective.interpolate, objective.norm);
+  if (interval.has_value() && soft && !objective.likelihood() && objective.l1_ratio < 1)
+    interval->distance = ball_radius(2 * interval->gap, convexity(objective), 0);
+  return interval;
+}
+
+std::optional<Interval> interval_of(const Model& m, const Options& options) {
+  auto interval = interval_between(bounds_of(m), m.about_margin(), m.norm);
+  if (interval.has_value() && m.lambda.has_value() && !m.likelihood() && options.l1_ratio < 1)
+    interval->distance = distance_to_optimum(m, options, interval->gap);
+  return interval;
+}
+
+std::string problem_name(bool hard_margin, bool interpolates) {
+  return interpolates ? "interpolation" : hard_margin ? "hard margin" : "soft margin";
+}
+
+std::string objective_name(const Objective& objective) {
+  return objective.hard_margin() && !objective.interpolate ? largest_margin + of_features
+                                                           : least_objective(objective.interpolate);
+}
+
 std::string objective_name(const Model& m, const Options& options) {
   if (m.about_margin()) return margin_name(m, options);
-  std::string text = m.interpolates() ? "half the squared norm of the least weights that meet the targets"
-                                      : "the smallest possible objective";
-  return text + (!options.standardize ? ""
-                 : m.interpolates()   ? ", of standardised features"
-                                      : " over standardised features");
+  return least_objective(m.interpolates()) + (!options.standardize ? ""
+                                              : m.interpolates()   ? ", of standardised features"
+                                                                   : " over standardised features");
 }
 
 std::string refusal_of(const Value::Object& options) {

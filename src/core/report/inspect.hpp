@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/certificate/check.hpp"
 #include "core/model/model.hpp"
 
 namespace margin {
@@ -34,6 +35,13 @@ struct Bounds {
 };
 /// An interpolation that misses targets has no upper bound: weights that do not meet them bound nothing.
 Bounds bounds_of(const Model& model);
+Bounds bounds_of(const Objective& objective, const Certificate& proven);
+/// What rows prove of weights, of whatever training; absent as below.
+std::optional<Interval> interval_of(const Objective& objective, const Bounds& bounds);
+/// In the units of the features.
+std::string objective_name(const Objective& objective);
+/// Which of the problems it is: a soft margin, a hard one, an interpolation.
+std::string problem_name(bool hard_margin, bool interpolates);
 
 // In the following `options` are those that the model was trained with.
 

@@ -174,6 +174,12 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
     for (std::int64_t i = 0; i < p.rows(); ++i) sum += p.weight(i) * p.loss->value(u, p.target(i, 0));
     constant_failure = sum / p.total_weight;
   }
+  set_base(options, asked);
+  if (!class_names.empty()) weigh_classes(options);
+}
+
+void ScanProblem::set_base(const Options& options, const Question& asked) {
+  const Problem& p = *problem_;
   base_.outcome = sample_->outcome();
   base_.class_names = class_names;
   static_cast<Statement&>(base_) = p;
@@ -185,7 +191,9 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   base_.dimensions = asked.columns.empty() ? dimensions : asked.dimensions;
   base_.columns = asked.columns;
   base_.seed = options.seed;
-  if (class_names.empty()) return;
+}
+
+void ScanProblem::weigh_classes(const Options& options) {
   if (options.class_weight_balanced || !options.class_weight.empty())
     base_.class_weight = class_weights(options, class_names, class_mass);
   double all = 0, most = 0;
@@ -197,7 +205,7 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   constant_failure = all - most;
   std::vector<double> weighted = class_mass;
   for (std::size_t c = 0; c < weighted.size() && !base_.class_weight.empty(); ++c) weighted[c] *= base_.class_weight[c];
-  constant_loss = margin::constant_loss(p, weighted) * p.total_weight / total_weight;
+  constant_loss = margin::constant_loss(*problem_, weighted) * problem_->total_weight / total_weight;
 }
 
 void ScanProblem::append(Dataset& to, const KeptRow& row, double weight) const {

@@ -84,6 +84,9 @@ class ScanProblem {
  private:
   void standardize(const Options& options, const Question& asked, const Answer& first, ScanRun& run);
   void take_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run);
+  /// What every question after the first begins with.
+  void set_base(const Options& options, const Question& asked);
+  void weigh_classes(const Options& options);
 
   Question base_;
   std::vector<double> class_keys_;

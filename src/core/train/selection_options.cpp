@@ -196,6 +196,42 @@ SelectionOptions parse_path(Value::Object options) {
   return s;
 }
 
+static Metric metric_of(const SelectionOptions& s, const std::optional<Value>& metric) {
+  const bool regression = is_regression_loss(s.losses.front());
+  // The one loss that a metric belongs to, or mse where several are compared.
+  const auto all_are = [&](std::string_view loss) {
+    return std::all_of(s.losses.begin(), s.losses.end(), [&](const std::string& name) { return name == loss; });
+  };
+  const Metric usual = all_are("quantile")  ? Metric::pinball
+                       : all_are("poisson") ? Metric::deviance
+                       : regression         ? Metric::mse
+                                            : Metric::accuracy;
+  if (!metric.has_value()) return usual;
+  const auto* name = std::get_if<std::string>(&metric->data);
+  const auto known = std::find_if(std::begin(metrics), std::end(metrics),
+                                  [&](const NamedMetric& m) { return name != nullptr && m.name == *name; });
+  if (known == std::end(metrics))
+    refuse("metric", *metric,
+           "'accuracy', 'log_loss' or 'auc', for a regression 'mse', 'mae', 'r2', 'pinball' or 'deviance'");
+  if (known->regression != regression)
+    throw Error(ErrorKind::unsupported,
+                "metric \"" + *name + "\" does not go with the loss \"" + s.losses.front() + "\"",
+                regression ? "Use mse, mae, r2, pinball (of quantiles) or deviance (of counts)."
+                           : "Use accuracy, log_loss or auc.");
+  for (const std::string& loss : s.losses)
+    if (known->metric == Metric::log_loss && !make_loss(loss, s.settings)->has_probability())
+      throw Error(ErrorKind::unsupported, "metric \"log_loss\" needs the loss \"logistic\", not \"" + loss + "\"",
+                  "Only logistic models give probabilities; use accuracy or auc.");
+  for (const auto& [of, needed] : {std::pair(Metric::pinball, "quantile"), std::pair(Metric::deviance, "poisson")})
+    if (known->metric == of && !all_are(needed))
+      throw Error(ErrorKind::unsupported,
+                  "metric \"" + *name + "\" needs the loss \"" + needed + "\" alone, not \"" +
+                      *std::find_if(s.losses.begin(), s.losses.end(), [n = needed](const auto& l) { return l != n; }) +
+                      "\"",
+                  "Use mse, mae or r2.");
+  return known->metric;
+}
+
 SelectionOptions parse_cross_validation(Value::Object options) {
   SelectionOptions s;
   take_strengths(options, s);
@@ -251,39 +287,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
     settings.loss = s.settings.loss;
     s.grid.push_back({point, std::move(settings)});
   }
-  const bool regression = is_regression_loss(s.losses.front());
-  // The one loss that a metric belongs to, or mse where several are compared.
-  const auto all_are = [&](std::string_view loss) {
-    return std::all_of(s.losses.begin(), s.losses.end(), [&](const std::string& name) { return name == loss; });
-  };
-  s.metric = all_are("quantile")  ? Metric::pinball
-             : all_are("poisson") ? Metric::deviance
-             : regression         ? Metric::mse
-                                  : Metric::accuracy;
-  if (!metric.has_value()) return checked(s);
-  const auto* name = std::get_if<std::string>(&metric->data);
-  const auto known = std::find_if(std::begin(metrics), std::end(metrics),
-                                  [&](const NamedMetric& m) { return name != nullptr && m.name == *name; });
-  if (known == std::end(metrics))
-    refuse("metric", *metric,
-           "'accuracy', 'log_loss' or 'auc', for a regression 'mse', 'mae', 'r2', 'pinball' or 'deviance'");
-  if (known->regression != regression)
-    throw Error(ErrorKind::unsupported,
-                "metric \"" + *name + "\" does not go with the loss \"" + s.losses.front() + "\"",
-                regression ? "Use mse, mae, r2, pinball (of quantiles) or deviance (of counts)."
-                           : "Use accuracy, log_loss or auc.");
-  s.metric = known->metric;
-  for (const std::string& loss : s.losses)
-    if (s.metric == Metric::log_loss && !make_loss(loss, s.settings)->has_probability())
-      throw Error(ErrorKind::unsupported, "metric \"log_loss\" needs the loss \"logistic\", not \"" + loss + "\"",
-                  "Only logistic models give probabilities; use accuracy or auc.");
-  for (const auto& [of, needed] : {std::pair(Metric::pinball, "quantile"), std::pair(Metric::deviance, "poisson")})
-    if (s.metric == of && !all_are(needed))
-      throw Error(ErrorKind::unsupported,
-                  "metric \"" + *name + "\" needs the loss \"" + needed + "\" alone, not \"" +
-                      *std::find_if(s.losses.begin(), s.losses.end(), [n = needed](const auto& l) { return l != n; }) +
-                      "\"",
-                  "Use mse, mae or r2.");
+  s.metric = metric_of(s, metric);
   return checked(s);
 }
 

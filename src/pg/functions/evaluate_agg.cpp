@@ -71,12 +71,22 @@ Datum evaluation(FunctionCallInfo fcinfo, const State& state) {
                                    : evaluation_datum(fcinfo, *state.model, state.targets, state.skipped);
 }
 
+/// What `result` makes of a state of either kind; NULL without one.
+template <class Result>
+Datum of_state(FunctionCallInfo fcinfo, Result result) {
+  const auto* const state = final_state<PassState>(fcinfo);
+  if (state == nullptr) PG_RETURN_NULL();
+  return state->weighted ? result(static_cast<const WeightedRows&>(*state)) : result(static_cast<const Rows&>(*state));
+}
+
 /// The SVG of a state; NULL without rows.
+template <class Chart>
 Datum draw(FunctionCallInfo fcinfo, const char* aggregate, Chart chart) {
-  const auto* const state = final_state<Rows>(fcinfo);
-  if (state == nullptr || state->rows() == 0) PG_RETURN_NULL();
-  require_classes(*state->model, aggregate);
-  return text_datum(svg(chart(*state->classes, state->model->classes)));
+  return of_state(fcinfo, [&](const auto& state) -> Datum {
+    if (state.rows() == 0) PG_RETURN_NULL();
+    require_classes(*state.model, aggregate);
+    return text_datum(svg(chart(*state.classes, state.model->classes)));
+  });
 }
 
 }  // namespace
@@ -90,12 +100,15 @@ using namespace margin::pg;
 
 MARGIN_FUNCTION(margin_evaluate_step) { return pass_step(fcinfo, evaluate_pass); }
 MARGIN_FUNCTION(margin_evaluate_final) {
-  const auto* const state = final_state<PassState>(fcinfo);
-  if (state == nullptr) PG_RETURN_NULL();
-  return state->weighted ? evaluation(fcinfo, static_cast<const WeightedRows&>(*state))
-                         : evaluation(fcinfo, static_cast<const Rows&>(*state));
+  return of_state(fcinfo, [&](const auto& state) { return evaluation(fcinfo, state); });
 }
 
-MARGIN_FUNCTION(margin_roc_final) { return draw(fcinfo, "margin_roc", margin::roc_plot); }
-MARGIN_FUNCTION(margin_reliability_final) { return draw(fcinfo, "margin_reliability", margin::reliability_plot); }
-MARGIN_FUNCTION(margin_histogram_final) { return draw(fcinfo, "margin_histogram", margin::histogram_plot); }
+MARGIN_FUNCTION(margin_roc_final) {
+  return draw(fcinfo, "margin_roc", [](const auto&... of) { return margin::roc_plot(of...); });
+}
+MARGIN_FUNCTION(margin_reliability_final) {
+  return draw(fcinfo, "margin_reliability", [](const auto&... of) { return margin::reliability_plot(of...); });
+}
+MARGIN_FUNCTION(margin_histogram_final) {
+  return draw(fcinfo, "margin_histogram", [](const auto&... of) { return margin::histogram_plot(of...); });
+}

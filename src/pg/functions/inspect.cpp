@@ -6,11 +6,13 @@
 #include "core/data/stump_basis.hpp"
 #include "core/formats/pmml.hpp"
 #include "core/report/charts.hpp"
+#include "core/scans/model_question.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/feature_names.hpp"
 #include "pg/values/jsonb.hpp"
 #include "pg/values/model_datum.hpp"
 #include "pg/values/result_set.hpp"
+#include "pg/values/scan_values.hpp"
 
 namespace margin::pg {
 namespace {
@@ -35,6 +37,15 @@ void require_linear(const Model& model, const char* function) {
       ErrorKind::unsupported, "a model with a kernel has no weights on features",
       "Its support vectors are in the attributes support_vectors and sparse_support_vectors, their coefficients in "
       "weights; margin_to_json exports all of it.");
+}
+
+void set_interval(CompositeBuilder& out, const Bounds& bounds, const std::optional<Interval>& interval) {
+  out.set_float8("lower", bounds.lower);
+  out.set_float8("upper", bounds.upper);
+  if (!interval.has_value()) return;
+  out.set_float8("gap", interval->gap);
+  out.set_float8("relative_gap", interval->relative_gap);
+  out.set_float8("distance", interval->distance);
 }
 
 }  // namespace
@@ -62,17 +73,25 @@ MARGIN_FUNCTION(margin_certificate) {
   const margin::Options options = settings_of(model);
   read_figures(PG_GETARG_DATUM(0), model);
   CompositeBuilder out(fcinfo);
-  out.set_text("problem", model.interpolates() ? "interpolation" : model.hard_margin() ? "hard margin" : "soft margin");
+  out.set_text("problem", margin::problem_name(model.hard_margin(), model.interpolates()));
   out.set_text("objective", margin::objective_name(model, options));
   if (const std::string status = status_of(PG_GETARG_DATUM(0)); !status.empty()) out.set_text("status", status);
-  const margin::Bounds bounds = margin::bounds_of(model);
-  out.set_float8("lower", bounds.lower);
-  out.set_float8("upper", bounds.upper);
-  if (const auto interval = margin::interval_of(model, options)) {
-    out.set_float8("gap", interval->gap);
-    out.set_float8("relative_gap", interval->relative_gap);
-    out.set_float8("distance", interval->distance);
-  }
+  set_interval(out, margin::bounds_of(model), margin::interval_of(model, options));
+  return out.finish();
+}
+
+/// (question, state): of the weights of the question.
+MARGIN_FUNCTION(margin_certificate_of_state) {
+  InterruptProgress progress;
+  const margin::Question question = margin::Question::from_bytes(scan_bytes(PG_GETARG_DATUM(0)));
+  const margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1)));
+  const margin::Certificate proven = margin::answered_certificate(question, answer, progress);
+  const margin::Objective objective = question.objective();
+  const margin::Bounds bounds = margin::bounds_of(objective, proven);
+  CompositeBuilder out(fcinfo);
+  out.set_text("problem", margin::problem_name(objective.hard_margin(), objective.interpolate));
+  out.set_text("objective", margin::objective_name(objective));
+  set_interval(out, bounds, margin::interval_of(objective, bounds));
   return out.finish();
 }
 

@@ -1,4 +1,4 @@
-// The parts of a scan by hand: the question of a model, what is in a state, what a state proves.
+// The parts of a scan by hand: the question of a model, what is in a state. What a state proves: inspect.cpp.
 #include "core/scans/model_question.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
@@ -66,25 +66,4 @@ MARGIN_FUNCTION(margin_question_of_model) {
 MARGIN_FUNCTION(margin_state_info) {
   margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(0)));
   return jsonb_from(info_of(answer));
-}
-
-/// (question, state) -> what is proven
-MARGIN_FUNCTION(margin_certificate_of_state) {
-  InterruptProgress progress;
-  const margin::Question question = margin::Question::from_bytes(scan_bytes(PG_GETARG_DATUM(0)));
-  const margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1)));
-  const margin::Certificate c = margin::answered_certificate(question, answer, progress);
-  const auto set = [](CompositeBuilder& out, const char* name, double value) {
-    if (std::isfinite(value)) out.set_float8(name, value);
-  };
-  CompositeBuilder out(fcinfo);
-  out.set_text("objective", question.kind == margin::Question::Kind::risk     ? "risk"
-                            : question.kind == margin::Question::Kind::margin ? "margin"
-                                                                              : "half the squared norm");
-  out.set_int8("rows", answer.rows());
-  set(out, "lower", c.lower);
-  set(out, "upper", c.upper);
-  set(out, "gap", c.gap);
-  if (question.kind == margin::Question::Kind::interpolation) set(out, "slack", c.slack);
-  return out.finish();
 }

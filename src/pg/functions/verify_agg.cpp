@@ -22,16 +22,19 @@ class VerifyState final : public PassState {
   }
 
   void add(const PassRow& row) override {
+    const double weight = row.weight();
+    if (weight != 1 && model->hard_margin())
+      throw Error(ErrorKind::unsupported, "row weights are not used by a hard margin", "Leave the weights out.");
     const Row x = finite_row(row);
     if (!row.call.label.has_value()) return verification.add(x, 1, memory_limit());
     if (model->interpolates()) {
       const LabelReader::Interval target = row.call.label->interval(row.label());
-      verification.add(x, target.lower, target.upper, memory_limit());
+      verification.add(x, target.lower, target.upper, memory_limit(), weight);
     } else if (model->regression()) {
       const double target = row.call.label->number(row.label());
-      verification.add(x, target, target, memory_limit());
+      verification.add(x, target, target, memory_limit(), weight);
     } else {
-      verification.add(x, class_of(row), memory_limit());
+      verification.add(x, class_of(row), memory_limit(), weight);
     }
   }
   void merge(const PassState& other) override {

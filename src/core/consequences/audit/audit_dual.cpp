@@ -214,16 +214,18 @@ double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) 
   return best;
 }
 
-/// The Newton step of audit.hpp, Δ = `step`: D(a − h t) by quadratic forms.
-double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const Progress& progress) const {
+/// The Newton step of audit.hpp, in the weights with that of the constant feature.
+struct AuditedOutput::Step {
+  Eigen::VectorXd weights, step, slope, image;  ///< w, Δ, H w, H Δ
+  double reach = 0, share = 0;                  ///< |h t| of no row is larger; h
+};
+
+AuditedOutput::Step AuditedOutput::step_of(const DualCurve& curve, double lambda, const Progress& progress) const {
   const Objective& p = audit_.objective_;
   const std::size_t n = curve.hessian.size();
   const std::int32_t d = p.dimensions;
   const bool constant = n > static_cast<std::size_t>(d);
-  if (curve.rows == 0) return 0;
-  Sums sums = first();
-
-  // In the weights, with that of the constant feature.
+  const Sums sums = first();
   Eigen::VectorXd w(static_cast<Eigen::Index>(n)), v(w.size()), ridge(w.size());
   w.head(d) = map(weights_, d);
   v.head(d) = sums.rows / total_;
@@ -244,15 +246,15 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     }
     return out;
   };
-  Eigen::VectorXd slope = times(w);
+  const Eigen::VectorXd slope = times(w);
   double trace = 0;
   for (Eigen::Index j = 0; j < w.size(); ++j) {
     trace += curve.hessian.row(static_cast<std::size_t>(j))[j] / total_;
   }
   // A step that would move some row too far is made shorter by its scale, and by a larger ridge.
   const double radius = numbers_[2];
-  Eigen::VectorXd step, image;
-  double reach = 0, share = 0, gain = -infinity;
+  Step found;
+  double gain = -infinity;
   for (double more = 0; more < 100; more = std::max(8 * more, 1e-5)) {
     SymmetricMatrix system(n);
     for (std::size_t j = 0; j < n; ++j) {
@@ -281,16 +283,31 @@ double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const 
     const double most = far > 0 ? curve.tau * (1 - 1e-6) / far : 1.0;
     const double best = against > 0 ? std::clamp(along / against, 0.0, most) : 0.0;
     const double length = p.free_intercept && most >= 1 ? 1.0 : best;
-    const double found = along * length - against / 2 * length * length;
-    if (found < gain) break;
-    gain = found;
-    step = std::move(next);
-    image = moved;
-    reach = far * length;
-    share = length;
+    const double value = along * length - against / 2 * length * length;
+    if (value < gain) break;
+    gain = value;
+    found.step = std::move(next);
+    found.image = moved;
+    found.reach = far * length;
+    found.share = length;
     if (most >= 1) break;
   }
+  found.weights = std::move(w);
+  found.slope = slope;
+  return found;
+}
+
+/// D(a − h t) by quadratic forms.
+double AuditedOutput::dual_of_step(const DualCurve& curve, double lambda, const Progress& progress) const {
+  if (curve.rows == 0) return 0;
+  const Objective& p = audit_.objective_;
+  const std::size_t n = curve.hessian.size();
+  const std::int32_t d = p.dimensions;
+  const bool constant = n > static_cast<std::size_t>(d);
+  Sums sums = first();
+  auto [w, step, slope, image, reach, share] = step_of(curve, lambda, progress);
   if (!(share > 0)) return 0;
+  const double radius = numbers_[2];
   const double linear = step.dot(slope), square = step.dot(image);
   step *= share;
 

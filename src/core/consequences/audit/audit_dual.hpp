@@ -51,6 +51,8 @@ class AuditedOutput {
   Sums first() const;
   double dual_of_ascent(double lambda, const Progress& progress) const;
   double dual_of_step(const DualCurve& curve, double lambda, const Progress& progress) const;
+  struct Step;
+  Step step_of(const DualCurve& curve, double lambda, const Progress& progress) const;
   RiskCheck check(double lambda, bool with_dual, std::vector<double>& numbers) const;
 
   const Audit& audit_;

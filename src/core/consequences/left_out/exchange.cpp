@@ -32,21 +32,26 @@ void keep_largest(std::vector<std::pair<double, std::size_t>>& all, std::size_t 
   all.resize(most);
 }
 
+/// Vectors, one every `stride` numbers.
+struct Vectors {
+  const double* at;
+  std::size_t count, stride;
+};
+
 /// out[a][b] = <A_a, B_b>, vectors of `length` numbers; `triangle`: no less than where a ≥ b.
-void products_of(const double* a, std::size_t as, std::size_t a_stride, const double* b, std::size_t bs,
-                 std::size_t b_stride, std::size_t length, bool triangle, double* out, std::size_t out_stride,
-                 const Progress& progress) {
-  std::vector<double> tile(length * tile_rows), sums(as * tile_rows);
-  std::vector<const double*> points(as);
-  for (std::size_t p = 0; p < as; ++p) points[p] = a + p * a_stride;
-  for (std::size_t begin = 0; begin < bs; begin += tile_rows) {
-    const std::size_t count = std::min(tile_rows, bs - begin), from = triangle ? begin : 0;
+void products_of(const Vectors& a, const Vectors& b, std::size_t length, bool triangle, double* out,
+                 std::size_t out_stride, const Progress& progress) {
+  std::vector<double> tile(length * tile_rows), sums(a.count * tile_rows);
+  std::vector<const double*> points(a.count);
+  for (std::size_t p = 0; p < a.count; ++p) points[p] = a.at + p * a.stride;
+  for (std::size_t begin = 0; begin < b.count; begin += tile_rows) {
+    const std::size_t count = std::min(tile_rows, b.count - begin), from = triangle ? begin : 0;
     for (std::size_t r = 0; r < count; ++r)
-      for (std::size_t j = 0; j < length; ++j) tile[j * tile_rows + r] = b[(begin + r) * b_stride + j];
-    simd().tile_dots_d(tile.data(), points.data() + from, as - from, length, sums.data());
-    for (std::size_t p = from; p < as; ++p)
+      for (std::size_t j = 0; j < length; ++j) tile[j * tile_rows + r] = b.at[(begin + r) * b.stride + j];
+    simd().tile_dots_d(tile.data(), points.data() + from, a.count - from, length, sums.data());
+    for (std::size_t p = from; p < a.count; ++p)
       for (std::size_t r = 0; r < count; ++r) out[p * out_stride + begin + r] = sums[(p - from) * tile_rows + r];
-    progress.work(static_cast<double>((as - from) * length));
+    progress.work(static_cast<double>((a.count - from) * length));
   }
 }
 
@@ -168,7 +173,7 @@ bool Exchange::build() {
   for (std::size_t j = 0; j < m_; ++j)
     for (std::size_t t = 0; t < n_; ++t) columns_[t * stride_ + j] = rows[j * n_ + t];
   products_.resize(m_ * stride_);
-  products_of(rows.data(), m_, n_, rows.data(), m_, n_, n_, true, products_.data(), stride_, progress_);
+  products_of({rows.data(), m_, n_}, {rows.data(), m_, n_}, n_, true, products_.data(), stride_, progress_);
   for (std::size_t j = 0; j < m_; ++j)
     for (std::size_t i = 0; i < j; ++i) products_[i * stride_ + j] = products_[j * stride_ + i];
   // (G + ε)⁻¹, and times it the products of the others with the basic rows.
@@ -183,11 +188,11 @@ bool Exchange::build() {
     shares[j * f_ + j] = 1;
     solve_factored(basic, shares.data() + j * f_, &progress_);
   }
-  products_of(products_.data() + f_ * stride_, others, stride_, shares.data(), f_, f_, f_, false,
+  products_of({products_.data() + f_ * stride_, others, stride_}, {shares.data(), f_, f_}, f_, false,
               shares.data() + f_ * f_, f_, progress_);
   effects_.assign(m_ * stride_, 0.0);
   double* const of_others = effects_.data() + f_ * stride_;
-  products_of(shares.data() + f_ * f_, others, f_, products_.data() + f_ * stride_, others, stride_, f_, false,
+  products_of({shares.data() + f_ * f_, others, f_}, {products_.data() + f_ * stride_, others, stride_}, f_, false,
               of_others + f_, stride_, progress_);
   for (std::size_t o = 0; o < others; ++o)
     for (std::size_t j = 0; j < m_; ++j)
@@ -196,7 +201,7 @@ bool Exchange::build() {
   for (std::size_t j = 0; j < f_; ++j)
     for (std::size_t i = 0; i < m_; ++i) effects_[j * stride_ + i] = shares[i * f_ + j];
   starts_.assign(n_ * stride_, 0.0);
-  products_of(columns_.data(), n_, stride_, shares.data(), m_, f_, f_, false, starts_.data(), stride_, progress_);
+  products_of({columns_.data(), n_, stride_}, {shares.data(), m_, f_}, f_, false, starts_.data(), stride_, progress_);
   for (std::size_t t = 0; t < n_; ++t)
     for (std::size_t o = f_; o < m_; ++o) starts_[t * stride_ + o] -= columns_[t * stride_ + o];
   for (std::size_t j = 0; j < m_; ++j) {

@@ -113,20 +113,26 @@ std::string Answer::bytes(const Progress& progress) {
   return std::move(out.bytes());
 }
 
-Answer Answer::from_bytes(std::string_view bytes) {
-  ByteReader in(bytes, "margin_state");
-  std::uint32_t first;
-  in(first);
-  in.require(first == magic, "bad magic number");
-  Answer a;
-  bool known;
-  in(known);
-  if (!known) {
-    in.finish();
-    return a;
+template <class Classes>
+static void read_classes(ByteReader& in, std::int64_t rows, Classes& into) {
+  const std::size_t count = in.count(8);
+  for (std::size_t k = 0; k < count; ++k) {
+    std::string name;
+    typename Classes::mapped_type c;
+    in(name);
+    in(c.key);
+    in(c.number);
+    in(c.rows);
+    c.weight = read_sum(in);
+    c.first.read(in);
+    in.require(!std::isnan(c.key) && c.rows >= 0 && c.rows <= rows, "a bad class");
+    in.require(into.emplace(std::move(name), std::move(c)).second, "a class occurs twice");
   }
+}
+
+/// What was asked, as far as the bytes bound it: the sizes of what follows are still to be held against them.
+static AnswerForm read_form(ByteReader& in, std::string& folds) {
   AnswerForm f;
-  std::string folds;
   in(f.question);
   in(folds);
   in.require(folds.find_first_not_of("+<>") == std::string::npos, "an unknown reduction");
@@ -143,6 +149,24 @@ Answer Answer::from_bytes(std::string_view bytes) {
   in(f.labels);
   in(f.columns);
   in.require(std::isfinite(f.constant) && f.constant >= 0 && f.bag_rows >= 0 && f.bag_bytes >= 0, "a bad form");
+  return f;
+}
+
+Answer Answer::from_bytes(std::string_view bytes) {
+  ByteReader in(bytes, "margin_state");
+  std::uint32_t first;
+  in(first);
+  in.require(first == magic, "bad magic number");
+  Answer a;
+  bool known;
+  in(known);
+  if (!known) {
+    in.finish();
+    return a;
+  }
+  std::string folds;
+  AnswerForm f = read_form(in, folds);
+  f.folds = folds;
   std::int64_t rows, skipped, blocks, longest;
   for (std::int64_t* const n : {&rows, &skipped, &blocks, &longest}) {
     in(*n);
@@ -162,7 +186,6 @@ Answer Answer::from_bytes(std::string_view bytes) {
   const std::int32_t summed = !f.columns || narrow ? dimensions : 0;
   in.require(8.0 * f.vectors * (summed + 2.0) + 8 * matrices + 33.0 * f.bags <= static_cast<double>(in.left()),
              "it ends early");
-  f.folds = folds;
   const std::int32_t asked = f.dimensions;
   f.dimensions = 0;  // so that nothing is made of a size that the rows do not have
   a.take_form(f);
@@ -189,19 +212,7 @@ Answer Answer::from_bytes(std::string_view bytes) {
   }
   if (f.columns) a.features_.read(in, dimensions);
   for (Bag& bag : a.bags_) bag.read(in);
-  const std::size_t classes = in.count(8);
-  for (std::size_t k = 0; k < classes; ++k) {
-    std::string name;
-    SeenClass c;
-    in(name);
-    in(c.key);
-    in(c.number);
-    in(c.rows);
-    c.weight = read_sum(in);
-    c.first.read(in);
-    in.require(!std::isnan(c.key) && c.rows >= 0 && c.rows <= rows, "a bad class");
-    in.require(a.classes_.emplace(std::move(name), std::move(c)).second, "a class occurs twice");
-  }
+  read_classes(in, rows, a.classes_);
   const std::size_t filled = in.count(24);
   std::int64_t last = -1;
   for (std::size_t k = 0; k < filled; ++k) {
