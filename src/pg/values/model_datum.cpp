@@ -83,6 +83,21 @@ Datum curvature_datum(const std::vector<CurvedPoint>& outputs) {
   return table;
 }
 
+/// As read_stumps (model_terms.cpp) reads them.
+void set_trees(CompositeBuilder& out, const StumpBasis& basis) {
+  std::vector<double> table;
+  for (const Tree& tree : basis.trees()) {
+    table.insert(table.end(), {tree.split.feature + 1.0, tree.split.threshold});
+    if (basis.depth() == 1) continue;
+    for (const TreeSide& side : {tree.below, tree.above})
+      if (side.feature < 0)
+        table.insert(table.end(), {0.0, side.above});
+      else
+        table.insert(table.end(), {side.above * (side.feature + 1.0), side.threshold});
+  }
+  out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis.trees().size(), basis.depth() == 1 ? 2 : 6));
+}
+
 }  // namespace
 
 Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view status) {
@@ -144,20 +159,7 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view 
     if (const auto& curvature = model.dual_point->curvature)
       out.set("curvature", FLOAT8ARRAYOID, curvature_datum(*curvature));
   }
-  if (const auto* basis = stumps_of(model.basis.get())) {
-    std::vector<double> table;
-    for (const Tree& tree : basis->trees()) {
-      table.insert(table.end(), {tree.split.feature + 1.0, tree.split.threshold});
-      if (basis->depth() == 1) continue;
-      // As read_stumps (model_terms.cpp) reads them.
-      for (const TreeSide& side : {tree.below, tree.above})
-        if (side.feature < 0)
-          table.insert(table.end(), {0.0, side.above});
-        else
-          table.insert(table.end(), {side.above * (side.feature + 1.0), side.threshold});
-    }
-    out.set("stumps", FLOAT8ARRAYOID, float8_matrix(table.data(), basis->trees().size(), basis->depth() == 1 ? 2 : 6));
-  }
+  if (const auto* basis = stumps_of(model.basis.get())) set_trees(out, *basis);
   out.set_float8("target_center", model.target_center);
   out.set_float8("target_scale", model.target_scale);
   if (!model.calibration.empty()) {

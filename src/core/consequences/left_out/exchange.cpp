@@ -11,15 +11,13 @@ namespace margin {
 
 namespace {
 
-constexpr double ridge_share = 2e-3;      // ε, of the mean ‖x‖²
-constexpr double independent = 1e-3;      // of its ‖x‖², what others leave of a basic row
-constexpr std::size_t most_band = 1024;   // rows
-constexpr std::size_t most_others = 192;  // rows of a band, besides those between their ends
-constexpr std::size_t most_border = 64;   // rows of a bordered system
-constexpr std::size_t at_once = 24;       // basic rows that come to an end
-constexpr double of_best = 0.1;           // gain of others that come in
-constexpr std::size_t lanes = 8;          // the longest vectors of the inner loops
-constexpr double slack = 1e-9;            // of a score, or of a row's whole θ
+constexpr double ridge_share = 2e-3;                        // ε, of the mean ‖x‖²
+constexpr double independent = 1e-3;                        // of its ‖x‖², what others leave of a basic row
+constexpr std::size_t most_band = 1024, most_others = 192;  // rows of a band; besides those between their ends
+constexpr std::size_t most_border = 64, at_once = 24;       // rows of a bordered system; basic rows that come to an end
+constexpr double of_best = 0.1;                             // gain of others that come in
+constexpr std::size_t lanes = 8;                            // the longest vectors of the inner loops
+constexpr double slack = 1e-9;                              // of a score, or of a row's whole θ
 
 bool sooner(const std::pair<double, std::size_t>& a, const std::pair<double, std::size_t>& b) {
   return a.first != b.first ? a.first > b.first : a.second < b.second;
