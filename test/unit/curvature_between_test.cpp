@@ -182,6 +182,32 @@ struct Halves {
   }
 };
 
+// Products of such a row are infinite and cancel to no number; found by the exact checker in a row of 1e107.
+TEST(CurvatureBetween, KnowsNothingOfRowsThatOverflow) {
+  Random random(7);
+  const Progress progress;
+  const Dataset data = rows_of(random, 80, 4, false);
+  Options options;
+  options.loss = "squared_hinge";
+  options.lambda = 1;
+  options.intercept = false;
+  const Problem problem = make_problem(data, options);
+  const PathPoint a = trained(data, options, 0.01, 1e-6, 0), b = trained(data, options, 0.012, 1e-6, 0);
+  const CurvatureBetween curve(problem, 0, a, b, {0.01, 0.011, 0.012}, {}, progress);
+  ASSERT_TRUE(curve.proven());
+  const double huge = 1.7e308;
+  for (const std::vector<double>& x : {std::vector<double>{huge, -huge, huge, -huge}, {huge, huge, -huge, 1}}) {
+    const Row row = dense_row(x.data(), 4);
+    CurvatureBetween::Held held;
+    held.length = curve.length(row);
+    curve.multiply(row, held);
+    for (const double sign : {-1.0, 1.0}) {
+      const auto [centre, reach] = curve.highest(held, sign, 0);
+      EXPECT_EQ(centre + reach, HUGE_VAL);
+    }
+  }
+}
+
 TEST(CurvatureBetween, HalvesHoldTheScoresOfAllOptima) {
   Random random(8);
   const Progress progress;

@@ -287,7 +287,10 @@ CurvatureBetween::Highest CurvatureBetween::highest(const Held& held, double sig
   const double off = inverse_.safe() - 1 + 1e-9 + lost_;
   const double round =
       (bow * pair.turn_length + residual) * (0.5 + off) * widened_ + bow * pair.bent + rounding_ * widened_;
-  return {std::max(at(low), at(high)) + turned, held.length * widened_ * round * (1 + 1e-9)};
+  const double centre = std::max(at(low), at(high)) + turned, reach = held.length * widened_ * round * (1 + 1e-9);
+  // Of rows whose products overflow nothing is known.
+  if (!std::isfinite(centre) || std::isnan(reach)) return {0, infinity};
+  return {centre, reach};
 }
 
 }  // namespace margin
