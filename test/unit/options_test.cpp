@@ -105,7 +105,7 @@ TEST(Options, names) {
   EXPECT_EQ(parse("start", value("zero")).start, Start::zero);
   EXPECT_EQ(parse("log_level", value("notice")).log_level, "notice");
   EXPECT_EQ(unsupported_reason("order", value("Cyclic")),
-            "option \"order\" must be 'permutation', 'random', 'cyclic' or 'proportional', not \"Cyclic\"");
+            "option \"order\" must be 'permutation', 'random', 'proportional' or 'cyclic', not \"Cyclic\"");
   for (const char* key : {"loss", "solver", "order", "output", "start", "log_level"})
     EXPECT_NE(unsupported_reason(key, value(1.0)), "accepted") << key;
 }
