@@ -61,7 +61,6 @@ KINDS = [  # label, features, options (and the table) of the models that are sto
     ("k", "x", '{"lambda": 0.01, "loss": "logistic"}'), ("t", "x", '{"lambda": 0.01, "loss": "squared", "dual_weights": true}'),
     ("t", "x", '{"loss": "interpolate"}'), ("y", "x", '{"norm": 1}'), ("k", "x", '{"norm": 1.5, "dual_weights": true}'),
     ("y", "x", '{"norm": 1, "learners": "stumps", "max_iterations": 20}'),
-    ("y", "x", '{"norm": 1, "learners": "trees", "max_iterations": 5}'),
     ("y", "x", '{"kernel": "rbf", "gamma": 0.1, "dual_weights": true}'), ("k", "s", '{"kernel": "polynomial", "lambda": 0.1}'),
     ("k", "x", '{"kernel": "ntk", "lambda": 0.1}'), ("y", "x", '{"kernel": "ntk_finite", "width": 7}'),
     ("y", "x", '{"lambda": 0.1, "calibration": "platt"}'), ("k", "x", '{"lambda": 0.1, "calibration": "isotonic"}'),
@@ -77,7 +76,8 @@ KINDS = [  # label, features, options (and the table) of the models that are sto
     ("y", "s", '{"lambda": 1, "loss": "squared_hinge"}', "gaps"), ("y > 0", "gaps", '{"lambda": 0.1, "loss": "logistic", "exclude": ["y"]}', "gaps"),
     ("id", "ROW(x, k)", '{"lambda": 0.1, "loss": "poisson"}', "points"), ("k", "x", '{"lambda": 0.1, "multiclass": "joint"}'),
     ("y", "x", '{"lambda": 1e-3, "loss": "squared_hinge", "intercept": false, "tolerance": 0.1}'), ("t", "x", '{"lambda": 0.1, "loss": "squared", "l1_ratio": 0.5}'),
-    ("y", "e", '{"lambda": 0.1, "loss": "squared_hinge"}'), ("k", "e", '{"lambda": 0.1, "loss": "logistic"}'), ("t", "e", '{"lambda": 0.1, "loss": "squared"}'), ("y", "e", '{}')]
+    ("y", "e", '{"lambda": 0.1, "loss": "squared_hinge"}'), ("k", "e", '{"lambda": 0.1, "loss": "logistic"}'), ("t", "e", '{"lambda": 0.1, "loss": "squared"}'), ("y", "e", '{}'),
+    ("y", "x", '{"norm": 1, "learners": "trees", "max_iterations": 5}')]
 # Models that functions make of a stored one, whose label and features they keep: the number of that one, the call.
 DERIVED = [
     (3, "margin_with_curvature({m}, k, x)"), (4, "margin_with_curvature({m}, t, x)"), (31, "margin_with_curvature({m}, y, s)"), (31, "margin_with_curvature({m}, y, s, '{{\"share\": 0.2}}')"),
