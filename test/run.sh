@@ -274,6 +274,7 @@ stage_rules() {
   check 'the pictures of docs are small: 4,000 lines of SVG in all (bench/figures/thin.py)' svg_lines 4000
   check 'no path of one machine' nothing_matches '(^|[^A-Za-z0-9_.])/(work|farm|home|root)/|/tmp/[a-z]' \
     --exclude-dir=build --exclude-dir='build-*' src sql expected demo bench docs Makefile CMakeLists.txt test/t test/unit test/fuzz
+  check 'nothing allocates while the library is loaded, where a failure would end the server' nothing_matches '^(inline |static |const )*std::(string|vector|map|set|unordered_map|function)[ <][^()]*[={]' src
   check 'no unfinished place' nothing_matches '\b(TODO|FIXME|XXX)\b|not implemented' \
     --exclude=run.sh src sql test demo bench Makefile CMakeLists.txt
   check 'no test that is switched off' nothing_matches 'GTEST_SKIP|DISABLED_|EXPECT_TRUE\(true\)|SUCCEED\(\)' test --exclude=run.sh

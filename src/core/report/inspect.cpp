@@ -91,7 +91,7 @@ std::string target_lines(const Model& m, const Options& options) {
   return text;
 }
 
-const std::string largest_margin = "the largest possible margin", of_features = ", in the units of the features";
+constexpr const char *largest_margin = "the largest possible margin", *of_features = ", in the units of the features";
 
 std::string least_objective(bool interpolates) {
   return interpolates ? "half the squared norm of the least weights that meet the targets"
@@ -99,7 +99,7 @@ std::string least_objective(bool interpolates) {
 }
 
 std::string margin_name(const Model& m, const Options& options) {
-  const std::string& text = largest_margin;
+  const std::string text = largest_margin;
   if (support_vectors_of(m.basis.get()) != nullptr) return text + ", in the space of the kernel";
   if (stumps_of(m.basis.get()) != nullptr)
     return text + (m.learners() == Learners::trees ? " of trees" : " of stumps") + " whose weights sum to 1";
@@ -202,7 +202,7 @@ std::string problem_name(bool hard_margin, bool interpolates) {
 }
 
 std::string objective_name(const Objective& objective) {
-  return objective.hard_margin() && !objective.interpolate ? largest_margin + of_features
+  return objective.hard_margin() && !objective.interpolate ? largest_margin + std::string(of_features)
                                                            : least_objective(objective.interpolate);
 }
 
