@@ -123,7 +123,7 @@ stage_format() {
 nothing_matches() { # nothing_matches PATTERN PATH...
   local pattern=$1 status=0
   shift
-  grep -rnE --exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so' -e "$pattern" "$@" || status=$?
+  grep -rnE --exclude='*.o' --exclude='*.gch' --exclude='*.bc' --exclude='*.d' --exclude='*.so' -e "$pattern" "$@" || status=$?
   [ "$status" -eq 1 ] # 0: something was found, 2: grep itself failed
 }
 nothing_but() { # nothing_but ALLOWED PATTERN PATH...: matches only in files whose path matches ALLOWED
