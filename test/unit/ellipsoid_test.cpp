@@ -303,7 +303,15 @@ TEST(Ellipsoid, IsRefusedWhereNothingBoundsTheCurvature) {
   CurvedPoint point = curved.dual_point->curvature->front();
   const std::vector<double> z = curved_place(m, 0, given.options.intercept ? given.options.intercept_scale : 0.0);
   const double constant = given.options.intercept ? given.options.intercept_scale : 0.0, lambda = *given.options.lambda;
-  EXPECT_TRUE(Ellipsoid(point, z, lambda, constant, progress).holds());
+  const Ellipsoid sound(point, z, lambda, constant, progress);
+  EXPECT_TRUE(sound.holds());
+  // Of a row whose products overflow nothing is known.
+  std::vector<double> huge(static_cast<std::size_t>(m.dimensions), 1.7e308);
+  for (std::size_t j = 0; j < huge.size(); j += 2) huge[j] = -huge[j];
+  double lower = 0, upper = 0;
+  sound.score(dense_row(huge.data(), m.dimensions), &lower, &upper, progress);
+  EXPECT_EQ(lower, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(upper, std::numeric_limits<double>::infinity());
   EXPECT_FALSE(Ellipsoid(point, std::vector<double>(z.size() + 1), lambda, constant, progress).holds());
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), 1e9}) {
     CurvedPoint wrong = point;

@@ -372,6 +372,12 @@ void Ellipsoid::score(const Row& x, double* lower, double* upper, const Progress
   const double middle = dot(x, centre_.data()) + (constant_ != 0 ? constant_ * centre_.back() : 0.0);
   const double rounding = epsilon * (x.count + 24.0) * length_of(x, constant_) * size_ + (x.count + 8.0) * tiny;
   const double off = std::sqrt(std::max(0.0, inverse_.form(x, progress)) * inverse_.safe()) * radius_ * (1 + 1e-9);
+  // Of a row whose products overflow nothing is known.
+  if (!std::isfinite(middle) || !(off + rounding < infinity)) {
+    *lower = -infinity;
+    *upper = infinity;
+    return;
+  }
   *lower = middle - (off + 2 * rounding);
   *upper = middle + (off + 2 * rounding);
 }
