@@ -158,7 +158,7 @@ TEST_P(Answers, CertifyAsAPassOverTheRowsDoes) {
       const Answer there = MemorySource(data).ask(moved, {});
       for (std::int32_t o = 0; o < p.outputs(); ++o) {
         const auto outputs = static_cast<std::size_t>(p.outputs());
-        const std::size_t own = answered_risk(q, answer).folds().size(), at = own + s * outputs;
+        const std::size_t own = answered_risk(q, answer).reductions().size(), at = own + s * outputs;
         const double value = there.number(6 + (own - 6) / outputs * static_cast<std::size_t>(o));
         EXPECT_NEAR(answer.number(at + static_cast<std::size_t>(o)), value, 1e-10 * (1 + value));
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/certificate/check.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -317,8 +318,7 @@ Model ModelUpdate::updated(Model model, const Progress& progress) const {
   c.upper = proven ? std::max(0.0, primal + rounding) : infinity;
   c.lower = proven ? std::max(0.0, primal - rounding - gap) : 0.0;
   if (proven) bend(c, *point, slack + 4 * rounding, progress);
-  c.gap = c.upper - c.lower;
-  c.relative_gap = !(c.upper < infinity) ? infinity : c.gap > 0 ? c.gap / c.upper : 0.0;
+  set_minimum_gap(c);
   model.dual_point = nullptr;
   if (proven) model.dual_point = std::move(point);
   return model;

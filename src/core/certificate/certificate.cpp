@@ -110,6 +110,11 @@ void set_margin_gap(Certificate& c) {
   c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0;
 }
 
+void set_minimum_gap(Certificate& c) {
+  c.gap = c.upper < infinity ? std::max(0.0, c.upper - c.lower) : infinity;
+  c.relative_gap = c.gap < infinity && c.gap > 0 ? c.gap / std::max(std::fabs(c.upper), std::fabs(c.lower)) : c.gap;
+}
+
 void widen(Weights& matrix, Eigen::Index columns) {
   Weights wider = Weights::Zero(matrix.rows(), columns);
   wider.leftCols(matrix.cols()) = matrix;

@@ -68,7 +68,7 @@ class Check {
   /// How each number of state() takes in another row's: '+' they add up, '<' the smaller stays, '>' the larger; '0' of a
   /// number that is 0 for every row. The first counts rows. Empty: this check sees its rows one by one in its own process,
   /// and measure() is not for it.
-  virtual std::string folds() const { return {}; }
+  virtual std::string reductions() const { return {}; }
   /// state() of this row alone, without adding it; and per output the coefficient c of Σ c x that belongs to its dual
   /// weights (0 without them).
   virtual void measure(const CheckedRow& /*row*/, double* /*numbers*/, double* /*coefficients*/) {}
@@ -104,6 +104,9 @@ void add_rows(Check& check, const Problem& problem, const Weights& dual, const B
 
 /// gap and relative gap of a largest margin's interval.
 void set_margin_gap(Certificate& certificate);
+
+/// The same of a smallest objective's: 0 where weights that miss some target fall below `lower`, infinite without an upper end.
+void set_minimum_gap(Certificate& certificate);
 
 /// Columns of zeros to the right of a matrix, until it has that many.
 void widen(Weights& matrix, Eigen::Index columns);

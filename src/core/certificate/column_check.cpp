@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/certificate/check.hpp"
 #include "core/loss/chunk.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/math/norm.hpp"
@@ -143,9 +144,7 @@ Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, dou
   out.upper += loss + penalty * (1 + epsilon * (2.0 * static_cast<double>(w.size()) + 40)) + tiny * (n + 64);
   if (!(out.upper < infinity)) out.upper = infinity;
   out.lower = std::min(std::max(0.0, dual(at, lambda)), out.upper);
-  out.gap = out.upper - out.lower;
-  out.relative_gap = out.gap > 0 ? out.gap / out.upper : 0.0;
-  if (!(out.upper < infinity)) out.gap = out.relative_gap = infinity;
+  set_minimum_gap(out);
   out.radius = problem_.data.radius();
   return out;
 }

@@ -126,8 +126,7 @@ Certificate InterpolationCheck::certificate(const Progress&) const {
   // Weights that miss targets by what counts as met may be as much shorter than those that meet them exactly. What is
   // proven of these is said only as far as it does not contradict the weights.
   if (c.slack >= -negligible_miss * c.largest_target) c.lower = std::min(c.lower, c.upper);
-  c.gap = std::max(0.0, c.upper - c.lower);
-  c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0.0;
+  set_minimum_gap(c);
   return c;
 }
 

@@ -29,7 +29,7 @@ class InterpolationCheck final : public Check {
   /// (rows, outside, slack, radius, scale)
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
-  std::string folds() const override { return "++<>>"; }
+  std::string reductions() const override { return "++<>>"; }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
 

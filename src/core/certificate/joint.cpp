@@ -184,7 +184,7 @@ void JointCheck::widen(std::int32_t dimensions, const double* weights) {
   if (!squares_.empty()) squares_.resize(static_cast<std::size_t>(dimensions));
 }
 
-std::string JointCheck::folds() const { return "++>++0+++0000"; }
+std::string JointCheck::reductions() const { return "++>++0+++0000"; }
 
 bool JointCheck::tells_sums() const {
   return with_dual_ && !widened_ && !lost_ && pairs() + static_cast<std::size_t>(total_.size()) <= largest_state;
@@ -386,9 +386,7 @@ Certificate JointCheck::certificate(const Progress& progress) const {
   Certificate c;
   c.upper = primal();
   c.lower = std::min(dual(progress), c.upper);
-  c.gap = c.upper - c.lower;
-  c.relative_gap = c.gap > 0 ? c.gap / c.upper : 0.0;
-  if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
+  set_minimum_gap(c);
   c.support = support_;
   c.radius = radius_;
   c.failure = error_weight_.value();

@@ -41,7 +41,7 @@ class JointCheck final : public Check {
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
   /// Of the primal value alone.
-  std::string folds() const override;
+  std::string reductions() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;

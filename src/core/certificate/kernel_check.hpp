@@ -21,7 +21,7 @@ class KernelCheck final : public Check {
   std::vector<double> state() const override { return tally_.state(); }
   bool merge(const std::vector<double>& state) override { return tally_.merge(state); }
   /// Empty with dual weights: their rows are kept.
-  std::string folds() const override { return with_dual_ ? "" : tally_.folds(); }
+  std::string reductions() const override { return with_dual_ ? "" : tally_.reductions(); }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   /// Without dual weights its upper bound (soft: dual value) is the one that needs none. Some (support vectors)² kernel
   /// values.

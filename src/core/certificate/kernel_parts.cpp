@@ -374,12 +374,8 @@ Certificate soft_certificate(const Objective& p, const KernelTally& tally, const
   }
   c.upper += epsilon * p.outputs() * std::fabs(c.upper);
   c.lower = std::min(c.lower - epsilon * p.outputs() * std::fabs(c.lower), c.upper);
-  c.gap = c.upper - c.lower;
-  c.relative_gap = c.gap > 0 ? c.gap / std::max(std::fabs(c.upper), std::fabs(c.lower)) : 0.0;
-  if (!(c.upper < infinity)) {
-    c.upper = infinity;
-    c.gap = c.relative_gap = infinity;
-  }
+  if (!(c.upper < infinity)) c.upper = infinity;
+  set_minimum_gap(c);
   c.errors = tally.errors();
   c.failure = tally.failure();
   return c;

@@ -62,10 +62,10 @@ class KernelTally {
   bool has_intercept() const;                                    ///< one that is not 0
   double mean_loss(std::int32_t output) const;                   ///< (1/W) Σ c φ, rounded up
   double intercept() const { return intercept_ != nullptr ? *intercept_ : 0.0; }
-  /// As plain numbers, for parallel workers, and how those of more rows join them (Check::folds). merge() is false when
+  /// As plain numbers, for parallel workers, and how those of more rows join them (Check::reductions). merge() is false when
   /// they are not of this shape.
   std::vector<double> state() const;
-  std::string folds() const { return "++<>+" + std::string(loss_.size(), '+'); }
+  std::string reductions() const { return "++<>+" + std::string(loss_.size(), '+'); }
   bool merge(const std::vector<double>& state);
 
  private:

@@ -25,7 +25,7 @@ class MarginCheck final : public Check {
   /// (rows, errors, smallest margin, radius)
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
-  std::string folds() const override { return "++<>"; }
+  std::string reductions() const override { return "++<>"; }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   std::unique_ptr<Check> part() const override;
   double part_size() const override { return static_cast<double>(sums_.size()); }

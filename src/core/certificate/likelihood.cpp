@@ -157,7 +157,7 @@ std::vector<double> LikelihoodCheck::state() const {
 }
 
 bool LikelihoodCheck::merge(const std::vector<double>& s) {
-  const std::size_t head = risk_.folds().size(), own = 8;
+  const std::size_t head = risk_.reductions().size(), own = 8;
   if (s.size() == head) {  // a sum of measured rows
     within_ = false;
     return risk_.merge(s);
@@ -353,9 +353,7 @@ Certificate LikelihoodCheck::certificate(const Progress& progress) const {
     const double least = risk_.least_primal();
     c.lower = std::clamp(least - bound - 2 * epsilon * least, 0.0, std::max(0.0, c.upper));
   }
-  c.gap = c.upper - c.lower;
-  c.relative_gap = c.gap > 0 ? c.gap / c.upper : 0.0;
-  if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
+  set_minimum_gap(c);
   return c;
 }
 

@@ -36,7 +36,7 @@ class LikelihoodCheck final : public Check {
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
   /// Of the mean loss alone, as RiskCheck: sums of squares are too long for a term of one row.
-  std::string folds() const override { return risk_.folds(); }
+  std::string reductions() const override { return risk_.reductions(); }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override {
     risk_.measure(row, numbers, coefficients);
   }

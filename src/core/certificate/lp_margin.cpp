@@ -31,7 +31,7 @@ double NormCheck::margin_of(const Row& x, std::int32_t label, std::int32_t o) co
   return belongs(label, o) ? score : -score;
 }
 
-std::string NormCheck::folds() const { return "++>" + std::string(static_cast<std::size_t>(outputs_), '<'); }
+std::string NormCheck::reductions() const { return "++>" + std::string(static_cast<std::size_t>(outputs_), '<'); }
 
 void NormCheck::measure(const CheckedRow& row, double* numbers, double* coefficients) {
   numbers[0] = 1;

@@ -27,7 +27,7 @@ class NormCheck final : public Check {
   /// (rows, errors, radius, smallest score per output)
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
-  std::string folds() const override;
+  std::string reductions() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   std::unique_ptr<Check> part() const override;
   double part_size() const override { return static_cast<double>(sums_.size()); }

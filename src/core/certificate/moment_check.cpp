@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/certificate/check.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/rounding.hpp"
 
@@ -66,9 +67,7 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
   if (rho < 1) excess = excess / (2 * lambda * (1 - rho)) * (1 + epsilon * (static_cast<double>(d) + 32));
   const double lower = value - doubt - excess - 64 * tiny;
   out.lower = std::min(lower > 0 ? lower : 0.0, out.upper);
-  out.gap = out.upper - out.lower;
-  out.relative_gap = out.gap > 0 ? out.gap / out.upper : 0.0;
-  if (!(out.upper < infinity)) out.gap = out.relative_gap = infinity;
+  set_minimum_gap(out);
   out.radius = problem_.data.radius();
   out.support = m.rows();
   out.failure = std::max(0.0, loss);

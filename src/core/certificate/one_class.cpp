@@ -124,10 +124,7 @@ Certificate OneClassCheck::certificate(const Progress&) const {
   Certificate c;
   c.upper = primal();
   c.lower = std::min(dual(), c.upper);
-  c.gap = c.upper - c.lower;
-  const double size = std::max(std::fabs(c.upper), std::fabs(c.lower));
-  c.relative_gap = c.gap > 0 ? c.gap / size : 0.0;
-  if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
+  set_minimum_gap(c);
   c.support = support_;
   c.errors = static_cast<std::int64_t>(outside_);
   c.radius = radius_;

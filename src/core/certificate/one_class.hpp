@@ -23,7 +23,7 @@ class OneClassCheck final : public Check {
   void widen(std::int32_t dimensions, const double* weights) override;
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
-  std::string folds() const override { return with_dual_ ? "" : "++>+++"; }
+  std::string reductions() const override { return with_dual_ ? "" : "++>+++"; }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   Certificate certificate(const Progress& progress) const override;
 

@@ -96,7 +96,7 @@ bool RiskCheck::sound(const std::vector<double>& s) const {
          s[5] >= 0 && s[5] <= s[0];
 }
 
-std::string RiskCheck::folds() const {
+std::string RiskCheck::reductions() const {
   std::string all = with_dual_ ? "++>+++" : "++>++0";
   for (std::size_t o = 0; o < outputs_.size(); ++o) all += with_dual_ ? "+++++++++" : "+++000000";
   return all;
@@ -295,10 +295,7 @@ Certificate RiskCheck::certificate(const Progress&) const {
   Certificate c;
   c.upper = primal();
   c.lower = std::min(dual(), c.upper);
-  c.gap = c.upper - c.lower;
-  const double size = std::max(std::fabs(c.upper), std::fabs(c.lower));
-  c.relative_gap = c.gap > 0 ? c.gap / size : 0.0;
-  if (!(c.upper < infinity)) c.gap = c.relative_gap = infinity;
+  set_minimum_gap(c);
   c.support = support_;
   c.radius = radius_;
   c.failure = failure();

@@ -62,7 +62,7 @@ class RiskCheck final : public Check {
   /// else belongs to the dual weights 0.
   std::vector<double> state() const override;
   bool merge(const std::vector<double>& state) override;
-  std::string folds() const override;
+  std::string reductions() const override;
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   std::unique_ptr<Check> part() const override;
   double part_size() const override { return 2 * static_cast<double>(total_.size()); }

@@ -26,7 +26,7 @@ class StumpCheck final : public Check {
   void add(const CheckedRow& row) override;
   std::vector<double> state() const override { return margins_.state(); }
   bool merge(const std::vector<double>& state) override { return margins_.merge(state); }
-  std::string folds() const override { return margins_.folds(); }
+  std::string reductions() const override { return margins_.reductions(); }
   void measure(const CheckedRow& row, double* numbers, double* coefficients) override;
   std::unique_ptr<Check> part() const override;
   void add_part(Check& part) override;

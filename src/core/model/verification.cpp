@@ -38,7 +38,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
   // Kernel models and interpolations say more than the objective: margins, and how far targets are met.
   if (!soft || kernel || objective_is_known()) {
     check_ = make_check(objective_, vectors, dual_counts_ && (kernel || objective_is_known()));
-    check_size_ = check_->folds().size();
+    check_size_ = check_->reductions().size();
   }
   coefficients_.resize(static_cast<std::size_t>(model.outputs()));
   if (!soft || kernel || model.regression() || model.one_class()) return;
@@ -118,10 +118,10 @@ void Verification::measure(const Row& x, double target, double upper_target, dou
   measure(checked(x, target, upper_target), memory_limit, numbers);
 }
 
-std::string Verification::folds() const {
+std::string Verification::reductions() const {
   std::string all = "1+";
   for (const Check* const check : {check_.get(), margins_.get()})
-    if (check != nullptr) all += "1" + check->folds().substr(1);
+    if (check != nullptr) all += "1" + check->reductions().substr(1);
   return all;
 }
 
@@ -167,10 +167,10 @@ bool Verification::merge(const std::vector<double>& s) {
   if (s.size() < 2 || !(s[0] >= 0 && s[0] <= 0x1p53) || !(s[1] >= 0 && s[1] <= s[0])) return false;
   std::size_t from = 2, measured = 2;  // numbers of a state that was summed from measured rows
   for (const Check* const check : {check_.get(), margins_.get()})
-    if (check != nullptr) measured += check->folds().size();
+    if (check != nullptr) measured += check->reductions().size();
   for (Check* const check : {check_.get(), margins_.get()}) {
     if (check == nullptr) continue;
-    const std::size_t size = s.size() == measured ? check->folds().size() : check->state().size();
+    const std::size_t size = s.size() == measured ? check->reductions().size() : check->state().size();
     if (s.size() - from < size) return false;
     const auto at = s.begin() + static_cast<std::ptrdiff_t>(from);
     if (!check->merge(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(size)))) return false;

@@ -37,10 +37,10 @@ class Verification {
   /// As plain numbers, without what the dual weights prove. merge() is false when they are not of this shape.
   std::vector<double> state() const;
   bool merge(const std::vector<double>& state);
-  /// How each number of state() takes in another row's (Check::folds; '1' of a number that counts all rows), and state()
+  /// How each number of state() takes in another row's (Check::reductions; '1' of a number that counts all rows), and state()
   /// of one row alone, which is not added.
   /// Not of a verification that was made for all rows in one order.
-  std::string folds() const;
+  std::string reductions() const;
   void measure(const Row& x, std::int32_t label, double memory_limit, double* numbers);
   void measure(const Row& x, double target, double upper_target, double memory_limit, double* numbers);
 

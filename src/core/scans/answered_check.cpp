@@ -45,7 +45,7 @@ RiskCheck answered_risk(const Question& question, const Answer& answer) {
   RiskCheck check(question.objective(), question.weights.data(),
                   question.intercept ? question.intercepts.data() : nullptr, true);
   std::vector<double> numbers = answer.numbers();
-  const std::size_t size = check.folds().size();
+  const std::size_t size = check.reductions().size();
   bool sound = numbers.size() >= size;
   if (sound) {
     numbers.resize(size);

@@ -74,27 +74,27 @@ Error foreign(const char* problem) {
 ModelFigures::ModelFigures(const Model& model, const Options& options)
     : model_(model), options_(options), scorer_(scorer_of(model)), verification_(model, options, false) {
   AnswerForm& form = term_.form;
-  verified_ = verification_.folds();
+  verified_ = verification_.reductions();
   for (std::size_t k = 0; k < verified_.size(); ++k)
     if (verified_[k] != '0' && verified_[k] != '1') kept_.push_back(k);
-  for (const std::size_t k : kept_) folds_ += verified_[k];
-  first_ = folds_.size();
+  for (const std::size_t k : kept_) reductions_ += verified_[k];
+  first_ = reductions_.size();
   row_.resize(verified_.size());
   scores_.resize(static_cast<std::size_t>(model.outputs()));
   odds_.resize(model.converts_scores() ? scores_.size() : 0);
   if (model.regression()) {
-    folds_ += "++++++++<>";
+    reductions_ += "++++++++<>";
   } else {
     const auto k = static_cast<std::int32_t>(model.classes.size());
     classes_.emplace(k, lp_norm(model.weights.data(), model.weights.size(), 2), model.probabilistic());
-    if (model.probabilistic()) folds_ += "++";
+    if (model.probabilistic()) reductions_ += "++";
     // The confusion matrix; the ranks; then, per bin of the reliability, rows, hits and the sum of probabilities.
     form.cells = k * k + classes_->ranks() + (model.probabilistic() ? static_cast<std::int32_t>(3 * bins) : 0);
     form.sketches = 2;
   }
   form.question = identity(model, options);
-  form.folds = folds_;
-  numbers_.resize(folds_.size());
+  form.reductions = reductions_;
+  numbers_.resize(reductions_.size());
   skipped_ = term_;
   skipped_.skipped = true;
   for (Term* const t : {&term_, &skipped_}) t->numbers = numbers_.data();
@@ -164,7 +164,7 @@ void ModelFigures::require_own(const Answer& answer) const {
   if (answer.empty() || answer.question() != term_.form.question)
     throw Error(ErrorKind::invalid_value, "the margin_state is of another model, or of a question",
                 "Sum up the terms of this very model: margin_sum(margin_term(model, label, features)).");
-  if (answer.folds() != folds_ || (classes_.has_value() && answer.sketches().size() != 2))
+  if (answer.reductions() != reductions_ || (classes_.has_value() && answer.sketches().size() != 2))
     throw foreign("its parts are different");
 }
 

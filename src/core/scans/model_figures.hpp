@@ -62,10 +62,10 @@ class ModelFigures {
   const Scorer scorer_;
   Verification verification_;
   std::optional<ClassificationMetrics> classes_;
-  std::string verified_;           // folds of the verification
+  std::string verified_;           // reductions of the verification
   std::vector<std::size_t> kept_;  // its numbers that are worth summing up
   std::size_t first_;              // number of the metrics
-  std::string folds_;
+  std::string reductions_;
   std::vector<double> row_, numbers_, scores_, odds_;
   Entry cells_[5], point_[1];
   Term term_, skipped_;

@@ -61,7 +61,7 @@ Certificate answered_certificate(const Question& question, const Answer& answer,
                              nullptr};
   const std::unique_ptr<Check> check = make_check(question.objective(), vectors, false);
   std::vector<double> numbers = answer.numbers();
-  const std::size_t size = check->folds().size();
+  const std::size_t size = check->reductions().size();
   bool sound = numbers.size() >= size;
   if (sound) {
     numbers.resize(size);

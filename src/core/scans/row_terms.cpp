@@ -55,7 +55,7 @@ RowTerms::RowTerms(Question question)
   const auto k = static_cast<std::int32_t>(outputs_), classes = static_cast<std::int32_t>(q_.class_names.size());
   if (q_.kind == Question::Kind::summary) {
     // W; Σ c y, Σ c y²; the largest norm, weight, size of a finite end.
-    folds_ = "+++>>>";
+    reductions_ = "+++>>>";
     form.vectors = q_.sums ? 2 : 0;  // Σ c x, Σ c y x
     form.matrices = q_.curvature ? 1 : 0;
     form.bags = 1;
@@ -65,32 +65,32 @@ RowTerms::RowTerms(Question question)
   } else {
     const ModelVectors vectors{q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr, nullptr};
     check_ = make_check(q_.objective(), vectors, q_.kind == Question::Kind::risk);
-    folds_ = check_->folds();
-    checked_ = folds_.size();
+    reductions_ = check_->reductions();
+    checked_ = reductions_.size();
     if (q_.kind == Question::Kind::risk) {
       risk_ = static_cast<RiskCheck*>(check_.get());
       risk_->use_slopes();
-      folds_.append(q_.steps.size() * outputs_, '+');
+      reductions_.append(q_.steps.size() * outputs_, '+');
       form.vectors = k;
       form.matrices = q_.curvature ? k : 0;
       form.bags = q_.bag_rows > 0 ? k : 0;
     } else if (q_.kind == Question::Kind::margin) {
       // Of the l2 margin the smallest score_a − score_c for each pair of classes; of others, of each output the smallest
       // score of its own rows, and the smallest of the negative score of the rest. Without intercepts.
-      folds_.append(q_.norm == 2 ? static_cast<std::size_t>(classes) * static_cast<std::size_t>(classes) : 2 * outputs_,
-                    '<');
+      reductions_.append(
+          q_.norm == 2 ? static_cast<std::size_t>(classes) * static_cast<std::size_t>(classes) : 2 * outputs_, '<');
       form.bags = q_.norm == 2 ? classes : 2 * k;
     } else {
       form.bags = 1;
     }
   }
   form.question = hash_bytes(q_.bytes(), 0);
-  form.folds = folds_;
+  form.reductions = reductions_;
   form.dimensions = q_.width();
   form.constant = q_.constant_feature();
   form.bag_rows = q_.bag_rows;
   form.bag_bytes = q_.bag_bytes;
-  numbers_.resize(folds_.size());
+  numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
   curvatures_.resize(static_cast<std::size_t>(form.matrices));
   keys_.resize(static_cast<std::size_t>(form.bags));

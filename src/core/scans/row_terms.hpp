@@ -54,7 +54,7 @@ class RowTerms {
   std::unique_ptr<Check> check_;
   RiskCheck* risk_ = nullptr;  // check_, where it is one
   std::size_t outputs_, checked_ = 0;
-  std::string folds_;
+  std::string reductions_;
   CheckedRow row_{};
   Term term_, skipped_;
   std::vector<double> numbers_, coefficients_, curvatures_, keys_, values_, scores_;

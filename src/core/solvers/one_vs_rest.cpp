@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/base/error.hpp"
 #include "core/base/polled.hpp"
 #include "core/base/shared_out.hpp"
 #include "core/problem/offset.hpp"
@@ -37,6 +38,15 @@ std::int32_t solve_outputs(const Problem& problem, Status& status, const std::fu
     status = merged(status, solve(o));
   }
   return problem.outputs();
+}
+
+void require_shape(const InitialModel& model, std::size_t outputs, std::size_t features) {
+  if (model.weights.size() == outputs * features && (model.intercept.empty() || model.intercept.size() == outputs))
+    return;
+  throw Error(ErrorKind::wrong_dimensions,
+              "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
+                  std::to_string(outputs) + " x " + std::to_string(features),
+              "Start from a model trained on the same features and classes.");
 }
 
 Problem against_the_rest(const Problem& problem, std::int32_t output) {

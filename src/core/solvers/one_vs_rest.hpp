@@ -21,6 +21,9 @@ Solution zero_solution(const Problem& problem, std::string_view solver, const Pr
 std::int32_t solve_outputs(const Problem& problem, Status& status, const std::function<Status(std::int32_t)>& solve,
                            const std::function<bool(Status&)>& exhausted = nullptr);
 
+/// Throws Error(wrong_dimensions) for a model to start from that has other weights than `outputs` x `features`, or intercepts.
+void require_shape(const InitialModel& model, std::size_t outputs, std::size_t features);
+
 /// Class `output` as +1 against all others as −1; two classes: the problem itself. Shares the rows.
 Problem against_the_rest(const Problem& problem, std::int32_t output);
 

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/certificate/check.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/methods/band_output.hpp"
 #include "core/scans/methods/methods.hpp"
@@ -139,8 +140,7 @@ ScanSolution BandScans::result(Status status, double lower, double upper) const 
   }
   s.certificate.lower = lower;
   s.certificate.upper = upper;
-  s.certificate.gap = upper - lower;
-  s.certificate.relative_gap = upper > lower ? (upper - lower) / upper : 0.0;
+  set_minimum_gap(s.certificate);
   return s;
 }
 

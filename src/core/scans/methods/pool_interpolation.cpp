@@ -28,8 +28,7 @@ void add_proof(Certificate& c, const Certificate& proof) {
   c.support = proof.support;
   c.least_norm = proof.least_norm;
   c.lower = proof.lower;
-  c.gap = std::max(0.0, c.upper - c.lower);
-  c.relative_gap = !(c.upper < infinity) ? infinity : c.upper > 0 ? c.gap / c.upper : 0.0;
+  set_minimum_gap(c);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/certificate/check.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/methods/smooth_model.hpp"
@@ -144,9 +145,7 @@ ScanSolution SmoothScans::solve(Answer& first) {
   best.intercepts = p_.question(best.weights, best.intercepts).intercepts;
   best.certificate.upper = upper;
   best.certificate.lower = lower;
-  best.certificate.gap = upper - lower;
-  best.certificate.relative_gap =
-      best.certificate.gap > 0 ? best.certificate.gap / std::max(std::fabs(upper), std::fabs(lower)) : 0.0;
+  set_minimum_gap(best.certificate);
   return best;
 }
 

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <deque>
 
+#include "core/certificate/check.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/methods/methods.hpp"
@@ -219,7 +220,7 @@ ScanSolution WideScans::solve() {
     gap = std::min(gap, upper - lower);
     const bool reached = gap <= certifiable * options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
     if (stops(run_.run(), run_.scans(), reached, false, best.status) || idle >= most_idle) break;
-    if (moved_ && backtrack(q, answer, check.folds().size())) continue;
+    if (moved_ && backtrack(q, answer, check.reductions().size())) continue;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       Output& out = outputs_[o];
       direction(o);
@@ -231,9 +232,7 @@ ScanSolution WideScans::solve() {
     moved_ = true;
   }
   best.certificate.lower = lower;
-  best.certificate.gap = upper - lower;
-  best.certificate.relative_gap =
-      best.certificate.gap > 0 ? best.certificate.gap / std::max(std::fabs(upper), std::fabs(lower)) : 0.0;
+  set_minimum_gap(best.certificate);
   return best;
 }
 

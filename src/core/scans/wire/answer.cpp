@@ -29,18 +29,18 @@ void for_pieces(Eigen::Index rows, Eigen::Index columns, const Progress& progres
     }
 }
 
-double nothing(char fold) { return fold == '+' ? 0 : fold == '<' ? infinity : -infinity; }
+double nothing(char reduction) { return reduction == '+' ? 0 : reduction == '<' ? infinity : -infinity; }
 
 }  // namespace
 
 void Answer::take_form(const AnswerForm& form) {
   form_ = form;
-  folds_ = std::string(form.folds);
-  form_.folds = {};  // folds_ owns it
+  reductions_ = std::string(form.reductions);
+  form_.reductions = {};  // reductions_ owns it
   known_ = true;
-  sums_.assign(folds_.size(), {});
-  extremes_.resize(folds_.size());
-  for (std::size_t k = 0; k < folds_.size(); ++k) extremes_[k] = nothing(folds_[k]);
+  sums_.assign(reductions_.size(), {});
+  extremes_.resize(reductions_.size());
+  for (std::size_t k = 0; k < reductions_.size(); ++k) extremes_[k] = nothing(reductions_[k]);
   masses_.assign(static_cast<std::size_t>(form.vectors), {});
   total_ = block_ = Weights::Zero(form.vectors, 0);
   matrices_.resize(static_cast<std::size_t>(form.matrices));
@@ -50,10 +50,10 @@ void Answer::take_form(const AnswerForm& form) {
 }
 
 void Answer::require_form(const AnswerForm& f) const {
-  if (f.question == form_.question && f.folds == folds_ && f.vectors == form_.vectors && f.matrices == form_.matrices &&
-      f.dimensions == form_.dimensions && f.constant == form_.constant && f.bags == form_.bags &&
-      f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes && f.labels == form_.labels &&
-      f.columns == form_.columns && f.cells == form_.cells && f.sketches == form_.sketches)
+  if (f.question == form_.question && f.reductions == reductions_ && f.vectors == form_.vectors &&
+      f.matrices == form_.matrices && f.dimensions == form_.dimensions && f.constant == form_.constant &&
+      f.bags == form_.bags && f.bag_rows == form_.bag_rows && f.bag_bytes == form_.bag_bytes &&
+      f.labels == form_.labels && f.columns == form_.columns && f.cells == form_.cells && f.sketches == form_.sketches)
     return;
   throw Error(ErrorKind::invalid_value, "the terms of different questions or models cannot be added up",
               "Use GROUP BY, so that each sum has the terms of one only.");
@@ -124,12 +124,12 @@ void Answer::reach_dimensions(const FeatureRow& x, const Progress& progress) {
   }
 }
 
-void Answer::fold(std::size_t k, double value) {
-  if (value == 0 && folds_[k] == '+') return;
-  if (folds_[k] == '+')
+void Answer::reduce(std::size_t k, double value) {
+  if (value == 0 && reductions_[k] == '+') return;
+  if (reductions_[k] == '+')
     sums_[k].add(value);
   else
-    extremes_[k] = folds_[k] == '<' ? std::min(extremes_[k], value) : std::max(extremes_[k], value);
+    extremes_[k] = reductions_[k] == '<' ? std::min(extremes_[k], value) : std::max(extremes_[k], value);
 }
 
 void Answer::add_class(const Term& t) {
@@ -169,7 +169,7 @@ void Answer::add(const Term& t, const Progress& progress) {
   }
   sparse_input_ |= t.sparse_input;
   ++rows_;
-  for (std::size_t k = 0; k < folds_.size(); ++k) fold(k, t.numbers[k]);
+  for (std::size_t k = 0; k < reductions_.size(); ++k) reduce(k, t.numbers[k]);
   bool any = false;
   for (std::int32_t k = 0; k < form_.vectors && has_sums(); ++k) {
     const double c = t.coefficients[k];
@@ -216,7 +216,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
     countable &= sketches_[k].count() <= most_rows - o.sketches_[k].count();
   if (!countable) throw Error(ErrorKind::limit_exceeded, "a margin_state cannot count more than 2^53 rows");
   AnswerForm form = o.form_;
-  form.folds = o.folds_;
+  form.reductions = o.reductions_;
   if (known_) {
     require_form(form);
   } else {
@@ -237,11 +237,11 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   features_.merge(o.features_);
   rows_ += o.rows_;
   sparse_input_ |= o.sparse_input_;
-  for (std::size_t k = 0; k < folds_.size(); ++k) {
-    if (folds_[k] == '+')
+  for (std::size_t k = 0; k < reductions_.size(); ++k) {
+    if (reductions_[k] == '+')
       sums_[k].add(o.sums_[k]);
     else
-      fold(k, o.extremes_[k]);
+      reduce(k, o.extremes_[k]);
   }
   flush_block(progress);
   for_pieces(has_sums() ? total_.rows() : 0, o.dimensions_, progress,
@@ -287,11 +287,11 @@ void Answer::merge(const Answer& o, const Progress& progress) {
                 "For a regression give loss => 'squared' (and lambda).");
 }
 
-double Answer::number(std::size_t k) const { return folds_[k] == '+' ? sums_[k].value() : extremes_[k]; }
+double Answer::number(std::size_t k) const { return reductions_[k] == '+' ? sums_[k].value() : extremes_[k]; }
 
 std::vector<double> Answer::numbers() const {
   std::vector<double> all;
-  for (std::size_t k = 0; k < folds_.size(); ++k) all.push_back(number(k));
+  for (std::size_t k = 0; k < reductions_.size(); ++k) all.push_back(number(k));
   return all;
 }
 

@@ -47,7 +47,7 @@ class Answer {
   std::uint64_t question() const { return form_.question; }
   std::int64_t rows() const { return rows_; }  ///< without the skipped ones
   std::int64_t skipped() const { return skipped_; }
-  const std::string& folds() const { return folds_; }
+  const std::string& reductions() const { return reductions_; }
   double number(std::size_t k) const;
   /// Of a number that adds up: its sum with what rounding took.
   const ExactSum& sum(std::size_t k) const { return sums_[k]; }
@@ -90,7 +90,7 @@ class Answer {
   void require_room(std::int32_t dimensions) const;
   void resize(std::int32_t dimensions, const Progress& progress);
   void add_class(const Term& term);
-  void fold(std::size_t k, double value);
+  void reduce(std::size_t k, double value);
   void flush_block(const Progress& progress);
   void flush_matrices(const Progress& progress);
 
@@ -103,7 +103,7 @@ class Answer {
 
   bool known_ = false;
   AnswerForm form_;
-  std::string folds_;
+  std::string reductions_;
   std::int64_t rows_ = 0, skipped_ = 0;
   std::vector<ExactSum> sums_;     // of the numbers that add up; one per number
   std::vector<double> extremes_;   // of the others

@@ -50,7 +50,7 @@ std::string Answer::bytes(const Progress& progress) {
   out(known_);
   if (!known_) return std::move(out.bytes());
   out(form_.question);
-  out(folds_);
+  out(reductions_);
   for (const std::int32_t n :
        {form_.vectors, form_.matrices, form_.dimensions, form_.bags, form_.cells, form_.sketches})
     out(n);
@@ -63,8 +63,8 @@ std::string Answer::bytes(const Progress& progress) {
   out(dimensions_);
   out(fixed_dimensions_);
   out(sparse_input_);
-  for (std::size_t k = 0; k < folds_.size(); ++k) {
-    if (folds_[k] == '+')
+  for (std::size_t k = 0; k < reductions_.size(); ++k) {
+    if (reductions_[k] == '+')
       write(out, sums_[k]);
     else
       out(extremes_[k]);
@@ -131,18 +131,18 @@ static void read_classes(ByteReader& in, std::int64_t rows, Classes& into) {
 }
 
 /// What was asked, as far as the bytes bound it: the sizes of what follows are still to be held against them.
-static AnswerForm read_form(ByteReader& in, std::string& folds) {
+static AnswerForm read_form(ByteReader& in, std::string& reductions) {
   AnswerForm f;
   in(f.question);
-  in(folds);
-  in.require(folds.find_first_not_of("+<>") == std::string::npos, "an unknown reduction");
+  in(reductions);
+  in.require(reductions.find_first_not_of("+<>") == std::string::npos, "an unknown reduction");
   for (std::int32_t* const n : {&f.vectors, &f.matrices, &f.dimensions, &f.bags, &f.cells, &f.sketches}) {
     in(*n);
     in.require(*n >= 0, "a size is negative");
   }
   in.require(f.sketches <= most_sketches, "a bad number of sketches");
   // Without columns a matrix has no bytes that would bound their number.
-  in.require(static_cast<std::size_t>(f.matrices) <= folds.size(), "more matrices than numbers");
+  in.require(static_cast<std::size_t>(f.matrices) <= reductions.size(), "more matrices than numbers");
   in(f.constant);
   in(f.bag_rows);
   in(f.bag_bytes);
@@ -164,9 +164,9 @@ Answer Answer::from_bytes(std::string_view bytes) {
     in.finish();
     return a;
   }
-  std::string folds;
-  AnswerForm f = read_form(in, folds);
-  f.folds = folds;
+  std::string reductions;
+  AnswerForm f = read_form(in, reductions);
+  f.reductions = reductions;
   std::int64_t rows, skipped, blocks, longest;
   for (std::int64_t* const n : {&rows, &skipped, &blocks, &longest}) {
     in(*n);
@@ -196,8 +196,8 @@ Answer Answer::from_bytes(std::string_view bytes) {
   a.blocks_ = blocks;
   a.longest_ = longest;
   a.resize(dimensions, {});
-  for (std::size_t k = 0; k < folds.size(); ++k) {
-    if (folds[k] == '+')
+  for (std::size_t k = 0; k < reductions.size(); ++k) {
+    if (reductions[k] == '+')
       a.sums_[k] = read_sum(in);
     else
       in(a.extremes_[k]);

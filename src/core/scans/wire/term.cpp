@@ -48,11 +48,11 @@ struct Layout {
     points = cells + sizeof(Entry) * size(h.cells);
     values = points + sizeof(Entry) * size(h.points);
     indices = values + size(h.count) * ((h.flags & wide) != 0 ? 8 : 4);
-    folds = indices + ((h.flags & sparse) != 0 ? 4 * size(h.count) : 0);
-    label = folds + size(h.numbers);
+    reductions = indices + ((h.flags & sparse) != 0 ? 4 * size(h.count) : 0);
+    label = reductions + size(h.numbers);
     end = label + size(h.label_size);
   }
-  std::size_t numbers, coefficients, curvatures, keys, cells, points, values, indices, folds, label, end;
+  std::size_t numbers, coefficients, curvatures, keys, cells, points, values, indices, reductions, label, end;
 };
 
 Head head_of(const Term& t) {
@@ -62,7 +62,7 @@ Head head_of(const Term& t) {
             (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U) |
             (t.form.columns ? columns : 0U);
   h.question = t.form.question;
-  h.numbers = static_cast<std::int32_t>(t.form.folds.size());
+  h.numbers = static_cast<std::int32_t>(t.form.reductions.size());
   h.vectors = t.form.vectors;
   h.matrices = t.form.matrices;
   h.form_dimensions = t.form.dimensions;
@@ -91,7 +91,7 @@ Term term_of(const Head& h, const char* bytes) {
   const auto entries = [&](std::size_t offset) { return reinterpret_cast<const Entry*>(bytes + offset); };
   Term t;
   t.form.question = h.question;
-  t.form.folds = {bytes + at.folds, static_cast<std::size_t>(h.numbers)};
+  t.form.reductions = {bytes + at.reductions, static_cast<std::size_t>(h.numbers)};
   t.form.vectors = h.vectors;
   t.form.matrices = h.matrices;
   t.form.dimensions = h.form_dimensions;
@@ -137,7 +137,7 @@ void require_sound(const Term& t) {
       t.form.bags >= 0 && t.form.bag_rows >= 0 && t.form.bag_bytes >= 0 && t.form.dimensions >= 0 && t.form.cells >= 0,
       "a size is negative");
   require(t.form.sketches >= 0 && t.form.sketches <= most_sketches, "a bad number of sketches");
-  require(t.form.folds.find_first_not_of("+<>") == std::string_view::npos, "an unknown reduction");
+  require(t.form.reductions.find_first_not_of("+<>") == std::string_view::npos, "an unknown reduction");
   require(std::isfinite(t.form.constant) && t.form.constant >= 0, "a bad constant feature");
   require(!t.form.labels || t.form.bags > 0, "labels without a bag");
   require(t.weight >= 0 && std::isfinite(t.weight), "a bad weight");
@@ -191,8 +191,8 @@ void write_term(const Term& t, char* to) {
   put(at.cells, t.cells, at.points - at.cells);
   put(at.points, t.points, at.values - at.points);
   put(at.values, t.x.values, at.indices - at.values);
-  put(at.indices, t.x.indices, at.folds - at.indices);
-  put(at.folds, t.form.folds.data(), t.form.folds.size());
+  put(at.indices, t.x.indices, at.reductions - at.indices);
+  put(at.reductions, t.form.reductions.data(), t.form.reductions.size());
   put(at.label, t.label.data(), t.label.size());
 }
 

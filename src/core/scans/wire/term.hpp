@@ -13,7 +13,7 @@ namespace margin {
 /// What the terms of one question have in common; an answer takes only terms and answers of its own form.
 struct AnswerForm {
   std::uint64_t question = 0;   ///< a hash of the question
-  std::string_view folds;       ///< one letter per number: '+' adds up, '<' keeps the smaller, '>' the larger
+  std::string_view reductions;  ///< one letter per number: '+' adds up, '<' keeps the smaller, '>' the larger
   std::int32_t vectors = 0;     ///< sums Σ c (x, constant)
   std::int32_t matrices = 0;    ///< sums Σ g (x, constant)(x, constant)ᵀ, g ≥ 0
   std::int32_t dimensions = 0;  ///< of x; 0: as far as the rows reach
@@ -38,7 +38,7 @@ struct Entry {
 struct Term {
   AnswerForm form;
   bool skipped = false;
-  const double* numbers = nullptr;       ///< as many as folds
+  const double* numbers = nullptr;       ///< as many as reductions
   const double* coefficients = nullptr;  ///< as many as vectors
   const double* curvatures = nullptr;    ///< as many as matrices
   const Entry* cells = nullptr;          ///< what it adds to the table

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
 #include "core/solvers/elastic_net/elastic_net.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/idle_outputs.hpp"
@@ -91,11 +90,7 @@ struct Intervals {
 void start_from(const InitialModel& model, const Problem& p, std::int32_t o, ColumnRisk& risk) {
   const auto d = static_cast<std::size_t>(p.dimensions()), k = static_cast<std::size_t>(p.outputs());
   const auto at = static_cast<std::size_t>(o);
-  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
-    throw Error(ErrorKind::wrong_dimensions,
-                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
-                    std::to_string(k) + " x " + std::to_string(d),
-                "Start from a model trained on the same features and classes.");
+  require_shape(model, k, d);
   std::vector<double> w(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d),
                         model.weights.begin() + static_cast<std::ptrdiff_t>((at + 1) * d));
   for (double& v : w)

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
 #include "core/solvers/joint/ascent.hpp"
 #include "core/solvers/one_vs_rest.hpp"
 #include "core/solvers/run.hpp"
@@ -50,11 +49,7 @@ void start_from(const InitialModel& model, const Problem& problem, const JointRo
                 JointPoint& point) {
   const auto k = static_cast<std::size_t>(problem.classes), d = rows.features(), stride = rows.stride();
   const auto n = static_cast<std::size_t>(rows.rows());
-  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
-    throw Error(ErrorKind::wrong_dimensions,
-                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
-                    std::to_string(k) + " x " + std::to_string(d),
-                "Start from a model trained on the same features and classes.");
+  require_shape(model, k, d);
   for (std::size_t c = 0; c < k; ++c) {
     for (std::size_t j = 0; j < d; ++j) point.w[rows.at(j, c)] = model.weights[c * d + j];
     if (rows.constant() != 0 && !model.intercept.empty()) point.w[rows.at(d, c)] = model.intercept[c] / rows.constant();

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
 #include "core/base/huge_pages.hpp"
 #include "core/problem/offset.hpp"
 #include "core/solvers/free_intercept.hpp"
@@ -100,11 +99,7 @@ std::int64_t columns_of(const Problem& p) { return p.dimensions() + (p.intercept
 void start_from(const InitialModel& model, const Problem& p, std::int32_t o, NewtonPoint& point) {
   const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
   const auto k = static_cast<std::size_t>(p.outputs()), at = static_cast<std::size_t>(o);
-  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
-    throw Error(ErrorKind::wrong_dimensions,
-                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
-                    std::to_string(k) + " x " + std::to_string(d),
-                "Start from a model trained on the same features and classes.");
+  require_shape(model, k, d);
   std::copy_n(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d), d, point.w.begin());
   if (p.intercept && !model.intercept.empty()) point.w[d] = model.intercept[at] / constant_of(p);
   point.known = NewtonPoint::Known::weights;

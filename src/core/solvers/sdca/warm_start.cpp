@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.hpp"
+#include "core/solvers/one_vs_rest.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -62,11 +62,7 @@ void from_model(const InitialModel& model, std::int32_t o, SdcaState& state, Run
   const Problem& p = state.problem;
   const auto n = static_cast<std::size_t>(p.rows()), d = static_cast<std::size_t>(p.dimensions());
   const auto k = static_cast<std::size_t>(p.outputs()), at = static_cast<std::size_t>(o);
-  if (model.weights.size() != k * d || (!model.intercept.empty() && model.intercept.size() != k))
-    throw Error(ErrorKind::wrong_dimensions,
-                "the initial model has " + std::to_string(model.weights.size()) + " weights, expected " +
-                    std::to_string(k) + " x " + std::to_string(d),
-                "Start from a model trained on the same features and classes.");
+  require_shape(model, k, d);
   std::vector<double> a(n, 0.0);
   if (model.dual_weights.size() == n * k) {
     for (std::size_t i = 0; i < n; ++i) a[i] = model.dual_weights[i * k + at];
