@@ -114,7 +114,8 @@ CREATE TYPE margin_selection AS (
   settings    jsonb,
   one_standard_error         integer,
   one_standard_error_options jsonb,
-  certificate jsonb
+  certificate jsonb,
+  predictions float8[]
 );
 COMMENT ON TYPE margin_selection IS 'settings compared by cross-validation, and the best of them';
 COMMENT ON COLUMN margin_selection.metric IS 'what was measured on the held-out rows';
@@ -126,7 +127,7 @@ COMMENT ON COLUMN margin_selection.losses IS 'loss of each setting';
 COMMENT ON COLUMN margin_selection.means IS 'mean of the metric over the folds; NULL where no fold has a value';
 COMMENT ON COLUMN margin_selection.deviations IS 'its sample standard deviation over the folds (n - 1)';
 COMMENT ON COLUMN margin_selection.fold_values IS 'settings x folds; NULL where the metric is not defined on a fold (auc of one class, r2 of equal targets)';
-COMMENT ON COLUMN margin_selection.best IS 'number of the best setting from 1: the largest mean (accuracy, auc, r2) or the smallest (the others); of equals the one of largest lambda, then the first. NULL when no setting has a mean';
+COMMENT ON COLUMN margin_selection.best IS 'number of the best setting from 1: of the largest mean, of errors and losses the smallest; of equals the one of largest lambda, then the first. NULL when no setting has a mean';
 COMMENT ON COLUMN margin_selection.best_mean IS 'its mean';
 COMMENT ON COLUMN margin_selection.options IS 'the options given, with the best setting''s lambda and loss in place of the lists: ready for train_margin';
 COMMENT ON COLUMN margin_selection.unfinished IS 'models that did not reach their tolerance';
@@ -135,6 +136,7 @@ COMMENT ON COLUMN margin_selection.settings IS 'each setting as an object of its
 COMMENT ON COLUMN margin_selection.one_standard_error IS 'number of the setting of largest lambda, of those like the best but for lambda, whose mean is within one standard error of the best mean';
 COMMENT ON COLUMN margin_selection.one_standard_error_options IS 'as options, with that setting';
 COMMENT ON COLUMN margin_selection.certificate IS 'with the option certified: asked, proven (no lambda of the interval has an error more than this below the best one''s), error, lower and bounds, the least error that any lambda from "from" to "to" has';
+COMMENT ON COLUMN margin_selection.predictions IS 'with the option predictions: of each row, in their order, what the best setting''s model of the other folds says of it: its scores, of a regression its prediction';
 
 -- ------------------------------------------------------------------------------------------------- sparse vectors
 

@@ -171,3 +171,35 @@ SELECT pg_temp.try('{"certified": 0.01, "kernel": "rbf"}');
 SELECT pg_temp.try('{"certified": 0.01, "losses": ["hinge", "logistic"]}');
 SELECT pg_temp.try('{"certified": 0.01, "loss": "squared"}');
 SELECT pg_temp.error_of($$SELECT margin_cross_validate(i % 3, x, '{"certified": 0.01}') FROM points$$);
+
+-- Predictions of the folds that a model has not seen, and each metric computed from them again, fold by fold.
+CREATE TABLE unseen AS SELECT id, id % 4 AS fold, ARRAY[sin(id * 1.3), cos(id * 2.7), cos(id * 0.7)] AS x, sin(id * 1.3) + cos(id * 5.1) > 0.7 AS ill,
+  (ARRAY['a', 'b', 'c'])[1 + (id % 5) / 2] AS kind, 3 * sin(id * 1.3) + cos(id * 5.1) AS t FROM generate_series(1, 400) AS id;
+CREATE TABLE two AS SELECT metric, margin_cross_validate(ill, x, 1, fold, jsonb_build_object('loss', 'logistic', 'metric', metric, 'lambdas', '[0.01]'::jsonb, 'solver', 'newton', 'predictions', true) ORDER BY id) AS cv
+  FROM unseen, unnest('{accuracy,balanced_accuracy,f1,f1_macro,mcc,auc,average_precision,log_loss,brier}'::text[]) AS metric GROUP BY metric;
+WITH seen AS (SELECT p, ill, fold FROM (SELECT (cv).predictions AS all_of FROM two WHERE metric = 'f1') AS s,
+    (SELECT array_agg(ill ORDER BY id) AS ills, array_agg(fold ORDER BY id) AS folds FROM unseen) AS r, unnest(all_of, ills, folds) AS t(p, ill, fold)),
+  ranked AS (SELECT a.fold, a.p, count(*) FILTER (WHERE b.ill) AS hits, count(*) AS above FROM seen AS a JOIN seen AS b ON b.fold = a.fold AND b.p >= a.p WHERE a.ill GROUP BY a.fold, a.p),
+  counts AS (SELECT fold, count(*)::float8 AS n, count(*) FILTER (WHERE ill AND p > 0)::float8 AS tp, count(*) FILTER (WHERE NOT ill AND p > 0)::float8 AS fp,
+      count(*) FILTER (WHERE ill AND p <= 0)::float8 AS fn, count(*) FILTER (WHERE NOT ill AND p <= 0)::float8 AS tn,
+      avg((1 / (1 + exp(-p)) - ill::int) ^ 2) AS brier, avg(ln(1 + exp(CASE WHEN ill THEN -p ELSE p END))) AS log_loss FROM seen GROUP BY fold),
+  again AS (SELECT avg((tp + tn) / n) AS accuracy, avg((tp / (tp + fn) + tn / (tn + fp)) / 2) AS balanced_accuracy, avg(2 * tp / (2 * tp + fp + fn)) AS f1,
+      avg((2 * tp / (2 * tp + fp + fn) + 2 * tn / (2 * tn + fp + fn)) / 2) AS f1_macro, avg((tp * tn - fp * fn) / sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))) AS mcc,
+      avg(brier) AS brier, avg(log_loss) AS log_loss,
+      (SELECT avg(area) FROM (SELECT avg((a.p > b.p)::int + (a.p = b.p)::int / 2.0) AS area FROM seen AS a JOIN seen AS b USING (fold) WHERE a.ill AND NOT b.ill GROUP BY fold) AS q) AS auc,
+      (SELECT avg(area) FROM (SELECT avg(hits::float8 / above) AS area FROM ranked GROUP BY fold) AS q) AS average_precision FROM counts)
+SELECT metric, abs((cv).best_mean - (to_jsonb(again) ->> metric)::float8) < 1e-9 AS same FROM two, again ORDER BY metric;
+SELECT abs((s.cv).best_mean - (SELECT avg((p - t) ^ 2) FROM unnest((s.cv).predictions, s.ts) AS q(p, t))) < 1e-12 AS mse, array_length((s.cv).lambdas, 1) AS lambdas
+  FROM (SELECT margin_cross_validate(t, x, 1, fold, '{"loss": "squared", "predictions": true, "standardize": true, "l1_ratio": 0.5, "lambdas": [0.1]}' ORDER BY id) AS cv, array_agg(t ORDER BY id) AS ts FROM unseen) AS s;
+SELECT array_dims((cv).predictions) AS dims, (cv).predictions[1:1] AS first, (cv).predictions[400][1] IS NOT NULL AS last
+  FROM (SELECT margin_cross_validate(kind, x, '{"predictions": true, "split": "forward"}' ORDER BY id) AS cv FROM unseen) AS s;
+SELECT array_length((cv).predictions, 1) AS certified FROM (SELECT margin_cross_validate(ill, x, '{"loss": "logistic", "predictions": true, "certified": 0.2}' ORDER BY id) AS cv FROM unseen) AS s;
+-- Without lambdas an l1 norm has the path's own list; where prox_newton is not for the loss, the short one.
+SELECT array_length((margin_cross_validate(ill, x, '{"l1_ratio": 0.9, "loss": "logistic"}' ORDER BY id)).lambdas, 1) AS path,
+  array_length((margin_cross_validate(ill, x, '{"grid": {"l1_ratio": [0, 0.9]}, "loss": "logistic"}' ORDER BY id)).lambdas, 1) AS grid,
+  array_length((margin_cross_validate(ill, x, '{"l1_ratio": 0.9}' ORDER BY id)).lambdas, 1) AS hinge FROM unseen;
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(kind, x, '{"metric": "f1"}') FROM unseen$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(ill, x, '{"metric": "brier"}') FROM unseen$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(ill, x, '{"metric": "f2"}') FROM unseen$$);
+SELECT pg_temp.error_of($$SELECT margin_cross_validate(ill, x, '{"predictions": 1}') FROM unseen$$);
+SELECT pg_temp.error_of($$SELECT margin_path(ill, x, '{"predictions": true}') FROM unseen$$);

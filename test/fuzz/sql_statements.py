@@ -38,6 +38,8 @@ class Statements(Rows):
     """Draws statements; `functions`, `attributes`, `models` and `scans` come from the catalogue and the tables of sql.py, `fits`
     says of a model which label and features of which table it was made of."""
 
+    METRICS = ["accuracy", "balanced_accuracy", "f1", "f1_macro", "mcc", "auc", "average_precision", "log_loss", "brier", "mse", "r2"]
+
     def __init__(self, seed, functions, attributes, options, solvers, models, scans, judged, fits):
         self.random = random.Random(seed)
         self.fits = fits
@@ -189,6 +191,8 @@ class Statements(Rows):
         options = self.sensible_options() if self.chance(0.8) else {}
         for _ in range(self.pick([0, 1, 1, 2, 3])):
             options[self.pick(self.options)] = self.json()
+        if self.chance(0.05):  # of cross-validation
+            options.update({"folds": self.pick([2, 3]), "predictions": self.chance(0.7), "metric": self.pick(self.METRICS)})
         if self.chance(0.02):
             options = self.json()
         return self.quoted(json.dumps(options)) + "::jsonb"

@@ -19,6 +19,7 @@
 #include "core/train/folds.hpp"
 #include "core/train/held_out.hpp"
 #include "core/train/path.hpp"
+#include "core/train/setting_scores.hpp"
 
 namespace margin {
 
@@ -69,6 +70,23 @@ class Validation {
   /// Whether folds are to be trained side by side, memory permitting.
   static bool takes_one_thread(const Options& settings, const FoldRows& rows) {
     return !rows.forward && FoldAscent::takes(settings);
+  }
+
+  /// Selection::predictions, from models of the one lambda.
+  std::vector<std::optional<double>> predictions() {
+    const std::size_t outputs = rank_.size() > 2 ? rank_.size() : 1;
+    std::vector<std::optional<double>> out(static_cast<std::size_t>(data_.rows()) * outputs);
+    const auto predict = [&](std::size_t k, const Progress& progress) {
+      const std::int32_t f = rows_.first() + static_cast<std::int32_t>(k);
+      Options settings = settings_;
+      settings.lambda = lambdas_.front();
+      const Model model = train(training_rows(data_, rows_, f), settings, progress, memory_);
+      visit_scores(f, model, progress, [&](std::int64_t i, const std::vector<double>& scores) {
+        std::copy(scores.begin(), scores.end(), out.begin() + i * static_cast<std::int64_t>(outputs));
+      });
+    };
+    share_folds(static_cast<std::size_t>(folds_ - rows_.first()), predict);
+    return out;
   }
 
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
@@ -176,18 +194,25 @@ class Validation {
   }
 
   void measure(std::int32_t f, std::size_t k, const Model& model, const Progress& progress) {
-    const Scorer scorer = scorer_of(model);
     HeldOut held_out(data_, rank_, metric_, settings_);
+    visit_scores(f, model, progress,
+                 [&](std::int64_t i, const std::vector<double>& scores) { held_out.add(i, scores.data()); });
+    scores_[k].folds[static_cast<std::size_t>(f)] = held_out.value();
+  }
+
+  /// visit(i, scores) for every row of fold f.
+  template <class Visit>
+  void visit_scores(std::int32_t f, const Model& model, const Progress& progress, Visit visit) const {
+    const Scorer scorer = scorer_of(model);
     std::vector<double> scores(static_cast<std::size_t>(scorer.outputs));
     for (std::int64_t i = 0; i < data_.rows(); ++i) {
       if (rows_.fold[static_cast<std::size_t>(i)] != f) continue;
       const Row x = data_.row(i);
       score(scorer, x, scorer.dimensions, scores.data());
       if (model.regression()) scores[0] = model.prediction(scores[0]);
-      held_out.add(i, scores.data());
+      visit(i, scores);
       progress.work(static_cast<double>(x.count) * scorer.outputs + 32);
     }
-    scores_[k].folds[static_cast<std::size_t>(f)] = held_out.value();
   }
 
   const Dataset& data_;
@@ -232,51 +257,6 @@ std::int64_t validate(const std::vector<Candidate>& candidates, const Dataset& d
   return std::accumulate(unfinished.begin(), unfinished.end(), std::int64_t{0});
 }
 
-void summarize(SettingScore& s) {
-  double sum = 0, squares = 0, n = 0;
-  for (const auto& v : s.folds)
-    if (v.has_value()) sum += *v, n += 1;
-  if (n == 0) return;
-  s.mean = sum / n;
-  for (const auto& v : s.folds)
-    if (v.has_value()) squares += (*v - *s.mean) * (*v - *s.mean);
-  if (n > 1) s.deviation = std::sqrt(squares / (n - 1));
-}
-
-std::optional<std::size_t> best_of(const Selection& selection) {
-  std::optional<std::size_t> best;
-  const double sign = larger_is_better(selection.metric) ? 1 : -1;
-  for (std::size_t k = 0; k < selection.settings.size(); ++k) {
-    const SettingScore& s = selection.settings[k];
-    if (!s.mean.has_value() || !std::isfinite(*s.mean)) continue;
-    if (!best.has_value()) {
-      best = k;
-      continue;
-    }
-    const SettingScore& b = selection.settings[*best];
-    const double lead = sign * (*s.mean - *b.mean);
-    if (lead > 0 || (lead == 0 && s.lambda > b.lambda)) best = k;
-  }
-  return best;
-}
-
-/// The largest lambda, of the settings that differ from the best in nothing else, whose mean is no worse than the best
-/// one's by more than its standard error over the folds.
-std::optional<std::size_t> within_one_standard_error(const Selection& selection) {
-  if (!selection.best.has_value()) return std::nullopt;
-  const SettingScore& best = selection.settings[*selection.best];
-  const auto count = std::count_if(best.folds.begin(), best.folds.end(), [](const auto& v) { return v.has_value(); });
-  const double sign = larger_is_better(selection.metric) ? 1 : -1;
-  const double error = best.deviation.value_or(0) / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(1, count)));
-  std::size_t at = *selection.best;
-  for (std::size_t k = 0; k < selection.settings.size(); ++k) {
-    const SettingScore& s = selection.settings[k];
-    if (s.loss != best.loss || s.point != best.point || !s.mean.has_value()) continue;
-    if (sign * (*best.mean - *s.mean) <= error && s.lambda > selection.settings[at].lambda) at = k;
-  }
-  return at;
-}
-
 /// An option that was given must mean something at some point of the grid.
 void require_readers(const SelectionOptions& options) {
   const std::string& name = options.settings.solver;
@@ -295,14 +275,6 @@ void require_readers(const SelectionOptions& options) {
 }
 
 }  // namespace
-
-bool useless(const Selection& s) {
-  if (!s.best.has_value() || !s.constant.has_value()) return false;
-  const double best = *s.settings[*s.best].mean;
-  // How far from perfect: one that is not 1 % less is chance.
-  const double perfect = larger_is_better(s.metric) ? 1 : 0;
-  return std::fabs(perfect - best) > 0.99 * std::fabs(perfect - *s.constant);
-}
 
 Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
                          MemoryBudget memory, const std::int32_t* given_fold) {
@@ -323,23 +295,25 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   out.metric = options.metric;
   out.folds = 1 + *std::max_element(fold.begin(), fold.end());
   if (given_fold != nullptr || options.forward) require_every_class(data, rows, out.folds);
-  if (options.metric == Metric::auc && data.classes().size() != 2)
+  if (of_two_classes(options.metric) && data.classes().size() != 2)
     throw Error(ErrorKind::unsupported,
-                "metric \"auc\" needs two classes, not " + std::to_string(data.classes().size()),
-                "Use accuracy, or log_loss with the loss logistic.");
+                "metric \"" + std::string(metric_name(options.metric)) + "\" needs two classes, not " +
+                    std::to_string(data.classes().size()),
+                "Use accuracy, balanced_accuracy, f1_macro or mcc, or log_loss with the loss logistic.");
   const double lists = 40.0 * static_cast<double>(data.rows());  // row numbers, and a subset's addresses and labels
   memory.take(lists, "cross-validation");
 
   std::vector<Candidate> candidates;
+  std::vector<double> given_lambdas = options.lambdas;
+  for (const double cost : options.costs) given_lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
   for (std::size_t point = 0; point < options.grid.size() && !options.certified.has_value(); ++point) {
     Options settings = options.grid[point].settings;
     settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
     compaction.take(settings);
-    std::vector<double> lambdas = options.lambdas;
-    for (const double cost : options.costs) lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
-    if (lambdas.empty()) lambdas = default_lambdas(data, settings, progress);
+    std::vector<double> lambdas = given_lambdas;
     for (const std::string& loss : options.losses) {
       settings.loss = loss;
+      if (given_lambdas.empty()) lambdas = path_lambdas(data, settings, progress, memory);
       candidates.push_back({settings, lambdas, out.settings.size()});
       for (const double lambda : lambdas)
         out.settings.push_back(
@@ -367,6 +341,18 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   if (options.metric != Metric::accuracy || !weighted) out.constant = constant.mean;
   out.best = best_of(out);
   out.one_standard_error = within_one_standard_error(out);
+  if (options.predictions && out.best.has_value()) {
+    const SettingScore& best = out.settings[*out.best];
+    Options chosen = options.grid[best.point].settings;
+    chosen.given.clear();
+    compaction.take(chosen);
+    chosen.loss = best.loss;
+    memory.take(16.0 * static_cast<double>(data.rows() * std::max<std::size_t>(1, data.classes().size())),
+                "predictions");
+    const std::vector<double> lambda = {best.lambda};
+    out.predictions = Validation(data, out.metric, chosen, lambda, rows, out.folds, progress, memory).predictions();
+    out.outputs = out.predictions.size() / static_cast<std::size_t>(data.rows());
+  }
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/loss/joint.hpp"
 #include "core/model/model.hpp"
@@ -17,14 +18,58 @@ double deviance(double mean, double target) {
   static const auto loss = make_loss("poisson", Options{});
   return 2 * loss->value(std::log(std::max(mean, std::numeric_limits<double>::min())), target);
 }
+
+/// Of the classes for which the figure is defined.
+std::optional<double> mean_of(const std::vector<std::optional<double>>& figures) {
+  double sum = 0, n = 0;
+  for (const auto& v : figures)
+    if (v.has_value()) sum += *v, n += 1;
+  return n > 0 ? std::optional<double>(sum / n) : std::nullopt;
+}
+
+/// What a metric is when every row of a fold gets the same answer; rows or weights by class, of the fold and of the training.
+std::optional<double> constant_value(Metric metric, const std::vector<double>& inside,
+                                     const std::vector<double>& outside) {
+  const double tested = std::accumulate(inside.begin(), inside.end(), 0.0);
+  const double trained = std::accumulate(outside.begin(), outside.end(), 0.0);
+  if (!(tested > 0)) return std::nullopt;
+  const auto largest = static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin());
+  const auto f1 = [&](std::size_t c) { return 2 * inside[c] / (inside[c] + tested); };
+  const double present =
+      static_cast<double>(std::count_if(inside.begin(), inside.end(), [](double n) { return n > 0; }));
+  double sum = 0;
+  switch (metric) {
+    case Metric::accuracy:
+      return inside[largest] / tested;
+    case Metric::balanced_accuracy:
+      return 1 / present;
+    case Metric::f1:  // of the answer that is always the second class
+      return f1(1);
+    case Metric::f1_macro:
+      return f1(largest) / (present + (inside[largest] > 0 ? 0 : 1));
+    case Metric::mcc:
+      return 0;
+    case Metric::auc:
+      return 0.5;
+    case Metric::average_precision:
+      return inside[1] / tested;
+    case Metric::brier:
+      for (std::size_t c = 0; c < 2; ++c) sum += inside[c] * std::pow(outside[1 - c] / trained, 2);
+      return sum / tested;
+    default:
+      for (std::size_t c = 0; c < inside.size(); ++c)
+        if (inside[c] > 0) sum -= inside[c] * std::log(outside[c] / trained);
+      return sum / tested;
+  }
+}
 }  // namespace
 
 HeldOut::HeldOut(const Dataset& data, const std::vector<std::int32_t>& rank, Metric metric, const Options& settings)
     : data_(data), rank_(rank), metric_(metric), quantile_(settings.quantile) {
-  if (settings.multiclass == Multiclass::joint && metric == Metric::log_loss && rank.size() > 2)
+  if (settings.multiclass == Multiclass::joint && of_probabilities(metric) && rank.size() > 2)
     odds_.resize(rank.size());
   if (data.outcome() == Dataset::Outcome::classes)
-    classes_.emplace(static_cast<std::int32_t>(rank.size()), 0, metric == Metric::log_loss);
+    classes_.emplace(static_cast<std::int32_t>(rank.size()), 0, of_probabilities(metric));
 }
 
 void HeldOut::add(std::int64_t i, const double* scores) {
@@ -44,10 +89,22 @@ std::optional<double> HeldOut::value() const {
   switch (metric_) {
     case Metric::accuracy:
       return classes_->accuracy();
-    case Metric::log_loss:
-      return classes_->log_loss();
+    case Metric::balanced_accuracy:
+      return mean_of(classes_->recall());
+    case Metric::f1:
+      return classes_->f1().back();
+    case Metric::f1_macro:
+      return mean_of(classes_->f1());
+    case Metric::mcc:
+      return classes_->matthews();
     case Metric::auc:
       return classes_->auc();
+    case Metric::average_precision:
+      return classes_->average_precision();
+    case Metric::log_loss:
+      return classes_->log_loss();
+    case Metric::brier:
+      return classes_->brier();
     case Metric::mse:
       return numbers_.mean_squared_error();
     case Metric::mae:
@@ -87,24 +144,15 @@ std::optional<double> constant_score(const Dataset& data, Metric metric, const O
     }
     return held_out.value();
   }
-  if (metric == Metric::auc) return 0.5;
-  std::vector<double> inside(rank.size(), 0.0), outside(rank.size(), 0.0);
-  double tested = 0, trained = 0;
+  std::vector<double> inside(rank.size(), 0.0), outside(rank.size(), 0.0);  // in the order of the model's classes
   for (std::int64_t i = 0; i < data.rows(); ++i) {
     progress.work(8);
-    const auto c = static_cast<std::size_t>(data.class_of(i));
+    const auto c = static_cast<std::size_t>(rank[static_cast<std::size_t>(data.class_of(i))]);
     const double weight = data.weight(i);
-    if (held(i)) inside[c] += weight, tested += weight;
-    if (rows.trains(static_cast<std::size_t>(i), f)) outside[c] += weight, trained += weight;
+    if (held(i)) inside[c] += weight;
+    if (rows.trains(static_cast<std::size_t>(i), f)) outside[c] += weight;
   }
-  if (!(tested > 0)) return std::nullopt;
-  if (metric == Metric::accuracy)
-    return inside[static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin())] /
-           tested;
-  double sum = 0;
-  for (std::size_t c = 0; c < rank.size(); ++c)
-    if (inside[c] > 0) sum -= inside[c] * std::log(outside[c] / trained);
-  return sum / tested;
+  return constant_value(metric, inside, outside);
 }
 
 }  // namespace margin

@@ -39,6 +39,26 @@ std::vector<double> default_lambdas(const Dataset& data, const Options& settings
   return lambdas;
 }
 
+/// The settings for rows that are in their units already.
+static Options in_units(const Options& given, const Dataset& data, const Progress& progress) {
+  Options settings = given;
+  if (!given.standardize) return settings;
+  settings.standardize = false;
+  if (data.outcome() == Dataset::Outcome::targets)
+    settings.target_scale = target_deviation({data, nullptr, 0, offset_feature(settings, data.dimensions())}, progress);
+  return settings;
+}
+
+std::vector<double> path_lambdas(const Dataset& data, const Options& settings, const Progress& progress,
+                                 MemoryBudget memory) {
+  std::vector<double> list;
+  if (settings.l1_ratio > 0) {
+    const StandardizedRows standardized(data, settings, progress, memory);
+    list = sparse_lambdas(standardized.rows(), in_units(settings, data, progress), progress, memory);
+  }
+  return list.empty() ? default_lambdas(data, settings, progress) : list;
+}
+
 std::vector<double> follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas,
                                 const Progress& progress, MemoryBudget memory,
                                 const std::function<void(std::size_t, Model&&)>& visit) {
@@ -52,12 +72,7 @@ std::vector<double> follow_path(const Dataset& given_rows, const Options& given,
     standardized.take(*settings.initial);
   }
   compaction.take(settings);
-  if (given.standardize) {
-    settings.standardize = false;
-    if (data.outcome() == Dataset::Outcome::targets)
-      settings.target_scale =
-          target_deviation({data, nullptr, 0, offset_feature(settings, data.dimensions())}, progress);
-  }
+  settings = in_units(settings, data, progress);
   settings.lambda = 1;
   if (is_sparse_path(settings)) {
     const auto give_back = [&](std::size_t k, Model&& model) {

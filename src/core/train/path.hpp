@@ -14,11 +14,30 @@
 
 namespace margin {
 
-/// What is measured on held-out rows.
-enum class Metric { accuracy, log_loss, auc, mse, mae, r2, pinball, deviance };
+/// What is measured on held-out rows: as scikit-learn has them, f1 and average_precision of the second class, f1_macro and
+/// balanced_accuracy as means over the classes.
+enum class Metric {
+  accuracy,
+  balanced_accuracy,
+  f1,
+  f1_macro,
+  mcc,
+  auc,
+  average_precision,
+  log_loss,
+  brier,
+  mse,
+  mae,
+  r2,
+  pinball,
+  deviance
+};
 std::string_view metric_name(Metric metric);
-/// True for accuracy, auc and r2.
 bool larger_is_better(Metric metric);
+/// True for f1, auc, average_precision and brier.
+bool of_two_classes(Metric metric);
+/// True for log_loss and brier.
+bool of_probabilities(Metric metric);
 
 /// One point of the option `grid`: values for some options, and all options with them.
 struct GridPoint {
@@ -35,6 +54,7 @@ struct SelectionOptions {
   std::optional<std::int32_t> folds;
   bool forward = false;  ///< a fold is predicted from those before it, and the first from none
   Metric metric = Metric::accuracy;
+  bool predictions = false;  ///< what the best setting's models say of the rows that they have not seen is asked for
   std::optional<double>
       certified;  ///< what no lambda of the interval may be better by; the interval is that of the lists
   std::int64_t max_trainings = 100;  ///< lambdas that may be trained at for it
@@ -42,13 +62,18 @@ struct SelectionOptions {
 
 /// The options of train_margin, of which `lambda` may be given as a list `lambdas`. Throws Error(invalid_option).
 SelectionOptions parse_path(Value::Object options);
-/// The same and `losses`, `grid`, `folds`, `split`, `metric`. Throws Error: invalid_option, unsupported (what does not go together).
+/// The same and `losses`, `grid`, `folds`, `split`, `metric`, `predictions`. Throws Error: invalid_option, unsupported (what does not go together).
 SelectionOptions parse_cross_validation(Value::Object options);
 Dataset::Outcome outcome_of(const SelectionOptions& options);
 
 /// Five powers of ten, falling: 0.1 to 1e-5 times the mean ‖(x, B)‖² (of standardised rows: their number of features),
 /// rounded to a power of ten, so that features in other units get the same models.
 std::vector<double> default_lambdas(const Dataset& data, const Options& settings, const Progress& progress);
+
+/// The list of a path without one: with an l1 norm sparse_lambdas() of the rows in the settings' units, if it has some; else
+/// default_lambdas(). `data` is compact.
+std::vector<double> path_lambdas(const Dataset& data, const Options& settings, const Progress& progress,
+                                 MemoryBudget memory);
 
 /// Positions in the list, by falling lambda; equals keep their order.
 std::vector<std::size_t> falling_order(const std::vector<double>& lambdas);
@@ -96,6 +121,10 @@ struct Selection {
   std::int64_t unfinished = 0;     ///< models that did not reach their tolerance
   double seconds = 0;
   std::optional<SelectionCertificate> certificate;
+  /// Asked for: rows × outputs, in the order of the rows, from models of the best setting that were trained without the row's
+  /// fold: scores, or predictions of a regression; absent of rows that no fold predicts, and empty without a best setting.
+  std::vector<std::optional<double>> predictions;
+  std::size_t outputs = 1;
 };
 
 /// `fold`: of every row, any numbers, rows of one number together (and in the order of `forward`); null: drawn as

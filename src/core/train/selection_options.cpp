@@ -16,13 +16,24 @@ struct NamedMetric {
   Metric metric;
   std::string_view name;
   bool larger_is_better, regression;
+  bool two_classes = false, probabilities = false;
 };
 
 constexpr NamedMetric metrics[] = {
-    {Metric::accuracy, "accuracy", true, false}, {Metric::log_loss, "log_loss", false, false},
-    {Metric::auc, "auc", true, false},           {Metric::mse, "mse", false, true},
-    {Metric::mae, "mae", false, true},           {Metric::r2, "r2", true, true},
-    {Metric::pinball, "pinball", false, true},   {Metric::deviance, "deviance", false, true},
+    {Metric::accuracy, "accuracy", true, false},
+    {Metric::balanced_accuracy, "balanced_accuracy", true, false},
+    {Metric::f1, "f1", true, false, true},
+    {Metric::f1_macro, "f1_macro", true, false},
+    {Metric::mcc, "mcc", true, false},
+    {Metric::auc, "auc", true, false, true},
+    {Metric::average_precision, "average_precision", true, false, true},
+    {Metric::log_loss, "log_loss", false, false, false, true},
+    {Metric::brier, "brier", false, false, true, true},
+    {Metric::mse, "mse", false, true},
+    {Metric::mae, "mae", false, true},
+    {Metric::r2, "r2", true, true},
+    {Metric::pinball, "pinball", false, true},
+    {Metric::deviance, "deviance", false, true},
 };
 
 const NamedMetric& entry_of(Metric metric) {
@@ -34,6 +45,10 @@ const NamedMetric& entry_of(Metric metric) {
   throw Error(ErrorKind::invalid_option,
               "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
 }
+
+/// The options that cross-validation alone has.
+constexpr std::string_view own_options[] = {"lambdas", "Cs",     "losses",      "grid",      "folds",
+                                            "split",   "metric", "predictions", "certified", "max_trainings"};
 
 /// Models that are only compared need not be as narrow as one that is kept: what is left of the optimum is far below
 /// the deviation between folds.
@@ -186,6 +201,8 @@ SelectionOptions checked(SelectionOptions& s) {
 
 std::string_view metric_name(Metric metric) { return entry_of(metric).name; }
 bool larger_is_better(Metric metric) { return entry_of(metric).larger_is_better; }
+bool of_two_classes(Metric metric) { return entry_of(metric).two_classes; }
+bool of_probabilities(Metric metric) { return entry_of(metric).probabilities; }
 Dataset::Outcome outcome_of(const SelectionOptions& options) { return outcome_of(options.settings); }
 
 SelectionOptions parse_path(Value::Object options) {
@@ -212,16 +229,18 @@ static Metric metric_of(const SelectionOptions& s, const std::optional<Value>& m
                                   [&](const NamedMetric& m) { return name != nullptr && m.name == *name; });
   if (known == std::end(metrics))
     refuse("metric", *metric,
-           "'accuracy', 'log_loss' or 'auc', for a regression 'mse', 'mae', 'r2', 'pinball' or 'deviance'");
+           "'accuracy', 'balanced_accuracy', 'f1', 'f1_macro', 'mcc', 'auc', 'average_precision', 'log_loss' or "
+           "'brier', for a "
+           "regression 'mse', 'mae', 'r2', 'pinball' or 'deviance'");
   if (known->regression != regression)
-    throw Error(ErrorKind::unsupported,
-                "metric \"" + *name + "\" does not go with the loss \"" + s.losses.front() + "\"",
-                regression ? "Use mse, mae, r2, pinball (of quantiles) or deviance (of counts)."
-                           : "Use accuracy, log_loss or auc.");
+    throw Error(
+        ErrorKind::unsupported, "metric \"" + *name + "\" does not go with the loss \"" + s.losses.front() + "\"",
+        regression ? "Use mse, mae, r2, pinball (of quantiles) or deviance (of counts)."
+                   : "Use accuracy, balanced_accuracy, f1, f1_macro, mcc, auc, average_precision, log_loss or brier.");
   for (const std::string& loss : s.losses)
-    if (known->metric == Metric::log_loss && !make_loss(loss, s.settings)->has_probability())
-      throw Error(ErrorKind::unsupported, "metric \"log_loss\" needs the loss \"logistic\", not \"" + loss + "\"",
-                  "Only logistic models give probabilities; use accuracy or auc.");
+    if (known->probabilities && !make_loss(loss, s.settings)->has_probability())
+      throw Error(ErrorKind::unsupported, "metric \"" + *name + "\" needs the loss \"logistic\", not \"" + loss + "\"",
+                  "Only logistic models give probabilities; use another metric.");
   for (const auto& [of, needed] : {std::pair(Metric::pinball, "quantile"), std::pair(Metric::deviance, "poisson")})
     if (known->metric == of && !all_are(needed))
       throw Error(ErrorKind::unsupported,
@@ -248,6 +267,11 @@ SelectionOptions parse_cross_validation(Value::Object options) {
     if (name == nullptr || (*name != "folds" && *name != "forward")) refuse("split", *split, "'folds' or 'forward'");
     s.forward = *name == "forward";
   }
+  if (const auto predictions = take(options, "predictions")) {
+    const auto* const wanted = std::get_if<bool>(&predictions->data);
+    if (wanted == nullptr) refuse("predictions", *predictions, "true or false");
+    s.predictions = *wanted;
+  }
   const std::optional<Value> metric = take(options, "metric");
   const auto given = options.find("tolerance");
   const bool default_tolerance = given == options.end() || std::holds_alternative<std::monostate>(given->second.data);
@@ -266,9 +290,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
                   "A cross-validation without certified trains at every lambda of its list.");
     s.max_trainings = static_cast<std::int64_t>(*number);
   }
-  const std::vector<std::string_view> own = {"lambdas", "Cs",     "losses",    "grid",         "folds",
-                                             "split",   "metric", "certified", "max_trainings"};
-  s.settings = parse_rest(options, own);
+  s.settings = parse_rest(options, {std::begin(own_options), std::end(own_options)});
   if (s.settings.initial.has_value())
     throw Error(ErrorKind::unsupported, "option \"initial\" is not used by cross-validation",
                 "A model that has seen the held-out rows must not start the training without them.");
@@ -292,8 +314,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
 }
 
 Value::Object chosen_options(Value::Object options, const SettingScore& choice, const Value::Object& grid_values) {
-  for (const char* key : {"lambdas", "Cs", "losses", "grid", "folds", "split", "metric", "certified", "max_trainings"})
-    options.erase(key);
+  for (const std::string_view key : own_options) options.erase(std::string(key));
   for (const auto& [key, value] : grid_values) options[key] = value;
   options["lambda"] = {choice.lambda};
   options["loss"] = {choice.loss};

@@ -142,6 +142,9 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   }
   out.set_int8("unfinished", selection.unfinished);
   out.set_float8("seconds", selection.seconds);
+  if (!selection.predictions.empty())
+    out.set("predictions", FLOAT8ARRAYOID,
+            float8_array(selection.predictions, selection.outputs > 1 ? selection.outputs : 0));
   if (selection.certificate.has_value())
     out.set("certificate", JSONBOID, jsonb_from(certificate_object(*selection.certificate)));
   return out.finish();
