@@ -202,4 +202,4 @@ SELECT pg_temp.error_of($$SELECT margin_cross_validate(kind, x, '{"metric": "f1"
 SELECT pg_temp.error_of($$SELECT margin_cross_validate(ill, x, '{"metric": "brier"}') FROM unseen$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate(ill, x, '{"metric": "f2"}') FROM unseen$$);
 SELECT pg_temp.error_of($$SELECT margin_cross_validate(ill, x, '{"predictions": 1}') FROM unseen$$);
-SELECT pg_temp.error_of($$SELECT margin_path(ill, x, '{"predictions": true}') FROM unseen$$);
+SELECT left(pg_temp.error_of($$SELECT margin_path(ill, x, '{"predictions": true}') FROM unseen$$), 35);

@@ -1,6 +1,7 @@
 // A column of a table as features: what it was read as, and what became of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,14 +35,17 @@ inline bool block(ColumnKind kind) { return kind >= ColumnKind::dense; }
 /// How the values of a column are spread over the rows of the training, by their weights: an explanation counts from
 /// their mean, whatever the column is coded as.
 struct ColumnSpread {
-  double missing = 0;                  ///< share of the rows without a value
-  std::vector<double> mean = {};       ///< of categories: the share of each; of a sparse block: of the features in `at`
-  std::vector<double> deviation = {};  ///< of numbers after missing ones were imputed, and of the features in `at`
-  std::vector<std::int32_t> at = {};   ///< features of a sparse block that are not 0 in every row, ascending
+  double missing = 0;  ///< share of the rows without a value
+  /// Of categories: the share of each; of bins: of the rows above each threshold, missing ones imputed; of a sparse block: of the
+  /// features in `at`.
+  std::vector<double> mean = {};
+  std::vector<double> deviation =
+      {};  ///< of numbers that are not cut after missing ones were imputed, and of the features in `at`
+  std::vector<std::int32_t> at = {};  ///< features of a sparse block that are not 0 in every row, ascending
 };
 
-/// Features of a column, in this order: its number, its elements, or one per category that has one; then, where `missing`, an
-/// indicator of rows without a value.
+/// Features of a column, in this order: its number, or where it is cut into bins one per threshold, 1 above it; its elements; or
+/// one per category that has one; then, where `missing`, an indicator of rows without a value.
 struct Column {
   std::string name;
   std::string type;  ///< the SQL type at the training, for messages
@@ -50,15 +54,23 @@ struct Column {
   bool reference = false;                    ///< of categories: the first has no indicator, the others count against it
   std::vector<std::string> categories = {};  ///< sorted by bytes
   std::vector<double> fill = {}, center = {},
-                      scale = {};  ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
-  std::int32_t width = 0;          ///< of a block
-  bool offset = false;             ///< part of every score as it is, never imputed
+                      scale = {};       ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
+  std::vector<double> thresholds = {};  ///< of a number that is cut into bins, ascending: no center and scale
+  std::int32_t width = 0;               ///< of a block
+  bool offset = false;                  ///< part of every score as it is, never imputed
   std::optional<ColumnSpread> spread = {};  ///< absent in encoders that were stored without
   std::int32_t first = 0;                   ///< number of its first feature, from 0
 
   std::int32_t values() const {
+    if (binned()) return static_cast<std::int32_t>(thresholds.size());
     if (scalar(kind)) return 1;
     return kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) - without_indicator() : width;
+  }
+  bool binned() const { return !thresholds.empty(); }
+  /// How many thresholds a number is above: those of its features that are 1.
+  std::int32_t bin(double number) const {
+    return static_cast<std::int32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), number) -
+                                     thresholds.begin());
   }
   std::int32_t without_indicator() const { return reference && !categories.empty() ? 1 : 0; }
   /// The category of its `value`-th indicator.
@@ -76,6 +88,7 @@ struct EncoderRules {
   bool unknown_is_error = true;  ///< a category that the training did not have; else it counts as none of them
   bool reference = false;        ///< beside an intercept without a penalty, one indicator of a column says nothing
   std::int32_t max_categories = 1000;
+  std::int32_t bins = 0;  ///< of a number; 0: it stays one
   std::vector<std::string> exclude = {};
   std::string offset = {};  ///< a column that stays in its own units
 };

@@ -1,6 +1,7 @@
 #include "core/encoder/encoder.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -36,22 +37,27 @@ void refuse_missing(const Column& c, Missing missing, bool known) {
 
 EncoderRules encoder_rules(const Options& options) {
   const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
-  return {options.missing,
-          options.standardize || !given,
-          options.unknown_is_error,
-          options.lambda == 0.0 && options.intercept,
-          options.max_categories,
-          options.exclude,
-          options.offset};
+  return {options.missing,          options.standardize || !given,
+          options.unknown_is_error, options.lambda == 0.0 && options.intercept,
+          options.max_categories,   options.bins.value_or(0),
+          options.exclude,          options.offset};
 }
 
 std::string_view option_of_rows(const Options& options) {
   for (const std::string_view name : options.given)
-    if (name == "exclude" || name == "missing" || name == "unknown_features" || name == "max_categories") return name;
+    if (name == "exclude" || name == "missing" || name == "unknown_features" || name == "max_categories" ||
+        name == "bins")
+      return name;
   return {};
 }
 
 namespace {
+
+/// The shortest decimal that reads back as the same number.
+std::string shortest(double x) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, x).ptr};
+}
 
 /// Below this width rows are written out: the indices would cost more than the zeros.
 constexpr std::int32_t always_dense = 64;
@@ -72,8 +78,9 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
   sparse_ = sparse_ || (width_ > always_dense && (3 * entries).fits(width_ - 1));
   for (const Column& c : columns_) {
     slots_.push_back({c.kind, c.missing, c.first, 0, 0, 1});
-    numbers_ = numbers_ && scalar(c.kind) && !sparse_;
-    if (!scalar(c.kind)) continue;
+    const bool number = scalar(c.kind) && !c.binned();
+    numbers_ = numbers_ && number && !sparse_;
+    if (!number) continue;
     slots_.back().fill = c.fill[0];
     slots_.back().center = c.center[0];
     slots_.back().inverse = 1 / c.scale[0];
@@ -167,6 +174,12 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
     const double v = cells.values[j];
     const bool missing = std::isnan(v);
     if (missing && skips_missing(columns_[j], missing_)) return std::nullopt;
+    if (columns_[j].binned()) {
+      const Column& c = columns_[j];
+      for (std::int32_t k = 0, above = c.bin(missing ? c.fill[0] : v); k < above; ++k) out.put(s.first + k, 1);
+      if (missing && s.missing) out.put(s.first + c.values(), 1);
+      continue;
+    }
     if (scalar(s.kind)) {
       out.put(s.first, ((missing ? s.fill : v) - s.center) * s.inverse);
       if (missing && s.missing) out.put(s.first + 1, 1);
@@ -223,6 +236,7 @@ std::string Encoder::feature_name(std::int32_t feature) const {
   const Column& c = columns_[at.column];
   if (at.value == c.values()) return c.name + " IS NULL";
   if (c.kind == ColumnKind::category) return c.name + "=" + c.category(at.value);
+  if (c.binned()) return c.name + " > " + shortest(c.thresholds[static_cast<std::size_t>(at.value)]);
   return scalar(c.kind) ? c.name : c.name + "[" + std::to_string(at.value + 1) + "]";
 }
 
@@ -248,6 +262,7 @@ double Encoder::mean(std::int32_t feature) const {
   const ColumnSpread& spread = *c.spread;
   if (at.value == c.values()) return spread.missing;
   const auto value = static_cast<std::size_t>(at.value);
+  if (c.binned()) return spread.mean[value];
   if (c.kind == ColumnKind::category) return spread.mean[value + static_cast<std::size_t>(c.without_indicator())];
   if (c.kind != ColumnKind::sparse) return (c.fill[value] - c.center[value]) / c.scale[value];
   const auto found = std::lower_bound(spread.at.begin(), spread.at.end(), at.value);
@@ -262,7 +277,7 @@ double Encoder::bytes() const {
     if (c.spread.has_value())
       bytes += 100 + 8.0 * static_cast<double>(c.spread->mean.size() + c.spread->deviation.size()) +
                4.0 * static_cast<double>(c.spread->at.size());
-    bytes += 400 + 8.0 * static_cast<double>(c.fill.size() + c.center.size() + c.scale.size());
+    bytes += 400 + 8.0 * static_cast<double>(c.fill.size() + c.center.size() + c.scale.size() + c.thresholds.size());
     for (const std::string& name : c.categories) bytes += 120 + static_cast<double>(name.size());
   }
   return bytes;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/encoder/bins.hpp"
 #include "core/encoder/encoder.hpp"
 
 namespace margin {
@@ -111,7 +112,7 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
   require_keys(*object, {"missing", "mean", "deviation", "at"}, where);
   ColumnSpread out;
   out.missing = share(*object, "missing", where);
-  const bool sparse = c.kind == ColumnKind::sparse, listed = c.kind == ColumnKind::category;
+  const bool sparse = c.kind == ColumnKind::sparse, listed = c.kind == ColumnKind::category || c.binned();
   if (sparse)
     for (const double at : numbers(*object, "at", where)) {
       if (!(at >= 0 && at < c.width) || at != std::floor(at) || (!out.at.empty() && at <= out.at.back()))
@@ -122,9 +123,10 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
   const bool told = object->find("deviation") != object->end();
   if (sparse || told) out.deviation = numbers(*object, "deviation", where);
   if (!sparse && !listed && !told) out.deviation = c.scale;
-  const std::size_t count = sparse   ? out.at.size()
-                            : listed ? c.categories.size()
-                                     : static_cast<std::size_t>(c.values());
+  const std::size_t count = sparse       ? out.at.size()
+                            : c.binned() ? c.thresholds.size()
+                            : listed     ? c.categories.size()
+                                         : static_cast<std::size_t>(c.values());
   const std::size_t means = sparse || listed ? count : 0, deviations = listed ? 0 : count;
   if (out.mean.size() != means || out.deviation.size() != deviations || (!sparse && object->count("at") > 0) ||
       (!sparse && !listed && object->count("mean") > 0))
@@ -133,19 +135,33 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
     if (!(d >= 0)) refuse("has a \"deviation\"" + where + " that is negative");
   for (const double m : out.mean)
     if (listed && !(m >= 0 && m <= 1 + 1e-9)) refuse("has a \"mean\"" + where + " that is not a share");
+  if (c.binned() && !std::is_sorted(out.mean.rbegin(), out.mean.rend()))
+    refuse("has a \"mean\"" + where + " that rises with the thresholds");
   return out;
 }
 
 Value spread_value(const Column& c) {
   Value::Object out;
   out["missing"].data = c.spread->missing;
-  if (c.kind == ColumnKind::category || c.kind == ColumnKind::sparse) out["mean"] = values(c.spread->mean);
+  if (c.kind == ColumnKind::category || c.kind == ColumnKind::sparse || c.binned())
+    out["mean"] = values(c.spread->mean);
   if (c.kind == ColumnKind::sparse) out["at"] = values({c.spread->at.begin(), c.spread->at.end()});
-  if (c.kind != ColumnKind::category && (c.kind == ColumnKind::sparse || c.spread->deviation != c.scale))
+  if (c.kind != ColumnKind::category && !c.binned() && (c.kind == ColumnKind::sparse || c.spread->deviation != c.scale))
     out["deviation"] = values(c.spread->deviation);
   Value value;
   value.data = std::move(out);
   return value;
+}
+
+/// Of a column with its other parts.
+Column read_thresholds(Column c, const Value::Object& object, const std::string& where) {
+  c.thresholds = numbers(object, "thresholds", where);
+  if (c.fill.size() != 1 || c.thresholds.empty() || c.thresholds.size() > most_bins)
+    refuse("has another number of \"fill\" or \"thresholds\"" + where + " than bins have");
+  for (std::size_t k = 1; k < c.thresholds.size(); ++k)
+    if (!(c.thresholds[k - 1] < c.thresholds[k])) refuse("has \"thresholds\"" + where + " that do not ascend");
+  if (object.find("spread") == object.end()) refuse("has no \"spread\"" + where + ", which bins have");
+  return c;
 }
 
 Column column_parts_from(const Value& value, std::size_t number) {
@@ -154,7 +170,7 @@ Column column_parts_from(const Value& value, std::size_t number) {
   if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is not an object");
   require_keys(*object,
                {"name", "type", "kind", "missing", "unit", "categories", "reference", "width", "fill", "center",
-                "scale", "offset", "spread"},
+                "scale", "offset", "spread", "thresholds"},
                where);
   Column c;
   c.name = text(*object, "name", where);
@@ -170,14 +186,19 @@ Column column_parts_from(const Value& value, std::size_t number) {
   if (reference) c.reference = flag(*object, "reference", where);
   const bool offset = object->find("offset") != object->end();
   if (offset) c.offset = flag(*object, "offset", where);
+  const bool cut = object->find("thresholds") != object->end() && scalar(c.kind) && !c.offset;
   const std::size_t parts = 4 + (offset && scalar(c.kind) ? 1 : 0) + object->count("spread") +
                             (reference && listed ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) +
-                            (block(c.kind) ? 1 : 0) + (numbered ? 3 : 0);
+                            (block(c.kind) ? 1 : 0) +
+                            (cut        ? 2
+                             : numbered ? 3
+                                        : 0);
   if (listed) read_categories(c, *object, where);
   if (block(c.kind)) read_width(c, *object, where);
   if (object->size() > parts) refuse("has parts" + where + " that its kind does not have");
   if (!numbered) return c;
   c.fill = numbers(*object, "fill", where);
+  if (cut) return read_thresholds(c, *object, where);
   c.center = numbers(*object, "center", where);
   c.scale = numbers(*object, "scale", where);
   const auto count = static_cast<std::size_t>(c.values());
@@ -215,7 +236,10 @@ Value::Object Encoder::to_value() const {
     } else if (block(c.kind)) {
       column["width"].data = static_cast<double>(c.width);
     }
-    if (scalar(c.kind) || c.kind == ColumnKind::dense) {
+    if (c.binned()) {
+      column["fill"] = values(c.fill);
+      column["thresholds"] = values(c.thresholds);
+    } else if (scalar(c.kind) || c.kind == ColumnKind::dense) {
       column["fill"] = values(c.fill);
       column["center"] = values(c.center);
       column["scale"] = values(c.scale);

@@ -51,8 +51,9 @@ class RowTable {
   /// A column that tells the label of every row, one to one: most probably it is the label. Empty for none, or few rows.
   std::string_view label_column() const;
 
-  /// What all rows say of the columns, whatever order they came in.
-  std::shared_ptr<const Encoder> fit(const Progress& progress) const;
+  /// What all rows say of the columns, whatever order they came in. Throws Error(limit_exceeded) where the budget has no room for
+  /// the numbers of one column, which bins ask for.
+  std::shared_ptr<const Encoder> fit(const Progress& progress, const MemoryBudget& memory = {}) const;
   /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
   /// the store of the rows, and without one Error(limit_exceeded) is thrown.
   std::unique_ptr<Dataset> encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory) const;
@@ -63,6 +64,7 @@ class RowTable {
   bool tells(std::size_t column, double cell, const Label& label);
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
   void fit_categories(std::vector<Column>& columns, const Progress& progress) const;
+  void fit_bins(Column& column, std::size_t j, const Progress& progress) const;
   void fit_sparse(Column& column, std::size_t j, const Progress& progress) const;
   std::optional<double> label_unit(const std::vector<Column>& columns, const Progress& progress) const;
   void fit_block(Column& column, std::size_t j, const Progress& progress) const;

@@ -2,10 +2,13 @@
 // on the order of the rows.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
+#include "core/base/polled.hpp"
+#include "core/encoder/bins.hpp"
 #include "core/encoder/cell_reader.hpp"
 #include "core/math/order_free_sum.hpp"
 
@@ -152,6 +155,36 @@ void RowTable::fit_categories(std::vector<Column>& columns, const Progress& prog
   }
 }
 
+void RowTable::fit_bins(Column& c, std::size_t j, const Progress& progress) const {
+  std::vector<WeightedNumber> numbers;
+  numbers.reserve(static_cast<std::size_t>(rows_.rows()));
+  CellReader reader(*this);
+  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
+    progress.work(8);
+    const bool absent = reader.read(i) && reader.missing(j);
+    if (!absent) numbers.push_back({reader.numbers()[j], rows_.weight(i)});
+  }
+  polled_sort(numbers.begin(), numbers.end(), std::less<>(), progress);
+  c.thresholds = bin_thresholds(numbers, rules_.bins);
+  if (!c.binned()) return;
+  c.center.clear();
+  c.scale.clear();
+  // Sums in the order of the numbers, which is not that of the rows. Missing ones are where `fill` is.
+  double all = 0;
+  for (const WeightedNumber& n : numbers) all += n.weight;
+  const double missing = c.spread->missing < 1 ? all * c.spread->missing / (1 - c.spread->missing) : 0;
+  const auto filled = static_cast<std::size_t>(c.bin(c.fill[0]));
+  std::vector<double> above(c.thresholds.size());
+  double sum = 0;
+  auto n = numbers.rbegin();
+  for (std::size_t k = above.size(); k-- > 0;) {
+    for (; n != numbers.rend() && n->number > c.thresholds[k]; ++n) sum += n->weight;
+    above[k] = std::min(1.0, (sum + (k < filled ? missing : 0)) / (all + missing));
+  }
+  c.spread->mean = std::move(above);
+  c.spread->deviation.clear();
+}
+
 void RowTable::fit_sparse(Column& column, std::size_t j, const Progress& progress) const {
   struct Sums {
     double largest = 0;
@@ -259,9 +292,15 @@ void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress
   set_units(column, moments, 0, rules_.standardize);
 }
 
-std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress) const {
+std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, const MemoryBudget& memory) const {
   std::vector<Column> columns = columns_;
   fit_scalars(columns, progress);
+  if (rules_.bins > 0)
+    memory.require(static_cast<double>(rows_.rows()) * sizeof(WeightedNumber), "the numbers of a column");
+  for (std::size_t j = 0; rules_.bins > 0 && j < columns.size(); ++j) {
+    const ColumnKind kind = columns[j].kind;
+    if (scalar(kind) && kind != ColumnKind::boolean && !columns[j].offset) fit_bins(columns[j], j, progress);
+  }
   fit_categories(columns, progress);
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (block(columns[j].kind)) fit_block(columns[j], j, progress);

@@ -95,6 +95,10 @@ std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& nam
     return fields;
   }
   for (const Column& c : m.encoder->columns()) {
+    if (c.binned())
+      throw Error(ErrorKind::unsupported,
+                  "column \"" + c.name + "\" is cut into bins, which margin_pmml does not write",
+                  "Train without the option bins.");
     if (c.missing)
       throw Error(ErrorKind::unsupported,
                   "column \"" + c.name + "\" has a feature for missing values, which PMML has no predictor for",

@@ -104,6 +104,7 @@ struct Options {
   Missing missing = Missing::as_trained;  ///< what becomes of NULL
   bool unknown_is_error = true;           ///< categories that the training did not have; else they count as none
   std::int32_t max_categories = 1000;     ///< of one column
+  std::optional<std::int32_t> bins;       ///< numbers become steps between so many bins
 
   /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty
   /// where options are set by code.

@@ -215,6 +215,10 @@ Records of_rows() {
           "what becomes of categories that the training did not have", every, "who uses the model"),
       option("max_categories", number_in(&Options::max_categories, {1, 1e6}), "distinct values of a column of text",
              every, "rows with named columns"),
+      option("bins", number_in(&Options::bins, {2, 1024}),
+             "an additive model: each number is cut into so many bins at most, and adds to the score what its bin is "
+             "worth",
+             every, "rows with named columns", "none"),
       option("shard", name(&Options::shard),
              "a column of the query: each of its values is asked alone, so that every foreign partition answers for "
              "its rows",

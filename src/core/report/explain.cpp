@@ -13,6 +13,7 @@ double own_value(const Encoder& encoder, const Cells& cells, std::int32_t featur
   const Column& c = encoder.columns()[at.column];
   const auto value = static_cast<std::size_t>(at.value);
   if (at.value == c.values() || c.kind == ColumnKind::category) return 1;
+  if (c.binned()) return std::isnan(cells.values[at.column]) ? c.fill[0] : cells.values[at.column];
   if (std::isnan(cells.values[at.column])) return c.fill.empty() ? 0 : c.fill[value];
   return scalar(c.kind) ? cells.values[at.column] : value_at(cells.blocks[at.column], at.value);
 }
@@ -45,10 +46,7 @@ class FromMeans {
   }
 
  private:
-  double weight(std::int32_t feature) const {
-    const std::int32_t term = term_of(model_, feature);
-    return term < 0 ? 0 : model_.weights(output_, term);
-  }
+  double weight(std::int32_t feature) const { return weight_of(model_, output_, feature); }
   double difference(std::int32_t feature) const {
     const double w = weight(feature);
     return w == 0 ? 0 : w * (value_at(row_, feature) - encoder_.mean(feature));
@@ -105,10 +103,7 @@ class FromMeans {
 
 /// The variance over the rows of the training of what a column adds to the score of one output.
 double variance(const Model& m, const Column& c, std::int32_t output) {
-  const auto weight = [&](std::int32_t value) {
-    const std::int32_t term = term_of(m, c.first + value);
-    return term < 0 ? 0.0 : m.weights(output, term);
-  };
+  const auto weight = [&](std::int32_t value) { return weight_of(m, output, c.first + value); };
   const ColumnSpread& spread = *c.spread;
   const double missing = c.missing ? spread.missing : 0, of_missing = c.missing ? weight(c.values()) : 0;
   if (c.kind == ColumnKind::category) {
@@ -122,6 +117,20 @@ double variance(const Model& m, const Column& c, std::int32_t output) {
     for (std::size_t k = 0; k < c.categories.size(); ++k) sum += spread.mean[k] * (of(k) - mean) * (of(k) - mean);
     return sum;
   }
+  if (c.binned()) {  // what a number adds is a step function of it; that of a missing one is where `fill` is
+    double value = 0, mean = 0, square = 0, filled = 0, above = 1;
+    const auto fill = c.bin(c.fill[0]);
+    for (std::int32_t k = 0; k <= c.values(); ++k) {
+      if (k > 0) value += weight(k - 1);
+      const double next = k < c.values() ? spread.mean[static_cast<std::size_t>(k)] : 0;
+      mean += (above - next) * value;
+      square += (above - next) * value * value;
+      if (k == fill) filled = value;
+      above = next;
+    }
+    return std::max(0.0, square - mean * mean) + missing * (1 - missing) * of_missing * of_missing +
+           2 * missing * of_missing * (filled - mean);
+  }
   // A missing number is the mean: its indicator and the number do not vary together.
   double sum = missing * (1 - missing) * of_missing * of_missing;
   const std::size_t count = spread.deviation.size();
@@ -134,6 +143,11 @@ double variance(const Model& m, const Column& c, std::int32_t output) {
 }
 
 }  // namespace
+
+double weight_of(const Model& m, std::int32_t output, std::int32_t feature) {
+  const std::int32_t term = term_of(m, feature);
+  return term < 0 ? 0 : m.weights(output, term);
+}
 
 std::string feature_name(const Model& model, std::int32_t feature) {
   return model.encoder != nullptr ? model.encoder->feature_name(feature) : "feature " + std::to_string(feature + 1);

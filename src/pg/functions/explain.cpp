@@ -1,6 +1,8 @@
 // margin_explain(model, features): why a row has its score. margin_importance(model): which columns matter.
+// margin_shape(model [, column]): what each value of a column adds.
 #include "core/report/explain.hpp"
 
+#include "core/report/shape.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
@@ -53,5 +55,26 @@ MARGIN_FUNCTION(margin_importance) {
   ResultSet out(fcinfo);
   for (const margin::Importance& i : margin::importance(model))
     out.add({text_datum(i.column), Float8GetDatum(i.norm), Float8GetDatum(i.share)});
+  return 0;
+}
+
+// Not strict: without a column, of all.
+MARGIN_FUNCTION(margin_shape) {
+  ResultSet out(fcinfo);
+  if (PG_ARGISNULL(0)) return 0;
+  const margin::Model model = read_model(PG_GETARG_DATUM(0));
+  require_weights(model, "margin_shape");
+  std::optional<std::string> column;
+  if (!PG_ARGISNULL(1)) {
+    text* const name = backend([=] { return PG_GETARG_TEXT_PP(1); });
+    column.emplace(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
+  }
+  const auto number = [](const std::optional<double>& v) {
+    return v.has_value() ? std::optional<Datum>(Float8GetDatum(*v)) : std::nullopt;
+  };
+  for (const margin::ShapePiece& p : margin::shape(model, column))
+    out.add({class_of(model, p.output), text_datum(p.column),
+             p.level.has_value() ? std::optional<Datum>(text_datum(*p.level)) : std::nullopt, number(p.above),
+             number(p.upto), number(p.slope), number(p.contribution), number(p.share)});
   return 0;
 }

@@ -230,7 +230,7 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                      state->folds.empty() ? nullptr : state->folds.data()};
   if (state->table == nullptr) return rows;
   InterruptProgress progress;
-  std::shared_ptr<const Encoder> encoder = state->table->fit(progress);
+  std::shared_ptr<const Encoder> encoder = state->table->fit(progress, rows.memory);
   auto encoded = state->table->encode(*encoder, progress, rows.memory);
   const Dataset& data = *encoded;
   return CollectedRows{data,
@@ -253,7 +253,7 @@ std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {
     throw Error(ErrorKind::wrong_type, "only rows with named columns have an encoder, not arrays",
                 "Give a row of the table: margin_encoder(label, t) FROM t.");
   InterruptProgress progress;
-  return state->table->fit(progress);
+  return state->table->fit(progress, MemoryBudget(state->memory.left()));
 }
 
 RowRules row_rules(const Options& settings) {

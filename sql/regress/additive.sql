@@ -1,0 +1,60 @@
+-- Additive models: numbers cut into bins.
+CREATE FUNCTION pg_temp.error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE hint text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || SQLERRM || CASE WHEN hint <> '' THEN E'\n  HINT: ' || hint ELSE '' END;
+END $$;
+CREATE TABLE patients AS SELECT id, 20 + (id * 37) % 61 AS age, CASE WHEN id % 11 > 0 THEN round((50 + 30 * sin(id * 1.7))::numeric, 1)::float8 END AS weight,
+    (ARRAY['north', 'east', 'south'])[1 + id % 3] AS region, id % 5 = 0 AS smoker, date '2024-01-01' + (id * 13) % 500 AS seen,
+    abs(20 + (id * 37) % 61 - 45) + 10 * sin(id * 1.7) + CASE WHEN id % 5 = 0 THEN 6 ELSE 0 END + 4 * cos(id * 7.9) > 18 AS ill,
+    abs(20 + (id * 37) % 61 - 45) / 5.0 + cos(id * 7.9) AS days FROM generate_series(1, 1200) AS id;
+CREATE TABLE additive (name text PRIMARY KEY, m margin_model);
+INSERT INTO additive SELECT 'linear', train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}') ORDER BY id) FROM patients AS p;
+INSERT INTO additive SELECT 'bins', train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}', bins => 16, tolerance => 1e-9) ORDER BY id) FROM patients AS p;
+INSERT INTO additive SELECT 'days', train_margin(days, p, margin_options(lambda => 1e-3, loss => 'squared', exclude => '{id,ill,days}', bins => 16, intercept => 'free'::text) ORDER BY id) FROM patients AS p;
+-- What is not linear is seen.
+SELECT name, (m).status, (m).dimensions, round((margin_evaluate(m, ill, p)).auc::numeric, 2) AS auc FROM additive, patients AS p WHERE name <> 'days' GROUP BY name, m ORDER BY name;
+SELECT round((margin_evaluate(m, days, p)).r2::numeric, 2) AS r2 FROM additive, patients AS p WHERE name = 'days' GROUP BY m;
+
+-- The shape: pieces that touch, hold rows, and add up to 0; and what a row's explanation says.
+SELECT term, count(*) AS pieces, count(*) FILTER (WHERE level = 'NULL') AS missing, abs(sum(contribution * share)) < 1e-12 AS centred, abs(sum(share) - 1) < 1e-12 AS whole
+  FROM additive, margin_shape(m) WHERE name = 'bins' GROUP BY term ORDER BY term;
+SELECT bool_and(above IS NOT DISTINCT FROM before) AS touch, min(share) >= 20 / 1200.0 AS full
+  FROM (SELECT above, share, lag(upto) OVER (ORDER BY above NULLS FIRST) AS before FROM additive, margin_shape(m, 'age') WHERE name = 'bins') AS s;
+SELECT max(abs(s.contribution - e.contribution)) < 1e-12 AS same FROM additive, patients AS p, margin_explain(m, p) AS e, margin_shape(m, 'age') AS s
+  WHERE name = 'bins' AND e.feature = 'age' AND (s.above IS NULL OR age > s.above) AND (s.upto IS NULL OR age <= s.upto);
+SELECT level, slope IS NULL AS cut, contribution > 0 AS more FROM additive, margin_shape(m, 'smoker') WHERE name = 'bins';
+SELECT term, slope IS NOT NULL AS line FROM additive, margin_shape(m, 'age') WHERE name = 'linear';
+SELECT count(*) FROM margin_shape(NULL);
+SELECT abs(sum(share) - 1) < 1e-12 AS whole FROM additive, margin_importance(m) WHERE name = 'bins';
+
+-- The same problem as arrays of 0 and 1, trained by itself: its interval meets the other.
+CREATE TABLE cuts AS SELECT term, array_agg(above ORDER BY above) FILTER (WHERE above IS NOT NULL) AS t FROM additive, margin_shape(m) WHERE name = 'bins' AND term IN ('age', 'weight', 'seen') GROUP BY term;
+CREATE FUNCTION pg_temp.above(v float8, name text) RETURNS float8[] STABLE LANGUAGE sql AS 'SELECT array_agg((v > x)::int ORDER BY x) FROM cuts, unnest(t) AS x WHERE term = name';
+CREATE TABLE expanded AS SELECT id, ill, pg_temp.above(age, 'age') || pg_temp.above(coalesce(weight, (SELECT avg(weight) FROM patients)), 'weight') || (weight IS NULL)::int::float8
+    || pg_temp.above(seen - date '1970-01-01', 'seen') || ARRAY[(region = 'north')::int, (region = 'east')::int, (region = 'south')::int, smoker::int]::float8[] AS x FROM patients;
+SELECT abs((b.m).primal - (a.m).primal) < 1e-9 AS objective, (b.m).dual <= (a.m).primal AND (a.m).dual <= (b.m).primal AS meet
+  FROM additive AS b, (SELECT train_margin(ill, x, margin_options(lambda => 1e-3, loss => 'logistic', tolerance => 1e-9) ORDER BY id) AS m FROM expanded) AS a WHERE b.name = 'bins';
+
+-- Its products.
+SELECT abs((margin_verify(m, ill, p)).primal - (m).primal) < 1e-12 AS verified, (margin_audit(m, ill, p)).dual <= (m).primal AS audited FROM additive, patients AS p WHERE name = 'bins' GROUP BY m;
+SELECT lower <= upper AS gap_at FROM additive, margin_gap_at(m, 2e-3) WHERE name = 'bins';
+SELECT (margin_leave_one_out(m, ill, p)).rows FROM additive, patients AS p WHERE name = 'bins' GROUP BY m;
+SELECT (margin_update(m, ill, p, false)).rows FROM additive, (SELECT * FROM patients ORDER BY id LIMIT 10) AS p WHERE name = 'bins' GROUP BY m;
+SELECT bool_and(margin_score(m, p) = margin_score(margin_from_json(margin_to_json(m)), p)) AS by_json, bool_and(margin_score(m, p) = margin_score(m, to_jsonb(p))) AS of_jsonb FROM additive, patients AS p WHERE name = 'bins';
+SELECT abs(((SELECT train_margin_from('SELECT ill, p FROM patients AS p', margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}', bins => 16)))).primal - (m).primal) < 1e-5 AS by_scans FROM additive WHERE name = 'bins';
+SELECT (margin_cross_validate(ill, p, '{"bins": 16, "loss": "logistic", "exclude": ["id", "ill", "days"], "metric": "auc"}' ORDER BY id)).best_mean > 0.9 AS chosen FROM patients AS p;
+-- Few rows of a column of one number are not cut; NULL at prediction where the training had none is refused as ever.
+SELECT count(*) AS pieces FROM (SELECT train_margin(ill, p, margin_options(lambda => 1e-3, bins => 8, exclude => '{ill}')) AS m FROM (SELECT ill, 7 AS seven, age FROM patients ORDER BY id LIMIT 30) AS p) AS q, margin_shape(m);
+SELECT pg_temp.error_of($$SELECT margin_score(m, p) FROM additive, (SELECT NULL::int AS age, weight, region, smoker, seen FROM patients LIMIT 1) AS p WHERE name = 'bins'$$);
+SELECT pg_temp.error_of($$SELECT margin_options(bins => 1)$$);
+SELECT pg_temp.error_of($$SELECT margin_options(bins => 2000)$$);
+SELECT pg_temp.error_of($$SELECT train_margin(ill, x, '{"bins": 8, "lambda": 1}') FROM expanded$$);
+SELECT pg_temp.error_of($$SELECT margin_shape(m, 'income') FROM additive WHERE name = 'bins'$$);
+SELECT pg_temp.error_of($$SELECT margin_shape(train_margin(ill, x)) FROM expanded$$);
+SELECT pg_temp.error_of($$SELECT margin_pmml(m) FROM additive WHERE name = 'bins'$$);
+DROP TABLE patients, additive, cuts, expanded;

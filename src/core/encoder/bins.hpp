@@ -1,0 +1,25 @@
+// Where a number is cut into bins.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace margin {
+
+/// A number of a column, and the weight of its row.
+struct WeightedNumber {
+  double number, weight;
+  bool operator<(const WeightedNumber& other) const {
+    return number != other.number ? number < other.number : weight < other.weight;
+  }
+};
+
+constexpr std::size_t most_bins = 1024;
+constexpr std::size_t least_rows_of_a_bin = 20;
+
+/// Thresholds that cut `numbers`, ascending, into at most `bins` bins: a number that as many rows share as a bin would have is one
+/// of its own, what is between those is cut into parts of about equal weight. Each threshold lies between two numbers that occur,
+/// and no bin has less than 20 rows. Empty where nothing is to be cut.
+std::vector<double> bin_thresholds(const std::vector<WeightedNumber>& numbers, int bins);
+
+}  // namespace margin

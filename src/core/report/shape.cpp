@@ -1,0 +1,122 @@
+#include "core/report/shape.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/report/explain.hpp"
+
+namespace margin {
+
+namespace {
+
+/// The pieces of one column in the score of one output.
+class ColumnShape {
+ public:
+  ColumnShape(const Model& m, const Column& c, std::int32_t output, std::vector<ShapePiece>& out)
+      : model_(m), column_(c), output_(output), out_(out) {}
+
+  void add() {
+    const ColumnSpread& spread = *column_.spread;
+    missing_ = column_.missing ? spread.missing : 0;
+    if (block(column_.kind)) return add_elements();
+    for (std::int32_t k = 0; k < column_.features().index("a column", "features"); ++k)
+      base_ -= weight(k) * model_.encoder->mean(column_.first + k);
+    if (column_.binned())
+      add_bins();
+    else if (column_.kind == ColumnKind::category)
+      add_categories();
+    else if (column_.kind == ColumnKind::boolean)
+      add_boolean();
+    else
+      add_number();
+  }
+
+ private:
+  double weight(std::int32_t value) const { return weight_of(model_, output_, column_.first + value); }
+  double slope(std::int32_t value) const { return weight(value) / model_.encoder->scale(column_.first + value); }
+  ShapePiece& put(std::optional<std::string> level) {
+    out_.push_back({output_, column_.name, std::move(level)});
+    return out_.back();
+  }
+  void put(std::optional<std::string> level, double added, double share) {
+    ShapePiece& piece = put(std::move(level));
+    piece.contribution = base_ + added;
+    piece.share = share;
+  }
+  void add_missing(double added) {
+    if (column_.missing) put("NULL", added + weight(column_.values()), missing_);
+  }
+
+  void add_bins() {
+    const std::vector<double>&t = column_.thresholds, &above = column_.spread->mean;
+    const auto fill = static_cast<std::size_t>(column_.bin(column_.fill[0]));
+    double added = 0, filled = 0;
+    for (std::size_t k = 0; k <= t.size(); ++k) {
+      if (k > 0) added += weight(static_cast<std::int32_t>(k) - 1);
+      if (k == fill) filled = added;
+      const double share = (k > 0 ? above[k - 1] : 1) - (k < t.size() ? above[k] : 0) - (k == fill ? missing_ : 0);
+      put(std::nullopt, added, std::max(0.0, share));
+      if (k > 0) out_.back().above = t[k - 1];
+      if (k < t.size()) out_.back().upto = t[k];
+    }
+    add_missing(filled);
+  }
+
+  void add_categories() {
+    for (std::size_t k = 0; k < column_.categories.size(); ++k) {
+      const std::int32_t value = static_cast<std::int32_t>(k) - column_.without_indicator();
+      put(column_.categories[k], value < 0 ? 0 : weight(value), column_.spread->mean[k]);
+    }
+    add_missing(0);
+  }
+
+  void add_boolean() {
+    const double one = slope(0), mean = column_.fill[0], centre = model_.encoder->center(column_.first);
+    put("false", one * (0 - centre), (1 - mean) * (1 - missing_));
+    put("true", one * (1 - centre), mean * (1 - missing_));
+    add_missing(one * (mean - centre));
+  }
+
+  void add_number() {
+    put(std::nullopt).slope = slope(0);
+    const double filled = (column_.fill[0] - model_.encoder->center(column_.first)) * slope(0);
+    add_missing(filled);
+  }
+
+  void add_elements() {
+    const auto element = [&](std::int32_t at) {
+      if (weight(at) != 0) put("[" + std::to_string(at + 1) + "]").slope = slope(at);
+    };
+    if (column_.kind == ColumnKind::dense)
+      for (std::int32_t at = 0; at < column_.width; ++at) element(at);
+    else
+      for (const std::int32_t at : column_.spread->at) element(at);
+  }
+
+  const Model& model_;
+  const Column& column_;
+  std::int32_t output_;
+  std::vector<ShapePiece>& out_;
+  double base_ = 0, missing_ = 0;
+};
+
+}  // namespace
+
+std::vector<ShapePiece> shape(const Model& m, const std::optional<std::string>& column) {
+  if (m.encoder == nullptr || !m.encoder->knows_means())
+    throw Error(ErrorKind::unsupported, "margin_shape needs a model of rows with named columns",
+                "Train on rows: train_margin(label, t, ...) FROM t, with bins => 64 for curves. Of arrays, "
+                "margin_weights is all there is.");
+  const std::vector<Column>& columns = m.encoder->columns();
+  if (column.has_value() &&
+      std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == *column; }))
+    throw Error(ErrorKind::invalid_value, "the model has no column \"" + *column + "\"",
+                "SELECT DISTINCT term FROM margin_shape(model) shows those that it has.");
+  std::vector<ShapePiece> out;
+  for (std::int32_t o = 0; o < m.outputs(); ++o)
+    for (const Column& c : columns)
+      if (!column.has_value() || c.name == *column) ColumnShape(m, c, o, out).add();
+  return out;
+}
+
+}  // namespace margin

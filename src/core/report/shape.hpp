@@ -1,0 +1,32 @@
+// What each value of a column adds to the scores of a model: the curve of an additive model, column by column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/model.hpp"
+
+namespace margin {
+
+/// What the rows of one piece of a column (a bin, a category, missing ones) have in common.
+struct ShapePiece {
+  std::int32_t output;
+  std::string column;
+  std::optional<std::string> level;  ///< a category, `true`, an element [3]; `NULL` of rows without a value
+  std::optional<double> above = {};  ///< of a bin: numbers above this,
+  std::optional<double> upto = {};   ///< and up to this; absent at the ends
+  std::optional<double> slope = {};  ///< of a number that is not cut: what one more of it adds
+  std::optional<double> contribution =
+      {};                            ///< else: what it makes the score differ from that of the mean of the training
+  std::optional<double> share = {};  ///< of the rows of the training
+};
+
+/// The pieces of all columns of a model that is linear in the features of an encoder, or of the one called `column`. Those of a
+/// column add up to 0, weighed by their shares. Throws Error: unsupported (no encoder, or one without the means of the training),
+/// invalid_value (no such column).
+std::vector<ShapePiece> shape(const Model& model, const std::optional<std::string>& column);
+
+}  // namespace margin
