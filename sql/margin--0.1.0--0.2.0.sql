@@ -1059,6 +1059,10 @@ CREATE FUNCTION margin_bound(theorem text, rows bigint, gap float8, lambda float
 COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, float8, float8, float8[])
   IS 'how many iterations a theorem of the papers promises to be enough for a gap';
 
+CREATE FUNCTION margin_plot(model margin_model, "column" text) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_plot_column' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column of numbers add to the score, as SVG';
+
 CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_compact(margin_model) IS 'the model without history and dual_weights, to store or to bake into a definition';

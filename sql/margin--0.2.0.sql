@@ -1364,6 +1364,10 @@ CREATE FUNCTION margin_plot(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION margin_plot(margin_model) IS 'the certified interval against iterations, as SVG; for models trained with the option history';
 
+CREATE FUNCTION margin_plot(model margin_model, "column" text) RETURNS text
+  AS 'MODULE_PATHNAME', 'margin_plot_column' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column of numbers add to the score, as SVG';
+
 CREATE FUNCTION margin_summary(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_summary(margin_model) IS 'a model in some lines for a person to read';

@@ -32,6 +32,10 @@ SELECT term, slope IS NOT NULL AS line FROM additive, margin_shape(m, 'age') WHE
 SELECT count(*) FROM margin_shape(NULL);
 SELECT abs(sum(share) - 1) < 1e-12 AS whole FROM additive, margin_importance(m) WHERE name = 'bins';
 
+SELECT name, term, xml_is_well_formed_document(picture) AS svg, picture LIKE '%<title>What ' || term || ' adds to the score</title>%' AS titled, picture LIKE '%share of the rows%' AS rows
+  FROM additive, unnest('{age,seen}'::text[]) AS term, margin_plot(m, term) AS picture ORDER BY name, term;
+SELECT pg_temp.error_of($$SELECT margin_plot(m, 'region') FROM additive WHERE name = 'bins'$$), margin_plot(NULL, 'age') IS NULL AS null_in;
+
 -- The same problem as arrays of 0 and 1, trained by itself: its interval meets the other.
 CREATE TABLE cuts AS SELECT term, array_agg(above ORDER BY above) FILTER (WHERE above IS NOT NULL) AS t FROM additive, margin_shape(m) WHERE name = 'bins' AND term IN ('age', 'weight', 'seen') GROUP BY term;
 CREATE FUNCTION pg_temp.above(v float8, name text) RETURNS float8[] STABLE LANGUAGE sql AS 'SELECT array_agg((v > x)::int ORDER BY x) FROM cuts, unnest(t) AS x WHERE term = name';

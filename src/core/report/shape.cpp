@@ -1,6 +1,7 @@
 #include "core/report/shape.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/report/explain.hpp"
@@ -100,7 +101,83 @@ class ColumnShape {
   double base_ = 0, missing_ = 0;
 };
 
+constexpr std::int32_t colours = 6, most_lines = 2 * colours;
+
+/// Where the bins of a column begin and end in a picture.
+std::vector<double> edges(const Column& c) {
+  std::vector<double> out = c.thresholds;
+  const double first = out.size() > 1 ? out[1] - out[0] : 1,
+               last = out.size() > 1 ? out.back() - out[out.size() - 2] : 1;
+  out.insert(out.begin(), out.front() - first);
+  out.push_back(out.back() + last);
+  return out;
+}
+
+PlotSeries line(const Model& m, std::int32_t output, const Column& c, const std::vector<ShapePiece>& pieces) {
+  PlotSeries out;
+  if (m.outputs() > 1) out.name = m.classes[static_cast<std::size_t>(output)];
+  out.colour = output % colours;
+  out.dashed = output >= colours;
+  std::size_t bin = 0;
+  const std::vector<double> at = c.binned() ? edges(c) : std::vector<double>{};
+  for (const ShapePiece& p : pieces) {
+    if (p.output != output || p.level.has_value()) continue;
+    if (p.slope.has_value()) {
+      const double reach = 2 * c.spread->deviation[0];
+      for (const double side : {-1.0, 1.0})
+        out.points.push_back({c.fill[0] + side * reach, side * reach * *p.slope, 0, 0});
+    } else {
+      for (const double x : {at[bin], at[bin + 1]}) out.points.push_back({x, *p.contribution, 0, 0});
+      ++bin;
+    }
+  }
+  return out;
+}
+
+std::string unit_of_label(const Column& c) {
+  return std::string(unit_of(c.kind).empty() ? "" : " (" + std::string(unit_of(c.kind)) + ")");
+}
+
 }  // namespace
+
+Plot shape_plot(const Model& m, const std::string& column) {
+  const std::vector<ShapePiece> pieces = shape(m, column);
+  const std::vector<Column>& columns = m.encoder->columns();
+  const Column& c =
+      *std::find_if(columns.begin(), columns.end(), [&](const Column& one) { return one.name == column; });
+  if (!scalar(c.kind) || c.kind == ColumnKind::boolean)
+    throw Error(ErrorKind::unsupported, "column \"" + column + "\" is no number, and has no curve",
+                "margin_shape(model, column) has what each of its values adds.");
+  if (m.outputs() > most_lines)
+    throw Error(ErrorKind::unsupported,
+                "a model of " + std::to_string(m.outputs()) + " classes has too many curves for one picture",
+                "margin_shape(model, column) has them as a table.");
+  Plot plot;
+  plot.title = "What " + column + " adds to the score";
+  plot.description = "By how much its value makes the score differ from that of the mean of the training rows.";
+  PlotAxis x;
+  x.label = column + unit_of_label(c);
+  PlotPanel& curve = plot.panels.emplace_back();
+  curve.x = x;
+  curve.y.label =
+      m.outputs() == 1 && !m.regression() ? "adds to the score of \"" + m.classes[1] + "\"" : "adds to the score";
+  for (std::int32_t o = 0; o < m.outputs(); ++o) curve.series.push_back(line(m, o, c, pieces));
+  if (!c.binned()) return plot;
+  const std::vector<double> at = edges(c);
+  PlotSeries bars{"rows", PlotSeries::Kind::bars, colours - 1, false, {}};
+  for (const ShapePiece& p : pieces)
+    if (p.output == 0 && !p.level.has_value()) {
+      const std::size_t bin = bars.points.size();
+      bars.points.push_back({0, *p.share, at[bin], at[bin + 1]});
+    }
+  PlotPanel& rows = plot.panels.emplace_back();
+  rows.x = x;
+  rows.y.label = "share of the rows";
+  rows.y.from = 0;
+  rows.height = 100;
+  rows.series.push_back(std::move(bars));
+  return plot;
+}
 
 std::vector<ShapePiece> shape(const Model& m, const std::optional<std::string>& column) {
   if (m.encoder == nullptr || !m.encoder->knows_means())

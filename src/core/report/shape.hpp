@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/model.hpp"
+#include "core/report/plot.hpp"
 
 namespace margin {
 
@@ -28,5 +29,10 @@ struct ShapePiece {
 /// column add up to 0, weighed by their shares. Throws Error: unsupported (no encoder, or one without the means of the training),
 /// invalid_value (no such column).
 std::vector<ShapePiece> shape(const Model& model, const std::optional<std::string>& column);
+
+/// The curve of a column of numbers, one line for each output, above the shares of the rows in its bins. A bin without an end is
+/// drawn as wide as the one beside it, a number that is not cut over two deviations from its mean. Throws as shape, and
+/// Error(unsupported) for a column of something else and more than 12 outputs.
+Plot shape_plot(const Model& model, const std::string& column);
 
 }  // namespace margin

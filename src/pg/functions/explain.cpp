@@ -1,5 +1,5 @@
 // margin_explain(model, features): why a row has its score. margin_importance(model): which columns matter.
-// margin_shape(model [, column]): what each value of a column adds.
+// margin_shape(model [, column]): what each value of a column adds. margin_plot(model, column): its curve.
 #include "core/report/explain.hpp"
 
 #include "core/report/shape.hpp"
@@ -20,6 +20,11 @@ void require_weights(const Model& model, const char* function) {
                    : model.learners() == Learners::trees            ? "trees"
                                                                     : "stumps"),
               "Train without kernel and without learners => 'stumps' or 'trees'.");
+}
+
+std::string column_name(Datum argument) {
+  const text* const name = backend([=] { return DatumGetTextPP(argument); });
+  return {VARDATA_ANY(name), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(name))};
 }
 
 /// The class that a score of output `o` speaks for; nothing for a regression.
@@ -65,10 +70,7 @@ MARGIN_FUNCTION(margin_shape) {
   const margin::Model model = read_model(PG_GETARG_DATUM(0));
   require_weights(model, "margin_shape");
   std::optional<std::string> column;
-  if (!PG_ARGISNULL(1)) {
-    text* const name = backend([=] { return PG_GETARG_TEXT_PP(1); });
-    column.emplace(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
-  }
+  if (!PG_ARGISNULL(1)) column = column_name(PG_GETARG_DATUM(1));
   const auto number = [](const std::optional<double>& v) {
     return v.has_value() ? std::optional<Datum>(Float8GetDatum(*v)) : std::nullopt;
   };
@@ -77,4 +79,10 @@ MARGIN_FUNCTION(margin_shape) {
              p.level.has_value() ? std::optional<Datum>(text_datum(*p.level)) : std::nullopt, number(p.above),
              number(p.upto), number(p.slope), number(p.contribution), number(p.share)});
   return 0;
+}
+
+MARGIN_FUNCTION(margin_plot_column) {
+  const margin::Model model = read_model(PG_GETARG_DATUM(0));
+  require_weights(model, "margin_plot");
+  return text_datum(margin::svg(margin::shape_plot(model, column_name(PG_GETARG_DATUM(1)))));
 }
