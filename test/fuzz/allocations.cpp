@@ -213,6 +213,13 @@ std::vector<Training> all_trainings() {
   add(all, hard, 3, false);
   add(all, with(with(hard, "norm", 1.0), "learners", std::string("stumps")), 2, true);
   add(all, with(with(hard, "norm", 1.0), "learners", std::string("trees")), 2, true);
+  for (const char* learners : {"features", "stumps", "trees"})
+    add(all,
+        with(with(with(with(with(hard, "norm", 1.0), "solver", std::string("boosting")), "learners",
+                       std::string(learners)),
+                  "step", std::string("frank_wolfe")),
+             "gap_tolerance", 0.1),
+        3, false);
   for (const char* map : {"platt", "isotonic"})
     for (int classes : {2, 3}) add(all, with(soft, "calibration", std::string(map)), classes, false);
   for (const char* loss : {"hinge", "logistic", "squared"}) {

@@ -94,8 +94,16 @@ margin::Value::Object any_options(Bytes& bytes) {
   if (bytes.below(8) == 1) options["draws"].data = bytes.among<double>({1, 7, 1000});
   if (bytes.below(8) == 1) options["gap_tolerance"].data = bytes.among<double>({1, 1e-6});
   if (bytes.below(8) == 1) options["accelerated"].data = true;
-  if (bytes.below(8) == 1)
-    options["step"].data = bytes.among<std::string>({"1/sqrt(t)", "quadratic", "wolfe", "frank_wolfe"});
+  if (bytes.below(8) == 1) {
+    const auto step = bytes.among<std::string>({"1/sqrt(t)", "quadratic", "wolfe", "frank_wolfe"});
+    options["step"].data = step;
+    // What this step needs, more often than chance gives all of it.
+    if (step == "frank_wolfe" && bytes.below(4) != 0) {
+      options["gap_tolerance"].data = bytes.among<double>({0.1, 1e-3, 1e9});
+      options["norm"].data = 1.0;
+      options.erase("lambda");
+    }
+  }
   if (bytes.below(8) == 1) options["mirror_loss"].data = bytes.among<std::string>({"hinge", "squared"});
   return options;
 }

@@ -99,7 +99,9 @@ foreach my $table ('tall', 'wide')
 		"solver => 'cutting_plane'", "solver => 'momentum'", "norm => 1", "norm => 1, learners => 'stumps'", "norm => 1.5");
 	trained('t', $table, $_) foreach ("lambda => 1e-4, loss => 'absolute'", "lambda => 1e-4, loss => 'squared'", "loss => 'interpolate'");
 }
-trained('y', 'tall', "norm => 1, learners => 'trees', max_iterations => 2");
+trained('y', 'tall', "norm => 1, learners => 'trees', $_")
+  foreach ("max_iterations => 2", "step => 'frank_wolfe', gap_tolerance => 0.1, solver => 'boosting', max_iterations => 2");
+trained('y', $_, "norm => 1, solver => 'boosting', step => 'frank_wolfe', gap_tolerance => 0.01") foreach ('tall', 'wide');
 trained('y', 'classes', $_) foreach ("solver => 'cutting_plane'", "solver => 'momentum'", "intercept => false", "lambda => 1e-4");
 trained('y', 'many', 'lambda => 1e-3');
 

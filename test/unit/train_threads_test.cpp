@@ -77,6 +77,13 @@ Options largest_margin(const std::string& solver, Learners learners) {
   return s;
 }
 
+Options by_frank_wolfe(Learners learners) {
+  Options s = largest_margin("boosting", learners);
+  s.step = Step::frank_wolfe;
+  s.gap_tolerance = 0.01;
+  return s;
+}
+
 Options in_norm(double p, const std::string& solver) {
   Options s;
   s.norm = p;
@@ -98,6 +105,10 @@ std::vector<Case> cases() {
           {"stumps", 9000, 7, 2, largest_margin("boosting", Learners::stumps)},
           {"trees", 600, 7, 2, largest_margin("boosting", Learners::trees)},
           {"stumps_classes", 5000, 6, 3, largest_margin("boosting", Learners::stumps)},
+          {"trees_classes", 400, 5, 3, largest_margin("boosting", Learners::trees)},
+          {"frank_wolfe", 3000, 200, 2, by_frank_wolfe(Learners::features)},
+          {"frank_wolfe_stumps", 9000, 7, 2, by_frank_wolfe(Learners::stumps)},
+          {"frank_wolfe_trees", 600, 7, 3, by_frank_wolfe(Learners::trees)},
           {"boosting", 3000, 200, 2, largest_margin("boosting", Learners::features)},
           {"linear_program", 6000, 60, 2, largest_margin("linear_program", Learners::features)}};
 }

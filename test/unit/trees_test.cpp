@@ -216,5 +216,130 @@ TEST(Trees, are_refused_where_a_search_of_them_all_takes_too_long) {
   }
 }
 
+/// The learners of a model at a row of the problem: h(x).
+std::vector<double> values_of(const Model& m, const Dataset& data, int row) {
+  std::vector<double> h(at(static_cast<int>(m.basis->size())));
+  m.basis->evaluate(data.row(row), h.data());
+  return h;
+}
+
+/// What must hold of every model of trees or stumps, from its vectors alone: weights of norm 1, the margin that they have, and
+/// an upper end that no stump can exceed under its row weights. Stumps are trees, too.
+void check_boosted(const Rows& rows, const Dataset& data, const Options& s, const Model& m) {
+  ASSERT_NE(m.basis, nullptr);
+  ASSERT_EQ(m.weights.cols(), m.basis->size());
+  ASSERT_TRUE(m.weights.allFinite() && m.intercept.allFinite());
+  EXPECT_EQ(m.learners(), s.learners);
+  EXPECT_EQ(m.solver, "boosting");
+  const double lower = m.certificate.lower, upper = m.certificate.upper;
+  EXPECT_LE(lower, upper);
+  EXPECT_LE(upper, 1.0);
+  Real least = 2;
+  double bound = 1;
+  for (Eigen::Index o = 0; o < m.weights.rows(); ++o) {
+    const Real norm = m.weights.row(o).cast<Real>().cwiseAbs().sum();
+    if (norm > 0) {
+      EXPECT_NEAR(static_cast<double>(norm), 1.0, 1e-12);
+    }
+    Eigen::VectorXd v(rows.count());
+    double mass[2] = {0, 0};
+    for (int i = 0; i < rows.count(); ++i) {
+      const bool own = rows.classes == 2 ? rows.y[at(i)] == 1 : rows.y[at(i)] == o;
+      const std::vector<double> h = values_of(m, data, i);
+      Real score = static_cast<Real>(m.intercept(o));
+      for (std::size_t j = 0; j < h.size(); ++j)
+        score += static_cast<Real>(m.weights(o, static_cast<Eigen::Index>(j))) * static_cast<Real>(h[j]);
+      if (norm > 0) least = std::min(least, own ? score : -score);  // weights of 0 stand for the margin 0
+      const double q = (*m.dual_weights)(i, o);
+      EXPECT_GE(q, 0);
+      mass[own ? 1 : 0] += q;
+      v(i) = own ? q : -q;
+    }
+    const bool proof = s.intercept ? mass[0] > 0 && mass[1] > 0 : mass[0] + mass[1] > 0;
+    if (!proof) continue;
+    for (int i = 0; i < rows.count(); ++i) v(i) /= s.intercept ? 2 * mass[v(i) > 0 ? 1 : 0] : mass[0] + mass[1];
+    double edge = 0;
+    if (rows.dimensions() <= 100)
+      for (const std::vector<double>& h : all_sides(rows))
+        if (std::count(h.begin(), h.end(), 1.0) % rows.count() != 0)  // of both signs
+          edge = std::max(edge, std::fabs(v.dot(Eigen::Map<const Eigen::VectorXd>(h.data(), v.size()))));
+    bound = std::min(bound, edge);
+  }
+  EXPECT_LE(lower, least);
+  if (least <= 1) {
+    EXPECT_LE(least - lower, 1e-12L);
+  }
+  EXPECT_GE(upper, bound - 1e-15);
+  if (m.status == Status::optimal) {
+    EXPECT_TRUE(m.certificate.relative_gap <= s.tolerance || m.certificate.gap <= s.gap_tolerance);
+  }
+  if (m.status == Status::not_separable) {
+    EXPECT_LE(upper, 1e-9);
+    EXPECT_LE(lower, 0);
+  }
+}
+
+/// The values of all learners as features: the exact margin by the linear program, where there are few of them.
+std::optional<Model> exact_margin(const Rows& rows, Learners learners, bool intercept) {
+  if (rows.count() > 11 || rows.dimensions() > 2) return std::nullopt;
+  Rows values;
+  values.classes = rows.classes;
+  for (int i = 0; i < rows.count(); ++i) values.add({}, rows.y[at(i)]);
+  if (learners == Learners::trees) {
+    for (const std::vector<double>& h : all_trees(rows))
+      for (int i = 0; i < rows.count(); ++i) values.x[at(i)].push_back(h[at(i)]);
+  } else {
+    for (const std::vector<double>& h : all_sides(rows))
+      if (std::count(h.begin(), h.end(), 1.0) % rows.count() != 0)
+        for (int i = 0; i < rows.count(); ++i) values.x[at(i)].push_back(h[at(i)]);
+  }
+  if (values.dimensions() == 0) return std::nullopt;
+  Options exact = boosted(Learners::features, intercept, 1e-9);
+  exact.solver = "linear_program";
+  return fit(make_dataset(values), exact);
+}
+
+class LearnersConformance : public ::testing::TestWithParam<Named> {};
+
+TEST_P(LearnersConformance, every_step_encloses_the_same_margin) {
+  const Rows& rows = GetParam().rows;
+  const Dataset data = make_dataset(rows);
+  const bool wide = rows.dimensions() > 1000;  // where a search of all trees takes seconds
+  for (const Learners learners : {Learners::stumps, Learners::trees})
+    for (const bool intercept : {true, false}) {
+      if (wide && learners == Learners::trees) continue;
+      const std::optional<Model> exact = exact_margin(rows, learners, intercept);
+      double highest = -2, lowest = 2;
+      for (const Step step : {Step::quadratic, Step::wolfe, Step::adaboost, Step::optimal, Step::frank_wolfe})
+        for (const char* loss : {"exponential", "logistic"}) {
+          if (step == Step::frank_wolfe && loss != std::string("exponential")) continue;
+          SCOPED_TRACE(std::string(learners == Learners::trees ? "trees" : "stumps") +
+                       (intercept ? ", intercept" : "") + ", step " + std::to_string(static_cast<int>(step)) + ", " +
+                       loss);
+          Options s = boosted(learners, intercept, 1e-2);
+          s.step = step;
+          s.loss = loss;
+          s.max_iterations = wide ? 5 : 40;
+          if (step == Step::frank_wolfe) s.gap_tolerance = 0.1;
+          const Model m = fit(data, s);
+          check_boosted(rows, data, s, m);
+          EXPECT_LE(m.iterations, *s.max_iterations * m.weights.rows());
+          highest = std::max(highest, m.certificate.lower);
+          lowest = std::min(lowest, m.certificate.upper);
+          if (!exact) continue;
+          EXPECT_LE(m.certificate.lower, exact->certificate.upper + 1e-12);
+          EXPECT_GE(m.certificate.upper, exact->certificate.lower - 1e-12);
+        }
+      EXPECT_LE(highest, lowest) << "no margin is in all intervals";
+    }
+}
+
+std::string problem_name(const ::testing::TestParamInfo<Named>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, LearnersConformance, ::testing::ValuesIn(named_problems()), problem_name);
+
 }  // namespace
 }  // namespace margin
