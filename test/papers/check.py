@@ -16,6 +16,7 @@ import ji_algorithm_1
 import ji_algorithm_2
 import raj_bach_algorithm_1
 import raj_bach_algorithm_2
+import raj_bach_elsewhere
 import shalev_shwartz_singer
 import shalev_shwartz_zhang
 import telgarsky_algorithm_1
@@ -86,6 +87,24 @@ class Server:
         trees, history, scores = (np.array(each) for each in self.cursor.fetchone())
         return trees, history[:, 0].astype(int) - 1, history[:, 1], scores
 
+    def margin(self, rows):
+        """The largest l1 margin of some rows, from below and above."""
+        self.cursor.execute(
+            "SELECT (m).margin_lower, (m).margin_upper FROM (SELECT train_margin(y, x, margin_options(norm => 1, intercept => false, tolerance => 1e-9) ORDER BY id) AS m "
+            f"FROM {self.name} WHERE id = ANY (%s)) AS t", (rows.tolist(),))
+        return self.cursor.fetchone()
+
+    def within_polygons(self, rows, Y, apothem, corners):
+        """The least norm of W, of two rows, such that every W x_i lies in a polygon around Y_i, from below and above: for each side c of it
+        a row c x_i with the half-line up to c Y_i and the apothem."""
+        values = [(int(i), repr(float(c @ y + apothem)), *map(float, c)) for i, y in zip(rows, Y) for c in corners]
+        self.cursor.execute(
+            "WITH sides AS (SELECT * FROM unnest(%s, %s::numeric[], %s::float8[], %s::float8[]) AS s (id, top, c, d)) "
+            "SELECT sqrt(2 * (m).dual), sqrt(2 * (m).primal), (m).status FROM (SELECT train_margin(numrange(NULL, top, '(]'), "
+            "(SELECT array_agg(c * v ORDER BY k) || array_agg(d * v ORDER BY k) FROM unnest(x) WITH ORDINALITY AS e (v, k)), "
+            f"margin_options(loss => 'interpolate', intercept => false, tolerance => 1e-9) ORDER BY id, c, d) AS m FROM {self.name} JOIN sides USING (id)) AS t", tuple(map(list, zip(*values))))
+        return self.cursor.fetchone()
+
     def scores(self, **options):
         options = {"intercept": False, "tolerance": 0, **options}
         call = ", ".join(f'"{k}" => %s' for k in options)
@@ -102,6 +121,9 @@ def unit(v, p=2):
 class Report:
     def __init__(self, name):
         self.name = name
+
+    def holds(self, what, whether, figures):
+        print("ok" if whether else "not ok", f"{what}, {self.name}: {figures}", flush=True)
 
     def same(self, what, ours, theirs):
         difference = float(np.abs(np.asarray(ours) - theirs).max() / max(1.0, np.abs(theirs).max()))
@@ -237,6 +259,36 @@ def raj_bach(server, report, X, y):
             report.same(f"dykstra, p = {p}, {order}", ours, theirs)
 
 
+def raj_bach_without_a_call(server, report, X, y):
+    """What docs/papers.md says of balls as targets, and of the entropy, on every fifth row of iris."""
+    if server.name != "iris":
+        return
+    program, rows = raj_bach_elsewhere, np.arange(0, len(X), 5)
+    few, n = X[rows], len(rows)
+    # Balls: the least norm lies between those of polygons around and inside of them, which are rows with a half-line each.
+    Y = few @ np.linspace(-1, 1, 2 * X.shape[1]).reshape(-1, 2) + 0.05 * np.sin(np.arange(2 * n)).reshape(-1, 2)
+    W, low = program.balls(few, Y, 0.1, 6000)
+    norm, missed = np.linalg.norm(W), np.linalg.norm(few @ W.T - Y, axis=1).max() - 0.1
+    report.holds("balls by projections, their dual value", abs(norm - low) <= 1e-9 * norm and missed <= 1e-9, f"{norm} and {low}")
+    for sides in (8, 32, 128):
+        angles = 2 * np.pi * np.arange(sides) / sides
+        corners = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        outside, inside = (server.within_polygons(rows, Y, apothem, corners) for apothem in (0.1, 0.1 * np.cos(np.pi / sides)))
+        near = outside[0] <= norm <= inside[1] and inside[1] / outside[0] <= 1 + 1.2 / sides**2
+        report.holds(f"balls by polygons of {sides} sides", near and outside[2] == inside[2] == "optimal", f"{outside[0]} to {inside[1]}, {norm}")
+    # The entropy over t >= 0 of sum B: nothing below the reciprocal of the largest l1 margin, and above it another vector for each B.
+    Z, margin = y[rows, None] * few, server.margin(rows)
+    w, proof = program.entropy(Z, 0.9 / margin[1], 3000)
+    report.holds("entropy, too small a sum", proof > 1, f"{proof}")
+    found = []
+    for factor in (1.1, 2):
+        w, proof = program.entropy(Z, factor / margin[1], 3000)
+        found.append(w / np.abs(w).sum())
+        reached = (Z @ found[-1]).min() / margin[1]
+        report.holds(f"entropy, a sum {factor} times as large as it has to be", proof <= 1 and (Z @ w).min() > 1 - 1e-6 and 0.9 < reached < 0.99, f"{reached} of the largest margin")
+    report.holds("entropy, the sum decides on the weights", 1e-3 < np.abs(found[0] - found[1]).max(), f"they differ by {np.abs(found[0] - found[1]).max():.1e}")
+
+
 def main():
     server = Server(sys.argv[1])
     for name, X, y, labels_of_trees in data_sets(sys.argv[2]):
@@ -248,7 +300,7 @@ def main():
         server.high = target + 0.1 * (kind == 1)
         server.load(name, X, y, server.low, server.high)
         report = Report(name)
-        for paper in (ji, sdca, telgarsky, raj_bach):
+        for paper in (ji, sdca, telgarsky, raj_bach, raj_bach_without_a_call):
             if len(sys.argv) < 4 or paper.__name__ in sys.argv[3:]:
                 paper(server, report, X, y)
 
