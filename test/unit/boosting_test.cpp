@@ -104,6 +104,33 @@ TEST(L1Margin, wide_rows_that_nothing_separates_are_proven_so) {
   EXPECT_LE(m.certificate.upper, 1e-9);
 }
 
+// Rows that no plane parts, each with a feature of its own of 1/3, as docs/papers.md makes soft margins: of the 256 features that the
+// program begins with none separates 258 rows, and t ends below 0 by more than the rounding of one number.
+TEST(L1Margin, a_margin_of_nothing_but_rounding_takes_in_more_features) {
+  const int n = 1500, d = 22;
+  Dataset data(Dataset::Outcome::classes);
+  for (int i = 1; i <= n; ++i) {
+    std::vector<std::int32_t> index(d + 1);
+    std::vector<double> x(d + 1);
+    const double one = std::sin(0.7 * i * i), other = std::sin(3.1 * i);
+    for (int j = 0; j < d; ++j) {
+      index[at(j)] = j;
+      x[at(j)] = j < d - 2 ? std::sin(1.3 * i * (j + 1) + j + 1) : j == d - 2 ? one : other;
+    }
+    index[d] = d - 1 + i;
+    x[d] = 1 / 3.0;
+    const bool yes = one + other > 0.9 * std::cos(1.7 * i);
+    data.append(sparse_row(index.data(), x.data(), d + 1, d + n), data.classes().intern(yes ? "yes" : "no", yes));
+  }
+  Options s = l1("linear_program", true, 1e-3);
+  s.max_iterations = 4;
+  const Model m = fit(data, s);
+  EXPECT_EQ(m.iterations, 4);
+  EXPECT_EQ(m.status, Status::iteration_limit);
+  EXPECT_LT(m.certificate.upper, 0.01);
+  EXPECT_GT(m.certificate.upper, 0.0005);
+}
+
 /// The largest γ over the vertices of {y (x λ + b) ≥ γ, ‖λ‖₁ ≤ 1}: every choice of rows, columns and signs.
 double enumerated_margin(const Rows& rows, bool intercept) {
   const int n = rows.count(), d = rows.dimensions(), extra = intercept ? 1 : 0;

@@ -13,6 +13,7 @@ using Eigen::Index;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 // In units where |z| ≤ 1 and Σ q = 1.
 constexpr double rounding = 4e-15;        // of a margin, an edge or a weight
+constexpr double lost = 1e-11;            // below −this t, which is 0 at least, is of no use
 constexpr double smallest_pivot = 1e-10;  // a rate below this is rounding
 constexpr int refactor_after = 64;        // pivots between two factorisations from scratch, or the kernel size
 
@@ -365,7 +366,7 @@ L1Simplex::Ending L1Simplex::solve(double accuracy, const Progress& progress, co
       return Ending::stuck;
     read_vertex();
     read_edges();  // anew: carried along by their rates, errors would grow like a power of the pivots
-    if (!std::isfinite(t_) || t_ < -rounding) return Ending::stuck;
+    if (!std::isfinite(t_) || t_ < -lost) return Ending::stuck;
     if (t_ <= rounding) return Ending::no_margin;
   }
   return Ending::stuck;
