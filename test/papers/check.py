@@ -87,6 +87,19 @@ class Server:
         trees, history, scores = (np.array(each) for each in self.cursor.fetchone())
         return trees, history[:, 0].astype(int) - 1, history[:, 1], scores
 
+    def with_slacks(self, y, price, intercept, features):
+        """The largest l1 margin where each row has a feature of its own, of 1/price: weights without those, intercept, row weights, interval."""
+        self.cursor.execute(
+            "WITH m AS MATERIALIZED (SELECT train_margin(label, margin_sparse((SELECT array_agg(k ORDER BY k) FROM generate_series(1, %s) AS k) || (%s + place::int), x || 1 / %s::float8, %s), "
+            "margin_options(norm => 1, intercept => %s, tolerance => 1e-9, dual_weights => true) ORDER BY id) AS m "
+            f"FROM {self.name} JOIN unnest(%s) WITH ORDINALITY AS l (label, place) ON place = id + 1) "
+            "SELECT coalesce((m).columns, array(SELECT generate_series(1, %s))), (m).weights, coalesce((m).intercept[1], 0), (m).dual_weights, (m).margin_lower, (m).margin_upper FROM m",
+            (features, features, price, features + len(y), intercept, [int(label) for label in y], features + len(y)))
+        columns, weights, offset, q, lower, upper = self.cursor.fetchone()
+        w = np.zeros(features + len(y))
+        w[np.array(columns) - 1] = weights
+        return w[:features], offset, np.array(q).ravel() / np.sum(q), lower, upper
+
     def margin(self, rows):
         """The largest l1 margin of some rows, from below and above."""
         self.cursor.execute(
@@ -228,6 +241,22 @@ def telgarsky(server, report, X, y):
             report.same(f"boosting of trees, {what}, adaboost, {nu}", scores, labels[few] * margins / np.abs(taken).sum())
 
 
+def soft_margins(server, report, X, y):
+    """The l1 margin of Warmuth, Glocer and Vishwanathan (2008), of which errors cost 1/(nu n): its objective from the weights, and the
+    largest edge of the capped distribution, which bounds it."""
+    y, (n, d) = list(server.labels_of_trees.values())[0], X.shape
+    for intercept in (False, True):
+        for price in (1, 3):
+            w, b, q, lower, upper = server.with_slacks(y, price, intercept, d)
+            nu = 1 / (n * q.max())
+            margins, share = np.sort(y * (X @ w + b) / np.abs(w).sum()), nu * n
+            whole = int(share + 1e-9)  # the mean of the smallest nu n margins is the largest of rho - sum max(0, rho - m_i)/(nu n)
+            objective = (margins[:whole].sum() + (share - whole) * (margins[whole] if whole < n else 0)) / share
+            edge, balanced = np.abs((q * y) @ X).max(), abs(q @ y) if intercept else 0
+            tight = lower <= objective + 1e-12 and edge <= upper + 1e-12 and abs(edge - objective) <= 1e-9 * edge and q.max() <= price * upper + 1e-12
+            report.holds(f"soft margin, price {price}{', intercept' * intercept}", tight and balanced <= 1e-12, f"nu = {nu:.3f}, {objective} to {edge}")
+
+
 def raj_bach(server, report, X, y):
     Z, epochs, one = y[:, None] * X, 5, raj_bach_algorithm_1
     n = len(X)
@@ -300,7 +329,7 @@ def main():
         server.high = target + 0.1 * (kind == 1)
         server.load(name, X, y, server.low, server.high)
         report = Report(name)
-        for paper in (ji, sdca, telgarsky, raj_bach, raj_bach_without_a_call):
+        for paper in (ji, sdca, telgarsky, soft_margins, raj_bach, raj_bach_without_a_call):
             if len(sys.argv) < 4 or paper.__name__ in sys.argv[3:]:
                 paper(server, report, X, y)
 

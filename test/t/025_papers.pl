@@ -17,6 +17,6 @@ foreach my $line (@lines)
 	my ($verdict, $what) = $line =~ /^(ok|not ok) (.*)$/;
 	is($verdict, 'ok', $what // $line);
 }
-cmp_ok(scalar(@lines), '>=', 410, 'comparisons');
+cmp_ok(scalar(@lines), '>=', 450, 'comparisons');
 $node->stop;
 done_testing();
