@@ -1,4 +1,4 @@
-// The types of a scan: margin_question, margin_term, margin_state. Text is the hexadecimal form of the bytes, as of bytea;
+// The types of a scan: margin_question, margin_term, margin_state, margin_profile. Text is the hexadecimal form of the bytes, as of bytea;
 // whatever comes in is checked in full.
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
@@ -21,12 +21,19 @@ Error malformed(const char* type, const std::string& problem, const char* hint =
   return {ErrorKind::malformed, std::string("malformed ") + type + ": " + problem, hint};
 }
 
+/// Where something else was meant than the text of a value.
+const char* hint_for(const char* text, const char* type) {
+  if (std::string_view(type) == profile_type)
+    return "For the profile of rows write margin_profile(t) FROM t, for that of columns "
+           "margin_profile('[\"a\", \"b\"]', a, b).";
+  return text[0] == '{' ? "For options write margin_question('{...}'::jsonb), with the cast." : "";
+}
+
 /// The bytes of '\x0123', in a value whose bytes are aligned.
 varlena* from_hex(const char* text, const char* type) {
   const std::size_t length = std::strlen(text);
   if (length < 2 || text[0] != '\\' || text[1] != 'x')
-    throw malformed(type, "expected \\x and hexadecimal digits",
-                    text[0] == '{' ? "For options write margin_question('{...}'::jsonb), with the cast." : "");
+    throw malformed(type, "expected \\x and hexadecimal digits", hint_for(text, type));
   if (length % 2 != 0) throw malformed(type, "an odd number of hexadecimal digits");
   const std::size_t size = length / 2 - 1;
   varlena* value = allocate_scan_value(size, type);
@@ -45,6 +52,7 @@ varlena* from_hex(const char* text, const char* type) {
 void check_question(std::string_view bytes) { Question::from_bytes(bytes); }
 void check_term(std::string_view bytes) { read_term(bytes); }
 void check_state(std::string_view bytes) { Answer::from_bytes(bytes); }
+void check_profile(std::string_view bytes) { Profile::from_bytes(bytes, InterruptProgress()); }
 
 using Check = void (*)(std::string_view);
 
@@ -115,3 +123,8 @@ MARGIN_FUNCTION(margin_state_in) { return text_input(fcinfo, state_type, check_s
 MARGIN_FUNCTION(margin_state_out) { return text_output(fcinfo, state_type); }
 MARGIN_FUNCTION(margin_state_recv) { return binary_input(fcinfo, state_type, check_state); }
 MARGIN_FUNCTION(margin_state_send) { return binary_output(fcinfo); }
+
+MARGIN_FUNCTION(margin_profile_in) { return text_input(fcinfo, profile_type, check_profile); }
+MARGIN_FUNCTION(margin_profile_out) { return text_output(fcinfo, profile_type); }
+MARGIN_FUNCTION(margin_profile_recv) { return binary_input(fcinfo, profile_type, check_profile); }
+MARGIN_FUNCTION(margin_profile_send) { return binary_output(fcinfo); }

@@ -34,11 +34,11 @@ MARGIN_FUNCTION(margin_sum_step) {
     if (PG_ARGISNULL(0)) PG_RETURN_NULL();
     return PG_GETARG_DATUM(0);
   }
-  StateArgument state(fcinfo);
+  StateArgument<margin::Answer> state(fcinfo);
   InterruptProgress progress;
   const margin::Term term = margin::read_trusted_term(scan_bytes(PG_GETARG_DATUM(1)).data());
   require_sums(term);
-  state.answer().add(term, progress);
+  state.state().add(term, progress);
   return state.result();
 }
 
@@ -48,8 +48,8 @@ MARGIN_FUNCTION(margin_merge) {
     if (PG_ARGISNULL(0)) PG_RETURN_NULL();
     return PG_GETARG_DATUM(0);
   }
-  StateArgument state(fcinfo);
+  StateArgument<margin::Answer> state(fcinfo);
   InterruptProgress progress;
-  merge_state(PG_GETARG_DATUM(1), state.answer(), progress);
+  merge_state(PG_GETARG_DATUM(1), state.state(), progress);
   return state.result();
 }

@@ -31,6 +31,7 @@
 #include "core/metrics/metrics.hpp"
 #include "core/model/probability.hpp"
 #include "core/problem/target_units.hpp"
+#include "core/profile/profile.hpp"
 #include "core/scans/row_terms.hpp"
 #include "core/scans/wire/answer.hpp"
 #include "core/train/train.hpp"

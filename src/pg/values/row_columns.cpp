@@ -225,7 +225,7 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
   layout_ = row.layout;
 }
 
-std::string_view RowBinding::text_of(const CellType& type, Datum value) {
+std::string_view text_of(const CellType& type, Datum value) {
   if (type.text.has_value()) return type.text->name(value).text;
   return {backend([=] { return DatumGetCString(DirectFunctionCall1(uuid_out, value)); })};
 }

@@ -42,6 +42,8 @@ struct CellType {
 };
 /// Nothing for a type that cannot be features.
 std::optional<CellType> cell_type_of(Oid type);
+/// A category, in memory of the Datum or of the current memory context.
+std::string_view text_of(const CellType& type, Datum value);
 
 /// The columns of a training on such rows, sorted by name, without those that are excluded. Throws Error: wrong_type
 /// (a column of another type, two of one name, none left), invalid_option (an excluded column that there is not).
@@ -106,7 +108,6 @@ class RowBinding {
     std::size_t at;
     CellType type;
   };
-  static std::string_view text_of(const CellType& type, Datum value);
 
   std::uint64_t layout_ = 0;
   std::vector<Bound> bound_;

@@ -1,4 +1,4 @@
-// The values of a scan in SQL: margin_question, margin_term, margin_state. Variable length; the bytes of the core begin
+// The values of a scan in SQL: margin_question, margin_term, margin_state, margin_profile. Variable length; the bytes of the core begin
 // 8 bytes after the beginning, so that numbers in them are aligned.
 #pragma once
 
@@ -32,5 +32,6 @@ bool constant_argument(FunctionCallInfo fcinfo);
 inline constexpr const char* question_type = "margin_question";
 inline constexpr const char* term_type = "margin_term";
 inline constexpr const char* state_type = "margin_state";
+inline constexpr const char* profile_type = "margin_profile";
 
 }  // namespace margin::pg

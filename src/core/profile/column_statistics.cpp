@@ -1,0 +1,110 @@
+#include "core/profile/column_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace margin {
+
+bool Sums::add(double v) {
+  ++count;
+  if (!std::isfinite(v)) {
+    ++(std::isnan(v) ? nan : infinite);
+    return false;
+  }
+  v += 0.0;  // −0 is 0
+  least = std::min(least, v);
+  largest = std::max(largest, v);
+  sum.add(v);
+  squares.add_square(v);
+  return true;
+}
+
+void Sums::merge(const Sums& other) {
+  count += other.count;
+  nan += other.nan;
+  infinite += other.infinite;
+  least = std::min(least, other.least);
+  largest = std::max(largest, other.largest);
+  sum.add(other.sum);
+  squares.add(other.squares);
+}
+
+bool Sums::sound() const {
+  if (nan < 0 || infinite < 0 || nan > count || infinite > count - nan) return false;
+  if (finite() == 0)
+    return least == std::numeric_limits<double>::infinity() && largest == -least && sum.digits().digits.empty() &&
+           squares.digits().digits.empty();
+  if (!(std::isfinite(least) && std::isfinite(largest) && least <= largest)) return false;
+  const double m = mean();
+  return least <= m && m <= largest && ExactTotal::possible(sum, squares, finite());
+}
+
+void NumberStatistics::flush() {
+  if (recent_.empty()) return;
+  std::sort(recent_.begin(), recent_.end());
+  std::vector<Item> items;
+  items.reserve(recent_.size());
+  for (const double v : recent_) {
+    if (!items.empty() && items.back().first == v)
+      ++items.back().second;
+    else
+      items.emplace_back(v, 1);
+  }
+  recent_.clear();
+  take(items, 0);
+}
+
+/// `items` are all values that they stand for, or the sketch has them already.
+void NumberStatistics::take(const std::vector<Item>& items, std::int64_t missed) {
+  const bool was_exact = frequent_.exact();
+  FrequentNumbers before;
+  if (was_exact) before = frequent_;
+  frequent_.merge(items, missed);
+  if (frequent_.exact()) return;
+  if (was_exact) ranks_.add(before.items());
+  if (missed == 0) ranks_.add(items);
+}
+
+void NumberStatistics::merge(const NumberStatistics& other) {
+  NumberStatistics theirs = other;
+  theirs.flush();
+  flush();
+  sums_.merge(theirs.sums_);
+  take(theirs.frequent_.items(), theirs.frequent_.missed());
+  ranks_.merge(theirs.ranks_);
+}
+
+const FrequentNumbers& NumberStatistics::frequent() {
+  flush();
+  return frequent_;
+}
+
+const RankSketch& NumberStatistics::ranks() {
+  flush();
+  return ranks_;
+}
+
+std::vector<NumberStatistics::Item> NumberStatistics::items() {
+  flush();
+  return frequent_.exact() ? frequent_.items() : ranks_.items();
+}
+
+std::int64_t NumberStatistics::rank_error() {
+  flush();
+  return std::max(ranks_.below(), ranks_.above());
+}
+
+void NumberStatistics::set(Sums sums, FrequentNumbers frequent, RankSketch ranks) {
+  sums_ = std::move(sums);
+  recent_.clear();
+  frequent_ = std::move(frequent);
+  ranks_ = std::move(ranks);
+}
+
+double NumberStatistics::bytes() const {
+  return sums_.bytes() + 8.0 * static_cast<double>(recent_.capacity()) +
+         16.0 * static_cast<double>(frequent_.items().capacity()) + ranks_.bytes() + sizeof(*this);
+}
+
+}  // namespace margin

@@ -1,0 +1,335 @@
+// margin_profile(row), margin_profile(names, column, ...): one row as a profile, which margin_sum adds up; and a profile as
+// a table. Types travel by their names and columns by theirs, never by OIDs: a profile means the same on any server.
+#include "core/profile/profile.hpp"
+
+#include "core/profile/profile_summary.hpp"
+#include "pg/server/interrupts.hpp"
+#include "pg/server/memory.hpp"
+#include "pg/values/composite.hpp"
+#include "pg/values/features.hpp"
+#include "pg/values/jsonb.hpp"
+#include "pg/values/result_set.hpp"
+#include "pg/values/row_columns.hpp"
+#include "pg/values/scan_values.hpp"
+#include "pg/values/state_object.hpp"
+
+namespace margin::pg {
+namespace {
+
+/// The name of a type for a profile: that of a built-in one as SQL writes it, of another without its schema, which every
+/// session shows or hides as its search_path says.
+std::string plain_type_name(Oid declared) {
+  const Oid type = backend([=] { return OidIsValid(declared) ? getBaseType(declared) : declared; });
+  if (!OidIsValid(type) || type < FirstNormalObjectId) return type_name_of(type);
+  return backend([=] {
+    HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+    if (!HeapTupleIsValid(tuple)) return pstrdup("unknown");
+    char* name = pstrdup(NameStr(reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typname));
+    ReleaseSysCache(tuple);
+    return name;
+  });
+}
+
+/// Columns of rows that all have the same, and the row that is being written.
+class RowWriter {
+ public:
+  struct Cell {
+    std::string name;
+    std::size_t at;  // of the values
+    std::optional<CellType> type;
+  };
+
+  RowWriter(const std::vector<std::string>& names, const std::vector<Oid>& types, const std::vector<std::size_t>& at) {
+    std::vector<ProfiledColumn> columns;
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      Cell cell{names[j], at[j], cell_type_of(types[j])};
+      columns.push_back({names[j], plain_type_name(types[j]), std::nullopt});
+      if (cell.type.has_value()) columns.back().kind = cell.type->kind;
+      cells_.push_back(std::move(cell));
+    }
+    std::sort(cells_.begin(), cells_.end(), [](const Cell& a, const Cell& b) { return a.name < b.name; });
+    for (std::size_t j = 1; j < cells_.size(); ++j)
+      if (cells_[j].name == cells_[j - 1].name)
+        throw Error(ErrorKind::wrong_type, "there are two columns named \"" + cells_[j].name + "\"",
+                    "Rename one of them: a profile knows columns by their names.");
+    row_.emplace(profiled_bytes(columns));
+  }
+
+  /// value(at) and null(at) are those of the row's columns.
+  template <class Null, class Value>
+  Datum write(Null&& null, Value&& value) {
+    row_->begin();
+    for (const Cell& cell : cells_) {
+      if (null(cell.at))
+        row_->null();
+      else
+        put(cell, value(cell.at));
+    }
+    varlena* out = allocate_scan_value(row_->size(), profile_type);
+    row_->write(scan_room(out));
+    return PointerGetDatum(out);
+  }
+
+ private:
+  void put(const Cell& cell, Datum value) {
+    if (!cell.type.has_value() || cell.type->kind == ColumnKind::sparse)
+      row_->counted();
+    else if (cell.type->number != nullptr)
+      row_->number(cell.type->number(value));
+    else if (cell.type->block != nullptr)
+      put_block(cell, value);
+    else
+      put_text(text_of(*cell.type, value));
+  }
+
+  void put_block(const Cell& cell, Datum value) {
+    FeatureRow x{};
+    const auto error = row_error([&] { x = cell.type->block(value); });
+    if (error.has_value())
+      throw Error(error->kind(), "column \"" + cell.name + "\": " + error->message(), error->hint(), error->detail());
+    row_->block(x);
+  }
+
+  void put_text(std::string_view text) {
+    if (text.size() <= most_text) return row_->text(text);
+    const auto size = static_cast<int>(text.size());
+    const char* from = text.data();
+    const int kept = backend([=] { return pg_mbcliplen(from, size, static_cast<int>(most_text) - 24); });
+    row_->text(shortened(text, text.substr(0, static_cast<std::size_t>(kept))));
+  }
+
+  std::vector<Cell> cells_;
+  std::optional<ProfileRow> row_;
+};
+
+/// f1, f2, ...: what the server calls the columns of ROW(a, b), and of a whole row that came to a foreign server.
+bool unnamed(const OpenRow& row) {
+  for (const OpenRow::Attribute& a : row.attributes)
+    if (a.name != "f" + std::to_string(a.at + 1)) return false;
+  return true;
+}
+
+struct RowCall {
+  explicit RowCall(FunctionCallInfo fcinfo) : opener(fcinfo->flinfo->fn_mcxt) {
+    const Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+    if (is_row(type)) return;
+    throw Error(ErrorKind::wrong_type, "margin_profile takes a row with named columns, not " + type_name_of(type),
+                is_jsonb(type) ? "Objects do not say what the types of their columns are: give "
+                                 "jsonb_populate_record(NULL::t, object)."
+                               : "Give a row of the table, margin_profile(t) FROM t, or columns with their names, "
+                                 "margin_profile('[\"a\", \"b\"]', a, b).");
+  }
+
+  RowWriter& writer(const OpenRow& row) {
+    if (written.has_value() && layout == row.layout) return *written;
+    std::vector<std::string> names;
+    std::vector<Oid> types;
+    std::vector<std::size_t> at;
+    for (const OpenRow::Attribute& a : row.attributes) {
+      names.push_back(a.name);
+      types.push_back(a.type);
+      at.push_back(a.at);
+    }
+    if (names.empty()) throw Error(ErrorKind::wrong_type, "the row has no columns");
+    if (unnamed(row))
+      throw Error(ErrorKind::wrong_type, "the columns of the row have no names",
+                  "Whole rows of foreign tables lose them on their way. Give columns with their names: "
+                  "margin_profile('[\"a\", \"b\"]', a, b).");
+    written.emplace(names, types, at);
+    layout = row.layout;
+    return *written;
+  }
+
+  RowOpener opener;
+  std::uint64_t layout = 0;
+  std::optional<RowWriter> written;
+};
+
+struct ColumnsCall {
+  explicit ColumnsCall(FunctionCallInfo fcinfo) : constant(constant_argument(fcinfo)) {
+    if (get_fn_expr_variadic(fcinfo->flinfo))
+      throw Error(ErrorKind::unsupported, "margin_profile takes columns, not an array of them",
+                  "An array is one column: margin_profile('[\"x\"]', x).");
+  }
+
+  RowWriter& writer(FunctionCallInfo fcinfo) {
+    if (written.has_value() && constant) return *written;
+    const std::string_view json = payload(PG_GETARG_DATUM(0));
+    if (written.has_value() && json == last) return *written;
+    const Value value = value_from(PG_GETARG_DATUM(0));
+    const auto* array = std::get_if<Value::Array>(&value.data);
+    std::vector<std::string> names;
+    std::vector<Oid> types;
+    std::vector<std::size_t> at;
+    for (std::size_t j = 0; array != nullptr && j < array->size(); ++j) {
+      const auto* name = std::get_if<std::string>(&(*array)[j].data);
+      if (name == nullptr) break;
+      names.push_back(*name);
+      at.push_back(j + 1);
+    }
+    if (array == nullptr || names.size() != array->size())
+      throw Error(ErrorKind::invalid_option, "the names of the columns are " + describe(value) + ", expected strings",
+                  "Give an array: margin_profile('[\"a\", \"b\"]', a, b).");
+    if (names.size() + 1 != static_cast<std::size_t>(PG_NARGS()))
+      throw Error(ErrorKind::invalid_option,
+                  "there are " + std::to_string(names.size()) + " names and " + std::to_string(PG_NARGS() - 1) +
+                      " columns, expected as many of one as of the other",
+                  "Give a name for each column, in their order: margin_profile('[\"a\", \"b\"]', a, b).");
+    for (int i = 1; i < PG_NARGS(); ++i) types.push_back(get_fn_expr_argtype(fcinfo->flinfo, i));
+    written.emplace(names, types, at);
+    last = json;
+    return *written;
+  }
+
+  bool constant;
+  std::string last;
+  std::optional<RowWriter> written;
+};
+
+/// A text as the server has it: it may have come from one of another encoding.
+Datum checked_text(const std::string& text) {
+  const char* from = text.data();
+  const auto size = static_cast<int>(text.size());
+  if (!backend([=] { return pg_verifymbstr(from, size, true); }))
+    throw Error(ErrorKind::malformed, "a text of the profile is none in the encoding of this database",
+                "Profiles are added up among databases of one encoding.");
+  return text_datum(text);
+}
+
+/// A value as SQL writes it; intervals in days and times in hours.
+std::string value_text(const ColumnSummary& column, double v) {
+  constexpr double days_before_2000 = 10957, day = 86400e6;
+  if (column.kind == ColumnKind::boolean) return v != 0 ? "true" : "false";
+  const double since = v - days_before_2000;
+  if (column.kind == ColumnKind::date && column.type == "date" && std::fabs(since) < 1e8)
+    return backend([=] {
+      return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(std::llround(since)))));
+    });
+  if (column.kind == ColumnKind::date && column.type != "date" && std::fabs(since) < 1e8) {
+    const std::string text = backend([=] {
+      return DatumGetCString(DirectFunctionCall1(timestamp_out, TimestampGetDatum(std::llround(since * day))));
+    });
+    return column.type == "timestamp with time zone" ? text + "+00" : text;
+  }
+  return number_text(v);
+}
+
+std::vector<double> shares_of(Datum array) {
+  struct Shares {
+    const double* values;
+    int n;
+    bool sound;
+  };
+  const Shares s = backend([=] {
+    ArrayType* a = DatumGetArrayTypeP(array);
+    return Shares{reinterpret_cast<const double*>(ARR_DATA_PTR(a)), ArrayGetNItems(ARR_NDIM(a), ARR_DIMS(a)),
+                  ARR_NDIM(a) <= 1 && !array_contains_nulls(a)};
+  });
+  std::vector<double> shares;
+  bool sound = s.sound;
+  for (int i = 0; sound && i < s.n; ++i) {
+    shares.push_back(s.values[i]);
+    sound = shares.back() >= 0 && shares.back() <= 1;
+  }
+  if (!sound)
+    throw Error(ErrorKind::invalid_option, "the quantiles are no shares, expected numbers from 0 to 1",
+                "Give an array: margin_profile_columns(profile, '{0.1, 0.5, 0.9}').");
+  return shares;
+}
+
+std::vector<std::optional<Datum>> line(const ColumnSummary& c) {
+  const auto number = [](const std::optional<double>& v) {
+    return v.has_value() ? std::optional(Float8GetDatum(*v)) : std::nullopt;
+  };
+  const auto whole = [](const std::optional<std::int64_t>& v) {
+    return v.has_value() ? std::optional(Int64GetDatum(*v)) : std::nullopt;
+  };
+  std::vector<std::string> values;
+  std::vector<std::int64_t> counts;
+  for (const ColumnSummary::Value& v : c.top) {
+    const double* of_number = std::get_if<double>(&v.value);
+    values.push_back(of_number != nullptr ? value_text(c, *of_number) : std::get<std::string>(v.value));
+    counts.push_back(v.count);
+  }
+  for (const std::string& v : values) checked_text(v);
+  std::optional<Datum> quantiles, top, top_counts;
+  if (!c.quantiles.empty()) quantiles = float8_array(c.quantiles.data(), c.quantiles.size());
+  if (c.missed.has_value()) {
+    top = text_array(values);
+    top_counts = bigint_matrix(counts.data(), counts.size(), 0);
+  }
+  return {checked_text(c.name),
+          checked_text(c.type),
+          Int64GetDatum(c.count),
+          Int64GetDatum(c.nulls),
+          Int64GetDatum(c.nan),
+          Int64GetDatum(c.infinite),
+          number(c.mean),
+          number(c.stddev),
+          number(c.least),
+          number(c.largest),
+          quantiles,
+          number(c.rank_error),
+          whole(c.distinct),
+          top,
+          top_counts,
+          whole(c.missed)};
+}
+
+}  // namespace
+}  // namespace margin::pg
+
+using namespace margin::pg;
+
+MARGIN_FUNCTION(margin_profile_of_row) {
+  auto& call = query_state<RowCall>(fcinfo);
+  const OpenRow& row = call.opener.open(PG_GETARG_DATUM(0));
+  return call.writer(row).write([&](std::size_t at) { return row.nulls[at] != 0; },
+                                [&](std::size_t at) { return row.values[at]; });
+}
+
+// Not strict: a column that is NULL is counted as such.
+MARGIN_FUNCTION(margin_profile_of_columns) {
+  if (PG_ARGISNULL(0))
+    throw margin::Error(margin::ErrorKind::null_value,
+                        "the names of the columns are NULL, expected an array of strings",
+                        "Give a name for each column: margin_profile('[\"a\", \"b\"]', a, b).");
+  auto& call = query_state<ColumnsCall>(fcinfo);
+  return call.writer(fcinfo).write([&](std::size_t at) { return PG_ARGISNULL(at); },
+                                   [&](std::size_t at) { return PG_GETARG_DATUM(at); });
+}
+
+/// (margin_profile, margin_profile) -> margin_profile: the step of margin_sum, and what combines two of its states.
+MARGIN_FUNCTION(margin_merge_profile) {
+  if (PG_ARGISNULL(1)) {
+    if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+    return PG_GETARG_DATUM(0);
+  }
+  StateArgument<margin::Profile> state(fcinfo);
+  InterruptProgress progress;
+  const Datum other = PG_GETARG_DATUM(1);
+  if (StateObject<margin::Profile>::find(other) == nullptr) {
+    const std::string_view bytes = scan_bytes(other);
+    if (margin::Profile::of_row(bytes)) {
+      state.state().add(bytes, memory_limit(), progress);
+      return state.result();
+    }
+  }
+  merge_state(other, state.state(), progress);
+  return state.result();
+}
+
+MARGIN_FUNCTION(margin_profile_columns) {
+  InterruptProgress progress;
+  const std::vector<double> shares = shares_of(PG_GETARG_DATUM(1));
+  const std::int32_t top = PG_GETARG_INT32(2);
+  if (top < 0 || top > static_cast<std::int32_t>(margin::most_values))
+    throw margin::Error(margin::ErrorKind::invalid_option, "the number of top values is " + std::to_string(top) +
+                                                               ", expected 0 to " +
+                                                               std::to_string(margin::most_values));
+  margin::Profile profile = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(0)), progress);
+  ResultSet rows(fcinfo);
+  for (const margin::ColumnSummary& column : margin::summaries(profile, shares, static_cast<std::size_t>(top)))
+    rows.add(line(column));
+  return 0;
+}
