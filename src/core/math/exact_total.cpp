@@ -78,12 +78,29 @@ double bits_from(const Natural& n, std::int64_t low, bool more) {
 
 }  // namespace
 
-ExactTotal::Parts ExactTotal::parts(double v) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &v, sizeof bits);
-  constexpr std::uint64_t fraction = (std::uint64_t{1} << 52) - 1;
-  const auto exponent = static_cast<std::int32_t>(bits >> 52 & 0x7FF);
-  return {(bits & fraction) | (exponent > 0 ? fraction + 1 : 0), exponent > 0 ? exponent - 1 : 0, (bits >> 63) != 0};
+// Neighbours mostly have the same sign and exponent, so that their mantissas add up as they are: 2^9 numbers below 2^54.
+void ExactTotal::add_sorted(const std::vector<double>& values, ExactTotal& sum, ExactTotal& squares) {
+  constexpr std::size_t most_together = 512;
+  constexpr std::uint64_t low_mask = (std::uint64_t{1} << 27) - 1;
+  for (std::size_t i = 0; i < values.size();) {
+    const Parts first = parts(values[i]);
+    std::uint64_t all = 0, high_square = 0, mixed = 0, low_square = 0;
+    const std::size_t end = std::min(values.size(), i + most_together);
+    for (; i < end; ++i) {
+      const Parts p = parts(values[i]);
+      if (p.position != first.position || p.negative != first.negative) break;
+      const std::uint64_t high = p.mantissa >> 27, low = p.mantissa & low_mask;
+      all += p.mantissa;
+      high_square += high * high;
+      mixed += high * low;
+      low_square += low * low;
+    }
+    if (all == 0) continue;
+    sum.add_at(all, first.position, first.negative);
+    squares.add_at(high_square, 2 * first.position + 54, false);
+    squares.add_at(mixed, 2 * first.position + 28, false);
+    squares.add_at(low_square, 2 * first.position, false);
+  }
 }
 
 void ExactTotal::make_room(std::int32_t from, std::int32_t to) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace margin {
@@ -28,6 +29,8 @@ class ExactTotal {
     add_at(low * low, 2 * p.position, false);
   }
   void add(const ExactTotal& other);
+  /// Numbers, ascending, and their squares: several times faster than one by one.
+  static void add_sorted(const std::vector<double>& values, ExactTotal& sum, ExactTotal& squares);
 
   /// The number as sign and size, in the one way that it can be written: neither end of the digits is 0.
   struct Digits {
@@ -56,7 +59,13 @@ class ExactTotal {
     std::int32_t position;
     bool negative;
   };
-  static Parts parts(double v);
+  static Parts parts(double v) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &v, sizeof bits);
+    constexpr std::uint64_t fraction = (std::uint64_t{1} << 52) - 1;
+    const auto exponent = static_cast<std::int32_t>(bits >> 52 & 0x7FF);
+    return {(bits & fraction) | (exponent > 0 ? fraction + 1 : 0), exponent > 0 ? exponent - 1 : 0, (bits >> 63) != 0};
+  }
 
   void add_at(std::uint64_t mantissa, std::int32_t position, bool negative) {
     const std::int32_t digit = position >> 5, shift = position & 31;

@@ -37,8 +37,13 @@ void RankSketch::thin() {
 }
 
 void RankSketch::add(const std::vector<Item>& values) {
-  std::vector<std::vector<double>> parts;
+  std::vector<std::vector<double>> parts(1);
+  parts[0].reserve(values.size());
   for (const Item& item : values) {
+    if (item.second == 1) {
+      parts[0].push_back(item.first);
+      continue;
+    }
     std::size_t h = 0;
     for (auto count = static_cast<std::uint64_t>(item.second); count > 0; count >>= 1, ++h) {
       if ((count & 1U) == 0) continue;

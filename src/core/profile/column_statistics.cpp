@@ -4,20 +4,24 @@
 #include <cmath>
 #include <utility>
 
+#include "core/math/number_sort.hpp"
+
 namespace margin {
 
-bool Sums::add(double v) {
+void Sums::add_finite(double v) {
   ++count;
-  if (!std::isfinite(v)) {
-    ++(std::isnan(v) ? nan : infinite);
-    return false;
-  }
-  v += 0.0;  // −0 is 0
   least = std::min(least, v);
   largest = std::max(largest, v);
   sum.add(v);
   squares.add_square(v);
-  return true;
+}
+
+void Sums::add_sorted(const std::vector<double>& values) {
+  if (values.empty()) return;
+  count += static_cast<std::int64_t>(values.size());
+  least = std::min(least, values.front());
+  largest = std::max(largest, values.back());
+  ExactTotal::add_sorted(values, sum, squares);
 }
 
 void Sums::merge(const Sums& other) {
@@ -42,15 +46,18 @@ bool Sums::sound() const {
 
 void NumberStatistics::flush() {
   if (recent_.empty()) return;
-  std::sort(recent_.begin(), recent_.end());
-  std::vector<Item> items;
-  items.reserve(recent_.size());
+  NumberSort sort;
+  sort(recent_);
+  sums_.add_sorted(recent_);
+  std::vector<Item> items(recent_.size());
+  std::size_t last = 0;
+  items[0] = {recent_[0], 0};
   for (const double v : recent_) {
-    if (!items.empty() && items.back().first == v)
-      ++items.back().second;
-    else
-      items.emplace_back(v, 1);
+    last += items[last].first != v ? 1 : 0;
+    items[last].first = v;
+    ++items[last].second;
   }
+  items.resize(last + 1);
   recent_.clear();
   take(items, 0);
 }
@@ -73,6 +80,11 @@ void NumberStatistics::merge(const NumberStatistics& other) {
   sums_.merge(theirs.sums_);
   take(theirs.frequent_.items(), theirs.frequent_.missed());
   ranks_.merge(theirs.ranks_);
+}
+
+const Sums& NumberStatistics::sums() {
+  flush();
+  return sums_;
 }
 
 const FrequentNumbers& NumberStatistics::frequent() {

@@ -1,6 +1,7 @@
 // What is known of the values of one column, in memory that does not grow with their number; statistics of parts merge.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -18,8 +19,18 @@ struct Sums {
   double least = std::numeric_limits<double>::infinity(), largest = -least;  ///< of the finite ones
   ExactTotal sum, squares;                                                   ///< of them
 
-  /// Whether it is finite, and not only counted.
-  bool add(double v);
+  void add(double v) {
+    if (!count_infinite(v)) add_finite(v + 0.0);  // −0 is 0
+  }
+  /// Counts v where it is no finite number, and says whether that is so.
+  bool count_infinite(double v) {
+    if (std::isfinite(v)) return false;
+    ++count;
+    ++(std::isnan(v) ? nan : infinite);
+    return true;
+  }
+  /// Finite numbers, ascending.
+  void add_sorted(const std::vector<double>& values);
   void merge(const Sums& other);
   std::int64_t finite() const { return count - nan - infinite; }
   double mean() const { return sum.mean(finite()); }
@@ -28,6 +39,9 @@ struct Sums {
   /// Whether numbers can have these.
   bool sound() const;
   double bytes() const { return sizeof(Sums) + sum.bytes() + squares.bytes(); }
+
+ private:
+  void add_finite(double v);
 };
 
 /// The same with the ranks of values, and the frequent ones.
@@ -36,14 +50,14 @@ class NumberStatistics {
   using Item = RankSketch::Item;
 
   void add(double v) {
-    if (!sums_.add(v)) return;
+    if (sums_.count_infinite(v)) return;
     recent_.push_back(v + 0.0);  // −0 is 0
     if (recent_.size() >= most_recent) flush();
   }
   void merge(const NumberStatistics& other);
 
-  const Sums& sums() const { return sums_; }
-  /// Of all that was added.
+  std::int64_t count() const { return sums_.count + static_cast<std::int64_t>(recent_.size()); }
+  const Sums& sums();
   const FrequentNumbers& frequent();
   const RankSketch& ranks();  ///< empty as long as the frequent ones are all
   /// Values with counts, ascending: exact, or as the sketch has them.

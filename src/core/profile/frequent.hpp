@@ -22,6 +22,9 @@ constexpr std::size_t most_values = 1024;
 /// counts apart.
 inline std::int64_t lowering(std::vector<std::int64_t>& counts) {
   if (counts.size() <= most_values) return 0;
+  // Mostly nearly all are of one value each.
+  const auto several = std::count_if(counts.begin(), counts.end(), [](std::int64_t c) { return c > 1; });
+  if (several <= static_cast<std::ptrdiff_t>(most_values)) return 1;
   const auto cut = counts.begin() + static_cast<std::ptrdiff_t>(most_values);
   std::nth_element(counts.begin(), cut, counts.end(), std::greater<>());
   return *cut;

@@ -78,7 +78,7 @@ std::int64_t values_of(const Profile::Statistics& s) {
   return std::visit(
       [](const auto& of) -> std::int64_t {
         if constexpr (std::is_same_v<std::decay_t<decltype(of)>, NumberStatistics>)
-          return of.sums().count;
+          return of.count();
         else
           return of.count;
       },

@@ -30,8 +30,8 @@ void write(ByteWriter& out, const Sums& s) {
 }
 
 void write(ByteWriter& out, NumberStatistics& s, const Progress&) {
-  const FrequentNumbers& frequent = s.frequent();
   write(out, s.sums());
+  const FrequentNumbers& frequent = s.frequent();
   out(frequent.missed());
   out(static_cast<std::uint64_t>(frequent.items().size()));
   for (const auto& [value, count] : frequent.items()) {

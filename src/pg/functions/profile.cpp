@@ -256,7 +256,7 @@ std::vector<std::optional<Datum>> line(const ColumnSummary& c) {
   if (!c.quantiles.empty()) quantiles = float8_array(c.quantiles.data(), c.quantiles.size());
   if (c.missed.has_value()) {
     top = text_array(values);
-    top_counts = bigint_matrix(counts.data(), counts.size(), 0);
+    top_counts = bigint_array(counts);
   }
   return {checked_text(c.name),
           checked_text(c.type),

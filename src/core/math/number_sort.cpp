@@ -1,0 +1,85 @@
+#include "core/math/number_sort.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace margin {
+
+namespace {
+
+constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+constexpr std::size_t few = 64;
+constexpr std::size_t digit_bits = 8, digits = 3, buckets = 1 << digit_bits;
+
+/// Whole numbers in the order of the doubles.
+std::uint64_t key_of(double v) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return (bits & sign) != 0 ? ~bits : bits | sign;
+}
+
+double number_of(std::uint64_t key) {
+  const std::uint64_t bits = (key & sign) != 0 ? key & ~sign : ~key;
+  double v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+}  // namespace
+
+/// A stable pass by the digit that begins at this bit.
+void NumberSort::pass(std::size_t bit) {
+  std::array<std::uint32_t, buckets> at{};
+  for (const std::uint64_t key : keys_) ++at[key >> bit & (buckets - 1)];
+  std::uint32_t before = 0;
+  for (std::uint32_t& count : at) {
+    const std::uint32_t next = before + count;
+    count = before;
+    before = next;
+  }
+  for (const std::uint64_t key : keys_) others_[at[key >> bit & (buckets - 1)]++] = key;
+  keys_.swap(others_);
+}
+
+/// Puts what the digits did not tell apart in order; false where that is more than they left to a few.
+bool NumberSort::mend() {
+  std::size_t moves = 8 * keys_.size();
+  for (std::size_t i = 1; i < keys_.size(); ++i) {
+    const std::uint64_t key = keys_[i];
+    std::size_t to = i;
+    for (; to > 0 && keys_[to - 1] > key; --to) {
+      keys_[to] = keys_[to - 1];
+      if (--moves == 0) {
+        keys_[to - 1] = key;
+        return false;
+      }
+    }
+    keys_[to] = key;
+  }
+  return true;
+}
+
+void NumberSort::operator()(std::vector<double>& values) {
+  if (values.size() < few) {
+    std::sort(values.begin(), values.end());
+    return;
+  }
+  keys_.resize(values.size());
+  others_.resize(values.size());
+  std::uint64_t least = ~std::uint64_t{0}, largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    keys_[i] = key_of(values[i]);
+    least = std::min(least, keys_[i]);
+    largest = std::max(largest, keys_[i]);
+  }
+  std::size_t bits = 0;
+  while (bits < 64 && (largest - least) >> bits != 0) ++bits;
+  const std::size_t low = bits > digits * digit_bits ? bits - digits * digit_bits : 0;
+  for (std::uint64_t& key : keys_) key -= least;
+  for (std::size_t bit = low; bit < bits; bit += digit_bits) pass(bit);
+  if (low > 0 && !mend()) std::sort(keys_.begin(), keys_.end());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = number_of(keys_[i] + least);
+}
+
+}  // namespace margin
