@@ -531,6 +531,54 @@ CREATE FUNCTION margin_scan_query(query text, options jsonb DEFAULT '{}') RETURN
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION margin_scan_query(text, jsonb) IS 'the statement of the first scan of train_margin_from, for EXPLAIN';
 
+CREATE TYPE margin_profile;
+COMMENT ON TYPE margin_profile IS 'what the columns of some rows are: counts, sums, ends, ranks and frequent values; those of parts merge';
+
+CREATE FUNCTION _margin_profile_in(cstring) RETURNS margin_profile
+  AS 'MODULE_PATHNAME', 'margin_profile_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_profile_in(cstring) IS 'part of the type margin_profile: input';
+
+CREATE FUNCTION _margin_profile_out(margin_profile) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'margin_profile_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_profile_out(margin_profile) IS 'part of the type margin_profile: output';
+
+CREATE FUNCTION _margin_profile_recv(internal) RETURNS margin_profile
+  AS 'MODULE_PATHNAME', 'margin_profile_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_profile_recv(internal) IS 'part of the type margin_profile: binary input';
+
+CREATE FUNCTION _margin_profile_send(margin_profile) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'margin_profile_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_profile_send(margin_profile) IS 'part of the type margin_profile: binary output';
+
+CREATE TYPE margin_profile (
+  INPUT = _margin_profile_in, OUTPUT = _margin_profile_out, RECEIVE = _margin_profile_recv, SEND = _margin_profile_send,
+  INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = extended
+);
+
+CREATE FUNCTION margin_profile(features "any") RETURNS margin_profile
+  AS 'MODULE_PATHNAME', 'margin_profile_of_row' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_profile("any") IS 'a row with named columns as a profile, for margin_sum';
+
+CREATE FUNCTION margin_profile(names jsonb, VARIADIC columns "any") RETURNS margin_profile
+  AS 'MODULE_PATHNAME', 'margin_profile_of_columns' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_profile(jsonb, VARIADIC "any") IS 'columns and their names as a profile, for margin_sum';
+
+CREATE FUNCTION _margin_merge(margin_profile, margin_profile) RETURNS margin_profile
+  AS 'MODULE_PATHNAME', 'margin_merge_profile' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _margin_merge(margin_profile, margin_profile) IS 'part of the aggregate margin_sum: the profile of the rows of two profiles; NULL counts as no rows';
+
+CREATE AGGREGATE margin_sum(profile margin_profile) (
+  SFUNC = _margin_merge, STYPE = margin_profile, SSPACE = 1048576, COMBINEFUNC = _margin_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE margin_sum(margin_profile) IS 'the profile of all rows, of those of single rows or of parts of them';
+
+CREATE FUNCTION margin_profile_columns(profile margin_profile, at float8[] DEFAULT '{0.01,0.05,0.25,0.5,0.75,0.95,0.99}',
+  top integer DEFAULT 10, OUT name text, OUT type text, OUT count bigint, OUT nulls bigint, OUT nan bigint, OUT infinite bigint,
+  OUT mean float8, OUT stddev float8, OUT min float8, OUT max float8, OUT quantiles float8[], OUT rank_error float8,
+  OUT distinct_values bigint, OUT top_values text[], OUT top_counts bigint[], OUT count_error bigint) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 20;
+COMMENT ON FUNCTION margin_profile_columns(margin_profile, float8[], integer) IS 'a profile as a table, a line for each column';
+
 CREATE FUNCTION _margin_pass_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME', 'margin_pass_combine' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _margin_pass_combine(internal, internal) IS 'part of the aggregates of a model: the state of the rows of two states';

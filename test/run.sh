@@ -148,7 +148,7 @@ defined_twice() { # types of the namespace margin that two headers define: each 
 }
 # The rooms of src/core and src/pg in the order in which a file may include them, and the pairs that do not know each other
 # although the order would allow it. docs/architecture.md has the picture.
-core_rooms='base simd math data options encoder loss kernel problem certificate consequences solvers model metrics formats train analysis scans report'
+core_rooms='base simd math data options encoder profile loss kernel problem certificate consequences solvers model metrics formats train analysis scans report'
 pg_rooms='server values functions'
 strangers='solvers:certificate solvers:consequences formats:solvers report:solvers report:train report:scans'
 includes_backwards() { # includes_backwards SIDE ROOMS: includes of a later room, or of a stranger

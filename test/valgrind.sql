@@ -125,6 +125,14 @@ SELECT train_margin_from('SELECT y, x || ''NaN''::float8 FROM points', '{"on_err
 
 /* refused */ SELECT left(s::text, 300)::margin_state FROM states;
 
+CREATE TABLE profiles AS SELECT k, margin_sum(margin_profile(p)) AS p FROM points AS p GROUP BY k UNION ALL SELECT k, margin_profile(p) FROM points AS p WHERE id < 9;
+
+SELECT c.* FROM (SELECT margin_sum(p)::text::margin_profile AS p FROM profiles) AS s, margin_profile_columns(p, '{0,0.5}', 3) AS c;
+
+SELECT margin_sum(margin_profile('["x", "k", "t"]', x, k, repeat('ä', id % 9 * 100))) OVER (ORDER BY id ROWS 5 PRECEDING) IS NULL FROM points WHERE id < 20;
+
+/* refused */ SELECT left(p::text, 300)::margin_profile FROM profiles;
+
 SET margin.threads = 3;
 
 CREATE TABLE many AS SELECT i % 3 = 0 AS y, v[i : i + 39] AS x FROM generate_series(1, 12000) AS i, (SELECT array_agg(sin(j * j)::real) AS v FROM generate_series(1, 12039) AS j) AS s;

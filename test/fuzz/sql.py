@@ -37,7 +37,7 @@ TIMEOUT = 2.0        # seconds for a batch
 SETUP = """
 DROP OWNED BY fuzzer CASCADE;
 CREATE EXTENSION IF NOT EXISTS margin;
-DROP TABLE IF EXISTS points, models, large, scans CASCADE; DROP TYPE IF EXISTS mood CASCADE;
+DROP TABLE IF EXISTS points, models, large, scans, profiles CASCADE; DROP TYPE IF EXISTS mood CASCADE;
 CREATE TYPE mood AS ENUM ('a', 'b', 'c');
 CREATE TABLE points AS SELECT i AS id, i > 12 AS y, i % 3 AS k, i / 7.0 AS t, 1.0 / i AS w, date '2021-07-01' + i % 2 AS d,
     (ARRAY['a', 'b', 'c'])[1 + i % 3]::mood AS mood, ARRAY[i - 12.5, i % 3, -i, 1 + i % 2]::float8[] AS x,
@@ -48,6 +48,9 @@ CREATE TABLE large AS SELECT i AS id, i % 2 = 0 AS y, i % 50 AS k, ARRAY(SELECT 
     FROM generate_series(1, 20000) AS i;
 CREATE TABLE models (id int, m margin_model);
 CREATE TABLE scans (id int, q margin_question, t margin_term, s margin_state);
+CREATE TABLE profiles (id int, p margin_profile);
+INSERT INTO profiles SELECT 0, margin_profile(points) FROM points WHERE id = 5 UNION ALL SELECT 1, margin_sum(margin_profile(points)) FROM points
+    UNION ALL SELECT 2, margin_sum(margin_profile(large)) FROM large UNION ALL SELECT 3, margin_sum(margin_profile('["k", "n"]', k, id || 'n')) FROM large;
 """
 # Label and features of the questions, terms and states that are stored, with the model or the options that ask.
 SCANS = [("y", "x", 0), ("y", "x", 2), ("k", "x", 3), ("t", "x", 4), ("t", "x", 5), ("y", "x", 6), ("k", "x", 7), ("mood", "s", 17),
@@ -233,7 +236,7 @@ class Fuzzer:
         for number, (label, features, judge) in enumerate(JUDGED, len(SCANS)):
             terms = "margin_term((SELECT m FROM models WHERE id = %d), %s, %s)" % (judge, label, features)
             run("INSERT INTO scans SELECT %d, NULL, (SELECT %s FROM points WHERE id = 5), (SELECT margin_sum(%s) FROM points)" % (number, terms, terms))
-        run("GRANT SELECT ON points, models, large, scans, " + NAMES + " TO fuzzer; GRANT TEMPORARY ON DATABASE postgres TO fuzzer")
+        run("GRANT SELECT ON points, models, large, scans, profiles, " + NAMES + " TO fuzzer; GRANT TEMPORARY ON DATABASE postgres TO fuzzer")
         run("DROP FUNCTION IF EXISTS attempt(text[])")
         run(ATTEMPT)
         run("ALTER ROLE fuzzer SET margin.memory_limit = '256MB'; ALTER ROLE fuzzer SET client_min_messages = error")
@@ -413,7 +416,7 @@ class Fuzzer:
         """Valid images of values, to be damaged."""
         images = []
         for query in ("SELECT s FROM points LIMIT 3", "SELECT m FROM models ORDER BY id", "SELECT array_agg(s) FROM points WHERE id < 4",
-                      "SELECT array_agg(m) FROM models WHERE id < 2", "SELECT q FROM scans", "SELECT t FROM scans", "SELECT s FROM scans"):
+                      "SELECT array_agg(m) FROM models WHERE id < 2", "SELECT q FROM scans", "SELECT t FROM scans", "SELECT s FROM scans", "SELECT p FROM profiles"):
             path = bytearray()
 
             class Sink:
@@ -423,7 +426,7 @@ class Fuzzer:
 
             with session.connection.cursor() as cursor:
                 cursor.copy_expert("COPY (%s) TO STDOUT (FORMAT binary)" % query, Sink)
-            kind = {"q": "margin_question", "t": "margin_term", "s": "margin_state"}[query[7]] if "scans" in query else \
+            kind = "margin_profile" if "profiles" in query else {"q": "margin_question", "t": "margin_term", "s": "margin_state"}[query[7]] if "scans" in query else \
                 "margin_sparse" if "SELECT s" in query else "margin_model" if "SELECT m" in query else \
                 "margin_sparse[]" if "(s)" in query else "margin_model[]"
             images.append((kind, bytes(path)))
@@ -447,6 +450,7 @@ class Fuzzer:
                "margin_model": "v::text, margin_score(v, '{1,2,3,4}'::float8[]), margin_to_json(v), margin_summary(v)",
                "margin_question": "margin_term(v, (SELECT y FROM points WHERE id = 3), '{1,2,3,4}'::float8[]) IS NULL",
                "margin_term": "(SELECT margin_state_info(margin_sum(v)))", "margin_state": "margin_state_info(_margin_merge(v, v))",
+               "margin_profile": "(SELECT count(*) FROM margin_profile_columns(_margin_merge(v, v), '{0,0.1,1}', 1000))",
                "margin_model[]": "margin_scores(v[1], '{1,2,3,4}'::float8[])"}[kind]
         try:
             self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))

@@ -57,7 +57,7 @@ class Statements(Rows):
             "bigint": self.integer, "text": self.text, "boolean": lambda: self.pick(["true", "false", "NULL"]),
             "bytea": self.bytes, "cstring": lambda: self.text() + "::cstring",
             "double precision[]": lambda: self.array("float8"), "real[]": lambda: self.array("real"),
-            "margin_question": lambda: self.scan_part("q"), "margin_term": lambda: self.scan_part("t"), "margin_state": lambda: self.scan_part("s"),
+            "margin_question": lambda: self.scan_part("q"), "margin_term": lambda: self.scan_part("t"), "margin_state": lambda: self.scan_part("s"), "margin_profile": lambda: self.scan_part("p"),
             "query": self.query, "document": self.document, "encoder": lambda: self.encoder_with_row()[0], "label": self.label, "features": self.anything, "integer[]": lambda: self.array("int"), "text[]": self.texts, "numeric": self.double,
         }
 
@@ -254,16 +254,19 @@ class Statements(Rows):
         return "ROW(" + ",".join(values) + ")::margin_model"
 
     def scan_part(self, column, scan=None):
-        """A stored question, term or state, or its text with some bytes replaced."""
-        if scan is None:
+        """A stored question, term, state or profile, or its text with some bytes replaced."""
+        if column == "p":
+            stored = "(SELECT p FROM profiles WHERE id = %d)" % self.pick(range(4))
+        elif scan is None:
             scan = self.pick(self.scans if column == "q" else list(self.scans) + list(self.judged))
-        stored = "(SELECT %s FROM scans WHERE id = %d)" % (column, scan)
+        if column != "p":
+            stored = "(SELECT %s FROM scans WHERE id = %d)" % (column, scan)
         kind = self.random.random()
         if kind < 0.6:
             return stored
         if kind < 0.65:
             return "NULL"
-        type_name = {"q": "margin_question", "t": "margin_term", "s": "margin_state"}[column]
+        type_name = {"q": "margin_question", "t": "margin_term", "s": "margin_state", "p": "margin_profile"}[column]
         text = "%s::text" % stored
         for _ in range(self.pick([1, 1, 1, 2, 4])):
             byte = self.pick(["00", "01", "02", "7f", "80", "ff", "%02x" % self.random.randrange(256)])

@@ -13,13 +13,13 @@ $node->safe_psql('postgres', q{
 	  ('{1:' || i - 5.5 || ',3:1}/4')::margin_sparse AS s FROM generate_series(1, 10) AS i;
 	CREATE TABLE models AS SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "history": true, "dual_weights": true}') AS m FROM points;
 	CREATE TABLE sums AS SELECT margin_sum(margin_term(margin_question('{"lambda": 0.1, "loss": "logistic"}'::jsonb), y, x)) AS state,
-	  margin_encoder(y, p, '{}'::jsonb) AS encoder FROM points AS p;});
+	  margin_encoder(y, p, '{}'::jsonb) AS encoder, margin_sum(margin_profile(p)) AS profile FROM points AS p;});
 
 # One call per function, made from the catalogue: an argument of a known type has a value that suits most functions. A
 # call that fails for its values keeps its state all the same, and its cursor belongs in here.
 my %value = ('margin_model' => 'm', '_float8' => 'x', '_float4' => 'x::real[]', 'margin_sparse' => 's', 'jsonb' => q('{"lambda": 0.1, "loss": "logistic"}'::jsonb), 'any' => 'x',
 	'float8' => '0.5', 'float4' => '0.5', 'int4' => '3', 'int8' => '3', 'bool' => 'true', 'text' => q('logistic'::text), 'margin_question' => q(margin_question('{"lambda": 0.1, "loss": "logistic"}'::jsonb)),
-	'margin_term' => 'margin_term(m, y, x)', 'margin_state' => '(SELECT state FROM sums)', '_text' => q('{a,b}'::text[]), '_int4' => q('{1,2}'::int[]), 'timestamp' => 'now()::timestamp', 'anyelement' => 'x',
+	'margin_term' => 'margin_term(m, y, x)', 'margin_state' => '(SELECT state FROM sums)', 'margin_profile' => '(SELECT profile FROM sums)', '_text' => q('{a,b}'::text[]), '_int4' => q('{1,2}'::int[]), 'timestamp' => 'now()::timestamp', 'anyelement' => 'x',
 	'cstring' => q('{1:1}'::cstring), 'timestamptz' => 'now()', '_margin_model' => 'ARRAY[m]', 'anyarray' => 'x', 'anycompatiblearray' => 'x', 'anycompatible' => 'x', 'time' => 'localtime', 'interval' => q('1 day'::interval), 'bytea' => q('\x01'::bytea));
 my @calls;
 foreach (split /\n/, $node->safe_psql('postgres', q{

@@ -84,6 +84,14 @@ my %call = (
 	'_margin_merge(margin_state,margin_state)' => 'SELECT _margin_merge(s, s) FROM (SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X)) AS s FROM T OFFSET 0) AS all_rows',
 	'_margin_state_out(margin_state)' => 'SELECT margin_sum(margin_term(margin_question(NULL, M), Y, X))::text::margin_state FROM T',
 	'_margin_state_send(margin_state)' => 'SELECT _margin_state_send(margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',
+	# rows with named columns, if X are such, and columns with their names
+	'margin_profile("any")' => 'SELECT margin_profile(X) FROM T',
+	'margin_profile(jsonb,"any")' => q{SELECT margin_profile('["x", "y"]', X, Y) FROM T},
+	'margin_sum(margin_profile)' => q{SELECT margin_sum(margin_profile('["x", "y"]', X, Y)) FROM T},
+	'_margin_merge(margin_profile,margin_profile)' => q{SELECT _margin_merge(s, s) FROM (SELECT margin_sum(margin_profile('["x", "y"]', X, Y)) AS s FROM T OFFSET 0) AS all_rows},
+	'_margin_profile_out(margin_profile)' => q{SELECT margin_sum(margin_profile('["x", "y"]', X, Y))::text::margin_profile FROM T},
+	'_margin_profile_send(margin_profile)' => q{SELECT _margin_profile_send(margin_sum(margin_profile('["x", "y"]', X, Y))) FROM T},
+	'margin_profile_columns(margin_profile,double precision[],integer)' => q{SELECT margin_profile_columns(margin_sum(margin_profile('["x", "y"]', X, Y))) FROM T},
 	'margin_state_info(margin_state)' => 'SELECT margin_state_info(margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',
 	'margin_certificate(margin_question,margin_state)' => 'SELECT margin_certificate(margin_question(NULL, M), margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',
 	'margin_evaluate(margin_model,margin_state)' => 'SELECT margin_evaluate(M, margin_sum(margin_term(M, Y, X))) FROM T',
@@ -119,7 +127,7 @@ my %call = (
 my @signatures = split /\n/, $node->safe_psql('postgres', q{
 	SELECT p.oid::regprocedure FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	  JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'margin'
-	 WHERE p.proargtypes::oid[] && ARRAY['margin_model', 'margin_question', 'margin_term', 'margin_state']::regtype[]::oid[]
+	 WHERE p.proargtypes::oid[] && ARRAY['margin_model', 'margin_question', 'margin_term', 'margin_state', 'margin_profile']::regtype[]::oid[]
 	   AND NOT 'internal'::regtype = ANY (p.proargtypes::oid[])});
 is_deeply([ grep { !exists $call{ s/^(margin_options)\(.*/$1/r } } @signatures ], [], 'the table has every function of the catalogue')
   or diag('functions without a call');

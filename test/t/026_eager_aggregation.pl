@@ -11,7 +11,7 @@ plan skip_all => 'eager aggregation came with PostgreSQL 19'
 gaussian_table($node, 'r', 4000, 4, 'x[1] + 0.5 * x[2] + 1.5 * sin(id * id) > 0.1');
 $node->safe_psql('postgres', q{
 	SET client_min_messages = error;
-	ALTER TABLE r ADD k int, ADD w float8, ADD t margin_term, ADD s margin_state, ADD m margin_model, ADD m0 margin_model, ADD one margin_model;
+	ALTER TABLE r ADD k int, ADD w float8, ADD t margin_term, ADD s margin_state, ADD p margin_profile, ADD m margin_model, ADD m0 margin_model, ADD one margin_model;
 	UPDATE r SET k = id % 20, w = 1 + id % 20 % 3;
 	CREATE TABLE models AS SELECT k, train_margin(y, x, '{"loss": "logistic", "lambda": 1e-3}' ORDER BY id) AS m,
 	       train_margin(y, x, '{"loss": "logistic", "lambda": 0}' ORDER BY id) AS m0, train_one_class(x, '{"nu": 0.1}' ORDER BY id) AS one FROM r GROUP BY k;
@@ -19,11 +19,13 @@ $node->safe_psql('postgres', q{
 	UPDATE r SET t = margin_term(model, y, x), s = margin_sum_step(NULL, margin_term(model, y, x)) FROM (SELECT m AS model FROM models WHERE k = 0) AS first;
 	CREATE TABLE keys AS SELECT i % 20 AS id, i AS v, i % 4 AS part FROM generate_series(1, 200) AS i;
 	CREATE TABLE parts AS SELECT i AS part, i % 2 AS half FROM generate_series(0, 3) AS i, generate_series(1, 2);
+	UPDATE r SET p = margin_profile('["k", "w", "x"]', k, w, x);
 	VACUUM ANALYZE r, keys, parts;});
 
 # Every aggregate with a combine function, by its arguments.
 my %calls = (
 	'margin_sum(margin_term)' => 'margin_evaluate((SELECT m FROM models WHERE k = 0), margin_sum(r.t))',
+	'margin_sum(margin_profile)' => 'margin_sum(r.p)',
 	'margin_sum(margin_state)' => 'margin_evaluate((SELECT m FROM models WHERE k = 0), margin_sum(r.s))',
 	'margin_update(margin_model,"any","any",boolean)' => 'margin_update(r.m, r.y, r.x, false)',
 	'margin_update(margin_model,"any","any",boolean,double precision)' => 'margin_update(r.m, r.y, r.x, false, r.w)',

@@ -15,9 +15,10 @@ $node->safe_psql('postgres', q{
 	WITH q AS (SELECT margin_question('{"lambda": 0.1}'::jsonb) AS q),
 	     terms AS (SELECT q, margin_term(q, y, x) AS t FROM q, points)
 	SELECT (SELECT '{1:1,3:2.5}/4'::margin_sparse)::text AS margin_sparse, (SELECT q::text FROM q) AS margin_question,
-	       (SELECT t::text FROM terms LIMIT 1) AS margin_term, (SELECT margin_sum(t)::text FROM terms) AS margin_state;});
+	       (SELECT t::text FROM terms LIMIT 1) AS margin_term, (SELECT margin_sum(t)::text FROM terms) AS margin_state,
+	       (SELECT margin_sum(margin_profile(p))::text FROM points AS p) AS margin_profile;});
 
-foreach my $type (qw(margin_sparse margin_question margin_term margin_state))
+foreach my $type (qw(margin_sparse margin_question margin_term margin_state margin_profile))
 {
 	my $good = $node->safe_psql('postgres', "SELECT $type FROM samples");
 	is($node->safe_psql('postgres', "SELECT pg_input_is_valid('$good', '$type')"), 't', "$type: its own text is valid");

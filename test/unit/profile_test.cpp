@@ -130,7 +130,7 @@ TEST(Profile, HasTheSameBitsInAnyOrderAndParts) {
       if (random() % 2 == 0)
         merged.merge(part, -1);
       else
-        merged.merge(Profile::from_bytes(part.bytes()), -1);
+        merged.merge(Profile::from_bytes(part.bytes(), -1), -1);
     }
     EXPECT_TRUE(merged.bytes() == expected);
   }
@@ -196,6 +196,13 @@ TEST(Profile, IsBounded) {
   }
   EXPECT_LT(p.memory(), 1.2e6);
   EXPECT_LT(p.bytes().size(), 500000U);
+  try {
+    Profile wide;
+    wide.add(bytes_of({{}, {}, std::vector<double>(1000, 1.0)}), 100000);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::limit_exceeded);
+  }
   try {
     Profile q;
     for (std::size_t i = 0; i < 3000; ++i)
@@ -264,17 +271,17 @@ TEST(Profile, TakesNothingFromForgedBytes) {
       }
     }
     try {
-      Profile p = Profile::from_bytes(bytes);
+      Profile p = Profile::from_bytes(bytes, -1);
       const std::string again = p.bytes();
-      EXPECT_TRUE(Profile::from_bytes(again).bytes() == again);
-      Profile twice = Profile::from_bytes(again);
+      EXPECT_TRUE(Profile::from_bytes(again, -1).bytes() == again);
+      Profile twice = Profile::from_bytes(again, -1);
       if (p.rows() <= std::int64_t{1} << 50) twice.merge(p, -1);
       for (const ColumnSummary& c : summaries(twice, {0.0, 0.3, 1.0}, 3))
         if (!c.quantiles.empty()) {
           EXPECT_LE(c.quantiles[0], c.quantiles[1]);
           EXPECT_LE(c.quantiles[1], c.quantiles[2]);
         }
-      Profile::from_bytes(twice.bytes());
+      Profile::from_bytes(twice.bytes(), -1);
       ++taken;
     } catch (const Error& e) {
       EXPECT_TRUE(e.kind() == ErrorKind::malformed || e.kind() == ErrorKind::invalid_value ||

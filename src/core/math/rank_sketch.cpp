@@ -8,7 +8,7 @@ namespace margin {
 
 namespace {
 
-std::size_t room(std::size_t levels) { return levels <= 16 ? 1024 : 2048; }
+std::size_t room(std::size_t levels) { return levels <= 16 ? 1024 : RankSketch::most_of_a_level; }
 
 }  // namespace
 

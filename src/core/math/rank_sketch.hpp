@@ -19,6 +19,7 @@ class RankSketch {
  public:
   using Item = std::pair<double, std::int64_t>;  ///< a value and how often it counts
   static constexpr std::size_t most_levels = 54;
+  static constexpr std::size_t most_of_a_level = 2048;  ///< fewer than these
 
   /// Values, ascending, no two equal, with their counts ≥ 1.
   void add(const std::vector<Item>& values);

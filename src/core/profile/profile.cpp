@@ -59,6 +59,9 @@ double memory_of(const Profile::Statistics& s) {
   return all;
 }
 
+/// Sums of numbers of one size take a few digits each.
+constexpr double bytes_of_an_element = sizeof(Sums) + 160;
+
 std::string_view part(std::string_view& left, std::size_t size) {
   if (size > left.size()) throw malformed_profile("it ends early");
   const std::string_view out = left.substr(0, size);
@@ -73,6 +76,16 @@ std::uint64_t length(std::string_view& left) {
 }
 
 }  // namespace
+
+void require_elements(std::size_t elements, double limit) {
+  const MemoryBudget left(limit);
+  const double needed = bytes_of_an_element * static_cast<double>(elements);
+  if (!left.allows(needed))
+    throw Error(ErrorKind::limit_exceeded,
+                "the profile of arrays of " + std::to_string(elements) + " elements takes about " +
+                    size_text(needed, true) + ", and margin.memory_limit leaves " + size_text(limit, false),
+                "Raise margin.memory_limit, or profile a part of each array.");
+}
 
 std::int64_t values_of(const Profile::Statistics& s) {
   return std::visit(
@@ -130,14 +143,20 @@ double Profile::memory() const {
   return all;
 }
 
-void Profile::add_block(std::size_t column, std::string_view& tail, const Progress& progress) {
+void Profile::add_block(std::size_t column, std::string_view& tail, double limit, const Progress& progress) {
   auto& blocks = std::get<Blocks>(*statistics_[column]);
   const std::uint64_t n = length(tail);
   if (n == 0 || n > tail.size() / sizeof(double)) throw malformed_profile("an array has no length that it can have");
   const auto d = static_cast<std::size_t>(n);
-  if (blocks.count == 0)
+  if (d > most_elements)
+    throw Error(ErrorKind::limit_exceeded,
+                "column \"" + columns_[column].name + "\" has " + std::to_string(d) +
+                    " elements, and a profile takes up to " + std::to_string(most_elements),
+                "Profile a part of each array.");
+  if (blocks.count == 0) {
+    require_elements(d, limit);
     blocks.elements.resize(d);
-  else if (blocks.elements.size() != d)
+  } else if (blocks.elements.size() != d)
     refuse_length(columns_[column], d, blocks.elements.size());
   ++blocks.count;
   const std::string_view values = part(tail, d * sizeof(double));
@@ -179,7 +198,7 @@ void Profile::add(std::string_view row, double limit, const Progress& progress) 
       texts->values.add(part(left, static_cast<std::size_t>(size)));
     } else if (std::holds_alternative<Blocks>(s)) {
       wide |= std::get<Blocks>(s).count == 0;
-      add_block(j, left, progress);
+      add_block(j, left, limit, progress);
     } else {
       ++std::get<Counted>(s).count;
     }

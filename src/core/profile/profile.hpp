@@ -98,8 +98,8 @@ class Profile {
   const Statistics& statistics(std::size_t column) const { return *statistics_[column]; }
 
   std::string bytes(const Progress& progress = {});
-  /// Of either form. Throws Error(malformed).
-  static Profile from_bytes(std::string_view bytes, const Progress& progress = {});
+  /// Of either form. Throws Error: malformed, limit_exceeded.
+  static Profile from_bytes(std::string_view bytes, double limit, const Progress& progress = {});
 
   /// Of memory, about.
   double memory() const;
@@ -108,13 +108,16 @@ class Profile {
   void take_columns(std::string_view bytes);
   void require_columns(std::string_view bytes) const;
   void require_memory(double limit) const;
-  void add_block(std::size_t column, std::string_view& tail, const Progress& progress);
+  void add_block(std::size_t column, std::string_view& tail, double limit, const Progress& progress);
 
   std::string bytes_of_columns_;
   std::vector<ProfiledColumn> columns_;
   std::vector<std::unique_ptr<Statistics>> statistics_;
   std::int64_t rows_ = 0;
 };
+
+/// Arrays of a column have no more elements.
+constexpr std::size_t most_elements = std::size_t{1} << 20;
 
 /// The values of a column.
 std::int64_t values_of(const Profile::Statistics& s);

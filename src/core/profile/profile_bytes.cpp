@@ -95,7 +95,7 @@ void require_counts(const ByteReader& in, std::int64_t counted, std::int64_t mis
              "the counts of the values of a column contradict its count");
 }
 
-void read(ByteReader& in, NumberStatistics& s, const Progress& progress) {
+void read(ByteReader& in, NumberStatistics& s, double, const Progress& progress) {
   Sums sums;
   read(in, sums);
   std::int64_t missed, counted = 0;
@@ -120,7 +120,9 @@ void read(ByteReader& in, NumberStatistics& s, const Progress& progress) {
   for (std::size_t h = 0; h < levels.size(); ++h) {
     in(levels[h]);
     progress.work(static_cast<double>(levels[h].size()));
-    in.require(levels[h].size() <= static_cast<std::uint64_t>(left) >> h, "a column's ranks are of too many values");
+    in.require(
+        levels[h].size() < RankSketch::most_of_a_level && levels[h].size() <= static_cast<std::uint64_t>(left) >> h,
+        "a column's ranks are of too many values");
     left -= static_cast<std::int64_t>(levels[h].size()) << h;
     double last = sums.least;
     for (const double v : levels[h]) {
@@ -135,7 +137,7 @@ void read(ByteReader& in, NumberStatistics& s, const Progress& progress) {
   s.set(std::move(sums), std::move(frequent), RankSketch::of(std::move(levels), below, above));
 }
 
-void read(ByteReader& in, Profile::Texts& s, const Progress& progress) {
+void read(ByteReader& in, Profile::Texts& s, double, const Progress& progress) {
   std::int64_t missed, counted = 0;
   in(s.count);
   in(missed);
@@ -155,9 +157,12 @@ void read(ByteReader& in, Profile::Texts& s, const Progress& progress) {
   s.values.set(items, missed);
 }
 
-void read(ByteReader& in, Profile::Blocks& s, const Progress& progress) {
+void read(ByteReader& in, Profile::Blocks& s, double limit, const Progress& progress) {
   in(s.count);
-  s.elements.resize(in.count(66));
+  const std::size_t elements = in.count(66);
+  in.require(elements <= most_elements, "an array has too many elements");
+  require_elements(elements, limit);
+  s.elements.resize(elements);
   in.require(s.count >= 0 && s.count <= most_counted && (s.count > 0) == !s.elements.empty(),
              "a column has an impossible count");
   for (Sums& element : s.elements) {
@@ -167,7 +172,7 @@ void read(ByteReader& in, Profile::Blocks& s, const Progress& progress) {
   }
 }
 
-void read(ByteReader& in, Profile::Counted& s, const Progress&) { in(s.count); }
+void read(ByteReader& in, Profile::Counted& s, double, const Progress&) { in(s.count); }
 
 }  // namespace
 
@@ -184,11 +189,11 @@ std::string Profile::bytes(const Progress& progress) {
   return std::move(out.bytes());
 }
 
-Profile Profile::from_bytes(std::string_view bytes, const Progress& progress) {
+Profile Profile::from_bytes(std::string_view bytes, double limit, const Progress& progress) {
   Profile out;
   const ProfileForm form = profile_form(bytes);
   if (form.row) {
-    out.add(bytes, -1, progress);
+    out.add(bytes, limit, progress);
     return out;
   }
   out.take_columns(form.columns);
@@ -196,12 +201,13 @@ Profile Profile::from_bytes(std::string_view bytes, const Progress& progress) {
   in(out.rows_);
   in.require(out.rows_ >= 1 && out.rows_ <= most_counted, "it has an impossible number of rows");
   for (const auto& s : out.statistics_) {
-    std::visit([&](auto& of) { read(in, of, progress); }, *s);
+    std::visit([&](auto& of) { read(in, of, limit, progress); }, *s);
     const std::int64_t values = values_of(*s);
     in.require(values >= 0 && values <= out.rows_, "a column has more values than there are rows");
     progress.work(65536);
   }
   in.finish();
+  if (limit >= 0) out.require_memory(limit);
   return out;
 }
 

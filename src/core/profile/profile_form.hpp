@@ -26,6 +26,8 @@ Error malformed_profile(const char* problem);
 std::string profile_head(std::uint32_t mark, std::string_view columns);
 /// Throws Error(malformed) for bytes that begin otherwise.
 ProfileForm profile_form(std::string_view bytes);
+/// Throws Error(limit_exceeded) where the statistics of so many elements of arrays take more than `limit` bytes.
+void require_elements(std::size_t elements, double limit);
 /// The columns of profiled_bytes(). Throws Error(malformed) for what these can not be.
 std::vector<ProfiledColumn> profiled_columns(std::string_view bytes);
 

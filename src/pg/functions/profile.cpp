@@ -1,14 +1,12 @@
-// margin_profile(row), margin_profile(names, column, ...): one row as a profile, which margin_sum adds up; and a profile as
-// a table. Types travel by their names and columns by theirs, never by OIDs: a profile means the same on any server.
+// margin_profile(row), margin_profile(names, column, ...): one row as a profile, and margin_sum, which adds them up. Types
+// travel by their names and columns by theirs, never by OIDs: a profile means the same on any server.
 #include "core/profile/profile.hpp"
 
-#include "core/profile/profile_summary.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 #include "pg/values/jsonb.hpp"
-#include "pg/values/result_set.hpp"
 #include "pg/values/row_columns.hpp"
 #include "pg/values/scan_values.hpp"
 #include "pg/values/state_object.hpp"
@@ -186,96 +184,6 @@ struct ColumnsCall {
   std::optional<RowWriter> written;
 };
 
-/// A text as the server has it: it may have come from one of another encoding.
-Datum checked_text(const std::string& text) {
-  const char* from = text.data();
-  const auto size = static_cast<int>(text.size());
-  if (!backend([=] { return pg_verifymbstr(from, size, true); }))
-    throw Error(ErrorKind::malformed, "a text of the profile is none in the encoding of this database",
-                "Profiles are added up among databases of one encoding.");
-  return text_datum(text);
-}
-
-/// A value as SQL writes it; intervals in days and times in hours.
-std::string value_text(const ColumnSummary& column, double v) {
-  constexpr double days_before_2000 = 10957, day = 86400e6;
-  if (column.kind == ColumnKind::boolean) return v != 0 ? "true" : "false";
-  const double since = v - days_before_2000;
-  if (column.kind == ColumnKind::date && column.type == "date" && std::fabs(since) < 1e8)
-    return backend([=] {
-      return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(std::llround(since)))));
-    });
-  if (column.kind == ColumnKind::date && column.type != "date" && std::fabs(since) < 1e8) {
-    const std::string text = backend([=] {
-      return DatumGetCString(DirectFunctionCall1(timestamp_out, TimestampGetDatum(std::llround(since * day))));
-    });
-    return column.type == "timestamp with time zone" ? text + "+00" : text;
-  }
-  return number_text(v);
-}
-
-std::vector<double> shares_of(Datum array) {
-  struct Shares {
-    const double* values;
-    int n;
-    bool sound;
-  };
-  const Shares s = backend([=] {
-    ArrayType* a = DatumGetArrayTypeP(array);
-    return Shares{reinterpret_cast<const double*>(ARR_DATA_PTR(a)), ArrayGetNItems(ARR_NDIM(a), ARR_DIMS(a)),
-                  ARR_NDIM(a) <= 1 && !array_contains_nulls(a)};
-  });
-  std::vector<double> shares;
-  bool sound = s.sound;
-  for (int i = 0; sound && i < s.n; ++i) {
-    shares.push_back(s.values[i]);
-    sound = shares.back() >= 0 && shares.back() <= 1;
-  }
-  if (!sound)
-    throw Error(ErrorKind::invalid_option, "the quantiles are no shares, expected numbers from 0 to 1",
-                "Give an array: margin_profile_columns(profile, '{0.1, 0.5, 0.9}').");
-  return shares;
-}
-
-std::vector<std::optional<Datum>> line(const ColumnSummary& c) {
-  const auto number = [](const std::optional<double>& v) {
-    return v.has_value() ? std::optional(Float8GetDatum(*v)) : std::nullopt;
-  };
-  const auto whole = [](const std::optional<std::int64_t>& v) {
-    return v.has_value() ? std::optional(Int64GetDatum(*v)) : std::nullopt;
-  };
-  std::vector<std::string> values;
-  std::vector<std::int64_t> counts;
-  for (const ColumnSummary::Value& v : c.top) {
-    const double* of_number = std::get_if<double>(&v.value);
-    values.push_back(of_number != nullptr ? value_text(c, *of_number) : std::get<std::string>(v.value));
-    counts.push_back(v.count);
-  }
-  for (const std::string& v : values) checked_text(v);
-  std::optional<Datum> quantiles, top, top_counts;
-  if (!c.quantiles.empty()) quantiles = float8_array(c.quantiles.data(), c.quantiles.size());
-  if (c.missed.has_value()) {
-    top = text_array(values);
-    top_counts = bigint_array(counts);
-  }
-  return {checked_text(c.name),
-          checked_text(c.type),
-          Int64GetDatum(c.count),
-          Int64GetDatum(c.nulls),
-          Int64GetDatum(c.nan),
-          Int64GetDatum(c.infinite),
-          number(c.mean),
-          number(c.stddev),
-          number(c.least),
-          number(c.largest),
-          quantiles,
-          number(c.rank_error),
-          whole(c.distinct),
-          top,
-          top_counts,
-          whole(c.missed)};
-}
-
 }  // namespace
 }  // namespace margin::pg
 
@@ -317,19 +225,4 @@ MARGIN_FUNCTION(margin_merge_profile) {
   }
   merge_state(other, state.state(), progress);
   return state.result();
-}
-
-MARGIN_FUNCTION(margin_profile_columns) {
-  InterruptProgress progress;
-  const std::vector<double> shares = shares_of(PG_GETARG_DATUM(1));
-  const std::int32_t top = PG_GETARG_INT32(2);
-  if (top < 0 || top > static_cast<std::int32_t>(margin::most_values))
-    throw margin::Error(margin::ErrorKind::invalid_option, "the number of top values is " + std::to_string(top) +
-                                                               ", expected 0 to " +
-                                                               std::to_string(margin::most_values));
-  margin::Profile profile = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(0)), progress);
-  ResultSet rows(fcinfo);
-  for (const margin::ColumnSummary& column : margin::summaries(profile, shares, static_cast<std::size_t>(top)))
-    rows.add(line(column));
-  return 0;
 }

@@ -52,7 +52,7 @@ varlena* from_hex(const char* text, const char* type) {
 void check_question(std::string_view bytes) { Question::from_bytes(bytes); }
 void check_term(std::string_view bytes) { read_term(bytes); }
 void check_state(std::string_view bytes) { Answer::from_bytes(bytes); }
-void check_profile(std::string_view bytes) { Profile::from_bytes(bytes, InterruptProgress()); }
+void check_profile(std::string_view bytes) { Profile::from_bytes(bytes, memory_limit(), InterruptProgress()); }
 
 using Check = void (*)(std::string_view);
 

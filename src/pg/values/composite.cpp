@@ -72,10 +72,6 @@ Datum float8_matrix(std::size_t rows, std::size_t columns, double** to) {
   return array;
 }
 
-Datum bigint_array(const std::vector<std::int64_t>& values) {
-  return fixed_array(INT8OID, values.data(), 1, values.size(), 1);
-}
-
 Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t columns) {
   return fixed_array(INT8OID, values, 2, rows, columns);
 }

@@ -16,7 +16,6 @@ Datum float8_matrix(const double* values, std::size_t rows, std::size_t columns)
 Datum float8_matrix(std::size_t rows, std::size_t columns, double** to);
 /// `columns`: 0 for one dimension.
 Datum float8_array(const std::vector<std::optional<double>>& values, std::size_t columns = 0);
-Datum bigint_array(const std::vector<std::int64_t>& values);
 Datum bigint_matrix(const std::int64_t* values, std::size_t rows, std::size_t columns);
 Datum integer_array(const std::vector<std::int32_t>& values);
 Datum text_array(const std::vector<std::string>& values);

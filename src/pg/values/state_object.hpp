@@ -12,7 +12,9 @@ namespace margin::pg {
 inline const char* state_name(const Answer&) { return state_type; }
 inline const char* state_name(const Profile&) { return profile_type; }
 inline void read_state(Answer& to, std::string_view bytes, const Progress&) { to = Answer::from_bytes(bytes); }
-inline void read_state(Profile& to, std::string_view bytes, const Progress& p) { to = Profile::from_bytes(bytes, p); }
+inline void read_state(Profile& to, std::string_view bytes, const Progress& p) {
+  to = Profile::from_bytes(bytes, memory_limit(), p);
+}
 inline void merge_states(Answer& to, const Answer& from, const Progress& p) { to.merge(from, p); }
 inline void merge_states(Profile& to, const Profile& from, const Progress& p) { to.merge(from, memory_limit(), p); }
 
