@@ -737,12 +737,12 @@ CREATE FUNCTION margin_profile(names jsonb, VARIADIC columns "any") RETURNS marg
   AS 'MODULE_PATHNAME', 'margin_profile_of_columns' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION margin_profile(jsonb, VARIADIC "any") IS 'columns and their names as a profile, for margin_sum';
 
-CREATE FUNCTION _margin_merge(margin_profile, margin_profile) RETURNS margin_profile
+CREATE FUNCTION _margin_profile_merge(margin_profile, margin_profile) RETURNS margin_profile
   AS 'MODULE_PATHNAME', 'margin_merge_profile' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _margin_merge(margin_profile, margin_profile) IS 'part of the aggregate margin_sum: the profile of the rows of two profiles; NULL counts as no rows';
+COMMENT ON FUNCTION _margin_profile_merge(margin_profile, margin_profile) IS 'part of the aggregate margin_sum: the profile of the rows of two profiles; NULL counts as no rows';
 
 CREATE AGGREGATE margin_sum(profile margin_profile) (
-  SFUNC = _margin_merge, STYPE = margin_profile, SSPACE = 1048576, COMBINEFUNC = _margin_merge, PARALLEL = SAFE
+  SFUNC = _margin_profile_merge, STYPE = margin_profile, SSPACE = 1048576, COMBINEFUNC = _margin_profile_merge, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE margin_sum(margin_profile) IS 'the profile of all rows, of those of single rows or of parts of them';
 

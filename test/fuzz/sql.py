@@ -450,7 +450,7 @@ class Fuzzer:
                "margin_model": "v::text, margin_score(v, '{1,2,3,4}'::float8[]), margin_to_json(v), margin_summary(v)",
                "margin_question": "margin_term(v, (SELECT y FROM points WHERE id = 3), '{1,2,3,4}'::float8[]) IS NULL",
                "margin_term": "(SELECT margin_state_info(margin_sum(v)))", "margin_state": "margin_state_info(_margin_merge(v, v))",
-               "margin_profile": "(SELECT count(*) FROM margin_profile_columns(_margin_merge(v, v), '{0,0.1,1}', 1000))",
+               "margin_profile": "(SELECT count(*) FROM margin_profile_columns(_margin_profile_merge(v, v), '{0,0.1,1}', 1000))",
                "margin_model[]": "margin_scores(v[1], '{1,2,3,4}'::float8[])"}[kind]
         try:
             self.session.run("SET statement_timeout = %d" % (TIMEOUT * 1000))

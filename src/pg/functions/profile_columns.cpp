@@ -19,22 +19,33 @@ Datum checked_text(const std::string& text) {
   return text_datum(text);
 }
 
+/// A day, with the time of it where `clock` says so, in ISO's form whatever the session's DateStyle.
+std::string day_text(double since_2000, bool clock) {
+  constexpr double day = 86400e6, year_1 = -730119;
+  std::string form = clock ? "YYYY-MM-DD HH24:MI:SS.US" : "YYYY-MM-DD";
+  if (since_2000 < year_1) form += " BC";
+  const char* how = form.c_str();
+  const Timestamp moment = std::llround(since_2000 * day);
+  std::string out = backend([how, moment] {
+    const Datum written =
+        DirectFunctionCall2(timestamp_to_char, TimestampGetDatum(moment), PointerGetDatum(cstring_to_text(how)));
+    return text_to_cstring(DatumGetTextPP(written));
+  });
+  const std::size_t point = out.find('.');
+  if (point == std::string::npos) return out;
+  std::size_t end = point + 7, kept = end;
+  while (kept > point && (out[kept - 1] == '0' || out[kept - 1] == '.')) --kept;
+  return out.erase(kept, end - kept);
+}
+
 /// A value as SQL writes it; intervals in days and times in hours.
 std::string value_text(const ColumnSummary& column, double v) {
-  constexpr double days_before_2000 = 10957, day = 86400e6;
+  constexpr double days_before_2000 = 10957, most_days = 1e8;
   if (column.kind == ColumnKind::boolean) return v != 0 ? "true" : "false";
   const double since = v - days_before_2000;
-  if (column.kind == ColumnKind::date && column.type == "date" && std::fabs(since) < 1e8)
-    return backend([=] {
-      return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(std::llround(since)))));
-    });
-  if (column.kind == ColumnKind::date && column.type != "date" && std::fabs(since) < 1e8) {
-    const std::string text = backend([=] {
-      return DatumGetCString(DirectFunctionCall1(timestamp_out, TimestampGetDatum(std::llround(since * day))));
-    });
-    return column.type == "timestamp with time zone" ? text + "+00" : text;
-  }
-  return number_text(v);
+  if (column.kind != ColumnKind::date || !(since > -2451545 && since < most_days)) return number_text(v);
+  const bool zone = column.type == "timestamp with time zone";
+  return day_text(since, column.type != "date") + (zone ? "+00" : "");
 }
 
 Datum bigint_array(const std::vector<std::int64_t>& counts) {
