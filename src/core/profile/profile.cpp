@@ -24,14 +24,18 @@ std::unique_ptr<Profile::Statistics> statistics_for(const ProfiledColumn& column
   return std::make_unique<Profile::Statistics>(NumberStatistics());
 }
 
-void merge_into(Profile::Texts& to, const Profile::Texts& from, const ProfiledColumn&) {
+void merge_into(Profile::Texts& to, const Profile::Texts& from, const ProfiledColumn&, const Progress&) {
   to.count += from.count;
   to.values.merge(from.values);
 }
 
-void merge_into(Profile::Counted& to, const Profile::Counted& from, const ProfiledColumn&) { to.count += from.count; }
+void merge_into(Profile::Counted& to, const Profile::Counted& from, const ProfiledColumn&, const Progress&) {
+  to.count += from.count;
+}
 
-void merge_into(NumberStatistics& to, const NumberStatistics& from, const ProfiledColumn&) { to.merge(from); }
+void merge_into(NumberStatistics& to, const NumberStatistics& from, const ProfiledColumn&, const Progress&) {
+  to.merge(from);
+}
 
 [[noreturn]] void refuse_length(const ProfiledColumn& column, std::size_t found, std::size_t expected) {
   throw Error(
@@ -40,14 +44,18 @@ void merge_into(NumberStatistics& to, const NumberStatistics& from, const Profil
       "All arrays of a column must have the same length. Leave others out: margin_sum(...) FILTER (WHERE ...).");
 }
 
-void merge_into(Profile::Blocks& to, const Profile::Blocks& from, const ProfiledColumn& column) {
+void merge_into(Profile::Blocks& to, const Profile::Blocks& from, const ProfiledColumn& column,
+                const Progress& progress) {
   if (from.count == 0) return;
   if (to.count == 0)
     to.elements.resize(from.elements.size());
   else if (to.elements.size() != from.elements.size())
     refuse_length(column, from.elements.size(), to.elements.size());
   to.count += from.count;
-  for (std::size_t k = 0; k < from.elements.size(); ++k) to.elements[k].merge(from.elements[k]);
+  for (std::size_t k = 0; k < from.elements.size(); ++k) {
+    to.elements[k].merge(from.elements[k]);
+    progress.work(256);
+  }
 }
 
 double memory_of(const Profile::Statistics& s) {
@@ -219,7 +227,9 @@ void Profile::merge(const Profile& other, double limit, const Progress& progress
   rows_ += other.rows_;
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     std::visit(
-        [&](auto& to) { merge_into(to, std::get<std::decay_t<decltype(to)>>(*other.statistics_[j]), columns_[j]); },
+        [&](auto& to) {
+          merge_into(to, std::get<std::decay_t<decltype(to)>>(*other.statistics_[j]), columns_[j], progress);
+        },
         *statistics_[j]);
     progress.work(65536);
   }
