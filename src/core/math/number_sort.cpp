@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint64_t sign = std::uint64_t{1} << 63;
 constexpr std::size_t few = 64;
-constexpr std::size_t digit_bits = 8, digits = 3, buckets = 1 << digit_bits;
 
 /// Whole numbers in the order of the doubles.
 std::uint64_t key_of(double v) {
@@ -28,10 +27,8 @@ double number_of(std::uint64_t key) {
 
 }  // namespace
 
-/// A stable pass by the digit that begins at this bit.
-void NumberSort::pass(std::size_t bit) {
-  std::array<std::uint32_t, buckets> at{};
-  for (const std::uint64_t key : keys_) ++at[key >> bit & (buckets - 1)];
+/// A stable pass by the digit that begins at this bit, of which `at` has the counts.
+void NumberSort::pass(std::size_t bit, std::array<std::uint32_t, buckets>& at) {
   std::uint32_t before = 0;
   for (std::uint32_t& count : at) {
     const std::uint32_t next = before + count;
@@ -76,8 +73,12 @@ void NumberSort::operator()(std::vector<double>& values) {
   std::size_t bits = 0;
   while (bits < 64 && (largest - least) >> bits != 0) ++bits;
   const std::size_t low = bits > digits * digit_bits ? bits - digits * digit_bits : 0;
-  for (std::uint64_t& key : keys_) key -= least;
-  for (std::size_t bit = low; bit < bits; bit += digit_bits) pass(bit);
+  Counts counts{};
+  for (std::uint64_t& key : keys_) {
+    key -= least;
+    for (std::size_t d = 0; d < digits; ++d) ++counts[d][key >> (low + d * digit_bits) & (buckets - 1)];
+  }
+  for (std::size_t d = 0; low + d * digit_bits < bits; ++d) pass(low + d * digit_bits, counts[d]);
   if (low > 0 && !mend()) std::sort(keys_.begin(), keys_.end());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = number_of(keys_[i] + least);
 }

@@ -2,6 +2,8 @@
 // multiple faster than by comparisons, and by comparisons where that would not do.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +15,9 @@ class NumberSort {
   void operator()(std::vector<double>& values);
 
  private:
-  void pass(std::size_t digit);
+  static constexpr std::size_t digit_bits = 8, digits = 3, buckets = 1 << digit_bits;
+  using Counts = std::array<std::array<std::uint32_t, buckets>, digits>;
+  void pass(std::size_t bit, std::array<std::uint32_t, buckets>& at);
   bool mend();
 
   std::vector<std::uint64_t> keys_, others_;

@@ -50,14 +50,17 @@ void NumberStatistics::flush() {
   sort(recent_);
   sums_.add_sorted(recent_);
   std::vector<Item> items(recent_.size());
-  std::size_t last = 0;
-  items[0] = {recent_[0], 0};
+  std::size_t runs = 0;
+  Item run = {recent_[0], 0};
   for (const double v : recent_) {
-    last += items[last].first != v ? 1 : 0;
-    items[last].first = v;
-    ++items[last].second;
+    if (v != run.first) {
+      items[runs++] = run;
+      run = {v, 0};
+    }
+    ++run.second;
   }
-  items.resize(last + 1);
+  items[runs++] = run;
+  items.resize(runs);
   recent_.clear();
   take(items, 0);
 }
