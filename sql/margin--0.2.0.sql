@@ -1378,6 +1378,11 @@ CREATE FUNCTION margin_explain(model margin_model, features "any", OUT feature t
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
 COMMENT ON FUNCTION margin_explain(margin_model, "any") IS 'what each column of a row, and the base, adds to its score, the largest first';
 
+CREATE FUNCTION margin_reasons(model margin_model, features "any", k integer DEFAULT 4, OUT class text, OUT side text, OUT rank integer,
+  OUT "column" text, OUT value text, OUT contribution float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100 ROWS 8;
+COMMENT ON FUNCTION margin_reasons(margin_model, "any", integer) IS 'the columns that speak most against the score of a row, and most for it, from the mean of the training';
+
 CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT norm float8, OUT share float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 20;
 COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by how much they move its scores, the largest first';
@@ -1454,6 +1459,10 @@ COMMENT ON FUNCTION margin_from_pmml(text, text, float8, text[], jsonb) IS 'the 
 CREATE FUNCTION margin_pmml(model margin_model, feature_names text[] DEFAULT NULL) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION margin_pmml(margin_model, text[]) IS 'a model as a PMML 4.4 document, for programs outside of the database';
+
+CREATE FUNCTION margin_sql(model margin_model, features text DEFAULT NULL, alias text DEFAULT NULL) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION margin_sql(margin_model, text, text) IS 'the score of a model as a plain SQL expression of the same bits, for generated columns and databases without the extension';
 
 -- ---------------------------------------------------------------------------------------------------------- catalog
 

@@ -4,6 +4,7 @@
 
 #include "core/simd/add_rows.hpp"
 #include "core/simd/loops.hpp"
+#include "core/simd/plain_dot.hpp"
 #include "margin_problems.hpp"
 
 namespace margin {
@@ -70,6 +71,34 @@ TEST_P(KernelSet, long_dot_products) {
     expect_dot(k().dot_dd(x.data(), y.data(), n), x.data(), y.data(), n);
     expect_dot(k().dot_fd(u.data(), y.data(), n), u.data(), y.data(), n);
   }
+}
+
+// In the order that the header states, product by product, each rounded: volatile keeps the compiler from fusing them.
+template <class T>
+double one_by_one(const T* x, const double* w, std::size_t n) {
+  const auto product = [&](std::size_t j) {
+    volatile double p = static_cast<double>(x[j]) * w[j];
+    return p;
+  };
+  const std::size_t blocks = n / 8;
+  double lane[8] = {}, rest = 0;
+  for (std::size_t r = 0; r < 8; ++r) {
+    double sum[4] = {};
+    for (std::size_t b = 0; b < blocks; ++b) sum[b < blocks / 4 * 4 ? b % 4 : 0] += product(8 * b + r);
+    lane[r] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+  for (std::size_t j = 8 * blocks; j < n; ++j) rest += product(j);
+  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7])) + rest;
+}
+
+TEST_P(KernelSet, plain_dot_products_have_the_bits_of_separate_operations) {
+  const PlainDots dots = plain_dots_of(k());
+  for_each_length([&](std::size_t n, double* x, double* y, float* u, float*) {
+    EXPECT_EQ(dots.of_doubles(x, y, n), one_by_one(x, y, n)) << n;
+    EXPECT_EQ(dots.of_floats(u, y, n), one_by_one(u, y, n)) << n;
+  });
+  EXPECT_FALSE(std::signbit(dots.of_doubles(nullptr, nullptr, 0)));
+  EXPECT_EQ(plain_product(1 + epsilon, 1 + epsilon), 1 + 2 * static_cast<double>(epsilon));
 }
 
 // Four rows at once: the bits of one after the other, whether rows that come next are fetched or not.

@@ -75,6 +75,8 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
     sparse_ = sparse_ || c.kind == ColumnKind::sparse;
     width_ = width.index("the columns together", "features", "Leave out columns with the option exclude.");
   }
+  for (const Column& c : columns_) starts_.push_back(c.first);
+  starts_.push_back(width_);
   sparse_ = sparse_ || (width_ > always_dense && (3 * entries).fits(width_ - 1));
   for (const Column& c : columns_) {
     slots_.push_back({c.kind, c.missing, c.first, 0, 0, 1});

@@ -38,9 +38,13 @@ class Encoder {
   /// Sorted by name.
   const std::vector<Column>& columns() const { return columns_; }
   std::int32_t width() const { return width_; }
+  /// The first feature of each column, and width().
+  const std::vector<std::int32_t>& starts() const { return starts_; }
   /// Rows are indices and values: few of their features are other than 0.
   bool sparse() const { return sparse_; }
   Missing missing() const { return missing_; }
+  /// A category that the training did not have is an error; else it counts as none of the known ones.
+  bool unknown_is_error() const { return unknown_is_error_; }
   /// The deviation of the label of a regression, in which lambda and the defaults of epsilon and smoothing are counted.
   std::optional<double> label_unit() const { return label_unit_; }
   /// Every column says how it was spread over the rows of the training.
@@ -95,6 +99,7 @@ class Encoder {
   };
 
   std::vector<Column> columns_;
+  std::vector<std::int32_t> starts_;
   std::vector<Slot> slots_;  // of each column
   Missing missing_;
   bool unknown_is_error_;

@@ -11,6 +11,7 @@
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/target_units.hpp"
+#include "core/simd/plain_dot.hpp"
 
 namespace margin {
 
@@ -181,6 +182,7 @@ Scorer scorer_of(const Model& m) {
   Scorer s = scorer_of(m.weights, m.intercept, m.basis.get(), m.dimensions);
   if (!m.columns.empty()) s.columns = m.columns.data();
   s.column_count = static_cast<std::int32_t>(m.columns.size());
+  if (m.encoder != nullptr && m.basis == nullptr) s.parts = m.encoder->starts().data();
   return s;
 }
 
@@ -222,6 +224,44 @@ struct Gathered {
   }
 };
 
+double plain_dot(const Row& x, const double* w) {
+  if (x.indices != nullptr) return dot(x, w);
+  const auto n = static_cast<std::size_t>(x.count);
+  return x.wide ? plain_dots().of_doubles(x.doubles(), w, n) : plain_dots().of_floats(x.floats(), w, n);
+}
+
+/// The columns of an encoder one after the other, of a dense row with all features.
+double dot_of_columns(const Scorer& model, const Row& x, const double* w) {
+  const PlainDots& dots = plain_dots();
+  double sum = 0;
+  for (const std::int32_t* at = model.parts; *at < x.count; ++at) {
+    const std::int32_t n = at[1] - at[0];
+    if (n == 1)
+      sum += plain_product(x.value(*at), w[*at]);
+    else if (n > 1)
+      sum += x.wide ? dots.of_doubles(x.doubles() + *at, w + *at, static_cast<std::size_t>(n))
+                    : dots.of_floats(x.floats() + *at, w + *at, static_cast<std::size_t>(n));
+  }
+  return sum;
+}
+
+/// The same for some features, those of a column from the left.
+double dot_of_listed(const Scorer& model, const Row& x, const double* w) {
+  const std::int32_t* at = model.parts;
+  double sum = 0, part = 0;
+  for (std::int32_t k = 0; k < x.count; ++k) {
+    const std::int32_t term = x.indices != nullptr ? x.indices[k] : k;
+    const std::int32_t feature = model.columns != nullptr ? model.columns[term] : term;
+    if (feature >= at[1]) {
+      sum += part;
+      part = 0;
+      while (feature >= at[1]) ++at;
+    }
+    part += plain_product(x.value(k), w[term]);
+  }
+  return sum + part;
+}
+
 }  // namespace
 
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores) {
@@ -233,18 +273,21 @@ void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, doubl
     model.basis->evaluate(x, values.data());
     const Row terms{values.data(), nullptr, model.basis->size(), true};
     for (std::int32_t o = 0; o < model.outputs; ++o)
-      scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * terms.count) + model.intercept[o];
+      scores[o] = plain_dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * terms.count) + model.intercept[o];
     return;
   }
-  if (model.columns != nullptr) {
-    const Gathered known(x, model.columns, model.column_count);
-    const Row terms = known.row(x.indices == nullptr);
-    for (std::int32_t o = 0; o < model.outputs; ++o)
-      scores[o] = dot(terms, model.weights + static_cast<std::ptrdiff_t>(o) * model.column_count) + model.intercept[o];
-    return;
+  const bool listed = model.columns != nullptr;
+  std::optional<Gathered> known;
+  if (listed) known.emplace(x, model.columns, model.column_count);
+  const Row terms = listed ? known->row(x.indices == nullptr) : x;
+  const std::int32_t stride = listed ? model.column_count : model.dimensions;
+  for (std::int32_t o = 0; o < model.outputs; ++o) {
+    const double* w = model.weights + static_cast<std::ptrdiff_t>(o) * stride;
+    const double product = model.parts == nullptr               ? plain_dot(terms, w)
+                           : listed || terms.indices != nullptr ? dot_of_listed(model, terms, w)
+                                                                : dot_of_columns(model, terms, w);
+    scores[o] = product + model.intercept[o];
   }
-  for (std::int32_t o = 0; o < model.outputs; ++o)
-    scores[o] = dot(x, model.weights + static_cast<std::ptrdiff_t>(o) * model.dimensions) + model.intercept[o];
 }
 
 std::int32_t decide(std::int32_t outputs, const double* scores) {

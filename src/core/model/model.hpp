@@ -120,13 +120,18 @@ struct Scorer {
   const Basis* basis = nullptr;              ///< null: linear in the features
   const std::int32_t* columns = nullptr;     ///< 0-based features of the weights, ascending; null: all
   std::int32_t column_count = 0;
+  const std::int32_t* parts =
+      nullptr;  ///< of an encoder: the first feature of each column, and how many there are in all
 };
 /// Points into the model.
 Scorer scorer_of(const Model& model);
 /// Points into a solution of rows of `dimensions` features.
 Scorer scorer_of(const Weights& weights, const Eigen::VectorXd& intercept, const Basis* basis, std::int32_t dimensions);
 
-/// scores[o] = <x, w_o> + b_o, or <φ(x), w_o> + b_o with a basis. Throws Error(wrong_dimensions).
+/// scores[o] = <x, w_o> + b_o, or <φ(x), w_o> + b_o with a basis. Throws Error(wrong_dimensions). Of dense rows the
+/// products are plain_dots(), with an encoder those of each column by itself, added up in the order of the columns, of
+/// sparse ones from the left: an order that SQL can have, too, and the same bits on every CPU. Sparse rows without an
+/// encoder have the fused loops of simd().
 void score(const Scorer& model, const Row& x, std::int32_t row_dimensions, double* scores);
 
 /// Index of the predicted class from the scores of one row: the sign for one output, the largest score otherwise (first

@@ -1,11 +1,45 @@
 #include "core/report/explain.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
 
 namespace margin {
 
 namespace {
+
+std::string number(double value) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// Days since 1970-01-01 as a date of the Gregorian calendar, with the time of the day where there is one.
+std::string date(double days) {
+  if (!(std::fabs(days) < 3e8)) return number(days);
+  // Years begin in March here, so that a leap day is the last of its year; 719468 days lie between 0000-03-01 and 1970.
+  const auto seconds = static_cast<std::int64_t>(std::llround(days * 86400));
+  std::int64_t day = seconds / 86400, rest = seconds % 86400;
+  if (rest < 0) --day, rest += 86400;
+  const std::int64_t since = day + 719468, era = (since >= 0 ? since : since - 146096) / 146097,
+                     of_era = since - era * 146097;
+  const std::int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  const std::int64_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
+  const auto d = static_cast<int>(of_year - (153 * month + 2) / 5 + 1),
+             m = static_cast<int>(month < 10 ? month + 3 : month - 9);
+  char text[64];
+  int size = std::snprintf(text, sizeof text, "%04lld-%02d-%02d",
+                           static_cast<long long>(year + era * 400 + (m <= 2 ? 1 : 0)), m, d);
+  if (rest > 0)
+    size += std::snprintf(text + size, sizeof text - static_cast<std::size_t>(size), " %02d:%02d:%02d",
+                          static_cast<int>(rest / 3600), static_cast<int>(rest / 60 % 60), static_cast<int>(rest % 60));
+  return {text, static_cast<std::size_t>(size)};
+}
+
+std::string shown(ColumnKind kind, double cell) {
+  if (kind == ColumnKind::boolean) return cell != 0 ? "true" : "false";
+  return kind == ColumnKind::date ? date(cell) : number(cell);
+}
 
 /// A feature as its column has it, not standardised.
 double own_value(const Encoder& encoder, const Cells& cells, std::int32_t feature) {
@@ -51,8 +85,9 @@ class FromMeans {
     const double w = weight(feature);
     return w == 0 ? 0 : w * (value_at(row_, feature) - encoder_.mean(feature));
   }
-  void put(std::string name, double value, double contribution) {
-    out_.push_back({output_, std::move(name), value, contribution});
+  void put(std::string name, double value, double contribution, const std::string& column,
+           std::optional<std::string> shown) {
+    out_.push_back({output_, std::move(name), value, contribution, column, std::move(shown)});
   }
 
   void add_column(const Column& c, std::size_t j) {
@@ -64,20 +99,25 @@ class FromMeans {
     }
     if (!used) return;
     const double cell = cells_.values[j];
-    if (std::isnan(cell)) return put(c.name + " IS NULL", 1, sum);
-    if (scalar(c.kind)) return put(c.name, cell, sum);
-    put(cell < 0 ? c.name + " is not known" : c.name + "=" + c.categories[static_cast<std::size_t>(cell)], 1, sum);
+    if (std::isnan(cell)) return put(c.name + " IS NULL", 1, sum, c.name, std::nullopt);
+    if (scalar(c.kind)) return put(c.name, cell, sum, c.name, shown(c.kind, cell));
+    if (cell < 0) return put(c.name + " is not known", 1, sum, c.name, "(not known)");
+    const std::string& category = c.categories[static_cast<std::size_t>(cell)];
+    put(c.name + "=" + category, 1, sum, c.name, category);
   }
 
   void add_element(const Column& c, std::size_t j, std::int32_t at) {
     const double added = difference(c.first + at);
-    if (added != 0) put(encoder_.feature_name(c.first + at), value_at(cells_.blocks[j], at), added);
+    if (added == 0) return;
+    const double value = value_at(cells_.blocks[j], at);
+    const std::string name = encoder_.feature_name(c.first + at);
+    put(name, value, added, name, number(value));
   }
 
   void add_block(const Column& c, std::size_t j) {
     const bool missing = std::isnan(cells_.values[j]);
     if (c.missing && weight(c.first + c.values()) != 0)
-      put(c.name + " IS NULL", missing ? 1 : 0, difference(c.first + c.values()));
+      put(c.name + " IS NULL", missing ? 1 : 0, difference(c.first + c.values()), c.name, std::nullopt);
     if (c.kind == ColumnKind::dense) {  // a missing one is its mean
       for (std::int32_t at = 0; at < c.width && !missing; ++at) add_element(c, j, at);
       return;
@@ -90,7 +130,7 @@ class FromMeans {
     double others = 0;  // that rows of the training have, and this one has not
     for (const std::int32_t at : c.spread->at)
       if (missing || value_at(x, at) == 0) others += difference(c.first + at);
-    if (others != 0) put(c.name + ": what the row has not", 0, others);
+    if (others != 0) put(c.name + ": what the row has not", 0, others, c.name + ": what the row has not", std::nullopt);
   }
 
   const Model& model_;
@@ -166,14 +206,30 @@ std::vector<Contribution> contributions(const Model& m, const Row& x, const Cell
         const std::int32_t term = term_of(m, feature);
         const double v = x.value(k);
         if (v == 0 || term < 0) continue;
-        out.push_back({o, feature_name(m, feature), cells != nullptr ? own_value(*m.encoder, *cells, feature) : v,
-                       m.weights(o, term) * v});
+        const std::string name = feature_name(m, feature);
+        const double value = cells != nullptr ? own_value(*m.encoder, *cells, feature) : v;
+        out.push_back({o, name, value, m.weights(o, term) * v, name, number(value)});
       }
     }
     std::stable_sort(out.begin() + first, out.end(), [](const Contribution& a, const Contribution& b) {
       return std::fabs(a.contribution) > std::fabs(b.contribution);
     });
   }
+  return out;
+}
+
+std::vector<Reason> reasons(const Model& m, const Row& x, const Cells* cells, std::int32_t most) {
+  const std::vector<Contribution> all = contributions(m, x, cells);
+  std::vector<Reason> out;
+  for (std::int32_t o = 0; o < m.outputs(); ++o)
+    for (const bool in_favour : {false, true}) {
+      std::int32_t rank = 0;
+      for (const Contribution& c : all) {
+        if (c.output != o || c.column.empty() || rank == most) continue;
+        if (in_favour ? c.contribution > 0 : c.contribution < 0)
+          out.push_back({o, in_favour, ++rank, c.column, c.shown, c.contribution});
+      }
+    }
   return out;
 }
 

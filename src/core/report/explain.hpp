@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Contribution {
   std::string name;
   double value;  ///< of the feature, as the row or column has it; 1 for the base and categories
   double contribution;
+  std::string column = {};                ///< or the element, or the feature; empty: the base
+  std::optional<std::string> shown = {};  ///< the value of the column as a text; nothing: NULL, or none of its own
 };
 
 /// Why the row `x`, as the model sees it, has its scores: for each output by falling |contribution|, and their sum is the
@@ -31,6 +34,19 @@ struct Contribution {
 /// is coded as. Elements of arrays and sparse blocks are told one by one. Else the base is the intercept, and every
 /// feature that is not 0 adds w x.
 std::vector<Contribution> contributions(const Model& model, const Row& x, const Cells* cells);
+
+/// One of the columns or elements that speak most for a row's score, or against it.
+struct Reason {
+  std::int32_t output;
+  bool in_favour;     ///< its contribution is above 0
+  std::int32_t rank;  ///< 1: the largest on its side
+  std::string column;
+  std::optional<std::string> value;
+  double contribution;
+};
+/// Of each output the `most` largest contributions below 0, then those above, as contributions() has them without the
+/// base. A contribution of 0 is no reason.
+std::vector<Reason> reasons(const Model& model, const Row& x, const Cells* cells, std::int32_t most);
 
 /// How much of a model a column is, over all outputs, and its share of the sum of the squares of all. Where the encoder
 /// knows the rows of the training: the standard deviation of what the column adds to the score there, elements of arrays

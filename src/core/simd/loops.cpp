@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/simd/add_rows.hpp"
+#include "core/simd/plain_dot.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -92,6 +93,15 @@ AddRows add_rows_of(const SimdLoops& set) {
   if (&set == &avx2_table) return avx2::add_rows;
 #endif
   return &set == &baseline_table ? baseline::add_rows : nullptr;
+}
+
+PlainDots plain_dots_of(const SimdLoops& set) {
+#ifdef MARGIN_X86_KERNELS
+  if (&set == &avx512_table) return {avx512::plain_dot_f, avx512::plain_dot_d};
+  if (&set == &avx2_table) return {avx2::plain_dot_f, avx2::plain_dot_d};
+#endif
+  if (&set == &baseline_table) return {baseline::plain_dot_f, baseline::plain_dot_d};
+  return {};
 }
 
 // Threads that come here at once choose the same.

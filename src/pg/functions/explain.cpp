@@ -1,5 +1,6 @@
-// margin_explain(model, features): why a row has its score. margin_importance(model): which columns matter.
-// margin_shape(model [, column]): what each value of a column adds. margin_plot(model, column): its curve.
+// margin_explain(model, features): why a row has its score; margin_reasons(model, features, k): its largest parts.
+// margin_importance(model): which columns matter. margin_shape(model [, column]): what each value of a column adds.
+// margin_plot(model, column): its curve.
 #include "core/report/explain.hpp"
 
 #include "core/report/shape.hpp"
@@ -33,6 +34,18 @@ std::optional<Datum> class_of(const Model& model, std::int32_t o) {
   return text_datum(model.classes[model.outputs() == 1 ? 1 : static_cast<std::size_t>(o)]);
 }
 
+/// f(the row of the call, as the model sees it; before it was encoded), unless the model skips it.
+template <class F>
+void with_row(FunctionCallInfo fcinfo, const Model& model, F&& f) {
+  FeatureReader reader(fcinfo, 1);
+  ModelRows rows;
+  const std::optional<FeatureRow> read = rows.read(model, reader, PG_GETARG_DATUM(1));
+  if (!read.has_value()) return;
+  const Row x = fitted(model, *read);
+  require_finite(x, "WHERE");
+  f(x, model.encoder != nullptr ? &rows.cells() : nullptr);
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -41,16 +54,29 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_explain) {
   const margin::Model model = read_model(PG_GETARG_DATUM(0));
   require_weights(model, "margin_explain");
-  FeatureReader reader(fcinfo, 1);
-  ModelRows rows;
   ResultSet out(fcinfo);
-  const std::optional<margin::FeatureRow> read = rows.read(model, reader, PG_GETARG_DATUM(1));
-  if (!read.has_value()) return 0;
-  const margin::Row x = fitted(model, *read);
-  require_finite(x, "WHERE");
-  for (const margin::Contribution& c :
-       margin::contributions(model, x, model.encoder != nullptr ? &rows.cells() : nullptr))
-    out.add({text_datum(c.name), class_of(model, c.output), Float8GetDatum(c.value), Float8GetDatum(c.contribution)});
+  with_row(fcinfo, model, [&](const margin::Row& x, const margin::Cells* cells) {
+    for (const margin::Contribution& c : margin::contributions(model, x, cells))
+      out.add({text_datum(c.name), class_of(model, c.output), Float8GetDatum(c.value), Float8GetDatum(c.contribution)});
+  });
+  return 0;
+}
+
+/// (model, features, k)
+MARGIN_FUNCTION(margin_reasons) {
+  const margin::Model model = read_model(PG_GETARG_DATUM(0));
+  require_weights(model, "margin_reasons");
+  const std::int32_t most = PG_GETARG_INT32(2);
+  if (most < 1)
+    throw margin::Error(margin::ErrorKind::invalid_option, "k is " + std::to_string(most) + ", expected 1 or more",
+                        "It is the number of reasons on each side; adverse action notices name four.");
+  ResultSet out(fcinfo);
+  with_row(fcinfo, model, [&](const margin::Row& x, const margin::Cells* cells) {
+    for (const margin::Reason& r : margin::reasons(model, x, cells, most))
+      out.add({class_of(model, r.output), text_datum(r.in_favour ? "for" : "against"), Int32GetDatum(r.rank),
+               text_datum(r.column), r.value.has_value() ? std::optional(text_datum(*r.value)) : std::nullopt,
+               Float8GetDatum(r.contribution)});
+  });
   return 0;
 }
 

@@ -1,10 +1,11 @@
 // Looking at a stored model: margin_weights, margin_certificate, margin_gap_at, margin_history, margin_plot, margin_summary,
-// margin_pmml.
+// margin_pmml, margin_sql.
 #include "core/report/inspect.hpp"
 
 #include "core/analysis/model_ball.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/formats/pmml.hpp"
+#include "core/formats/sql_expression.hpp"
 #include "core/report/charts.hpp"
 #include "core/scans/model_question.hpp"
 #include "pg/server/interrupts.hpp"
@@ -37,6 +38,11 @@ void require_linear(const Model& model, const char* function) {
       ErrorKind::unsupported, "a model with a kernel has no weights on features",
       "Its support vectors are in the attributes support_vectors and sparse_support_vectors, their coefficients in "
       "weights; margin_to_json exports all of it.");
+}
+
+std::string text_of(Datum datum) {
+  const text* packed = backend([=] { return DatumGetTextPP(datum); });
+  return {VARDATA_ANY(packed), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed))};
 }
 
 void set_interval(CompositeBuilder& out, const Bounds& bounds, const std::optional<Interval>& interval) {
@@ -146,4 +152,19 @@ MARGIN_FUNCTION(margin_pmml) {
   std::vector<std::string> names;
   if (!PG_ARGISNULL(1)) names = feature_names(PG_GETARG_DATUM(1));
   return text_datum(margin::pmml(model, names, MARGIN_VERSION, InterruptProgress()));
+}
+
+// (model, features, alias)
+MARGIN_FUNCTION(margin_sql) {
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  const margin::Model model = read_model(PG_GETARG_DATUM(0));
+  margin::SqlNames names;
+  if (!PG_ARGISNULL(1)) {
+    if (model.encoder != nullptr)
+      throw margin::Error(margin::ErrorKind::unsupported, "the model has names for its features, and takes no others",
+                          "Leave the argument features out; alias is the name of the table that has its columns.");
+    names.features = text_of(PG_GETARG_DATUM(1));
+  }
+  if (!PG_ARGISNULL(2)) names.alias = text_of(PG_GETARG_DATUM(2));
+  return text_datum(margin::sql_expression(model, names, InterruptProgress()));
 }

@@ -1,0 +1,206 @@
+#include "core/formats/sql_columns.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/formats/sql_terms.hpp"
+#include "core/simd/plain_dot.hpp"
+
+namespace margin {
+
+namespace {
+
+[[noreturn]] void refuse(const Column& c, const std::string& why, const std::string& hint) {
+  throw Error(ErrorKind::unsupported,
+              "column \"" + c.name + "\" is of type " + c.type + ", " + why + " in a SQL expression", hint);
+}
+
+/// Microseconds as the encoder has them: numeric is exact, and rounded once.
+std::string microseconds(const std::string& seconds) { return "(" + seconds + " * 1000000)::float8"; }
+
+constexpr const char* microseconds_a_day = "'86400000000'::float8";
+
+bool is_array(const Column& c) { return c.type.size() > 2 && c.type.compare(c.type.size() - 2, 2, "[]") == 0; }
+
+std::string either(const std::string& condition, const std::string& yes, const std::string& otherwise) {
+  return "CASE WHEN " + condition + " THEN " + yes + (otherwise.empty() ? "" : " ELSE " + otherwise) + " END";
+}
+
+bool zero(const std::vector<double>& w) {
+  return std::all_of(w.begin(), w.end(), [](double v) { return v == 0; });
+}
+
+}  // namespace
+
+std::string SqlColumns::name(const Column& c) const { return owner_ + sql_identifier(c.name); }
+
+/// A number, date, interval or time as the encoder reads it, to be multiplied.
+std::string SqlColumns::cell(const Column& c) const {
+  const std::string of = name(c);
+  if (c.kind == ColumnKind::number) return of + "::float8";
+  if (c.kind == ColumnKind::time)
+    return "(" + microseconds("extract(epoch FROM " + of + ")") + " / '3600000000'::float8)";
+  if (c.kind == ColumnKind::interval) {
+    const auto field = [&](const char* part) { return std::string("extract(") + part + " FROM " + of + ")"; };
+    const std::string seconds =
+        "(" + field("hour") + " * 3600 + " + field("minute") + " * 60 + " + field("second") + ")";
+    return "((" + field("year") + " * 365.25 + " + field("month") + " * 30 + " + field("day") + ")::float8 + " +
+           microseconds(seconds) + " / " + microseconds_a_day + ")";
+  }
+  if (c.type == "date") return "(" + of + " - '1970-01-01'::date)::float8";
+  const bool zoned = c.type == "timestamp with time zone";
+  if (!zoned && c.type != "timestamp without time zone")
+    refuse(c, "which may be a date or a time", "Train on the column cast to date, timestamp or timestamptz.");
+  const std::string start = zoned ? "'2000-01-01 00:00:00+00'::timestamptz" : "'2000-01-01'::timestamp";
+  return "(" + microseconds("extract(epoch FROM " + of + " - " + start + ")") + " / " + microseconds_a_day +
+         " + '10957'::float8)";
+}
+
+std::string SqlColumns::standardised(const Column& c) const {
+  std::string text = cell(c);
+  if (c.center[0] != 0) text = "(" + text + " - " + sql_number(c.center[0]) + ")";
+  const double inverse = 1 / c.scale[0];
+  return inverse == 1 ? text : text + " * " + sql_number(inverse);
+}
+
+std::string SqlColumns::element(const Column& c, std::size_t k) const {
+  std::string text = "(" + name(c) + (is_array(c) ? ")[" : "::real[])[") + std::to_string(k + 1) + "]::float8";
+  if (c.center[k] != 0) text = "(" + text + " - " + sql_number(c.center[k]) + ")";
+  return c.scale[k] == 1 ? text : text + " / " + sql_number(c.scale[k]);
+}
+
+/// A category to be compared: by bytes, whatever the collation of the column. Other types than text have only one.
+std::string SqlColumns::compared(const Column& c) const {
+  const bool collated = c.type == "text" || c.type == "character varying" || c.type == "character";
+  return name(c) + (collated ? " COLLATE \"C\"" : "");
+}
+
+bool SqlColumns::takes_null(const Column& c) const {
+  if (c.offset) return false;
+  return encoder_.missing() == Missing::impute || (encoder_.missing() == Missing::as_trained && c.missing);
+}
+
+/// The features of a row without a value.
+std::vector<double> SqlColumns::of_null(const Column& c) const {
+  std::vector<double> out;
+  const auto n = static_cast<std::size_t>(c.values());
+  for (std::size_t k = 0; k < n; ++k) {
+    if (c.kind == ColumnKind::dense)
+      out.push_back((c.fill[k] - c.center[k]) / c.scale[k]);
+    else if (scalar(c.kind))
+      out.push_back((c.fill[0] - c.center[0]) * (1 / c.scale[0]));
+    else
+      out.push_back(
+          c.missing || !c.spread.has_value() ? 0 : c.spread->mean[k + static_cast<std::size_t>(c.without_indicator())]);
+  }
+  if (c.missing) out.push_back(1);
+  return out;
+}
+
+/// The products of given features, as score() adds them up.
+double SqlColumns::part_of(const std::vector<double>& features, const std::vector<double>& w) const {
+  if (!from_left_) return plain_dots().of_doubles(features.data(), w.data(), w.size());
+  double sum = 0;
+  for (std::size_t k = 0; k < w.size(); ++k) sum += plain_product(features[k], w[k]);
+  return sum;
+}
+
+std::string SqlColumns::part(const Column& c, const std::vector<double>& w) const {
+  if (c.kind == ColumnKind::category) return category_part(c, w);
+  if (c.kind == ColumnKind::dense) return dense_part(c, w);
+  if (c.kind == ColumnKind::boolean) return boolean_part(c, w);
+  if (scalar(c.kind)) return number_part(c, w);
+  refuse(c, "whose elements cannot be read", "margin_score takes such models; for SQL train on arrays or columns.");
+}
+
+std::string SqlColumns::number_part(const Column& c, const std::vector<double>& w) const {
+  const bool taken = takes_null(c);
+  if (taken && zero(w)) return {};
+  const std::string null = taken ? sql_number(part_of(of_null(c), w)) : std::string();
+  if (w[0] == 0)
+    return taken ? either(name(c) + " IS NULL", null, sql_number(0))
+                 : either(name(c) + " IS NOT NULL", sql_number(0), "");
+  const std::string product = standardised(c) + (w[0] == 1 ? "" : " * " + sql_number(w[0]));
+  return taken ? "coalesce(" + product + ", " + null + ")" : product;
+}
+
+std::string SqlColumns::boolean_part(const Column& c, const std::vector<double>& w) const {
+  const bool taken = takes_null(c);
+  if (taken && zero(w)) return {};
+  const auto value = [&](double cell) {
+    return sql_number(plain_product((cell - c.center[0]) * (1 / c.scale[0]), w[0]) + 0.0);
+  };
+  return "CASE WHEN " + name(c) + " THEN " + value(1) + " WHEN NOT " + name(c) + " THEN " + value(0) +
+         (taken ? " ELSE " + sql_number(part_of(of_null(c), w)) : "") + " END";
+}
+
+std::string SqlColumns::category_part(const Column& c, const std::vector<double>& w) const {
+  const bool taken = takes_null(c), known = encoder_.unknown_is_error();
+  if (taken && !known && zero(w)) return {};
+  const auto skipped = static_cast<std::size_t>(c.without_indicator());
+  std::string choice;
+  for (std::size_t k = 0; k < c.categories.size(); ++k) {
+    const double weight = k < skipped ? 0 : w[k - skipped];
+    if (weight != 0 || known) choice += " WHEN " + sql_text(c.categories[k]) + " THEN " + sql_number(weight);
+  }
+  if (choice.empty())  // of NULL alone, or without a weight
+    choice = known ? "NULL::float8" : sql_number(0);
+  else
+    choice = "CASE " + compared(c) + choice + (known ? "" : " ELSE " + sql_number(0)) + " END";
+  if (taken) return either(name(c) + " IS NULL", sql_number(part_of(of_null(c), w)), choice);
+  return known ? choice : either(name(c) + " IS NOT NULL", choice, "");
+}
+
+std::string SqlColumns::dense_part(const Column& c, const std::vector<double>& w) const {
+  const bool taken = takes_null(c);
+  SqlSum sum = sql_sum(
+      w.size(),
+      [&](std::size_t k) {
+        if (k >= static_cast<std::size_t>(c.width) || w[k] == 0) return std::string();
+        return element(c, k) + (w[k] == 1 ? "" : " * " + sql_number(w[k]));
+      },
+      from_left_);
+  if (sum.text.empty()) sum.text = sql_number(0);
+  const std::string array = is_array(c) ? name(c) : name(c) + "::real[]";
+  return "CASE WHEN cardinality(" + array + ") = " + std::to_string(c.width) + " THEN " + sum.text +
+         (taken ? " WHEN " + name(c) + " IS NULL THEN " + sql_number(part_of(of_null(c), w)) : "") + " END";
+}
+
+std::string SqlColumns::category_feature(const Column& c, std::size_t value) const {
+  const std::string is = compared(c) + " = " + sql_text(c.category(static_cast<std::int32_t>(value)));
+  std::string text = "CASE WHEN " + is + " THEN " + sql_number(1);
+  if (encoder_.unknown_is_error()) {
+    text += " WHEN " + compared(c) + " IN (";
+    for (std::size_t k = 0; k < c.categories.size(); ++k) text += (k > 0 ? ", " : "") + sql_text(c.categories[k]);
+    text += ")";
+  } else {
+    text += " WHEN " + name(c) + " IS NOT NULL";
+  }
+  text += " THEN " + sql_number(0);
+  if (takes_null(c)) text += " WHEN " + name(c) + " IS NULL THEN " + sql_number(of_null(c)[value]);
+  return text + " END";
+}
+
+std::string SqlColumns::value_of(const Column& c, std::size_t value) const {
+  if (c.kind == ColumnKind::category) return category_feature(c, value);
+  const bool taken = takes_null(c);
+  const std::string null = taken ? sql_number(of_null(c)[value]) : std::string();
+  if (c.kind == ColumnKind::boolean) {
+    const auto of = [&](double cell) { return sql_number((cell - c.center[0]) * (1 / c.scale[0])); };
+    return "CASE WHEN " + name(c) + " THEN " + of(1) + " WHEN NOT " + name(c) + " THEN " + of(0) +
+           (taken ? " ELSE " + null : "") + " END";
+  }
+  if (scalar(c.kind)) return taken ? "coalesce(" + standardised(c) + ", " + null + ")" : standardised(c);
+  if (c.kind == ColumnKind::sparse)
+    refuse(c, "whose elements cannot be read", "margin_score takes such models; for SQL train on arrays or columns.");
+  return taken ? either(name(c) + " IS NULL", null, element(c, value)) : element(c, value);
+}
+
+std::string SqlColumns::feature(std::int32_t feature) const {
+  const Encoder::Place at = encoder_.place(feature);
+  const Column& c = encoder_.columns()[at.column];
+  if (at.value == c.values()) return "(" + either(name(c) + " IS NULL", sql_number(1), sql_number(0)) + ")";
+  return "(" + value_of(c, static_cast<std::size_t>(at.value)) + ")";
+}
+
+}  // namespace margin
