@@ -16,8 +16,8 @@ SELECT name, bool_and(abs(explained - margin_score(m, t)) < 1e-9) AS whole, bool
          (SELECT bool_and((side = 'for') = (contribution > 0)) FROM margin_reasons(m, t)) AS halves
     FROM reason_models, reason_rows t WHERE name <> 'three') s GROUP BY name ORDER BY name;
 -- Leap years, the first days of eras: as the server writes them.
-SELECT count(*) AS days, count(*) FILTER (WHERE value = to_char(d, 'YYYY-MM-DD')) AS same FROM (SELECT train_margin(i > 5, o, '{"lambda": 1e-3}') AS m FROM generate_series(1, 10) i, LATERAL (SELECT date '2000-01-01' + i AS d) o) s,
-  generate_series(timestamp '0001-01-01', '2400-12-31', '71 days') d, LATERAL (SELECT d::date AS d) o, margin_reasons(m, o);
+SELECT count(*) AS days, count(*) FILTER (WHERE value = to_char(o.d, 'YYYY-MM-DD')) AS same FROM (SELECT train_margin(i > 5, o, '{"lambda": 1e-3}') AS m FROM generate_series(1, 10) i, LATERAL (SELECT date '2000-01-01' + i AS d) o) s,
+  generate_series(timestamp '0001-01-01', '2400-12-31', '71 days') AS day, LATERAL (SELECT day::date AS d) o, margin_reasons(m, o);
 -- Arrays count from 0.
 SELECT side, rank, "column", value, contribution FROM margin_reasons(jsonb_populate_record(NULL::margin_model, '{"weights": [[0.5, 0, -2]], "intercept": [1], "classes": ["a", "b"], "dimensions": 3, "loss": "hinge", "lambda": 1}'), '{3,4,1}'::real[], 1);
 CREATE FUNCTION reason_error(statement text) RETURNS text LANGUAGE plpgsql AS $$
