@@ -119,7 +119,7 @@ SELECT count(*) FROM (SELECT unnest(margin_path(price, h, '{"lambdas": [1000, 10
 SET client_min_messages = error;
 CREATE TEMP TABLE flat AS SELECT i, 1 + 2 * sin(i) - 3 * cos(3 * i) AS y, ARRAY[sin(i), cos(3 * i), sin(i * i)] AS x FROM generate_series(1, 30) i;
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "gamma"}') FROM (SELECT sin(i) AS y, ARRAY[cos(i)] AS x FROM generate_series(1, 4000) i) s$$);
-SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "squared", "reference": "a"}') FROM flat$$);
+SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "squared", "baseline": "a"}') FROM flat$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "squared", "n_jobs": 2}') FROM flat$$);
 SELECT pg_temp.error_of($$SELECT margin_inference(m, y, x, 1.0, date '2020-01-01', '{}') FROM flat, (SELECT train_margin(y, x, '{"lambda": 0, "loss": "squared"}') AS m FROM flat) s$$);
 SELECT pg_temp.error_of($$DO 'DECLARE m margin_model; BEGIN SELECT train_margin(y, x, ''{"lambda": 0.1, "loss": "squared"}'') INTO m FROM flat; PERFORM margin_score(m, ARRAY[1, 2, 3]); END'$$);

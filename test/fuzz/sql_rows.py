@@ -82,7 +82,7 @@ class Rows:
         if kind == "category":
             column["categories"] = sorted(self.random.sample(["", "a", "b", "c", "x", "zz", "\u00e9"], self.random.randrange(5)))
             if self.chance(0.3):
-                column["reference"] = True
+                column["reference"] = self.pick([True, True, column["categories"][-1] if column["categories"] else "a"])
             values = max(0, len(column["categories"]) - ("reference" in column))
         elif kind in ("dense", "sparse"):
             values = column["width"] = self.pick(WIDTHS[:5] if kind == "dense" else WIDTHS)
@@ -104,6 +104,9 @@ class Rows:
             columns.append(column)
             features += count
         encoder = {"version": 1, "missing": self.pick(["impute", "impute", "skip", "error"]), "unknown_features": self.pick(["reference", "error"]), "columns": columns}
+        if self.chance(0.15) and features > 1:
+            encoder["dropped"] = sorted(self.random.sample(range(min(features, 9)), self.sizes(1)))[:features - 1]
+            features -= len(encoder["dropped"])
         if self.chance(0.03):
             encoder[self.pick(list(encoder) + ["other"])] = copy.deepcopy(self.pick(ODD))
         return encoder, features

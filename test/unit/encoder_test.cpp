@@ -130,8 +130,8 @@ TEST(Encoder, KnowsALabelAmongTheColumns) {
     told.add(i, i % 2 == 0 ? "yes" : "no", i % 3 == 0, {1}, i % 2);
     chance.add(i, i == 7 || i % 2 == 0 ? "yes" : "no", i % 3 == 0, {1}, i % 2);
   }
-  EXPECT_EQ(told.table.label_column(), "plan");
-  EXPECT_EQ(chance.table.label_column(), "");
+  EXPECT_EQ(told.table.label_column(Progress()), "plan");
+  EXPECT_EQ(chance.table.label_column(Progress()), "");
 }
 
 TEST(Encoder, ReadsBackWhatItWrote) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +52,7 @@ struct Column {
   std::string type;  ///< the SQL type at the training, for messages
   ColumnKind kind = ColumnKind::number;
   bool missing = false;
-  bool reference = false;                    ///< of categories: the first has no indicator, the others count against it
+  std::int32_t base = -1;  ///< the category without an indicator, against which the others count; −1: none
   std::vector<std::string> categories = {};  ///< sorted by bytes
   std::vector<double> fill = {}, center = {},
                       scale = {};       ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
@@ -59,12 +60,18 @@ struct Column {
   std::int32_t width = 0;               ///< of a block
   bool offset = false;                  ///< part of every score as it is, never imputed
   std::optional<ColumnSpread> spread = {};  ///< absent in encoders that were stored without
-  std::int32_t first = 0;                   ///< number of its first feature, from 0
+  std::vector<std::string> order = {};      ///< of an enum in a training: its labels
+  std::int32_t first = 0;  ///< number of its first feature, from 0, where none were dropped (Encoder::feature_of)
 
   std::int32_t values() const {
     if (binned()) return static_cast<std::int32_t>(thresholds.size());
     if (scalar(kind)) return 1;
-    return kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) - without_indicator() : width;
+    return kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) - (base >= 0 ? 1 : 0) : width;
+  }
+  /// The number of the category that the `value`-th indicator tells, and the other way round: −1 for the base, and for −1.
+  std::int32_t category_of(std::int32_t value) const { return base >= 0 && value >= base ? value + 1 : value; }
+  std::int32_t indicator_of(std::int32_t category) const {
+    return base < 0 || category < base ? category : category == base ? -1 : category - 1;
   }
   bool binned() const { return !thresholds.empty(); }
   /// How many thresholds a number is above: those of its features that are 1.
@@ -72,10 +79,9 @@ struct Column {
     return static_cast<std::int32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), number) -
                                      thresholds.begin());
   }
-  std::int32_t without_indicator() const { return reference && !categories.empty() ? 1 : 0; }
   /// The category of its `value`-th indicator.
   const std::string& category(std::int32_t value) const {
-    return categories[static_cast<std::size_t>(value + without_indicator())];
+    return categories[static_cast<std::size_t>(category_of(value))];
   }
   /// Not a number yet: `width` is what somebody stated. Encoders hold no column of too many.
   CheckedSize features() const { return CheckedSize(values()) + CheckedSize(missing ? 1 : 0); }
@@ -90,10 +96,15 @@ struct EncoderRules {
   std::int32_t max_categories = 1000;
   std::int32_t bins = 0;  ///< of a number; 0: it stays one
   std::vector<std::string> exclude = {};
-  std::string offset = {};  ///< a column that stays in its own units
+  std::string offset = {};                             ///< a column that stays in its own units
+  std::vector<std::string> include = {};               ///< empty: all
+  std::map<std::string, std::string> references = {};  ///< of single columns: the category without an indicator
+  bool drop_collinear = false;                         ///< beside an intercept without a penalty, or none
+  bool intercept = true;
 };
 
-/// Columns are standardised unless the options say otherwise.
+/// Columns are standardised unless the options say otherwise. Throws Error(invalid_option) for options that exclude each
+/// other.
 EncoderRules encoder_rules(const Options& options);
 /// Throws Error(null_value) where a missing value of the column is to be an error. `known`: it may be missing.
 void refuse_missing(const Column& column, Missing missing, bool known);

@@ -37,16 +37,32 @@ void refuse_missing(const Column& c, Missing missing, bool known) {
 
 EncoderRules encoder_rules(const Options& options) {
   const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
-  return {options.missing,          options.standardize || !given,
-          options.unknown_is_error, options.lambda == 0.0 && options.intercept,
-          options.max_categories,   options.bins.value_or(0),
-          options.exclude,          options.offset};
+  if (!options.include.empty() && !options.exclude.empty())
+    throw Error(ErrorKind::invalid_option, "the options \"include\" and \"exclude\" are mutually exclusive",
+                "Name the columns that are features with include, or those that are none with exclude.");
+  if (options.drop_collinear && options.lambda != 0.0)
+    throw Error(
+        ErrorKind::invalid_option, "option \"collinear\" is 'drop', and lambda is not 0",
+        "With a lambda above 0 collinear features share their weight, and the optimum is unique: leave it out.");
+  EncoderRules rules{options.missing,
+                     options.standardize || !given,
+                     options.unknown_is_error,
+                     options.lambda == 0.0 && options.intercept,
+                     options.max_categories,
+                     options.bins.value_or(0),
+                     options.exclude,
+                     options.offset};
+  rules.include = options.include;
+  rules.references = options.reference;
+  rules.drop_collinear = options.drop_collinear;
+  rules.intercept = options.intercept;
+  return rules;
 }
 
 std::string_view option_of_rows(const Options& options) {
   for (const std::string_view name : options.given)
-    if (name == "exclude" || name == "missing" || name == "unknown_features" || name == "max_categories" ||
-        name == "bins")
+    if (name == "exclude" || name == "include" || name == "reference" || name == "collinear" || name == "missing" ||
+        name == "unknown_features" || name == "max_categories" || name == "bins")
       return name;
   return {};
 }
@@ -64,8 +80,13 @@ constexpr std::int32_t always_dense = 64;
 
 }  // namespace
 
-Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error, std::optional<double> label_unit)
-    : columns_(std::move(columns)), missing_(missing), unknown_is_error_(unknown_is_error), label_unit_(label_unit) {
+Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error, std::optional<double> label_unit,
+                 std::vector<std::int32_t> dropped)
+    : columns_(std::move(columns)),
+      dropped_(std::move(dropped)),
+      missing_(missing),
+      unknown_is_error_(unknown_is_error),
+      label_unit_(label_unit) {
   std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) { return a.name < b.name; });
   CheckedSize width, entries;
   for (Column& c : columns_) {
@@ -75,7 +96,9 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
     sparse_ = sparse_ || c.kind == ColumnKind::sparse;
     width_ = width.index("the columns together", "features", "Leave out columns with the option exclude.");
   }
-  for (const Column& c : columns_) starts_.push_back(c.first);
+  numbers_ = dropped_.empty();
+  for (const Column& c : columns_) starts_.push_back(place_of(c.first));
+  width_ = place_of(width_);
   starts_.push_back(width_);
   sparse_ = sparse_ || (width_ > always_dense && (3 * entries).fits(width_ - 1));
   for (const Column& c : columns_) {
@@ -91,6 +114,15 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
   for (std::size_t j = 0; j < columns_.size(); ++j)
     for (std::size_t k = 0; k < columns_[j].categories.size(); ++k)
       index_[j].emplace(columns_[j].categories[k], static_cast<std::int32_t>(k));
+}
+
+std::int32_t Encoder::place_of(std::int32_t whole) const {
+  return whole -
+         static_cast<std::int32_t>(std::lower_bound(dropped_.begin(), dropped_.end(), whole) - dropped_.begin());
+}
+
+std::int32_t Encoder::feature_of(std::int32_t whole) const {
+  return std::binary_search(dropped_.begin(), dropped_.end(), whole) ? -1 : place_of(whole);
 }
 
 std::int32_t Encoder::category(std::size_t column, std::string_view name) const {
@@ -110,14 +142,22 @@ void Encoder::require_known(std::size_t column, std::string_view name) const {
 /// Writes the features of one row, in ascending order.
 class Encoder::Writer {
  public:
-  Writer(Scratch& scratch, std::int32_t width, bool sparse) : s_(scratch), width_(width), sparse_(sparse) {
+  Writer(const Encoder& encoder, Scratch& scratch)
+      : s_(scratch),
+        width_(encoder.width_),
+        sparse_(encoder.sparse_),
+        dropped_(encoder.dropped_.empty() ? nullptr : &encoder) {
     s_.indices.clear();
-    if (sparse)
+    if (sparse_)
       s_.values.clear();
     else
-      s_.values.assign(static_cast<std::size_t>(width), 0.0);
+      s_.values.assign(static_cast<std::size_t>(width_), 0.0);
   }
   void put(std::int32_t feature, double value) {
+    if (dropped_ != nullptr) {
+      feature = dropped_->feature_of(feature);
+      if (feature < 0) return;
+    }
     if (!sparse_) {
       s_.values[static_cast<std::size_t>(feature)] = value;
       return;
@@ -135,6 +175,7 @@ class Encoder::Writer {
   Scratch& s_;
   std::int32_t width_;
   bool sparse_;
+  const Encoder* dropped_;  // null: it has all features
 };
 
 namespace {
@@ -170,7 +211,7 @@ std::optional<FeatureRow> Encoder::encode_numbers(const Cells& cells, Scratch& s
 
 std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) const {
   if (numbers_) return encode_numbers(cells, scratch);
-  Writer out(scratch, width_, sparse_);
+  Writer out(*this, scratch);
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const Slot& s = slots_[j];
     const double v = cells.values[j];
@@ -188,7 +229,7 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
       continue;
     }
     if (s.kind == ColumnKind::category && !missing) {
-      const std::int32_t at = static_cast<std::int32_t>(v) - columns_[j].without_indicator();
+      const std::int32_t at = columns_[j].indicator_of(static_cast<std::int32_t>(v));
       if (at >= 0) out.put(s.first + at, 1);
       continue;
     }
@@ -196,7 +237,7 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
     if (c.kind == ColumnKind::category) {
       // Without a level of its own NULL is as the rows of the training are on average.
       for (std::int32_t k = 0; !c.missing && c.spread.has_value() && k < c.values(); ++k)
-        out.put(c.first + k, c.spread->mean[static_cast<std::size_t>(k + c.without_indicator())]);
+        out.put(c.first + k, c.spread->mean[static_cast<std::size_t>(c.category_of(k))]);
     } else if (c.kind == ColumnKind::dense) {
       const FeatureRow& x = cells.blocks[j];
       if (!missing && (x.indices != nullptr || x.count != c.width))
@@ -226,20 +267,40 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
 }
 
 Encoder::Place Encoder::place(std::int32_t feature) const {
-  const auto after = std::upper_bound(columns_.begin(), columns_.end(), feature,
+  // As many were dropped before it as there are i with dropped[i] − i ≤ feature, which ascends.
+  std::size_t low = 0, high = dropped_.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (dropped_[middle] - static_cast<std::int32_t>(middle) <= feature)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return place_of_whole(feature + static_cast<std::int32_t>(low));
+}
+
+Encoder::Place Encoder::place_of_whole(std::int32_t whole) const {
+  const auto after = std::upper_bound(columns_.begin(), columns_.end(), whole,
                                       [](std::int32_t f, const Column& c) { return f < c.first; });
   // Columns without features share the place of the one behind them: the last of them has it.
   const std::size_t column = static_cast<std::size_t>(after - columns_.begin()) - 1;
-  return {column, feature - columns_[column].first};
+  return {column, whole - columns_[column].first};
 }
 
-std::string Encoder::feature_name(std::int32_t feature) const {
-  const Place at = place(feature);
+std::string Encoder::name_at(const Place& at) const {
   const Column& c = columns_[at.column];
   if (at.value == c.values()) return c.name + " IS NULL";
   if (c.kind == ColumnKind::category) return c.name + "=" + c.category(at.value);
   if (c.binned()) return c.name + " > " + shortest(c.thresholds[static_cast<std::size_t>(at.value)]);
   return scalar(c.kind) ? c.name : c.name + "[" + std::to_string(at.value + 1) + "]";
+}
+
+std::string Encoder::feature_name(std::int32_t feature) const { return name_at(place(feature)); }
+
+std::vector<std::string> Encoder::dropped_names() const {
+  std::vector<std::string> out;
+  for (const std::int32_t whole : dropped_) out.push_back(name_at(place_of_whole(whole)));
+  return out;
 }
 
 double Encoder::scale(std::int32_t feature) const {
@@ -265,7 +326,7 @@ double Encoder::mean(std::int32_t feature) const {
   if (at.value == c.values()) return spread.missing;
   const auto value = static_cast<std::size_t>(at.value);
   if (c.binned()) return spread.mean[value];
-  if (c.kind == ColumnKind::category) return spread.mean[value + static_cast<std::size_t>(c.without_indicator())];
+  if (c.kind == ColumnKind::category) return spread.mean[static_cast<std::size_t>(c.category_of(at.value))];
   if (c.kind != ColumnKind::sparse) return (c.fill[value] - c.center[value]) / c.scale[value];
   const auto found = std::lower_bound(spread.at.begin(), spread.at.end(), at.value);
   return found == spread.at.end() || *found != at.value

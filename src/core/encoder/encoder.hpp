@@ -29,9 +29,10 @@ struct Cells {
 
 class Encoder {
  public:
-  /// Of columns in any order. Throws Error: limit_exceeded (more than 2³¹ − 1 features).
+  /// Of columns in any order; `dropped`: features that it leaves out, ascending numbers of those of all columns. Throws
+  /// Error: limit_exceeded (more than 2³¹ − 1 features).
   Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error,
-          std::optional<double> label_unit = std::nullopt);
+          std::optional<double> label_unit = std::nullopt, std::vector<std::int32_t> dropped = {});
   Encoder(const Encoder&) = delete;  // the index points into the columns
   Encoder& operator=(const Encoder&) = delete;
 
@@ -47,6 +48,10 @@ class Encoder {
   bool unknown_is_error() const { return unknown_is_error_; }
   /// The deviation of the label of a regression, in which lambda and the defaults of epsilon and smoothing are counted.
   std::optional<double> label_unit() const { return label_unit_; }
+  /// The names of the features that it leaves out.
+  std::vector<std::string> dropped_names() const;
+  /// The feature that is number `whole` of all that the columns have (Column::first); −1 where it was dropped.
+  std::int32_t feature_of(std::int32_t whole) const;
   /// Every column says how it was spread over the rows of the training.
   bool knows_means() const;
   /// The mean of a feature over these rows, as encode() writes it.
@@ -88,6 +93,9 @@ class Encoder {
 
  private:
   class Writer;
+  std::int32_t place_of(std::int32_t whole) const;
+  Place place_of_whole(std::int32_t whole) const;
+  std::string name_at(const Place& at) const;
   std::optional<FeatureRow> encode_numbers(const Cells& cells, Scratch& scratch) const;
 
   /// What a row needs of a column of one number, side by side.
@@ -99,7 +107,7 @@ class Encoder {
   };
 
   std::vector<Column> columns_;
-  std::vector<std::int32_t> starts_;
+  std::vector<std::int32_t> starts_, dropped_;
   std::vector<Slot> slots_;  // of each column
   Missing missing_;
   bool unknown_is_error_;

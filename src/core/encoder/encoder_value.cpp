@@ -90,6 +90,22 @@ void read_categories(Column& c, const Value::Object& object, const std::string& 
   }
 }
 
+/// The category without an indicator: true for the first, else its name.
+void read_base(Column& c, const Value& value, const std::string& where) {
+  const auto* name = std::get_if<std::string>(&value.data);
+  if (name == nullptr && std::get_if<bool>(&value.data) == nullptr)
+    refuse("has a \"reference\"" + where + " that is not true, false or a category");
+  if (c.kind != ColumnKind::category) return;
+  if (name == nullptr) {
+    c.base = std::get<bool>(value.data) && !c.categories.empty() ? 0 : -1;
+    return;
+  }
+  const auto found = std::lower_bound(c.categories.begin(), c.categories.end(), *name);
+  if (found == c.categories.end() || *found != *name)
+    refuse("has a \"reference\"" + where + " that is none of its categories");
+  c.base = static_cast<std::int32_t>(found - c.categories.begin());
+}
+
 void read_width(Column& c, const Value::Object& object, const std::string& where) {
   const double* width = std::get_if<double>(&field(object, "width", where).data);
   if (width == nullptr || !(*width >= 0 && *width <= std::numeric_limits<std::int32_t>::max()) ||
@@ -183,7 +199,6 @@ Column column_parts_from(const Value& value, std::size_t number) {
     refuse("has another \"unit\"" + where + " than that of its kind");
   const bool numbered = scalar(c.kind) || c.kind == ColumnKind::dense, listed = c.kind == ColumnKind::category;
   const bool reference = object->find("reference") != object->end();
-  if (reference) c.reference = flag(*object, "reference", where);
   const bool offset = object->find("offset") != object->end();
   if (offset) c.offset = flag(*object, "offset", where);
   const bool cut = object->find("thresholds") != object->end() && scalar(c.kind) && !c.offset;
@@ -194,6 +209,7 @@ Column column_parts_from(const Value& value, std::size_t number) {
                              : numbered ? 3
                                         : 0);
   if (listed) read_categories(c, *object, where);
+  if (reference) read_base(c, object->at("reference"), where);
   if (block(c.kind)) read_width(c, *object, where);
   if (object->size() > parts) refuse("has parts" + where + " that its kind does not have");
   if (!numbered) return c;
@@ -217,6 +233,19 @@ Column column_from(const Value& value, std::size_t number) {
   return c;
 }
 
+std::vector<std::int32_t> dropped_from(const Value::Object& object, const std::vector<Column>& columns) {
+  CheckedSize all;
+  for (const Column& c : columns) all += c.features();
+  std::vector<std::int32_t> out;
+  for (const double feature : numbers(object, "dropped", "")) {
+    if (!(feature >= 0 && feature < 2147483647.0) || feature != std::floor(feature) ||
+        all.fits(static_cast<std::int64_t>(feature)) || (!out.empty() && feature <= out.back()))
+      refuse("has a \"dropped\" that is not an ascending list of its features");
+    out.push_back(static_cast<std::int32_t>(feature));
+  }
+  return out;
+}
+
 }  // namespace
 
 Value::Object Encoder::to_value() const {
@@ -232,7 +261,8 @@ Value::Object Encoder::to_value() const {
       Value::Array names;
       for (const std::string& name : c.categories) names.emplace_back().data = name;
       column["categories"].data = std::move(names);
-      if (c.reference) column["reference"].data = true;
+      if (c.base == 0) column["reference"].data = true;
+      if (c.base > 0) column["reference"].data = c.categories[static_cast<std::size_t>(c.base)];
     } else if (block(c.kind)) {
       column["width"].data = static_cast<double>(c.width);
     }
@@ -254,6 +284,7 @@ Value::Object Encoder::to_value() const {
     if (missing == missing_) out["missing"].data = std::string(name);
   if (label_unit_.has_value()) out["label_unit"].data = *label_unit_;
   out["unknown_features"].data = std::string(unknown_is_error_ ? "error" : "reference");
+  if (!dropped_.empty()) out["dropped"] = values({dropped_.begin(), dropped_.end()});
   out["columns"].data = std::move(columns);
   return out;
 }
@@ -265,7 +296,7 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
   if (found == nullptr || *found != version)
     throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1",
                 "It was written by another version of margin: update this one, or train again.");
-  require_keys(*object, {"version", "missing", "unknown_features", "columns", "label_unit"}, "");
+  require_keys(*object, {"version", "missing", "unknown_features", "columns", "label_unit", "dropped"}, "");
   const std::string missing = text(*object, "missing", ""), unknown = text(*object, "unknown_features", "");
   const auto* const rule = std::find_if(std::begin(missing_names), std::end(missing_names),
                                         [&](const auto& known) { return known.first == missing; });
@@ -286,7 +317,10 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
       refuse("has a \"label_unit\" that is not a positive number");
     unit = *number;
   }
-  return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit);
+  std::vector<std::int32_t> dropped;
+  if (object->find("dropped") != object->end()) dropped = dropped_from(*object, columns);
+  return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit,
+                                         std::move(dropped));
 }
 
 }  // namespace margin

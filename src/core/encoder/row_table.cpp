@@ -42,7 +42,12 @@ std::vector<std::string> CategoryTable::sorted(std::vector<double>& rank) const 
 
 RowTable::RowTable(std::vector<Column> columns, const EncoderRules& rules, Dataset& rows,
                    std::pmr::memory_resource* memory)
-    : columns_(std::move(columns)), rules_(rules), rows_(rows), largest_(columns_.size(), 0.0), told_(columns_.size()) {
+    : columns_(std::move(columns)),
+      rules_(rules),
+      rows_(rows),
+      largest_(columns_.size(), 0.0),
+      told_(columns_.size()),
+      going_(columns_.size()) {
   categories_.reserve(columns_.size());
   for (const Column& c : columns_) {
     categories_.emplace_back(memory);
@@ -66,8 +71,25 @@ double RowTable::category(std::size_t column, std::string_view name) {
       "(margin_features(column) AS column), or raise the option max_categories.");
 }
 
+bool RowTable::Going::goes_on(double cell, double label) {
+  constexpr std::size_t few = 32;
+  for (const auto& [before, its] : met) {
+    const int step = (cell > before) - (cell < before), turn = (label > its) - (label < its);
+    if (step == 0 || turn == 0) {
+      if (step != turn) return false;
+      continue;
+    }
+    if (direction == 0) direction = step * turn;
+    if (direction != step * turn) return false;
+  }
+  if (met.size() < few) met.emplace_back(cell, label);
+  return true;
+}
+
 bool RowTable::tells(std::size_t column, double cell, const Label& label) {
-  if (!label.is_class()) return cell == label.lower() && cell == label.upper();
+  if (!label.is_class())
+    return scalar(columns_[column].kind) && !std::isnan(cell) && label.lower() == label.upper() &&
+           going_[column].goes_on(cell, label.lower());
   constexpr std::size_t most_classes = 64;
   const auto at = static_cast<std::size_t>(label.class_index());
   std::vector<double>& told = told_[column];
@@ -77,9 +99,31 @@ bool RowTable::tells(std::size_t column, double cell, const Label& label) {
   return told[at] == cell;
 }
 
-std::string_view RowTable::label_column() const {
+/// Of all rows, where those that came first do not contradict it.
+bool RowTable::rises_with_label(std::size_t column, const Progress& progress) const {
+  std::vector<std::pair<double, double>> all;
+  CellReader reader(*this);
+  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
+    progress.work(64);
+    reader.read(i);
+    all.emplace_back(reader.numbers()[column], rows_.target(i));
+  }
+  std::sort(all.begin(), all.end());
+  Going going;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    progress.work(16);
+    going.met = {all[i > 0 ? i - 1 : 0]};
+    if (!going.goes_on(all[i].first, all[i].second)) return false;
+  }
+  return going.direction != 0;
+}
+
+std::string_view RowTable::label_column(const Progress& progress) const {
   constexpr std::int64_t chance = 20;
-  return leaks_label_.empty() || rows_.rows() < chance ? std::string_view{} : columns_[leaks_label_.front()].name;
+  if (rows_.rows() < chance) return {};
+  for (const std::size_t j : leaks_label_)
+    if (rows_.outcome() == Dataset::Outcome::classes || rises_with_label(j, progress)) return columns_[j].name;
+  return {};
 }
 
 bool RowTable::append(const Cells& cells, const Label& label, double weight) {

@@ -48,12 +48,18 @@ class RowTable {
   /// where they are to be errors; wrong_dimensions for a block of another length.
   bool append(const Cells& cells, const Label& label, double weight);
 
-  /// A column that tells the label of every row, one to one: most probably it is the label. Empty for none, or few rows.
-  std::string_view label_column() const;
+  /// A column that tells the label of every row, one to one; for numbers as labels: that rises with them, or falls, from
+  /// every row to every other. Most probably it is the label. Empty for none, or few rows.
+  std::string_view label_column(const Progress& progress) const;
 
-  /// What all rows say of the columns, whatever order they came in. Throws Error(limit_exceeded) where the budget has no room for
-  /// the numbers of one column, which bins ask for.
-  std::shared_ptr<const Encoder> fit(const Progress& progress, const MemoryBudget& memory = {}) const;
+  /// What all rows say of the columns, whatever order they came in. Throws Error: invalid_option (a reference that there is
+  /// not), limit_exceeded (memory, where collinear features are to be dropped, and of the
+  /// numbers of one column, which bins ask for).
+  std::shared_ptr<const Encoder> fit(const Progress& progress, MemoryBudget& memory) const;
+  std::shared_ptr<const Encoder> fit(const Progress& progress) const {
+    MemoryBudget unlimited;
+    return fit(progress, unlimited);
+  }
   /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
   /// the store of the rows, and without one Error(limit_exceeded) is thrown.
   std::unique_ptr<Dataset> encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory) const;
@@ -62,6 +68,8 @@ class RowTable {
   class CellReader;
   std::int32_t cell_width() const;
   bool tells(std::size_t column, double cell, const Label& label);
+  bool rises_with_label(std::size_t column, const Progress& progress) const;
+  void choose_bases(std::vector<Column>& columns) const;
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
   void fit_categories(std::vector<Column>& columns, const Progress& progress) const;
   void fit_bins(Column& column, std::size_t j, const Progress& progress) const;
@@ -78,7 +86,14 @@ class RowTable {
   double largest_weight_ = 0;
   std::vector<std::size_t> leaks_label_;   // columns that tell the labels of the rows so far
   std::vector<std::vector<double>> told_;  // the cell of each class in each of them; NaN: not met
-  std::vector<double> written_;            // scratch of one row
+  /// How a column goes with labels that are numbers: rising with them or falling, so far, beside a few rows.
+  struct Going {
+    int direction = 0;
+    std::vector<std::pair<double, double>> met = {};  // cell and label
+    bool goes_on(double cell, double label);
+  };
+  std::vector<Going> going_;
+  std::vector<double> written_;  // scratch of one row
 };
 
 }  // namespace margin

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/error.hpp"
 #include "core/base/polled.hpp"
 #include "core/encoder/bins.hpp"
 #include "core/encoder/cell_reader.hpp"
+#include "core/encoder/collinear.hpp"
 #include "core/math/order_free_sum.hpp"
 
 namespace margin {
@@ -147,7 +149,6 @@ void RowTable::fit_categories(std::vector<Column>& columns, const Progress& prog
     if (columns[j].kind != ColumnKind::category) continue;
     std::vector<double> rank;
     columns[j].categories = categories_[j].sorted(rank);
-    columns[j].reference = rules_.reference;
     ColumnSpread& spread = columns[j].spread.emplace();
     spread.missing = share(absent[j]);
     spread.mean.resize(rank.size());
@@ -183,6 +184,41 @@ void RowTable::fit_bins(Column& c, std::size_t j, const Progress& progress) cons
   }
   c.spread->mean = std::move(above);
   c.spread->deviation.clear();
+}
+
+/// The categories without an indicator: those that are asked for; beside an intercept without a penalty also the first of
+/// every other column, of an enum in its order.
+void RowTable::choose_bases(std::vector<Column>& columns) const {
+  for (const auto& [name, category] : rules_.references) {
+    const std::string& wanted = name;
+    const auto c =
+        std::find_if(columns.begin(), columns.end(), [&](const Column& each) { return each.name == wanted; });
+    if (c == columns.end() || c->kind != ColumnKind::category) {
+      std::vector<std::string_view> known;
+      for (const Column& each : columns)
+        if (each.kind == ColumnKind::category) known.push_back(each.name);
+      throw Error(ErrorKind::invalid_option,
+                  "option \"reference\" names the column \"" + name + "\", which is no column of categories",
+                  known.empty() ? "The rows have none." : name_hint(name, known));
+    }
+    const auto found = std::lower_bound(c->categories.begin(), c->categories.end(), category);
+    if (found == c->categories.end() || *found != category)
+      throw Error(
+          ErrorKind::invalid_option,
+          "option \"reference\" names the category \"" + category + "\" of column \"" + name + "\", which no row has",
+          name_hint(category, {c->categories.begin(), c->categories.end()}));
+    c->base = static_cast<std::int32_t>(found - c->categories.begin());
+  }
+  for (Column& c : columns) {
+    if (!rules_.reference || c.base >= 0 || c.categories.empty()) continue;
+    c.base = 0;
+    for (const std::string& label : c.order) {
+      const auto found = std::lower_bound(c.categories.begin(), c.categories.end(), label);
+      if (found == c.categories.end() || *found != label) continue;
+      c.base = static_cast<std::int32_t>(found - c.categories.begin());
+      break;
+    }
+  }
 }
 
 void RowTable::fit_sparse(Column& column, std::size_t j, const Progress& progress) const {
@@ -292,7 +328,7 @@ void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress
   set_units(column, moments, 0, rules_.standardize);
 }
 
-std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, const MemoryBudget& memory) const {
+std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBudget& memory) const {
   std::vector<Column> columns = columns_;
   fit_scalars(columns, progress);
   if (rules_.bins > 0)
@@ -302,10 +338,29 @@ std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, const Mem
     if (scalar(kind) && kind != ColumnKind::boolean && !columns[j].offset) fit_bins(columns[j], j, progress);
   }
   fit_categories(columns, progress);
+  choose_bases(columns);
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (block(columns[j].kind)) fit_block(columns[j], j, progress);
   const std::optional<double> unit = label_unit(columns, progress);
-  return std::make_shared<const Encoder>(std::move(columns), rules_.missing, rules_.unknown_is_error, unit);
+  auto whole = std::make_shared<const Encoder>(columns, rules_.missing, rules_.unknown_is_error, unit);
+  if (!rules_.drop_collinear) return whole;
+  std::int32_t offset = -1;
+  for (const Column& c : whole->columns())
+    if (c.offset) offset = c.first;
+  CollinearFeatures collinear(whole->width(), rules_.intercept, offset, memory);
+  std::vector<std::vector<double>> ranks(columns_.size());
+  for (std::size_t j = 0; j < columns_.size(); ++j) categories_[j].sorted(ranks[j]);
+  CellReader reader(*this);
+  Encoder::Scratch scratch;
+  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
+    const FeatureRow x = *whole->encode(reader.read_cells(i, ranks), scratch);
+    progress.work(4.0 * x.count + static_cast<double>(x.count) * x.count);
+    collinear.add(x, rows_.weight(i));
+  }
+  std::vector<std::int32_t> dropped = collinear.find(progress);
+  if (dropped.empty()) return whole;
+  return std::make_shared<const Encoder>(std::move(columns), rules_.missing, rules_.unknown_is_error, unit,
+                                         std::move(dropped));
 }
 
 }  // namespace margin

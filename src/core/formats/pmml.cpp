@@ -94,7 +94,9 @@ std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& nam
     for (const std::string& name : names) fields.push_back({name});
     return fields;
   }
-  for (const Column& c : m.encoder->columns()) {
+  for (std::size_t j = 0; j < m.encoder->columns().size(); ++j) {
+    const Column& c = m.encoder->columns()[j];
+    const std::int32_t begin = m.encoder->starts()[j], end = m.encoder->starts()[j + 1];
     if (c.binned())
       throw Error(ErrorKind::unsupported,
                   "column \"" + c.name + "\" is cut into bins, which margin_pmml does not write",
@@ -106,10 +108,10 @@ std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& nam
     if (scalar(c.kind) || c.kind == ColumnKind::category)
       fields.push_back({c.name, &c});
     else if (m.columns.empty())
-      for (std::int32_t k = 0; k < c.values(); ++k) fields.push_back({m.encoder->feature_name(c.first + k)});
+      for (std::int32_t f = begin; f < end; ++f) fields.push_back({m.encoder->feature_name(f)});
     else  // of what the column declares, those that have a weight
-      for (auto at = std::lower_bound(m.columns.begin(), m.columns.end(), c.first);
-           at != m.columns.end() && *at - c.first < c.values(); ++at)
+      for (auto at = std::lower_bound(m.columns.begin(), m.columns.end(), begin); at != m.columns.end() && *at < end;
+           ++at)
         fields.push_back({m.encoder->feature_name(*at)});
   }
   return fields;

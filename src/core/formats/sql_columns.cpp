@@ -90,18 +90,33 @@ std::vector<double> SqlColumns::of_null(const Column& c) const {
     else if (scalar(c.kind))
       out.push_back((c.fill[0] - c.center[0]) * (1 / c.scale[0]));
     else
-      out.push_back(
-          c.missing || !c.spread.has_value() ? 0 : c.spread->mean[k + static_cast<std::size_t>(c.without_indicator())]);
+      out.push_back(c.missing || !c.spread.has_value()
+                        ? 0
+                        : c.spread->mean[static_cast<std::size_t>(c.category_of(static_cast<std::int32_t>(k)))]);
   }
   if (c.missing) out.push_back(1);
   return out;
 }
 
-/// The products of given features, as score() adds them up.
-double SqlColumns::part_of(const std::vector<double>& features, const std::vector<double>& w) const {
-  if (!from_left_) return plain_dots().of_doubles(features.data(), w.data(), w.size());
+/// Those features of a column that the encoder has.
+std::vector<std::size_t> SqlColumns::kept(const Column& c, std::size_t features) const {
+  std::vector<std::size_t> out;
+  for (std::size_t k = 0; k < features; ++k)
+    if (encoder_.feature_of(c.first + static_cast<std::int32_t>(k)) >= 0) out.push_back(k);
+  return out;
+}
+
+/// What a row without a value adds, its products added up as score() does.
+double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) const {
+  const std::vector<double> features = of_null(c);
+  std::vector<double> x, weights;
+  for (const std::size_t k : kept(c, w.size())) {
+    x.push_back(features[k]);
+    weights.push_back(w[k]);
+  }
+  if (!from_left_) return plain_dots().of_doubles(x.data(), weights.data(), x.size());
   double sum = 0;
-  for (std::size_t k = 0; k < w.size(); ++k) sum += plain_product(features[k], w[k]);
+  for (std::size_t k = 0; k < x.size(); ++k) sum += plain_product(x[k], weights[k]);
   return sum;
 }
 
@@ -116,7 +131,7 @@ std::string SqlColumns::part(const Column& c, const std::vector<double>& w) cons
 std::string SqlColumns::number_part(const Column& c, const std::vector<double>& w) const {
   const bool taken = takes_null(c);
   if (taken && zero(w)) return {};
-  const std::string null = taken ? sql_number(part_of(of_null(c), w)) : std::string();
+  const std::string null = taken ? sql_number(part_of_null(c, w)) : std::string();
   if (w[0] == 0)
     return taken ? either(name(c) + " IS NULL", null, sql_number(0))
                  : either(name(c) + " IS NOT NULL", sql_number(0), "");
@@ -131,31 +146,33 @@ std::string SqlColumns::boolean_part(const Column& c, const std::vector<double>&
     return sql_number(plain_product((cell - c.center[0]) * (1 / c.scale[0]), w[0]) + 0.0);
   };
   return "CASE WHEN " + name(c) + " THEN " + value(1) + " WHEN NOT " + name(c) + " THEN " + value(0) +
-         (taken ? " ELSE " + sql_number(part_of(of_null(c), w)) : "") + " END";
+         (taken ? " ELSE " + sql_number(part_of_null(c, w)) : "") + " END";
 }
 
 std::string SqlColumns::category_part(const Column& c, const std::vector<double>& w) const {
   const bool taken = takes_null(c), known = encoder_.unknown_is_error();
   if (taken && !known && zero(w)) return {};
-  const auto skipped = static_cast<std::size_t>(c.without_indicator());
   std::string choice;
   for (std::size_t k = 0; k < c.categories.size(); ++k) {
-    const double weight = k < skipped ? 0 : w[k - skipped];
+    const std::int32_t indicator = c.indicator_of(static_cast<std::int32_t>(k));
+    const double weight = indicator < 0 ? 0 : w[static_cast<std::size_t>(indicator)];
     if (weight != 0 || known) choice += " WHEN " + sql_text(c.categories[k]) + " THEN " + sql_number(weight);
   }
   if (choice.empty())  // of NULL alone, or without a weight
     choice = known ? "NULL::float8" : sql_number(0);
   else
     choice = "CASE " + compared(c) + choice + (known ? "" : " ELSE " + sql_number(0)) + " END";
-  if (taken) return either(name(c) + " IS NULL", sql_number(part_of(of_null(c), w)), choice);
+  if (taken) return either(name(c) + " IS NULL", sql_number(part_of_null(c, w)), choice);
   return known ? choice : either(name(c) + " IS NOT NULL", choice, "");
 }
 
 std::string SqlColumns::dense_part(const Column& c, const std::vector<double>& w) const {
   const bool taken = takes_null(c);
+  const std::vector<std::size_t> features = kept(c, w.size());
   SqlSum sum = sql_sum(
-      w.size(),
-      [&](std::size_t k) {
+      features.size(),
+      [&](std::size_t at) {
+        const std::size_t k = features[at];
         if (k >= static_cast<std::size_t>(c.width) || w[k] == 0) return std::string();
         return element(c, k) + (w[k] == 1 ? "" : " * " + sql_number(w[k]));
       },
@@ -163,7 +180,7 @@ std::string SqlColumns::dense_part(const Column& c, const std::vector<double>& w
   if (sum.text.empty()) sum.text = sql_number(0);
   const std::string array = is_array(c) ? name(c) : name(c) + "::real[]";
   return "CASE WHEN cardinality(" + array + ") = " + std::to_string(c.width) + " THEN " + sum.text +
-         (taken ? " WHEN " + name(c) + " IS NULL THEN " + sql_number(part_of(of_null(c), w)) : "") + " END";
+         (taken ? " WHEN " + name(c) + " IS NULL THEN " + sql_number(part_of_null(c, w)) : "") + " END";
 }
 
 std::string SqlColumns::category_feature(const Column& c, std::size_t value) const {

@@ -29,7 +29,8 @@ class SqlColumns {
   std::string compared(const Column& c) const;
   bool takes_null(const Column& c) const;
   std::vector<double> of_null(const Column& c) const;
-  double part_of(const std::vector<double>& features, const std::vector<double>& w) const;
+  std::vector<std::size_t> kept(const Column& c, std::size_t features) const;
+  double part_of_null(const Column& c, const std::vector<double>& w) const;
   std::string number_part(const Column& c, const std::vector<double>& w) const;
   std::string boolean_part(const Column& c, const std::vector<double>& w) const;
   std::string category_part(const Column& c, const std::vector<double>& w) const;

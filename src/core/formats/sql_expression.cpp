@@ -76,8 +76,13 @@ SqlSum of_columns(const Model& m, std::int32_t output, const SqlColumns& columns
   SqlSum sum;
   for (std::size_t j = 0; j < m.encoder->columns().size(); ++j) {
     const Column& c = m.encoder->columns()[j];
-    std::vector<double> w(static_cast<std::size_t>(c.features().index("a column", "features")));
-    for (std::size_t k = 0; k < w.size(); ++k) w[k] = weight(c.first + static_cast<std::int32_t>(k));
+    // A sparse column, which is refused, may declare as many as it likes.
+    std::vector<double> w;
+    if (c.kind != ColumnKind::sparse) w.resize(static_cast<std::size_t>(c.features().index("a column", "features")));
+    for (std::size_t k = 0; k < w.size(); ++k) {
+      const std::int32_t feature = m.encoder->feature_of(c.first + static_cast<std::int32_t>(k));
+      w[k] = feature < 0 ? 0 : weight(feature);
+    }
     sum = std::move(sum) + SqlSum{grown(columns.part(c, w))};
   }
   return sum;

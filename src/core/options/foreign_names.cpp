@@ -43,10 +43,9 @@ constexpr ForeignName options[] = {
      "Threads are the setting margin.threads: by default as many as the server grants a parallel query."},
     {" offset base_margin init_score ", "Here it is \"offset_feature\", one of the features."},
     {" exposure ", "The logarithm of it is a feature here, named by \"offset_feature\"."},
-    {" reference reference_level ref_level baseline base_level drop_first drop ",
-     "At \"lambda\" => 0 the category that sorts first by its bytes is the reference; otherwise none is. "
-     "margin_explain and "
-     "margin_importance do not depend on it."},
+    {" reference_level ref_level baseline base_level drop_first drop ",
+     "Here it is \"reference\", an object of column: category; without it, the first category of each column at "
+     "\"lambda\" => 0, and none otherwise."},
     {" delta huber_delta ", "Here it is \"smoothing\"."},
 };
 

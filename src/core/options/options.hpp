@@ -38,6 +38,7 @@ struct InitialModel {
   std::vector<double> weights, intercept, dual_weights;
   std::vector<std::int32_t> columns = {};  ///< 0-based features of the weights, ascending; empty: all
   std::int32_t dimensions = 0;             ///< features of a row; 0: not told
+  Value encoder = {};                      ///< of rows with named columns: what the features are
 };
 
 struct Options {
@@ -100,11 +101,14 @@ struct Options {
   std::string log_level;                    ///< empty: the session's margin.log_level
 
   // Rows with named columns as features (encoder/).
-  std::vector<std::string> exclude;       ///< columns that are no features
-  Missing missing = Missing::as_trained;  ///< what becomes of NULL
-  bool unknown_is_error = true;           ///< categories that the training did not have; else they count as none
-  std::int32_t max_categories = 1000;     ///< of one column
-  std::optional<std::int32_t> bins;       ///< numbers become steps between so many bins
+  std::vector<std::string> exclude;              ///< columns that are no features
+  std::vector<std::string> include;              ///< the columns that are; empty: all others
+  std::map<std::string, std::string> reference;  ///< column -> the category that has no indicator
+  bool drop_collinear = false;                   ///< at lambda 0, features that others give
+  Missing missing = Missing::as_trained;         ///< what becomes of NULL
+  bool unknown_is_error = true;                  ///< categories that the training did not have; else they count as none
+  std::int32_t max_categories = 1000;            ///< of one column
+  std::optional<std::int32_t> bins;              ///< numbers become steps between so many bins
 
   /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty
   /// where options are set by code.

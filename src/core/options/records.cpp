@@ -200,6 +200,17 @@ Records of_rows() {
              "what a training gives for rows that cannot be trained on", every, "every solver"),
       option("exclude", read_by("text[]", set_exclude), "columns of a row that are no features", every,
              "rows with named columns", "none"),
+      option("include", read_by("text[]", set_include), "the columns of a row that are features, and no others", every,
+             "rows with named columns", "all"),
+      option("reference", read_by("jsonb", set_reference),
+             "an object of column: the category that the others count against, which has no indicator", every,
+             "rows with named columns",
+             "at `lambda => 0` the first: of an enum in its order, of text by its bytes; otherwise none"),
+      option("collinear",
+             one_of<bool>(&Options::drop_collinear,
+                          {{"error", false}, {"drop", true, "leave out, with a NOTICE that names them"}}),
+             "what becomes, at `lambda => 0`, of features that are combinations of those before them", every,
+             "rows with named columns"),
       option(
           "missing",
           one_of<Missing>(

@@ -50,16 +50,40 @@ std::vector<double> numbers(std::string_view key, const Value& v) {
   return out;
 }
 
-void set_exclude(Options& s, std::string_view key, const Value& v) {
+namespace {
+
+std::vector<std::string> columns_from(std::string_view key, const Value& v) {
   static const char* const expected = "an array of names of columns";
   const auto* array = std::get_if<Value::Array>(&v.data);
   const auto* one = std::get_if<std::string>(&v.data);
   if (array == nullptr && one == nullptr) refuse(key, v, expected);
-  s.exclude = one != nullptr ? std::vector<std::string>{*one} : std::vector<std::string>{};
+  std::vector<std::string> out;
+  if (one != nullptr) out.push_back(*one);
   for (const Value& item : array != nullptr ? *array : Value::Array{}) {
     const auto* name = std::get_if<std::string>(&item.data);
     if (name == nullptr) refuse(key, v, expected);
-    s.exclude.push_back(*name);
+    out.push_back(*name);
+  }
+  return out;
+}
+
+}  // namespace
+
+void set_exclude(Options& s, std::string_view key, const Value& v) { s.exclude = columns_from(key, v); }
+
+void set_include(Options& s, std::string_view key, const Value& v) {
+  s.include = columns_from(key, v);
+  if (s.include.empty()) refuse(key, v, "an array of names of columns");
+}
+
+void set_reference(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected = "an object of column: category";
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, expected);
+  for (const auto& [column, item] : *object) {
+    const auto* category = std::get_if<std::string>(&item.data);
+    if (category == nullptr) refuse(key, item, expected);
+    s.reference[column] = *category;
   }
 }
 
@@ -113,6 +137,7 @@ void set_initial(Options& s, std::string_view key, const Value& v) {
     if (field == "weights") model.weights = numbers(key, item);
     if (field == "intercept") model.intercept = numbers(key, item);
     if (field == "dual_weights") model.dual_weights = numbers(key, item);
+    if (field == "encoder") model.encoder = item;
     if (field == "columns" && !absent(item)) model.columns = initial_columns(key, item);
     if (field == "dimensions" && !absent(item))
       model.dimensions =

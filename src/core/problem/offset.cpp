@@ -32,7 +32,7 @@ void name_offset(Options& options, const Encoder& encoder) {
   if (column.missing)
     throw Error(ErrorKind::null_value, "column \"" + column.name + "\" is NULL, and it is the offset",
                 "Leave such rows out with FILTER (WHERE ...), or with margin_options(missing => 'skip').");
-  options.offset = std::to_string(column.first + 1);
+  options.offset = std::to_string(encoder.feature_of(column.first) + 1);
 }
 
 std::int32_t offset_feature(const Options& options, std::int32_t features, const std::vector<std::int32_t>* columns) {

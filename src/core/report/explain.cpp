@@ -80,10 +80,13 @@ class FromMeans {
   }
 
  private:
-  double weight(std::int32_t feature) const { return weight_of(model_, output_, feature); }
-  double difference(std::int32_t feature) const {
-    const double w = weight(feature);
-    return w == 0 ? 0 : w * (value_at(row_, feature) - encoder_.mean(feature));
+  // Features by their numbers in the columns, whether or not the encoder has dropped some.
+  double weight(std::int32_t whole) const { return weight_in_column(model_, output_, whole); }
+  double difference(std::int32_t whole) const {
+    const double w = weight(whole);
+    if (w == 0) return 0;
+    const std::int32_t feature = encoder_.feature_of(whole);
+    return w * (value_at(row_, feature) - encoder_.mean(feature));
   }
   void put(std::string name, double value, double contribution, const std::string& column,
            std::optional<std::string> shown) {
@@ -110,7 +113,7 @@ class FromMeans {
     const double added = difference(c.first + at);
     if (added == 0) return;
     const double value = value_at(cells_.blocks[j], at);
-    const std::string name = encoder_.feature_name(c.first + at);
+    const std::string name = encoder_.feature_name(encoder_.feature_of(c.first + at));
     put(name, value, added, name, number(value));
   }
 
@@ -143,12 +146,12 @@ class FromMeans {
 
 /// The variance over the rows of the training of what a column adds to the score of one output.
 double variance(const Model& m, const Column& c, std::int32_t output) {
-  const auto weight = [&](std::int32_t value) { return weight_of(m, output, c.first + value); };
+  const auto weight = [&](std::int32_t value) { return weight_in_column(m, output, c.first + value); };
   const ColumnSpread& spread = *c.spread;
   const double missing = c.missing ? spread.missing : 0, of_missing = c.missing ? weight(c.values()) : 0;
   if (c.kind == ColumnKind::category) {
     const auto of = [&](std::size_t k) {
-      const std::int32_t value = static_cast<std::int32_t>(k) - c.without_indicator();
+      const std::int32_t value = c.indicator_of(static_cast<std::int32_t>(k));
       return value < 0 ? 0.0 : weight(value);
     };
     double mean = missing * of_missing;
@@ -184,8 +187,8 @@ double variance(const Model& m, const Column& c, std::int32_t output) {
 
 }  // namespace
 
-double weight_of(const Model& m, std::int32_t output, std::int32_t feature) {
-  const std::int32_t term = term_of(m, feature);
+double weight_in_column(const Model& m, std::int32_t output, std::int32_t whole) {
+  const std::int32_t feature = m.encoder->feature_of(whole), term = feature < 0 ? -1 : term_of(m, feature);
   return term < 0 ? 0 : m.weights(output, term);
 }
 

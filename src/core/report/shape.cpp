@@ -21,7 +21,7 @@ class ColumnShape {
     missing_ = column_.missing ? spread.missing : 0;
     if (block(column_.kind)) return add_elements();
     for (std::int32_t k = 0; k < column_.features().index("a column", "features"); ++k)
-      base_ -= weight(k) * model_.encoder->mean(column_.first + k);
+      if (weight(k) != 0) base_ -= weight(k) * model_.encoder->mean(feature(k));
     if (column_.binned())
       add_bins();
     else if (column_.kind == ColumnKind::category)
@@ -33,8 +33,12 @@ class ColumnShape {
   }
 
  private:
-  double weight(std::int32_t value) const { return weight_of(model_, output_, column_.first + value); }
-  double slope(std::int32_t value) const { return weight(value) / model_.encoder->scale(column_.first + value); }
+  double weight(std::int32_t value) const { return weight_in_column(model_, output_, column_.first + value); }
+  std::int32_t feature(std::int32_t value) const { return model_.encoder->feature_of(column_.first + value); }
+  double slope(std::int32_t value) const {
+    return weight(value) == 0 ? 0 : weight(value) / model_.encoder->scale(feature(value));
+  }
+  double centre() const { return feature(0) < 0 ? 0 : model_.encoder->center(feature(0)); }
   ShapePiece& put(std::optional<std::string> level) {
     out_.push_back({output_, column_.name, std::move(level)});
     return out_.back();
@@ -65,22 +69,22 @@ class ColumnShape {
 
   void add_categories() {
     for (std::size_t k = 0; k < column_.categories.size(); ++k) {
-      const std::int32_t value = static_cast<std::int32_t>(k) - column_.without_indicator();
+      const std::int32_t value = column_.indicator_of(static_cast<std::int32_t>(k));
       put(column_.categories[k], value < 0 ? 0 : weight(value), column_.spread->mean[k]);
     }
     add_missing(0);
   }
 
   void add_boolean() {
-    const double one = slope(0), mean = column_.fill[0], centre = model_.encoder->center(column_.first);
-    put("false", one * (0 - centre), (1 - mean) * (1 - missing_));
-    put("true", one * (1 - centre), mean * (1 - missing_));
-    add_missing(one * (mean - centre));
+    const double one = slope(0), mean = column_.fill[0];
+    put("false", one * (0 - centre()), (1 - mean) * (1 - missing_));
+    put("true", one * (1 - centre()), mean * (1 - missing_));
+    add_missing(one * (mean - centre()));
   }
 
   void add_number() {
     put(std::nullopt).slope = slope(0);
-    const double filled = (column_.fill[0] - model_.encoder->center(column_.first)) * slope(0);
+    const double filled = (column_.fill[0] - centre()) * slope(0);
     add_missing(filled);
   }
 

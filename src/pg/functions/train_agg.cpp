@@ -7,6 +7,7 @@
 #include "core/problem/penalty.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/row_arguments.hpp"
+#include "pg/functions/training_warnings.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/server/spill.hpp"
@@ -66,8 +67,8 @@ struct TrainCall {
   /// Collects the rows of a group that begins with this one.
   void start_table(TrainState& state, MemoryContext context, Datum row) {
     const OpenRow& open = features.open(row);
-    state.table = create_in<RowTable>(context, training_columns(open, rules.encoder.exclude), rules.encoder, state.data,
-                                      &state.memory);
+    state.table =
+        create_in<RowTable>(context, training_columns(open, rules.encoder), rules.encoder, state.data, &state.memory);
     table = nullptr;
   }
 
@@ -236,7 +237,7 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
   return CollectedRows{data,
                        std::move(encoder),
                        std::move(encoded),
-                       std::string(state->table->label_column()),
+                       std::string(state->table->label_column(progress)),
                        std::move(rows.options),
                        rows.skipped,
                        rows.null_for_error,
@@ -253,7 +254,8 @@ std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {
     throw Error(ErrorKind::wrong_type, "only rows with named columns have an encoder, not arrays",
                 "Give a row of the table: margin_encoder(label, t) FROM t.");
   InterruptProgress progress;
-  return state->table->fit(progress, MemoryBudget(state->memory.left()));
+  MemoryBudget memory(state->memory.left());
+  return state->table->fit(progress, memory);
 }
 
 RowRules row_rules(const Options& settings) {
@@ -264,6 +266,7 @@ Options settings_for(const CollectedRows& rows, Options settings) {
   if (rows.encoder == nullptr) return settings;
   name_penalties(settings, *rows.encoder);
   name_offset(settings, *rows.encoder);
+  if (settings.initial.has_value()) start_by_name(*settings.initial, *rows.encoder);
   if (rows.encoder->label_unit().has_value()) count_in_deviations(settings, *rows.encoder->label_unit());
   if (!settings.standardize) return settings;
   settings.standardize = false;

@@ -16,7 +16,7 @@ struct FinalCall {
   SessionProgress::Clock::time_point last_line{};
   TrainingWarnings warnings;
   GroupWarnings groups;
-  int labels_among_columns = 0;
+  int labels_among_columns = 0, told_of_collinear = 0;
 };
 
 void warn_of_label(FinalCall& call, const std::string& column) {
@@ -36,6 +36,7 @@ Datum train(FunctionCallInfo fcinfo, FinalCall& call, CollectedRows& rows, const
       }))
     PG_RETURN_NULL();
   if (!is_one_class(settings)) warn_of_label(call, rows.label_column);
+  if (rows.encoder != nullptr && ++call.told_of_collinear <= 5) tell_dropped(*rows.encoder);
   call.warnings.give(model, settings, &call.groups);
   model.skipped = rows.skipped;
   model.encoder = rows.encoder;

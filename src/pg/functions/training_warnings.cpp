@@ -1,5 +1,7 @@
 #include "pg/functions/training_warnings.hpp"
 
+#include "core/encoder/match_initial.hpp"
+#include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
 
 namespace margin::pg {
@@ -59,6 +61,35 @@ bool useless(const Model& model, double tolerance) {
   if (c.failure > c.constant_failure * (1 + std::max(tolerance, 1e-9))) return true;
   if (model.task == Task::regression) return c.failure > hardly * c.constant_failure;
   return c.failure >= hardly * c.constant_failure && c.upper > hardly * c.constant_loss;
+}
+
+namespace {
+
+std::string few_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) out += (i > 0 ? ", \"" : "\"") + names[i] + "\"";
+  return out + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
+}
+
+}  // namespace
+
+void start_by_name(InitialModel& initial, const Encoder& encoder) {
+  const MatchedFeatures found = match_initial(initial, encoder, InterruptProgress());
+  if (found.same()) return;
+  std::string text = "the initial model has other features: ";
+  if (!found.fresh.empty()) text += few_of(found.fresh) + (found.fresh.size() > 1 ? " start at 0" : " starts at 0");
+  if (!found.fresh.empty() && !found.gone.empty()) text += "; ";
+  if (!found.gone.empty()) text += few_of(found.gone) + (found.gone.size() > 1 ? " are gone" : " is gone");
+  notice(text);
+}
+
+void tell_dropped(const Encoder& encoder) {
+  const std::vector<std::string> names = encoder.dropped_names();
+  if (names.empty()) return;
+  notice("left out " + std::to_string(names.size()) + " of " +
+         std::to_string(names.size() + static_cast<std::size_t>(encoder.width())) +
+         " features, which those before them give: " + few_of(names));
 }
 
 void TrainingWarnings::give(const Model& model, const Options& options, const GroupWarnings* groups) {

@@ -25,4 +25,11 @@ class TrainingWarnings {
   int unfinished_ = 0, useless_ = 0;
 };
 
+/// The start of a training on rows with named columns, by the names of its features (match_initial); one NOTICE tells those
+/// that it knows nothing of, and those that are gone. Throws Error.
+void start_by_name(InitialModel& initial, const Encoder& encoder);
+
+/// A NOTICE that names the features which the option `collinear` has left out.
+void tell_dropped(const Encoder& encoder);
+
 }  // namespace margin::pg

@@ -236,4 +236,9 @@ void warn(const std::string& message, const std::string& hint) {
   backend([=] { ereport(WARNING, (errmsg("%s", text), errhint("%s", advice))); });
 }
 
+void notice(const std::string& message) {
+  const char* text = message.c_str();
+  backend([=] { ereport(NOTICE, (errmsg("%s", text))); });
+}
+
 }  // namespace margin::pg

@@ -106,6 +106,8 @@ auto in_subtransaction(F&& f) -> decltype(f()) {
 
 /// ereport(WARNING) with a hint.
 void warn(const std::string& message, const std::string& hint);
+/// ereport(NOTICE).
+void notice(const std::string& message);
 
 }  // namespace margin::pg
 

@@ -58,6 +58,7 @@ extern "C" {
 #include <nodes/primnodes.h>
 #include <utils/array.h>
 #include <utils/builtins.h>
+#include <utils/catcache.h>
 #include <utils/date.h>
 #include <utils/datum.h>
 #include <utils/expandeddatum.h>

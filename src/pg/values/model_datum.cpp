@@ -226,6 +226,7 @@ Value::Object initial_from(Datum composite) {
   object["weights"] = array(start.weights);
   object["intercept"] = array(start.intercept);
   if (!start.dual_weights.empty()) object["dual_weights"] = array(start.dual_weights);
+  if (model.encoder != nullptr) object["encoder"] = Value{model.encoder->to_value()};
   if (model.columns.empty()) return object;
   std::vector<double> columns;
   for (const std::int32_t j : model.columns) columns.push_back(j + 1.0);

@@ -72,6 +72,36 @@ std::string listed(const std::vector<std::string_view>& names) {
   return all + (names.size() > most ? ", ..." : "");
 }
 
+/// The labels of an enum in its order; none of another type.
+std::vector<std::string> enum_labels(Oid declared) {
+  struct Label {
+    float order;
+    NameData name;
+  };
+  struct Labels {
+    Label* at;
+    int count;
+  };
+  const Labels labels = backend([=] {
+    Labels out{nullptr, 0};
+    const Oid type = getBaseType(declared);
+    if (!type_is_enum(type)) return out;
+    CatCList* list = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
+    out.count = list->n_members;
+    out.at = static_cast<Label*>(palloc0(sizeof(Label) * static_cast<std::size_t>(out.count + 1)));
+    for (int i = 0; i < out.count; ++i) {
+      const auto* entry = reinterpret_cast<const FormData_pg_enum*>(GETSTRUCT(&list->members[i]->tuple));
+      out.at[i] = {entry->enumsortorder, entry->enumlabel};
+    }
+    ReleaseSysCacheList(list);
+    return out;
+  });
+  std::sort(labels.at, labels.at + labels.count, [](const Label& a, const Label& b) { return a.order < b.order; });
+  std::vector<std::string> out;
+  for (int i = 0; i < labels.count; ++i) out.emplace_back(NameStr(labels.at[i].name));
+  return out;
+}
+
 const OpenRow::Attribute* find(const OpenRow& row, const std::string& name) {
   for (const OpenRow::Attribute& a : row.attributes)
     if (a.name == name) return &a;
@@ -141,17 +171,24 @@ std::optional<CellType> cell_type_of(Oid declared) {
   return std::nullopt;
 }
 
-std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::string>& exclude) {
+std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rules) {
+  const std::vector<std::string>&exclude = rules.exclude, &include = rules.include;
   std::vector<std::string_view> names;
   for (const OpenRow::Attribute& a : row.attributes) names.push_back(a.name);
-  for (const std::string& name : exclude)
-    if (find(row, name) == nullptr)
-      throw Error(ErrorKind::invalid_option,
-                  "option \"exclude\" names the column \"" + name + "\", which the row does not have",
-                  name_hint(name, names));
+  const auto require = [&](const char* option, const std::vector<std::string>& listed) {
+    for (const std::string& name : listed)
+      if (find(row, name) == nullptr)
+        throw Error(
+            ErrorKind::invalid_option,
+            std::string("option \"") + option + "\" names the column \"" + name + "\", which the row does not have",
+            name_hint(name, names));
+  };
+  require("exclude", exclude);
+  require("include", include);
   std::vector<Column> columns;
   for (const OpenRow::Attribute& a : row.attributes) {
     if (std::find(exclude.begin(), exclude.end(), a.name) != exclude.end()) continue;
+    if (!include.empty() && std::find(include.begin(), include.end(), a.name) == include.end()) continue;
     const std::optional<CellType> type = cell_type_of(a.type);
     if (!type.has_value())
       throw Error(ErrorKind::wrong_type,
@@ -159,6 +196,7 @@ std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::
                   std::string("Taken are ") + accepted + ". Cast it, or leave it out: margin_options(exclude => '{" +
                       a.name + "}').");
     columns.push_back(Column{a.name, type_name_of(a.type), type->kind});
+    if (type->kind == ColumnKind::category) columns.back().order = enum_labels(a.type);
   }
   if (columns.empty())
     throw Error(ErrorKind::wrong_type, "the row has no column that is a feature",

@@ -45,9 +45,9 @@ std::optional<CellType> cell_type_of(Oid type);
 /// A category, in memory of the Datum or of the current memory context.
 std::string_view text_of(const CellType& type, Datum value);
 
-/// The columns of a training on such rows, sorted by name, without those that are excluded. Throws Error: wrong_type
-/// (a column of another type, two of one name, none left), invalid_option (an excluded column that there is not).
-std::vector<Column> training_columns(const OpenRow& row, const std::vector<std::string>& exclude);
+/// The columns of a training on such rows, sorted by name, without those that are excluded or not included. Throws Error:
+/// wrong_type (a column of another type, two of one name, none left), invalid_option (a column that there is not).
+std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rules);
 
 /// The error for a column of a model, one of `columns`, that what it is given has not, among the `names` that it has; for messages,
 /// `row` is what that is, and `part` what it calls its columns.
