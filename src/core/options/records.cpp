@@ -205,11 +205,11 @@ Records of_rows() {
       option("reference", read_by("jsonb", set_reference),
              "an object of column: the category that the others count against, which has no indicator", every,
              "rows with named columns",
-             "at `lambda => 0` the first: of an enum in its order, of text by its bytes; otherwise none"),
+             "at lambda => 0 the first: of an enum in its order, of text by its bytes; otherwise none"),
       option("collinear",
              one_of<bool>(&Options::drop_collinear,
                           {{"error", false}, {"drop", true, "leave out, with a NOTICE that names them"}}),
-             "what becomes, at `lambda => 0`, of features that are combinations of those before them", every,
+             "what becomes, at lambda => 0, of features that are combinations of those before them", every,
              "rows with named columns"),
       option(
           "missing",
