@@ -421,12 +421,24 @@ class Statements(Rows):
             return "SELECT c.* FROM %s, LATERAL %s AS c" % (source, call)
         return "SELECT %s FROM %s" % (call, source) + self.pick(["", "", " ORDER BY random()", " LIMIT 40"])
 
+    def expression(self):
+        """A score as SQL, which the server reads and evaluates; of forged encoders, too, whose names and texts are anything."""
+        if self.chance(0.5):
+            number = self.pick(self.models)
+            _, features, table = self.fits[number]
+            return "SELECT query_to_xml('SELECT ' || margin_sql(m%s) || ' FROM %s', true, false, '') FROM models WHERE id = %d" % (
+                "" if features == table else ", " + self.quoted(features), table, number)
+        model, row = self.forged_encoder()
+        return "SELECT query_to_xml('SELECT ' || margin_sql(%s, NULL, 'r') || %s, true, false, '')" % (model, self.quoted(" FROM (SELECT r.* FROM (SELECT %s AS r) AS q) AS r" % row.replace("to_jsonb(r)", "r")))
+
     def statement(self):
         kind = self.random.random()
         if kind < 0.015:
             return self.alteration()
         if kind < 0.05:
             return self.block()
+        if kind < 0.06:
+            return self.expression()
         function = self.pick(self.functions)
         if function["aggregate"]:
             call = self.aggregate(function)

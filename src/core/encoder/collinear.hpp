@@ -11,14 +11,14 @@
 
 namespace margin {
 
-/// Finds them from the sum of outer products of all rows, as NormalEquations tells which columns are dependent.
+/// Finds them from the sum of outer products of all rows, by the thresholds of NormalEquations.
 class CollinearFeatures {
  public:
   /// `constant`: beside an intercept; `held`: a feature that is not looked at, −1: none. Takes 16 bytes a pair of features from
   /// `memory`. Throws Error(limit_exceeded).
   CollinearFeatures(std::int32_t features, bool constant, std::int32_t held, MemoryBudget& memory);
 
-  void add(const FeatureRow& x, double weight);
+  void add(const FeatureRow& x, double weight, const Progress& progress = {});
   /// What to leave out so that no combination of the others, or of them and a constant, is 0 in every row: of each such
   /// combination the last feature. Ascending.
   std::vector<std::int32_t> find(const Progress& progress) const;

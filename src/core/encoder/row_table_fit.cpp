@@ -354,8 +354,8 @@ std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBud
   Encoder::Scratch scratch;
   for (std::int64_t i = 0; i < rows_.rows(); ++i) {
     const FeatureRow x = *whole->encode(reader.read_cells(i, ranks), scratch);
-    progress.work(4.0 * x.count + static_cast<double>(x.count) * x.count);
-    collinear.add(x, rows_.weight(i));
+    progress.work(4.0 * x.count);
+    collinear.add(x, rows_.weight(i), progress);
   }
   std::vector<std::int32_t> dropped = collinear.find(progress);
   if (dropped.empty()) return whole;

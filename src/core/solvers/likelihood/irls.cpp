@@ -130,7 +130,9 @@ void Fit::require_regular() {
   run_.work(static_cast<double>(n_));
   const auto columns = static_cast<std::int64_t>(rows_.columns()) - (p_.offset >= 0 ? 1 : 0);
   const char* const advice =
-      "Leave features out, or give a lambda above 0: it always has one optimum; standardize => true centres columns.";
+      "Leave features out (collinear => 'drop' does, of rows with named columns), or give a lambda above 0: it always "
+      "has "
+      "one optimum; standardize => true centres columns.";
   if (rows < columns)
     throw Error(ErrorKind::invalid_value,
                 "lambda => 0 asks " + std::to_string(rows) + " rows for " + std::to_string(columns) +
