@@ -429,7 +429,8 @@ class Statements(Rows):
             return "SELECT query_to_xml('SELECT ' || margin_sql(m%s) || ' FROM %s', true, false, '') FROM models WHERE id = %d" % (
                 "" if features == table else ", " + self.quoted(features), table, number)
         model, row = self.forged_encoder()
-        return "SELECT query_to_xml('SELECT ' || margin_sql(%s, NULL, 'r') || %s, true, false, '')" % (model, self.quoted(" FROM (SELECT r.* FROM (SELECT %s AS r) AS q) AS r" % row.replace("to_jsonb(r)", "r")))
+        source = row.split(" FROM ", 1)[1][:-1]  # of (SELECT r FROM (SELECT ...) AS r)
+        return "SELECT query_to_xml('SELECT ' || margin_sql(%s, NULL, 'r') || ' FROM ' || %s, true, false, '')" % (model, self.quoted(source))
 
     def statement(self):
         kind = self.random.random()
