@@ -44,14 +44,10 @@ EncoderRules encoder_rules(const Options& options) {
     throw Error(
         ErrorKind::invalid_option, "option \"collinear\" is 'drop', and lambda is not 0",
         "With a lambda above 0 collinear features share their weight, and the optimum is unique: leave it out.");
-  EncoderRules rules{options.missing,
-                     options.standardize || !given,
-                     options.unknown_is_error,
-                     options.lambda == 0.0 && options.intercept,
-                     options.max_categories,
-                     options.bins.value_or(0),
-                     options.exclude,
-                     options.offset};
+  EncoderRules rules{options.missing,          options.standardize || !given,
+                     options.unknown_is_error, options.lambda == 0.0 && options.intercept,
+                     options.max_categories,   options.bins.value_or(0),
+                     options.exclude,          options.offset};
   rules.include = options.include;
   rules.references = options.reference;
   rules.drop_collinear = options.drop_collinear;

@@ -26,6 +26,13 @@ std::string either(const std::string& condition, const std::string& yes, const s
   return "CASE WHEN " + condition + " THEN " + yes + (otherwise.empty() ? "" : " ELSE " + otherwise) + " END";
 }
 
+/// The features of a number that is above so many thresholds.
+std::vector<double> of_bin(const Column& c, std::size_t above) {
+  std::vector<double> out(static_cast<std::size_t>(c.values()) + (c.missing ? 1 : 0), 0.0);
+  std::fill_n(out.begin(), above, 1.0);
+  return out;
+}
+
 bool zero(const std::vector<double>& w) {
   return std::all_of(w.begin(), w.end(), [](double v) { return v == 0; });
 }
@@ -84,6 +91,11 @@ bool SqlColumns::takes_null(const Column& c) const {
 std::vector<double> SqlColumns::of_null(const Column& c) const {
   std::vector<double> out;
   const auto n = static_cast<std::size_t>(c.values());
+  if (c.binned()) {
+    out = of_bin(c, static_cast<std::size_t>(c.bin(c.fill[0])));
+    if (c.missing) out.back() = 1;
+    return out;
+  }
   for (std::size_t k = 0; k < n; ++k) {
     if (c.kind == ColumnKind::dense)
       out.push_back((c.fill[k] - c.center[k]) / c.scale[k]);
@@ -106,9 +118,8 @@ std::vector<std::size_t> SqlColumns::kept(const Column& c, std::size_t features)
   return out;
 }
 
-/// What a row without a value adds, its products added up as score() does.
-double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) const {
-  const std::vector<double> features = of_null(c);
+/// What a row with these features of a column adds, the products added up as score() does.
+double SqlColumns::part_of(const Column& c, const std::vector<double>& features, const std::vector<double>& w) const {
   std::vector<double> x, weights;
   for (const std::size_t k : kept(c, w.size())) {
     x.push_back(features[k]);
@@ -120,7 +131,12 @@ double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) c
   return sum;
 }
 
+double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) const {
+  return part_of(c, of_null(c), w);
+}
+
 std::string SqlColumns::part(const Column& c, const std::vector<double>& w) const {
+  if (c.binned()) return binned_part(c, w);
   if (c.kind == ColumnKind::category) return category_part(c, w);
   if (c.kind == ColumnKind::dense) return dense_part(c, w);
   if (c.kind == ColumnKind::boolean) return boolean_part(c, w);
@@ -137,6 +153,25 @@ std::string SqlColumns::number_part(const Column& c, const std::vector<double>& 
                  : either(name(c) + " IS NOT NULL", sql_number(0), "");
   const std::string product = standardised(c) + (w[0] == 1 ? "" : " * " + sql_number(w[0]));
   return taken ? "coalesce(" + product + ", " + null + ")" : product;
+}
+
+/// The parts of bins `first` to `last`, found by halves.
+std::string SqlColumns::bin_part(const Column& c, const std::vector<double>& parts, std::size_t first,
+                                 std::size_t last) const {
+  if (first == last) return sql_number(parts[first]);
+  const std::size_t middle = (first + last) / 2;
+  return either(cell(c) + " > " + sql_number(c.thresholds[middle]), bin_part(c, parts, middle + 1, last),
+                bin_part(c, parts, first, middle));
+}
+
+std::string SqlColumns::binned_part(const Column& c, const std::vector<double>& w) const {
+  const bool taken = takes_null(c);
+  if (taken && zero(w)) return {};
+  std::vector<double> parts;
+  for (std::size_t k = 0; k <= c.thresholds.size(); ++k) parts.push_back(part_of(c, of_bin(c, k), w));
+  const std::string number = bin_part(c, parts, 0, c.thresholds.size());
+  return taken ? either(name(c) + " IS NULL", sql_number(part_of_null(c, w)), number)
+               : either(name(c) + " IS NOT NULL", number, "");
 }
 
 std::string SqlColumns::boolean_part(const Column& c, const std::vector<double>& w) const {
@@ -207,6 +242,9 @@ std::string SqlColumns::value_of(const Column& c, std::size_t value) const {
     return "CASE WHEN " + name(c) + " THEN " + of(1) + " WHEN NOT " + name(c) + " THEN " + of(0) +
            (taken ? " ELSE " + null : "") + " END";
   }
+  if (c.binned())
+    return "CASE WHEN " + cell(c) + " > " + sql_number(c.thresholds[value]) + " THEN " + sql_number(1) + " WHEN " +
+           name(c) + " IS NOT NULL THEN " + sql_number(0) + (taken ? " ELSE " + null : "") + " END";
   if (scalar(c.kind)) return taken ? "coalesce(" + standardised(c) + ", " + null + ")" : standardised(c);
   if (c.kind == ColumnKind::sparse)
     refuse(c, "whose elements cannot be read", "margin_score takes such models; for SQL train on arrays or columns.");

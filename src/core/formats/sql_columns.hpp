@@ -30,7 +30,10 @@ class SqlColumns {
   bool takes_null(const Column& c) const;
   std::vector<double> of_null(const Column& c) const;
   std::vector<std::size_t> kept(const Column& c, std::size_t features) const;
+  double part_of(const Column& c, const std::vector<double>& features, const std::vector<double>& w) const;
   double part_of_null(const Column& c, const std::vector<double>& w) const;
+  std::string binned_part(const Column& c, const std::vector<double>& w) const;
+  std::string bin_part(const Column& c, const std::vector<double>& parts, std::size_t first, std::size_t last) const;
   std::string number_part(const Column& c, const std::vector<double>& w) const;
   std::string boolean_part(const Column& c, const std::vector<double>& w) const;
   std::string category_part(const Column& c, const std::vector<double>& w) const;
