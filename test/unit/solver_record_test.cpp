@@ -307,9 +307,11 @@ TEST(Records, features_are_those_that_the_solver_solves_with) {
     if ((record.problems & (Record::soft_margin | Record::likelihood)) == 0) continue;
     const bool piecewise = record.losses == Record::Losses::piecewise || record.losses == Record::Losses::all,
                smooth = record.losses != Record::Losses::piecewise;
+    unsigned tried = 0;
     for (const char* outcome : {"piecewise", "smooth"}) {
       if (!(outcome == std::string("smooth") ? smooth : piecewise)) continue;
       for (const Featured& with : features_to_try(record, outcome)) {
+        tried |= with.bits;
         Value::Object options = with.options;
         options["solver"].data = std::string(solver->name());
         options["lambda"].data = (record.problems & Record::likelihood) != 0 ? 0.0 : 0.1;
@@ -346,6 +348,8 @@ TEST(Records, features_are_those_that_the_solver_solves_with) {
         }
       }
     }
+    EXPECT_EQ(names_of(record.features & ~tried), "none")
+        << solver->name() << ": features_to_try() lacks what it names";
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <functional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/loss/joint.hpp"
@@ -18,30 +20,46 @@ using testing::make_dataset;
 using testing::make_table;
 using testing::Table;
 
-/// One change of each member.
-std::vector<std::function<void(Statement&)>> changes() {
-  return {[](Statement& s) { s.task = Task::multiclass; },
-          [](Statement& s) { s.classes = 3; },
-          [](Statement& s) { s.norm = 1.5; },
-          [](Statement& s) { s.learners = Learners::trees; },
-          [](Statement& s) { s.interpolate = true; },
-          [](Statement& s) { s.loss = make_loss("hinge", Options()); },
-          [](Statement& s) { s.lambda = 0.25; },
-          [](Statement& s) { s.l1_ratio = 0.5; },
-          [](Statement& s) {
+/// All members, in their order: one more or less does not compile here.
+auto members(const Statement& s) {
+  const auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
+               positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+               class_weight] = s;
+  return std::tie(task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
+                  positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+                  class_weight);
+}
+using Members = decltype(members(std::declval<const Statement&>()));
+
+struct Change {
+  std::function<void(Statement&)> make;
+  const char* unread = nullptr;  ///< why no check reads the member
+};
+/// One of each member, in their order.
+std::vector<Change> changes() {
+  return {{[](Statement& s) { s.task = Task::multiclass; }},
+          {[](Statement& s) { s.classes = 3; }},
+          {[](Statement& s) { s.norm = 1.5; }},
+          {[](Statement& s) { s.learners = Learners::trees; }, "the basis of the model says it"},
+          {[](Statement& s) { s.interpolate = true; }},
+          {[](Statement& s) { s.loss = make_loss("hinge", Options()); }},
+          {[](Statement& s) { s.lambda = 0.25; }},
+          {[](Statement& s) { s.l1_ratio = 0.5; }},
+          {[](Statement& s) {
             s.penalty_factor = {1, 0, 2};
-          },
-          [](Statement& s) { s.least_factor = 0.5; },
-          [](Statement& s) { s.positive = true; },
-          [](Statement& s) { s.offset = 2; },
-          [](Statement& s) { s.intercept = false; },
-          [](Statement& s) { s.free_intercept = true; },
-          [](Statement& s) { s.intercept_scale = 4; },
-          [](Statement& s) { s.target_center = -3; },
-          [](Statement& s) { s.target_scale = 7; },
-          [](Statement& s) {
-            s.class_weight = {1, 3};
-          }};
+          }},
+          {[](Statement& s) { s.least_factor = 0.5; }},
+          {[](Statement& s) { s.positive = true; }},
+          {[](Statement& s) { s.offset = 2; }},
+          {[](Statement& s) { s.intercept = false; }},
+          {[](Statement& s) { s.free_intercept = true; }},
+          {[](Statement& s) { s.intercept_scale = 4; }},
+          {[](Statement& s) { s.target_center = -3; }, "rows come with their targets in the units of the loss"},
+          {[](Statement& s) { s.target_scale = 7; }},
+          {[](Statement& s) {
+             s.class_weight = {1, 3};
+           },
+           "rows come with their weights"}};
 }
 
 Statement two_classes() {
@@ -58,17 +76,11 @@ Statement back(const std::string& bytes) {
 }
 
 TEST(Statement, EveryMemberCountsAndTravels) {
-  // A member more or less does not compile here; then changes() needs one more or less.
-  const auto [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
-              positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] =
-      two_classes();
-  static_cast<void>(task), static_cast<void>(loss);
-  constexpr std::size_t members = 18;
-  ASSERT_EQ(changes().size(), members);
+  ASSERT_EQ(changes().size(), std::tuple_size_v<Members>);
   std::vector<std::string> seen = {two_classes().bytes()};
-  for (const auto& change : changes()) {
+  for (const Change& change : changes()) {
     Statement s = two_classes();
-    change(s);
+    change.make(s);
     if (s.classes == 3) s.class_weight.clear();
     EXPECT_FALSE(s == two_classes());
     for (const std::string& other : seen) EXPECT_NE(s.bytes(), other);
@@ -81,9 +93,10 @@ TEST(Statement, LossesTravelWithAllTheirParametersAndTheirForm) {
   std::vector<std::string> seen;
   for (const std::string_view name : loss_names()) {
     Options given;
-    given.epsilon = 0.03;
-    given.smoothing = 0.7;
-    given.quantile = 0.2;
+    for (const LossParameter& parameter : loss_parameters()) {
+      given.*parameter.value *= 0.7;
+      ASSERT_TRUE(parameter.valid(given.*parameter.value)) << parameter.option;
+    }
     for (const Options& options : {Options(), given}) {
       Statement s;
       s.loss = make_loss(name, options);
@@ -146,6 +159,7 @@ const std::vector<Asked>& problems() {
       {"hard", true, 2, [](Options& o) { o.lambda.reset(); }},
       {"hard, l1", true, 2, [](Options& o) { o.lambda.reset(), o.norm = 1; }},
       {"hard, l1.5, no intercept", true, 2, [](Options& o) { o.lambda.reset(), o.norm = 1.5, o.intercept = false; }},
+      {"stumps", true, 2, [](Options& o) { o.lambda.reset(), o.norm = 1, o.learners = Learners::stumps; }},
       {"hard, three", true, 3, [](Options& o) { o.lambda.reset(); }},
       {"hinge", true, 2, [](Options&) {}},
       {"scaled intercept", true, 2, [](Options& o) { o.intercept_scale = 3; }},
@@ -164,6 +178,9 @@ const std::vector<Asked>& problems() {
       {"quantile", false, 0, [](Options& o) { o.loss = "quantile", o.quantile = 0.9; }},
       {"insensitive", false, 0, [](Options& o) { o.loss = "epsilon_insensitive", o.epsilon = 0.2; }},
       {"ridge, free", false, 0, [](Options& o) { o.loss = "squared", o.intercept_form = InterceptForm::free; }},
+      {"standardized", false, 0, [](Options& o) { o.loss = "epsilon_insensitive", o.standardize = true; }},
+      {"offset", false, 0, [](Options& o) { o.loss = "huber", o.offset = "2"; }},
+      {"every target", false, 0, [](Options& o) { o.lambda.reset(), o.loss = "interpolate"; }},
       {"positive", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.positive = true; }},
       {"factors", false, 0, [](Options& o) {
          o.loss = "squared", o.l1_ratio = 0.5, o.penalty_factor = {0.5, 2, 1};
@@ -171,27 +188,96 @@ const std::vector<Asked>& problems() {
   return list;
 }
 
+/// Which members are not those of another statement.
+template <std::size_t... at>
+void note_differences(const Statement& a, const Statement& b, std::vector<bool>& differ, std::index_sequence<at...>) {
+  ((differ[at] = differ[at] || std::get<at>(members(a)) != std::get<at>(members(b))), ...);
+}
+
 TEST(Statement, ATrainingAndTheModelThatItLeavesStateOneProblem) {
   Random random(5);
   Progress progress;
+  constexpr std::size_t all = std::tuple_size_v<Members>;
+  std::vector<bool> tried(all, false);
   for (const Asked& asked : problems()) {
     Table t = make_table(random, 7, asked.classes, std::max(2, asked.number));
     for (std::vector<double>& x : t.x) x.resize(3, 0.5);
     if (asked.number == 3)
       for (std::size_t i = 0; i < 3; ++i) t.y[i] = static_cast<double>(i);
-    const Dataset data = make_dataset(t, asked.classes, std::max(2, asked.number));
     Options options;
     options.lambda = 0.1;
     asked.set(options);
-    const Statement stated = make_problem(data, options);
+    const bool exactly = options.loss == "interpolate";
+    Dataset points(Dataset::Outcome::intervals);
+    for (std::size_t i = 0; i < 3; ++i) points.append(dense_row(t.x[i].data(), 3), t.y[i]);
+    const Dataset traded = make_dataset(t, asked.classes, std::max(2, asked.number));
+    const Dataset& data = exactly ? points : traded;
+    const Problem problem = make_problem(data, options);
+    // Options tell of a training to come what its problem turns out to have: refusals of products are made from either.
+    const unsigned of_rows =
+        feature::several_classes | feature::joint_classes | (exactly ? unsigned{feature::regression} : 0U);
+    EXPECT_EQ(names_of(features_of(problem) & ~of_rows),
+              names_of(features_of(options) & ~of_rows & ~feature::around & ~feature::initial))
+        << asked.what;
+    const Statement& stated = problem;
     const Statement said = objective_of(train(data, options, progress), options);
     std::vector<std::string> bytes;
     for (Statement s : {stated, said}) {
+      note_differences(s, Statement(), tried, std::make_index_sequence<all>());
       if (s.penalty_factor.size() < 3) s.penalty_factor.resize(3, s.least_factor);
       s.least_factor = 1;  // of features that these rows do not have
       bytes.push_back(s.bytes());
     }
     EXPECT_EQ(bytes[0], bytes[1]) << asked.what;
+  }
+  for (std::size_t at = 0; at < all; ++at)
+    EXPECT_TRUE(tried[at]) << "no training in problems() has another value of member " << at;
+}
+
+/// What vectors of three outputs and three features prove of six rows.
+std::pair<double, double> interval(const Objective& objective) {
+  const double weights[] = {-0.3, 0.25, 0.5, 0.1, 0.4, -0.6, -0.4, 0.2, 0.1}, intercept[] = {0.2, -0.1, 0.3};
+  const auto check = make_check(objective, {weights, intercept, nullptr}, true);
+  for (int i = 0; i < 6; ++i) {
+    const double x[] = {1 + 0.5 * i, 2.0 - i, 0.3 * i * i - 1}, dual[] = {0.3, 0.2, 0.1};
+    CheckedRow row;
+    row.x = dense_row(x, 3);
+    row.label = i % 2;
+    row.target = row.upper_target = 0.4 * i - 0.7;
+    row.dual = dual;
+    check->add(row);
+  }
+  const Certificate c = check->certificate({});
+  return {c.lower, c.upper};
+}
+
+// A member that no check reads would be certified as if it were not there.
+TEST(Statement, EveryMemberCountsInACheckOfSomeProblem) {
+  const auto soft = [](const char* loss) {
+    Statement s = two_classes();
+    s.loss = make_loss(loss, Options());
+    s.lambda = 0.1;
+    if (is_regression_loss(loss)) s.task = Task::regression, s.classes = 0;
+    return s;
+  };
+  std::vector<Statement> bases = {two_classes(), soft("squared_hinge"), soft("squared"), soft("squared"),
+                                  soft("squared_hinge")};
+  bases[2].penalty_factor = {1};
+  bases[2].l1_ratio = 0.5;
+  bases[3].offset = 1;
+  bases[3].target_scale = 4;
+  std::size_t at = 0;
+  for (const Change& change : changes()) {
+    bool counts = false;
+    for (const Statement& base : bases) {
+      Statement other = base;
+      change.make(other);
+      const auto [lower, upper] = interval({base, 3});
+      const auto [other_lower, other_upper] = interval({other, 3});
+      counts = counts || lower != other_lower || upper != other_upper;
+    }
+    EXPECT_EQ(counts, change.unread == nullptr) << "member " << at;
+    ++at;
   }
 }
 

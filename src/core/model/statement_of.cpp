@@ -33,6 +33,7 @@ Objective objective_of(const Model& m, const Options& s) {
   o.intercept_scale = s.intercept_scale;
   o.target_center = m.target_center.value_or(0);
   o.target_scale = m.target_scale.value_or(1);
+  if (o.task == Task::regression && soft && o.target_scale != 1) o.loss = in_units(*o.loss, o.target_scale);
   if (!s.class_weight_balanced && !s.class_weight.empty())
     for (const std::string& name : m.classes) {
       const auto found = s.class_weight.find(name);

@@ -57,17 +57,25 @@ std::string names_of(unsigned features) {
   return text.empty() ? "none" : text;
 }
 
+// A member of the statement that is not named here does not compile: it is a feature, which those refuse that do not name it,
+// or one of those that everything takes.
 unsigned features_of(const Problem& p) {
-  return bit_if(p.task == Task::regression, feature::regression) |
-         bit_if(p.task == Task::multiclass, feature::several_classes) |
-         bit_if(joint_of(p.loss.get()) != nullptr, feature::joint_classes) | bit_if(p.one_class(), feature::one_class) |
-         bit_if(p.loss == nullptr && !p.interpolate, feature::hard_margin) |
-         bit_if(p.interpolate, feature::interpolation) | bit_if(p.likelihood(), feature::lambda_0) |
-         bit_if(p.kernel != nullptr, feature::kernel) | bit_if(p.learners != Learners::features, feature::stumps) |
-         bit_if(p.l1_ratio > 0, feature::l1_ratio) | bit_if(p.l1_ratio == 1, feature::lasso) |
-         bit_if(p.positive, feature::positive) | bit_if(!p.penalty_factor.empty(), feature::penalty_factor) |
-         bit_if(p.offset >= 0, feature::offset) | bit_if(p.free_intercept, feature::free_intercept) |
-         bit_if(p.loss != nullptr && p.loss->log_link(), feature::log_link);
+  const auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
+               positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+               class_weight] = static_cast<const Statement&>(p);
+  static_cast<void>(classes), static_cast<void>(norm), static_cast<void>(least_factor), static_cast<void>(intercept);
+  static_cast<void>(intercept_scale), static_cast<void>(target_center), static_cast<void>(target_scale);
+  static_cast<void>(class_weight), static_cast<void>(lambda);
+  return bit_if(task == Task::regression, feature::regression) |
+         bit_if(task == Task::multiclass, feature::several_classes) |
+         bit_if(joint_of(loss.get()) != nullptr, feature::joint_classes) | bit_if(p.one_class(), feature::one_class) |
+         bit_if(loss == nullptr && !interpolate, feature::hard_margin) | bit_if(interpolate, feature::interpolation) |
+         bit_if(p.likelihood(), feature::lambda_0) | bit_if(p.kernel != nullptr, feature::kernel) |
+         bit_if(learners != Learners::features, feature::stumps) | bit_if(l1_ratio > 0, feature::l1_ratio) |
+         bit_if(l1_ratio == 1, feature::lasso) | bit_if(positive, feature::positive) |
+         bit_if(!penalty_factor.empty(), feature::penalty_factor) | bit_if(offset >= 0, feature::offset) |
+         bit_if(free_intercept, feature::free_intercept) |
+         bit_if(loss != nullptr && loss->log_link(), feature::log_link);
 }
 
 unsigned features_of(const Options& s) {
