@@ -111,7 +111,7 @@ Records of_soft_margins() {
   return {
       option("l1_ratio", read_by("double precision", set_l1_ratio),
              "0 <= rho <= 1: share of the l1 norm in the regulariser; 1: the lasso, whose intercept is free", every,
-             "every soft margin, above 0 sdca and prox_newton", "0"),
+             "every soft margin at 0", "0"),
       option("penalty_factor", read_by("\"any\"", set_penalty_factor),
              "factors of the features' penalties, above 0: an array of one per feature, or an object of feature number "
              "or column: factor as jsonb; not rescaled",
@@ -120,7 +120,7 @@ Records of_soft_margins() {
              "soft margins with l1_ratio above 0 and a smooth loss"),
       option("offset_feature", read_by("\"any\"", set_offset),
              "the number of a feature from 1, or the name of a column: its weight is 1, known and without penalty",
-             every, "soft margins of one output; not sdca, sgd, train_margin_from", "none"),
+             every, "soft margins of one output", "none"),
       option("epsilon", number_in(&Options::epsilon, {0, 1e150}), "half-width of the tube", methods, ""),
       option("smoothing", number_in(&Options::smoothing, factors), "gamma of the loss", methods, ""),
       option("quantile", number_in(&Options::quantile, {0, 1, "tau", true, true}),

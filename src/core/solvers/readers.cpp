@@ -1,6 +1,7 @@
 #include "core/solvers/readers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/kernel/kernel.hpp"
@@ -15,10 +16,18 @@ std::string_view kernel_of(const Options& options) {
   return options.kernel.empty() ? std::string_view("linear") : std::string_view(options.kernel);
 }
 
+/// Options that ask for a feature: they are read by the solvers that take it.
+constexpr std::pair<std::string_view, unsigned> asking[] = {{"l1_ratio", feature::l1_ratio},
+                                                            {"positive", feature::positive},
+                                                            {"penalty_factor", feature::penalty_factor},
+                                                            {"offset_feature", feature::offset}};
+
 /// What a solver's record says of an option, those that are fields of their own included.
 bool names(const SolverRecord& record, std::string_view option) {
   if (option == "kernel") return record.kernels;
   if (option == "loss") return record.losses == SolverRecord::Losses::exponential_or_logistic;
+  for (const auto& [name, bit] : asking)
+    if (option == name) return (record.features & bit) != 0;
   return record.reads(option);
 }
 
