@@ -58,6 +58,29 @@ TEST(MeanCurvature, HoldsTheMeanOfEveryWay) {
   }
 }
 
+// The score is known to within its rounding: the mean of every way from any score that near is held.
+TEST(MeanCurvature, HoldsTheMeanFromEveryScoreWithinTheError) {
+  Random random(6);
+  const Options s;
+  for (int trial = 0; trial < 6000; ++trial) {
+    const auto loss = make_loss(losses[trial % 3], s);
+    const double y = trial % 3 == 2 ? normal(random) : random.below(2) == 0 ? -1 : 1;
+    const double error = std::pow(10.0, -1 - 3 * random.uniform());
+    const double reach = error * std::pow(10.0, 3 * random.uniform() - 1);
+    // Often at the bend of the squared hinge.
+    const double u = trial % 2 == 0 ? y + 3 * error * normal(random) : 4 * normal(random);
+    const MeanCurvature h = mean_curvature(*loss, u, y, reach, error);
+    for (const double off : {-1.0, -0.5, 0.5, 1.0})
+      for (const double share : {-1.0, -0.3, -0.01, 0.01, 0.3, 1.0}) {
+        const double from = u + off * error, way = share * reach;
+        const double mean = (loss->derivative(from + way, y) - loss->derivative(from, y)) / way;
+        const double rounding = 1e-13 / std::fabs(way) * (1 + std::fabs(u) + std::fabs(y));
+        EXPECT_LE(mean, h.middle + h.spread + rounding) << losses[trial % 3] << " " << u << " " << error << " " << way;
+        EXPECT_GE(mean, h.middle - h.spread - rounding) << losses[trial % 3] << " " << u << " " << error << " " << way;
+      }
+  }
+}
+
 struct Trial {
   Table table;
   Options options;
@@ -324,6 +347,155 @@ TEST(Ellipsoid, IsRefusedWhereNothingBoundsTheCurvature) {
     wrong.spread[0] = bad;
     EXPECT_FALSE(Ellipsoid(wrong, z, lambda, constant, progress).holds()) << bad;
   }
+}
+
+std::vector<double> upper_triangle(const Eigen::MatrixXd& m) {
+  std::vector<double> out;
+  for (Eigen::Index j = 0; j < m.rows(); ++j)
+    for (Eigen::Index k = j; k < m.cols(); ++k) out.push_back(m(j, k));
+  return out;
+}
+
+/// A random objective of the header, that is its mean Hessian T on the way to the optimum and its gradient e, and a point that
+/// knows H, S, K and e up to the errors that it names, spent where they hide most.
+struct Hidden {
+  CurvedPoint point;
+  std::vector<double> z;
+  Eigen::VectorXd move;  // d*
+  Eigen::MatrixXd metric;
+  double lambda = 0, decrease = 0;
+};
+
+Hidden hidden(Random& random, int trial) {
+  Hidden out;
+  const auto n = static_cast<Eigen::Index>(1 + random.below(4));
+  const double W = 2 + random.uniform(), ridge = std::pow(10.0, -random.uniform());
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(n, n);
+  Eigen::MatrixXd H = ridge * one, S = 0 * one, K = 0 * one, T = ridge * one;
+  Eigen::VectorXd e(n), way(n), other(n);
+  for (Eigen::Index j = 0; j < n; ++j)
+    e(j) = normal(random), other(j) = normal(random), out.z.push_back(normal(random));
+  const bool sure = trial % 4 == 0;  // losses that do not bend
+  for (std::uint64_t i = random.below(6); i > 0; --i) {
+    Eigen::VectorXd x(n);
+    for (Eigen::Index j = 0; j < n; ++j) x(j) = normal(random);
+    const double m = random.uniform(), s = sure ? 0 : m * std::pow(10.0, -2 * random.uniform());
+    H += m * x * x.transpose();
+    S += s * x * x.transpose();
+    K += s * s / m * x * x.transpose();
+    T += (m + (random.below(3) > 0 ? -s : s)) * x * x.transpose();
+  }
+  way = T.ldlt().solve(e);
+  const double E = random.below(3) == 0 ? 0 : 0.3 * ridge * random.uniform(),
+               D = random.below(3) == 0 ? 0 : 0.2 * e.norm() * random.uniform();
+  // What H and S hide makes T smaller than they say, what K hides the way longer.
+  const Eigen::VectorXd along = (trial % 2 == 0 ? way : other).normalized();
+  const Eigen::MatrixXd off = E * along * along.transpose();
+  const std::uint64_t where = random.below(3);
+  if (where == 0 && (T - off).llt().info() == Eigen::Success) T -= off;
+  const Eigen::MatrixXd given_S = where == 1 ? Eigen::MatrixXd(S - off) : S,
+                        given_K = where == 2 ? Eigen::MatrixXd(K - off) : K;
+  const Eigen::VectorXd given = e, exact = e + D * (trial % 2 == 0 ? e : other).normalized();
+  out.move = -T.ldlt().solve(exact);
+  out.metric = H - S;
+  out.lambda = ridge / W;
+  out.decrease = -0.5 * out.move.dot(exact) / W;
+  CurvedPoint& p = out.point;
+  p.total_weight = W;
+  p.matrix_error = E * (1 + 1e-12);
+  p.gradient_error = D * (1 + 1e-12);
+  p.gradient.assign(given.data(), given.data() + n);
+  p.metric = upper_triangle(out.metric);
+  p.middle = upper_triangle(H);
+  p.spread = upper_triangle(given_S);
+  p.bent = upper_triangle(given_K);
+  p.reach = std::sqrt(out.move.dot(out.metric * out.move)) * (0.7 + 3 * random.uniform());
+  return out;
+}
+
+// Steps 1 to 4 of the header, held against the objective itself, whose errors are large and where they matter.
+TEST(Ellipsoid, HoldsWhateverTheErrorsHide) {
+  Random random(93);
+  Progress progress;
+  int held = 0, near = 0;
+  double slackest = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    const Hidden h = hidden(random, trial);
+    const Ellipsoid found(h.point, h.z, h.lambda, 0, progress);
+    if (!found.holds()) continue;
+    ++held;
+    const double length = std::sqrt(h.move.dot(h.metric * h.move));
+    EXPECT_LE(length, h.point.reach * (1 + 1e-9)) << trial << ": further than N";
+    EXPECT_GE(found.decrease(), h.decrease * (1 - 1e-9)) << trial;
+    for (int k = 0; k < 3; ++k) {
+      const auto n = h.move.size();
+      Eigen::VectorXd x(n);
+      for (Eigen::Index j = 0; j < n; ++j) x(j) = normal(random);
+      if (k == 0) x = h.metric * h.move;
+      double lower = 0, upper = 0, score = x.dot(h.move);
+      for (Eigen::Index j = 0; j < n; ++j) score += x(j) * h.z[static_cast<std::size_t>(j)];
+      found.score(dense_row(x.data(), static_cast<std::int32_t>(n)), &lower, &upper, progress);
+      const double rounding = 1e-11 * (1 + x.norm());
+      EXPECT_LE(lower, score + rounding) << trial;
+      EXPECT_GE(upper, score - rounding) << trial;
+      if (h.point.matrix_error == 0 && h.point.gradient_error == 0 && trial % 4 == 0)
+        slackest = std::max(slackest, (upper - lower) / (1 + x.norm() * (1 + h.move.norm())));
+    }
+    near += h.point.reach < 1.5 * length;
+  }
+  EXPECT_GT(held, 6000);
+  EXPECT_GT(near, 20);
+  EXPECT_LT(slackest, 1e-5) << "without errors and bends it is a point";
+}
+
+// That a matrix is positive is decided with rounding taken off: of integers whose determinant doubles cannot tell.
+TEST(Ellipsoid, TakesNoMatrixForPositiveByRounding) {
+  Random random(94);
+  Progress progress;
+  int asked = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    const double a = std::floor((1 + random.uniform()) * 0x1p50), c = std::floor((1 + random.uniform()) * 0x1p50);
+    const double b = std::floor(std::sqrt(a) * std::sqrt(c));
+    CurvedPoint p;
+    p.total_weight = 1;
+    p.gradient = {1, -1};
+    p.metric = p.middle = {a, b, c};
+    p.spread = p.bent = {0, 0, 0};
+    p.reach = 1e3;
+    // The eigenvalues of a matrix of this determinant are about det/(a + c) and a + c: less than a lambda of 1 by far.
+    const long double det = static_cast<long double>(a) * c - static_cast<long double>(b) * b;
+    if (det / (a + c) > 0.005L) continue;
+    ++asked;
+    EXPECT_FALSE(Ellipsoid(p, {0, 0}, 1, 0, progress).holds()) << trial;
+  }
+  EXPECT_GT(asked, 100);
+}
+
+// A point of the ellipsoid is one: what is left is the rounding of the score.
+TEST(Ellipsoid, ChargesTheRoundingOfScores) {
+  Random random(95);
+  Progress progress;
+  int held = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    CurvedPoint p;
+    p.total_weight = 1;
+    p.gradient = {0, 0, 0};
+    p.metric = p.middle = {1, 0, 0, 1, 0, 1};
+    p.spread = p.bent = std::vector<double>(6, 0.0);
+    p.reach = 1e-300;
+    const std::vector<double> z = {normal(random), normal(random), normal(random)};
+    const Ellipsoid found(p, z, 1, 0, progress);
+    if (!found.holds()) continue;
+    ++held;
+    const double x[] = {1e8 * normal(random), 1e8 * normal(random), 0};
+    double row[] = {x[0], x[1], -(x[0] * z[0] + x[1] * z[1]) / z[2]}, lower = 0, upper = 0;
+    found.score(dense_row(row, 3), &lower, &upper, progress);
+    long double score = 0;
+    for (int j = 0; j < 3; ++j) score += static_cast<long double>(row[j]) * z[static_cast<std::size_t>(j)];
+    EXPECT_LE(lower, score) << trial;
+    EXPECT_GE(upper, score) << trial;
+  }
+  EXPECT_GT(held, 1000);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,8 @@ inline LossAt loss_at(const KernelProblem& p, Real u, Real y) {
   if (l == "absolute") return {std::fabs(r), static_cast<Real>(r > 0 ? 1 : -1), 0};
   if (l == "epsilon_insensitive") return {std::max<Real>(0, std::fabs(r) - e), 0, 0};
   if (l == "quantile") return {std::max(p.tau * -r, (p.tau - 1) * -r), 0, 0};
-  return {std::max<Real>(0, -u) / p.nu, 0, 0};  // one class
+  if (l != "one_class") throw std::logic_error("no reference for the loss " + l);
+  return {std::max<Real>(0, -u) / p.nu, 0, 0};
 }
 
 /// P of a w = Σ β k(x_i, ·) and b; ‖w‖² and scores are at hand.

@@ -41,6 +41,7 @@ class LossTest : public ::testing::TestWithParam<std::string> {
     std::vector<double> a;
     for (double v = -3; v <= 3.001; v += 0.125)
       if (std::isfinite(loss_->conjugate(v, y))) a.push_back(v);
+    for (const double end : {-3.0, 3.0}) a.push_back(loss_->project(end, y));
     return a;
   }
   /// The concave function that a coordinate step maximises.
@@ -214,6 +215,31 @@ TEST_P(LossTest, SlackIsHowFarTheScoreMayMove) {
         }
       }
   EXPECT_EQ(settles, settled > 0);
+}
+
+// Of labels in another unit, with its lengths in it, a loss of numbers is a multiple of what it was: a parameter that is a
+// length and is not listed as one, or the other way round, changes its form.
+TEST_P(LossTest, IsTheSameInEveryUnit) {
+  if (loss_->classification() || loss_->log_link()) return;
+  const double unit = 0.25;
+  const auto other = in_units(*loss_, unit);
+  double least = infinity, most = 0;
+  for (const double y : outcomes())
+    for (const double u : scores()) {
+      const double value = loss_->value(u, y), share = other->value(u / unit, y / unit) / value;
+      if (!(value > 1e-9)) continue;
+      least = std::min(least, share);
+      most = std::max(most, share);
+    }
+  EXPECT_NEAR(least, most, 1e-9 * most);
+}
+
+// What a loss reads is an option, and one that changes it.
+TEST(LossRegistry, ParametersAreOptions) {
+  for (const LossParameter& parameter : loss_parameters()) {
+    const auto& options = option_names();
+    EXPECT_EQ(std::count(options.begin(), options.end(), parameter.option), 1) << parameter.option;
+  }
 }
 
 TEST_P(LossTest, StaysFiniteFarAway) {

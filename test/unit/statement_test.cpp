@@ -136,6 +136,12 @@ TEST(Statement, NobodysBytesGetPast) {
         const Statement read = back(forged);
         EXPECT_EQ(read.bytes(), forged);
         EXPECT_NE(read.loss, nullptr);
+        const auto finite = [](const auto& member) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(member)>, double>) {
+            EXPECT_TRUE(std::isfinite(member));
+          }
+        };
+        std::apply([&](const auto&... member) { (finite(member), ...); }, members(read));
         for (const auto& numbers : {read.penalty_factor, read.class_weight})
           for (const double v : numbers) EXPECT_TRUE(v >= 0 && std::isfinite(v));
         ++sound;
