@@ -287,7 +287,7 @@ std::vector<Featured> features_to_try(const Record& record, const std::string& o
   };
   add("several classes", feature::several_classes, {}, three_classes());
   add("l1_ratio", feature::l1_ratio, {{"l1_ratio", {0.25}}}, mixed());
-  add("offset", feature::offset, {{"offset_feature", {2.0}}}, mixed());
+  add("offset", feature::offset, {{"offset_feature", {2.0}}}, classes(false));
   add("free intercept", feature::free_intercept, {{"intercept", text("free")}}, mixed());
   add("regression", feature::regression, {{"loss", text(smooth ? "squared" : "absolute")}}, with_targets(false));
   if (!smooth) return out;
@@ -335,7 +335,7 @@ TEST(Records, features_are_those_that_the_solver_solves_with) {
           }
           options.erase("solver");
           options.erase("max_iterations");
-          EXPECT_LE(model.certificate.upper, 1.05 * train(with.rows, parse_options(options), {}).certificate.upper);
+          EXPECT_LE(model.certificate.upper, 1.01 * train(with.rows, parse_options(options), {}).certificate.upper);
         } catch (const Error& e) {
           EXPECT_EQ(e.kind(), ErrorKind::unsupported) << e.message();
           // Kernels and lambda 0 have fewer options: the problem refuses those before a solver is asked.
@@ -344,7 +344,8 @@ TEST(Records, features_are_those_that_the_solver_solves_with) {
             continue;
           }
           EXPECT_FALSE(taken) << e.message();
-          EXPECT_NE(e.hint().find(" can: "), std::string::npos) << e.hint();
+          EXPECT_TRUE(e.hint().find(" can: ") != std::string::npos || e.hint().rfind("No solver can.", 0) == 0)
+              << e.hint();
         }
       }
     }
