@@ -397,7 +397,7 @@ Hidden hidden(Random& random, int trial) {
                         given_K = where == 2 ? Eigen::MatrixXd(K - off) : K;
   const Eigen::VectorXd given = e, exact = e + D * (trial % 2 == 0 ? e : other).normalized();
   out.move = -T.ldlt().solve(exact);
-  out.metric = H - S;
+  out.metric = (random.below(2) == 0 ? 1 : 0.05 + random.uniform()) * (H - S);
   out.lambda = ridge / W;
   out.decrease = -0.5 * out.move.dot(exact) / W;
   CurvedPoint& p = out.point;
@@ -409,7 +409,7 @@ Hidden hidden(Random& random, int trial) {
   p.middle = upper_triangle(H);
   p.spread = upper_triangle(given_S);
   p.bent = upper_triangle(given_K);
-  p.reach = std::sqrt(out.move.dot(out.metric * out.move)) * (0.7 + 3 * random.uniform());
+  p.reach = std::sqrt(out.move.dot(out.metric * out.move)) * (0.1 + 3.6 * random.uniform());
   return out;
 }
 
@@ -446,29 +446,6 @@ TEST(Ellipsoid, HoldsWhateverTheErrorsHide) {
   EXPECT_GT(held, 6000);
   EXPECT_GT(near, 20);
   EXPECT_LT(slackest, 1e-5) << "without errors and bends it is a point";
-}
-
-// That a matrix is positive is decided with rounding taken off: of integers whose determinant doubles cannot tell.
-TEST(Ellipsoid, TakesNoMatrixForPositiveByRounding) {
-  Random random(94);
-  Progress progress;
-  int asked = 0;
-  for (int trial = 0; trial < 20000; ++trial) {
-    const double a = std::floor((1 + random.uniform()) * 0x1p50), c = std::floor((1 + random.uniform()) * 0x1p50);
-    const double b = std::floor(std::sqrt(a) * std::sqrt(c));
-    CurvedPoint p;
-    p.total_weight = 1;
-    p.gradient = {1, -1};
-    p.metric = p.middle = {a, b, c};
-    p.spread = p.bent = {0, 0, 0};
-    p.reach = 1e3;
-    // The eigenvalues of a matrix of this determinant are about det/(a + c) and a + c: less than a lambda of 1 by far.
-    const long double det = static_cast<long double>(a) * c - static_cast<long double>(b) * b;
-    if (det / (a + c) > 0.005L) continue;
-    ++asked;
-    EXPECT_FALSE(Ellipsoid(p, {0, 0}, 1, 0, progress).holds()) << trial;
-  }
-  EXPECT_GT(asked, 100);
 }
 
 // A point of the ellipsoid is one: what is left is the rounding of the score.
