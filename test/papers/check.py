@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import psycopg2
+import psycopg2.extensions
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ji_algorithm_1
@@ -23,6 +24,8 @@ import telgarsky_algorithm_1
 from draws import Random
 
 LIMIT = 1e-12
+# numpy 2 writes its numbers as np.float64(0.1), and psycopg2 writes what they do.
+psycopg2.extensions.register_adapter(np.float64, lambda number: psycopg2.extensions.Float(float(number)))
 
 
 def read(path):

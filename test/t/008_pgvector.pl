@@ -70,7 +70,7 @@ if ($node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions 
 	{
 		is($node->safe_psql('genuine', q{SELECT max(abs(learning.margin_score(m, h) - learning.margin_score(m, x)) / (SELECT sum(abs(w * f)) FROM unnest((m).weights, x) AS u (w, f))) < 2.0 ^ -11 FROM points, model_v GROUP BY m}),
 			't', 'halfvec: a score is within half a unit in the last of 11 bits of that of real[]');
-		is($node->safe_psql('genuine', q{SELECT bool_and(s::text::learning.margin_sparse::real[] = sx::real[] AND sx::text::vecs.sparsevec::text = s::text AND vecs.sparsevec_send(s) = learning.margin_sparse_send(sx)) FROM points}),
+		is($node->safe_psql('genuine', q{SELECT bool_and(s::text::learning.margin_sparse::real[] = sx::real[] AND sx::text::vecs.sparsevec::text = s::text AND vecs.sparsevec_send(s) = learning._margin_sparse_send(sx)) FROM points}),
 			't', 'sparsevec and margin_sparse read each other, as text and in binary form');
 	}
 	$node->safe_psql('genuine', 'CREATE SCHEMA moved; ALTER EXTENSION vector SET SCHEMA moved');

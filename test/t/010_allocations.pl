@@ -136,7 +136,7 @@ my @in_turn = (@trainings, $reproducer, $long,
 my $script = PostgreSQL::Test::Utils::tempdir() . '/places.sql';
 my $statements = "\\set VERBOSITY sqlstate\n$long;\nSELECT fail_malloc(0, 0);\n$long;\nSELECT fail_malloc(0, 0) AS places \\gset\n\\echo places :places\n";
 $statements .= "SELECT fail_malloc($_, 1) \\; $long;\nSELECT fail_malloc(0, 0);\n" foreach 1 .. 150;
-append_to_file($script, $statements . 'SELECT ' . join(' + ', map { "length('$_')" } 1 .. 4000) . " AS deep \\gset\n\\echo alive\n");
+append_to_file($script, $statements . 'SELECT ' . join(' + ', map { "length('$_')" } 1 .. 2000) . " AS deep \\gset\n\\echo alive\n");
 my ($said, $told) = ('', '');
 IPC::Run::run([ 'psql', '-X', '-q', '-h', $node->host, '-p', $node->port, '-d', 'postgres', '-f', $script ], '>', \$said, '2>', \$told);
 my ($places) = $said =~ /places (\d+)/;

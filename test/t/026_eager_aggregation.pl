@@ -16,7 +16,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE models AS SELECT k, train_margin(y, x, '{"loss": "logistic", "lambda": 1e-3}' ORDER BY id) AS m,
 	       train_margin(y, x, '{"loss": "logistic", "lambda": 0}' ORDER BY id) AS m0, train_one_class(x, '{"nu": 0.1}' ORDER BY id) AS one FROM r GROUP BY k;
 	UPDATE r SET m = models.m, m0 = models.m0, one = models.one FROM models WHERE models.k = r.k;
-	UPDATE r SET t = margin_term(model, y, x), s = margin_sum_step(NULL, margin_term(model, y, x)) FROM (SELECT m AS model FROM models WHERE k = 0) AS first;
+	UPDATE r SET t = margin_term(model, y, x), s = _margin_sum_step(NULL, margin_term(model, y, x)) FROM (SELECT m AS model FROM models WHERE k = 0) AS first;
 	CREATE TABLE keys AS SELECT i % 20 AS id, i AS v, i % 4 AS part FROM generate_series(1, 200) AS i;
 	CREATE TABLE parts AS SELECT i AS part, i % 2 AS half FROM generate_series(0, 3) AS i, generate_series(1, 2);
 	UPDATE r SET p = margin_profile('["k", "w", "x"]', k, w, x);
@@ -32,11 +32,15 @@ my %calls = (
 	'margin_evaluate(margin_model,"any","any")' => 'margin_evaluate(r.m, r.y, r.x)',
 	'margin_evaluate(margin_model,"any","any",double precision)' => 'margin_evaluate(r.m, r.y, r.x, r.w)',
 	'margin_roc(margin_model,"any","any")' => 'margin_roc(r.m, r.y, r.x)',
+	'margin_roc(margin_model,"any","any",double precision)' => 'margin_roc(r.m, r.y, r.x, r.w)',
 	'margin_reliability(margin_model,"any","any")' => 'margin_reliability(r.m, r.y, r.x)',
+	'margin_reliability(margin_model,"any","any",double precision)' => 'margin_reliability(r.m, r.y, r.x, r.w)',
 	'margin_histogram(margin_model,"any","any")' => 'margin_histogram(r.m, r.y, r.x)',
+	'margin_histogram(margin_model,"any","any",double precision)' => 'margin_histogram(r.m, r.y, r.x, r.w)',
 	'margin_threshold(margin_model,"any","any",jsonb)' => q(margin_threshold(r.m, r.y, r.x, '{"maximize": "f1"}')),
 	'margin_threshold(margin_model,"any","any",double precision,jsonb)' => q(margin_threshold(r.m, r.y, r.x, r.w, '{"maximize": "f1"}')),
 	'margin_verify(margin_model,"any","any")' => 'margin_verify(r.m, r.y, r.x)',
+	'margin_verify(margin_model,"any","any",double precision)' => 'margin_verify(r.m, r.y, r.x, r.w)',
 	'margin_verify(margin_model,"any")' => 'margin_verify(r.one, r.x)',
 	'margin_audit(margin_model,"any","any")' => 'margin_audit(r.m, r.y, r.x)',
 	'margin_audit(margin_model,"any","any",jsonb)' => q(margin_audit(r.m, r.y, r.x, '{"lambda": 0.01}')),
@@ -101,6 +105,6 @@ foreach my $aggregate (sort keys %calls)
 		unlike($plan, qr/Partial/, '... and always above it: its states are large') if $large;
 	}
 }
-is($comparisons, 80, '80 comparisons');
+is($comparisons, 96, '96 comparisons');
 cmp_ok($eager, '>=', 40, "... of them $eager with aggregates below the join; $same give the same bits");
 done_testing();
