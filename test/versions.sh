@@ -197,7 +197,7 @@ debian() {
     moves "$suite" "$major"
   fi
   [ -z "${MARGIN_CORE_OBJECTS:-}" ] || compiler+=" (src/core: g++ $(g++ -dumpfullversion))"
-  tested "$target" "$(inside "$suite" "/usr/lib/postgresql/$major/bin/postgres" --version | grep -oE '[0-9.]+' | head -n 1), Debian $suite" "$compiler" "$place_of_all/$suite" "$pgvector"
+  tested "$target" "$(inside "$suite" "/usr/lib/postgresql/$major/bin/postgres" --version | grep -oE '[0-9]+[0-9.a-z]*' | head -n 1), Debian $suite" "$compiler" "$place_of_all/$suite" "$pgvector"
   unmounts "$suite"
 }
 
