@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import additive as additive_models
 import batches
 import datasets
 import kernel_machines as machines
@@ -473,6 +474,11 @@ def rows_cost(session):
     return named_columns.cost(session, REPETITIONS)
 
 
+def additive(session):
+    """Additive models: accuracy against boosting and the linear model."""
+    return additive_models.accuracy(session)
+
+
 def pgvector(session):
     """Columns of pgvector beside arrays."""
     return vector_columns.columns(session, REPETITIONS)
@@ -494,7 +500,7 @@ def threads(session):
 
 
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, certified, scaling, python,
-            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, pgvector, scoring, groups,
+            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, additive, pgvector, scoring, groups,
             threads)
 
 
