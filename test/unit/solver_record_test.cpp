@@ -155,11 +155,12 @@ std::vector<Value> samples(const OptionRecord& option) {
                            "null", "skip", "one_vs_rest", "error", "notice", "a name", "squared"})
     offer({std::string(word)});
   if (out.empty()) offer({Value::Array{{0.5}, {2.0}, {1.0}}});
+  if (out.empty()) offer({Value::Object{{"a column", {std::string("a category")}}}});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;
 }
 
-Value sample(const OptionRecord& option) { return samples(option).front(); }
+Value sample(const OptionRecord& option) { return samples(option).at(0); }
 
 const OptionRecord& record_of(std::string_view name) {
   const auto& all = option_records();
