@@ -582,6 +582,12 @@ CREATE FUNCTION margin_profile_columns(profile margin_profile, at float8[] DEFAU
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 20;
 COMMENT ON FUNCTION margin_profile_columns(margin_profile, float8[], integer) IS 'a profile as a table, a line for each column';
 
+CREATE FUNCTION margin_drift(before margin_profile, after margin_profile, OUT name text, OUT psi float8, OUT jensen_shannon float8,
+  OUT kolmogorov_smirnov float8, OUT rank_error float8, OUT mean_shift float8, OUT nulls_before float8, OUT nulls_after float8, OUT outside float8,
+  OUT unseen float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 20;
+COMMENT ON FUNCTION margin_drift(margin_profile, margin_profile) IS 'how the columns of rows have moved between two profiles';
+
 CREATE FUNCTION _margin_pass_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME', 'margin_pass_combine' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _margin_pass_combine(internal, internal) IS 'part of the aggregates of a model: the state of the rows of two states';

@@ -756,6 +756,12 @@ CREATE FUNCTION margin_profile_columns(profile margin_profile, at float8[] DEFAU
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 20;
 COMMENT ON FUNCTION margin_profile_columns(margin_profile, float8[], integer) IS 'a profile as a table, a line for each column';
 
+CREATE FUNCTION margin_drift(before margin_profile, after margin_profile, OUT name text, OUT psi float8, OUT jensen_shannon float8,
+  OUT kolmogorov_smirnov float8, OUT rank_error float8, OUT mean_shift float8, OUT nulls_before float8, OUT nulls_after float8, OUT outside float8,
+  OUT unseen float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 20;
+COMMENT ON FUNCTION margin_drift(margin_profile, margin_profile) IS 'how the columns of rows have moved between two profiles';
+
 -- --------------------------------------------------------------------------------------- parts of aggregates of a model
 
 -- Each state says which aggregate it belongs to.

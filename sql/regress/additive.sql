@@ -30,6 +30,7 @@ SELECT max(abs(s.contribution - e.contribution)) < 1e-12 AS same FROM additive, 
 SELECT level, slope IS NULL AS cut, contribution > 0 AS more FROM additive, margin_shape(m, 'smoker') WHERE name = 'bins';
 SELECT term, slope IS NOT NULL AS line FROM additive, margin_shape(m, 'age') WHERE name = 'linear';
 SELECT count(*) FROM margin_shape(NULL);
+SELECT margin_summary(m) ~ 'columns: +age 0\.[0-9]+ \(16 bins\), .*weight 0\.[0-9]+ \(16 bins\), ' AS columns FROM additive WHERE name = 'bins';
 SELECT abs(sum(share) - 1) < 1e-12 AS whole FROM additive, margin_importance(m) WHERE name = 'bins';
 
 SELECT name, term, xml_is_well_formed_document(picture) AS svg, picture LIKE '%<title>What ' || term || ' adds to the score</title>%' AS titled, picture LIKE '%share of the rows%' AS rows

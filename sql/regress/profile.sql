@@ -85,6 +85,17 @@ SELECT pg_temp.error_of(statement) FROM (VALUES
   ('SELECT ''\x''::margin_profile'),
   ('SELECT (p::text || ''00'')::margin_profile FROM p')) AS v (statement);
 
+-- Drift between parts of the rows: none of the same, and what a query says of two.
+SELECT count(*) > 3 AS columns, bool_and(coalesce(psi, 0) = 0 AND coalesce(kolmogorov_smirnov, 0) = 0 AND coalesce(unseen, 0) = 0) AS none FROM p, margin_drift(p, p);
+CREATE TABLE drifting AS SELECT id, id > 600 AS late, (id * 37) % 50 + CASE WHEN id > 600 THEN 10 ELSE 0 END AS age, CASE WHEN id % 5 > 0 OR id > 600 THEN 'p' || (id * 7) % CASE WHEN id > 600 THEN 5 ELSE 3 END END AS plan FROM generate_series(1, 1000) AS id;
+SELECT d.name, round(psi::numeric, 6) AS psi, round(jensen_shannon::numeric, 6) AS js, round(kolmogorov_smirnov::numeric, 6) AS ks, rank_error, round(mean_shift::numeric, 6) AS shift, nulls_before, nulls_after, round(outside::numeric, 4) AS outside, round(unseen::numeric, 4) AS unseen
+  FROM margin_drift((SELECT margin_sum(margin_profile(r)) FROM (SELECT age, plan FROM drifting WHERE NOT late) AS r), (SELECT margin_sum(margin_profile(r)) FROM (SELECT age, plan FROM drifting WHERE late) AS r)) AS d;
+SELECT round(max(abs(b.share - a.share))::numeric, 6) AS ks FROM (SELECT v, avg((age <= v)::int) AS share FROM drifting, generate_series(0, 60) AS v WHERE NOT late GROUP BY v) AS b
+  JOIN (SELECT v, avg((age <= v)::int) AS share FROM drifting, generate_series(0, 60) AS v WHERE late GROUP BY v) AS a USING (v);
+SELECT round(avg((plan NOT IN (SELECT plan FROM drifting WHERE NOT late AND plan IS NOT NULL))::int), 4) AS unseen FROM drifting WHERE late;
+SELECT margin_drift(NULL, p) IS NULL AS null_in FROM p;
+DROP TABLE drifting;
+
 -- The memory that it takes counts.
 SET margin.memory_limit = '100kB';
 SELECT pg_temp.error_of('SELECT margin_sum(margin_profile(many)) FROM many') ~ '^54000: the profile of 2 columns takes about .* and margin.memory_limit leaves';

@@ -29,6 +29,7 @@ from sql_statements import Statements
 
 LATE = 0.2           # CPU seconds that a statement may go on after its timeout
 GROWTH = 24 * 1024   # kB that a session may grow after its first 10,000 statements
+SPAN = 2000          # statements whose least memory counts: what one of them takes for a while is no growth
 SESSION = 100000     # statements of a session: the server keeps the type of every row that was ever made up in it
 PEAK = 1536 * 1024   # kB that it may ever take; one value may be as large as a gigabyte
 BATCH = 40
@@ -288,7 +289,7 @@ class Fuzzer:
                 if attempt == 19:
                     raise
                 time.sleep(0.5)
-        self.first_memory, self.since = None, self.done
+        self.samples, self.since = [], self.done
 
     def enter(self):
         session = Session(self.arguments, "fuzzer")
@@ -474,16 +475,19 @@ class Fuzzer:
             self.fail("memory", "(session)", "a session took %d MB" % (self.session.memory("VmHWM") // 1024))
             self.session.connection.close()
             self.start()
-        elif self.done - self.since > 10000 and self.first_memory is None:
-            self.first_memory = memory
-        elif self.done - self.since > SESSION:
+            return
+        self.samples.append((self.done - self.since, memory))
+        if self.done - self.since > SESSION:
             self.end_session()
             self.start()
 
     def end_session(self):
-        grown = self.session.memory() - self.first_memory if self.first_memory else 0
-        self.most_grown = max(self.most_grown, grown)
-        self.leave(self.session, ["(a session of %d statements)" % (self.done - self.since)])
+        done = self.done - self.since
+        first = [memory for at, memory in self.samples if 10000 < at <= 10000 + SPAN]
+        last = [memory for at, memory in self.samples if at > max(done - SPAN, 10000 + SPAN)]
+        if first and last:
+            self.most_grown = max(self.most_grown, min(last) - min(first))
+        self.leave(self.session, ["(a session of %d statements)" % done])
 
     def finished(self):
         if self.arguments.statements:

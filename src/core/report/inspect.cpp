@@ -222,6 +222,26 @@ std::string refusal_of(const Value::Object& options) {
   return {};
 }
 
+/// Jumps between bins say little one by one.
+static bool cut_into_bins(const Encoder& e) {
+  return e.knows_means() &&
+         std::any_of(e.columns().begin(), e.columns().end(), [](const Column& c) { return c.binned(); });
+}
+
+/// The columns that matter most, with their shares of what moves the score.
+static std::string column_line(const Model& m) {
+  const std::vector<Importance> columns = importance(m);
+  std::string out;
+  for (std::size_t k = 0; k < std::min(columns.size(), shown_weights); ++k) {
+    const auto& all = m.encoder->columns();
+    const Column& c =
+        *std::find_if(all.begin(), all.end(), [&](const Column& one) { return one.name == columns[k].column; });
+    out += (k == 0 ? "" : ", ") + c.name + " " + figure(columns[k].share, "%.2g") +
+           (c.binned() ? " (" + counted(static_cast<std::int64_t>(c.thresholds.size() + 1), "bin") + ")" : "");
+  }
+  return out + (columns.size() > shown_weights ? ", ..." : "");
+}
+
 std::string summary(const Model& m, const Options& options) {
   std::string text = line("model", kind_line(m, options));
   if (m.task != Task::regression) text += line("classes", class_list(m.classes));
@@ -240,6 +260,8 @@ std::string summary(const Model& m, const Options& options) {
   if (const auto* vectors = support_vectors_of(m.basis.get()))
     return text + line("kernel", kernel_line(vectors->rows().kernel())) +
            line("vectors", std::to_string(vectors->size()) + " support vectors");
+  if (m.basis == nullptr && m.encoder != nullptr && cut_into_bins(*m.encoder))
+    return text + line("columns", column_line(m));
   std::string largest;
   const auto* basis = stumps_of(m.basis.get());
   const std::vector<WeightEntry> weights = weights_by_size(m, shown_weights + 1);

@@ -1,4 +1,5 @@
-// margin_profile_columns(profile): a profile as a table.
+// margin_profile_columns(profile): a profile as a table. margin_drift(before, after): how two differ.
+#include "core/profile/drift.hpp"
 #include "core/profile/profile_summary.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
@@ -81,10 +82,11 @@ std::vector<double> shares_of(Datum array) {
   return shares;
 }
 
+std::optional<Datum> number(const std::optional<double>& v) {
+  return v.has_value() ? std::optional(Float8GetDatum(*v)) : std::nullopt;
+}
+
 std::vector<std::optional<Datum>> line(const ColumnSummary& c) {
-  const auto number = [](const std::optional<double>& v) {
-    return v.has_value() ? std::optional(Float8GetDatum(*v)) : std::nullopt;
-  };
   const auto whole = [](const std::optional<std::int64_t>& v) {
     return v.has_value() ? std::optional(Int64GetDatum(*v)) : std::nullopt;
   };
@@ -137,5 +139,18 @@ MARGIN_FUNCTION(margin_profile_columns) {
   ResultSet rows(fcinfo);
   for (const margin::ColumnSummary& column : margin::summaries(profile, shares, static_cast<std::size_t>(top)))
     rows.add(line(column));
+  return 0;
+}
+
+MARGIN_FUNCTION(margin_drift) {
+  InterruptProgress progress;
+  margin::Profile profiles[2];
+  for (int k = 0; k < 2; ++k)
+    profiles[k] = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(k)), memory_limit(), progress);
+  ResultSet rows(fcinfo);
+  for (const margin::ColumnDrift& d : margin::drift(profiles[0], profiles[1]))
+    rows.add({checked_text(d.name), number(d.psi), number(d.jensen_shannon), number(d.kolmogorov_smirnov),
+              number(d.rank_error), number(d.mean_shift), number(d.nulls_before), number(d.nulls_after),
+              number(d.outside), number(d.unseen)});
   return 0;
 }
