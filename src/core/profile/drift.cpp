@@ -126,7 +126,8 @@ std::vector<ColumnDrift> drift(Profile& before, Profile& after) {
     out.name = old ? before.columns()[i].name : after.columns()[j].name;
     const auto nulls = [](Profile& p, std::size_t at) {
       const auto rows = static_cast<double>(p.rows());
-      return p.rows() > 0 ? std::optional(1 - static_cast<double>(values_of(p.statistics(at))) / rows) : std::nullopt;
+      return p.rows() > 0 ? std::optional(static_cast<double>(p.rows() - values_of(p.statistics(at))) / rows)
+                          : std::nullopt;
     };
     if (old) out.nulls_before = nulls(before, i);
     if (!old || both) out.nulls_after = nulls(after, j);
