@@ -69,6 +69,15 @@ TEST(Bins, OfAValueThatManyRowsShareIsItsOwn) {
   EXPECT_GE(t.size(), 12u);  // the tails have what is left, not a part of the zeros
 }
 
+TEST(Bins, OfManyRowsAskForInterrupts) {
+  struct Cancelled : Progress {
+    Cancelled() : Progress(1000) {}
+    void poll() const override { throw 1; }
+  };
+  const std::vector<WeightedNumber> numbers = sorted(std::vector<double>(20000, 1.0));
+  EXPECT_THROW(bin_thresholds(numbers, 8, Cancelled()), int);
+}
+
 TEST(Bins, LieBetweenNumbersThatOccur) {
   const double big = std::numeric_limits<double>::max(), next = std::nextafter(1.0, 2.0);
   for (const auto& [a, b] : {std::pair(1.0, next), std::pair(-big, big), std::pair(0.0, 5e-324)}) {

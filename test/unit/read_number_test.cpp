@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/random.hpp"
+#include "core/base/write_number.hpp"
 
 namespace margin {
 namespace {
@@ -97,6 +98,17 @@ TEST(ReadNumber, what_was_written) {
     std::memcpy(&value, &bits, sizeof value);
     char text[64];
     expect_same(std::string(text, std::to_chars(text, text + sizeof text, value).ptr));
+  }
+}
+
+TEST(WriteNumber, is_the_shortest_that_reads_back) {
+  EXPECT_EQ(shortest(0.1), "0.1");
+  EXPECT_EQ(shortest(-0.0), "-0");
+  for (const double v : {1.0 / 3, 5e-324, 1.7976931348623157e308, 123456789.0}) {
+    const std::string text = shortest(v);
+    double back = 0;
+    read_number(text.data(), text.data() + text.size(), back);
+    EXPECT_EQ(back, v);
   }
 }
 

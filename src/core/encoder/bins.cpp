@@ -1,6 +1,7 @@
 #include "core/encoder/bins.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace margin {
 
@@ -12,15 +13,26 @@ struct Value {
   std::size_t rows;
 };
 
-std::vector<Value> distinct(const std::vector<WeightedNumber>& numbers) {
-  std::vector<Value> out;
-  for (const WeightedNumber& n : numbers) {
-    if (out.empty() || out.back().number != n.number) out.push_back({n.number, 0, 0});
-    out.back().weight += n.weight;
-    ++out.back().rows;
+/// The different numbers one after another, without a list of them: there may be as many as rows.
+class Values {
+ public:
+  Values(const std::vector<WeightedNumber>& numbers, const Progress& progress)
+      : numbers_(numbers), progress_(progress) {}
+  std::optional<Value> next() {
+    if (at_ == numbers_.size()) return std::nullopt;
+    Value v{numbers_[at_].number, 0, 0};
+    for (; at_ < numbers_.size() && numbers_[at_].number == v.number; ++at_, ++v.rows) {
+      v.weight += numbers_[at_].weight;
+      progress_.work(2);
+    }
+    return v;
   }
-  return out;
-}
+
+ private:
+  const std::vector<WeightedNumber>& numbers_;
+  const Progress& progress_;
+  std::size_t at_ = 0;
+};
 
 /// At or above a, below b.
 double between(double a, double b) {
@@ -28,32 +40,38 @@ double between(double a, double b) {
   return middle >= a && middle < b ? middle : a;
 }
 
+/// The weight that a bin of what no heavy number has is to have, where there are `bins` of both.
+double weight_of_a_bin(Values values, double all, double heavy, int bins) {
+  double rest = all;
+  int left = bins;
+  while (const std::optional<Value> v = values.next())
+    if (v->weight >= heavy) rest -= v->weight, --left;
+  return left > 0 && rest > 0 ? rest / left : all;
+}
+
 }  // namespace
 
-std::vector<double> bin_thresholds(const std::vector<WeightedNumber>& numbers, int bins) {
-  const std::vector<Value> values = distinct(numbers);
+std::vector<double> bin_thresholds(const std::vector<WeightedNumber>& numbers, int bins, const Progress& progress) {
   double all = 0;
-  for (const Value& v : values) all += v.weight;
-  const double heavy = all / bins;
-  double rest = all;
-  int left = bins;  // bins of what no heavy number has
-  for (const Value& v : values)
-    if (v.weight >= heavy) rest -= v.weight, --left;
-  const double part = left > 0 && rest > 0 ? rest / left : all;
-
+  for (const WeightedNumber& n : numbers) {
+    progress.work(1);
+    all += n.weight;
+  }
+  const double heavy = all / bins, part = weight_of_a_bin(Values(numbers, progress), all, heavy, bins);
   std::vector<double> out;
   double weight = 0;     // of the bin that is being filled
   std::size_t rows = 0;  // in it
   std::size_t rows_left = numbers.size();
-  for (std::size_t k = 0; k + 1 < values.size(); ++k) {
-    const Value &v = values[k], &next = values[k + 1];
-    weight += v.weight;
-    rows += v.rows;
-    rows_left -= v.rows;
-    const bool full = weight >= part || v.weight >= heavy || next.weight >= heavy;
+  Values values(numbers, progress);
+  std::optional<Value> v = values.next();
+  for (std::optional<Value> next = values.next(); next.has_value(); v = next, next = values.next()) {
+    weight += v->weight;
+    rows += v->rows;
+    rows_left -= v->rows;
+    const bool full = weight >= part || v->weight >= heavy || next->weight >= heavy;
     if (!full || rows < least_rows_of_a_bin || rows_left < least_rows_of_a_bin) continue;
     if (out.size() + 1 >= static_cast<std::size_t>(bins)) break;
-    out.push_back(between(v.number, next.number));
+    out.push_back(between(v->number, next->number));
     weight = 0;
     rows = 0;
   }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/base/progress.hpp"
+
 namespace margin {
 
 /// A number of a column, and the weight of its row.
@@ -20,6 +22,6 @@ constexpr std::size_t least_rows_of_a_bin = 20;
 /// Thresholds that cut `numbers`, ascending, into at most `bins` bins: a number that as many rows share as a bin would have is one
 /// of its own, what is between those is cut into parts of about equal weight. Each threshold lies between two numbers that occur,
 /// and no bin has less than 20 rows. Empty where nothing is to be cut.
-std::vector<double> bin_thresholds(const std::vector<WeightedNumber>& numbers, int bins);
+std::vector<double> bin_thresholds(const std::vector<WeightedNumber>& numbers, int bins, const Progress& progress = {});
 
 }  // namespace margin

@@ -1,10 +1,10 @@
 #include "core/encoder/encoder.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/write_number.hpp"
 
 namespace margin {
 
@@ -64,12 +64,6 @@ std::string_view option_of_rows(const Options& options) {
 }
 
 namespace {
-
-/// The shortest decimal that reads back as the same number.
-std::string shortest(double x) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, x).ptr};
-}
 
 /// Below this width rows are written out: the indices would cost more than the zeros.
 constexpr std::int32_t always_dense = 64;

@@ -166,21 +166,28 @@ void RowTable::fit_bins(Column& c, std::size_t j, const Progress& progress) cons
     if (!absent) numbers.push_back({reader.numbers()[j], rows_.weight(i)});
   }
   polled_sort(numbers.begin(), numbers.end(), std::less<>(), progress);
-  c.thresholds = bin_thresholds(numbers, rules_.bins);
+  c.thresholds = bin_thresholds(numbers, rules_.bins, progress);
   if (!c.binned()) return;
   c.center.clear();
   c.scale.clear();
   // Sums in the order of the numbers, which is not that of the rows. Missing ones are where `fill` is.
   double all = 0;
-  for (const WeightedNumber& n : numbers) all += n.weight;
+  for (const WeightedNumber& n : numbers) {
+    progress.work(1);
+    all += n.weight;
+  }
   const double missing = c.spread->missing < 1 ? all * c.spread->missing / (1 - c.spread->missing) : 0;
   const auto filled = static_cast<std::size_t>(c.bin(c.fill[0]));
   std::vector<double> above(c.thresholds.size());
   double sum = 0;
   auto n = numbers.rbegin();
   for (std::size_t k = above.size(); k-- > 0;) {
-    for (; n != numbers.rend() && n->number > c.thresholds[k]; ++n) sum += n->weight;
-    above[k] = std::min(1.0, (sum + (k < filled ? missing : 0)) / (all + missing));
+    for (; n != numbers.rend() && n->number > c.thresholds[k]; ++n) {
+      progress.work(1);
+      sum += n->weight;
+    }
+    const double part = sum + (k < filled ? missing : 0);
+    above[k] = part > 0 ? std::min(1.0, part / (all + missing)) : 0;
   }
   c.spread->mean = std::move(above);
   c.spread->deviation.clear();

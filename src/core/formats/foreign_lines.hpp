@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/base/read_number.hpp"
+#include "core/base/write_number.hpp"
 #include "core/formats/foreign_model.hpp"
 
 namespace margin {
@@ -97,10 +97,7 @@ inline void require_lambda(double lambda) {
 }
 
 /// A label as PostgreSQL writes it.
-inline std::string label_text(double label) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, label).ptr};
-}
+inline std::string label_text(double label) { return shortest(label); }
 
 inline Value array_of(const double* values, std::size_t n) {
   Value::Array out(n);

@@ -1,10 +1,10 @@
 #include "core/formats/pmml.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <unordered_set>
 
 #include "core/base/error.hpp"
+#include "core/base/write_number.hpp"
 
 namespace margin {
 
@@ -12,10 +12,7 @@ namespace {
 
 constexpr double name_work = 512;  // of a field, wherever it is written
 
-std::string number(double value) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
+std::string number(double value) { return shortest(value); }
 
 /// Text as the value of an attribute. White space other than a blank must be a reference, or a parser turns it into
 /// one; the other control characters cannot be in an XML 1.0 document at all.

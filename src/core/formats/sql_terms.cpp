@@ -1,6 +1,6 @@
 #include "core/formats/sql_terms.hpp"
 
-#include <charconv>
+#include "core/base/write_number.hpp"
 
 namespace margin {
 
@@ -23,10 +23,7 @@ std::string sql_text(std::string_view text) {
   return out += '\'';
 }
 
-std::string sql_number(double value) {
-  char text[40];
-  return "'" + std::string(text, std::to_chars(text, text + sizeof text, value).ptr) + "'::float8";
-}
+std::string sql_number(double value) { return "'" + shortest(value) + "'::float8"; }
 
 SqlSum operator+(SqlSum left, const SqlSum& right) {
   if (right.text.empty()) return left;

@@ -8,6 +8,7 @@ namespace margin {
 namespace {
 
 constexpr int parts = 10;
+constexpr double item_work = 64;  // of a value with its count, sorted and looked through
 
 /// Both figures of counts by part.
 void set_distances(ColumnDrift& out, const std::vector<double>& before, const std::vector<double>& after) {
@@ -114,7 +115,7 @@ void compare(ColumnDrift& out, Profile::Texts& before, Profile::Texts& after) {
 
 }  // namespace
 
-std::vector<ColumnDrift> drift(Profile& before, Profile& after) {
+std::vector<ColumnDrift> drift(Profile& before, Profile& after, const Progress& progress) {
   std::vector<ColumnDrift> all;
   std::size_t i = 0, j = 0;
   while (i < before.columns().size() || j < after.columns().size()) {
@@ -135,6 +136,8 @@ std::vector<ColumnDrift> drift(Profile& before, Profile& after) {
       auto* const numbers = std::get_if<NumberStatistics>(&before.statistics(i));
       auto* const now = std::get_if<NumberStatistics>(&after.statistics(j));
       if (numbers != nullptr && now != nullptr) compare(out, *numbers, *now);
+      for (auto* const each : {numbers, now})
+        if (each != nullptr) progress.work(item_work * static_cast<double>(each->items().size()));
       auto* const texts = std::get_if<Profile::Texts>(&before.statistics(i));
       auto* const new_texts = std::get_if<Profile::Texts>(&after.statistics(j));
       if (texts != nullptr && new_texts != nullptr) compare(out, *texts, *new_texts);

@@ -25,6 +25,6 @@ struct ColumnDrift {
 };
 
 /// By name, of all columns of both.
-std::vector<ColumnDrift> drift(Profile& before, Profile& after);
+std::vector<ColumnDrift> drift(Profile& before, Profile& after, const Progress& progress = {});
 
 }  // namespace margin

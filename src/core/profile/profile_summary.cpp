@@ -28,15 +28,21 @@ void set_top(ColumnSummary& out, std::vector<Item> items, std::int64_t missed, b
   }
 }
 
-void set_numbers(ColumnSummary& out, NumberStatistics& numbers, const std::vector<double>& shares, std::size_t top) {
+constexpr double item_work = 64;  // of a value with its count, sorted
+
+void set_numbers(ColumnSummary& out, NumberStatistics& numbers, const std::vector<double>& shares, std::size_t top,
+                 const Progress& progress) {
   const Sums& sums = numbers.sums();
   set_sums(out, sums);
   if (sums.finite() == 0) return;
   const std::vector<NumberStatistics::Item> items = numbers.items();
-  for (const double share : shares)
+  progress.work(item_work * static_cast<double>(items.size()));
+  for (const double share : shares) {
+    progress.work(static_cast<double>(items.size()));
     out.quantiles.push_back(share <= 0   ? sums.least
                             : share >= 1 ? sums.largest
                                          : quantile(items, sums.finite(), share));
+  }
   out.rank_error = static_cast<double>(numbers.rank_error()) / static_cast<double>(sums.finite());
   const FrequentNumbers& frequent = numbers.frequent();
   set_top(out, frequent.items(), frequent.missed(), frequent.exact(), top);
@@ -44,7 +50,8 @@ void set_numbers(ColumnSummary& out, NumberStatistics& numbers, const std::vecto
 
 }  // namespace
 
-std::vector<ColumnSummary> summaries(Profile& profile, const std::vector<double>& shares, std::size_t top) {
+std::vector<ColumnSummary> summaries(Profile& profile, const std::vector<double>& shares, std::size_t top,
+                                     const Progress& progress) {
   std::vector<ColumnSummary> all;
   for (std::size_t j = 0; j < profile.columns().size(); ++j) {
     const ProfiledColumn& column = profile.columns()[j];
@@ -56,12 +63,13 @@ std::vector<ColumnSummary> summaries(Profile& profile, const std::vector<double>
     out.count = values_of(s);
     out.nulls = profile.rows() - out.count;
     if (auto* numbers = std::get_if<NumberStatistics>(&s)) {
-      set_numbers(out, *numbers, shares, top);
+      set_numbers(out, *numbers, shares, top, progress);
     } else if (auto* texts = std::get_if<Profile::Texts>(&s)) {
       std::vector<FrequentTexts::Item> items = texts->values.items();
       set_top(out, std::move(items), texts->values.missed(), texts->values.exact(), top);
     } else if (auto* blocks = std::get_if<Profile::Blocks>(&s); blocks != nullptr && blocks->count > 0) {
       for (std::size_t k = 0; k < blocks->elements.size(); ++k) {
+        progress.work(item_work);
         ColumnSummary element = out;
         element.name += '[' + std::to_string(k + 1) + ']';
         set_sums(element, blocks->elements[k]);

@@ -29,6 +29,7 @@ struct ColumnSummary {
 };
 
 /// `shares`: of quantiles, from 0 to 1. `top`: so many values at most.
-std::vector<ColumnSummary> summaries(Profile& profile, const std::vector<double>& shares, std::size_t top);
+std::vector<ColumnSummary> summaries(Profile& profile, const std::vector<double>& shares, std::size_t top,
+                                     const Progress& progress = {});
 
 }  // namespace margin

@@ -1,22 +1,18 @@
 #include "core/report/explain.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+
+#include "core/base/write_number.hpp"
 
 namespace margin {
 
 namespace {
 
-std::string number(double value) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 /// Days since 1970-01-01 as a date of the Gregorian calendar, with the time of the day where there is one.
 std::string date(double days) {
-  if (!(std::fabs(days) < 3e8)) return number(days);
+  if (!(std::fabs(days) < 3e8)) return shortest(days);
   // Years begin in March here, so that a leap day is the last of its year; 719468 days lie between 0000-03-01 and 1970.
   const auto seconds = static_cast<std::int64_t>(std::llround(days * 86400));
   std::int64_t day = seconds / 86400, rest = seconds % 86400;
@@ -38,7 +34,7 @@ std::string date(double days) {
 
 std::string shown(ColumnKind kind, double cell) {
   if (kind == ColumnKind::boolean) return cell != 0 ? "true" : "false";
-  return kind == ColumnKind::date ? date(cell) : number(cell);
+  return kind == ColumnKind::date ? date(cell) : shortest(cell);
 }
 
 /// A feature as its column has it, not standardised.
@@ -114,7 +110,7 @@ class FromMeans {
     if (added == 0) return;
     const double value = value_at(cells_.blocks[j], at);
     const std::string name = encoder_.feature_name(encoder_.feature_of(c.first + at));
-    put(name, value, added, name, number(value));
+    put(name, value, added, name, shortest(value));
   }
 
   void add_block(const Column& c, std::size_t j) {
@@ -211,7 +207,7 @@ std::vector<Contribution> contributions(const Model& m, const Row& x, const Cell
         if (v == 0 || term < 0) continue;
         const std::string name = feature_name(m, feature);
         const double value = cells != nullptr ? own_value(*m.encoder, *cells, feature) : v;
-        out.push_back({o, name, value, m.weights(o, term) * v, name, number(value)});
+        out.push_back({o, name, value, m.weights(o, term) * v, name, shortest(value)});
       }
     }
     std::stable_sort(out.begin() + first, out.end(), [](const Contribution& a, const Contribution& b) {

@@ -137,18 +137,20 @@ MARGIN_FUNCTION(margin_profile_columns) {
                                                                std::to_string(margin::most_values));
   margin::Profile profile = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(0)), memory_limit(), progress);
   ResultSet rows(fcinfo);
-  for (const margin::ColumnSummary& column : margin::summaries(profile, shares, static_cast<std::size_t>(top)))
+  for (const margin::ColumnSummary& column :
+       margin::summaries(profile, shares, static_cast<std::size_t>(top), progress))
     rows.add(line(column));
   return 0;
 }
 
 MARGIN_FUNCTION(margin_drift) {
   InterruptProgress progress;
-  margin::Profile profiles[2];
-  for (int k = 0; k < 2; ++k)
-    profiles[k] = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(k)), memory_limit(), progress);
+  const double limit = memory_limit();
+  margin::Profile before = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(0)), limit, progress);
+  const double left = limit < 0 ? limit : std::max(0.0, limit - before.memory());
+  margin::Profile after = margin::Profile::from_bytes(scan_bytes(PG_GETARG_DATUM(1)), left, progress);
   ResultSet rows(fcinfo);
-  for (const margin::ColumnDrift& d : margin::drift(profiles[0], profiles[1]))
+  for (const margin::ColumnDrift& d : margin::drift(before, after, progress))
     rows.add({checked_text(d.name), number(d.psi), number(d.jensen_shannon), number(d.kolmogorov_smirnov),
               number(d.rank_error), number(d.mean_shift), number(d.nulls_before), number(d.nulls_after),
               number(d.outside), number(d.unseen)});

@@ -1,5 +1,6 @@
 #include "pg/values/composite.hpp"
 
+#include "core/base/write_number.hpp"
 #include "core/simd/loops.hpp"
 
 namespace margin::pg {
@@ -56,8 +57,7 @@ std::string type_name_of(Oid type) {
 std::string number_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  return shortest(value);
 }
 
 Datum float8_array(const double* values, std::size_t n) { return fixed_array(FLOAT8OID, values, 1, n, 1); }
