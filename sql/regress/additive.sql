@@ -71,5 +71,5 @@ SELECT pg_temp.error_of($$SELECT margin_options(bins => 2000)$$);
 SELECT pg_temp.error_of($$SELECT train_margin(ill, x, '{"bins": 8, "lambda": 1}') FROM expanded$$);
 SELECT pg_temp.error_of($$SELECT margin_shape(m, 'income') FROM additive WHERE name = 'bins'$$);
 SELECT pg_temp.error_of($$SELECT margin_shape(train_margin(ill, x, margin_options(lambda => 1))) FROM expanded$$);
-SELECT pg_temp.error_of($$SELECT margin_pmml(m) FROM additive WHERE name = 'bins'$$);
+SELECT margin_pmml(m) ~ '<DerivedField name="[^"]* .bin." optype="categorical" dataType="string"><Discretize field=' AS bins FROM additive WHERE name = 'bins';
 DROP TABLE patients, additive, cuts, expanded;

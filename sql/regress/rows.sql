@@ -181,8 +181,8 @@ SELECT "column", norm > 0 AS weighs FROM row_models, margin_importance(m) WHERE 
 SELECT name, abs(sum(share) - 1) < 1e-12 AS whole FROM row_models, margin_importance(m) WHERE name <> 'kernel' GROUP BY name ORDER BY name;
 SELECT margin_summary(m) ~ 'features: +72 of 12 columns' AND margin_summary(m) ~ 'plan=' AS named FROM row_models WHERE name = 'hinge';
 SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
-  $$SELECT margin_explain(m, c) FROM row_models, row_customers c WHERE name = 'kernel'$$, $$SELECT margin_importance(m) FROM row_models WHERE name = 'kernel'$$,
-  $$SELECT margin_pmml(m) FROM row_models WHERE name = 'hinge'$$]) s;
+  $$SELECT margin_explain(m, c) FROM row_models, row_customers c WHERE name = 'kernel'$$, $$SELECT margin_importance(m) FROM row_models WHERE name = 'kernel'$$]) s;
+SELECT margin_pmml(m) ~ '<DerivedField name="[^"]* IS NULL" optype="continuous" dataType="double"><Apply function="if"><Apply function="isMissing">' AS missing FROM row_models WHERE name = 'hinge';
 SELECT margin_pmml(m) ~ '<CategoricalPredictor name="c" value="a" ' AND margin_pmml(m) ~ '<DataField name="late" optype="categorical"' AND margin_pmml(m) ~ '<NumericPredictor name="x" ' AS pmml
   FROM (SELECT train_margin(y, r, '{"lambda": 0.5, "exclude": ["y"]}') AS m FROM (SELECT y, c, x, x > 5 AS late FROM row_small) r) t;
 -- A label among the columns is told.

@@ -9,19 +9,29 @@ import xml.etree.ElementTree as tree
 
 NAMESPACE = '{http://www.dmg.org/PMML-4_4}'
 ANY, NUMBER, COUNT = r'(?s).*', r'-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?', r'[0-9]+'
-FIELD = {'name!': ANY, 'optype!': 'continuous|categorical|ordinal', 'dataType!': 'string|double|boolean|integer'}
+FIELD = {'name!': ANY, 'optype!': 'continuous|categorical|ordinal', 'dataType!': 'string|double|boolean|date|dateTime|time'}
+EXPRESSION = '(Apply |FieldRef |Constant |Discretize )'
 # Element: (children as a pattern over their names, attributes; ! marks those that must be there).
 RULES = {
     'PMML': ('Header DataDictionary RegressionModel ', {'version!': r'4\.4'}),
     'Header': ('(Application )?', {}),
     'Application': ('', {'name!': ANY, 'version': ANY}),
     'DataDictionary': ('(DataField )+', {'numberOfFields': COUNT}),
-    'DataField': ('(Value )*', FIELD),
+    'DataField': ('(Value )*', dict(FIELD, displayName=ANY)),
     'Value': ('', {'value!': ANY}),
-    'RegressionModel': ('MiningSchema (Output )?(RegressionTable )+',
+    'RegressionModel': ('MiningSchema (Output )?(LocalTransformations )?(RegressionTable )+',
                         {'functionName!': 'regression|classification', 'normalizationMethod': 'none|softmax|exp'}),
     'MiningSchema': ('(MiningField )+', {'name': ANY}),
-    'MiningField': ('', {'name!': ANY, 'usageType': 'active|target'}),
+    'MiningField': ('', {'name!': ANY, 'usageType': 'active|target', 'missingValueReplacement': NUMBER, 'missingValueTreatment': 'asMean|asValue|returnInvalid',
+                         'invalidValueTreatment': 'returnInvalid|asIs'}),
+    'LocalTransformations': ('(DerivedField )+', {}),
+    'DerivedField': (EXPRESSION, FIELD),
+    'Apply': (EXPRESSION + '+', {'function!': 'if|isMissing|/|dateDaysSinceYear|dateSecondsSinceYear|dateSecondsSinceMidnight'}),
+    'FieldRef': ('', {'field!': ANY}),
+    'Constant': ('', {'dataType': 'double|integer'}),
+    'Discretize': ('(DiscretizeBin )+', {'field!': ANY, 'mapMissingTo': ANY}),
+    'DiscretizeBin': ('Interval ', {'binValue!': ANY}),
+    'Interval': ('', {'closure!': 'openClosed|openOpen', 'leftMargin': NUMBER, 'rightMargin': NUMBER}),
     'Output': ('(OutputField )+', {}),
     'OutputField': ('', {'name!': ANY, 'optype': 'continuous', 'dataType!': 'double', 'feature': 'probability', 'value': ANY}),
     'RegressionTable': ('(NumericPredictor )*(CategoricalPredictor )*', {'intercept!': NUMBER, 'targetCategory': ANY}),
@@ -59,12 +69,20 @@ def relations(root):
         yield 'names of fields'
     if [f.get('name') for f in of('DataField')] != [f.get('name') for f in of('MiningField')]:
         yield 'fields of the dictionary and the model'
+    known = dict(fields)
+    for derived in of('DerivedField'):
+        for name in [e.get('field') for e in derived.iter() if e.get('field') is not None]:
+            if name not in known:
+                yield 'derived of ' + name
+        if derived.get('name') in known:
+            yield 'two fields ' + derived.get('name')
+        known[derived.get('name')] = derived
     for kind, optype in (('NumericPredictor', 'continuous'), ('CategoricalPredictor', 'categorical')):
         for p in of(kind):
-            field = fields.get(p.get('name'))
+            field = known.get(p.get('name'))
             if field is None or field.get('optype') != optype:
                 yield kind + ' of ' + p.get('name')
-            elif optype == 'categorical' and p.get('value') not in [v.get('value') for v in field]:
+            elif optype == 'categorical' and p.get('value') not in [v.get('value', v.get('binValue')) for v in field.iter()]:
                 yield 'value ' + p.get('value')
 
 

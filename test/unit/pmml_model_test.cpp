@@ -216,9 +216,16 @@ TEST(PmmlModel, WhatIsNotReadIsRefused) {
       {"</RegressionTable>", "<CategoricalPredictor/></RegressionTable>"},
       {"name=\"x1\" optype=\"continuous\"", "name=\"x1\" optype=\"categorical\""},
       {"MiningField name=\"x2\"", "MiningField name=\"x2\" usageType=\"group\""},
+      {"MiningField name=\"x2\"", "MiningField name=\"x2\" missingValueReplacement=\"1\""},
+      {"MiningField name=\"x2\"", "MiningField name=\"x2\" missingValueTreatment=\"asValue\""},
+      {"MiningField name=\"x2\"", "MiningField name=\"x2\" invalidValueTreatment=\"asIs\""},
   };
   for (const auto& [was, becomes] : cases)
     EXPECT_NE(refusal(with(was, becomes), logistic(), ErrorKind::unsupported), "no error") << becomes;
+  EXPECT_NO_THROW(pmml_model(
+      with("MiningField name=\"x2\"",
+           "MiningField name=\"x2\" missingValueTreatment=\"returnInvalid\" invalidValueTreatment=\"returnInvalid\""),
+      logistic()));
   for (const char* harmless :
        {"<Extension><a>text<![CDATA[</a>]]></a></Extension><RegressionModel", "<!-- -- --><?a?><RegressionModel"})
     EXPECT_NO_THROW(pmml_model(with("<RegressionModel", harmless), logistic())) << harmless;

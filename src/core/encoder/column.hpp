@@ -79,6 +79,12 @@ struct Column {
     return static_cast<std::int32_t>(std::lower_bound(thresholds.begin(), thresholds.end(), number) -
                                      thresholds.begin());
   }
+  /// The features of a number above so many thresholds, which is there.
+  std::vector<double> features_of_bin(std::int32_t above) const {
+    std::vector<double> out(static_cast<std::size_t>(values()) + (missing ? 1 : 0), 0.0);
+    std::fill_n(out.begin(), above, 1.0);
+    return out;
+  }
   /// The category of its `value`-th indicator.
   const std::string& category(std::int32_t value) const {
     return categories[static_cast<std::size_t>(category_of(value))];

@@ -324,6 +324,33 @@ double Encoder::mean(std::int32_t feature) const {
              : spread.mean[static_cast<std::size_t>(found - spread.at.begin())];
 }
 
+bool Encoder::takes_null(const Column& c) const {
+  if (c.offset) return false;
+  return missing_ == Missing::impute || (missing_ == Missing::as_trained && c.missing);
+}
+
+std::vector<double> Encoder::of_null(const Column& c) const {
+  std::vector<double> out;
+  const auto n = static_cast<std::size_t>(c.values());
+  if (c.binned()) {
+    out = c.features_of_bin(c.bin(c.fill[0]));
+    if (c.missing) out.back() = 1;
+    return out;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    if (c.kind == ColumnKind::dense)
+      out.push_back((c.fill[k] - c.center[k]) / c.scale[k]);
+    else if (scalar(c.kind))
+      out.push_back((c.fill[0] - c.center[0]) * (1 / c.scale[0]));
+    else
+      out.push_back(c.missing || !c.spread.has_value()
+                        ? 0
+                        : c.spread->mean[static_cast<std::size_t>(c.category_of(static_cast<std::int32_t>(k)))]);
+  }
+  if (c.missing) out.push_back(1);
+  return out;
+}
+
 double Encoder::bytes() const {
   double bytes = 0;
   for (const Column& c : columns_) {

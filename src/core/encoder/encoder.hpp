@@ -57,6 +57,11 @@ class Encoder {
   /// The mean of a feature over these rows, as encode() writes it.
   double mean(std::int32_t feature) const;
 
+  /// Whether encode() has features for a row without a value of this column, and those of the column then, also ones that were
+  /// dropped. Of no sparse column: they are all 0 but for the indicator, and the column may state as many as it likes.
+  bool takes_null(const Column& column) const;
+  std::vector<double> of_null(const Column& column) const;
+
   /// The number of a category; −1 for one that is not known.
   std::int32_t category(std::size_t column, std::string_view name) const;
   /// The error for such a category, where it is to be one.

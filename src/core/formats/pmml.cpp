@@ -1,56 +1,18 @@
 #include "core/formats/pmml.hpp"
 
-#include <cmath>
+#include <optional>
 #include <unordered_set>
 
 #include "core/base/error.hpp"
 #include "core/base/write_number.hpp"
+#include "core/formats/pmml_columns.hpp"
+#include "core/formats/xml.hpp"
 
 namespace margin {
 
 namespace {
 
 constexpr double name_work = 512;  // of a field, wherever it is written
-
-std::string number(double value) { return shortest(value); }
-
-/// Text as the value of an attribute. White space other than a blank must be a reference, or a parser turns it into
-/// one; the other control characters cannot be in an XML 1.0 document at all.
-std::string escaped(const std::string& text) {
-  std::string out;
-  if (text.find("\xEF\xBF\xBE") != std::string::npos || text.find("\xEF\xBF\xBF") != std::string::npos)
-    throw Error(ErrorKind::invalid_value, "a name contains U+FFFE or U+FFFF, which XML cannot express",
-                "Rename the feature or the class.");
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\t':
-      case '\n':
-      case '\r':
-        out += "&#" + std::to_string(static_cast<int>(c)) + ";";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20)
-          throw Error(ErrorKind::invalid_value,
-                      "a name contains the control character " + std::to_string(static_cast<int>(c)) +
-                          ", which XML cannot express",
-                      "Rename the feature or the class.");
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// The name of every feature that has a weight.
 std::vector<std::string> names_of(const Model& m, const std::vector<std::string>& given, const Progress& progress) {
@@ -79,66 +41,6 @@ std::vector<std::string> names_of(const Model& m, const std::vector<std::string>
   return names;
 }
 
-/// A field of the document that has features.
-struct Field {
-  std::string name;
-  const Column* column = nullptr;  ///< of a model with an encoder: categories and booleans are categorical
-};
-
-std::vector<Field> fields_of(const Model& m, const std::vector<std::string>& names) {
-  std::vector<Field> fields;
-  if (m.encoder == nullptr) {
-    for (const std::string& name : names) fields.push_back({name});
-    return fields;
-  }
-  for (std::size_t j = 0; j < m.encoder->columns().size(); ++j) {
-    const Column& c = m.encoder->columns()[j];
-    const std::int32_t begin = m.encoder->starts()[j], end = m.encoder->starts()[j + 1];
-    if (c.binned())
-      throw Error(ErrorKind::unsupported,
-                  "column \"" + c.name + "\" is cut into bins, which margin_pmml does not write",
-                  "Train without the option bins.");
-    if (c.missing)
-      throw Error(ErrorKind::unsupported,
-                  "column \"" + c.name + "\" has a feature for missing values, which PMML has no predictor for",
-                  "Train with margin_options(missing => 'skip'), or on a column without NULL: coalesce(...).");
-    if (scalar(c.kind) || c.kind == ColumnKind::category)
-      fields.push_back({c.name, &c});
-    else if (m.columns.empty())
-      for (std::int32_t f = begin; f < end; ++f) fields.push_back({m.encoder->feature_name(f)});
-    else  // of what the column declares, those that have a weight
-      for (auto at = std::lower_bound(m.columns.begin(), m.columns.end(), begin); at != m.columns.end() && *at < end;
-           ++at)
-        fields.push_back({m.encoder->feature_name(*at)});
-  }
-  return fields;
-}
-
-/// Categories, and true and false, have values of their own; everything else is a number.
-bool categorical(const Column& c) { return c.kind == ColumnKind::category || c.kind == ColumnKind::boolean; }
-bool categorical(const Field& f) { return f.column != nullptr && categorical(*f.column); }
-
-/// Of a table: the schema wants those of numbers before those of categories.
-struct Predictors {
-  std::string numeric, categorical;
-};
-
-void add_predictor(Predictors& to, const Model& m, std::int32_t j, double w, const std::vector<std::string>& names) {
-  const Encoder* e = m.encoder.get();
-  const auto add_number = [&](const std::string& name, double coefficient) {
-    to.numeric +=
-        "      <NumericPredictor name=\"" + escaped(name) + "\" coefficient=\"" + number(coefficient) + "\"/>\n";
-  };
-  if (e == nullptr) return add_number(names[static_cast<std::size_t>(j)], w);
-  const std::int32_t feature = m.feature(j);
-  const Encoder::Place at = e->place(feature);
-  const Column& c = e->columns()[at.column];
-  if (!categorical(c)) return add_number(e->feature_name(feature), w / e->scale(feature));
-  to.categorical += "      <CategoricalPredictor name=\"" + escaped(c.name) + "\" value=\"" +
-                    escaped(c.kind == ColumnKind::boolean ? "true" : c.category(at.value)) + "\" coefficient=\"" +
-                    number(w) + "\"/>\n";
-}
-
 /// That of weights for columns that are not centred.
 double intercept(const Model& m, std::int32_t output) {
   double b = m.intercept(output);
@@ -147,87 +49,74 @@ double intercept(const Model& m, std::int32_t output) {
   return b;
 }
 
-/// `wanted`, with underscores appended until no feature has that name.
-std::string unused(std::string wanted, const std::vector<std::string>& names, const Progress& progress) {
-  std::unordered_set<std::string_view> taken;
-  for (const std::string& name : names) {
-    progress.work(name_work);
-    taken.insert(name);
-  }
-  while (taken.count(wanted) > 0) wanted += "_";
-  return wanted;
-}
+/// What the fields of a document are: the columns of an encoder, or numbers with these names.
+struct Fields {
+  std::vector<std::string> names;
+  std::optional<PmmlColumns> columns;
+  std::string target;
+};
 
-std::string table(const Model& m, std::int32_t output, const std::string* category,
-                  const std::vector<std::string>& names, const Progress& progress) {
-  std::string text = "    <RegressionTable intercept=\"" + number(intercept(m, output)) + "\"";
-  if (category != nullptr) text += " targetCategory=\"" + escaped(*category) + "\"";
+std::string table(const Model& m, std::int32_t output, const std::string* category, const Fields& fields,
+                  const Progress& progress) {
+  std::string text = "    <RegressionTable intercept=\"" + shortest(intercept(m, output)) + "\"";
+  if (category != nullptr) text += " targetCategory=\"" + xml_name(*category) + "\"";
   text += ">\n";
-  Predictors predictors;
-  for (std::int32_t j = 0; j < m.terms(); ++j) {
-    const double w = m.weights(output, j);
+  PmmlPredictors predictors;
+  if (fields.columns.has_value()) fields.columns->add_predictors(output, predictors);
+  for (std::size_t j = 0; j < fields.names.size(); ++j) {
     progress.work(name_work);
-    if (w != 0 || std::signbit(w)) add_predictor(predictors, m, j, w, names);  // a lost sign would be another weight
+    predictors.add_number(fields.names[j], m.weights(output, static_cast<std::int32_t>(j)));
   }
   return text + predictors.numeric + predictors.categorical + "    </RegressionTable>\n";
 }
 
-std::string tables(const Model& m, const std::vector<std::string>& names, const Progress& progress) {
-  if (m.task == Task::regression) return table(m, 0, nullptr, names, progress);
+std::string tables(const Model& m, const Fields& fields, const Progress& progress) {
+  if (m.task == Task::regression) return table(m, 0, nullptr, fields, progress);
   std::string text;
   if (m.task == Task::binary)
-    return table(m, 0, &m.classes[1], names, progress) + "    <RegressionTable intercept=\"0\" targetCategory=\"" +
-           escaped(m.classes[0]) + "\"/>\n";
+    return table(m, 0, &m.classes[1], fields, progress) + "    <RegressionTable intercept=\"0\" targetCategory=\"" +
+           xml_name(m.classes[0]) + "\"/>\n";
   for (std::int32_t o = 0; o < m.outputs(); ++o)
-    text += table(m, o, &m.classes[static_cast<std::size_t>(o)], names, progress);
+    text += table(m, o, &m.classes[static_cast<std::size_t>(o)], fields, progress);
   return text;
 }
 
-std::string dictionary(const Model& m, const std::vector<Field>& fields, const std::string& target,
-                       const Progress& progress) {
-  std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(fields.size() + 1) + "\">\n";
-  for (const Field& f : fields) {
+std::string dictionary(const Model& m, const Fields& fields, const Progress& progress) {
+  const std::size_t count = fields.columns.has_value() ? fields.columns->fields() : fields.names.size();
+  std::string text = "  <DataDictionary numberOfFields=\"" + std::to_string(count + 1) + "\">\n";
+  if (fields.columns.has_value()) text += fields.columns->data_fields();
+  for (const std::string& name : fields.names) {
     progress.work(name_work);
-    text += "    <DataField name=\"" + escaped(f.name) + "\"";
-    if (!categorical(f)) {
-      text += " optype=\"continuous\" dataType=\"double\"/>\n";
-      continue;
-    }
-    text += " optype=\"categorical\" dataType=\"string\">\n";
-    const std::vector<std::string> flags = {"false", "true"};
-    for (const std::string& value : f.column->kind == ColumnKind::boolean ? flags : f.column->categories)
-      text += "      <Value value=\"" + escaped(value) + "\"/>\n";
-    text += "    </DataField>\n";
+    text += "    <DataField name=\"" + xml_name(name) + "\" optype=\"continuous\" dataType=\"double\"/>\n";
   }
-  text += "    <DataField name=\"" + escaped(target) + "\"";
+  text += "    <DataField name=\"" + xml_name(fields.target) + "\"";
   if (m.task == Task::regression) {
     text += " optype=\"continuous\" dataType=\"double\"/>\n";
   } else {
     text += " optype=\"categorical\" dataType=\"string\">\n";
-    for (const std::string& name : m.classes) text += "      <Value value=\"" + escaped(name) + "\"/>\n";
+    for (const std::string& name : m.classes) text += "      <Value value=\"" + xml_name(name) + "\"/>\n";
     text += "    </DataField>\n";
   }
   return text + "  </DataDictionary>\n";
 }
 
-std::string schema(const std::vector<Field>& fields, const std::string& target, const Progress& progress) {
+std::string schema(const Fields& fields, const Progress& progress) {
   std::string text = "    <MiningSchema>\n";
-  for (const Field& f : fields) {
+  if (fields.columns.has_value()) text += fields.columns->mining_fields();
+  for (const std::string& name : fields.names) {
     progress.work(name_work);
-    text += "      <MiningField name=\"" + escaped(f.name) + "\"/>\n";
+    text += "      <MiningField name=\"" + xml_name(name) + "\"/>\n";
   }
-  return text + "      <MiningField name=\"" + escaped(target) + "\" usageType=\"target\"/>\n    </MiningSchema>\n";
+  return text + "      <MiningField name=\"" + xml_name(fields.target) +
+         "\" usageType=\"target\"/>\n    </MiningSchema>\n";
 }
 
-std::string outputs(const Model& m, std::vector<std::string> names, const Progress& progress) {
+std::string outputs(const Model& m, PmmlNames& names) {
   if (!m.logistic() || !m.calibration.empty() || m.task != Task::binary) return {};
   std::string text = "    <Output>\n";
-  for (const std::string& c : m.classes) {
-    const std::string name = unused("probability(" + c + ")", names, progress);
-    names.push_back(name);
-    text += "      <OutputField name=\"" + escaped(name) +
-            "\" optype=\"continuous\" dataType=\"double\" feature=\"probability\" value=\"" + escaped(c) + "\"/>\n";
-  }
+  for (const std::string& c : m.classes)
+    text += "      <OutputField name=\"" + xml_name(names.take("probability(" + c + ")")) +
+            "\" optype=\"continuous\" dataType=\"double\" feature=\"probability\" value=\"" + xml_name(c) + "\"/>\n";
   return text + "    </Output>\n";
 }
 
@@ -241,30 +130,34 @@ std::string pmml(const Model& m, const std::vector<std::string>& feature_names, 
   if (m.one_class())
     throw Error(ErrorKind::unsupported, "PMML knows no one-class machine",
                 "Its score is a sum, margin_weights and intercept say of what: w.x + b is above 0 for an inlier.");
-  std::vector<std::string> names = names_of(m, feature_names, progress);
-  const std::vector<Field> fields = fields_of(m, names);
+  PmmlNames names;
+  Fields fields;
   if (m.encoder != nullptr) {
-    names.clear();
-    for (const Field& f : fields) names.push_back(f.name);
+    fields.columns.emplace(m, names, progress);
+  } else {
+    fields.names = names_of(m, feature_names, progress);
+    for (const std::string& name : fields.names) {
+      progress.work(name_work);
+      names.take(name);
+    }
   }
-  const std::string target = unused("target", names, progress);
+  fields.target = names.take("target");
   const bool regression = m.task == Task::regression;
   std::string text =
       "<?xml version=\"1.0\"?>\n<PMML version=\"4.4\" xmlns=\"http://www.dmg.org/PMML-4_4\">\n  <Header>\n";
-  text += "    <Application name=\"margin\" version=\"" + escaped(version) + "\"/>\n  </Header>\n";
-  text += dictionary(m, fields, target, progress);
+  text += "    <Application name=\"margin\" version=\"" + xml_name(version) + "\"/>\n  </Header>\n";
+  text += dictionary(m, fields, progress);
   text += "  <RegressionModel functionName=\"" + std::string(regression ? "regression" : "classification") +
           "\" normalizationMethod=\"" +
           (m.log_link() ? "exp"
            : regression ? "none"
                         : "softmax") +
           "\">\n";
-  text += schema(fields, target, progress);
-  const std::string weights = tables(m, names, progress);
-  names.push_back(target);
-  text += outputs(m, std::move(names), progress);
+  text += schema(fields, progress);
+  text += outputs(m, names);
+  if (fields.columns.has_value()) text += fields.columns->transformations();
   progress.poll();
-  text += weights;
+  text += tables(m, fields, progress);
   return text += "  </RegressionModel>\n</PMML>\n";
 }
 

@@ -56,7 +56,7 @@ class PmmlReader {
   void read_field();
   void read_regression();
   void read_schema();
-  void read_outputs();
+  void refuse_treatment() const;
   void read_table();
   std::vector<std::int32_t> places(const std::vector<std::string>& names) const;
 
@@ -196,7 +196,9 @@ void PmmlReader::read_schema() {
       skip_or_refuse(" ");
       continue;
     }
-    xml_.require_only(" name usageType optype importance ");
+    xml_.require_only(
+        " name usageType optype importance missingValueReplacement missingValueTreatment invalidValueTreatment ");
+    refuse_treatment();
     const std::string& name = xml_.require("name");
     const std::string* const usage = xml_.find("usageType");
     const auto found = field_of_.find(name);
@@ -228,6 +230,16 @@ void PmmlReader::read_schema() {
                 (regression_ ? "continuous" : "categorical"));
   if (!regression_ && target_->values.size() < 2)
     xml_.refuse("has a target of " + std::to_string(target_->values.size()) + " values, expected two or more");
+}
+
+/// A missing value, or one that is no number, has no score with us.
+void PmmlReader::refuse_treatment() const {
+  for (const char* attribute : {"missingValueReplacement", "missingValueTreatment", "invalidValueTreatment"})
+    if (const std::string* const value = xml_.find(attribute); value != nullptr && *value != "returnInvalid")
+      throw Error(ErrorKind::unsupported,
+                  "field " + XmlReader::shown(xml_.require("name")) + " has a value for missing or invalid values",
+                  "Read are fields of numbers that are always there. Models of rows with named columns go through "
+                  "margin_to_json and margin_from_json.");
 }
 
 void PmmlReader::read_table() {

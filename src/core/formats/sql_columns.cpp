@@ -26,13 +26,6 @@ std::string either(const std::string& condition, const std::string& yes, const s
   return "CASE WHEN " + condition + " THEN " + yes + (otherwise.empty() ? "" : " ELSE " + otherwise) + " END";
 }
 
-/// The features of a number that is above so many thresholds.
-std::vector<double> of_bin(const Column& c, std::size_t above) {
-  std::vector<double> out(static_cast<std::size_t>(c.values()) + (c.missing ? 1 : 0), 0.0);
-  std::fill_n(out.begin(), above, 1.0);
-  return out;
-}
-
 bool zero(const std::vector<double>& w) {
   return std::all_of(w.begin(), w.end(), [](double v) { return v == 0; });
 }
@@ -82,34 +75,6 @@ std::string SqlColumns::compared(const Column& c) const {
   return name(c) + (collated ? " COLLATE \"C\"" : "");
 }
 
-bool SqlColumns::takes_null(const Column& c) const {
-  if (c.offset) return false;
-  return encoder_.missing() == Missing::impute || (encoder_.missing() == Missing::as_trained && c.missing);
-}
-
-/// The features of a row without a value.
-std::vector<double> SqlColumns::of_null(const Column& c) const {
-  std::vector<double> out;
-  const auto n = static_cast<std::size_t>(c.values());
-  if (c.binned()) {
-    out = of_bin(c, static_cast<std::size_t>(c.bin(c.fill[0])));
-    if (c.missing) out.back() = 1;
-    return out;
-  }
-  for (std::size_t k = 0; k < n; ++k) {
-    if (c.kind == ColumnKind::dense)
-      out.push_back((c.fill[k] - c.center[k]) / c.scale[k]);
-    else if (scalar(c.kind))
-      out.push_back((c.fill[0] - c.center[0]) * (1 / c.scale[0]));
-    else
-      out.push_back(c.missing || !c.spread.has_value()
-                        ? 0
-                        : c.spread->mean[static_cast<std::size_t>(c.category_of(static_cast<std::int32_t>(k)))]);
-  }
-  if (c.missing) out.push_back(1);
-  return out;
-}
-
 /// Those features of a column that the encoder has.
 std::vector<std::size_t> SqlColumns::kept(const Column& c, std::size_t features) const {
   std::vector<std::size_t> out;
@@ -132,7 +97,7 @@ double SqlColumns::part_of(const Column& c, const std::vector<double>& features,
 }
 
 double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) const {
-  return part_of(c, of_null(c), w);
+  return part_of(c, encoder_.of_null(c), w);
 }
 
 std::string SqlColumns::part(const Column& c, const std::vector<double>& w) const {
@@ -145,7 +110,7 @@ std::string SqlColumns::part(const Column& c, const std::vector<double>& w) cons
 }
 
 std::string SqlColumns::number_part(const Column& c, const std::vector<double>& w) const {
-  const bool taken = takes_null(c);
+  const bool taken = encoder_.takes_null(c);
   if (taken && zero(w)) return {};
   const std::string null = taken ? sql_number(part_of_null(c, w)) : std::string();
   if (w[0] == 0)
@@ -165,17 +130,17 @@ std::string SqlColumns::bin_part(const Column& c, const std::vector<double>& par
 }
 
 std::string SqlColumns::binned_part(const Column& c, const std::vector<double>& w) const {
-  const bool taken = takes_null(c);
+  const bool taken = encoder_.takes_null(c);
   if (taken && zero(w)) return {};
   std::vector<double> parts;
-  for (std::size_t k = 0; k <= c.thresholds.size(); ++k) parts.push_back(part_of(c, of_bin(c, k), w));
+  for (std::int32_t k = 0; k <= c.values(); ++k) parts.push_back(part_of(c, c.features_of_bin(k), w));
   const std::string number = bin_part(c, parts, 0, c.thresholds.size());
   return taken ? either(name(c) + " IS NULL", sql_number(part_of_null(c, w)), number)
                : either(name(c) + " IS NOT NULL", number, "");
 }
 
 std::string SqlColumns::boolean_part(const Column& c, const std::vector<double>& w) const {
-  const bool taken = takes_null(c);
+  const bool taken = encoder_.takes_null(c);
   if (taken && zero(w)) return {};
   const auto value = [&](double cell) {
     return sql_number(plain_product((cell - c.center[0]) * (1 / c.scale[0]), w[0]) + 0.0);
@@ -185,7 +150,7 @@ std::string SqlColumns::boolean_part(const Column& c, const std::vector<double>&
 }
 
 std::string SqlColumns::category_part(const Column& c, const std::vector<double>& w) const {
-  const bool taken = takes_null(c), known = encoder_.unknown_is_error();
+  const bool taken = encoder_.takes_null(c), known = encoder_.unknown_is_error();
   if (taken && !known && zero(w)) return {};
   std::string choice;
   for (std::size_t k = 0; k < c.categories.size(); ++k) {
@@ -202,7 +167,7 @@ std::string SqlColumns::category_part(const Column& c, const std::vector<double>
 }
 
 std::string SqlColumns::dense_part(const Column& c, const std::vector<double>& w) const {
-  const bool taken = takes_null(c);
+  const bool taken = encoder_.takes_null(c);
   const std::vector<std::size_t> features = kept(c, w.size());
   SqlSum sum = sql_sum(
       features.size(),
@@ -229,14 +194,14 @@ std::string SqlColumns::category_feature(const Column& c, std::size_t value) con
     text += " WHEN " + name(c) + " IS NOT NULL";
   }
   text += " THEN " + sql_number(0);
-  if (takes_null(c)) text += " WHEN " + name(c) + " IS NULL THEN " + sql_number(of_null(c)[value]);
+  if (encoder_.takes_null(c)) text += " WHEN " + name(c) + " IS NULL THEN " + sql_number(encoder_.of_null(c)[value]);
   return text + " END";
 }
 
 std::string SqlColumns::value_of(const Column& c, std::size_t value) const {
   if (c.kind == ColumnKind::category) return category_feature(c, value);
-  const bool taken = takes_null(c);
-  const std::string null = taken ? sql_number(of_null(c)[value]) : std::string();
+  const bool taken = encoder_.takes_null(c);
+  const std::string null = taken ? sql_number(encoder_.of_null(c)[value]) : std::string();
   if (c.kind == ColumnKind::boolean) {
     const auto of = [&](double cell) { return sql_number((cell - c.center[0]) * (1 / c.scale[0])); };
     return "CASE WHEN " + name(c) + " THEN " + of(1) + " WHEN NOT " + name(c) + " THEN " + of(0) +

@@ -27,8 +27,6 @@ class SqlColumns {
   std::string standardised(const Column& c) const;
   std::string element(const Column& c, std::size_t k) const;
   std::string compared(const Column& c) const;
-  bool takes_null(const Column& c) const;
-  std::vector<double> of_null(const Column& c) const;
   std::vector<std::size_t> kept(const Column& c, std::size_t features) const;
   double part_of(const Column& c, const std::vector<double>& features, const std::vector<double>& w) const;
   double part_of_null(const Column& c, const std::vector<double>& w) const;

@@ -1,12 +1,12 @@
 #include "core/formats/sql_expression.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/formats/sql_columns.hpp"
 #include "core/formats/sql_terms.hpp"
+#include "core/model/column_weights.hpp"
 
 namespace margin {
 
@@ -22,23 +22,6 @@ void require_short(std::size_t bytes) {
       "The server would take long to read it. A model with l1_ratio above 0 has fewer weights; margin_score takes "
       "any model.");
 }
-
-/// The weights of one output, by feature.
-class OutputWeights {
- public:
-  OutputWeights(const Model& m, std::int32_t output) : model_(m), output_(output) {}
-  double operator()(std::int32_t feature) const {
-    if (model_.columns.empty()) return model_.weights(output_, feature);
-    const auto& listed = model_.columns;
-    const auto known = std::lower_bound(listed.begin(), listed.end(), feature);
-    if (known == listed.end() || *known != feature) return 0;
-    return model_.weights(output_, static_cast<std::int32_t>(known - listed.begin()));
-  }
-
- private:
-  const Model& model_;
-  std::int32_t output_;
-};
 
 /// Stops a text that grows beyond what a server reads, and answers to a cancel.
 class Growth {
@@ -72,19 +55,9 @@ SqlSum of_array(const Model& m, std::int32_t output, const std::string& array, G
 
 /// One output of a model of rows: the sum of what its columns add.
 SqlSum of_columns(const Model& m, std::int32_t output, const SqlColumns& columns, Growth& grown) {
-  const OutputWeights weight(m, output);
   SqlSum sum;
-  for (std::size_t j = 0; j < m.encoder->columns().size(); ++j) {
-    const Column& c = m.encoder->columns()[j];
-    // A sparse column, which is refused, may declare as many as it likes.
-    std::vector<double> w;
-    if (c.kind != ColumnKind::sparse) w.resize(static_cast<std::size_t>(c.features().index("a column", "features")));
-    for (std::size_t k = 0; k < w.size(); ++k) {
-      const std::int32_t feature = m.encoder->feature_of(c.first + static_cast<std::int32_t>(k));
-      w[k] = feature < 0 ? 0 : weight(feature);
-    }
-    sum = std::move(sum) + SqlSum{grown(columns.part(c, w))};
-  }
+  for (const Column& c : m.encoder->columns())
+    sum = std::move(sum) + SqlSum{grown(columns.part(c, column_weights(m, output, c)))};
   return sum;
 }
 

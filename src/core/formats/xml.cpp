@@ -1,5 +1,7 @@
 #include "core/formats/xml.hpp"
 
+#include "core/base/error.hpp"
+
 namespace margin {
 
 namespace {
@@ -42,6 +44,19 @@ std::string xml_text(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string xml_name(std::string_view text) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::invalid_value, "a name contains " + what + ", which XML cannot express",
+                "Rename the feature or the class.");
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_noncharacter(text, i)) refuse("U+FFFE or U+FFFF");
+    if (xml_character(text[i]) == replacement)
+      refuse("the control character " + std::to_string(static_cast<int>(text[i])));
+  }
+  return xml_text(text);
 }
 
 }  // namespace margin

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/base/write_number.hpp"
+#include "core/model/column_weights.hpp"
 
 namespace margin {
 
@@ -46,13 +47,6 @@ double own_value(const Encoder& encoder, const Cells& cells, std::int32_t featur
   if (c.binned()) return std::isnan(cells.values[at.column]) ? c.fill[0] : cells.values[at.column];
   if (std::isnan(cells.values[at.column])) return c.fill.empty() ? 0 : c.fill[value];
   return scalar(c.kind) ? cells.values[at.column] : value_at(cells.blocks[at.column], at.value);
-}
-
-/// The place of a feature among the weights of a model; −1: it has none.
-std::int32_t term_of(const Model& m, std::int32_t feature) {
-  if (m.columns.empty()) return feature < m.terms() ? feature : -1;
-  const auto known = std::lower_bound(m.columns.begin(), m.columns.end(), feature);
-  return known == m.columns.end() || *known != feature ? -1 : static_cast<std::int32_t>(known - m.columns.begin());
 }
 
 /// What the columns of one row add to the score of one output, counted from the means of the training.
@@ -182,11 +176,6 @@ double variance(const Model& m, const Column& c, std::int32_t output) {
 }
 
 }  // namespace
-
-double weight_in_column(const Model& m, std::int32_t output, std::int32_t whole) {
-  const std::int32_t feature = m.encoder->feature_of(whole), term = feature < 0 ? -1 : term_of(m, feature);
-  return term < 0 ? 0 : m.weights(output, term);
-}
 
 std::string feature_name(const Model& model, std::int32_t feature) {
   return model.encoder != nullptr ? model.encoder->feature_name(feature) : "feature " + std::to_string(feature + 1);

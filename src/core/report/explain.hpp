@@ -13,10 +13,6 @@ namespace margin {
 /// The name of a feature: that of its column, or its number from 1.
 std::string feature_name(const Model& model, std::int32_t feature);
 
-/// The weight, in the score of an output, of the feature that is number `whole` of those that the columns of the encoder have
-/// (Column::first); 0 of one that was dropped, or that the model keeps none for.
-double weight_in_column(const Model& model, std::int32_t output, std::int32_t whole);
-
 /// What one column or feature of a row, or the base, adds to the score of one output.
 struct Contribution {
   std::int32_t output;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "core/report/explain.hpp"
+#include "core/model/column_weights.hpp"
 
 namespace margin {
 
