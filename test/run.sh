@@ -387,6 +387,7 @@ stage_tap() {
     say "no $shared: tests on real data run on the demo's sets only"
   fi
   cp -r "$root/demo/data" "$area/demo-data"
+  cp -r "$root/demo/jobs" "$area/"
   if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$area"; fi
   local number scripts=() side_by_side=() alone=()
   for number in ${MARGIN_TAP:-}; do scripts+=("$root/test/t/$number"_*.pl); done

@@ -208,6 +208,9 @@ TEST(Options, names_of_other_programs_are_answered_with_ours) {
   EXPECT_EQ(loss("squared_error"), "Here it is \"squared\".");
   EXPECT_NE(loss("mae").find("\"absolute\""), std::string::npos);
   EXPECT_EQ(loss("hing"), "Did you mean \"hinge\"?");
+  EXPECT_EQ(hint_for_foreign_metric("roc_auc"), "Here it is \"auc\".");
+  EXPECT_EQ(hint_for_foreign_metric("auc"), "");
+  EXPECT_EQ(unknown_option("cost", {"costs", "maximize"}).hint(), "Did you mean \"costs\"?");
 }
 
 TEST(Options, every_foreign_name_is_foreign) {

@@ -76,6 +76,22 @@ constexpr ForeignName solvers[] = {
     {" adaboost gradient_boosting gbm xgboost ", "Here it is \"boosting\", with norm => 1."},
 };
 
+constexpr ForeignName metrics[] = {
+    {" roc_auc roc auroc auc_roc roc_auc_score area_under_curve ", "Here it is \"auc\"."},
+    {" pr_auc auprc average_precision_score ", "Here it is \"average_precision\"."},
+    {" f1_score f1_binary ", "Here it is \"f1\"; \"f1_macro\" is the mean over the classes."},
+    {" accuracy_score acc ", "Here it is \"accuracy\"."},
+    {" balanced_accuracy_score ", "Here it is \"balanced_accuracy\"."},
+    {" matthews_corrcoef matthews ", "Here it is \"mcc\"."},
+    {" neg_log_loss logloss cross_entropy binary_crossentropy ", "Here it is \"log_loss\"."},
+    {" brier_score brier_score_loss neg_brier_score ", "Here it is \"brier\"."},
+    {" rmse neg_mean_squared_error mean_squared_error neg_root_mean_squared_error root_mean_squared_error ",
+     "Here it is \"mse\", the mean of the squares."},
+    {" neg_mean_absolute_error mean_absolute_error ", "Here it is \"mae\"."},
+    {" r2_score ", "Here it is \"r2\"."},
+    {" pinball_loss mean_pinball_loss quantile_loss ", "Here it is \"pinball\"."},
+};
+
 template <std::size_t n>
 std::string hint(const ForeignName (&table)[n], std::string_view name) {
   std::string key(" ");
@@ -92,5 +108,6 @@ std::string hint(const ForeignName (&table)[n], std::string_view name) {
 std::string hint_for_foreign_option(std::string_view name) { return hint(options, name); }
 std::string hint_for_foreign_loss(std::string_view name) { return hint(losses, name); }
 std::string hint_for_foreign_solver(std::string_view name) { return hint(solvers, name); }
+std::string hint_for_foreign_metric(std::string_view name) { return hint(metrics, name); }
 
 }  // namespace margin

@@ -10,5 +10,6 @@ namespace margin {
 std::string hint_for_foreign_option(std::string_view name);
 std::string hint_for_foreign_loss(std::string_view name);
 std::string hint_for_foreign_solver(std::string_view name);
+std::string hint_for_foreign_metric(std::string_view name);
 
 }  // namespace margin

@@ -79,7 +79,9 @@ std::string name_hint(std::string_view given, const std::vector<std::string_view
 }
 
 Error unknown_option(const std::string& key, const std::vector<std::string_view>& names) {
-  std::string hint = hint_for_foreign_option(key);
+  // One of ours without its plural is no name of another program.
+  const bool ours = std::find(names.begin(), names.end(), key + "s") != names.end();
+  std::string hint = ours ? std::string() : hint_for_foreign_option(key);
   if (hint.empty()) hint = name_hint(key, names);
   return Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"", hint);
 }

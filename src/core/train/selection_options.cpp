@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
+#include "core/options/foreign_names.hpp"
 #include "core/train/certified_selection.hpp"
 #include "core/train/path.hpp"
 
@@ -41,9 +42,9 @@ const NamedMetric& entry_of(Metric metric) {
                        [=](const NamedMetric& m) { return m.metric == metric; });
 }
 
-[[noreturn]] void refuse(const char* key, const Value& found, const char* expected) {
+[[noreturn]] void refuse(const char* key, const Value& found, const char* expected, const std::string& hint = {}) {
   throw Error(ErrorKind::invalid_option,
-              "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found));
+              "option \"" + std::string(key) + "\" must be " + expected + ", not " + describe(found), hint);
 }
 
 /// The options that cross-validation alone has.
@@ -230,8 +231,8 @@ static Metric metric_of(const SelectionOptions& s, const std::optional<Value>& m
   if (known == std::end(metrics))
     refuse("metric", *metric,
            "'accuracy', 'balanced_accuracy', 'f1', 'f1_macro', 'mcc', 'auc', 'average_precision', 'log_loss' or "
-           "'brier', for a "
-           "regression 'mse', 'mae', 'r2', 'pinball' or 'deviance'");
+           "'brier', for a regression 'mse', 'mae', 'r2', 'pinball' or 'deviance'",
+           name == nullptr ? std::string() : hint_for_foreign_metric(*name));
   if (known->regression != regression)
     throw Error(
         ErrorKind::unsupported, "metric \"" + *name + "\" does not go with the loss \"" + s.losses.front() + "\"",
