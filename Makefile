@@ -51,11 +51,11 @@ include $(PGXS)
 
 # One line instead of an error in every file, and of pkg-config (core/base/large_array.hpp has the first, too).
 hash := \#
-found := $(shell printf '%s\n' '__SIZEOF_POINTER__' '$(hash)if __has_include(<Eigen/Core>)' 'Eigen' '$(hash)endif' | $(CXX) $(filter-out -MMD -MP,$(PG_CPPFLAGS)) -E -P -x c++ - 2>/dev/null)
-ifeq ($(firstword $(found)),4)
-$(error margin needs a 64-bit system: sums in x87 registers would not be what the certificates assume)
+found := $(shell printf '%s\n' '__FLT_EVAL_METHOD__' '$(hash)if __has_include(<Eigen/Core>)' 'Eigen' '$(hash)endif' | $(CXX) $(OPTFLAGS) $(filter-out -MMD -MP,$(PG_CPPFLAGS)) -E -P -x c++ - 2>/dev/null)
+ifeq ($(firstword $(found)),2)
+$(error margin needs sums of doubles in double precision (a 64-bit system, or OPTFLAGS='-msse2 -mfpmath=sse'): those in x87 registers would not be what the certificates assume)
 endif
-ifeq ($(found),8)
+ifeq ($(words $(found)),1)
 $(error margin needs Eigen 3.4 (headers only): install it (Debian: libeigen3-dev), and pkg-config to find it)
 endif
 

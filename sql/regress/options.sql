@@ -145,3 +145,8 @@ RESET margin.memory_limit;
 SET margin.log_level = notice;
 SELECT (train_margin(y, x, margin_options(solver => 'momentum'))).status FROM (VALUES (false, '{0}'::real[]), (true, '{2}')) v (y, x);
 RESET margin.log_level;
+-- Options of each row, where numbers of 64 bits are passed by value and where they are not; and classes of such labels.
+SELECT x, margin_options(nu => x) AS options FROM (VALUES (0.05::float8), (0.3), (1), (0.05)) AS v(x);
+SELECT x, margin_options(seed => x) AS options FROM (VALUES (1::bigint), (2), (1)) AS v(x);
+SELECT (train_margin((i % 3)::bigint, ARRAY[i % 3], margin_options(lambda => 0.1))).classes, (train_margin((i % 3)::float8, ARRAY[i % 3], margin_options(lambda => 0.1))).classes
+  FROM generate_series(1, 9) AS i;

@@ -3,6 +3,7 @@
 // has to wait for. Smaller ones do not: where memory is fragmented, huge pages are slow to come.
 #pragma once
 
+#include <cfloat>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
@@ -14,8 +15,10 @@
 
 namespace margin {
 
-static_assert(sizeof(void*) == 8,
-              "margin needs a 64-bit system: sums in x87 registers would not be what the certificates assume");
+static_assert(
+    FLT_EVAL_METHOD != 2 && FLT_EVAL_METHOD != -1,
+    "margin needs sums of doubles in double precision (a 64-bit system, or -msse2 -mfpmath=sse): those in x87 "
+    "registers would not be what the certificates assume");
 
 constexpr std::size_t large_array_bytes = std::size_t{256} << 20;  ///< from here on huge pages are asked for
 

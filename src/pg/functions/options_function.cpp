@@ -31,7 +31,18 @@ struct OptionsCall {
       const Oid type = a.types[i] == ANYOID ? get_fn_expr_argtype(fcinfo->flinfo, i) : a.types[i];
       declared.push_back(a.types[i]);
       types.push_back(type);
-      lengths.push_back(OidIsValid(type) ? backend([=] { return get_typlen(type); }) : int16{0});
+      struct Form {
+        int16 length;
+        bool by_value;
+      } form{0, true};
+      if (OidIsValid(type))
+        form = backend([=] {
+          Form out;
+          get_typlenbyval(type, &out.length, &out.by_value);
+          return out;
+        });
+      lengths.push_back(form.length);
+      by_value.push_back(form.by_value ? 1 : 0);
     }
   }
 
@@ -47,8 +58,10 @@ struct OptionsCall {
         key.append(argument_key(value));
       else if (lengths[i] == -2)
         key.append(DatumGetCString(value), std::strlen(DatumGetCString(value)) + 1);
-      else  // by value: no option is of another type
+      else if (by_value[i] != 0)
         key.append(reinterpret_cast<const char*>(&value), sizeof value);
+      else  // double precision and bigint, where Datums have 32 bits
+        key.append(DatumGetCString(value), static_cast<std::size_t>(lengths[i]));
     }
     return key;
   }
@@ -56,6 +69,7 @@ struct OptionsCall {
   std::vector<std::string> names;
   std::vector<Oid> declared, types;
   std::vector<int16> lengths;
+  std::vector<char> by_value;
   std::string key;
   Recent<std::string> known;  // payloads of the results
 };

@@ -55,7 +55,8 @@ Datum bigint_array(const std::vector<std::int64_t>& counts) {
   return backend([=] {
     auto* elements = static_cast<Datum*>(palloc(sizeof(Datum) * static_cast<std::size_t>(n + 1)));
     for (int i = 0; i < n; ++i) elements[i] = Int64GetDatum(from[i]);
-    return PointerGetDatum(construct_array(elements, n, INT8OID, sizeof(std::int64_t), true, TYPALIGN_DOUBLE));
+    return PointerGetDatum(
+        construct_array(elements, n, INT8OID, sizeof(std::int64_t), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
   });
 }
 

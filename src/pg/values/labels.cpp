@@ -218,7 +218,12 @@ std::size_t LabelCache::hash(const LabelReader& reader, Datum value) {
       raw_size_ = static_cast<std::uint32_t>(std::strlen(NameStr(*DatumGetName(value))) + 1);
       break;
     default:
-      by_value_ = true;
+      by_value_ = FLOAT8PASSBYVAL || (reader.type() != INT8OID && reader.type() != FLOAT8OID);
+      if (!by_value_) {  // the Datum is of 32 bits, and points to it
+        raw_ = DatumGetPointer(value);
+        raw_size_ = 8;
+        break;
+      }
       return (static_cast<std::uint64_t>(value) * 0x9E3779B97F4A7C15ULL) >> 58;
   }
   if (raw_size_ > longest) return 0;
