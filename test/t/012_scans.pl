@@ -56,6 +56,27 @@ $node->psql('postgres', "$parallel SET margin.log_level = notice; $training", st
 my @scans = $err =~ /^.*NOTICE:  margin: scan \d+: 20000 rows in [0-9.]+ s$/mg;
 cmp_ok(scalar @scans, '>=', 2, 'each scan has a line: ' . scalar @scans);
 
+# Rows that are others at the next scan: as many, but not the same.
+$node->safe_psql('postgres', 'CREATE SEQUENCE drift; CREATE FUNCTION drifting(v real[]) RETURNS real[] LANGUAGE sql VOLATILE AS $$ SELECT array_append(v[2:], (v[1] + nextval(\'drift\') / 1000)::real) $$;');
+($out, $err) = ('', '');
+$node->psql('postgres', "\\set VERBOSITY verbose\nSELECT train_margin_from('SELECT y, drifting(x) AS x FROM rows', $options)", stdout => \$out, stderr => \$err);
+like($err, qr/ERROR:  22000: .*scan 2 found other rows than the first one, 20000 of them.*HINT:.*REPEATABLE READ/s, 'other rows, as many of them: an error that says what to do');
+
+# The problem is that of train_margin, and certified: also where the features say nothing, so that most rows are tied at a kink, and
+# where the center is a median.
+$node->safe_psql('postgres', q{CREATE TABLE tied AS SELECT (hashint4(i) & 7) = 0 AS y, (hashint4(i + 3) & 3) AS stars,
+	array[(hashint4(i + 1) & 1023) / 1024.0, (hashint4(i + 2) & 1023) / 1024.0]::real[] AS x FROM generate_series(1, 100000) AS i});
+foreach my $case (['y', 'hinge'], ['stars', 'absolute'], ['stars', 'epsilon_insensitive'], ['stars', 'quantile'], ['stars', 'huber'])
+{
+	my ($label, $loss) = @$case;
+	my $of_loss = "margin_options(lambda => 1e-3, loss => '$loss')";
+	is($node->safe_psql('postgres', qq{
+		SELECT (s).status = 'optimal' AND (s).dual <= (m).primal * (1 + 1e-12) AND (m).dual <= (s).primal * (1 + 1e-12)
+		       AND (s).target_center IS NOT DISTINCT FROM (m).target_center
+		  FROM train_margin_from('SELECT $label, x FROM tied', $of_loss) AS s,
+		       (SELECT train_margin($label, x, $of_loss) AS m FROM tied) AS t}), 't', "$loss: rows tied at a kink, and the center of train_margin");
+}
+
 # One snapshot, whoever writes between the scans: each scan takes a while, and another session inserts contradictions.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION slowly(seconds float8) RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN PERFORM pg_sleep(seconds); RETURN true; END $$;

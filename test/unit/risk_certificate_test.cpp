@@ -349,5 +349,63 @@ TEST(RiskCertificateOfLongRows, FreeInterceptsFindTimesWithinAnHour) {
     }
 }
 
+/// Rows of equal dual value, known by their sums alone.
+TEST(RiskCertificate, ReplacesTheDualValuesOfAGroup) {
+  Random random(101);
+  for (const char* const name : {"hinge", "absolute", "epsilon_insensitive", "quantile"})
+    for (int trial = 0; trial < 40; ++trial) {
+      const bool classes = std::string(name) == "hinge";
+      const Table t = testing::labels_for(name, make_table(random, trial % 8, classes));
+      const Dataset data = make_dataset(t, classes);
+      const Problem p = make_problem(data, soft(name, 0.1));
+      const std::int32_t d = p.dimensions();
+      Weights w(1, d);
+      for (std::int32_t j = 0; j < d; ++j) w(0, j) = normal(random);
+      const double b[] = {0.25};
+      // Half of the rows, those of one target where there are classes, go from `before` to `after`.
+      const auto in_group = [&](std::int64_t i) { return classes ? p.target(i, 0) > 0 : i % 2 == 0; };
+      const double before = p.loss->project(0.5, 1), after = p.loss->project(0.15, 1);
+      RiskCheck replaced({p, d}, w.data(), b, true), known({p, d}, w.data(), b, true),
+          short_of({p, d}, w.data(), b, true);
+      RiskCheck::Alike alike{0, 0, 0};
+      std::vector<double> x(static_cast<std::size_t>(d), 0.0);
+      double weight = 0, target = 0, other = 0.0;
+      for (std::int64_t i = 0; i < p.rows(); ++i) {
+        CheckedRow row = checked_row(p, i);
+        const bool in = in_group(i);
+        row.dual = in ? &before : &other;
+        replaced.add(row);
+        short_of.add(row);
+        row.dual = in ? &after : &other;
+        known.add(row);
+        if (!in) continue;
+        const double c = row.loss_weight, y = p.target(i, 0);
+        ++alike.rows;
+        weight += c;
+        margin::add(c, row.x, x.data());
+        target += c * y;
+        alike.length += c * norm(row.x);
+        alike.target_size += c * std::fabs(y);
+      }
+      if (!(weight > 0)) continue;
+      for (double& v : x) v /= weight;
+      for (double* const v : {&target, &alike.length, &alike.target_size}) *v /= weight;
+      CheckedRow mean{};
+      mean.x = dense_row(x.data(), d);
+      mean.label = classes ? 1 : -1;
+      mean.target = target;
+      mean.loss_weight = weight;
+      replaced.replace_duals(mean, alike, 0, before, after);
+      short_of.replace_duals(mean, {alike.rows, 0, 0}, 0, before, after);
+      EXPECT_EQ(replaced.support(), known.support());
+      const double wanted = known.dual(0), found = replaced.dual(0);
+      EXPECT_NEAR(found, wanted, 1e-9 * (1 + std::fabs(wanted))) << name << ", trial " << trial;
+      // What the sums may err by is charged.
+      if (found > 0 && alike.length > 0) {
+        EXPECT_LT(found, short_of.dual(0)) << name << ", trial " << trial;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace margin

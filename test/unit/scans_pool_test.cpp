@@ -348,6 +348,54 @@ TEST(ScansPool, OtherRowsAtALaterScanAreAnError) {
   }
 }
 
+TEST(ScansPool, AsManyOtherRowsAreAnError) {
+  // One number of one row, one label, or one weight is another from the second scan on.
+  const auto rows_with = [](int what) {
+    const Dataset given = make_dataset(gaussian_rows(53, 500, 4, 0.1));
+    Dataset rows(Dataset::Outcome::classes);
+    for (std::int32_t c = 0; c < given.classes().size(); ++c) rows.classes().intern(given.classes().name(c), c);
+    for (std::int64_t i = 0; i < given.rows(); ++i) {
+      std::vector<double> x(4);
+      for (std::int32_t j = 0; j < 4; ++j) x[static_cast<std::size_t>(j)] = given.row(i).value(j);
+      const bool changed = i == 123;
+      if (changed && what == 0) x[2] = std::nextafter(x[2], 10.0);
+      const std::int32_t label = given.class_of(i);
+      rows.append(dense_row(x.data(), 4), changed && what == 1 ? 1 - label : label,
+                  changed && what == 2 ? 1.0000001 : 1.0);
+    }
+    return rows;
+  };
+  class Changing final : public RowSource {
+   public:
+    Changing(const Dataset& before, const Dataset& after) : before_(before), after_(after) {}
+    Answer ask(const Question& question, const Progress& progress) override {
+      return MemorySource(scans_++ == 0 ? before_ : after_).ask(question, progress);
+    }
+
+   private:
+    const Dataset &before_, &after_;
+    int scans_ = 0;
+  };
+  const Dataset before = rows_with(-1);
+  EXPECT_GT(
+      [&] {
+        Changing same(before, before);
+        return train_scans(same, settings(2, true, 1e-6, 20), Progress()).iterations;
+      }(),
+      1);
+  for (int what = 0; what < 3; ++what) {
+    const Dataset after = rows_with(what);
+    Changing source(before, after);
+    try {
+      train_scans(source, settings(2, true, 1e-6, 20), Progress());
+      FAIL() << what;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::invalid_value);
+      EXPECT_EQ(std::string(e.what()), "scan 2 found other rows than the first one, 500 of them");
+    }
+  }
+}
+
 TEST(ScansPool, ACancelIsHeard) {
   class Cancelled final : public Progress {
    public:

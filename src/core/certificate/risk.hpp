@@ -33,6 +33,8 @@
 //     of Σ c|a|‖x‖; the sums of long ones are kept apart by the sign of a, so that it is carried out. s itself is known to n ε²
 //     of Σ c|a| where the products c a of all rows are (long rows, and those of weight 1), else to ε of it.
 // (4) The score of a long row errs by its terms times ε Σ |w_j||x_j|, that of a short one by the same of ‖w‖‖x‖.
+// (5) Rows of a piecewise linear loss that have the same dual value: φ*(−a; y) is affine in y for any a, so that Σ c φ*(−a; y)
+//     is Σ c times φ* at the mean target, but for 8 ε Σ c |a y|; Σ c a x is a times a sum of rows, whose rounding is that of (1).
 #pragma once
 
 #include <algorithm>
@@ -72,6 +74,14 @@ class RiskCheck final : public Check {
   bool merge(const std::vector<double>& numbers, const Weights& sums, std::int64_t longest, std::int64_t blocks);
   /// A row that was added with the dual value `before` in this output has `after` instead.
   void replace_dual(const CheckedRow& row, std::int32_t output, double before, double after);
+  /// The same of short rows of equal dual value, of which only sums are known, see (5): `mean` has Σ c x/Σ c, Σ c y/Σ c,
+  /// and Σ c as its weight, the sums made with those of merge().
+  struct Alike {
+    double rows = 1;         ///< how many
+    double length = 0;       ///< Σ c ‖x‖/Σ c
+    double target_size = 0;  ///< Σ c |y|/Σ c
+  };
+  void replace_duals(const CheckedRow& mean, const Alike& alike, std::int32_t output, double before, double after);
   Certificate certificate(const Progress& progress) const override;
   /// None with an l1_ratio of 1.
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;
@@ -130,6 +140,7 @@ class RiskCheck final : public Check {
   DualPart dual_part(const L& loss, const CheckedRow& row, double norm, double a, double y) const;
   template <class L>
   void measure_output(const L& loss, const CheckedRow& row, double norm, std::int32_t o, double u, double* out) const;
+  void replace_sums(Output& sum, const DualPart& old, const DualPart& now);
   static void write_row(const CheckedRow& row, double norm, bool wrong, bool supports, double* numbers);
   std::vector<double> without_dual(std::vector<double> state) const;
   bool sound(const std::vector<double>& state) const;

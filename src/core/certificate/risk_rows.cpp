@@ -280,6 +280,41 @@ void RiskCheck::add_all(const CheckedRow* rows, std::size_t count) {
   }
 }
 
+/// All but the mass and Σ c a x.
+void RiskCheck::replace_sums(Output& sum, const DualPart& old, const DualPart& now) {
+  sum.conjugate.add(now.conjugate);
+  sum.conjugate.add(-old.conjugate);
+  sum.conjugate_size += now.size + old.size;
+  sum.unseen += now.unseen + old.unseen;
+  sum.intercept.add(now.coefficient);
+  sum.intercept.add(-old.coefficient);
+  sum.absolute.add(std::fabs(now.coefficient));
+  sum.absolute.add(-std::fabs(old.coefficient));
+}
+
+void RiskCheck::replace_duals(const CheckedRow& mean, const Alike& alike, std::int32_t o, double before, double after) {
+  const double y = objective_.task == Task::regression ? mean.target : objective_.target(mean.label, o);
+  DualPart parts[2];
+  for (int k = 0; k < 2; ++k) {
+    DualPart& part = parts[k];
+    part = dual_part(*objective_.loss, mean, alike.length, k == 0 ? before : after, y);
+    part.size += std::fabs(part.coefficient) * alike.target_size;
+    part.unseen *= alike.rows;
+  }
+  const DualPart &old = parts[0], &now = parts[1];
+  const auto rows = static_cast<std::int64_t>(alike.rows);
+  if (outputs_.size() == 1) support_ += (now.coefficient != 0 ? rows : 0) - (old.coefficient != 0 ? rows : 0);
+  Output& sum = outputs_[static_cast<std::size_t>(o)];
+  replace_sums(sum, old, now);
+  sum.mass += now.mass + old.mass;
+  for (const double c : {now.coefficient, -old.coefficient}) {
+    if (c == 0) continue;
+    margin::add(c, mean.x, block_.row(o).data());
+    block_work_ += mean.x.count;
+    ++block_rows_;
+  }
+}
+
 void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double before, double after) {
   const double y = objective_.task == Task::regression ? row.target : objective_.target(row.label, o);
   const double norm = margin::norm(row.x);
@@ -287,16 +322,9 @@ void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double befor
                  now = dual_part(*objective_.loss, row, norm, after, y);
   if (outputs_.size() == 1) support_ += (now.coefficient != 0 ? 1 : 0) - (old.coefficient != 0 ? 1 : 0);
   Output& sum = outputs_[static_cast<std::size_t>(o)];
-  sum.conjugate.add(now.conjugate);
-  sum.conjugate.add(-old.conjugate);
-  sum.conjugate_size += now.size + old.size;
+  replace_sums(sum, old, now);
   const bool apart = is_long(norm);
   if (!apart) sum.mass += now.mass + old.mass;
-  sum.unseen += now.unseen + old.unseen;
-  sum.intercept.add(now.coefficient);
-  sum.intercept.add(-old.coefficient);
-  sum.absolute.add(std::fabs(now.coefficient));
-  sum.absolute.add(-std::fabs(old.coefficient));
   // Two terms, not their difference: that would be rounded before it is bounded.
   if (apart) {
     const Loss& loss = *objective_.loss;

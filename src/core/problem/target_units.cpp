@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "core/math/number_order.hpp"
 #include "core/problem/offset.hpp"
 
 namespace margin {
@@ -60,20 +60,6 @@ double mean(const TargetRows& rows, const Progress& progress) {
   return centre;
 }
 
-/// An unsigned number that orders as the doubles do.
-std::uint64_t key_of(double v) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &v, sizeof bits);
-  return (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
-}
-
-double value_of(std::uint64_t key) {
-  const std::uint64_t bits = (key >> 63) != 0 ? key & ~(std::uint64_t{1} << 63) : ~key;
-  double v;
-  std::memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
 /// By the digits of the keys, from the top: a pass over the targets for each, and no copy of them.
 double quantile(const TargetRows& rows, double share, const Progress& progress) {
   constexpr int digit = 11, last_digit = 64 - 5 * digit;
@@ -87,7 +73,7 @@ double quantile(const TargetRows& rows, double share, const Progress& progress) 
     const int bits = known < 64 - last_digit ? digit : last_digit, shift = 64 - known - bits;
     std::array<double, std::size_t{1} << digit> mass{};
     for_each_target(rows, progress, [&](double y, double c) {
-      const std::uint64_t key = key_of(y);
+      const std::uint64_t key = order_of(y);
       if (known == 0 || key >> (64 - known) == prefix)
         mass[static_cast<std::size_t>((key >> shift) & ((std::uint64_t{1} << bits) - 1))] += c;
     });
@@ -100,7 +86,7 @@ double quantile(const TargetRows& rows, double share, const Progress& progress) 
     prefix = prefix << bits | at;
     known += bits;
   }
-  const double lower = value_of(prefix);
+  const double lower = value_of_order(prefix);
   if (!exactly) return lower;
   double upper = infinity;
   for_each_target(rows, progress, [&](double y, double) {
@@ -119,9 +105,13 @@ double best_constant(const TargetRows& rows, const Loss& loss, const Progress& p
     return rows.offset < 0 ? all : all - log_mean_of_offsets(rows, progress);
   }
   if (!(loss.lipschitz() < infinity)) return mean(rows, progress);
+  return quantile(rows, share_below(loss), progress);
+}
+
+double share_below(const Loss& loss) {
   // Where the loss falls with slope h and rises with slope l, h of h + l lie below the best constant.
   const double high = loss.project(infinity, 0), low = loss.project(-infinity, 0);
-  return quantile(rows, high / (high - low), progress);
+  return high / (high - low);
 }
 
 double lambda_in_label_units(double lambda, const Options& options, const Loss& loss) {

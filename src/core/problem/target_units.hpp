@@ -28,6 +28,8 @@ struct TargetRows {
 /// quantile where one side of it is steeper. The latter are best for the absolute error and the quantile loss, and near
 /// enough for a loss that is flat or rounded at 0.
 double best_constant(const TargetRows& rows, const Loss& loss, const Progress& progress);
+/// Of a loss that grows as the absolute error: which quantile that is, ½ for the median.
+double share_below(const Loss& loss);
 
 /// The lambda of the problem in the units of the label. Where the label of a regression counts in deviations σ
 /// (Options::label_unit), losses that grow as the absolute error see (y − u)/σ: that problem times σ is the one of

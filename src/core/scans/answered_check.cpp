@@ -49,7 +49,7 @@ RiskCheck answered_risk(const Question& question, const Answer& answer) {
   bool sound = numbers.size() >= size;
   if (sound) {
     numbers.resize(size);
-    sound = check.merge(numbers, answer.sums(), answer.longest_block(), answer.blocks());
+    sound = check.merge(numbers, answer.sums().topRows(question.outputs()), answer.longest_block(), answer.blocks());
   }
   if (!sound) throw Error(ErrorKind::malformed, "the margin_state is not an answer to this question");
   return check;

@@ -12,20 +12,6 @@ namespace margin {
 
 namespace {
 
-std::uint64_t hash_row(const FeatureRow& x, const RowLabel& label, double weight, std::uint64_t seed) {
-  const auto n = static_cast<std::size_t>(x.count);
-  std::uint64_t h = hash_bytes({static_cast<const char*>(x.values), n * (x.wide ? 8 : 4)}, seed);
-  if (x.indices != nullptr) h = hash_bytes({reinterpret_cast<const char*>(x.indices), 4 * n}, h);
-  const double numbers[] = {label.lower, label.upper, weight};
-  h = hash_bytes({reinterpret_cast<const char*>(numbers), sizeof numbers}, h);
-  return hash_bytes(label.name, h);
-}
-
-double kink_distance(const Loss& loss, double u, double y) {
-  const double distance = std::fabs(loss.slack(u, y, -loss.derivative(u, y)));
-  return std::isnan(distance) ? infinity : distance;
-}
-
 /// Which rows a model should have as they are, the smallest first: those nearest to a kink; of a loss without kinks
 /// those of the largest curvature, which bounds how fast it changes.
 double straightness(const Loss& loss, double u, double y) {
@@ -48,7 +34,8 @@ RowTerms::RowTerms(Question question)
     : q_(std::move(question)),
       units_(q_.column_center, q_.column_scale),
       columns_(q_.columns),
-      outputs_(static_cast<std::size_t>(q_.outputs())) {
+      outputs_(static_cast<std::size_t>(q_.outputs())),
+      rings_(q_.rings, q_.outputs()) {
   for (std::size_t c = 0; c < q_.class_names.size(); ++c)
     index_.emplace(q_.class_names[c], static_cast<std::int32_t>(c));
   AnswerForm& form = term_.form;
@@ -62,6 +49,11 @@ RowTerms::RowTerms(Question question)
     // Asked about all, and in their own units: what comes next may be asked about those in use.
     form.columns = q_.columns.empty() && q_.column_center.empty();
     form.labels = q_.outcome == Dataset::Outcome::classes;
+    if (!q_.search.empty()) {
+      search_.emplace(q_.search);
+      reductions_ += TargetSearch::reductions;
+      form.cells = TargetSearch::cells;
+    }
   } else {
     const ModelVectors vectors{q_.weights.data(), q_.intercept ? q_.intercepts.data() : nullptr, nullptr};
     check_ = make_check(q_.objective(), vectors, q_.kind == Question::Kind::risk);
@@ -71,7 +63,9 @@ RowTerms::RowTerms(Question question)
       risk_ = static_cast<RiskCheck*>(check_.get());
       risk_->use_slopes();
       reductions_.append(q_.steps.size() * outputs_, '+');
-      form.vectors = k;
+      const std::int32_t groups = k * rings_.groups();
+      form.vectors = k + groups;
+      form.cells = groups * Rings::sums;
       form.matrices = q_.curvature ? k : 0;
       form.bags = q_.bag_rows > 0 ? k : 0;
     } else if (q_.kind == Question::Kind::margin) {
@@ -92,6 +86,7 @@ RowTerms::RowTerms(Question question)
   form.bag_bytes = q_.bag_bytes;
   numbers_.resize(reductions_.size());
   coefficients_.resize(std::max(outputs_, static_cast<std::size_t>(form.vectors)));
+  cells_.resize(std::max<std::size_t>(1, rings_.groups() > 0 ? outputs_ * Rings::sums : 0));
   curvatures_.resize(static_cast<std::size_t>(form.matrices));
   keys_.resize(static_cast<std::size_t>(form.bags));
   scores_.resize(outputs_);
@@ -102,6 +97,7 @@ RowTerms::RowTerms(Question question)
     t->coefficients = coefficients_.data();
     t->curvatures = curvatures_.data();
     t->keys = keys_.data();
+    t->cells = cells_.data();
   }
 }
 
@@ -154,6 +150,9 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
   term_.lower = label.lower;
   term_.upper = label.upper;
   term_.weight = weight;
+  const std::string_view name =
+      label_class < 0 ? label.name : std::string_view(q_.class_names[static_cast<std::size_t>(label_class)]);
+  term_.fingerprint = fingerprint_of(x, name, label.lower, label.upper, weight);
   if (q_.loss != nullptr && q_.outcome == Dataset::Outcome::targets) require_target(*q_.loss, label.lower, 0);
   row_.x = term_.x;
   row_.label = label_class;
@@ -163,8 +162,8 @@ const Term& RowTerms::term(const FeatureRow& x, const RowLabel& label, std::int3
   row_.loss_weight = weight * q_.weight_of_class(static_cast<std::size_t>(label_class));
   switch (q_.kind) {
     case Question::Kind::summary:
-      // The same sample whatever the order: by a hash of the row as it came.
-      keys_[0] = static_cast<double>(hash_row(x, label, weight, q_.seed) >> 11) * 0x1.0p-53;
+      // The same sample whatever the order.
+      keys_[0] = static_cast<double>(Random(term_.fingerprint.low ^ q_.seed).next() >> 11) * 0x1.0p-53;
       summary(weight);
       break;
     case Question::Kind::risk:
@@ -201,16 +200,21 @@ void RowTerms::summary(double weight) {
     coefficients_[1] = weight * y;
   }
   if (q_.curvature) curvatures_[0] = weight;
+  term_.cell_count =
+      search_.has_value() && search_->measure(term_.lower, weight, numbers_.data() + 6, cells_[0]) ? 1 : 0;
 }
 
 void RowTerms::risk() {
   check_->measure(row_, numbers_.data(), coefficients_.data());
+  std::fill(coefficients_.begin() + static_cast<std::ptrdiff_t>(outputs_), coefficients_.end(), 0.0);
+  term_.cell_count = 0;
   const double c = row_.loss_weight;
   for (std::size_t o = 0; o < outputs_; ++o) {
     const double u = risk_->scores()[o];
     const double y = q_.outcome == Dataset::Outcome::targets ? row_.target
                      : outputs_ == 1                         ? (row_.label == 1 ? 1.0 : -1.0)
                                      : (row_.label == static_cast<std::int32_t>(o) ? 1.0 : -1.0);
+    if (rings_.groups() > 0 && c > 0) ring(static_cast<std::int32_t>(o), u, y);
     if (q_.curvature) curvatures_[o] = c * std::max(0.0, q_.loss->second_derivative(u, y));
     const bool kept = !keys_.empty() && c > 0;
     if (q_.direction.size() == 0) {
@@ -224,6 +228,19 @@ void RowTerms::risk() {
     for (std::size_t k = 0; k < q_.steps.size(); ++k)
       numbers_[checked_ + k * outputs_ + o] = c > 0 ? c * q_.loss->value(u + q_.steps[k] * du, y) : 0.0;
   }
+}
+
+/// The row's part of the sums of its group.
+void RowTerms::ring(std::int32_t output, double u, double y) {
+  const std::int32_t group = rings_.group_of(*q_.loss, output, u, y);
+  if (group < 0) return;
+  const std::int32_t at = output * rings_.groups() + group;
+  const double c = row_.loss_weight;
+  coefficients_[outputs_ + static_cast<std::size_t>(at)] = c;
+  Entry* const cells = cells_.data() + term_.cell_count;
+  const double sums[] = {1, c, c * numbers_[2], c * y, c * std::fabs(y)};
+  for (std::int32_t k = 0; k < Rings::sums; ++k) cells[k] = {at * Rings::sums + k, sums[k]};
+  term_.cell_count += Rings::sums;
 }
 
 void RowTerms::margins() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "core/certificate/risk.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/standardize.hpp"
+#include "core/scans/rings.hpp"
+#include "core/scans/target_search.hpp"
 #include "core/scans/wire/question.hpp"
 #include "core/scans/wire/term.hpp"
 
@@ -44,6 +47,7 @@ class RowTerms {
   FeatureRow placed(const FeatureRow& x);
   void summary(double weight);
   void risk();
+  void ring(std::int32_t output, double u, double y);
   void margins();
   void interpolation();
 
@@ -53,7 +57,10 @@ class RowTerms {
   std::unordered_map<std::string_view, std::int32_t> index_;
   std::unique_ptr<Check> check_;
   RiskCheck* risk_ = nullptr;  // check_, where it is one
+  std::optional<TargetSearch> search_;
+  std::vector<Entry> cells_;
   std::size_t outputs_, checked_ = 0;
+  const Rings rings_;
   std::string reductions_;
   CheckedRow row_{};
   Term term_, skipped_;

@@ -6,7 +6,9 @@
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/range.hpp"
+#include "core/problem/target_units.hpp"
 #include "core/scans/answered_check.hpp"
+#include "core/scans/target_search.hpp"
 #include "core/solvers/solver.hpp"
 #include "core/train/model_parts.hpp"
 
@@ -29,13 +31,19 @@ void require_size(double value, const std::string& what, const std::string& hint
 
 Answer ScanRun::ask(const Question& question) {
   Answer answer = source_.ask(question, run_.progress());
-  if (++scans_ == 1) rows_ = answer.rows();
-  if (answer.rows() != rows_)
+  if (++scans_ == 1) {
+    rows_ = answer.rows();
+    fingerprint_ = answer.fingerprint();
+  }
+  if (answer.rows() != rows_ || answer.fingerprint() != fingerprint_) {
+    const std::string which = "scan " + std::to_string(scans_) + " found ", first = std::to_string(rows_);
     throw Error(ErrorKind::invalid_value,
-                "scan " + std::to_string(scans_) + " found " + std::to_string(answer.rows()) + " rows, the first one " +
-                    std::to_string(rows_),
+                answer.rows() != rows_ ? which + std::to_string(answer.rows()) + " rows, the first one " + first
+                                       : which + "other rows than the first one, " + first + " of them",
                 "A training by scans reads its rows several times, and must find the same ones: no volatile function, "
-                "no sample without REPEATABLE, no LIMIT without ORDER BY.");
+                "no sample without REPEATABLE, no LIMIT without ORDER BY, no sum of floats whose order may change. "
+                "Where others write to a distributed table meanwhile, train in a transaction that is REPEATABLE READ.");
+  }
   return answer;
 }
 
@@ -164,10 +172,11 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   problem_ = std::make_unique<Problem>(make_problem(*sample_, of_sample, run.progress()));
   Problem& p = *problem_;
   if (p.task == Task::regression && !p.interpolate) {
-    if (p.loss->lipschitz() == std::numeric_limits<double>::infinity() && std::isfinite(mean)) {
+    if (p.loss->lipschitz() < std::numeric_limits<double>::infinity())
+      p.target_constant = middle_target(asked, first, run);
+    else if (std::isfinite(mean))
       p.target_constant = mean;
-      if (p.intercept) p.target_center = mean;
-    }
+    if (p.intercept) p.target_center = p.target_constant;
     target_constant = p.target_constant;
     const double u = (p.target_constant - p.target_center) / p.target_scale;
     double sum = 0;
@@ -176,6 +185,43 @@ void ScanProblem::take_sample(const Options& options, const Question& asked, Ans
   }
   set_base(options, asked);
   if (!class_names.empty()) weigh_classes(options);
+}
+
+/// The best constant of a loss that grows as the absolute error, of all rows: near that of the sample.
+double ScanProblem::middle_target(const Question& asked, const Answer& first, ScanRun& run) const {
+  constexpr double deviations = 4;
+  const double share = share_below(*problem_->loss);
+  std::vector<std::pair<double, double>> sampled;
+  double all = 0;
+  for (std::int64_t i = 0; i < sample_->rows(); ++i)
+    if (sample_->weight(i) > 0) {
+      sampled.emplace_back(sample_->target(i) + 0.0, sample_->weight(i));
+      all += sample_->weight(i);
+    }
+  std::sort(sampled.begin(), sampled.end());
+  const auto at = [&](double part) {
+    double below = 0;
+    for (const auto& [target, weight] : sampled)
+      if ((below += weight) >= part * all) return target;
+    return sampled.back().first;
+  };
+  const double reach = deviations * std::sqrt(share * (1 - share) / static_cast<double>(sampled.size()));
+  Question q = asked;
+  if (q.columns.empty()) q.dimensions = dimensions;
+  q.curvature = q.sums = false;
+  q.bag_rows = q.bag_bytes = 0;
+  return quantile_by_scans(
+      share, total_weight, first.number(target_size),
+      {at(std::max(0.0, share - reach)), at(share), at(std::min(1.0, share + reach))}, first.reductions().size(),
+      [&](const std::vector<double>& search) {
+        q.search = search;
+        return run.ask(q);
+      },
+      // One scan is left for the problem, whose centre the model tells.
+      [&] {
+        Status why;
+        return !run.exhausted(why, 1);
+      });
 }
 
 void ScanProblem::set_base(const Options& options, const Question& asked) {

@@ -28,8 +28,8 @@ class ScanRun {
   /// The interval after a scan.
   void record(double lower, double upper) { run_.record(scans_, lower, upper); }
   std::int64_t scans() const { return scans_; }
-  /// No more scans: the option max_iterations counts them, and max_seconds ends them.
-  bool exhausted(Status& why) const { return run_.exhausted(scans_, why); }
+  /// No more scans, so many from now: the option max_iterations counts them, and max_seconds ends them.
+  bool exhausted(Status& why, std::int64_t after = 0) const { return run_.exhausted(scans_ + after, why); }
   Run& run() { return run_; }
   const Progress& progress() const { return run_.progress(); }
 
@@ -37,6 +37,7 @@ class ScanRun {
   RowSource& source_;
   Run run_;
   std::int64_t scans_ = 0, rows_ = 0;
+  Fingerprint fingerprint_;
 };
 
 class ScanProblem {
@@ -84,6 +85,7 @@ class ScanProblem {
  private:
   void standardize(const Options& options, const Question& asked, const Answer& first, ScanRun& run);
   void take_sample(const Options& options, const Question& asked, Answer& first, ScanRun& run);
+  double middle_target(const Question& asked, const Answer& first, ScanRun& run) const;
   /// What every question after the first begins with.
   void set_base(const Options& options, const Question& asked);
   void weigh_classes(const Options& options);

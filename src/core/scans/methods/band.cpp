@@ -4,8 +4,9 @@
 //            against the rest), which share every scan.
 // Update     a scan at w brings the rows for which the last model was most wrong, as they crossed a kink of the loss on
 //            the way to w, and then those nearest to a kink: the band. They join the rows of earlier bands in memory. All
-//            other rows are replaced by their linear piece at the best weights so far, whose sum the scan has told: a
-//            lower model of P, solved in memory by the augmented Lagrangian of the solver newton, for the bound. For the
+//            other rows are replaced by their linear piece at the best weights so far, whose sum the scan has told, or, near
+//            a kink, by the means of groups (scans/rings.hpp): where very many rows are tied at a kink, no piece is a bound
+//            of use. It is a lower model of P, solved in memory by the augmented Lagrangian of the solver newton, for the bound. For the
 //            next w it is solved again with those sampled rows that are far from a kink in place of their share of the
 //            linear pieces, so that rows which nobody keeps can turn as well. Where P rose, a proximal term keeps the
 //            next w nearer to the best. Start: the solution of the sample.
@@ -85,6 +86,10 @@ Question BandScans::question() const {
       q.direction.row(o) += best.weights.row(o);
       q.intercept_direction(o) += best.intercepts(o);
     }
+  }
+  for (const auto& o : outputs_) {
+    const std::vector<double> edges = o->edges(q);
+    q.rings.insert(q.rings.end(), edges.begin(), edges.end());
   }
   q.bag_rows = std::max(p_.bag_rows, rows_per_column * p_.dimensions + least_rows);
   q.bag_bytes = std::max<std::int64_t>(1 << 16, p_.bag_bytes / static_cast<std::int64_t>(outputs_.size()));

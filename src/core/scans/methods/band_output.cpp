@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/scans/methods/box_ascent.hpp"
 #include "core/solvers/newton/augmented_lagrangian.hpp"
@@ -24,7 +25,8 @@ BandOutput::BandOutput(const ScanProblem& problem, std::int32_t output, std::siz
       output_(output),
       constant_(constant),
       rows_(problem),
-      a_(rows_.size(), std::numeric_limits<double>::quiet_NaN()) {}
+      a_(rows_.size(), std::numeric_limits<double>::quiet_NaN()),
+      group_a_(rings_of_output * Rings::sides, std::numeric_limits<double>::quiet_NaN()) {}
 
 void BandOutput::take(const std::shared_ptr<Scanned>& scanned) {
   if (best != nullptr && rows_.too_many(scanned->question.bag_bytes)) forget();
@@ -56,63 +58,151 @@ void BandOutput::forget() {
   a_ = std::move(a);
 }
 
-/// The rows in memory, and the others as linear pieces, at the best weights.
+/// The rows in memory, and the others as linear pieces, at the best weights. Behind those rows, one for each group of
+/// rows near a kink (scans/rings.hpp), which has the mean features and target of those that are not in memory: as losses
+/// are convex, its loss is at most theirs, wherever they are.
 struct BandOutput::Pieces {
   Pieces(const BandOutput& output, ScanRun& run);
 
+  struct Group {
+    std::int32_t index;
+    double slope;     ///< the dual value that the scan gave all of its rows
+    RingSums sums;    ///< of all
+    RingSums others;  ///< of those that are not in memory
+  };
+  void place(const BandOutput& output);
+  void take_groups(const BandOutput& output);
+  Dataset with_groups(const BandOutput& output) const;
+  NewtonProblem part(bool with_groups) const;
+
   const Question& question;
-  Problem problem;
-  NewtonProblem all;                ///< the rows in memory
+  Problem held;                     ///< the rows in memory
   Vector center, side;              ///< the best weights; the dual values that the scan gave the rows
   std::vector<std::int64_t> which;  ///< those that leave their piece
+  std::vector<std::int32_t> group;  ///< of each row: its index in `groups`, −1 for none
   std::vector<char> far;            ///< sampled ones that are too far from a kink for all like them to be in memory
-  Vector linear;                    ///< Σ cost a x of all rows but `which`
+  std::vector<Group> groups;
+  Dataset data;  ///< rows and groups
+  Problem problem;
+  NewtonProblem all;
+  Vector linear;  ///< Σ cost a x of all rows but `which`
 };
 
 BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
     : question(o.best->question),
-      problem(o.p_.over(o.rows_.rows())),
+      held(o.p_.over(o.rows_.rows())),
+      center(o.w.size()),
+      side(o.rows_.size()),
+      group(o.rows_.size(), -1),
+      far(o.rows_.size(), 0),
+      data((place(o), take_groups(o), with_groups(o))),
+      problem(o.p_.over(data)),
       all(o.rows_.newton(problem, o.output_,
                          o.w.size() <= static_cast<std::size_t>(Answer::most_matrix_columns)
                              ? NewtonProblem::Systems::cholesky
                              : NewtonProblem::Systems::conjugate_gradients,
                          run.run())),
-      center(o.w.size()),
-      side(all.y.size()),
-      far(all.y.size(), 0),
       linear(o.w.size()) {
-  const Loss& loss = *problem.loss;
-  const double reach = o.best->reach(o.output_);
+  const double unit = 1 / (question.lambda * problem.total_weight);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const RingSums& others = groups[g].others;
+    all.cost[o.rows_.size() + g] = unit * others.weight;
+    all.y[o.rows_.size() + g] = others.target;
+  }
   const auto d = static_cast<std::size_t>(problem.dimensions());
-  for (std::size_t j = 0; j < d; ++j) center[j] = question.weights(o.output_, static_cast<Eigen::Index>(j));
-  if (o.constant_ != 0) center[d] = question.intercepts(o.output_) / o.constant_;
-  const double size = std::sqrt(simd().dot_dd(center.data(), center.data(), d));
   Vector coefficient(all.y.size(), 0.0);
-  for (std::size_t i = 0; i < all.y.size(); ++i) {
-    const Row x = o.rows_.rows().row(static_cast<std::int64_t>(i));
-    const double y = all.y[i], u = dot(x, center.data()) + question.intercepts(o.output_);
-    side[i] = settled_dual(loss, u, y);
-    // Where rounding might tell on which piece the scan saw a row, it stays there.
-    const double hair = 1e-12 * (1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
-    if (settled_dual(loss, u - hair, y) != settled_dual(loss, u + hair, y)) continue;
-    which.push_back(static_cast<std::int64_t>(i));
-    if (o.rows_.stands_for(i) > 1) far[i] = std::fabs(loss.slack(u, y, -loss.derivative(u, y))) > reach;
+  for (const std::int64_t row : which) {
+    const auto i = static_cast<std::size_t>(row);
     coefficient[i] = all.cost[i] * side[i];
   }
   all.rows.combine(coefficient.data(), linear.data());
-  const double unit = 1 / (question.lambda * problem.total_weight);
   const Weights sums = o.best->answer.sums();
   for (std::size_t j = 0; j < d; ++j) linear[j] = unit * sums(o.output_, static_cast<Eigen::Index>(j)) - linear[j];
   if (o.constant_ != 0) linear[d] = unit * o.best->answer.constant_sum(o.output_) - linear[d];
 }
 
+/// Which rows leave their piece, and where they lie.
+void BandOutput::Pieces::place(const BandOutput& o) {
+  const Loss& loss = *held.loss;
+  const double reach = o.best->reach(o.output_);
+  const auto d = static_cast<std::size_t>(held.dimensions());
+  const Rings rings(question.rings, question.outputs());
+  for (std::size_t j = 0; j < d; ++j) center[j] = question.weights(o.output_, static_cast<Eigen::Index>(j));
+  if (o.constant_ != 0) center[d] = question.intercepts(o.output_) / o.constant_;
+  const double size = std::sqrt(simd().dot_dd(center.data(), center.data(), d));
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const Row x = o.rows_.rows().row(row);
+    const double y = held.target(row, o.output_), u = dot(x, center.data()) + question.intercepts(o.output_);
+    side[i] = settled_dual(loss, u, y);
+    // Where rounding might tell on which piece the scan saw a row, or in which group, it stays there.
+    const double hair = 1e-12 * (1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
+    if (settled_dual(loss, u - hair, y) != settled_dual(loss, u + hair, y)) continue;
+    group[i] = rings.group_of(loss, o.output_, u, y);
+    if (rings.group_of(loss, o.output_, u - hair, y) != group[i] ||
+        rings.group_of(loss, o.output_, u + hair, y) != group[i])
+      continue;
+    which.push_back(row);
+    if (o.rows_.stands_for(i) > 1) far[i] = std::fabs(loss.slack(u, y, -loss.derivative(u, y))) > reach;
+  }
+}
+
+/// The groups of which most is not in memory.
+void BandOutput::Pieces::take_groups(const BandOutput& o) {
+  constexpr double least_share = 1e-6;
+  const Rings rings(question.rings, question.outputs());
+  const auto count = static_cast<std::size_t>(rings.groups());
+  std::vector<RingSums> sums = ring_sums(o.best->answer, o.output_, question.outputs(), rings.groups());
+  std::vector<RingSums> others(sums);
+  for (const std::int64_t row : which) {
+    const auto i = static_cast<std::size_t>(row);
+    if (group[i] < 0) continue;
+    RingSums& left = others[static_cast<std::size_t>(group[i])];
+    const double c = held.weight(row) / o.rows_.stands_for(i), before = left.weight;
+    if (!(c > 0) || !(before > 0)) continue;
+    left.weight -= c;
+    if (!(left.weight > least_share * sums[static_cast<std::size_t>(group[i])].weight)) {
+      left.weight = 0;
+      continue;
+    }
+    const double share = c / left.weight;
+    for (double& v : left.x) v *= before / left.weight;
+    add(-share, o.rows_.rows().row(row), left.x.data());
+    left.target = left.target * (before / left.weight) - share * held.target(row, o.output_);
+  }
+  std::vector<std::int32_t> place_of(count, -1);
+  for (std::size_t g = 0; g < count; ++g) {
+    if (!(others[g].weight > 0)) continue;
+    place_of[g] = static_cast<std::int32_t>(groups.size());
+    groups.push_back({static_cast<std::int32_t>(g), Rings::slope(*held.loss, static_cast<std::int32_t>(g)),
+                      std::move(sums[g]), std::move(others[g])});
+  }
+  for (std::int32_t& g : group)
+    if (g >= 0) g = place_of[static_cast<std::size_t>(g)];
+}
+
+Dataset BandOutput::Pieces::with_groups(const BandOutput& o) const {
+  std::vector<std::int64_t> rows(o.rows_.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  Dataset all = o.rows_.rows().subset(rows);
+  for (const Group& g : groups) {
+    const FeatureRow x = dense_row(g.others.x.data(), static_cast<std::int32_t>(g.others.x.size()));
+    if (held.task == Task::regression)
+      all.append(x, g.others.target, 1.0);
+    else
+      all.append(x, o.label_of(g.others.target > 0), 1.0);
+  }
+  return all;
+}
+
 /// The minimum of the model. `guess`: sampled rows far from a kink stand for others like them, too, with a linear term
 /// that leaves the gradient as it is: no bound of P then, but a better idea of where its minimum is.
 void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
-  const Loss& loss = *pieces.problem.loss;
-  const BoxLoss box(loss);
-  NewtonProblem part(pieces.all, pieces.which, 1.0);
+  const BoxLoss box(*pieces.problem.loss);
+  std::vector<std::int64_t> which = pieces.which;
   Vector fixed = pieces.linear;
+  if (!guess) add_groups(pieces, which, fixed);
+  NewtonProblem part(pieces.all, which, 1.0);
   const double pull = guess ? proximal : 0;
   if (guess) {
     Vector moved(pieces.all.y.size(), 0.0), sum(w.size());
@@ -132,7 +222,7 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
   part.rows.scores(start.data(), u.data());
   for (std::size_t k = 0; k < a.size(); ++k) {
     const double y = part.y[k], low = box.low(y), high = box.high(y);
-    const double before = a_[static_cast<std::size_t>(pieces.which[k])];
+    const double before = dual_of(pieces, which[k]);
     a[k] = !std::isnan(before) ? before : box.epsilon > 0 ? 0.5 * (y > u[k] ? high : low) : 0.5 * (low + high);
   }
   Vector found;
@@ -151,8 +241,27 @@ void BandOutput::minimise(Pieces& pieces, bool guess, double wanted) {
     kappa_ = 1;
     found = box_ascent(part, fixed, a, wanted / pieces.question.lambda, most_epochs, pieces.question.seed);
   }
-  for (std::size_t k = 0; k < a.size(); ++k) a_[static_cast<std::size_t>(pieces.which[k])] = a[k];
-  if (guess) w = std::move(found);
+  for (std::size_t k = 0; k < a.size(); ++k) dual_of(pieces, which[k]) = a[k];
+  // Where guesses failed again and again, the bound's own minimum is the next one.
+  if (guess || proximal > 4) w = std::move(found);
+}
+
+/// Each group leaves its piece as one more row.
+void BandOutput::add_groups(const Pieces& pieces, std::vector<std::int64_t>& which, Vector& fixed) const {
+  Vector pieces_of(pieces.all.y.size(), 0.0), sum(fixed.size());
+  for (std::size_t g = 0; g < pieces.groups.size(); ++g) {
+    const std::size_t i = rows_.size() + g;
+    which.push_back(static_cast<std::int64_t>(i));
+    pieces_of[i] = pieces.all.cost[i] * pieces.groups[g].slope;
+  }
+  pieces.all.rows.combine(pieces_of.data(), sum.data());
+  for (std::size_t j = 0; j < fixed.size(); ++j) fixed[j] -= sum[j];
+}
+
+/// The dual value of a row, or of a group, whose last one is that of the group at its place before.
+double& BandOutput::dual_of(const Pieces& pieces, std::int64_t row) {
+  const auto i = static_cast<std::size_t>(row);
+  return i < rows_.size() ? a_[i] : group_a_[static_cast<std::size_t>(pieces.groups[i - rows_.size()].index)];
 }
 
 /// κ of the first model: as wide a smoothing as the rows in memory reach.
@@ -166,14 +275,31 @@ double BandOutput::first_smoothing(const NewtonProblem& part, const Vector& u) c
   return std::max(first_kappa / scale, 1 / (first_width * std::clamp(best->reach(output_), 1e-6 * scale, scale)));
 }
 
-/// The dual value of the rows in memory at their own dual values, and of the others on their pieces.
-void BandOutput::prove(const Pieces& pieces, const Progress& progress) {
+/// The dual value of the rows in memory at their own dual values, and of the others on their pieces or, with `groups`, at
+/// the value of their group.
+void BandOutput::prove(const Pieces& pieces, bool groups, const Progress& progress) {
   auto check = std::make_shared<RiskCheck>(best->check);
+  for (std::size_t g = 0; groups && g < pieces.groups.size(); ++g) {
+    const Pieces::Group& of = pieces.groups[g];
+    const double a = group_a_[static_cast<std::size_t>(of.index)];
+    if (a == of.slope) continue;
+    CheckedRow mean{};
+    const Row x = dense_row(of.sums.x.data(), static_cast<std::int32_t>(of.sums.x.size()));
+    mean.x = x;
+    mean.label = p_.class_names.empty() ? -1 : label_of(of.sums.target > 0);
+    mean.target = of.sums.target;
+    mean.loss_weight = of.sums.weight;
+    check->replace_duals(mean, {of.sums.rows, of.sums.length, of.sums.target_size}, output_, of.slope, a);
+  }
   for (const std::int64_t row : pieces.which) {
     const auto i = static_cast<std::size_t>(row);
-    CheckedRow checked = checked_row(pieces.problem, row);
+    CheckedRow checked = checked_row(pieces.held, row);
     checked.loss_weight /= rows_.stands_for(i);
-    if (a_[i] != pieces.side[i]) check->replace_dual(checked, output_, pieces.side[i], a_[i]);
+    const double before =
+        groups && pieces.group[i] >= 0
+            ? group_a_[static_cast<std::size_t>(pieces.groups[static_cast<std::size_t>(pieces.group[i])].index)]
+            : pieces.side[i];
+    if (a_[i] != before) check->replace_dual(checked, output_, before, a_[i]);
     progress.work(checked.x.count + 32.0);
   }
   const double found = check->dual(output_);
@@ -187,13 +313,39 @@ void BandOutput::prove(const Pieces& pieces, const Progress& progress) {
   proof = std::move(check);
 }
 
+/// A class whose rows have the target 1, or −1, in this output.
+std::int32_t BandOutput::label_of(bool positive) const {
+  if (p_.outputs() == 1) return positive ? 1 : 0;
+  return positive ? output_ : (output_ + 1) % p_.outputs();
+}
+
+/// Where the next scan draws its rings: by the sampled rows' distances from a kink. None where the sums of the groups would
+/// be longer than what scans may keep of rows.
+std::vector<double> BandOutput::edges(const Question& asked) const {
+  const double groups = 16.0 * p_.outputs() * rings_of_output * Rings::sides;
+  if (groups * asked.width() > static_cast<double>(p_.bag_bytes)) return {};
+  const Problem& sample = p_.sample();
+  const double size = asked.weights.row(output_).norm();
+  double scale = 1;
+  Vector distances;
+  for (std::int64_t i = 0; i < sample.rows(); ++i) {
+    if (!(sample.weight(i) > 0)) continue;
+    const Row x = sample.data.row(i);
+    const double u = dot(x, asked.weights.row(output_).data()) + asked.intercepts(output_),
+                 y = sample.target(i, output_);
+    distances.push_back(kink_distance(*sample.loss, u, y));
+    scale = std::max(scale, 1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
+  }
+  return ring_edges(std::move(distances), scale);
+}
+
 void BandOutput::solve_model(double wanted, double enough, ScanRun& run) {
   Pieces pieces(*this, run);
   minimise(pieces, true, wanted);
-  prove(pieces, run.progress());
+  prove(pieces, false, run.progress());
   if (primal - dual <= enough) return;
   minimise(pieces, false, wanted);
-  prove(pieces, run.progress());
+  prove(pieces, true, run.progress());
 }
 
 }  // namespace margin

@@ -8,6 +8,7 @@
 
 #include "core/scans/answered_check.hpp"
 #include "core/scans/methods/held_rows.hpp"
+#include "core/scans/rings.hpp"
 
 namespace margin {
 
@@ -37,6 +38,9 @@ class BandOutput {
   /// Solves the model to a gap of its own of at most `wanted` (of P). A gap of `enough` needs no better proof.
   void solve_model(double wanted, double enough, ScanRun& run);
 
+  /// Of the rings for a question at these weights.
+  std::vector<double> edges(const Question& asked) const;
+
   std::vector<double> w;  ///< the next iterate, with the intercept's column
   std::shared_ptr<Scanned> best;
   double primal = std::numeric_limits<double>::infinity(), dual = 0, proximal = 0;
@@ -47,13 +51,17 @@ class BandOutput {
   void forget();
   void minimise(Pieces& pieces, bool guess, double wanted);
   double first_smoothing(const NewtonProblem& part, const std::vector<double>& u) const;
-  void prove(const Pieces& pieces, const Progress& progress);
+  void prove(const Pieces& pieces, bool groups, const Progress& progress);
+  void add_groups(const Pieces& pieces, std::vector<std::int64_t>& which, std::vector<double>& fixed) const;
+  double& dual_of(const Pieces& pieces, std::int64_t row);
+  std::int32_t label_of(bool positive) const;
 
   const ScanProblem& p_;
   std::int32_t output_;
   double constant_;
   HeldRows rows_;
-  std::vector<double> a_;  // their dual values; NaN: new
+  std::vector<double> a_;        // their dual values; NaN: new
+  std::vector<double> group_a_;  // those of groups of other rows
   double kappa_ = 0;
 };
 

@@ -169,6 +169,7 @@ void Answer::add(const Term& t, const Progress& progress) {
   }
   sparse_input_ |= t.sparse_input;
   ++rows_;
+  fingerprint_ += t.fingerprint;
   for (std::size_t k = 0; k < reductions_.size(); ++k) reduce(k, t.numbers[k]);
   bool any = false;
   for (std::int32_t k = 0; k < form_.vectors && has_sums(); ++k) {
@@ -236,6 +237,7 @@ void Answer::merge(const Answer& o, const Progress& progress) {
   if (o.dimensions_ > dimensions_ || (has_sums() && total_.cols() < o.dimensions_)) resize(o.dimensions_, progress);
   features_.merge(o.features_);
   rows_ += o.rows_;
+  fingerprint_ += o.fingerprint_;
   sparse_input_ |= o.sparse_input_;
   for (std::size_t k = 0; k < reductions_.size(); ++k) {
     if (reductions_[k] == '+')

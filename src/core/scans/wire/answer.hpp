@@ -47,6 +47,8 @@ class Answer {
   std::uint64_t question() const { return form_.question; }
   std::int64_t rows() const { return rows_; }  ///< without the skipped ones
   std::int64_t skipped() const { return skipped_; }
+  /// Of the rows as they came: the same for the same ones, whatever was asked.
+  const Fingerprint& fingerprint() const { return fingerprint_; }
   const std::string& reductions() const { return reductions_; }
   double number(std::size_t k) const;
   /// Of a number that adds up: its sum with what rounding took.
@@ -105,6 +107,7 @@ class Answer {
   AnswerForm form_;
   std::string reductions_;
   std::int64_t rows_ = 0, skipped_ = 0;
+  Fingerprint fingerprint_;
   std::vector<ExactSum> sums_;     // of the numbers that add up; one per number
   std::vector<double> extremes_;   // of the others
   std::int32_t dimensions_ = 0;    // reached so far

@@ -9,7 +9,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3453544dU;  // "MTS4"
+constexpr std::uint32_t magic = 0x3553544dU;  // "MTS5"
 
 constexpr std::int32_t piece = 65536;  // numbers between two looks at the interrupts
 
@@ -60,6 +60,8 @@ std::string Answer::bytes(const Progress& progress) {
   out(form_.labels);
   out(form_.columns);
   for (const std::int64_t n : {rows_, skipped_, blocks_, longest_}) out(n);
+  out(fingerprint_.low);
+  out(fingerprint_.high);
   out(dimensions_);
   out(fixed_dimensions_);
   out(sparse_input_);
@@ -172,6 +174,9 @@ Answer Answer::from_bytes(std::string_view bytes) {
     in(*n);
     in.require(*n >= 0 && *n <= (std::int64_t{1} << 53), "a bad count");
   }
+  in(a.fingerprint_.low);
+  in(a.fingerprint_.high);
+  in.require(rows > 0 || a.fingerprint_ == Fingerprint(), "a fingerprint of no row");
   std::int32_t dimensions;
   bool fixed;
   in(dimensions);

@@ -9,8 +9,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3451544dU;  // "MTQ4"
-constexpr std::size_t most_steps = 64, most_classes = 4096;
+constexpr std::uint32_t magic = 0x3551544dU;  // "MTQ5"
+constexpr std::size_t most_steps = 64, most_classes = 4096, most_edges = 16384;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
 template <class Archive, class Q>
@@ -24,6 +24,8 @@ void exchange(Archive& archive, Q& q) {
   archive(q.steps);
   archive(q.curvature);
   archive(q.sums);
+  archive(q.search);
+  archive(q.rings);
   archive(q.bag_rows);
   archive(q.bag_bytes);
   archive(q.seed);
@@ -67,6 +69,10 @@ void require_sound(const Question& q, const ByteReader& in) {
   for (const double v : q.column_center) in.require(std::isfinite(v), "a bad centre of a column");
   in.require(q.steps.size() <= most_steps, "too many steps");
   for (const double v : q.steps) in.require(std::isfinite(v), "a bad step");
+  in.require(q.search.empty() || (q.search.size() == 3 && std::isfinite(q.search[0]) && std::isfinite(q.search[2]) &&
+                                  q.search[0] <= q.search[1] && q.search[1] <= q.search[2] &&
+                                  q.kind == Question::Kind::summary && q.outcome == Dataset::Outcome::targets),
+             "a search that is none of targets");
   if (q.kind == Question::Kind::summary) {
     in.require(q.class_names.empty() && q.classes == 0 && q.loss == nullptr && q.class_weight.empty(),
                "a summary that knows the classes");
@@ -83,6 +89,10 @@ void require_sound(const Question& q, const ByteReader& in) {
              "the statement is of other classes");
   in.require(q.outcome != Dataset::Outcome::intervals || q.kind == Question::Kind::interpolation,
              "intervals are for interpolation");
+  in.require(q.rings.empty() || (q.kind == Question::Kind::risk && q.rings.size() <= most_edges &&
+                                 q.rings.size() % static_cast<std::size_t>(q.outputs()) == 0),
+             "rings that are none of a risk");
+  for (const double edge : q.rings) in.require(edge >= 0, "a bad edge of a ring");
   in.require(q.interpolate == (q.kind == Question::Kind::interpolation), "targets that are met, or are not");
   in.require((q.kind == Question::Kind::risk) == (q.loss != nullptr), "a loss where nothing is traded, or none");
   if (q.kind == Question::Kind::risk)

@@ -39,8 +39,10 @@ struct Question : Statement {
   Weights direction;
   Eigen::VectorXd intercept_direction;
   std::vector<double> steps;
-  bool curvature = false;  ///< Σ c φ'' (x, B)(x, B)ᵀ of each output; of a summary Σ c (x, B)(x, B)ᵀ
-  bool sums = false;       ///< of a summary: Σ c x, Σ c y x
+  std::vector<double> rings;   ///< of a piecewise linear loss: edges of each output (scans/rings.hpp); empty: none
+  bool curvature = false;      ///< Σ c φ'' (x, B)(x, B)ᵀ of each output; of a summary Σ c (x, B)(x, B)ᵀ
+  bool sums = false;           ///< of a summary: Σ c x, Σ c y x
+  std::vector<double> search;  ///< of a summary of targets: from, guess, to (scans/target_search.hpp); empty: none
 
   // Rows that are kept. Summary: a sample. Risk: those nearest to a kink of the loss, or of the largest curvature where
   // it has none; with a direction, first the rows for which the expansion of the loss at the weights + direction is most

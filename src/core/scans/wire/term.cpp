@@ -12,7 +12,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x324d544dU;  // "MTM2"
+constexpr std::uint32_t magic = 0x334d544dU;  // "MTM3"
 enum Flags : std::uint32_t {
   skipped = 1,
   sparse_input = 2,
@@ -33,8 +33,9 @@ struct Head {
   double constant;
   std::int64_t bag_rows, bag_bytes;
   double label_key, lower, upper, weight;
+  Fingerprint fingerprint;
 };
-static_assert(sizeof(Head) == 128 && std::is_trivially_copyable_v<Head>);
+static_assert(sizeof(Head) == 144 && std::is_trivially_copyable_v<Head>);
 
 /// Where the parts lie, from the head alone.
 struct Layout {
@@ -82,6 +83,7 @@ Head head_of(const Term& t) {
   h.lower = t.lower;
   h.upper = t.upper;
   h.weight = t.weight;
+  h.fingerprint = t.fingerprint;
   return h;
 }
 
@@ -125,6 +127,7 @@ Term term_of(const Head& h, const char* bytes) {
   t.lower = h.lower;
   t.upper = h.upper;
   t.weight = h.weight;
+  t.fingerprint = h.fingerprint;
   return t;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/data/fingerprint.hpp"
 #include "core/data/row.hpp"
 
 namespace margin {
@@ -53,6 +54,7 @@ struct Term {
   std::int32_t label_class = -1;  ///< sorted class index, where the question knows the classes
   double lower = 0, upper = 0;    ///< targets
   double weight = 1;
+  Fingerprint fingerprint;       ///< of the row as it came
   const double* keys = nullptr;  ///< one per bag, where the rows of the smallest keys stay; +∞: not for this one
 };
 
