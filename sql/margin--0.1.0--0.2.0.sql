@@ -383,19 +383,19 @@ COMMENT ON AGGREGATE margin_hard_core("any", "any") IS 'the rows of two classes 
 
 CREATE FUNCTION _margin_encoder_final(internal) RETURNS jsonb
   AS 'MODULE_PATHNAME', 'margin_encoder_final' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION _margin_encoder_final(internal) IS 'part of the aggregate margin_encoder';
+COMMENT ON FUNCTION _margin_encoder_final(internal) IS 'part of the aggregates _margin_encoder';
 
-CREATE AGGREGATE margin_encoder(label "any", features "any", options jsonb) (
+CREATE AGGREGATE _margin_encoder(label "any", features "any", options jsonb) (
   SFUNC = _margin_train_step, STYPE = internal, SSPACE = 67108864,
   FINALFUNC = _margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE margin_encoder("any", "any", jsonb) IS 'the encoder that a training on these rows with named columns makes';
+COMMENT ON AGGREGATE _margin_encoder("any", "any", jsonb) IS 'part of the functions train_margin_from and margin_scan_query: the encoder of rows that are gathered';
 
-CREATE AGGREGATE margin_encoder(label "any", features "any", weight float8, options jsonb) (
+CREATE AGGREGATE _margin_encoder(label "any", features "any", weight float8, options jsonb) (
   SFUNC = _margin_train_step, STYPE = internal, SSPACE = 67108864,
   FINALFUNC = _margin_encoder_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE margin_encoder("any", "any", float8, jsonb) IS 'the same with row weights';
+COMMENT ON AGGREGATE _margin_encoder("any", "any", float8, jsonb) IS 'part of the functions train_margin_from and margin_scan_query: the same with row weights';
 
 CREATE FUNCTION margin_encode(encoder jsonb, features "any") RETURNS float8[]
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
@@ -404,6 +404,14 @@ COMMENT ON FUNCTION margin_encode(jsonb, "any") IS 'a row with named columns as 
 CREATE FUNCTION margin_encode_sparse(encoder jsonb, features "any") RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION margin_encode_sparse(jsonb, "any") IS 'the same, without the zeros';
+
+CREATE FUNCTION margin_encode(encoder jsonb, names jsonb, VARIADIC columns "any") RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'margin_encode_columns' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION margin_encode(jsonb, jsonb, VARIADIC "any") IS 'columns and their names as the numbers that a model is trained on';
+
+CREATE FUNCTION _margin_encode_sparse(encoder jsonb, names jsonb, VARIADIC columns "any") RETURNS margin_sparse
+  AS 'MODULE_PATHNAME', 'margin_encode_sparse_columns' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION _margin_encode_sparse(jsonb, jsonb, VARIADIC "any") IS 'part of the functions train_margin_from and margin_scan_query: columns and their names, without the zeros';
 
 CREATE TYPE margin_question;
 COMMENT ON TYPE margin_question IS 'what is asked of all rows: an iterate, and which sums and rows are wanted at it';
@@ -581,6 +589,10 @@ CREATE FUNCTION margin_profile_columns(profile margin_profile, at float8[] DEFAU
   OUT distinct_values bigint, OUT top_values text[], OUT top_counts bigint[], OUT count_error bigint) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 20;
 COMMENT ON FUNCTION margin_profile_columns(margin_profile, float8[], integer) IS 'a profile as a table, a line for each column';
+
+CREATE FUNCTION margin_encoder(profile margin_profile, options jsonb DEFAULT '{}', label text DEFAULT NULL) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION margin_encoder(margin_profile, jsonb, text) IS 'the encoder that a training on these rows makes';
 
 CREATE FUNCTION margin_drift(before margin_profile, after margin_profile, OUT name text, OUT psi float8, OUT jensen_shannon float8,
   OUT kolmogorov_smirnov float8, OUT rank_error float8, OUT mean_shift float8, OUT nulls_before float8, OUT nulls_after float8, OUT outside float8,

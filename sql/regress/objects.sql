@@ -78,7 +78,6 @@ SELECT pg_temp.error_of(s) AS answer FROM unnest(ARRAY[
   $$SELECT train_one_class(to_jsonb(p)) FROM people p$$,
   $$SELECT margin_path(churned, to_jsonb(p)) FROM people p$$,
   $$SELECT margin_cross_validate(churned, to_jsonb(p)) FROM people p$$,
-  $$SELECT margin_encoder(churned, to_jsonb(p), '{"lambda": 1}') FROM people p$$,
   $$SELECT train_margin_from('SELECT churned AS label, to_jsonb(p) AS features FROM people p', '{"lambda": 1}')$$,
   $$SELECT margin_predict(m, '{"1": 2}'::jsonb) FROM (SELECT train_margin(i > 2, ARRAY[i], '{"lambda": 1}') AS m FROM generate_series(1, 4) i) s$$,
   $$SELECT margin_predict(m, '{"age": 41}') FROM models WHERE name = 'logistic'$$,

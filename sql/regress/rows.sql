@@ -189,18 +189,55 @@ SELECT margin_pmml(m) ~ '<CategoricalPredictor name="c" value="a" ' AND margin_p
 SELECT (train_margin(x > 10, r, '{"lambda": 1}')).status FROM (SELECT x, x > 10 AS late FROM row_small) r;
 SELECT (train_margin(x, r, '{"lambda": 1, "loss": "squared"}')).status FROM row_small r;
 
--- The encoder alone: the rows that it makes give the same model, and the scores.
-SELECT margin_encoder(churned, c, margin_options(exclude => '{id, churned}')) = (SELECT (m).encoder FROM row_models WHERE name = 'hinge') AS encoder FROM row_customers c;
+-- The encoder alone, of a profile: up to the last bits that of a training; the rows that it makes give the same model, and the scores.
+CREATE FUNCTION pg_temp.near(a jsonb, b jsonb) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+  RETURN CASE jsonb_typeof(a) WHEN 'number' THEN jsonb_typeof(b) = 'number' AND abs(a::float8 - b::float8) <= 1e-12 * (1 + abs(b::float8))
+    WHEN 'array' THEN jsonb_array_length(a) = jsonb_array_length(b) AND (SELECT coalesce(bool_and(pg_temp.near(x, y)), true) FROM ROWS FROM (jsonb_array_elements(a), jsonb_array_elements(b)) AS t(x, y))
+    WHEN 'object' THEN (SELECT coalesce(bool_and(coalesce(pg_temp.near(x.value, y.value), false)), true) FROM jsonb_each(a) AS x FULL JOIN jsonb_each(b) AS y USING (key)) ELSE a = b END; END $$;
+CREATE TABLE row_profiled AS SELECT i % 3 = 0 AS churned, 18 + i * 7 % 60 AS age, CASE WHEN i % 11 > 0 THEN (ARRAY['basic', 'gold', 'free'])[1 + i % 3] END AS plan, date '2024-01-01' + i % 50 AS since,
+  CASE WHEN i % 5 > 0 THEN i % 9 END AS calls, i % 4 = 1 AS vip, CASE WHEN i % 10 > 0 THEN ARRAY[i % 7, i % 2]::real[] END AS embedding, i AS id FROM generate_series(1, 3000) i;
+CREATE FUNCTION pg_temp.like_training(options jsonb) RETURNS boolean LANGUAGE sql AS $$
+  SELECT pg_temp.near(margin_encoder(margin_sum(margin_profile(c)), options, 'churned'), (train_margin(churned, c, options || '{"exclude": ["churned"], "lambda": 0.5}')).encoder)
+  FROM (SELECT churned, age, plan, since, calls, vip, embedding FROM row_profiled) c $$;
+SELECT o, pg_temp.like_training(o::jsonb) AS same FROM unnest(ARRAY['{}', '{"standardize": false}', '{"missing": "impute"}', '{"bins": 8, "unknown_features": "reference"}', '{"reference": {"plan": "gold"}}']) o;
+SELECT margin_encoder(margin_sum(margin_profile(c)), '{"loss": "squared", "lambda": 1}', 'age') -> 'label_unit' = (train_margin(age, c, '{"loss": "squared", "exclude": ["age"], "lambda": 1}')).encoder -> 'label_unit' AS unit,
+  margin_encoder(margin_sum(margin_profile(c)), '{"loss": "squared", "lambda": 1}') ? 'label_unit' AS unasked, margin_encoder(margin_sum(margin_profile(c)) FILTER (WHERE false)) IS NULL AS without_rows FROM (SELECT age, calls FROM row_profiled) c;
+SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
+  $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"missing": "skip"}') FROM row_profiled c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"missing": "error"}') FROM row_profiled c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"max_categories": 2}') FROM row_profiled c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"exclude": ["agee"]}') FROM row_profiled c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{}', 'churn') FROM row_profiled c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"loss": "squared", "lambda": 1}', 'plan') FROM row_profiled c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"loss": "squared", "lambda": 1, "offset_feature": "id"}', 'age') FROM row_profiled c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"lambda": 0}') FROM (SELECT 'sad'::row_mood AS v) c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c))) FROM (SELECT i::text AS v FROM generate_series(1, 1100) i) c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c)), '{"max_categories": 5000}') FROM (SELECT i::text AS v FROM generate_series(1, 1100) i) c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c))) FROM (SELECT repeat('a', 300) AS v) c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c))) FROM (SELECT 'NaN'::real AS v) c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c))) FROM (SELECT '{1:2}'::margin_sparse AS v) c$$, $$SELECT margin_encoder(margin_sum(margin_profile(c))) FROM (SELECT '1'::json AS v) c$$,
+  $$SELECT margin_encoder(margin_sum(margin_profile(c)), NULL) FROM row_profiled c$$]) s;
+-- As columns with their names.
+SELECT bool_and(margin_encode(e, '["vip", "age", "plan", "other"]', vip, age, plan, 7) = margin_encode(e, c)) AS same, bool_and(_margin_encode_sparse(e, '["vip", "age", "plan"]', vip, age, plan)::float8[] = margin_encode(e, c)) AS sparse,
+  bool_and(margin_encode(NULL, '["vip"]', vip) IS NULL) AS none FROM row_profiled c, (SELECT margin_encoder(margin_sum(margin_profile(c)), '{"include": ["vip", "age", "plan"]}') AS e FROM row_profiled c) t;
+SELECT pg_temp.error_of(format(s, margin_encoder(margin_sum(margin_profile(c)), '{"include": ["age", "vip"]}'))) FROM (SELECT age, vip FROM row_profiled) c, unnest(ARRAY[
+  $$SELECT margin_encode(%L, '["age", "vip"]', 7)$$, $$SELECT margin_encode(%L, '["age", 7]', 7, true)$$, $$SELECT margin_encode(%L, NULL::jsonb, 7, true)$$, $$SELECT margin_encode(%L, '["age"]', 7)$$,
+  $$SELECT margin_encode(%L, '["age", "vip"]', VARIADIC ARRAY[7, 8])$$, $$SELECT margin_encode(%L, '["age", "vip"]', NULL::int, true)$$, $$SELECT margin_encode(%L, '["age", "vip"]', 'a'::text, true)$$]) s GROUP BY s;
 SELECT (n).weights = (m).weights AS weights, bool_and(abs(margin_score(n, margin_encode((m).encoder, c)) - margin_score(m, c)) < 1e-9) AS scores, bool_and(margin_encode_sparse((m).encoder, c)::float8[] = margin_encode((m).encoder, c)) AS sparse
   FROM (SELECT (SELECT m FROM row_models WHERE name = 'plain') AS m, (SELECT train_margin(churned, margin_encode_sparse((m).encoder, c), margin_options(lambda => 1e-3)) FROM row_customers c, row_models WHERE name = 'plain') AS n OFFSET 0) t, row_customers c GROUP BY 1;
 SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
-  $$SELECT margin_encode((m).encoder, ARRAY[1]) FROM row_models WHERE name = 'hinge'$$, $$SELECT margin_encode('{}', c) FROM row_customers c$$,
-  $$SELECT margin_encoder(churned, ARRAY[1], '{}') FROM row_customers$$]) s;
+  $$SELECT margin_encode((m).encoder, ARRAY[1]) FROM row_models WHERE name = 'hinge'$$, $$SELECT margin_encode('{}', c) FROM row_customers c$$]) s;
 -- By scans.
-SELECT (n).encoder = (m).encoder AS encoder, abs((n).primal - (m).primal) <= 2e-3 * (m).primal AS objective, (n).rows, margin_score(n, c) IS NOT NULL AS scores
+SELECT pg_temp.near((n).encoder, (m).encoder) AS encoder, abs((n).primal - (m).primal) <= 2e-3 * (m).primal AS objective, (n).rows, margin_score(n, c) IS NOT NULL AS scores
   FROM row_models, row_customers c, (SELECT train_margin_from('SELECT churned AS label, c AS features FROM row_customers c', margin_options(exclude => '{id, churned}', lambda => 1e-3, sample_rows => 100)) AS n OFFSET 0) t WHERE name = 'hinge' AND c.id = 1;
 SELECT margin_scan_query('SELECT churned, c FROM row_customers c', '{"exclude": ["id"]}');
 SELECT train_margin_from('SELECT churned, c FROM row_customers c WHERE id < 0', '{"exclude": ["id"]}') IS NULL AS no_rows;
+-- The columns are asked for one by one where the query selects a whole row of a table, a view or a subquery; other rows, and with weights, are gathered.
+SET client_min_messages = error;
+CREATE VIEW row_profiled_view AS SELECT churned, c AS whole, c.age, c.plan FROM row_profiled c WHERE id > 10;
+SELECT q, margin_scan_query(q, o::jsonb || '{"lambda": 0.1, "loss": "logistic"}') ~ 'margin_profile' AS profiled, (m).rows, (SELECT array_agg(c ->> 'name') FROM jsonb_array_elements((m).encoder -> 'columns') c) AS columns FROM (VALUES
+  ('SELECT churned, r FROM row_profiled r', '{"exclude": ["churned", "id", "embedding"]}'), ('SELECT churned, v FROM row_profiled_view v', '{"include": ["plan", "age"]}'), ('SELECT churned, whole FROM row_profiled_view', '{"include": ["plan"]}'),
+  ('SELECT churned, s FROM (SELECT churned, plan AS tarif, age + 1 AS next FROM row_profiled ORDER BY id LIMIT 100) s', '{"exclude": ["churned"]}'), ('SELECT churned, s FROM (SELECT churned, age, calls FROM row_profiled) s', '{"exclude": ["churned"], "missing": "skip"}'),
+  ('SELECT s.churned, s FROM row_profiled s ORDER BY id + 1 LIMIT 50', '{"include": ["age"]}'), ('SELECT a.churned, b FROM row_profiled a LEFT JOIN row_profiled b ON a.id = b.id AND b.age > 40', '{"include": ["plan"]}'),
+  ('SELECT a.churned, b FROM row_profiled a JOIN row_profiled b USING (id)', '{"include": ["plan"]}'), ('SELECT DISTINCT churned, s FROM (SELECT churned, plan FROM row_profiled) s', '{"exclude": ["churned"]}'),
+  ('SELECT churned, r, age AS weight FROM row_profiled r', '{"include": ["plan"]}'), ('SELECT churned, s FROM (SELECT churned, age, (''{1:'' || age || ''}'')::margin_sparse AS v FROM row_profiled) s', '{"exclude": ["churned"]}'),
+  ('SELECT churned, ROW(age, plan) FROM row_profiled', '{}')) t(q, o), LATERAL (SELECT train_margin_from(q, o::jsonb || '{"lambda": 0.1, "loss": "logistic"}') AS m OFFSET 0) l;
+SET client_min_messages = warning;
+SELECT margin_scan_query('SELECT age, r FROM row_profiled r', '{"include": ["calls", "plan"], "missing": "skip", "loss": "squared", "lambda": 1}') || E'\n' AS text;
 SELECT pg_temp.error_of(s) FROM unnest(ARRAY[
   $$SELECT train_margin_from('SELECT churned, ARRAY[age] FROM row_customers c', '{"exclude": ["id"]}')$$,
   $$SELECT train_margin_from('SELECT age, c FROM row_customers c', '{"exclude": ["id"], "lambda": 1, "loss": "squared", "standardize": true}')$$,

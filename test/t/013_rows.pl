@@ -20,6 +20,11 @@ my %types = (
 	boolean => ['random() < 0.4', '%s::int::float8'], text => [q{(ARRAY['a', 'b', '', 'it''s, "so"', 'ä🙂'])[1 + (random() * 4.99)::int]}, undef],
 	uuid => [q{md5((random() * 3)::int::text)::uuid}, undef]);
 
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION near(a jsonb, b jsonb) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+	  RETURN CASE jsonb_typeof(a) WHEN 'number' THEN jsonb_typeof(b) = 'number' AND abs(a::float8 - b::float8) <= 1e-12 * (1 + abs(b::float8))
+	    WHEN 'array' THEN jsonb_array_length(a) = jsonb_array_length(b) AND (SELECT coalesce(bool_and(near(x, y)), true) FROM ROWS FROM (jsonb_array_elements(a), jsonb_array_elements(b)) AS t(x, y))
+	    WHEN 'object' THEN (SELECT coalesce(bool_and(coalesce(near(x.value, y.value), false)), true) FROM jsonb_each(a) AS x FULL JOIN jsonb_each(b) AS y USING (key)) ELSE a = b END; END $$});
 foreach my $round (1 .. 12)
 {
 	my @columns = map { my $type = pick(sort keys %types); ["c_" . pick('x', 'B', 'é', 'a b', '"') . "_$_", $type, rand() < 0.4] } 1 .. 1 + int rand 12;
@@ -54,6 +59,8 @@ foreach my $round (1 .. 12)
 	is($node->safe_psql('postgres', "SELECT (m).dimensions FROM model"), scalar @features, "schema $round: " . @features . ' features of ' . @columns . ' columns');
 	is($node->safe_psql('postgres', "SELECT coalesce(max(abs(margin_score(m, t) - ($score))), 1) < 1e-9 FROM t, model"), 't', "schema $round: the score is that of plain SQL");
 	is($node->safe_psql('postgres', "SELECT abs((margin_verify(m, y, t)).primal - (m).primal) <= 1e-12 * (m).primal FROM t, model GROUP BY m"), 't', "schema $round: verified");
+	is($node->safe_psql('postgres', "SELECT near(margin_encoder(margin_sum(margin_profile(t)), margin_options(exclude => '{id}', standardize => " . ($standardize ? 'true' : 'false') . "), 'y'), (SELECT (m).encoder FROM model)) FROM t"), 't', "schema $round: a profile has this encoder");
+	is($node->safe_psql('postgres', "SELECT near((train_margin_from('SELECT y AS label, t AS features FROM t', margin_options(exclude => '{id, y}', lambda => 0.01, loss => 'squared_hinge', standardize => " . ($standardize ? 'true' : 'false') . "))).encoder, (m).encoder) FROM model"), 't', "schema $round: so has a training by scans");
 }
 
 # A dump holds the encoder, bit by bit.

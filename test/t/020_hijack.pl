@@ -37,18 +37,20 @@ my %scans = (
 	'a domain' => q{'select y, x, w::ext.heavy from ext.t', '{"lambda": 0.1, "loss": "logistic"}'},
 	'shards' => q{'select y, x, w, day from ext.t', '{"lambda": 0.1, "loss": "logistic", "shard": "day"}'},
 	'rows' => q{'select y as label, r as features from ext.t, lateral (select a, w, colour) as r', '{"lambda": 0.1, "loss": "logistic"}'},
+	'rows with weights' => q{'select y as label, r as features, w as weight from ext.t, lateral (select a, colour) as r', '{"lambda": 0.1, "loss": "logistic"}'},
+	'a regression on rows' => q{'select w as label, r as features from ext.t, lateral (select a, colour) as r', '{"lambda": 0.1, "loss": "absolute"}'},
 	'sparse rows' => q{'select y as label, r as features from ext.t, lateral (select a, id::text as colour) as r', '{"lambda": 0.1, "loss": "logistic"}'},
 	'one class' => q{'select true, x from ext.t'});
 my $result = join ' UNION ALL ', map { "SELECT (ext.train_margin_from($scans{$_})).rows" } sort grep { $_ ne 'one class' } keys %scans;
 my $honest = as($superuser, $result);
-like($honest, qr/^60(\n60){7}$/, 'honest statements');
+like($honest, qr/^60(\n60){9}$/, 'honest statements');
 
 # Which functions the source names: an overload of each for every type of argument that a scan has, and operators and
 # casts around its own types. A plain name in generated SQL is a lower-case call.
 my %called = map { $_ => 1 } split /\n/, $node->safe_psql('theirs', q{SELECT DISTINCT p.proname FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid
 	WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-	  AND p.proname IN ('margin_sum', 'margin_term', 'margin_encoder', 'margin_encode', 'margin_encode_sparse', '_margin_merge', '_margin_sum_step', 'margin_question', '_margin_encoder_final')});
-is(scalar keys %called, 9, 'the functions of a scan: ' . join(', ', sort keys %called));
+	  AND p.proname IN ('margin_sum', 'margin_term', 'margin_profile', '_margin_profile_merge', '_margin_encoder', 'margin_encode', 'margin_encode_sparse', '_margin_encode_sparse', '_margin_merge', '_margin_sum_step', 'margin_question', '_margin_encoder_final')});
+is(scalar keys %called, 12, 'the functions of a scan: ' . join(', ', sort keys %called));
 
 my @labels = ('boolean', 'text');
 my @features = ('real[]', 'record', 'anyarray', 'float8[]', 'ext.margin_sparse');
@@ -69,7 +71,7 @@ foreach my $schema ('ext', 'path')
 			{
 				my $w = $weight eq '' ? '' : ", $weight";
 				$trap->('margin_term', "ext.margin_question, $label, $features$w", 'ext.margin_term');
-				$trap->('margin_encoder', "$label, $features$w, jsonb", 'jsonb');
+				$trap->('_margin_encoder', "$label, $features$w, jsonb", 'jsonb');
 			}
 		}
 	}
@@ -77,6 +79,10 @@ foreach my $schema ('ext', 'path')
 	{
 		$trap->($_, "jsonb, $features", 'real[]') foreach ('margin_encode', 'margin_encode_sparse');
 	}
+	$trap->($_, 'jsonb, jsonb, float8, text', 'real[]') foreach ('margin_encode', '_margin_encode_sparse');
+	$trap->('margin_profile', 'jsonb, float8, text', 'ext.margin_profile');
+	$trap->('_margin_profile_merge', 'ext.margin_profile, ext.margin_profile', 'ext.margin_profile');
+	$trap->('margin_sum', 'ext.margin_profile', 'ext.margin_profile');
 	foreach my $type ('ext.margin_term', 'ext.margin_state', 'jsonb', 'anyelement')
 	{
 		$trap->('margin_sum', $type, 'ext.margin_state');

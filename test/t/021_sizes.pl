@@ -96,6 +96,7 @@ my %call = (
 	'_margin_profile_out(margin_profile)' => q{SELECT margin_sum(margin_profile('["x", "y"]', X, Y))::text::margin_profile FROM T},
 	'_margin_profile_send(margin_profile)' => q{SELECT _margin_profile_send(margin_sum(margin_profile('["x", "y"]', X, Y))) FROM T},
 	'margin_drift(margin_profile,margin_profile)' => q{SELECT margin_drift(s, s) FROM (SELECT margin_sum(margin_profile('["x", "y"]', X, Y)) AS s FROM T OFFSET 0) AS all_rows},
+	'margin_encoder(margin_profile,jsonb,text)' => q{SELECT margin_encoder(margin_sum(margin_profile('["x", "y"]', X, Y))) FROM T},
 	'margin_profile_columns(margin_profile,double precision[],integer)' => q{SELECT margin_profile_columns(margin_sum(margin_profile('["x", "y"]', X, Y))) FROM T},
 	'margin_state_info(margin_state)' => 'SELECT margin_state_info(margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',
 	'margin_certificate(margin_question,margin_state)' => 'SELECT margin_certificate(margin_question(NULL, M), margin_sum(margin_term(margin_question(NULL, M), Y, X))) FROM T',

@@ -2,6 +2,7 @@
 use strict;
 use warnings;
 use Margin;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('profiles', 'client_min_messages = warning', 'jit = off', 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0');
@@ -46,6 +47,41 @@ $plan = $node->safe_psql('postgres', qq{$here; EXPLAIN (VERBOSE, COSTS OFF) SELE
 is(scalar(() = $plan =~ /Remote SQL: SELECT site, public\.margin_sum\(/g), 2, 'numbers alone go there, too') or diag($plan);
 $node->safe_psql('site_1', 'TRUNCATE part');
 is($node->safe_psql('postgres', "$here; SELECT max(count) FROM margin_profile_columns((SELECT margin_sum(p) FROM ($by_site) AS s))"), '30000', 'a shard without rows');
+
+# Training on rows with named columns whose parts are on these servers: each sends one profile and then one state a scan, and no row.
+my $people = q{SELECT i % 2 AS site, i, 18 + i * 7 % 60 AS age, (ARRAY['basic', 'gold', 'free'])[1 + i % 3] AS plan, date '2024-01-01' + i % 300 AS since,
+	CASE WHEN i % 5 > 0 THEN (i % 9)::numeric / 4 END AS calls, ARRAY[i % 4, i % 7]::real[] AS x, NULLIF(hashint4(i) % 100 + i * 7 % 60 > 40, i % 50 = 1) AS y FROM generate_series(1, 50000) AS i};
+$node->safe_psql('postgres', "CREATE TABLE people AS $people; CREATE TABLE shards (LIKE people) PARTITION BY LIST (site)");
+foreach my $site (0, 1)
+{
+	$node->safe_psql("site_$site", "CREATE TABLE people AS SELECT * FROM ($people) AS p WHERE site = $site; ANALYZE people; ALTER DATABASE site_$site SET log_statement = 'all'");
+	$node->safe_psql('postgres', "CREATE FOREIGN TABLE shards_$site PARTITION OF shards FOR VALUES IN ($site) SERVER site_$site OPTIONS (table_name 'people')");
+}
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION near(a jsonb, b jsonb) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+	  RETURN CASE jsonb_typeof(a) WHEN 'number' THEN jsonb_typeof(b) = 'number' AND abs(a::float8 - b::float8) <= 1e-12 * (1 + abs(b::float8))
+	    WHEN 'array' THEN jsonb_array_length(a) = jsonb_array_length(b) AND (SELECT coalesce(bool_and(near(x, y)), true) FROM ROWS FROM (jsonb_array_elements(a), jsonb_array_elements(b)) AS t(x, y))
+	    WHEN 'object' THEN (SELECT coalesce(bool_and(coalesce(near(x.value, y.value), false)), true) FROM jsonb_each(a) AS x FULL JOIN jsonb_each(b) AS y USING (key)) ELSE a = b END; END $$});
+foreach my $case ([ 'classes', '', 'y AS label' ], [ 'rows that are skipped', ", missing => 'skip'", 'y AS label' ], [ 'a regression', ", loss => 'squared'", 'age AS label' ],
+	[ 'bins', ', bins => 8', 'y AS label' ], [ 'columns by name', q{, include => '{age, plan, calls}'}, 'y AS label' ])
+{
+	my ($name, $options, $label) = @$case;
+	$options = q{margin_options(lambda => 1e-2} . ($options =~ /loss/ ? '' : q{, loss => 'logistic'}) . ($options =~ /include/ ? '' : q{, exclude => '{site, i, y, age}'}) . "$options, sample_rows => 1000, tolerance => 1e-4";
+	my $offset = -s $node->logfile;
+	my $found = $node->safe_psql('postgres', qq{CREATE TABLE found AS SELECT train_margin_from('SELECT $label, s AS features, site FROM shards AS s', $options, shard => 'site')) AS m;
+		SELECT near((f.m).encoder, (l.m).encoder), abs((f.m).primal - (l.m).primal) <= 2e-4 * (l.m).primal, (f.m).rows = (l.m).rows FROM found AS f,
+		(SELECT train_margin_from('SELECT $label, s AS features FROM people AS s', $options)) AS m OFFSET 0) AS l; DROP TABLE found});
+	is($found, 't|t|t', "$name: the model of the rows at hand");
+	my @asked = slurp_file($node->logfile, $offset) =~ /DECLARE c\d+ CURSOR FOR\s+([^\n]*)/g;
+	cmp_ok(scalar(grep { /^SELECT (?:site, )?public\.margin_sum\(public\.margin_profile\(/ } @asked), '==', 2, '... of one profile a server') or diag("@asked[0 .. 3]");
+	cmp_ok(scalar(grep { /^SELECT (?:site, )?public\.margin_sum\(public\.margin_term\(/ } @asked), '>=', 4, '... and states');
+	is(scalar(grep { !/margin_sum/ } @asked), 0, '... and no rows') or diag(grep { !/margin_sum/ } @asked);
+}
+my $scan = $node->safe_psql('postgres', q{SELECT margin_scan_query('SELECT y AS label, s AS features, site FROM shards AS s', margin_options(lambda => 1, exclude => '{site, y}', shard => 'site'))});
+$plan = $node->safe_psql('postgres', "$here; EXPLAIN (VERBOSE, COSTS OFF) $scan");
+is(scalar(() = $plan =~ /Remote SQL: SELECT public\.margin_sum\(public\.margin_profile\([^\n]* GROUP BY/g), 2, 'the statement to look at is sent as well') or diag($plan);
+is($node->safe_psql('postgres', q{SELECT (train_margin_from('SELECT y AS label, s AS features, i % 2 + 1.5 AS weight, site FROM shards AS s', margin_options(lambda => 1e-2, loss => 'logistic', exclude => '{site, i, y}', shard => 'site'))).rows}),
+	$node->safe_psql('postgres', 'SELECT count(y) FROM people'), 'weights have the rows fetched once');
 
 # Through a dump and the binary format: the same value.
 $node->safe_psql('postgres', "CREATE TABLE kept AS SELECT margin_sum(margin_profile($columns) ORDER BY i) AS p FROM whole; CREATE TABLE again (p margin_profile)");

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/encoder/column.hpp"
 
 namespace margin {
 
@@ -16,12 +18,24 @@ struct WeightedNumber {
   }
 };
 
+/// A number that so many rows have, and their weight.
+struct CountedNumber {
+  double number, weight;
+  std::int64_t rows;
+};
+
 constexpr std::size_t most_bins = 1024;
-constexpr std::size_t least_rows_of_a_bin = 20;
+constexpr std::int64_t least_rows_of_a_bin = 20;
 
 /// Thresholds that cut `numbers`, ascending, into at most `bins` bins: a number that as many rows share as a bin would have is one
 /// of its own, what is between those is cut into parts of about equal weight. Each threshold lies between two numbers that occur,
-/// and no bin has less than 20 rows. Empty where nothing is to be cut.
-std::vector<double> bin_thresholds(const std::vector<WeightedNumber>& numbers, int bins, const Progress& progress = {});
+/// and no bin has less than 20 rows. Empty where nothing is to be cut. Number: WeightedNumber or CountedNumber.
+template <class Number>
+std::vector<double> bin_thresholds(const std::vector<Number>& numbers, int bins, const Progress& progress = {});
+
+/// Cuts a column whose `fill` and share of missing values are known by its `numbers`, ascending, where there is something to be
+/// cut: its thresholds, and the shares of the rows above them.
+template <class Number>
+void cut_into_bins(Column& column, const std::vector<Number>& numbers, int bins, const Progress& progress);
 
 }  // namespace margin

@@ -69,7 +69,6 @@ class RowTable {
   std::int32_t cell_width() const;
   bool tells(std::size_t column, double cell, const Label& label);
   bool rises_with_label(std::size_t column, const Progress& progress) const;
-  void choose_bases(std::vector<Column>& columns) const;
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
   void fit_categories(std::vector<Column>& columns, const Progress& progress) const;
   void fit_bins(Column& column, std::size_t j, const Progress& progress) const;

@@ -12,6 +12,7 @@
 #include "core/encoder/bins.hpp"
 #include "core/encoder/cell_reader.hpp"
 #include "core/encoder/collinear.hpp"
+#include "core/encoder/fit_column.hpp"
 #include "core/math/order_free_sum.hpp"
 
 namespace margin {
@@ -25,7 +26,6 @@ class Moments {
   Moments(const std::vector<double>& largest, double largest_weight, std::int64_t rows)
       : mean(largest.size(), 0.0),
         spread(largest.size(), 0.0),
-        deviation(largest.size(), 1.0),
         largest_(largest),
         largest_weight_(largest_weight),
         rows_(rows),
@@ -61,16 +61,13 @@ class Moments {
     for (std::size_t j = 0; j < mean.size(); ++j) {
       const double found = total_.value() > 0 ? std::sqrt(sums_.value(j) / total_.value()) : 0;
       spread[j] = std::isfinite(found) ? found : 0;
-      // A column that is constant up to rounding carries nothing; dividing by its noise would make it the largest.
-      deviation[j] = found > 1e-12 * std::fabs(mean[j]) && std::isfinite(found) ? found : 1.0;
     }
   }
 
   /// The part of all weight whose rows have no value j.
   double absent(std::size_t j) const { return total_.value() > 0 ? absent_[j].value() / total_.value() : 0; }
 
-  /// `deviation` is what to divide by: 1 where `spread` is 0 up to rounding.
-  std::vector<double> mean, spread, deviation;
+  std::vector<double> mean, spread;
 
  private:
   const std::vector<double>& largest_;
@@ -85,13 +82,8 @@ class Moments {
 /// `first`: the place of the column's first number in the moments.
 void set_units(Column& c, const Moments& moments, std::size_t first, bool standardize) {
   const auto n = static_cast<std::size_t>(c.values());
-  const double *const mean = moments.mean.data() + first, *const deviation = moments.deviation.data() + first,
-                      *const spread = moments.spread.data() + first;
-  c.spread.emplace().deviation.assign(spread, spread + n);
-  c.spread->missing = n > 0 ? moments.absent(first) : 0;
-  c.fill.assign(mean, mean + n);
-  c.center = standardize ? c.fill : std::vector<double>(n, 0.0);
-  c.scale = standardize ? std::vector<double>(deviation, deviation + n) : std::vector<double>(n, 1.0);
+  set_units(c, moments.mean.data() + first, moments.spread.data() + first, n > 0 ? moments.absent(first) : 0,
+            standardize);
 }
 
 }  // namespace
@@ -119,9 +111,7 @@ void RowTable::fit_scalars(std::vector<Column>& columns, const Progress& progres
   moments.finish_deviations();
   for (std::size_t j = 0; j < n; ++j) {
     columns[j].offset = !rules_.offset.empty() && columns[j].name == rules_.offset;
-    if (scalar(columns[j].kind))
-      set_units(columns[j], moments, j,
-                rules_.standardize && columns[j].kind != ColumnKind::boolean && !columns[j].offset);
+    if (scalar(columns[j].kind)) set_units(columns[j], moments, j, standardized(columns[j], rules_));
   }
 }
 
@@ -166,66 +156,7 @@ void RowTable::fit_bins(Column& c, std::size_t j, const Progress& progress) cons
     if (!absent) numbers.push_back({reader.numbers()[j], rows_.weight(i)});
   }
   polled_sort(numbers.begin(), numbers.end(), std::less<>(), progress);
-  c.thresholds = bin_thresholds(numbers, rules_.bins, progress);
-  if (!c.binned()) return;
-  c.center.clear();
-  c.scale.clear();
-  // Sums in the order of the numbers, which is not that of the rows. Missing ones are where `fill` is.
-  double all = 0;
-  for (const WeightedNumber& n : numbers) {
-    progress.work(1);
-    all += n.weight;
-  }
-  const double missing = c.spread->missing < 1 ? all * c.spread->missing / (1 - c.spread->missing) : 0;
-  const auto filled = static_cast<std::size_t>(c.bin(c.fill[0]));
-  std::vector<double> above(c.thresholds.size());
-  double sum = 0;
-  auto n = numbers.rbegin();
-  for (std::size_t k = above.size(); k-- > 0;) {
-    for (; n != numbers.rend() && n->number > c.thresholds[k]; ++n) {
-      progress.work(1);
-      sum += n->weight;
-    }
-    const double part = sum + (k < filled ? missing : 0);
-    above[k] = part > 0 ? std::min(1.0, part / (all + missing)) : 0;
-  }
-  c.spread->mean = std::move(above);
-  c.spread->deviation.clear();
-}
-
-/// The categories without an indicator: those that are asked for; beside an intercept without a penalty also the first of
-/// every other column, of an enum in its order.
-void RowTable::choose_bases(std::vector<Column>& columns) const {
-  for (const auto& [name, category] : rules_.references) {
-    const std::string& wanted = name;
-    const auto c =
-        std::find_if(columns.begin(), columns.end(), [&](const Column& each) { return each.name == wanted; });
-    if (c == columns.end() || c->kind != ColumnKind::category) {
-      std::vector<std::string_view> known;
-      for (const Column& each : columns)
-        if (each.kind == ColumnKind::category) known.push_back(each.name);
-      throw Error(ErrorKind::invalid_option,
-                  "option \"reference\" names the column \"" + name + "\", which is no column of categories",
-                  known.empty() ? "The rows have none." : name_hint(name, known));
-    }
-    const auto found = std::lower_bound(c->categories.begin(), c->categories.end(), category);
-    if (found == c->categories.end() || *found != category)
-      throw Error(
-          ErrorKind::invalid_option,
-          "option \"reference\" names the category \"" + category + "\" of column \"" + name + "\", which no row has",
-          name_hint(category, {c->categories.begin(), c->categories.end()}));
-    c->base = static_cast<std::int32_t>(found - c->categories.begin());
-  }
-  for (Column& c : columns) {
-    if (!rules_.reference || c.base >= 0 || c.categories.empty()) continue;
-    c.base = 0;
-    for (const std::string& label : c.order) {
-      const auto found = std::lower_bound(c.categories.begin(), c.categories.end(), label);
-      if (found == c.categories.end() || *found != label) continue;
-      c.base = static_cast<std::int32_t>(found - c.categories.begin());
-      break;
-    }
-  }
+  cut_into_bins(c, numbers, rules_.bins, progress);
 }
 
 void RowTable::fit_sparse(Column& column, std::size_t j, const Progress& progress) const {
@@ -298,7 +229,7 @@ std::optional<double> RowTable::label_unit(const std::vector<Column>& columns, c
   moments.finish_means();
   for_each([&](const double* label, double weight) { moments.add_to_deviations(label, weight); });
   moments.finish_deviations();
-  return moments.deviation[0];
+  return unit_for(moments.mean[0], moments.spread[0]);
 }
 
 void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress) const {
@@ -341,11 +272,10 @@ std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBud
   if (rules_.bins > 0)
     memory.require(static_cast<double>(rows_.rows()) * sizeof(WeightedNumber), "the numbers of a column");
   for (std::size_t j = 0; rules_.bins > 0 && j < columns.size(); ++j) {
-    const ColumnKind kind = columns[j].kind;
-    if (scalar(kind) && kind != ColumnKind::boolean && !columns[j].offset) fit_bins(columns[j], j, progress);
+    if (may_be_cut(columns[j])) fit_bins(columns[j], j, progress);
   }
   fit_categories(columns, progress);
-  choose_bases(columns);
+  choose_bases(columns, rules_);
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (block(columns[j].kind)) fit_block(columns[j], j, progress);
   const std::optional<double> unit = label_unit(columns, progress);

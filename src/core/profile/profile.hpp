@@ -32,6 +32,8 @@ std::string profiled_bytes(const std::vector<ProfiledColumn>& columns);
 constexpr std::size_t most_text = 256;
 /// `beginning`: not more than `most_text` − 24 bytes of the text, which end between two characters.
 std::string shortened(std::string_view text, std::string_view beginning);
+/// Whether a text looks like what shortened() makes.
+bool is_shortened(std::string_view text);
 
 /// Writes the profile of one row: one value or null() for each column, in their order.
 class ProfileRow {

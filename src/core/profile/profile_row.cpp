@@ -84,6 +84,13 @@ std::string shortened(std::string_view text, std::string_view beginning) {
   return out;
 }
 
+bool is_shortened(std::string_view text) {
+  constexpr std::size_t tail = 21, most_of_a_character = 4;  // "... #" and the hash
+  if (text.size() + most_of_a_character < most_text || text.size() > most_text) return false;
+  const std::string_view end = text.substr(text.size() - tail);
+  return end.substr(0, 5) == "... #" && end.find_first_not_of("0123456789abcdef", 5) == std::string_view::npos;
+}
+
 ProfileRow::ProfileRow(std::string_view columns) : head_(profile_head(row_mark, columns)) {
   const std::size_t n = profiled_columns(columns).size();
   present_.resize(to_eight(n));

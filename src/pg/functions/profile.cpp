@@ -2,6 +2,7 @@
 // travel by their names and columns by theirs, never by OIDs: a profile means the same on any server.
 #include "core/profile/profile.hpp"
 
+#include "pg/functions/named_columns.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/server/memory.hpp"
 #include "pg/values/composite.hpp"
@@ -37,11 +38,11 @@ class RowWriter {
     std::optional<CellType> type;
   };
 
-  RowWriter(const std::vector<std::string>& names, const std::vector<Oid>& types, const std::vector<std::size_t>& at) {
+  explicit RowWriter(const std::vector<OpenRow::Attribute>& attributes) {
     std::vector<ProfiledColumn> columns;
-    for (std::size_t j = 0; j < names.size(); ++j) {
-      Cell cell{names[j], at[j], cell_type_of(types[j])};
-      columns.push_back({names[j], plain_type_name(types[j]), std::nullopt});
+    for (const OpenRow::Attribute& a : attributes) {
+      Cell cell{a.name, a.at, cell_type_of(a.type)};
+      columns.push_back({a.name, plain_type_name(a.type), std::nullopt});
       if (cell.type.has_value()) columns.back().kind = cell.type->kind;
       cells_.push_back(std::move(cell));
     }
@@ -53,15 +54,13 @@ class RowWriter {
     row_.emplace(profiled_bytes(columns));
   }
 
-  /// value(at) and null(at) are those of the row's columns.
-  template <class Null, class Value>
-  Datum write(Null&& null, Value&& value) {
+  Datum write(const OpenRow& row) {
     row_->begin();
     for (const Cell& cell : cells_) {
-      if (null(cell.at))
+      if (row.nulls[cell.at] != 0)
         row_->null();
       else
-        put(cell, value(cell.at));
+        put(cell, row.values[cell.at]);
     }
     varlena* out = allocate_scan_value(row_->size(), profile_type);
     row_->write(scan_room(out));
@@ -120,20 +119,12 @@ struct RowCall {
 
   RowWriter& writer(const OpenRow& row) {
     if (written.has_value() && layout == row.layout) return *written;
-    std::vector<std::string> names;
-    std::vector<Oid> types;
-    std::vector<std::size_t> at;
-    for (const OpenRow::Attribute& a : row.attributes) {
-      names.push_back(a.name);
-      types.push_back(a.type);
-      at.push_back(a.at);
-    }
-    if (names.empty()) throw Error(ErrorKind::wrong_type, "the row has no columns");
+    if (row.attributes.empty()) throw Error(ErrorKind::wrong_type, "the row has no columns");
     if (unnamed(row))
       throw Error(ErrorKind::wrong_type, "the columns of the row have no names",
                   "Whole rows of foreign tables lose them on their way. Give columns with their names: "
                   "margin_profile('[\"a\", \"b\"]', a, b).");
-    written.emplace(names, types, at);
+    written.emplace(row.attributes);
     layout = row.layout;
     return *written;
   }
@@ -144,43 +135,19 @@ struct RowCall {
 };
 
 struct ColumnsCall {
-  explicit ColumnsCall(FunctionCallInfo fcinfo) : constant(constant_argument(fcinfo)) {
-    if (get_fn_expr_variadic(fcinfo->flinfo))
-      throw Error(ErrorKind::unsupported, "margin_profile takes columns, not an array of them",
-                  "An array is one column: margin_profile('[\"x\"]', x).");
-  }
+  explicit ColumnsCall(FunctionCallInfo fcinfo) : columns(fcinfo, 0, "margin_profile") {}
 
-  RowWriter& writer(FunctionCallInfo fcinfo) {
-    if (written.has_value() && constant) return *written;
-    const std::string_view json = payload(PG_GETARG_DATUM(0));
-    if (written.has_value() && json == last) return *written;
-    const Value value = value_from(PG_GETARG_DATUM(0));
-    const auto* array = std::get_if<Value::Array>(&value.data);
-    std::vector<std::string> names;
-    std::vector<Oid> types;
-    std::vector<std::size_t> at;
-    for (std::size_t j = 0; array != nullptr && j < array->size(); ++j) {
-      const auto* name = std::get_if<std::string>(&(*array)[j].data);
-      if (name == nullptr) break;
-      names.push_back(*name);
-      at.push_back(j + 1);
+  Datum write(FunctionCallInfo fcinfo) {
+    const OpenRow& row = columns.open(fcinfo);
+    if (!written.has_value() || layout != row.layout) {
+      written.emplace(row.attributes);
+      layout = row.layout;
     }
-    if (array == nullptr || names.size() != array->size())
-      throw Error(ErrorKind::invalid_option, "the names of the columns are " + describe(value) + ", expected strings",
-                  "Give an array: margin_profile('[\"a\", \"b\"]', a, b).");
-    if (names.size() + 1 != static_cast<std::size_t>(PG_NARGS()))
-      throw Error(ErrorKind::invalid_option,
-                  "there are " + std::to_string(names.size()) + " names and " + std::to_string(PG_NARGS() - 1) +
-                      " columns, expected as many of one as of the other",
-                  "Give a name for each column, in their order: margin_profile('[\"a\", \"b\"]', a, b).");
-    for (int i = 1; i < PG_NARGS(); ++i) types.push_back(get_fn_expr_argtype(fcinfo->flinfo, i));
-    written.emplace(names, types, at);
-    last = json;
-    return *written;
+    return written->write(row);
   }
 
-  bool constant;
-  std::string last;
+  NamedColumns columns;
+  std::uint64_t layout = 0;
   std::optional<RowWriter> written;
 };
 
@@ -192,20 +159,11 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_profile_of_row) {
   auto& call = query_state<RowCall>(fcinfo);
   const OpenRow& row = call.opener.open(PG_GETARG_DATUM(0));
-  return call.writer(row).write([&](std::size_t at) { return row.nulls[at] != 0; },
-                                [&](std::size_t at) { return row.values[at]; });
+  return call.writer(row).write(row);
 }
 
 // Not strict: a column that is NULL is counted as such.
-MARGIN_FUNCTION(margin_profile_of_columns) {
-  if (PG_ARGISNULL(0))
-    throw margin::Error(margin::ErrorKind::null_value,
-                        "the names of the columns are NULL, expected an array of strings",
-                        "Give a name for each column: margin_profile('[\"a\", \"b\"]', a, b).");
-  auto& call = query_state<ColumnsCall>(fcinfo);
-  return call.writer(fcinfo).write([&](std::size_t at) { return PG_ARGISNULL(at); },
-                                   [&](std::size_t at) { return PG_GETARG_DATUM(at); });
-}
+MARGIN_FUNCTION(margin_profile_of_columns) { return query_state<ColumnsCall>(fcinfo).write(fcinfo); }
 
 /// (margin_profile, margin_profile) -> margin_profile: the step of margin_sum, and what combines two of its states.
 MARGIN_FUNCTION(margin_merge_profile) {

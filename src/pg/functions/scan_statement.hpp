@@ -12,11 +12,19 @@ class ScanStatement {
   /// Throws Error(invalid_option), and what the server says of the query.
   ScanStatement(const std::string& query, const std::string& shard, Oid function);
 
-  /// The features are rows with named columns: encode_with() comes first then, with the encoder that encoder_call()
-  /// returns for the options. The encoder lives as long as the statement.
+  /// The features are rows with named columns: encode_with() comes first then, with an encoder that was made by one of the
+  /// two calls below. It lives as long as the statement.
   bool of_rows() const { return of_rows_; }
-  ScanCall encoder_call(Datum options) const;
   void encode_with(Datum encoder);
+  /// Whether a profile tells the encoder by these rules. It does not where rows have weights, a column of sparse features, or
+  /// are no rows of a table, a view or a subquery that the query itself selects.
+  bool profiled(const EncoderRules& rules) const;
+  /// One profile per shard, or one, of the columns that are features; `with_label`: and of the label, as label_name(). Throws
+  /// Error(invalid_option, wrong_type) for rules that name columns that there are not, or leave none.
+  ScanCall profile_call(const EncoderRules& rules, bool with_label);
+  const std::string& label_name() const { return label_name_; }
+  /// One encoder, of rows that one process gathers.
+  ScanCall encoder_call(Datum options) const;
 
   /// One result per shard, or one.
   ScanCall call(Datum question) const;
@@ -25,15 +33,24 @@ class ScanStatement {
   /// The foreign servers that the query reads from; empty for none.
   const std::string& servers() const { return servers_; }
 
-  /// For people to read, and to EXPLAIN: with names, which whoever runs it looks up. The question as a literal; the
-  /// options of the encoder as parameter $1.
+  /// For people to read, and to EXPLAIN: with names, which whoever runs it looks up.
   std::string text_with(Datum question) const;
-  std::string encoder_text() const;
+  std::string profile_text(const EncoderRules& rules, bool with_label);
+  std::string encoder_text(Datum options) const;
 
  private:
+  struct RowColumn {
+    std::string name;
+    Oid type;
+  };
+  std::vector<std::string> feature_columns(const EncoderRules& rules);
+  Datum names(const std::vector<std::string>& columns, bool with_label) const;
+  void name_columns(ScanCall& call, const std::vector<std::string>& columns) const;
+
   std::string weight_, from_, group_, prefix_;  // parts of statements for people
-  std::string text_, servers_;
-  Oid function_, question_type_;
+  std::string text_, ungrouped_text_, servers_, label_name_;
+  std::vector<RowColumn> row_;  // the columns of the row; none where they are not known before it is there
+  Oid function_, question_type_, profile_type_;
   ScanCall call_{};
   bool by_shard_, of_rows_;
 };

@@ -49,22 +49,37 @@ List* run(Scan scan) {
 
 }  // namespace
 
-std::optional<Datum> SqlSource::encoder(Datum options) {
-  const Scan scan{statement_.encoder_call(options), false, 1, statement_.servers().c_str()};
-  const auto call = [=] { return run(scan); };
-  const List* const found = catch_row_errors_ ? in_subtransaction(call) : backend(call);
+/// Of one run of the statement, in the current memory context.
+List* SqlSource::results(const ScanCall& call, bool by_shard, std::int64_t number) {
+  const Scan scan{call, by_shard, number, statement_.servers().c_str()};
+  const auto run_it = [=] { return run(scan); };
+  List* const found = catch_row_errors_ ? in_subtransaction(run_it) : backend(run_it);
   trace_others();
+  return found;
+}
+
+std::optional<Datum> SqlSource::encoder(Datum options) {
+  const List* const found = results(statement_.encoder_call(options), false, 1);
   return list_length(found) == 1 ? std::optional(PointerGetDatum(linitial(found))) : std::nullopt;
+}
+
+Profile SqlSource::profile(const ScanCall& call, const Progress& progress) {
+  List* const states = results(call, statement_.by_shard(), 1);
+  Profile all;
+  ListCell* cell = nullptr;
+  foreach (cell, states) {
+    merge_state(PointerGetDatum(lfirst(cell)), all, progress);
+    pfree(lfirst(cell));
+  }
+  list_free(states);
+  return all;
 }
 
 Answer SqlSource::ask(const Question& question, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   progress.poll();
   const Datum asked = scan_value(question.bytes(), question_type);
-  const Scan scan{statement_.call(asked), statement_.by_shard(), scans_ + 1, statement_.servers().c_str()};
-  const auto call = [=] { return run(scan); };
-  List* const states = catch_row_errors_ ? in_subtransaction(call) : backend(call);
-  trace_others();
+  List* const states = results(statement_.call(asked), statement_.by_shard(), scans_ + 1);
   Answer answer;
   ListCell* cell = nullptr;
   foreach (cell, states) {

@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include "core/profile/profile.hpp"
 #include "core/scans/row_source.hpp"
 #include "pg/functions/scan_statement.hpp"
 #include "pg/server/interrupts.hpp"
@@ -15,6 +16,8 @@ class SqlSource final : public RowSource {
   SqlSource(const ScanStatement& statement, const SessionProgress& session, bool catch_row_errors)
       : statement_(statement), session_(session), catch_row_errors_(catch_row_errors) {}
 
+  /// The profile that such a call of the statement returns, without rows an empty one.
+  Profile profile(const ScanCall& call, const Progress& progress);
   /// The encoder of the rows, a jsonb in the current memory context, by one run of the statement for it; nothing where
   /// there are no rows. Such a run takes all rows into memory, or a file.
   std::optional<Datum> encoder(Datum options);
@@ -26,6 +29,8 @@ class SqlSource final : public RowSource {
   bool one_class() const { return one_class_; }
 
  private:
+  List* results(const ScanCall& call, bool by_shard, std::int64_t number);
+
   const ScanStatement& statement_;
   const SessionProgress& session_;
   bool catch_row_errors_, without_rows_ = false, one_class_ = false;

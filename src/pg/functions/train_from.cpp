@@ -1,5 +1,6 @@
 // train_margin_from(query [, options]): training on the rows of a query by a few scans of it; margin_scan_query(): the
 // statement of the first one.
+#include "core/profile/profile_encoder.hpp"
 #include "core/scans/train_scans.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/sql_source.hpp"
@@ -56,6 +57,42 @@ void require_options_of_rows(const ScanStatement& statement, const Options& sett
                 "Leave standardize out: the columns are standardised all the same.");
 }
 
+/// Whether the encoder is to know the deviation of the label.
+bool with_label(const Options& settings, const EncoderRules& rules) {
+  return outcome_of(settings) == Dataset::Outcome::targets && rules.standardize;
+}
+
+/// The encoder of the rows by one scan of them; null where there are none.
+std::unique_ptr<const Encoder> scanned_encoder(ScanStatement& statement, SqlSource& source, const Request& request,
+                                               const Progress& progress) {
+  EncoderRules rules = encoder_rules(request.settings);
+  std::unique_ptr<const Encoder> encoder;
+  Datum json = 0;
+  if (statement.profiled(rules)) {
+    const bool labelled = with_label(request.settings, rules);
+    Profile profile = source.profile(statement.profile_call(rules, labelled), progress);
+    if (profile.empty()) return nullptr;
+    rules.exclude.clear();  // the profile is of the features alone
+    rules.include.clear();
+    encoder = encoder_of(profile, rules, labelled ? statement.label_name() : "", labelled, progress);
+    json = jsonb_from(encoder->to_value());
+  } else {
+    const std::optional<Datum> found = source.encoder(jsonb_from(encoder_options(request.options)));
+    if (!found.has_value()) return nullptr;
+    json = *found;
+    encoder = Encoder::from_value(value_from(json));
+  }
+  statement.encode_with(json);
+  return encoder;
+}
+
+/// The statement that it runs.
+std::string encoder_text(ScanStatement& statement, const Request& request) {
+  const EncoderRules rules = encoder_rules(request.settings);
+  return statement.profiled(rules) ? statement.profile_text(rules, with_label(request.settings, rules))
+                                   : statement.encoder_text(jsonb_from(encoder_options(request.options)));
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -75,11 +112,9 @@ MARGIN_FUNCTION(train_margin_from) {
   const auto error = row_error([&] {
     std::shared_ptr<const margin::Encoder> encoder;
     if (statement.of_rows()) {
-      const std::optional<Datum> found = source.encoder(jsonb_from(encoder_options(request.options)));
-      without_rows = !found.has_value();
+      encoder = scanned_encoder(statement, source, request, progress);
+      without_rows = encoder == nullptr;
       if (without_rows) return;
-      encoder = margin::Encoder::from_value(value_from(*found));
-      statement.encode_with(*found);
       settings.standardize = false;
       if (encoder->label_unit().has_value()) margin::count_in_deviations(settings, *encoder->label_unit());
     }
@@ -99,8 +134,8 @@ MARGIN_FUNCTION(train_margin_from) {
 
 MARGIN_FUNCTION(margin_scan_query) {
   const Request request(fcinfo);
-  const ScanStatement statement(request.query, request.settings.shard, request.function);
-  if (statement.of_rows()) return text_datum(statement.encoder_text());
+  ScanStatement statement(request.query, request.settings.shard, request.function);
+  if (statement.of_rows()) return text_datum(encoder_text(statement, request));
   const margin::Question question = margin::first_question(request.settings, margin::MemoryBudget(memory_limit()));
   return text_datum(statement.text_with(scan_value(question.bytes(), question_type)));
 }

@@ -51,10 +51,64 @@ Expr* column_of(const Query* query, int column) {
       makeVarFromTargetEntry(1, get_tle_by_resno(rows->targetList, static_cast<AttrNumber>(column))));
 }
 
-Expr* target_of(const Query* query, const ScanCall& call) {
-  Expr* features = column_of(query, call.features);
+/// Has the user's query select one more expression, before its junk, such as what it sorts by.
+Expr* add_column(const Query* query, Expr* expression, const char* name) {
+  RangeTblEntry* const table = static_cast<RangeTblEntry*>(linitial(query->rtable));
+  List*& targets = table->subquery->targetList;
+  int place = 0;
+  while (place < list_length(targets) && !static_cast<TargetEntry*>(list_nth(targets, place))->resjunk) ++place;
+  for (int i = place; i < list_length(targets); ++i) ++static_cast<TargetEntry*>(list_nth(targets, i))->resno;
+  TargetEntry* const target = makeTargetEntry(expression, static_cast<AttrNumber>(place + 1), pstrdup(name), false);
+  targets = list_insert_nth(targets, place, target);
+  table->eref->colnames = lappend(table->eref->colnames, makeString(pstrdup(name)));
+  return reinterpret_cast<Expr*>(makeVarFromTargetEntry(1, target));
+}
+
+/// The row of features as arguments: itself, or the names and its columns.
+List* row_arguments(const Query* query, const ScanCall& call) {
+  if (call.columns == nullptr) return list_make1(column_of(query, call.features));
+  const Query* const rows = static_cast<RangeTblEntry*>(linitial(query->rtable))->subquery;
+  const RowColumns known = columns_of_row(rows, call.features);
+  List* arguments = list_make1(constant_of(JSONBOID, call.names));
+  if (call.label_first) arguments = lappend(arguments, column_of(query, call.label));
+  for (int i = 0; i < call.column_count; ++i) {
+    ListCell *name = nullptr, *column = nullptr;
+    forboth(name, known.names, column, known.columns) {
+      if (strcmp(strVal(lfirst(name)), call.columns[i]) != 0) continue;
+      arguments = lappend(arguments, add_column(query, static_cast<Expr*>(lfirst(column)), call.columns[i]));
+      break;
+    }
+  }
+  return arguments;
+}
+
+Expr* not_null(Expr* value) {
+  auto* test = makeNode(NullTest);
+  test->arg = value;
+  test->nulltesttype = IS_NOT_NULL;
+  test->location = -1;
+  return reinterpret_cast<Expr*>(test);
+}
+
+/// aggregate(term(names, columns...)) of the rows that a training takes.
+Expr* profile_of(Query* query, const ScanCall& call) {
+  List* const arguments = row_arguments(query, call);
+  List* tests = list_make1(not_null(column_of(query, call.label)));
+  const int first = call.label_first ? 2 : 1;
+  for (int i = 0; call.complete && i < call.column_count; ++i)
+    tests = lappend(tests, not_null(static_cast<Expr*>(copyObjectImpl(list_nth(arguments, first + i)))));
+  query->jointree->quals = reinterpret_cast<Node*>(list_length(tests) == 1 ? static_cast<Expr*>(linitial(tests))
+                                                                           : makeBoolExpr(AND_EXPR, tests, -1));
+  return aggregate_of(call.aggregate, list_make1(call_of(call.term, arguments)));
+}
+
+Expr* target_of(Query* query, const ScanCall& call) {
+  if (!OidIsValid(call.constant_type)) return profile_of(query, call);
+  Expr* features = nullptr;
   if (OidIsValid(call.encode))
-    features = call_of(call.encode, list_make2(constant_of(JSONBOID, call.encoder), features));
+    features = call_of(call.encode, lcons(constant_of(JSONBOID, call.encoder), row_arguments(query, call)));
+  else
+    features = column_of(query, call.features);
   List* row = list_make2(column_of(query, call.label), features);
   if (call.weight > 0) {
     auto* weight = reinterpret_cast<Node*>(column_of(query, call.weight));
@@ -105,6 +159,45 @@ struct Collector {
 };
 
 }  // namespace
+
+RowColumns columns_of_row(const Query* query, int column) {
+  RowColumns out{NIL, NIL};
+  const TargetEntry* const target = get_tle_by_resno(query->targetList, static_cast<AttrNumber>(column));
+  if (target == nullptr || !IsA(target->expr, Var)) return out;
+  const auto* const row = reinterpret_cast<const Var*>(target->expr);
+  const bool plain = query->setOperations == nullptr && query->groupClause == NIL && query->groupingSets == NIL &&
+                     query->distinctClause == NIL && !query->hasAggs && query->havingQual == nullptr;
+  if (row->varattno != InvalidAttrNumber || row->varlevelsup != 0 || !plain) return out;
+  ListCell* cell = nullptr;
+  foreach (cell, query->rtable) {  // what an outer join fills up is NULL, not a row of NULLs
+    const auto* const table = static_cast<RangeTblEntry*>(lfirst(cell));
+    if (table->rtekind == RTE_JOIN && table->jointype != JOIN_INNER) return out;
+  }
+  const RangeTblEntry* const table = rt_fetch(row->varno, query->rtable);
+  const auto add = [&](int number, Oid type, std::int32_t modifier, Oid collation, const char* name) {
+    out.names = lappend(out.names, makeString(pstrdup(name)));
+    out.columns = lappend(out.columns, makeVar(static_cast<int>(row->varno), static_cast<AttrNumber>(number), type,
+                                               modifier, collation, 0));
+  };
+  if (row->vartype != RECORDOID) {
+    if (table->rtekind != RTE_RELATION && table->rtekind != RTE_SUBQUERY) return out;
+    TupleDesc columns = lookup_rowtype_tupdesc(row->vartype, row->vartypmod);
+    for (int i = 0; i < columns->natts; ++i) {
+      const FormData_pg_attribute* a = TupleDescAttr(columns, i);
+      if (!a->attisdropped) add(i + 1, a->atttypid, a->atttypmod, a->attcollation, NameStr(a->attname));
+    }
+    ReleaseTupleDesc(columns);
+  } else if (table->rtekind == RTE_SUBQUERY) {
+    foreach (cell, table->subquery->targetList) {
+      const auto* const each = static_cast<TargetEntry*>(lfirst(cell));
+      auto* const value = reinterpret_cast<Node*>(each->expr);
+      if (!each->resjunk)
+        add(each->resno, exprType(value), exprTypmod(value), exprCollation(value),
+            strVal(list_nth(table->eref->colnames, each->resno - 1)));
+    }
+  }
+  return out;
+}
 
 Oid own_function(Oid caller, const char* name, const std::vector<Oid>& types) {
   const Oid* const list = types.data();

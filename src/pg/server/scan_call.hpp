@@ -10,17 +10,29 @@ namespace margin::pg {
 /// Error(unsupported) where there is none of the same owner: nobody can give a function of theirs to another.
 Oid own_function(Oid caller, const char* name, const std::vector<Oid>& types);
 
-/// One aggregate over the rows of a query: aggregate(term(constant, label, features [, weight])), or
-/// aggregate(label, features [, weight], constant) where there is no term.
+/// The columns of a row that a query selects as a whole, of a table, a view or a subquery: a list of names and one of Vars in
+/// its terms. Both NIL where the value is another, or where the row may be NULL as a whole. Only inside of backend().
+struct RowColumns {
+  List *names, *columns;
+};
+RowColumns columns_of_row(const Query* query, int column);
+
+/// One aggregate over the rows of a query: aggregate(term(constant, label, features [, weight])); aggregate(term(names, columns...))
+/// of a profile; or aggregate(label, features [, weight], constant) where there is no term.
 struct ScanCall {
   const char*
       text;  // SELECT 1 FROM (the query) AS r (...), perhaps with GROUP BY: the aggregate takes the place of the 1
   Oid aggregate, term;
-  Oid encode;  // of features: encode(encoder, features); InvalidOid for none
+  Oid encode;  // of features: encode(encoder, features), or encode(encoder, names, columns...); InvalidOid for none
   Datum encoder;
-  Oid constant_type;
+  Oid constant_type;  // InvalidOid: the call is of a profile
   Datum constant;
   int label, features, weight;  // columns of the query from 1 on; 0 for no weight
+  Datum names;                  // jsonb, for `columns`
+  const char* const* columns;   // of the row of features, in place of it; null: the row itself
+  int column_count;
+  bool label_first;  // of a profile: the label is its first column
+  bool complete;     // of a profile: of rows without NULL; with a NULL as label none is taken
 };
 
 /// Runs it, read-only and in the active snapshot: the results that are not NULL, pointers to copies in the current

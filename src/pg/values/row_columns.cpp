@@ -3,6 +3,7 @@
 #include <cctype>
 #include <set>
 
+#include "core/encoder/fit_column.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 
@@ -172,23 +173,12 @@ std::optional<CellType> cell_type_of(Oid declared) {
 }
 
 std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rules) {
-  const std::vector<std::string>&exclude = rules.exclude, &include = rules.include;
   std::vector<std::string_view> names;
   for (const OpenRow::Attribute& a : row.attributes) names.push_back(a.name);
-  const auto require = [&](const char* option, const std::vector<std::string>& listed) {
-    for (const std::string& name : listed)
-      if (find(row, name) == nullptr)
-        throw Error(
-            ErrorKind::invalid_option,
-            std::string("option \"") + option + "\" names the column \"" + name + "\", which the row does not have",
-            name_hint(name, names));
-  };
-  require("exclude", exclude);
-  require("include", include);
+  require_named_columns(rules, names);
   std::vector<Column> columns;
   for (const OpenRow::Attribute& a : row.attributes) {
-    if (std::find(exclude.begin(), exclude.end(), a.name) != exclude.end()) continue;
-    if (!include.empty() && std::find(include.begin(), include.end(), a.name) == include.end()) continue;
+    if (!is_feature(rules, a.name)) continue;
     const std::optional<CellType> type = cell_type_of(a.type);
     if (!type.has_value())
       throw Error(ErrorKind::wrong_type,
@@ -198,9 +188,7 @@ std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rul
     columns.push_back(Column{a.name, type_name_of(a.type), type->kind});
     if (type->kind == ColumnKind::category) columns.back().order = enum_labels(a.type);
   }
-  if (columns.empty())
-    throw Error(ErrorKind::wrong_type, "the row has no column that is a feature",
-                "Give a row with other columns than the excluded ones.");
+  if (columns.empty()) throw no_feature_left();
   std::sort(columns.begin(), columns.end(), [](const Column& a, const Column& b) { return a.name < b.name; });
   for (std::size_t j = 1; j < columns.size(); ++j)
     if (columns[j].name == columns[j - 1].name)

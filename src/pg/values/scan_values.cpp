@@ -47,9 +47,10 @@ Datum term_datum(const Term& term) {
   return PointerGetDatum(value);
 }
 
-bool constant_argument(FunctionCallInfo fcinfo) {
+bool constant_argument(FunctionCallInfo fcinfo, int number) {
   const auto* call = reinterpret_cast<const FuncExpr*>(fcinfo->flinfo->fn_expr);
-  return call != nullptr && IsA(call, FuncExpr) && call->args != NIL && IsA(linitial(call->args), Const);
+  return call != nullptr && IsA(call, FuncExpr) && list_length(call->args) > number &&
+         IsA(list_nth(call->args, number), Const);
 }
 
 }  // namespace margin::pg

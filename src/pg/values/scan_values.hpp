@@ -26,8 +26,8 @@ Datum scan_value(std::string_view bytes, const char* what);
 /// A margin_term.
 Datum term_datum(const Term& term);
 
-/// True when the first argument is the same Datum at every call of this call site.
-bool constant_argument(FunctionCallInfo fcinfo);
+/// True when the argument is the same Datum at every call of this call site.
+bool constant_argument(FunctionCallInfo fcinfo, int number = 0);
 
 inline constexpr const char* question_type = "margin_question";
 inline constexpr const char* term_type = "margin_term";

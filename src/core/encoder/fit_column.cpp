@@ -1,0 +1,91 @@
+#include "core/encoder/fit_column.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace margin {
+
+double unit_for(double mean, double deviation) {
+  // A column that is constant up to rounding carries nothing; dividing by its noise would make it the largest.
+  return deviation > 1e-12 * std::fabs(mean) && std::isfinite(deviation) ? deviation : 1.0;
+}
+
+bool standardized(const Column& column, const EncoderRules& rules) {
+  return rules.standardize && column.kind != ColumnKind::boolean && !column.offset;
+}
+
+bool may_be_cut(const Column& column) {
+  return scalar(column.kind) && column.kind != ColumnKind::boolean && !column.offset;
+}
+
+void set_units(Column& c, const double* mean, const double* deviation, double absent, bool standardize) {
+  const auto n = static_cast<std::size_t>(c.values());
+  c.spread.emplace().deviation.assign(deviation, deviation + n);
+  c.spread->missing = absent;
+  c.fill.assign(mean, mean + n);
+  c.center.assign(n, 0.0);
+  c.scale.assign(n, 1.0);
+  if (!standardize) return;
+  c.center = c.fill;
+  for (std::size_t k = 0; k < n; ++k) c.scale[k] = unit_for(mean[k], deviation[k]);
+}
+
+void choose_bases(std::vector<Column>& columns, const EncoderRules& rules) {
+  for (const auto& [name, category] : rules.references) {
+    const std::string& wanted = name;
+    const auto c =
+        std::find_if(columns.begin(), columns.end(), [&](const Column& each) { return each.name == wanted; });
+    if (c == columns.end() || c->kind != ColumnKind::category) {
+      std::vector<std::string_view> known;
+      for (const Column& each : columns)
+        if (each.kind == ColumnKind::category) known.push_back(each.name);
+      throw Error(ErrorKind::invalid_option,
+                  "option \"reference\" names the column \"" + name + "\", which is no column of categories",
+                  known.empty() ? "The rows have none." : name_hint(name, known));
+    }
+    const auto found = std::lower_bound(c->categories.begin(), c->categories.end(), category);
+    if (found == c->categories.end() || *found != category)
+      throw Error(
+          ErrorKind::invalid_option,
+          "option \"reference\" names the category \"" + category + "\" of column \"" + name + "\", which no row has",
+          name_hint(category, {c->categories.begin(), c->categories.end()}));
+    c->base = static_cast<std::int32_t>(found - c->categories.begin());
+  }
+  for (Column& c : columns) {
+    if (!rules.reference || c.base >= 0 || c.categories.empty()) continue;
+    c.base = 0;
+    for (const std::string& label : c.order) {
+      const auto found = std::lower_bound(c.categories.begin(), c.categories.end(), label);
+      if (found == c.categories.end() || *found != label) continue;
+      c.base = static_cast<std::int32_t>(found - c.categories.begin());
+      break;
+    }
+  }
+}
+
+void require_named_columns(const EncoderRules& rules, const std::vector<std::string_view>& names) {
+  const auto require = [&](const char* option, const std::vector<std::string>& listed) {
+    for (const std::string& name : listed)
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        throw Error(
+            ErrorKind::invalid_option,
+            std::string("option \"") + option + "\" names the column \"" + name + "\", which the row does not have",
+            name_hint(name, names));
+  };
+  require("exclude", rules.exclude);
+  require("include", rules.include);
+}
+
+bool is_feature(const EncoderRules& rules, std::string_view column) {
+  const auto listed = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), column) != names.end();
+  };
+  return !listed(rules.exclude) && (rules.include.empty() || listed(rules.include));
+}
+
+Error no_feature_left() {
+  return {ErrorKind::wrong_type, "the row has no column that is a feature",
+          "Give a row with other columns than the excluded ones."};
+}
+
+}  // namespace margin

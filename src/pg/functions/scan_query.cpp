@@ -1,0 +1,150 @@
+#include "pg/functions/scan_query.hpp"
+
+#include "pg/server/relation_kinds.hpp"
+#include "pg/values/composite.hpp"
+
+namespace margin::pg {
+
+namespace {
+
+constexpr const char* advice =
+    "Give one SELECT of label, features and, optionally, weight: by these names, or in this order.";
+
+/// The names of the foreign servers that the tables of a plan are on, each once.
+const char* servers_of(SPIPlanPtr plan) {
+  CachedPlan* const cached = SPI_plan_get_cached_plan(plan);
+  StringInfoData text;
+  initStringInfo(&text);
+  List* seen = NIL;
+  ListCell* s;
+  foreach (s, cached == nullptr ? NIL : cached->stmt_list) {
+    ListCell* t;
+    foreach (t, lfirst_node(PlannedStmt, s)->rtable) {
+      const RangeTblEntry* const table = lfirst_node(RangeTblEntry, t);
+      if (table->rtekind != RTE_RELATION || table->relkind != RELKIND_FOREIGN_TABLE) continue;
+      const Oid server = GetForeignTable(table->relid)->serverid;
+      if (list_member_oid(seen, server)) continue;
+      seen = lappend_oid(seen, server);
+      appendStringInfo(&text, "%s%s", text.len == 0 ? "" : ", ", GetForeignServer(server)->servername);
+    }
+  }
+  if (cached != nullptr) ReleaseCachedPlan(cached, nullptr);  // the plan is not saved: no resource owner knows of it
+  return text.data;
+}
+
+}  // namespace
+
+Analysis analysis_of(const char* query) {
+  return backend([=] {
+    Analysis a{};
+    MemoryContext caller = CurrentMemoryContext;
+    SPI_connect();
+    SPIPlanPtr plan = SPI_prepare(query, 0, nullptr);
+    const List* const sources = plan == nullptr ? NIL : SPI_plan_get_plan_sources(plan);
+    a.statements = list_length(sources);
+    if (a.statements == 1) {
+      const auto* source = static_cast<CachedPlanSource*>(linitial(sources));
+      a.command = source->commandTag == CMDTAG_UNKNOWN ? "" : GetCommandTagName(source->commandTag);
+      a.begin = std::max(source->raw_parse_tree->stmt_location, 0);
+      a.length = source->raw_parse_tree->stmt_len;
+      const Query* const first = source->query_list == NIL ? nullptr : linitial_node(Query, source->query_list);
+      a.select = list_length(source->query_list) == 1 && first->commandType == CMD_SELECT;
+      a.writes = a.select && first->hasModifyingCTE;
+      a.locks = a.select && first->rowMarks != NIL;
+      if (a.select && source->resultDesc != nullptr) {
+        const TupleDesc columns = source->resultDesc;
+        MemoryContext spi = MemoryContextSwitchTo(caller);
+        a.columns = columns->natts;
+        a.names = static_cast<const char**>(palloc0(sizeof(char*) * static_cast<std::size_t>(a.columns)));
+        a.types = static_cast<Oid*>(palloc0(sizeof(Oid) * static_cast<std::size_t>(a.columns)));
+        a.rows = static_cast<RowColumns*>(palloc0(sizeof(RowColumns) * static_cast<std::size_t>(a.columns)));
+        for (int i = 0; i < a.columns; ++i) {
+          a.names[i] = pstrdup(NameStr(TupleDescAttr(columns, i)->attname));
+          a.types[i] = TupleDescAttr(columns, i)->atttypid;
+          a.rows[i] = columns_of_row(first, i + 1);
+        }
+        if (!a.writes && !a.locks) a.servers = servers_of(plan);
+        MemoryContextSwitchTo(spi);
+      }
+    }
+    SPI_finish();
+    return a;
+  });
+}
+void require_one_select(const Analysis& a) {
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::invalid_option, message, advice); };
+  if (a.statements == 0) refuse("the query is empty, expected a SELECT");
+  if (a.statements > 1) refuse("the query has " + std::to_string(a.statements) + " statements, expected one SELECT");
+  if (!a.select)
+    refuse("the query is not a SELECT that returns rows" +
+           (a.command[0] == '\0'
+                ? std::string()
+                : std::string(", but ") + a.command + (std::string_view(a.command) == "SELECT" ? " INTO" : "")));
+  if (a.writes) refuse("the query writes to tables in a WITH clause, expected a SELECT that only reads");
+  if (a.locks) refuse("the query locks rows (FOR UPDATE or FOR SHARE), expected a SELECT that only reads");
+}
+
+namespace {
+
+std::string quoted_columns(const Analysis& a) {
+  std::string all;
+  for (int i = 0; i < a.columns; ++i) all += (i == 0 ? "\"" : ", \"") + std::string(a.names[i]) + "\"";
+  return all.empty() ? "none" : all;
+}
+
+/// The column that is called so; −1 for none.
+int find_column(const Analysis& a, const std::string& name) {
+  int found = -1;
+  for (int i = 0; i < a.columns; ++i) {
+    if (name != a.names[i]) continue;
+    if (found >= 0) throw Error(ErrorKind::invalid_option, "the query has two columns named \"" + name + "\"", advice);
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+Columns columns_of(const Analysis& a, const std::string& shard_name) {
+  Columns c;
+  if (!shard_name.empty()) {
+    c.of[shard] = find_column(a, shard_name);
+    if (c.of[shard] < 0) {
+      std::vector<std::string_view> names(a.names, a.names + a.columns);
+      throw Error(ErrorKind::invalid_option,
+                  "option \"shard\" must name a column of the query, not \"" + shard_name + "\"",
+                  name_hint(shard_name, names));
+    }
+  }
+  for (const Role role : {label, features, weight})
+    if (role_names[role] != shard_name) c.of[role] = find_column(a, role_names[role]);
+  if (c.of[label] >= 0 && c.of[features] >= 0) return c;
+  // By position: the columns without such a name are what is still missing, in this order.
+  int next = label;
+  for (int i = 0; i < a.columns; ++i) {
+    if (std::find(c.of, c.of + roles, i) != c.of + roles) continue;
+    while (next < shard && c.of[next] >= 0) ++next;
+    if (next == shard)
+      throw Error(ErrorKind::invalid_option, "the query has columns that are not known what for: " + quoted_columns(a),
+                  advice);
+    c.of[next] = i;
+  }
+  if (c.of[label] < 0 || c.of[features] < 0)
+    throw Error(ErrorKind::invalid_option,
+                std::string("the query has no column for the ") + (c.of[label] < 0 ? "label" : "features") +
+                    "; its columns: " + quoted_columns(a),
+                advice);
+  return c;
+}
+void require_number(const Analysis& a, int column) {
+  const Oid type = a.types[column];
+  const Oid base = backend([=] { return getBaseType(type); });
+  for (const Oid known : {INT2OID, INT4OID, INT8OID, FLOAT4OID, FLOAT8OID, NUMERICOID})
+    if (base == known) return;
+  throw Error(ErrorKind::wrong_type,
+              std::string("the weight, column \"") + a.names[column] + "\" of the query, is of type " +
+                  type_name_of(type) + ", expected a number",
+              advice);
+}
+
+}  // namespace margin::pg

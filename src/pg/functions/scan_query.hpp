@@ -1,0 +1,36 @@
+// What the server makes of a query for scans, and which of its columns is what.
+#pragma once
+
+#include "pg/server/scan_call.hpp"
+
+namespace margin::pg {
+
+/// What the server makes of the user's text, in memory of the caller's context.
+struct Analysis {
+  int statements, begin, length;  // of the text of the first one, without a semicolon
+  const char* command;
+  bool select, writes, locks;
+  int columns;
+  const char** names;
+  Oid* types;
+  RowColumns* rows;     // of each column
+  const char* servers;  // "one, two": of its foreign tables
+};
+
+/// Parsed, analysed and planned, not run. Throws what the server says of it.
+Analysis analysis_of(const char* query);
+/// Throws Error(invalid_option) for all but one SELECT that only reads.
+void require_one_select(const Analysis& a);
+
+enum Role { label, features, weight, shard, roles };
+constexpr const char* role_names[roles] = {"label", "features", "weight", "shard"};
+struct Columns {
+  int of[roles] = {-1, -1, -1, -1};
+};
+
+/// By name, else by position. Throws Error(invalid_option).
+Columns columns_of(const Analysis& a, const std::string& shard_name);
+/// Of a type whose cast to double precision is the server's own. Throws Error(wrong_type).
+void require_number(const Analysis& a, int column);
+
+}  // namespace margin::pg
