@@ -87,7 +87,8 @@ TEST(Bins, LieBetweenNumbersThatOccur) {
     ASSERT_EQ(t.size(), 1u);
     EXPECT_TRUE(t[0] >= a && t[0] < b) << a;
   }
-  EXPECT_TRUE(bin_thresholds({}, 8).empty());
+  EXPECT_TRUE(bin_thresholds(std::vector<WeightedNumber>(), 8).empty());
+  EXPECT_TRUE(bin_thresholds(std::vector<double>(), 8).empty());
   EXPECT_TRUE(bin_thresholds(sorted(std::vector<double>(1000, 3.0)), 8).empty());
 }
 
@@ -164,6 +165,24 @@ TEST(Bins, AreFeaturesAboveTheirThresholdsWithTheMeansOfTheRows) {
       EXPECT_EQ(first, e->feature_name(3) + std::to_string(e->mean(3)));
       std::shuffle(rows.begin(), rows.end(), random);
     }
+  }
+}
+
+TEST(Bins, AreTheSameWhetherWeightsAreLookedAtOrNot) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const std::size_t n = random() % 400;
+    const double grid = std::pow(2.0, static_cast<double>(random() % 8) - 2);
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < n; ++i)
+      numbers.push_back(trial % 3 == 0                                    ? normal(random)
+                        : random() % 4 < static_cast<unsigned>(trial % 4) ? 0.0
+                                                                          : std::floor(grid * normal(random)));
+    const int bins = 2 + static_cast<int>(random() % (trial % 2 == 0 ? 12 : 600));
+    const std::vector<WeightedNumber> weighted = sorted(numbers);
+    std::sort(numbers.begin(), numbers.end());
+    ASSERT_EQ(bin_thresholds(numbers, bins), bin_thresholds(weighted, bins)) << trial << " " << n << " " << bins;
   }
 }
 

@@ -32,10 +32,13 @@ constexpr std::int64_t least_rows_of_a_bin = 20;
 /// and no bin has less than 20 rows. Empty where nothing is to be cut. Number: WeightedNumber or CountedNumber.
 template <class Number>
 std::vector<double> bin_thresholds(const std::vector<Number>& numbers, int bins, const Progress& progress = {});
+/// The same of numbers that weigh 1 each.
+std::vector<double> bin_thresholds(const std::vector<double>& numbers, int bins);
 
 /// Cuts a column whose `fill` and share of missing values are known by its `numbers`, ascending, where there is something to be
 /// cut: its thresholds, and the shares of the rows above them.
 template <class Number>
 void cut_into_bins(Column& column, const std::vector<Number>& numbers, int bins, const Progress& progress);
+void cut_into_bins(Column& column, const std::vector<double>& numbers, int bins);
 
 }  // namespace margin

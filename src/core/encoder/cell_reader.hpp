@@ -33,6 +33,19 @@ class RowTable::CellReader {
     return std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(cells.values.size()), all_.end(),
                        [](double bits) { return bits != 0; });
   }
+  /// The number of row `i` and column `j` alone; NaN: it is missing.
+  double read_number(std::int64_t i, std::size_t j) const {
+    const Row x = table_.rows_.row(i);
+    const auto at = [&](std::size_t k) {
+      const auto place = static_cast<std::int32_t>(k);
+      return x.indices == nullptr ? x.value(place) : value_at(x, place);
+    };
+    if (table_.columns_[j].missing) {
+      const auto bits = static_cast<std::uint32_t>(at(cells.values.size() + j / bits_per_number));
+      if ((bits >> (j % bits_per_number) & 1U) != 0) return std::numeric_limits<double>::quiet_NaN();
+    }
+    return at(j);
+  }
   double* numbers() { return all_.data(); }
   bool missing(std::size_t j) const {
     const auto bits = static_cast<std::uint32_t>(all_[cells.values.size() + j / bits_per_number]);

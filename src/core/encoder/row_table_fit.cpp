@@ -9,7 +9,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/polled.hpp"
-#include "core/encoder/bins.hpp"
 #include "core/encoder/cell_reader.hpp"
 #include "core/encoder/collinear.hpp"
 #include "core/encoder/fit_column.hpp"
@@ -146,19 +145,6 @@ void RowTable::fit_categories(std::vector<Column>& columns, const Progress& prog
   }
 }
 
-void RowTable::fit_bins(Column& c, std::size_t j, const Progress& progress) const {
-  std::vector<WeightedNumber> numbers;
-  numbers.reserve(static_cast<std::size_t>(rows_.rows()));
-  CellReader reader(*this);
-  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-    progress.work(8);
-    const bool absent = reader.read(i) && reader.missing(j);
-    if (!absent) numbers.push_back({reader.numbers()[j], rows_.weight(i)});
-  }
-  polled_sort(numbers.begin(), numbers.end(), std::less<>(), progress);
-  cut_into_bins(c, numbers, rules_.bins, progress);
-}
-
 void RowTable::fit_sparse(Column& column, std::size_t j, const Progress& progress) const {
   struct Sums {
     double largest = 0;
@@ -269,11 +255,7 @@ void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress
 std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBudget& memory) const {
   std::vector<Column> columns = columns_;
   fit_scalars(columns, progress);
-  if (rules_.bins > 0)
-    memory.require(static_cast<double>(rows_.rows()) * sizeof(WeightedNumber), "the numbers of a column");
-  for (std::size_t j = 0; rules_.bins > 0 && j < columns.size(); ++j) {
-    if (may_be_cut(columns[j])) fit_bins(columns[j], j, progress);
-  }
+  if (rules_.bins > 0) fit_bins(columns, progress, memory);
   fit_categories(columns, progress);
   choose_bases(columns, rules_);
   for (std::size_t j = 0; j < columns.size(); ++j)
