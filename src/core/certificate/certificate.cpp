@@ -48,8 +48,7 @@ bool has_dual_weights(const Problem& problem, const Weights& dual) {
 namespace {
 
 /// In place: a copy would wait for what was just written.
-void read_row(const Problem& problem, std::int64_t i, CheckedRow& row) {
-  row.x = problem.data.row(i);
+void read_outcome(const Problem& problem, std::int64_t i, CheckedRow& row) {
   if (problem.task == Task::regression)
     row.target = problem.target(i, 0);
   else
@@ -57,6 +56,29 @@ void read_row(const Problem& problem, std::int64_t i, CheckedRow& row) {
   if (problem.interpolate) row.upper_target = problem.data.upper_target(i);
   row.sample_weight = problem.data.weight(i);
   row.loss_weight = problem.weight(i);
+}
+
+void read_row(const Problem& problem, std::int64_t i, CheckedRow& row) {
+  row.x = problem.data.row(i);
+  read_outcome(problem, i, row);
+}
+
+/// Rows begin … end − 1 of those that are codes.
+void add_codes(Check& check, const Problem& problem, const Weights* dual, std::int64_t begin, std::int64_t end,
+               const Progress& progress) {
+  constexpr std::int64_t together = 512;
+  const CodedRows& codes = *problem.data.codes();
+  std::vector<CheckedRow> rows(static_cast<std::size_t>(together));
+  for (; begin < end; begin += together) {
+    const std::int64_t count = std::min(together, end - begin);
+    for (std::int64_t k = 0; k < count; ++k) {
+      CheckedRow& row = rows[static_cast<std::size_t>(k)];
+      read_outcome(problem, begin + k, row);
+      row.dual = dual != nullptr ? dual->row(begin + k).data() : nullptr;
+    }
+    check.add_coded(codes, begin, rows.data(), static_cast<std::size_t>(count));
+    progress.work(static_cast<double>(count) * problem.outputs() * (2 * RowScores::work(codes.layout()) + 64.0));
+  }
 }
 
 }  // namespace
@@ -71,6 +93,8 @@ void add_rows(Check& check, const Problem& problem, const Weights& dual, const B
   const bool with_dual = has_dual_weights(problem, dual);
   const double products = 1.0 + 2.0 * problem.outputs();
   const auto add = [&](Check& to, std::int64_t begin, std::int64_t end, const Progress& own) {
+    if (problem.data.codes() != nullptr && basis == nullptr)
+      return add_codes(to, problem, with_dual ? &dual : nullptr, begin, end, own);
     constexpr std::int64_t together = 64;
     constexpr double much = 1e5;
     CheckedRow rows[together];

@@ -10,6 +10,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/certificate/certificate.hpp"
+#include "core/data/coded_rows.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/statement.hpp"
 
@@ -85,6 +86,13 @@ class Check {
   virtual std::shared_ptr<const DualPoint> dual_point(const Progress& /*progress*/) const { return nullptr; }
   /// Of the rows that are kept.
   virtual double bytes() const { return 0; }
+  /// add_all() of rows begin … begin + count − 1 of a problem whose rows are codes; the `x` of `rows` is filled in here.
+  virtual void add_coded(const CodedRows& codes, std::int64_t begin, CheckedRow* rows, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) {
+      rows[k].x = codes.row(begin + static_cast<std::int64_t>(k));
+      add(rows[k]);
+    }
+  }
 };
 
 /// The check of this objective. `with_dual`: rows bring dual weights. Those of stumps prove nothing row by row: only a

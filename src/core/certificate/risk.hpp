@@ -35,6 +35,9 @@
 // (4) The score of a long row errs by its terms times ε Σ |w_j||x_j|, that of a short one by the same of ‖w‖‖x‖.
 // (5) Rows of a piecewise linear loss that have the same dual value: φ*(−a; y) is affine in y for any a, so that Σ c φ*(−a; y)
 //     is Σ c times φ* at the mean target, but for 8 ε Σ c |a y|; Σ c a x is a times a sum of rows, whose rounding is that of (1).
+// (6) Rows as codes: a score adds up look-ups in running sums of weights, where no weight goes through more additions than
+//     CodeLayout::depth says: that stands for the number of terms in (4). v is the sum of a block's cells, in turn sums over their rows;
+//     a cell without a row adds 0, so that no term goes through more additions than the block has rows, and (1) holds as it is.
 #pragma once
 
 #include <algorithm>
@@ -59,6 +62,7 @@ class RiskCheck final : public Check {
   /// that of the moved vector), a NaN counts as 0.
   void add(const CheckedRow& row) override;
   void add_all(const CheckedRow* rows, std::size_t count) override;
+  void add_coded(const CodedRows& codes, std::int64_t begin, CheckedRow* rows, std::size_t count) override;
   void widen(std::int32_t dimensions, const double* weights) override;
   /// (rows, errors, radius, W, weight of the errors, support; per output the numbers of Output), the support and what
   /// else belongs to the dual weights 0.
@@ -147,6 +151,8 @@ class RiskCheck final : public Check {
   void take(const double* numbers);
   void take_row(const double* numbers);  // those of no output
   void take_sums(const Row& x, const double* coefficients);
+  void add_scored(const CheckedRow* rows, std::size_t n, const double* norms, const double* scores,
+                  double* coefficients);
   void flush();
   /// Σ c a (x, B)/W of one output, signed, with its error; `excess` is the share that a free intercept takes from a.
   struct DualSum {
@@ -178,7 +184,9 @@ class RiskCheck final : public Check {
   double longest_short_;
   TwofoldSums long_;
   std::vector<double> long_mass_;
-  bool unit_weights_ = true;  // of short rows: c a is a double
+  struct Coded;
+  std::shared_ptr<Coded> coded_;  // what products with rows as codes need, null before the first
+  bool unit_weights_ = true;      // of short rows: c a is a double
 };
 
 }  // namespace margin

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <type_traits>
 
 #include "core/certificate/column_sizes.hpp"
@@ -208,75 +209,77 @@ void RiskCheck::add_long(const CheckedRow& row, double norm, const double* score
   }
 }
 
+namespace {
+
+// Rows whose numbers stay in the cache: every question for all of them before the next one.
+constexpr std::size_t together = 64;
+
+}  // namespace
+
+/// Of one output, all but Σ c a x of short rows: n ≤ `together` rows with their norms and scores. Gives the coefficients of that sum.
+void RiskCheck::add_scored(const CheckedRow* rows, std::size_t n, const double* norms, const double* scores,
+                           double* coefficients) {
+  double numbers[head + per_output], terms[SideBySide::terms * together];
+  const bool binary = objective_.task == Task::binary;
+  double* const out = numbers + head;
+  visit(*objective_.loss, [&](const auto& loss) {
+    for (std::size_t k = 0; k < n; ++k) {
+      measure_output(loss, rows[k], norms[k], 0, scores[k], out);
+      coefficients[k] = out[7];
+      const bool wrong = binary && (scores[k] > 0) != (rows[k].label == 1);
+      write_row(rows[k], norms[k], wrong, coefficients[k] != 0, numbers);
+      radius_ = std::max(radius_, norms[k]);
+      double* const to = terms + SideBySide::terms * k;
+      to[0] = out[0];
+      to[1] = out[3];
+      to[2] = out[7];
+      to[3] = out[8];
+      to[4] = numbers[3];
+      to[5] = numbers[4];
+      to[6] = out[1];
+      to[7] = out[2];
+      to[8] = out[4];
+      to[9] = with_dual_ && is_long(norms[k]) ? 0.0 : out[5];
+      to[10] = out[6];
+      to[11] = numbers[0];
+      to[12] = numbers[1];
+      to[13] = numbers[5];
+    }
+  });
+  // take_row() and Output::add() of n rows: the same bits.
+  Output& o = outputs_[0];
+  ExactSum* const exact[] = {&o.loss, &o.conjugate, &o.intercept, &o.absolute, &total_weight_, &error_weight_};
+  double* const plain[] = {&o.loss_error, &o.vanished, &o.conjugate_size, &o.mass, &o.unseen};
+  SideBySide sums;
+  for (std::size_t k = 0; k < std::size(exact); ++k) sums.set_exact(k, *exact[k]);
+  for (std::size_t k = 0; k < std::size(plain); ++k) sums.plain[k] = *plain[k];
+  sums.add(terms, n);
+  for (std::size_t k = 0; k < std::size(exact); ++k) *exact[k] = sums.exact(k);
+  for (std::size_t k = 0; k < std::size(plain); ++k) *plain[k] = sums.plain[k];
+  rows_ += static_cast<std::int64_t>(sums.plain[5]);
+  errors_ += static_cast<std::int64_t>(sums.plain[6]);
+  support_ += static_cast<std::int64_t>(sums.plain[7]);
+  for (std::size_t k = 0; k < n; ++k) {
+    unit_weights_ = unit_weights_ && rows[k].loss_weight == 1;
+    if (coefficients[k] == 0 || !is_long(norms[k])) continue;
+    add_long(rows[k], norms[k], scores + k);
+    coefficients[k] = 0;
+  }
+}
+
 void RiskCheck::add_all(const CheckedRow* rows, std::size_t count) {
   if (outputs_.size() > 1) return Check::add_all(rows, count);
-  // In parts whose numbers stay in the cache, and every question for all of a part before the next one.
-  constexpr std::size_t part = 64;
-  double norms[part], scores[part], coefficients[part], numbers[head + per_output], terms[SideBySide::terms * part];
-  std::size_t support[part];
+  double norms[together], scores[together], coefficients[together];
   const double b = intercept_ != nullptr ? *intercept_ : 0.0;
-  const bool binary = objective_.task == Task::binary;
-  std::size_t n = 0;
-  // take_row() and Output::add() of n rows: the same bits.
-  const auto add_terms = [&] {
-    Output& o = outputs_[0];
-    ExactSum* const exact[] = {&o.loss, &o.conjugate, &o.intercept, &o.absolute, &total_weight_, &error_weight_};
-    double* const plain[] = {&o.loss_error, &o.vanished, &o.conjugate_size, &o.mass, &o.unseen};
-    SideBySide sums;
-    for (std::size_t k = 0; k < std::size(exact); ++k) sums.set_exact(k, *exact[k]);
-    for (std::size_t k = 0; k < std::size(plain); ++k) sums.plain[k] = *plain[k];
-    sums.add(terms, n);
-    for (std::size_t k = 0; k < std::size(exact); ++k) *exact[k] = sums.exact(k);
-    for (std::size_t k = 0; k < std::size(plain); ++k) *plain[k] = sums.plain[k];
-    rows_ += static_cast<std::int64_t>(sums.plain[5]);
-    errors_ += static_cast<std::int64_t>(sums.plain[6]);
-    support_ += static_cast<std::int64_t>(sums.plain[7]);
-  };
-  for (; count > 0; rows += std::min(count, part), count -= std::min(count, part)) {
-    n = std::min(count, part);
+  for (std::size_t n; count > 0; rows += n, count -= n) {
+    n = std::min(count, together);
     for (std::size_t k = 0; k < n; ++k) {
       norms[k] = margin::norm(rows[k].x);
       scores[k] = dot(rows[k].x, weights_) + b;
     }
-    double* const out = numbers + head;
-    visit(*objective_.loss, [&](const auto& loss) {
-      for (std::size_t k = 0; k < n; ++k) {
-        measure_output(loss, rows[k], norms[k], 0, scores[k], out);
-        coefficients[k] = out[7];
-        const bool wrong = binary && (scores[k] > 0) != (rows[k].label == 1);
-        write_row(rows[k], norms[k], wrong, coefficients[k] != 0, numbers);
-        radius_ = std::max(radius_, norms[k]);
-        double* const to = terms + SideBySide::terms * k;
-        to[0] = out[0];
-        to[1] = out[3];
-        to[2] = out[7];
-        to[3] = out[8];
-        to[4] = numbers[3];
-        to[5] = numbers[4];
-        to[6] = out[1];
-        to[7] = out[2];
-        to[8] = out[4];
-        to[9] = with_dual_ && is_long(norms[k]) ? 0.0 : out[5];
-        to[10] = out[6];
-        to[11] = numbers[0];
-        to[12] = numbers[1];
-        to[13] = numbers[5];
-      }
-    });
-    add_terms();
-    std::size_t supporting = 0;  // listed without a branch on each
-    for (std::size_t k = 0; k < n; ++k) {
-      support[supporting] = k;
-      supporting += coefficients[k] != 0;
-      unit_weights_ = unit_weights_ && rows[k].loss_weight == 1;
-    }
-    for (std::size_t s = 0; s < supporting; ++s) {
-      const std::size_t k = support[s];
-      if (is_long(norms[k]))
-        add_long(rows[k], norms[k], scores + k);
-      else
-        take_sums(rows[k].x, coefficients + k);
-    }
+    add_scored(rows, n, norms, scores, coefficients);
+    for (std::size_t k = 0; k < n; ++k)
+      if (coefficients[k] != 0) take_sums(rows[k].x, coefficients + k);
   }
 }
 
@@ -313,6 +316,55 @@ void RiskCheck::replace_duals(const CheckedRow& mean, const Alike& alike, std::i
     block_work_ += mean.x.count;
     ++block_rows_;
   }
+}
+
+/// What products with rows as codes need, of one output.
+struct RiskCheck::Coded {
+  Coded(const CodedRows& codes, const double* weights)
+      : scores(codes, weights),
+        squares(codes),
+        sums(codes),
+        cells(sums.size()),
+        features(static_cast<std::size_t>(codes.layout().dimensions)) {}
+  RowScores scores;
+  RowSquares squares;
+  RowSums sums;
+  std::vector<double> cells, features;
+};
+
+void RiskCheck::add_coded(const CodedRows& codes, std::int64_t begin, CheckedRow* rows, std::size_t count) {
+  if (outputs_.size() > 1) return Check::add_coded(codes, begin, rows, count);
+  if (coded_ == nullptr) coded_ = std::make_shared<Coded>(codes, weights_);
+  Coded& c = *coded_;
+  const std::int32_t depth = codes.layout().depth();
+  double norms[together], scores[together], coefficients[together];
+  const double b = intercept_ != nullptr ? *intercept_ : 0.0;
+  std::fill(c.cells.begin(), c.cells.end(), 0.0);
+  block_rows_ += static_cast<std::int64_t>(count);
+  for (std::size_t n; count > 0; rows += n, count -= n, begin += static_cast<std::int64_t>(n)) {
+    n = std::min(count, together);
+    const std::int64_t end = begin + static_cast<std::int64_t>(n);
+    c.squares.write(begin, end, norms);
+    c.scores.write(begin, end, 0, scores);
+    for (std::size_t k = 0; k < n; ++k) {
+      // Squares near the ends of the range say nothing.
+      const bool plain = norms[k] <= 1e200 && (norms[k] >= 1e-200 || codes.layout().numbers.empty());
+      norms[k] = std::sqrt(norms[k]);
+      rows[k].x = sparse_row(nullptr, static_cast<const float*>(nullptr), depth, codes.layout().dimensions);
+      if (!plain || is_long(norms[k])) {
+        rows[k].x = codes.row(begin + static_cast<std::int64_t>(k));
+        norms[k] = margin::norm(rows[k].x);
+        scores[k] = dot(rows[k].x, weights_);
+      }
+      scores[k] += b;
+    }
+    add_scored(rows, n, norms, scores, coefficients);
+    if (with_dual_) c.sums.add(begin, end, coefficients, c.cells.data());
+  }
+  if (!with_dual_) return;
+  c.sums.features(c.cells.data(), c.features.data());
+  for (std::size_t j = 0; j < c.features.size(); ++j) block_(0, static_cast<Eigen::Index>(j)) += c.features[j];
+  flush();
 }
 
 void RiskCheck::replace_dual(const CheckedRow& row, std::int32_t o, double before, double after) {

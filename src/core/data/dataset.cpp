@@ -63,6 +63,20 @@ Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory, BlockStore*
       narrow_(memory),
       nonzeros_(memory) {}
 
+Dataset::Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes)
+    : Dataset(outcomes.outcome_, std::pmr::get_default_resource(), outcomes.store_) {
+  codes_ = std::move(codes);
+  labels_ = outcomes.labels_;
+  targets_ = outcomes.targets_;
+  upper_targets_ = outcomes.upper_targets_;
+  weights_ = outcomes.weights_;
+  classes_ = outcomes.classes_;
+  dimensions_ = codes_->layout().dimensions;
+  fixed_dimensions_ = true;
+  stored_values_ = rows() * static_cast<std::int64_t>(codes_->layout().terms.size() + codes_->layout().numbers.size());
+  radius_ = codes_->radius();
+}
+
 Dataset::~Dataset() {
   for (const Block& b : blocks_) give_back(b);
 }
@@ -75,9 +89,14 @@ void Dataset::give_back(const Block& b) {
     memory_->deallocate(b.at, b.size, 8);
 }
 
+std::size_t Dataset::feature_bytes() const {
+  return codes_ == nullptr ? block_bytes_
+                           : static_cast<std::size_t>(CodedRows::bytes(codes_->layout(), codes_->rows()));
+}
+
 double Dataset::density() const {
-  if (rows_.empty() || dimensions_ == 0) return 1.0;
-  return static_cast<double>(stored_values_) / (static_cast<double>(rows_.size()) * dimensions_);
+  if (rows() == 0 || dimensions_ == 0) return 1.0;
+  return static_cast<double>(stored_values_) / (static_cast<double>(rows()) * dimensions_);
 }
 
 std::size_t Dataset::array_bytes() const {
@@ -147,7 +166,7 @@ std::size_t Dataset::size_of(std::uintptr_t tagged) const {
 
 // Rows lie in the blocks in their order, so that a block can go as soon as the first row of the next one is met.
 void Dataset::spill() {
-  if (spilled_) return;
+  if (spilled_ || codes_ != nullptr) return;
   spilled_ = true;
   free_ = nullptr;
   free_bytes_ = block_bytes_ = 0;
@@ -261,11 +280,17 @@ void Dataset::push_label(const Label& label, double weight) {
     targets_.push_back(label.lower());
   if (outcome_ == Outcome::intervals) upper_targets_.push_back(label.upper());
   // Weights cost memory only once one of them is not 1.
-  if (weights_.empty() && weight != 1.0) weights_.assign(rows_.size(), 1.0);
+  if (weights_.empty() && weight != 1.0) weights_.assign(labels_.size() + targets_.size() - 1, 1.0);
   if (weight != 1.0 || !weights_.empty()) weights_.push_back(weight);
 }
 
 Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
+  if (codes_ != nullptr) {
+    Dataset out(outcome_);
+    out.classes_ = classes_;
+    for (const std::int64_t i : rows) out.push_label(label(i), weight(i));
+    return Dataset(out, codes_->subset(rows, Progress()));
+  }
   Dataset out(outcome_, std::pmr::get_default_resource(), store_);
   out.spilled_ = spilled_;
   out.classes_ = classes_;

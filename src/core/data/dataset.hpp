@@ -18,6 +18,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/data/block_store.hpp"
+#include "core/data/coded_rows.hpp"
 #include "core/data/nonzeros.hpp"
 #include "core/data/row.hpp"
 
@@ -79,6 +80,8 @@ class Dataset {
   /// unless no destructor runs.
   explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                    BlockStore* store = nullptr);
+  /// Rows as codes, with the outcomes, weights and classes of `outcomes`, row by row.
+  Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes);
   Dataset(Dataset&&) = default;
   Dataset& operator=(Dataset&&) = delete;
   ~Dataset();
@@ -104,7 +107,7 @@ class Dataset {
   /// For copies of these rows.
   BlockStore* store() const { return store_; }
 
-  std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
+  std::int64_t rows() const { return codes_ != nullptr ? codes_->rows() : static_cast<std::int64_t>(rows_.size()); }
   std::int32_t dimensions() const { return dimensions_; }
   /// What dimensions() was before columns without a value were left out (with_columns).
   std::int32_t declared_dimensions() const { return declared_ > 0 ? declared_ : dimensions_; }
@@ -112,19 +115,24 @@ class Dataset {
   void set_declared_dimensions(std::int32_t dimensions) { declared_ = dimensions; }
   /// True when a row came as indices and values (not when a dense row was merely stored that way).
   bool sparse_input() const { return sparse_input_; }
-  /// Stored values over rows × dimensions (1 for all-dense data).
+  /// Stored values over rows × dimensions (1 for all-dense data); a code is one.
   double density() const;
   /// Bytes of memory held for rows, labels and weights.
-  std::size_t bytes() const { return array_bytes() + (spilled_ ? 0 : block_bytes_); }
+  std::size_t bytes() const { return array_bytes() + (spilled_ ? 0 : feature_bytes()); }
   /// Of these, what a row takes besides its features.
   std::size_t array_bytes() const;
   /// Bytes of features, wherever they are.
-  std::size_t feature_bytes() const { return block_bytes_; }
+  std::size_t feature_bytes() const;
 
   /// The largest ‖x_i‖.
   double radius() const { return radius_; }
 
+  /// The rows as codes; null: they are stored one by one. Then row() makes one, valid until the thread asked for CodedRows::kept
+  /// others: who passes over all rows asks the codes.
+  const std::shared_ptr<const CodedRows>& codes() const { return codes_; }
+
   Row row(std::int64_t i) const {
+    if (codes_ != nullptr) return codes_->row(i);
     const std::uintptr_t tagged = rows_[static_cast<std::size_t>(i)];
     const char* at = reinterpret_cast<const char*>(tagged & ~form_bits);
     const bool wide = (tagged & wide_bit) != 0;
@@ -193,6 +201,7 @@ class Dataset {
   std::size_t free_bytes_ = 0, next_block_ = 1024;
   std::pmr::vector<float> narrow_;  // scratch of one row
   NonZeros nonzeros_;
+  std::shared_ptr<const CodedRows> codes_;
 };
 
 }  // namespace margin

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/encoder/cell_reader.hpp"
+#include "core/encoder/row_codes.hpp"
 
 namespace margin {
 
@@ -166,8 +167,33 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
   return true;
 }
 
-std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress& progress,
-                                          MemoryBudget& memory) const {
+/// The rows as codes; null where they cannot be, or are not to be.
+std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Progress& progress,
+                                                MemoryBudget& memory) const {
+  std::optional<CodeLayout> layout = code_layout(encoder);
+  const std::int64_t n = rows_.rows();
+  if (!layout.has_value() || rows_.spilled() || n <= encoder.width()) return nullptr;
+  const double bytes = CodedRows::bytes(*layout, n) + row_overhead * static_cast<double>(n);
+  if (!memory.allows(bytes)) return nullptr;
+  std::vector<std::vector<double>> ranks(columns_.size());
+  for (std::size_t j = 0; j < columns_.size(); ++j) categories_[j].sorted(ranks[j]);
+  auto codes = std::make_shared<CodedRows>(std::move(*layout), n);
+  RowCoder coder(encoder, ranks, *codes);
+  CellReader reader(*this);
+  for (std::int64_t i = 0; i < n; ++i) {
+    progress.work(8.0 * static_cast<double>(columns_.size()));
+    const bool any = reader.read(i);
+    coder.write(i, reader.numbers(), [&](std::size_t j) { return any && reader.missing(j); });
+  }
+  auto out = std::make_unique<Dataset>(rows_, std::move(codes));
+  memory.use(static_cast<double>(out->bytes()));
+  return out;
+}
+
+std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory,
+                                          bool codes) const {
+  if (codes)
+    if (auto out = encode_codes(encoder, progress, memory)) return out;
   double per_row = row_overhead;
   for (const Column& c : encoder.columns())
     per_row += c.kind == ColumnKind::category ? 24 : c.kind == ColumnKind::sparse ? 0 : 8.0 * c.features().number();

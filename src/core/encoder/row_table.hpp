@@ -61,12 +61,15 @@ class RowTable {
     return fit(progress, unlimited);
   }
   /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
-  /// the store of the rows, and without one Error(limit_exceeded) is thrown.
-  std::unique_ptr<Dataset> encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory) const;
+  /// the store of the rows, and without one Error(limit_exceeded) is thrown. `codes`: as codes where the encoder has any, memory
+  /// allows them, and rows are not fewer than features.
+  std::unique_ptr<Dataset> encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory,
+                                  bool codes = false) const;
 
  private:
   class CellReader;
   std::int32_t cell_width() const;
+  std::unique_ptr<Dataset> encode_codes(const Encoder& encoder, const Progress& progress, MemoryBudget& memory) const;
   bool tells(std::size_t column, double cell, const Label& label);
   bool rises_with_label(std::size_t column, const Progress& progress) const;
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;

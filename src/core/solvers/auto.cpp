@@ -9,6 +9,7 @@
 //         earlier when the decay of the gap says that they will not do. Then newton goes on from sdca's vectors. Where
 //         newton wins but costs many epochs, sdca is tried for a tenth of them, and goes on while the decay of its gap
 //         promises an end before newton's: large s say little, because w stays bounded as lambda falls.
+// Codes:  of rows as codes the cheaper of newton and newton_cg, whose sums are histograms of codes.
 // Costs:  nanoseconds on one AVX-512 core; only their ratio matters. sdca: an epoch touches every row once, at the
 //         latency of a cache miss and the price of its dot product; newton: rank-k updates, a Cholesky factorisation,
 //         and passes over the rows. Epochs grow with mean s_i = c_i ‖x_i‖²/(λW) over the smoothness of the loss, the
@@ -19,6 +20,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/data/pair_histograms.hpp"
 #include "core/loss/loss.hpp"
 #include "core/solvers/run.hpp"
 #include "core/solvers/solver.hpp"
@@ -116,6 +118,16 @@ double interior_cost(const Shape& x) {
                x.features * x.features * x.features / 6 / (0.5 * speed));
 }
 
+/// newton and newton_cg with rows as codes: an addition for each pair of terms, or a look-up and an addition for each term.
+double coded_cost(const Problem& p, bool cholesky) {
+  const Shape x = shape_of(p);
+  const double pass = 10 + 0.7 * x.stored, steps = x.smooth ? 6 : 60, part = x.smooth ? 1 : 0.125;
+  const double system = cholesky ? 1.1 * part * PairHistograms::work(p.data.codes()->layout(), x.rows) +
+                                       x.features * x.features * x.features / 6 / (0.5 * kernel_speed())
+                                 : 10 * (2 * part * x.rows * pass + 4 * x.features);
+  return steps * (system + x.rows * (3 * pass + 30 + x.step / 2));
+}
+
 Plan make_plan(const Problem& p, double memory) {
   const Shape x = shape_of(p);
   // Mean s over a systematic sample.
@@ -138,6 +150,11 @@ Plan make_plan(const Problem& p, double memory) {
     plan.second = &solver;
     plan.second_epochs = cost / epoch;
   };
+  if (p.data.codes() != nullptr) {
+    consider(newton, coded_cost(p, true));
+    consider(newton_cg, coded_cost(p, false));
+    return plan;
+  }
   consider(newton, cholesky_cost(x));
   consider(newton_cg, cg_cost(x));
   consider(interior_point, interior_cost(x));
@@ -202,6 +219,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
   if (asks_for_sdca(options)) return sdca.solve(p, options, progress);
   Plan plan = make_plan(p, options.workspace_limit);
   if (plan.second == nullptr) return sdca.solve(p, options, progress);
+  if (p.data.codes() != nullptr) return plan.second->solve(p, options, progress);
   // A previous model with its duals saves about half of the epochs (a path of lambdas: 0.4 to 0.7 of them); newton,
   // whose own start is good, gains less than that.
   if (options.initial.has_value() && !options.initial->dual_weights.empty()) plan.expected_epochs *= 0.5;
@@ -305,6 +323,11 @@ const Solver& likely_solver_of_auto(const Options& options) {
   const Demand demand = demand_of(options);
   const Solver* const only = only_solver(demand, options);
   return only != nullptr ? *only : is_sparse(demand, options, true) ? prox_newton : soft_auto;
+}
+
+bool prefers_codes(const Options& options) {
+  if (options.solver != "auto") return options.solver == newton.name() || options.solver == newton_cg.name();
+  return &likely_solver_of_auto(options) == &soft_auto && !asks_for_sdca(options);
 }
 
 double epochs_before_newton(const Problem& problem, const Options& options) {

@@ -142,6 +142,10 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options);
 /// The same from the options alone: what follows from the rows is left open.
 const Solver& likely_solver_of_auto(const Options& options);
 
+/// Whether a training with these options does better with rows as codes (data/coded_rows.hpp), where there are any: second order
+/// adds their histograms up, others would expand every row that they visit.
+bool prefers_codes(const Options& options);
+
 /// Whether the options leave a soft margin to `auto`, and newton could go on from what sdca leaves.
 bool newton_may_go_on(const Problem& problem, const Options& options);
 

@@ -5,6 +5,7 @@
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
+#include "core/solvers/solver.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/row_arguments.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -206,7 +207,7 @@ Datum collect_row(FunctionCallInfo fcinfo, RulesOf rules_of) {
   return collect(fcinfo, query_state<TrainCall>(fcinfo, 1, 2), rules_of);
 }
 
-std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings) {
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, bool codes) {
   aggregate_context(fcinfo);
   warnings.begin(fcinfo);
   if (PG_ARGISNULL(0)) return std::nullopt;
@@ -232,7 +233,8 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
   if (state->table == nullptr) return rows;
   InterruptProgress progress;
   std::shared_ptr<const Encoder> encoder = state->table->fit(progress, rows.memory);
-  auto encoded = state->table->encode(*encoder, progress, rows.memory);
+  const bool as_codes = codes && prefers_codes(margin::parse_options(rows.options));
+  auto encoded = state->table->encode(*encoder, progress, rows.memory, as_codes);
   const Dataset& data = *encoded;
   return CollectedRows{data,
                        std::move(encoder),

@@ -35,7 +35,7 @@ struct CollectedRows {
 };
 
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
-std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings);
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, bool codes = false);
 
 /// What the rows say of their columns; null when there is no row. Throws Error(wrong_type) for arrays.
 std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo);

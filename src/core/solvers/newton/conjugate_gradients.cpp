@@ -29,6 +29,10 @@ void ConjugateGradients::weigh(const double* weight, double factor) {
   std::fill(inverse_.begin(), inverse_.end(), 1.0);
   const double constant = rows_.constant();
   double mass = 0;
+  if (rows_.codes() != nullptr) {
+    weigh_codes(weight, factor);
+    return;
+  }
   for (std::int64_t i = 0; i < rows_.rows(); ++i) {
     if (!(weight[i] > 0)) continue;
     const double c = factor * weight[i];
@@ -50,7 +54,37 @@ void ConjugateGradients::weigh(const double* weight, double factor) {
   rows_.run().work(static_cast<double>(rows_.rows() + 4 * static_cast<std::int64_t>(inverse_.size())));
 }
 
+/// The same of rows as codes, which are copied where not all of them count.
+void ConjugateGradients::weigh_codes(const double* weight, double factor) {
+  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
+    if (!(weight[i] > 0)) continue;
+    which_.push_back(i);
+    weight_.push_back(factor * weight[i]);
+  }
+  rows_.run().work(2.0 * static_cast<double>(rows_.rows()));
+  counting_.reset();
+  if (static_cast<std::int64_t>(which_.size()) < rows_.rows()) counting_.emplace(rows_, which_);
+  scores_.resize(which_.size());
+  sums_.resize(inverse_.size());
+  counting().combine_squares(weight_.data(), sums_.data());
+  const bool free = rows_.free_intercept() && !which_.empty();
+  for (std::size_t j = 0; j < inverse_.size(); ++j)
+    inverse_[j] = 1 / ((free && j == rows_.features() ? 0.0 : 1.0) + sums_[j]);
+}
+
+/// q = Σ weight <x, p> x of rows as codes, with the intercept's column.
+void ConjugateGradients::multiply_codes(const std::vector<double>& p, std::vector<double>& q) const {
+  counting().scores(p.data(), scores_.data());
+  for (std::size_t k = 0; k < scores_.size(); ++k) scores_[k] *= weight_[k];
+  rows_.run().work(static_cast<double>(scores_.size()));
+  counting().combine(scores_.data(), q.data());
+  for (std::size_t j = 0; j < q.size(); ++j)
+    if (!(rows_.free_intercept() && !which_.empty() && j == rows_.features())) q[j] += p[j];
+  if (rows_.held() < q.size()) q[rows_.held()] = p[rows_.held()];
+}
+
 void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<double>& q) const {
+  if (rows_.codes() != nullptr) return multiply_codes(p, q);
   const double constant = rows_.constant(), offset = constant != 0 ? constant * p[rows_.features()] : 0.0;
   // One more number: Σ weight (<x, p> + offset).
   sums_.assign(q.size() + 1, 0.0);

@@ -1,6 +1,7 @@
 // The linear systems of Newton's method without a matrix: conjugate gradients on products with the rows.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/solvers/newton/rows.hpp"
@@ -20,12 +21,17 @@ class ConjugateGradients {
  private:
   void weigh(const double* weight, double factor);
   void multiply(const std::vector<double>& p, std::vector<double>& q) const;
+  void weigh_codes(const double* weight, double factor);
+  void multiply_codes(const std::vector<double>& p, std::vector<double>& q) const;
+  const NewtonRows& counting() const { return counting_.has_value() ? *counting_ : rows_; }
 
   const NewtonRows& rows_;
   std::vector<std::int64_t> which_;  // rows of positive weight
   std::vector<double> weight_;       // theirs, times the factor
   std::vector<double> inverse_, residual_, search_, image_;
   mutable std::vector<double> sums_;
+  std::optional<NewtonRows> counting_;  // of rows as codes, where not all count
+  mutable std::vector<double> scores_;  // theirs
 };
 
 }  // namespace margin

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/data/pair_histograms.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -44,7 +45,19 @@ void GramSum::add_chunks(std::int64_t count, double factor, SymmetricMatrix& sum
   }
 }
 
+/// Of rows as codes: of those of a weight, copied where they are few.
+void GramSum::add_codes(const double* weight, double factor, SymmetricMatrix& sum) {
+  const std::int64_t n = rows_.rows();
+  std::vector<std::int64_t> some;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (weight[i] != 0) some.push_back(i);
+  rows_.run().work(static_cast<double>(n));
+  if (2 * some.size() < static_cast<std::size_t>(n)) return add(some, weight, factor, sum);
+  PairHistograms(*rows_.codes(), rows_.constant()).add(weight, factor, sum, rows_.threads(), rows_.run().progress());
+}
+
 void GramSum::add(const double* weight, SymmetricMatrix& sum) {
+  if (rows_.codes() != nullptr) return add_codes(weight, 1.0, sum);
   add_chunks(
       rows_.rows(), 1.0, sum,
       [&](std::int64_t begin, std::int64_t end, GramBlock& block, SymmetricMatrix& to, const Progress& progress) {
@@ -57,6 +70,13 @@ void GramSum::add(const double* weight, SymmetricMatrix& sum) {
 }
 
 void GramSum::add(const std::vector<std::int64_t>& which, const double* weight, double factor, SymmetricMatrix& sum) {
+  if (rows_.codes() != nullptr) {
+    std::vector<double> weights(which.size());
+    for (std::size_t k = 0; k < which.size(); ++k) weights[k] = weight[which[k]];
+    const auto codes = rows_.codes()->subset(which, rows_.run().progress());
+    return PairHistograms(*codes, rows_.constant())
+        .add(weights.data(), factor, sum, rows_.threads(), rows_.run().progress());
+  }
   add_chunks(
       static_cast<std::int64_t>(which.size()), factor, sum,
       [&](std::int64_t begin, std::int64_t end, GramBlock& block, SymmetricMatrix& to, const Progress& progress) {

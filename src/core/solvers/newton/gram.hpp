@@ -11,7 +11,7 @@
 namespace margin {
 
 /// GramBlock over the rows of a problem. Of few features, chunks of rows have a matrix each, which are added in their
-/// order; matrices of many features are made row by row, and shared out by their panels (GramBlock).
+/// order; matrices of many features are made row by row, and shared out by their panels (GramBlock). Of rows as codes: PairHistograms.
 class GramSum {
  public:
   explicit GramSum(const NewtonRows& rows) : rows_(rows) {}
@@ -24,6 +24,8 @@ class GramSum {
   /// rows(begin, end, block, sum, progress) adds the rows from `begin` to before `end` of `count` to a block.
   template <class Rows>
   void add_chunks(std::int64_t count, double factor, SymmetricMatrix& sum, Rows&& rows);
+
+  void add_codes(const double* weight, double factor, SymmetricMatrix& sum);
 
   const NewtonRows& rows_;
   std::unique_ptr<GramBlock> block_;  // of sums in one chunk

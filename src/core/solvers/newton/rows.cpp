@@ -1,7 +1,9 @@
 #include "core/solvers/newton/rows.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/base/polled.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -14,6 +16,7 @@ constexpr std::int64_t block = 1024;  // rows, or more where they are thin
 
 NewtonRows::NewtonRows(const Problem& problem, Run& run)
     : data_(problem.data),
+      codes_(data_.codes()),
       run_(run),
       rows_(problem.rows()),
       features_(static_cast<std::size_t>(problem.dimensions())),
@@ -32,6 +35,7 @@ NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
       constant_(all.constant_),
       free_(all.free_),
       held_(all.held_) {
+  if (all.codes_ != nullptr) codes_ = all.codes_->subset(which_, run_.progress());
   for (std::int64_t& i : which_) i = all.source(i);
 }
 
@@ -44,8 +48,15 @@ double NewtonRows::penalized_product(const double* v, const double* w) const {
 void NewtonRows::scores(const double* w, double* u) const {
   const double offset = constant_ != 0 ? constant_ * w[features_] : 0.0;
   const Chunks chunks(rows_, row_work());
+  const std::optional<RowScores> of_codes = codes_ != nullptr ? std::optional<RowScores>({*codes_, w}) : std::nullopt;
   threads().run(chunks.count(), run_.progress(), [&](std::size_t chunk, const Progress& progress) {
     const std::int64_t end = chunks.end(chunk);
+    for (std::int64_t i = chunks.begin(chunk); of_codes.has_value() && i < end; i += block) {
+      const std::int64_t to = std::min(end, i + block);
+      of_codes->write(i, to, offset, u + i);
+      progress.work(static_cast<double>(to - i) * row_work());
+    }
+    if (of_codes.has_value()) return;
     for (std::int64_t i = chunks.begin(chunk); i < end; ++i) {
       prefetch_after(i);
       const Row x = row(i);
@@ -55,7 +66,28 @@ void NewtonRows::scores(const double* w, double* u) const {
   });
 }
 
+void NewtonRows::sum_codes(const double* coefficient, bool squares, double* v) const {
+  const RowSums sums(*codes_);
+  const std::size_t size = sums.size();
+  const Chunks blocks((rows_ + block - 1) / block, static_cast<double>(block) * row_work(), static_cast<double>(size));
+  std::vector<double> cells(size, 0.0);
+  const auto add_blocks = [&](std::int64_t first, std::int64_t last, double* sum, const Progress& progress) {
+    std::vector<double> part(size);
+    for (std::int64_t begin = first * block; begin < std::min(rows_, last * block); begin += block) {
+      const std::int64_t end = std::min(rows_, begin + block);
+      std::fill(part.begin(), part.end(), 0.0);
+      sums.add(begin, end, coefficient + begin, part.data(), squares);
+      for (std::size_t j = 0; j < size; ++j) sum[j] += part[j];
+      progress.work(static_cast<double>(end - begin) * row_work() + static_cast<double>(2 * size));
+    }
+  };
+  add_in_chunks(threads(), blocks, run_.progress(), cells.data(), size, add_blocks);
+  const double mass = sums.features(cells.data(), v);
+  if (constant_ != 0) v[features_] = mass * (squares ? constant_ * constant_ : constant_);
+}
+
 void NewtonRows::combine(const double* coefficient, double* v) const {
+  if (codes_ != nullptr) return sum_codes(coefficient, false, v);
   const std::size_t d = columns();
   std::fill(v, v + d, 0.0);
   // A block reads more numbers than it has columns: wide sparse rows would be lost among the sums of blocks.
@@ -86,6 +118,18 @@ void NewtonRows::combine(const double* coefficient, double* v) const {
 }
 
 void NewtonRows::add(const std::vector<std::int64_t>& which, const std::vector<double>& coefficient, double* v) const {
+  if (codes_ != nullptr) {
+    const RowSums sums(*codes_);
+    std::vector<double> cells(sums.size(), 0.0), part(columns());
+    polled_each(static_cast<std::int64_t>(which.size()), row_work(), run_.progress(), [&](std::int64_t k) {
+      const auto at = static_cast<std::size_t>(k);
+      sums.add(&which[at], 1, &coefficient[at], cells.data());
+    });
+    const double mass = sums.features(cells.data(), part.data());
+    if (constant_ != 0) part[features_] = mass * constant_;
+    for (std::size_t j = 0; j < columns(); ++j) v[j] += part[j];
+    return;
+  }
   const Chunks chunks(static_cast<std::int64_t>(which.size()), row_work(), static_cast<double>(columns()));
   const auto add_rows = [&](std::int64_t begin, std::int64_t end, double* sum, const Progress& progress) {
     double mass = 0;

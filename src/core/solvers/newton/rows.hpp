@@ -33,11 +33,13 @@ class NewtonRows {
   /// Index of row i in the data set.
   std::int64_t source(std::int64_t i) const { return which_.empty() ? i : which_[static_cast<std::size_t>(i)]; }
   Row row(std::int64_t i) const { return data_.row(source(i)); }
+  /// These rows as codes, in their order; null: they are stored one by one.
+  const CodedRows* codes() const { return codes_.get(); }
   Run& run() const { return run_; }
   /// What passes over the rows run on.
   Threads& threads() const { return pass_threads(data_, run_.progress()); }
   /// About the multiply-adds of a row's product with a vector.
-  double row_work() const { return stored_numbers(data_) + 8; }
+  double row_work() const { return (codes_ != nullptr ? 2 : 1) * stored_numbers(data_) + 8; }
   /// Ask for a row that a pass in ascending order will read soon: chosen rows lie apart, out of the hardware's sight.
   void prefetch_after(std::int64_t i) const {
     if (!which_.empty() && i + ahead < rows_) prefetch(row(i + ahead));
@@ -48,13 +50,18 @@ class NewtonRows {
   /// v = Σ coefficient_i x_i; rows of coefficient 0 are not read. Summed in blocks, so that the rounding of n terms
   /// is that of √n.
   void combine(const double* coefficient, double* v) const;
+  /// The same of the squares of features, of rows as codes.
+  void combine_squares(const double* coefficient, double* v) const { sum_codes(coefficient, true, v); }
   /// v += Σ coefficient_i x_i over the listed rows.
   void add(const std::vector<std::int64_t>& which, const std::vector<double>& coefficient, double* v) const;
 
  private:
   static constexpr std::int64_t ahead = 8;
 
+  void sum_codes(const double* coefficient, bool squares, double* v) const;
+
   const Dataset& data_;
+  std::shared_ptr<const CodedRows> codes_;
   Run& run_;
   std::vector<std::int64_t> which_;  // empty: all
   std::int64_t rows_;
