@@ -77,13 +77,14 @@ double CodedRows::bytes(const CodeLayout& layout, std::int64_t rows) {
   return per_row * static_cast<double>(rows);
 }
 
-double CodedRows::radius() const {
+double CodedRows::radius(const Progress& progress) const {
   const RowSquares squares(*this);
   double largest = 0, part[together];
   for (std::int64_t begin = 0; begin < rows_; begin += together) {
     const std::int64_t end = std::min(rows_, begin + together);
     squares.write(begin, end, part);
     largest = std::max(largest, *std::max_element(part, part + (end - begin)));
+    progress.work(static_cast<double>(end - begin) * RowScores::work(layout_));
   }
   return std::sqrt(largest);
 }

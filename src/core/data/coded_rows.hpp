@@ -67,7 +67,7 @@ class CodedRows {
   const double* number(std::size_t k) const { return numbers_[k].get(); }
 
   /// The largest ‖x_i‖.
-  double radius() const;
+  double radius(const Progress& progress = {}) const;
   /// The row as indices and values. Its memory is the thread's: the last `kept` rows that the thread asked any CodedRows for are valid.
   static constexpr std::size_t kept = 128;
   Row row(std::int64_t i) const;

@@ -63,7 +63,7 @@ Dataset::Dataset(Outcome outcome, std::pmr::memory_resource* memory, BlockStore*
       narrow_(memory),
       nonzeros_(memory) {}
 
-Dataset::Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes)
+Dataset::Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes, const Progress& progress)
     : Dataset(outcomes.outcome_, std::pmr::get_default_resource(), outcomes.store_) {
   codes_ = std::move(codes);
   labels_ = outcomes.labels_;
@@ -74,7 +74,7 @@ Dataset::Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes
   dimensions_ = codes_->layout().dimensions;
   fixed_dimensions_ = true;
   stored_values_ = rows() * static_cast<std::int64_t>(codes_->layout().terms.size() + codes_->layout().numbers.size());
-  radius_ = codes_->radius();
+  radius_ = codes_->radius(progress);
 }
 
 Dataset::~Dataset() {

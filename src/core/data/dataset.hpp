@@ -81,7 +81,7 @@ class Dataset {
   explicit Dataset(Outcome outcome, std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                    BlockStore* store = nullptr);
   /// Rows as codes, with the outcomes, weights and classes of `outcomes`, row by row.
-  Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes);
+  Dataset(const Dataset& outcomes, std::shared_ptr<const CodedRows> codes, const Progress& progress = {});
   Dataset(Dataset&&) = default;
   Dataset& operator=(Dataset&&) = delete;
   ~Dataset();

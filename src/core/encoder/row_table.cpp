@@ -185,7 +185,7 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
     const bool any = reader.read(i);
     coder.write(i, reader.numbers(), [&](std::size_t j) { return any && reader.missing(j); });
   }
-  auto out = std::make_unique<Dataset>(rows_, std::move(codes));
+  auto out = std::make_unique<Dataset>(rows_, std::move(codes), progress);
   memory.use(static_cast<double>(out->bytes()));
   return out;
 }
