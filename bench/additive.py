@@ -72,7 +72,7 @@ def accuracy(session):
                 "Mean over %d folds and its deviation, on the same rows of each: the linear model of rows with named columns, the same with `bins => 64`, both "
                 "with the lambda that `margin_cross_validate` chooses on the training rows, and scikit-learn's HistGradientBoosting (early stopping, categories as "
                 "such). Classes: area under the ROC curve; the ratio is that of what is missing to 1. Numbers: root of the mean squared error. Pairs of columns, which "
-                "boosting has, are not built." % FOLDS)
+                "boosting has, are not asked for." % FOLDS)
     load(session)
     jobs = [(n, *v, "auc") for n, v in CLASSES.items()] + [(n, *v, "rmse") for n, v in NUMBERS.items()]
     for name in ("abalone", "winequality", "german.numer"):

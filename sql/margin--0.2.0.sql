@@ -454,13 +454,14 @@ CREATE FUNCTION margin_options(
   unknown_features text        DEFAULT NULL,
   max_categories  integer      DEFAULT NULL,
   bins            integer      DEFAULT NULL,
+  interactions    "any"        DEFAULT NULL,
   shard           text         DEFAULT NULL,
   sample_rows     bigint       DEFAULT NULL
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, float8, bigint, float8, "any", float8, boolean, "any",
   bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
-  boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, integer, text, bigint)
+  boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, integer, "any", text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 -- ------------------------------------------------------------------------------------------------------- training
@@ -1409,9 +1410,9 @@ CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT nor
 COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by how much they move its scores, the largest first';
 
 CREATE FUNCTION margin_shape(model margin_model, "column" text DEFAULT NULL, OUT class text, OUT term text, OUT level text, OUT above float8, OUT upto float8,
-  OUT slope float8, OUT contribution float8, OUT share float8) RETURNS SETOF record
+  OUT slope float8, OUT contribution float8, OUT share float8, OUT with_level text, OUT with_above float8, OUT with_upto float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION margin_shape(margin_model, text) IS 'what each value of a column adds to the score, from the mean of the training: bins, categories, slopes';
+COMMENT ON FUNCTION margin_shape(margin_model, text) IS 'what each value of a column adds to the score, from the mean of the training: bins, categories, slopes, cells of pairs';
 
 CREATE FUNCTION margin_certificate(model margin_model, OUT problem text, OUT objective text, OUT status text, OUT lower float8,
   OUT upper float8, OUT gap float8, OUT relative_gap float8, OUT distance float8) RETURNS record
@@ -1443,7 +1444,7 @@ COMMENT ON FUNCTION margin_plot(margin_model) IS 'the certified interval against
 
 CREATE FUNCTION margin_plot(model margin_model, "column" text) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_plot_column' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column of numbers add to the score, as SVG';
+COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column of numbers, or of a pair of columns, add to the score, as SVG';
 
 CREATE FUNCTION margin_summary(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;

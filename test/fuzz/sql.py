@@ -83,7 +83,8 @@ KINDS = [  # label, features, options (and the table) of the models that are sto
     ("y", "e", '{"lambda": 0.1, "loss": "squared_hinge"}'), ("k", "e", '{"lambda": 0.1, "loss": "logistic"}'), ("t", "e", '{"lambda": 0.1, "loss": "squared"}'), ("y", "e", '{}'),
     ("y", "x", '{"norm": 1, "learners": "trees", "max_iterations": 5}'),
     ("y", "(SELECT f FROM (SELECT k, sin(id) AS n) AS f)", '{"lambda": 0.1, "loss": "logistic", "bins": 6}', "large"),
-    ("k", "x", '{"norm": 1, "learners": "trees", "solver": "boosting", "step": "frank_wolfe", "gap_tolerance": 0.1, "max_iterations": 5, "history": true}')]
+    ("k", "x", '{"norm": 1, "learners": "trees", "solver": "boosting", "step": "frank_wolfe", "gap_tolerance": 0.1, "max_iterations": 5, "history": true}'),
+    ("y", "(SELECT f FROM (SELECT k, sin(id) AS n) AS f)", '{"lambda": 0.1, "loss": "logistic", "bins": 6, "interactions": "k*n"}', "large")]
 # Models that functions make of a stored one, whose label and features they keep: the number of that one, the call.
 DERIVED = [
     (3, "margin_with_curvature({m}, k, x)"), (4, "margin_with_curvature({m}, t, x)"), (31, "margin_with_curvature({m}, y, s)"), (31, "margin_with_curvature({m}, y, s, '{{\"share\": 0.2}}')"),

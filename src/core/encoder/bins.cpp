@@ -68,7 +68,8 @@ Run run_at(const std::vector<double>& numbers, std::size_t at) {
 }  // namespace
 
 template <class Number>
-std::vector<double> bin_thresholds(const std::vector<Number>& numbers, int bins, const Progress& progress) {
+static std::vector<double> cut(const std::vector<Number>& numbers, int bins, std::int64_t least_rows,
+                               const Progress& progress) {
   double all = 0;
   std::int64_t rows_left = 0;
   for (const Number& n : numbers) {
@@ -87,13 +88,18 @@ std::vector<double> bin_thresholds(const std::vector<Number>& numbers, int bins,
     rows += v->rows;
     rows_left -= v->rows;
     const bool full = weight >= part || v->weight >= heavy || next->weight >= heavy;
-    if (!full || rows < least_rows_of_a_bin || rows_left < least_rows_of_a_bin) continue;
+    if (!full || rows < least_rows || rows_left < least_rows) continue;
     if (out.size() + 1 >= static_cast<std::size_t>(bins)) break;
     out.push_back(between(v->number, next->number));
     weight = 0;
     rows = 0;
   }
   return out;
+}
+
+template <class Number>
+std::vector<double> bin_thresholds(const std::vector<Number>& numbers, int bins, const Progress& progress) {
+  return cut(numbers, bins, least_rows_of_a_bin, progress);
 }
 
 // Every so many numbers one is looked at, which finds all that are heavy; then only those where a bin may end.
@@ -177,4 +183,15 @@ template std::vector<double> bin_thresholds(const std::vector<WeightedNumber>&, 
 template std::vector<double> bin_thresholds(const std::vector<CountedNumber>&, int, const Progress&);
 template void cut_into_bins(Column&, const std::vector<WeightedNumber>&, int, const Progress&);
 template void cut_into_bins(Column&, const std::vector<CountedNumber>&, int, const Progress&);
+
+std::vector<double> coarser_thresholds(const std::vector<double>& thresholds, const std::vector<double>& above,
+                                       int bins) {
+  std::vector<WeightedNumber> fine;  // the bins, by their numbers
+  for (std::size_t k = 0; k <= thresholds.size(); ++k)
+    fine.push_back({static_cast<double>(k), (k > 0 ? above[k - 1] : 1) - (k < thresholds.size() ? above[k] : 0)});
+  std::vector<double> out;
+  for (const double between : cut(fine, bins, 1, {})) out.push_back(thresholds[static_cast<std::size_t>(between)]);
+  return out;
+}
+
 }  // namespace margin

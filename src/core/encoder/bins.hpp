@@ -41,4 +41,9 @@ template <class Number>
 void cut_into_bins(Column& column, const std::vector<Number>& numbers, int bins, const Progress& progress);
 void cut_into_bins(Column& column, const std::vector<double>& numbers, int bins);
 
+/// Of `thresholds` those that cut the rows into at most `bins` bins of about equal weight, or of one former bin; `above`: the share
+/// of the rows above each.
+std::vector<double> coarser_thresholds(const std::vector<double>& thresholds, const std::vector<double>& above,
+                                       int bins);
+
 }  // namespace margin

@@ -107,6 +107,7 @@ struct EncoderRules {
   std::map<std::string, std::string> references = {};  ///< of single columns: the category without an indicator
   bool drop_collinear = false;                         ///< beside an intercept without a penalty, or none
   bool intercept = true;
+  Interactions interactions = {};
 };
 
 /// Columns are standardised unless the options say otherwise. Throws Error(invalid_option) for options that exclude each

@@ -52,13 +52,14 @@ EncoderRules encoder_rules(const Options& options) {
   rules.references = options.reference;
   rules.drop_collinear = options.drop_collinear;
   rules.intercept = options.intercept;
+  rules.interactions = options.interactions;
   return rules;
 }
 
 std::string_view option_of_rows(const Options& options) {
   for (const std::string_view name : options.given)
     if (name == "exclude" || name == "include" || name == "reference" || name == "collinear" || name == "missing" ||
-        name == "unknown_features" || name == "max_categories" || name == "bins")
+        name == "unknown_features" || name == "max_categories" || name == "bins" || name == "interactions")
       return name;
   return {};
 }
@@ -71,12 +72,13 @@ constexpr std::int32_t always_dense = 64;
 }  // namespace
 
 Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error, std::optional<double> label_unit,
-                 std::vector<std::int32_t> dropped)
+                 std::vector<std::int32_t> dropped, std::vector<PairTerm> pairs)
     : columns_(std::move(columns)),
       dropped_(std::move(dropped)),
       missing_(missing),
       unknown_is_error_(unknown_is_error),
-      label_unit_(label_unit) {
+      label_unit_(label_unit),
+      pairs_(std::move(pairs)) {
   std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) { return a.name < b.name; });
   CheckedSize width, entries;
   for (Column& c : columns_) {
@@ -86,8 +88,19 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
     sparse_ = sparse_ || c.kind == ColumnKind::sparse;
     width_ = width.index("the columns together", "features", "Leave out columns with the option exclude.");
   }
-  numbers_ = dropped_.empty();
+  for (PairTerm& p : pairs_) {
+    for (PairSide& side : p.sides) side.bind(columns_);
+    p.first = width_;
+    width += p.cells();
+    entries += 1;
+    width_ =
+        width.index("the columns and pairs together", "features", "Name fewer pairs with the option interactions.");
+  }
+  for (const Column& c : columns_) term_names_.push_back(c.name);
+  for (const PairTerm& p : pairs_) term_names_.push_back(p.name());
+  numbers_ = dropped_.empty() && pairs_.empty();
   for (const Column& c : columns_) starts_.push_back(place_of(c.first));
+  for (const PairTerm& p : pairs_) starts_.push_back(place_of(p.first));
   width_ = place_of(width_);
   starts_.push_back(width_);
   sparse_ = sparse_ || (width_ > always_dense && (3 * entries).fits(width_ - 1));
@@ -253,6 +266,10 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
     }
     if (missing && c.missing) out.put(c.first + c.values(), 1);
   }
+  for (const PairTerm& p : pairs_) {
+    const std::int32_t cell = p.cell(cells.values.data());
+    if (cell >= 0) out.put(p.first + cell, 1);
+  }
   return out.row();
 }
 
@@ -270,6 +287,12 @@ Encoder::Place Encoder::place(std::int32_t feature) const {
 }
 
 Encoder::Place Encoder::place_of_whole(std::int32_t whole) const {
+  if (!pairs_.empty() && whole >= pairs_.front().first) {
+    const auto behind = std::upper_bound(pairs_.begin(), pairs_.end(), whole,
+                                         [](std::int32_t f, const PairTerm& p) { return f < p.first; });
+    const auto pair = static_cast<std::size_t>(behind - pairs_.begin()) - 1;
+    return {columns_.size() + pair, whole - pairs_[pair].first};
+  }
   const auto after = std::upper_bound(columns_.begin(), columns_.end(), whole,
                                       [](std::int32_t f, const Column& c) { return f < c.first; });
   // Columns without features share the place of the one behind them: the last of them has it.
@@ -277,7 +300,21 @@ Encoder::Place Encoder::place_of_whole(std::int32_t whole) const {
   return {column, whole - columns_[column].first};
 }
 
+std::size_t Encoder::term(std::string_view name) const {
+  for (std::size_t t = 0; t < terms(); ++t)
+    if (term_names_[t] == name) return t;
+  for (std::size_t p = 0; p < pairs_.size(); ++p)
+    if (pairs_[p].sides[1].column + "*" + pairs_[p].sides[0].column == name) return columns_.size() + p;
+  return terms();
+}
+
+Encoder::Span Encoder::span(std::size_t term) const {
+  if (const PairTerm* p = pair({term, 0})) return {p->first, p->cells()};
+  return {columns_[term].first, columns_[term].features().index("a column", "features")};
+}
+
 std::string Encoder::name_at(const Place& at) const {
+  if (const PairTerm* p = pair(at)) return p->cell_text(at.value);
   const Column& c = columns_[at.column];
   if (at.value == c.values()) return c.name + " IS NULL";
   if (c.kind == ColumnKind::category) return c.name + "=" + c.category(at.value);
@@ -295,12 +332,14 @@ std::vector<std::string> Encoder::dropped_names() const {
 
 double Encoder::scale(std::int32_t feature) const {
   const Place at = place(feature);
+  if (pair(at) != nullptr) return 1;
   const Column& c = columns_[at.column];
   return static_cast<std::size_t>(at.value) < c.scale.size() ? c.scale[static_cast<std::size_t>(at.value)] : 1;
 }
 
 double Encoder::center(std::int32_t feature) const {
   const Place at = place(feature);
+  if (pair(at) != nullptr) return 0;
   const Column& c = columns_[at.column];
   return static_cast<std::size_t>(at.value) < c.center.size() ? c.center[static_cast<std::size_t>(at.value)] : 0;
 }
@@ -311,6 +350,7 @@ bool Encoder::knows_means() const {
 
 double Encoder::mean(std::int32_t feature) const {
   const Place at = place(feature);
+  if (const PairTerm* p = pair(at)) return p->share[static_cast<std::size_t>(at.value)];
   const Column& c = columns_[at.column];
   const ColumnSpread& spread = *c.spread;
   if (at.value == c.values()) return spread.missing;
@@ -359,6 +399,13 @@ double Encoder::bytes() const {
                4.0 * static_cast<double>(c.spread->at.size());
     bytes += 400 + 8.0 * static_cast<double>(c.fill.size() + c.center.size() + c.scale.size() + c.thresholds.size());
     for (const std::string& name : c.categories) bytes += 120 + static_cast<double>(name.size());
+  }
+  for (const PairTerm& p : pairs_) {
+    bytes += 600 + 8.0 * static_cast<double>(p.share.size());
+    for (const PairSide& side : p.sides) {
+      bytes += 8.0 * static_cast<double>(side.thresholds.size()) + 4.0 * static_cast<double>(side.level_of.size());
+      for (const std::string& name : side.categories) bytes += 40 + static_cast<double>(name.size());
+    }
   }
   return bytes;
 }

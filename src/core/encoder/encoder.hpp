@@ -10,6 +10,7 @@
 
 #include "core/data/row.hpp"
 #include "core/encoder/column.hpp"
+#include "core/encoder/pair.hpp"
 #include "core/math/normal_equations.hpp"
 #include "core/options/options.hpp"
 
@@ -29,17 +30,30 @@ struct Cells {
 
 class Encoder {
  public:
-  /// Of columns in any order; `dropped`: features that it leaves out, ascending numbers of those of all columns. Throws
-  /// Error: limit_exceeded (more than 2³¹ − 1 features).
+  /// Of columns in any order; `pairs`: of these, with a feature for each cell behind those of all columns; `dropped`: features that it
+  /// leaves out, ascending numbers of those of all columns and pairs. Throws Error: limit_exceeded (more than 2³¹ − 1 features).
   Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_error,
-          std::optional<double> label_unit = std::nullopt, std::vector<std::int32_t> dropped = {});
+          std::optional<double> label_unit = std::nullopt, std::vector<std::int32_t> dropped = {},
+          std::vector<PairTerm> pairs = {});
   Encoder(const Encoder&) = delete;  // the index points into the columns
   Encoder& operator=(const Encoder&) = delete;
 
   /// Sorted by name.
   const std::vector<Column>& columns() const { return columns_; }
+  /// Columns that act together. Their features are behind those of the columns.
+  const std::vector<PairTerm>& pairs() const { return pairs_; }
   std::int32_t width() const { return width_; }
-  /// The first feature of each column, and width().
+  /// A term is a column or, behind these, a pair: what a score adds up, and explanations tell one by one.
+  std::size_t terms() const { return columns_.size() + pairs_.size(); }
+  const std::string& term_name(std::size_t term) const { return term_names_[term]; }
+  /// The number of the term of this name, of a pair with its columns in either order; terms() where there is none.
+  std::size_t term(std::string_view name) const;
+  /// The first of its features, counted as Column::first, and how many it has.
+  struct Span {
+    std::int32_t first, count;
+  };
+  Span span(std::size_t term) const;
+  /// The first feature of each term, and width().
   const std::vector<std::int32_t>& starts() const { return starts_; }
   /// Rows are indices and values: few of their features are other than 0.
   bool sparse() const { return sparse_; }
@@ -78,12 +92,16 @@ class Encoder {
 
   /// `age`, `plan=gold`, `plan IS NULL`, `embedding[3]`.
   std::string feature_name(std::int32_t feature) const;
-  /// The column that a feature comes from, and its place among the values of that column: its values() for the
-  /// indicator of missing ones.
+  /// The term that a feature comes from, and its place among the values of that column, its values() for the
+  /// indicator of missing ones, or the cell of that pair.
   struct Place {
     std::size_t column;
     std::int32_t value;
   };
+  /// The pair of a place; null where it is a column's.
+  const PairTerm* pair(const Place& at) const {
+    return at.column < columns_.size() ? nullptr : &pairs_[at.column - columns_.size()];
+  }
   Place place(std::int32_t feature) const;
   /// What a feature's number was divided by, and what was subtracted before.
   double scale(std::int32_t feature) const;
@@ -121,6 +139,8 @@ class Encoder {
   bool numbers_ = true;  // every column is one number
   std::int32_t width_ = 0;
   std::vector<std::unordered_map<std::string_view, std::int32_t>> index_;  // of the categories of each column
+  std::vector<PairTerm> pairs_;
+  std::vector<std::string> term_names_;  // of columns, then pairs
 };
 
 /// Runs f; an error about features calls them as `encoder` (null: by number) does.

@@ -1,4 +1,4 @@
-// An encoder as plain values, and back: every part checked before anything is done with it.
+// An encoder as plain values, and back: every part checked before anything is done with it (its pairs: pair_value.cpp).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,88 +6,25 @@
 #include "core/base/error.hpp"
 #include "core/encoder/bins.hpp"
 #include "core/encoder/encoder.hpp"
+#include "core/encoder/encoder_parts.hpp"
 
 namespace margin {
 
+using namespace encoder_parts;
+
 namespace {
 
-constexpr double version = 1;
+constexpr double version = 1, version_with_pairs = 2;
 
 constexpr std::pair<const char*, Missing> missing_names[] = {{"as_trained", Missing::as_trained},
                                                              {"impute", Missing::impute},
                                                              {"skip", Missing::skip},
                                                              {"error", Missing::error}};
 
-[[noreturn]] void refuse(const std::string& problem) {
-  throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" " + problem,
-              "Use models as train_margin returned them.");
-}
-
-const Value& field(const Value::Object& object, const char* name, const std::string& where) {
-  const auto found = object.find(name);
-  if (found == object.end()) refuse("has no \"" + std::string(name) + "\"" + where);
-  return found->second;
-}
-
-std::string text(const Value::Object& object, const char* name, const std::string& where) {
-  const auto* value = std::get_if<std::string>(&field(object, name, where).data);
-  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is not a string");
-  return *value;
-}
-
-bool flag(const Value::Object& object, const char* name, const std::string& where) {
-  const auto* value = std::get_if<bool>(&field(object, name, where).data);
-  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is not true or false");
-  return *value;
-}
-
-const Value::Array& list(const Value::Object& object, const char* name, const std::string& where) {
-  const auto* value = std::get_if<Value::Array>(&field(object, name, where).data);
-  if (value == nullptr) refuse("has a \"" + std::string(name) + "\"" + where + " that is not an array");
-  return *value;
-}
-
-std::vector<double> numbers(const Value::Object& object, const char* name, const std::string& where) {
-  std::vector<double> out;
-  for (const Value& item : list(object, name, where)) {
-    const double* number = std::get_if<double>(&item.data);
-    if (number == nullptr || !std::isfinite(*number))
-      refuse("has a \"" + std::string(name) + "\"" + where + " with something that is not a finite number");
-    out.push_back(*number);
-  }
-  return out;
-}
-
-Value values(const std::vector<double>& numbers) {
-  Value::Array out;
-  out.reserve(numbers.size());
-  for (const double v : numbers) out.emplace_back().data = v + 0.0;  // −0 is 0: jsonb has no other
-  Value value;
-  value.data = std::move(out);
-  return value;
-}
-
 ColumnKind kind_from(const std::string& name, const std::string& where) {
   for (int k = 0; k <= static_cast<int>(ColumnKind::sparse); ++k)
     if (kind_name(static_cast<ColumnKind>(k)) == name) return static_cast<ColumnKind>(k);
   refuse("has the unknown kind \"" + name + "\"" + where);
-}
-
-void require_keys(const Value::Object& object, std::initializer_list<std::string_view> known,
-                  const std::string& where) {
-  for (const auto& entry : object)
-    if (std::find(known.begin(), known.end(), entry.first) == known.end())
-      refuse("has the unknown part \"" + entry.first + "\"" + where);
-}
-
-void read_categories(Column& c, const Value::Object& object, const std::string& where) {
-  for (const Value& item : list(object, "categories", where)) {
-    const auto* name = std::get_if<std::string>(&item.data);
-    if (name == nullptr) refuse("has a category" + where + " that is not a string");
-    if (!c.categories.empty() && !(c.categories.back() < *name))
-      refuse("has categories" + where + " that do not ascend");
-    c.categories.push_back(*name);
-  }
 }
 
 /// The category without an indicator: true for the first, else its name.
@@ -174,8 +111,7 @@ Column read_thresholds(Column c, const Value::Object& object, const std::string&
   c.thresholds = numbers(object, "thresholds", where);
   if (c.fill.size() != 1 || c.thresholds.empty() || c.thresholds.size() > most_bins)
     refuse("has another number of \"fill\" or \"thresholds\"" + where + " than bins have");
-  for (std::size_t k = 1; k < c.thresholds.size(); ++k)
-    if (!(c.thresholds[k - 1] < c.thresholds[k])) refuse("has \"thresholds\"" + where + " that do not ascend");
+  require_ascending(c.thresholds, where);
   if (object.find("spread") == object.end()) refuse("has no \"spread\"" + where + ", which bins have");
   return c;
 }
@@ -233,9 +169,11 @@ Column column_from(const Value& value, std::size_t number) {
   return c;
 }
 
-std::vector<std::int32_t> dropped_from(const Value::Object& object, const std::vector<Column>& columns) {
+std::vector<std::int32_t> dropped_from(const Value::Object& object, const std::vector<Column>& columns,
+                                       const std::vector<PairTerm>& pairs) {
   CheckedSize all;
   for (const Column& c : columns) all += c.features();
+  for (const PairTerm& p : pairs) all += p.cells();
   std::vector<std::int32_t> out;
   for (const double feature : numbers(object, "dropped", "")) {
     if (!(feature >= 0 && feature < 2147483647.0) || feature != std::floor(feature) ||
@@ -279,13 +217,15 @@ Value::Object Encoder::to_value() const {
     columns.emplace_back().data = std::move(column);
   }
   Value::Object out;
-  out["version"].data = version;
+  out["version"].data = pairs_.empty() ? version : version_with_pairs;
   for (const auto& [name, missing] : missing_names)
     if (missing == missing_) out["missing"].data = std::string(name);
   if (label_unit_.has_value()) out["label_unit"].data = *label_unit_;
   out["unknown_features"].data = std::string(unknown_is_error_ ? "error" : "reference");
   if (!dropped_.empty()) out["dropped"] = values({dropped_.begin(), dropped_.end()});
   out["columns"].data = std::move(columns);
+  if (pairs_.empty()) return out;
+  out["pairs"] = pairs_value(pairs_);
   return out;
 }
 
@@ -293,10 +233,13 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
   const auto* object = std::get_if<Value::Object>(&value.data);
   if (object == nullptr) refuse("must be an object");
   const double* found = std::get_if<double>(&field(*object, "version", "").data);
-  if (found == nullptr || *found != version)
-    throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1",
+  if (found == nullptr || (*found != version && *found != version_with_pairs))
+    throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1 or 2",
                 "It was written by another version of margin: update this one, or train again.");
-  require_keys(*object, {"version", "missing", "unknown_features", "columns", "label_unit", "dropped"}, "");
+  require_keys(*object,
+               {"version", "missing", "unknown_features", "columns", "label_unit", "dropped",
+                *found == version_with_pairs ? "pairs" : "columns"},
+               "");
   const std::string missing = text(*object, "missing", ""), unknown = text(*object, "unknown_features", "");
   const auto* const rule = std::find_if(std::begin(missing_names), std::end(missing_names),
                                         [&](const auto& known) { return known.first == missing; });
@@ -317,10 +260,12 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
       refuse("has a \"label_unit\" that is not a positive number");
     unit = *number;
   }
+  std::vector<PairTerm> pairs;
+  if (*found == version_with_pairs) pairs = pairs_from(*object, columns);
   std::vector<std::int32_t> dropped;
-  if (object->find("dropped") != object->end()) dropped = dropped_from(*object, columns);
-  return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit,
-                                         std::move(dropped));
+  if (object->find("dropped") != object->end()) dropped = dropped_from(*object, columns, pairs);
+  return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit, std::move(dropped),
+                                         std::move(pairs));
 }
 
 }  // namespace margin

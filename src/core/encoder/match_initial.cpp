@@ -14,6 +14,7 @@ constexpr double feature_work = 1024;  // of a name, written and looked up
 /// What a feature is of: the column, and its category, element or that it is missing. No name holds a zero byte.
 std::string key_of(const Encoder& e, std::int32_t feature) {
   const Encoder::Place at = e.place(feature);
+  if (const PairTerm* pair = e.pair(at)) return pair->name() + '\0' + pair->cell_text(at.value);  // of the same levels
   const Column& c = e.columns()[at.column];
   const std::string column = c.name + '\0';
   if (at.value == c.values()) return column + "null";

@@ -25,7 +25,7 @@ bool is_number(const Column& c) { return scalar(c.kind) && !c.binned(); }
 }  // namespace
 
 std::optional<CodeLayout> code_layout(const Encoder& encoder) {
-  if (!encoder.dropped_names().empty()) return std::nullopt;
+  if (!encoder.dropped_names().empty() || !encoder.pairs().empty()) return std::nullopt;
   CodeLayout layout;
   layout.dimensions = encoder.width();
   bool binned = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -42,6 +43,7 @@ class RowTable {
   RowTable& operator=(const RowTable&) = delete;
 
   const std::vector<Column>& columns() const { return columns_; }
+  const EncoderRules& rules() const { return rules_; }
   /// The cell of a category. Throws Error(invalid_value) beyond max_categories.
   double category(std::size_t column, std::string_view name);
   /// False for a row that the option `missing` leaves out. Throws Error as Dataset::append; null_value for missing cells
@@ -60,6 +62,13 @@ class RowTable {
     MemoryBudget unlimited;
     return fit(progress, unlimited);
   }
+  /// Columns of an encoder that fit() made, each number cut into bins, to make pairs of; `memory` as in fit().
+  std::vector<Column> cut_columns(const Encoder& encoder, const Progress& progress, const MemoryBudget& memory) const;
+  /// The same encoder and pairs of its columns, cut by cut_columns().
+  std::shared_ptr<const Encoder> with_pairs(const Encoder& encoder, const std::vector<Column>& cut,
+                                            const std::vector<ColumnPair>& pairs, const Progress& progress) const;
+  /// f(number of the row, its cells in the order of the columns).
+  void for_each_row(const Progress& progress, const std::function<void(std::int64_t, const Cells&)>& f) const;
   /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
   /// the store of the rows, and without one Error(limit_exceeded) is thrown. `codes`: as codes where the encoder has any, memory
   /// allows them, and rows are not fewer than features.
@@ -74,8 +83,8 @@ class RowTable {
   bool rises_with_label(std::size_t column, const Progress& progress) const;
   void fit_scalars(std::vector<Column>& columns, const Progress& progress) const;
   void fit_categories(std::vector<Column>& columns, const Progress& progress) const;
-  void fit_bins(std::vector<Column>& columns, const Progress& progress, const MemoryBudget& memory) const;
-  void fit_bins(Column& column, std::size_t j, std::vector<double>& numbers, const Progress& progress) const;
+  void fit_bins(std::vector<Column>& columns, int bins, const Progress& progress, const MemoryBudget& memory) const;
+  void fit_bins(Column& column, std::size_t j, std::vector<double>& numbers, int bins, const Progress& progress) const;
   void fit_sparse(Column& column, std::size_t j, const Progress& progress) const;
   std::optional<double> label_unit(const std::vector<Column>& columns, const Progress& progress) const;
   void fit_block(Column& column, std::size_t j, const Progress& progress) const;

@@ -17,11 +17,12 @@ constexpr std::size_t columns_read = 4;  // at a time
 
 }  // namespace
 
-void RowTable::fit_bins(std::vector<Column>& columns, const Progress& progress, const MemoryBudget& memory) const {
+void RowTable::fit_bins(std::vector<Column>& columns, int bins, const Progress& progress,
+                        const MemoryBudget& memory) const {
   memory.require(static_cast<double>(rows_.rows()) * sizeof(double) * (columns_read + 2), "the numbers of columns");
   std::vector<std::size_t> which;
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (may_be_cut(columns[j])) which.push_back(j);
+    if (may_be_cut(columns[j]) && !columns[j].binned()) which.push_back(j);
   // A row brings its neighbours with it: a few columns are read at a time.
   std::vector<std::vector<double>> numbers(columns_read);
   const CellReader reader(*this);
@@ -38,12 +39,13 @@ void RowTable::fit_bins(std::vector<Column>& columns, const Progress& progress, 
         if (!std::isnan(v)) numbers[k - begin].push_back(v);
       }
     }
-    for (std::size_t k = begin; k < end; ++k) fit_bins(columns[which[k]], which[k], numbers[k - begin], progress);
+    for (std::size_t k = begin; k < end; ++k) fit_bins(columns[which[k]], which[k], numbers[k - begin], bins, progress);
   }
 }
 
 /// `numbers`: all of the column, where all weights are 1.
-void RowTable::fit_bins(Column& c, std::size_t j, std::vector<double>& numbers, const Progress& progress) const {
+void RowTable::fit_bins(Column& c, std::size_t j, std::vector<double>& numbers, int bins,
+                        const Progress& progress) const {
   std::vector<WeightedNumber> weighted;
   if (rows_.weighted()) {
     const CellReader reader(*this);
@@ -54,10 +56,10 @@ void RowTable::fit_bins(Column& c, std::size_t j, std::vector<double>& numbers, 
       if (!std::isnan(v)) weighted.push_back({v, rows_.weight(i)});
     }
     polled_sort(weighted.begin(), weighted.end(), std::less<>(), progress);
-    cut_into_bins(c, weighted, rules_.bins, progress);
+    cut_into_bins(c, weighted, bins, progress);
   } else {
     NumberSort()(numbers, progress);
-    cut_into_bins(c, numbers, rules_.bins);
+    cut_into_bins(c, numbers, bins);
   }
 }
 

@@ -255,31 +255,31 @@ void RowTable::fit_block(Column& column, std::size_t j, const Progress& progress
 std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBudget& memory) const {
   std::vector<Column> columns = columns_;
   fit_scalars(columns, progress);
-  if (rules_.bins > 0) fit_bins(columns, progress, memory);
+  if (rules_.bins > 0) fit_bins(columns, rules_.bins, progress, memory);
   fit_categories(columns, progress);
   choose_bases(columns, rules_);
   for (std::size_t j = 0; j < columns.size(); ++j)
     if (block(columns[j].kind)) fit_block(columns[j], j, progress);
   const std::optional<double> unit = label_unit(columns, progress);
   auto whole = std::make_shared<const Encoder>(columns, rules_.missing, rules_.unknown_is_error, unit);
+  const std::vector<std::string>& named = rules_.interactions.named;
+  if (!named.empty())
+    whole = with_pairs(*whole, cut_columns(*whole, progress, memory), named_pairs(named, whole->columns()), progress);
   if (!rules_.drop_collinear) return whole;
   std::int32_t offset = -1;
   for (const Column& c : whole->columns())
     if (c.offset) offset = c.first;
   CollinearFeatures collinear(whole->width(), rules_.intercept, offset, memory);
-  std::vector<std::vector<double>> ranks(columns_.size());
-  for (std::size_t j = 0; j < columns_.size(); ++j) categories_[j].sorted(ranks[j]);
-  CellReader reader(*this);
   Encoder::Scratch scratch;
-  for (std::int64_t i = 0; i < rows_.rows(); ++i) {
-    const FeatureRow x = *whole->encode(reader.read_cells(i, ranks), scratch);
+  for_each_row(progress, [&](std::int64_t i, const Cells& cells) {
+    const FeatureRow x = *whole->encode(cells, scratch);
     progress.work(4.0 * x.count);
     collinear.add(x, rows_.weight(i), progress);
-  }
+  });
   std::vector<std::int32_t> dropped = collinear.find(progress);
   if (dropped.empty()) return whole;
   return std::make_shared<const Encoder>(std::move(columns), rules_.missing, rules_.unknown_is_error, unit,
-                                         std::move(dropped));
+                                         std::move(dropped), whole->pairs());
 }
 
 }  // namespace margin

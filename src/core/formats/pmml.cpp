@@ -130,6 +130,11 @@ std::string pmml(const Model& m, const std::vector<std::string>& feature_names, 
   if (m.one_class())
     throw Error(ErrorKind::unsupported, "PMML knows no one-class machine",
                 "Its score is a sum, margin_weights and intercept say of what: w.x + b is above 0 for an inlier.");
+  if (m.encoder != nullptr && !m.encoder->pairs().empty())
+    throw Error(ErrorKind::unsupported,
+                "the pair \"" + m.encoder->pairs()[0].name() +
+                    "\" has a weight for each cell, which margin_pmml does not write",
+                "margin_sql writes such models as SQL. For PMML train without the option interactions.");
   PmmlNames names;
   Fields fields;
   if (m.encoder != nullptr) {

@@ -216,8 +216,61 @@ std::string SqlColumns::value_of(const Column& c, std::size_t value) const {
   return taken ? either(name(c) + " IS NULL", null, element(c, value)) : element(c, value);
 }
 
+/// Texts from `first` to `last` by the bin of a number, found by halves; where two are the same, without asking.
+static std::string at_bin(const std::string& number, const PairSide& side, const std::vector<std::string>& texts,
+                          std::size_t first, std::size_t last) {
+  if (first == last) return texts[first];
+  const std::size_t middle = (first + last) / 2;
+  const std::string above = at_bin(number, side, texts, middle + 1, last),
+                    below = at_bin(number, side, texts, first, middle);
+  return above == below ? above : either(number + " > " + sql_number(side.thresholds[middle]), above, below);
+}
+
+/// The text of the level that a row has: `texts` of all of them.
+std::string SqlColumns::at_level(const PairSide& side, const std::vector<std::string>& texts) const {
+  const Column& c = encoder_.columns()[side.at];
+  std::string text;
+  if (side.kind == ColumnKind::boolean) {
+    text = texts[0] == texts[1] ? texts[0] : either(name(c), texts[1], texts[0]);
+  } else if (side.kind == ColumnKind::category) {
+    const std::string rest = side.others ? texts[static_cast<std::size_t>(side.known()) - 1] : sql_number(0);
+    for (std::size_t k = 0; k < side.categories.size(); ++k)
+      if (texts[k] != rest) text += " WHEN " + sql_text(side.categories[k]) + " THEN " + texts[k];
+    text = text.empty() ? rest : "CASE " + compared(c) + text + " ELSE " + rest + " END";
+  } else {
+    text = at_bin(cell(c), side, texts, 0, side.thresholds.size());
+  }
+  if (!takes_null(c)) return text;
+  const std::string null = side.filled < 0 ? sql_number(0) : texts[static_cast<std::size_t>(side.filled)];
+  return null == text ? text : either(name(c) + " IS NULL", null, text);
+}
+
+std::string SqlColumns::part(const PairTerm& pair, const std::vector<double>& w) const {
+  if (zero(w)) return {};
+  const auto n = static_cast<std::size_t>(pair.sides[1].levels());
+  std::vector<std::string> rows;
+  for (std::size_t a = 0; a * n < w.size(); ++a) {
+    std::vector<std::string> cells;
+    for (std::size_t b = 0; b < n; ++b) cells.push_back(sql_number(w[a * n + b] + 0.0));
+    rows.push_back(at_level(pair.sides[1], cells));
+  }
+  return at_level(pair.sides[0], rows);
+}
+
+std::string SqlColumns::pair_feature(const PairTerm& pair, std::int32_t cell) const {
+  std::vector<double> w(static_cast<std::size_t>(pair.cells()), 0.0);
+  w[static_cast<std::size_t>(cell)] = 1;
+  std::string text = part(pair, w);
+  for (const PairSide& side : pair.sides) {
+    const Column& c = encoder_.columns()[side.at];
+    if (!takes_null(c)) text = either(name(c) + " IS NOT NULL", text, "");
+  }
+  return "(" + text + ")";
+}
+
 std::string SqlColumns::feature(std::int32_t feature) const {
   const Encoder::Place at = encoder_.place(feature);
+  if (const PairTerm* pair = encoder_.pair(at)) return pair_feature(*pair, at.value);
   const Column& c = encoder_.columns()[at.column];
   if (at.value == c.values()) return "(" + either(name(c) + " IS NULL", sql_number(1), sql_number(0)) + ")";
   return "(" + value_of(c, static_cast<std::size_t>(at.value)) + ")";

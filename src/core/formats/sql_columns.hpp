@@ -18,6 +18,9 @@ class SqlColumns {
   /// What a column adds to a score whose weights on its features are `w`; empty where that is 0 for every value. Throws
   /// Error(unsupported) for a column that SQL cannot take apart.
   std::string part(const Column& column, const std::vector<double>& w) const;
+  /// The same of a pair, whose cells have the weights `w`. Where a column is NULL and may not be it is any number: that column's
+  /// part is NULL.
+  std::string part(const PairTerm& pair, const std::vector<double>& w) const;
   /// A feature of the encoder, as encode() writes it, in parentheses. Throws likewise.
   std::string feature(std::int32_t feature) const;
 
@@ -38,6 +41,8 @@ class SqlColumns {
   std::string dense_part(const Column& c, const std::vector<double>& w) const;
   std::string category_feature(const Column& c, std::size_t value) const;
   std::string value_of(const Column& c, std::size_t value) const;
+  std::string at_level(const PairSide& side, const std::vector<std::string>& texts) const;
+  std::string pair_feature(const PairTerm& pair, std::int32_t cell) const;
 
   const Encoder& encoder_;
   std::string owner_;

@@ -53,11 +53,16 @@ SqlSum of_array(const Model& m, std::int32_t output, const std::string& array, G
   });
 }
 
-/// One output of a model of rows: the sum of what its columns add.
+/// One output of a model of rows: the sum of what its columns and pairs add.
 SqlSum of_columns(const Model& m, std::int32_t output, const SqlColumns& columns, Growth& grown) {
   SqlSum sum;
   for (const Column& c : m.encoder->columns())
     sum = std::move(sum) + SqlSum{grown(columns.part(c, column_weights(m, output, c)))};
+  for (const PairTerm& pair : m.encoder->pairs()) {
+    std::vector<double> w;
+    for (std::int32_t k = 0; k < pair.cells(); ++k) w.push_back(weight_in_column(m, output, pair.first + k));
+    sum = std::move(sum) + SqlSum{grown(columns.part(pair, w))};
+  }
   return sum;
 }
 

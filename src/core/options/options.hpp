@@ -30,6 +30,16 @@ enum class MirrorLoss { squared_hinge, hinge, squared };
 enum class Learners { features, stumps, trees };
 enum class Missing { as_trained, impute, skip, error };
 enum class InterceptForm { by_default, free, penalized };
+/// Pairs of columns that act together (encoder/pair.hpp).
+struct Interactions {
+  std::vector<std::string> named = {};  ///< `age*income`
+  std::int32_t screened = 0;            ///< as many of those that gain most beside the columns by themselves
+  bool chosen = false;                  ///< so many of them as cross-validation finds best
+
+  /// Which pairs it will be is known only after a training.
+  bool searched() const { return screened > 0 || chosen; }
+};
+
 enum class Multiclass { one_vs_rest, joint };
 enum class Gamma { scale, automatic, number };
 
@@ -109,6 +119,7 @@ struct Options {
   bool unknown_is_error = true;                  ///< categories that the training did not have; else they count as none
   std::int32_t max_categories = 1000;            ///< of one column
   std::optional<std::int32_t> bins;              ///< numbers become steps between so many bins
+  Interactions interactions;                     ///< and columns that act together
 
   /// Names of the options that were given. A training refuses those that nobody reads (solvers/readers.hpp); empty
   /// where options are set by code.

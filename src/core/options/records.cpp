@@ -230,6 +230,10 @@ Records of_rows() {
              "an additive model: each number is cut into so many bins at most, and adds to the score what its bin is "
              "worth",
              every, "rows with named columns", "none"),
+      option("interactions", read_by("\"any\"", set_interactions),
+             "columns that act together: '{age*income, ...}', a number of pairs, of those that gain most, or 'auto': "
+             "their number by cross-validation",
+             every, "rows with named columns", "none"),
       option("shard", name(&Options::shard),
              "a column of the query: each of its values is asked alone, so that every foreign partition answers for "
              "its rows",

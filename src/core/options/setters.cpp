@@ -76,6 +76,31 @@ void set_include(Options& s, std::string_view key, const Value& v) {
   if (s.include.empty()) refuse(key, v, "an array of names of columns");
 }
 
+void set_interactions(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected =
+      "names of two columns such as '{age*income}', a number of pairs from 1 to 1000, or 'auto'";
+  const auto* const one = std::get_if<std::string>(&v.data);
+  const auto* const array = std::get_if<Value::Array>(&v.data);
+  const auto* const count = std::get_if<double>(&v.data);
+  s.interactions = {};
+  if (count != nullptr) {
+    s.interactions.screened = static_cast<std::int32_t>(
+        number(key, v, expected, [](double n) { return n >= 1 && n <= 1000 && n == std::floor(n); }));
+    return;
+  }
+  if (one != nullptr && *one == "auto") {
+    s.interactions.chosen = true;
+    return;
+  }
+  if (one != nullptr) s.interactions.named.push_back(*one);
+  if (one == nullptr && (array == nullptr || array->empty())) refuse(key, v, expected);
+  for (const Value& item : array != nullptr ? *array : Value::Array{}) {
+    const auto* name = std::get_if<std::string>(&item.data);
+    if (name == nullptr) refuse(key, item, expected);
+    s.interactions.named.push_back(*name);
+  }
+}
+
 void set_reference(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "an object of column: category";
   const auto* object = std::get_if<Value::Object>(&v.data);

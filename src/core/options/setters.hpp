@@ -26,6 +26,8 @@ std::vector<double> numbers(std::string_view key, const Value& v);
 /// Names of columns: an array of them, or one.
 void set_exclude(Options& s, std::string_view key, const Value& v);
 void set_include(Options& s, std::string_view key, const Value& v);
+/// Names of pairs of columns, a number of them, or 'auto'.
+void set_interactions(Options& s, std::string_view key, const Value& v);
 void set_reference(Options& s, std::string_view key, const Value& v);
 void set_class_weight(Options& s, std::string_view key, const Value& v);
 void set_intercept(Options& s, std::string_view key, const Value& v);

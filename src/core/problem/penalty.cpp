@@ -23,27 +23,25 @@ std::int64_t feature_number(const std::string& key) {
 
 void name_penalties(Options& options, const Encoder& encoder) {
   if (options.named_penalty_factor.empty()) return;
-  const std::vector<Column>& columns = encoder.columns();
   std::map<std::string, double> numbered;
   for (const auto& [key, factor] : options.named_penalty_factor) {
-    const std::string& name = key;  // clang 14 captures no structured binding
-    const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
-    if (column == columns.end()) {
+    const std::size_t term = encoder.term(key);
+    if (term == encoder.terms()) {
       if (feature_number(key) >= 0) {
         numbered[key] = factor;
         continue;
       }
       std::vector<std::string_view> known;
-      for (const Column& c : columns) known.push_back(c.name);
+      for (std::size_t t = 0; t < encoder.terms(); ++t) known.push_back(encoder.term_name(t));
       refuse_factor("names \"" + key + "\", which is not a column of these rows", name_hint(key, known));
     }
-    const std::int32_t own = column->features().index("the column", "features");
+    const auto [first, own] = encoder.span(term);
     if (own > most_named)
       throw Error(ErrorKind::limit_exceeded,
                   "option \"penalty_factor\" names \"" + key + "\", a column of more than " +
                       std::to_string(most_named) + " features",
                   "Name those of its features that are to have the factor by their numbers.");
-    for (std::int32_t j = 0; j < own; ++j) numbered[std::to_string(column->first + j + 1)] = factor;
+    for (std::int32_t j = 0; j < own; ++j) numbered[std::to_string(first + j + 1)] = factor;
   }
   options.named_penalty_factor = std::move(numbered);
 }

@@ -41,6 +41,7 @@ std::string shown(ColumnKind kind, double cell) {
 /// A feature as its column has it, not standardised.
 double own_value(const Encoder& encoder, const Cells& cells, std::int32_t feature) {
   const Encoder::Place at = encoder.place(feature);
+  if (encoder.pair(at) != nullptr) return 1;
   const Column& c = encoder.columns()[at.column];
   const auto value = static_cast<std::size_t>(at.value);
   if (at.value == c.values() || c.kind == ColumnKind::category) return 1;
@@ -67,6 +68,7 @@ class FromMeans {
       else
         add_column(c, j);
     }
+    for (const PairTerm& p : encoder_.pairs()) add_pair(p);
   }
 
  private:
@@ -97,6 +99,19 @@ class FromMeans {
     if (cell < 0) return put(c.name + " is not known", 1, sum, c.name, "(not known)");
     const std::string& category = c.categories[static_cast<std::size_t>(cell)];
     put(c.name + "=" + category, 1, sum, c.name, category);
+  }
+
+  void add_pair(const PairTerm& p) {
+    double mean = 0;
+    bool used = false;
+    for (std::int32_t k = 0; k < p.cells(); ++k) {
+      used = used || weight(p.first + k) != 0;
+      mean += weight(p.first + k) * p.share[static_cast<std::size_t>(k)];
+    }
+    if (!used) return;
+    const std::int32_t cell = p.cell(cells_.values.data());
+    const std::string text = cell < 0 ? "(not known)" : p.cell_text(cell);
+    put(p.name(), 1, (cell < 0 ? 0 : weight(p.first + cell)) - mean, p.name(), text);
   }
 
   void add_element(const Column& c, std::size_t j, std::int32_t at) {
@@ -175,6 +190,18 @@ double variance(const Model& m, const Column& c, std::int32_t output) {
   return sum;
 }
 
+double variance(const Model& m, const PairTerm& p, std::int32_t output) {
+  const auto weight = [&](std::int32_t cell) { return weight_in_column(m, output, p.first + cell); };
+  double mean = 0, sum = 0, all = 0;
+  for (std::int32_t k = 0; k < p.cells(); ++k) mean += p.share[static_cast<std::size_t>(k)] * weight(k);
+  for (std::int32_t k = 0; k < p.cells(); ++k) {
+    const double share = p.share[static_cast<std::size_t>(k)];
+    sum += share * (weight(k) - mean) * (weight(k) - mean);
+    all += share;
+  }
+  return sum + std::max(0.0, 1 - all) * mean * mean;  // rows in no cell
+}
+
 }  // namespace
 
 std::string feature_name(const Model& model, std::int32_t feature) {
@@ -232,9 +259,14 @@ std::vector<Importance> importance(const Model& m) {
       for (std::int32_t o = 0; o < m.outputs(); ++o) sum += variance(m, c, o);
       out.push_back({c.name, sum, 0});
     }
+    for (const PairTerm& p : m.encoder->pairs()) {
+      double sum = 0;
+      for (std::int32_t o = 0; o < m.outputs(); ++o) sum += variance(m, p, o);
+      out.push_back({p.name(), sum, 0});
+    }
   } else {
     const auto squares = m.weights.colwise().squaredNorm();
-    for (const Column& c : m.encoder->columns()) out.push_back({c.name, 0, 0});
+    for (std::size_t t = 0; t < m.encoder->terms(); ++t) out.push_back({m.encoder->term_name(t), 0, 0});
     for (std::int32_t j = 0; j < m.terms(); ++j) out[m.encoder->place(m.feature(j)).column].norm += squares(j);
   }
   double all = 0;

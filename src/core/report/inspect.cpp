@@ -224,8 +224,8 @@ std::string refusal_of(const Value::Object& options) {
 
 /// Jumps between bins say little one by one.
 static bool cut_into_bins(const Encoder& e) {
-  return e.knows_means() &&
-         std::any_of(e.columns().begin(), e.columns().end(), [](const Column& c) { return c.binned(); });
+  return e.knows_means() && (!e.pairs().empty() || std::any_of(e.columns().begin(), e.columns().end(),
+                                                               [](const Column& c) { return c.binned(); }));
 }
 
 /// The columns that matter most, with their shares of what moves the score.
@@ -233,11 +233,14 @@ static std::string column_line(const Model& m) {
   const std::vector<Importance> columns = importance(m);
   std::string out;
   for (std::size_t k = 0; k < std::min(columns.size(), shown_weights); ++k) {
+    const std::size_t term = m.encoder->term(columns[k].column);
     const auto& all = m.encoder->columns();
-    const Column& c =
-        *std::find_if(all.begin(), all.end(), [&](const Column& one) { return one.name == columns[k].column; });
-    out += (k == 0 ? "" : ", ") + c.name + " " + figure(columns[k].share, "%.2g") +
-           (c.binned() ? " (" + counted(static_cast<std::int64_t>(c.thresholds.size() + 1), "bin") + ")" : "");
+    const PairTerm* const pair = m.encoder->pair({term, 0});
+    out += (k == 0 ? "" : ", ") + columns[k].column + " " + figure(columns[k].share, "%.2g");
+    if (pair != nullptr)
+      out += " (" + counted(pair->cells(), "cell") + ")";
+    else if (all[term].binned())
+      out += " (" + counted(static_cast<std::int64_t>(all[term].thresholds.size() + 1), "bin") + ")";
   }
   return out + (columns.size() > shown_weights ? ", ..." : "");
 }
@@ -245,12 +248,15 @@ static std::string column_line(const Model& m) {
 std::string summary(const Model& m, const Options& options) {
   std::string text = line("model", kind_line(m, options));
   if (m.task != Task::regression) text += line("classes", class_list(m.classes));
-  text +=
-      line("features", std::to_string(m.dimensions) +
-                           (m.columns.empty() ? std::string() : ", " + std::to_string(m.columns.size()) + " in use") +
-                           (m.encoder == nullptr
-                                ? ""
-                                : " of " + counted(static_cast<std::int64_t>(m.encoder->columns().size()), "column")));
+  text += line("features",
+               std::to_string(m.dimensions) +
+                   (m.columns.empty() ? std::string() : ", " + std::to_string(m.columns.size()) + " in use") +
+                   (m.encoder == nullptr
+                        ? ""
+                        : " of " + counted(static_cast<std::int64_t>(m.encoder->columns().size()), "column") +
+                              (m.encoder->pairs().empty()
+                                   ? ""
+                                   : " and " + counted(static_cast<std::int64_t>(m.encoder->pairs().size()), "pair"))));
   if (m.rows.has_value()) text += line("rows", row_line(m));
   if (!m.solver.empty()) text += line("solver", solver_line(m));
   if (m.status.has_value())

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/formats/xml.hpp"
 
@@ -40,6 +41,27 @@ std::string text_at(double x, double y, const std::string& anchor, const std::st
 std::string stroke(const PlotSeries& s) {
   return std::string(" stroke=\"") + colour_of(s) + "\" stroke-width=\"2\" stroke-linejoin=\"round\"" +
          (s.dashed ? " stroke-dasharray=\"6 4\"" : "");
+}
+
+/// Blue below 0, vermilion above it, the paler the nearer: `share` of the largest, from −1 to 1.
+std::string shade(double share) {
+  if (!std::isfinite(share)) return "#e6e6e6";
+  const std::array<double, 3> end =
+      share < 0 ? std::array<double, 3>{0x00, 0x72, 0xB2} : std::array<double, 3>{0xD5, 0x5E, 0x00};
+  std::string out = "#";
+  for (const double part : end) {
+    const auto level = static_cast<unsigned>(std::lround(255 + std::min(std::fabs(share), 1.0) * (part - 255)));
+    out += "0123456789abcdef"[level / 16];
+    out += "0123456789abcdef"[level % 16];
+  }
+  return out;
+}
+
+double largest_of(const PlotSeries& s) {
+  double largest = 0;
+  for (const PlotPoint& p : s.points)
+    if (std::isfinite(p.low)) largest = std::max(largest, std::fabs(p.low));
+  return largest;
 }
 
 struct Pixel {
@@ -83,6 +105,7 @@ class PanelDrawing {
   PlotRange range(bool vertical) const {
     PlotRange r(vertical ? panel_.y : panel_.x);
     for (const PlotSeries& s : panel_.series) {
+      if (s.kind == PlotSeries::Kind::cells) continue;  // whose axes state their ends
       const bool bars = s.kind == PlotSeries::Kind::bars, band = s.kind == PlotSeries::Kind::band;
       for (const PlotPoint& p : s.points) {
         const bool ends = vertical ? band || s.kind == PlotSeries::Kind::markers : bars;
@@ -101,8 +124,12 @@ class PanelDrawing {
     std::string out;
     double x = left;
     for (const PlotSeries& s : panel_.series) {
-      if (s.name.empty()) continue;
       const double y = top_ - 12;
+      if (s.kind == PlotSeries::Kind::cells) {
+        out += cell_legend(s, y);
+        continue;
+      }
+      if (s.name.empty()) continue;
       if (s.kind == PlotSeries::Kind::band || s.kind == PlotSeries::Kind::bars)
         out += "<rect x=\"" + px(x) + "\" y=\"" + px(y - 6) + "\" width=\"24\" height=\"12\" fill=\"" + colour_of(s) +
                "\" fill-opacity=\"0.35\"" + stroke(s) + "/>\n";
@@ -110,6 +137,25 @@ class PanelDrawing {
         out += "<path d=\"M" + place(x, y) + "H" + px(x + 24) + "\" fill=\"none\"" + stroke(s) + "/>\n";
       out += text_at(x + 30, y + 4, "start", s.name);
       x += 54 + letter * static_cast<double>(s.name.size());
+    }
+    return out;
+  }
+
+  /// The colours from the least to the largest number, and that of no rows.
+  static std::string cell_legend(const PlotSeries& s, double y) {
+    constexpr int steps = 11;
+    const double largest = largest_of(s), side = 14, first = left + 50;
+    std::string out = text_at(first - 6, y + 4, "end", short_number(-largest, 2));
+    const auto square = [&](double x, const std::string& colour) {
+      out += "<rect x=\"" + px(x) + "\" y=\"" + px(y - 6) + "\" width=\"" + px(side) + "\" height=\"12\" fill=\"" +
+             colour + "\"/>\n";
+    };
+    for (int k = 0; k < steps; ++k) square(first + k * side, shade((k - 5) / 5.0));
+    const double end = first + steps * side;
+    out += text_at(end + 6, y + 4, "start", short_number(largest, 2) + (s.name.empty() ? "" : " for " + s.name));
+    if (std::any_of(s.points.begin(), s.points.end(), [](const PlotPoint& p) { return !std::isfinite(p.low); })) {
+      square(right - 70, shade(std::numeric_limits<double>::quiet_NaN()));
+      out += text_at(right - 50, y + 4, "start", "no rows");
     }
     return out;
   }
@@ -146,6 +192,8 @@ class PanelDrawing {
         return bars(s);
       case PlotSeries::Kind::markers:
         return markers(s);
+      case PlotSeries::Kind::cells:
+        return cells(s);
     }
     return {};
   }
@@ -203,6 +251,18 @@ class PanelDrawing {
         out +=
             "<path d=\"M" + place(x, y_.at(p.low)) + "V" + px(y_.at(p.high)) + "\" fill=\"none\"" + stroke(s) + "/>\n";
       out += "<circle cx=\"" + px(x) + "\" cy=\"" + px(y_.at(p.y)) + "\" r=\"4\" fill=\"" + colour_of(s) + "\"/>\n";
+    }
+    return out;
+  }
+
+  std::string cells(const PlotSeries& s) const {
+    std::string out;
+    const double largest = largest_of(s);
+    for (const PlotPoint& p : s.points) {
+      const double x = x_.at(p.x - 0.5), y = y_.at(p.y + 0.5);
+      out += "<rect x=\"" + px(x) + "\" y=\"" + px(y) + "\" width=\"" + px(x_.at(p.x + 0.5) - x) + "\" height=\"" +
+             px(y_.at(p.y - 0.5) - y) + "\" fill=\"" + shade(largest > 0 || std::isnan(p.low) ? p.low / largest : 0) +
+             "\" stroke=\"#ffffff\" stroke-width=\"0.5\"/>\n";
     }
     return out;
   }

@@ -89,6 +89,7 @@ PlotScale::PlotScale(const PlotAxis& axis, const PlotRange& range, double first_
     mark_logarithmic(axis.from.has_value(), axis.to.has_value());
   else
     mark_linear(axis.from.has_value(), axis.to.has_value());
+  if (!axis.ticks.empty()) ticks_ = axis.ticks;
 }
 
 bool PlotScale::shows(double value) const { return std::isfinite(value) && (!logarithmic_ || value > 0); }

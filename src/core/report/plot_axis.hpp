@@ -7,10 +7,16 @@
 
 namespace margin {
 
+struct PlotTick {
+  double value;
+  std::string label;  ///< empty: a tick without one
+};
+
 struct PlotAxis {
   std::string label;
   bool logarithmic = false;
-  std::optional<double> from, to;  ///< ends that are shown whatever the data
+  std::optional<double> from, to;    ///< ends that are shown whatever the data
+  std::vector<PlotTick> ticks = {};  ///< empty: at round numbers
 };
 
 /// The least and the largest of some numbers; those that an axis cannot show do not count. Held within 1e±290, so that
@@ -26,11 +32,6 @@ class PlotRange {
  private:
   bool logarithmic_;
   double low_, high_;
-};
-
-struct PlotTick {
-  double value;
-  std::string label;  ///< empty: a tick without one
 };
 
 /// One axis with its data's range, drawn between two pixel positions.

@@ -1,6 +1,7 @@
 #include "core/report/shape.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -105,6 +106,49 @@ class ColumnShape {
   double base_ = 0, missing_ = 0;
 };
 
+/// What the rows of one level of a pair have in common.
+struct LevelText {
+  std::optional<std::string> level = {};
+  std::optional<double> above = {}, upto = {};
+};
+
+LevelText level_of(const PairSide& side, std::int32_t level) {
+  LevelText out;
+  const auto at = static_cast<std::size_t>(level);
+  if (level == side.known()) {
+    out.level = "NULL";
+  } else if (side.kind == ColumnKind::boolean) {
+    out.level = level == 1 ? "true" : "false";
+  } else if (side.kind == ColumnKind::category) {
+    out.level = at < side.categories.size() ? side.categories[at] : "(others)";
+  } else {
+    if (at > 0) out.above = side.thresholds[at - 1];
+    if (at < side.thresholds.size()) out.upto = side.thresholds[at];
+  }
+  return out;
+}
+
+void add_pair(const Model& m, const PairTerm& p, std::int32_t output, std::vector<ShapePiece>& out) {
+  const auto weight = [&](std::int32_t cell) { return weight_in_column(m, output, p.first + cell); };
+  double mean = 0;
+  for (std::int32_t k = 0; k < p.cells(); ++k) mean += p.share[static_cast<std::size_t>(k)] * weight(k);
+  const std::int32_t n = p.sides[1].levels();
+  for (std::int32_t k = 0; k < p.cells(); ++k) {
+    const LevelText first = level_of(p.sides[0], k / n), second = level_of(p.sides[1], k % n);
+    ShapePiece& piece = out.emplace_back();
+    piece.output = output;
+    piece.column = p.name();
+    piece.level = first.level;
+    piece.above = first.above;
+    piece.upto = first.upto;
+    piece.contribution = weight(k) - mean;
+    piece.share = p.share[static_cast<std::size_t>(k)];
+    piece.with_level = second.level;
+    piece.with_above = second.above;
+    piece.with_upto = second.upto;
+  }
+}
+
 constexpr std::int32_t colours = 6, most_lines = 2 * colours;
 
 /// Where the bins of a column begin and end in a picture.
@@ -144,11 +188,65 @@ std::string unit_of_label(const Column& c) {
 
 }  // namespace
 
+/// The levels of a column along an axis, each as wide as the others: their ends at numbers, their names in the middle.
+static PlotAxis axis_of(const PairSide& side, const Column& c, std::size_t most_labels) {
+  PlotAxis axis;
+  const std::int32_t levels = side.levels();
+  axis.label = side.column + unit_of_label(c);
+  axis.from = 0;
+  axis.to = levels;
+  constexpr std::size_t longest = 11;
+  const std::size_t every = (static_cast<std::size_t>(levels) + most_labels - 1) / most_labels;
+  for (std::int32_t k = 0; k < levels; ++k) {
+    const LevelText text = level_of(side, k);
+    const bool labelled = static_cast<std::size_t>(k) % every == 0;
+    if (text.level.has_value()) {
+      std::string name = *text.level;
+      if (name.size() > longest) name = name.substr(0, longest - 2) + "..";
+      if (labelled || k + 1 == levels) axis.ticks.push_back({k + 0.5, name});
+    } else if (text.upto.has_value() && (labelled || k + 2 == levels)) {
+      axis.ticks.push_back({k + 1.0, short_number(*text.upto, 4)});
+    }
+  }
+  return axis;
+}
+
+static Plot pair_plot(const Model& m, const PairTerm& pair, const std::vector<ShapePiece>& pieces) {
+  if (m.outputs() > colours)
+    throw Error(ErrorKind::unsupported,
+                "a model of " + std::to_string(m.outputs()) + " classes has too many tables of cells for one picture",
+                "margin_shape(model, pair) has them as a table.");
+  Plot plot;
+  plot.title = "What " + pair.name() + " adds to the score";
+  plot.description =
+      "By how much both columns together make the score differ from that of the mean of the training rows.";
+  const auto& columns = m.encoder->columns();
+  const std::int32_t n = pair.sides[1].levels();
+  for (std::int32_t o = 0; o < m.outputs(); ++o) {
+    PlotPanel& panel = plot.panels.emplace_back();
+    constexpr std::size_t across = 8, up = 12;
+    panel.x = axis_of(pair.sides[0], columns[pair.sides[0].at], across);
+    panel.y = axis_of(pair.sides[1], columns[pair.sides[1].at], up);
+    panel.height = 340;
+    PlotSeries& cells = panel.series.emplace_back();
+    cells.kind = PlotSeries::Kind::cells;
+    if (!m.regression()) cells.name = m.classes[m.outputs() == 1 ? 1 : static_cast<std::size_t>(o)];
+    std::int32_t k = 0;
+    for (const ShapePiece& p : pieces)
+      if (p.output == o) {
+        const double value = *p.share > 0 ? *p.contribution : std::numeric_limits<double>::quiet_NaN();
+        cells.points.push_back({k / n + 0.5, k % n + 0.5, value, 0});
+        ++k;
+      }
+  }
+  return plot;
+}
+
 Plot shape_plot(const Model& m, const std::string& column) {
   const std::vector<ShapePiece> pieces = shape(m, column);
-  const std::vector<Column>& columns = m.encoder->columns();
-  const Column& c =
-      *std::find_if(columns.begin(), columns.end(), [&](const Column& one) { return one.name == column; });
+  const std::size_t term = m.encoder->term(column);
+  if (const PairTerm* pair = m.encoder->pair({term, 0})) return pair_plot(m, *pair, pieces);
+  const Column& c = m.encoder->columns()[term];
   if (!scalar(c.kind) || c.kind == ColumnKind::boolean)
     throw Error(ErrorKind::unsupported, "column \"" + column + "\" is no number, and has no curve",
                 "margin_shape(model, column) has what each of its values adds.");
@@ -188,15 +286,20 @@ std::vector<ShapePiece> shape(const Model& m, const std::optional<std::string>& 
     throw Error(ErrorKind::unsupported, "margin_shape needs a model of rows with named columns",
                 "Train on rows: train_margin(label, t, ...) FROM t, with bins => 64 for curves. Of arrays, "
                 "margin_weights is all there is.");
-  const std::vector<Column>& columns = m.encoder->columns();
-  if (column.has_value() &&
-      std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == *column; }))
+  const Encoder& e = *m.encoder;
+  const std::size_t wanted = column.has_value() ? e.term(*column) : e.terms();
+  if (column.has_value() && wanted == e.terms())
     throw Error(ErrorKind::invalid_value, "the model has no column \"" + *column + "\"",
                 "SELECT DISTINCT term FROM margin_shape(model) shows those that it has.");
   std::vector<ShapePiece> out;
   for (std::int32_t o = 0; o < m.outputs(); ++o)
-    for (const Column& c : columns)
-      if (!column.has_value() || c.name == *column) ColumnShape(m, c, o, out).add();
+    for (std::size_t t = 0; t < e.terms(); ++t) {
+      if (column.has_value() && t != wanted) continue;
+      if (const PairTerm* pair = e.pair({t, 0}))
+        add_pair(m, *pair, o, out);
+      else
+        ColumnShape(m, e.columns()[t], o, out).add();
+    }
   return out;
 }
 

@@ -23,16 +23,21 @@ struct ShapePiece {
   std::optional<double> contribution =
       {};                            ///< else: what it makes the score differ from that of the mean of the training
   std::optional<double> share = {};  ///< of the rows of the training
+  /// Of a cell of a pair: level, above and upto of its second column; those of the first are above.
+  std::optional<std::string> with_level = {};
+  std::optional<double> with_above = {}, with_upto = {};
 };
 
-/// The pieces of all columns of a model that is linear in the features of an encoder, or of the one called `column`. Those of a
+/// The pieces of all columns of a model that is linear in the features of an encoder and the cells of its pairs, or of the one called
+/// `column`, of a pair `age*plan`. Those of a
 /// column add up to 0, weighed by their shares. Throws Error: unsupported (no encoder, or one without the means of the training),
 /// invalid_value (no such column).
 std::vector<ShapePiece> shape(const Model& model, const std::optional<std::string>& column);
 
 /// The curve of a column of numbers, one line for each output, above the shares of the rows in its bins. A bin without an end is
 /// drawn as wide as the one beside it, a number that is not cut over two deviations from its mean. Throws as shape, and
-/// Error(unsupported) for a column of something else and more than 12 outputs.
+/// Error(unsupported) for a column of something else and more than 12 outputs. Of a pair its cells in colours, one picture below
+/// the other for up to 6 outputs.
 Plot shape_plot(const Model& model, const std::string& column);
 
 }  // namespace margin

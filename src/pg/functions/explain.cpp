@@ -1,6 +1,6 @@
 // margin_explain(model, features): why a row has its score; margin_reasons(model, features, k): its largest parts.
 // margin_importance(model): which columns matter. margin_shape(model [, column]): what each value of a column adds.
-// margin_plot(model, column): its curve.
+// margin_plot(model, column): its curve, of a pair its cells in colours.
 #include "core/report/explain.hpp"
 
 #include "core/report/shape.hpp"
@@ -97,13 +97,16 @@ MARGIN_FUNCTION(margin_shape) {
   require_weights(model, "margin_shape");
   std::optional<std::string> column;
   if (!PG_ARGISNULL(1)) column = column_name(PG_GETARG_DATUM(1));
+  const auto level = [](const std::optional<std::string>& v) {
+    return v.has_value() ? std::optional<Datum>(text_datum(*v)) : std::nullopt;
+  };
   const auto number = [](const std::optional<double>& v) {
     return v.has_value() ? std::optional<Datum>(Float8GetDatum(*v)) : std::nullopt;
   };
   for (const margin::ShapePiece& p : margin::shape(model, column))
-    out.add({class_of(model, p.output), text_datum(p.column),
-             p.level.has_value() ? std::optional<Datum>(text_datum(*p.level)) : std::nullopt, number(p.above),
-             number(p.upto), number(p.slope), number(p.contribution), number(p.share)});
+    out.add({class_of(model, p.output), text_datum(p.column), level(p.level), number(p.above), number(p.upto),
+             number(p.slope), number(p.contribution), number(p.share), level(p.with_level), number(p.with_above),
+             number(p.with_upto)});
   return 0;
 }
 

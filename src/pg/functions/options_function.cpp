@@ -74,7 +74,24 @@ struct OptionsCall {
   Recent<std::string> known;  // payloads of the results
 };
 
+Value names_value(Datum array) {
+  const Texts texts = text_elements(array);
+  Value::Array names;
+  for (const auto& text : texts.values) names.push_back(text.has_value() ? Value{*text} : Value{});
+  return {std::move(names)};
+}
+
 Value text_value(const char* text, std::size_t size) {
+  // No JSON object: it would have a colon, or be empty. '{a, b}' are the elements of an array.
+  if (size > 2 && text[0] == '{' && std::string_view(text, size).find(':') == std::string_view::npos) {
+    const std::string copy(text, size);
+    const char* elements = copy.c_str();
+    return names_value(backend([=] {
+      Oid function, element;
+      getTypeInputInfo(TEXTARRAYOID, &function, &element);
+      return OidInputFunctionCall(function, const_cast<char*>(elements), element, -1);
+    }));
+  }
   // An object or an array written as text, for the options that take a name or one of these.
   if (size > 0 && (text[0] == '{' || text[0] == '[')) {
     const std::string copy(text, size);
@@ -111,12 +128,8 @@ Value argument(Datum datum, Oid type, Oid declared) {
         const Datum json = DirectFunctionCall1(array_to_json, datum);
         return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
       }));
-    case TEXTARRAYOID: {
-      const Texts texts = text_elements(datum);
-      Value::Array names;
-      for (const auto& text : texts.values) names.push_back(text.has_value() ? Value{*text} : Value{});
-      return {std::move(names)};
-    }
+    case TEXTARRAYOID:
+      return names_value(datum);
     case UNKNOWNOID: {
       const char* text = DatumGetCString(datum);
       return text_value(text, std::strlen(text));

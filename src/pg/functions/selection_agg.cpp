@@ -97,7 +97,7 @@ using namespace margin::pg;
 MARGIN_FUNCTION(margin_cross_validate_step) { return collect_row(fcinfo, rules_of_selection); }
 MARGIN_FUNCTION(margin_cross_validate_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
-  const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
+  const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups, margin::parse_cross_validation);
   if (!rows.has_value()) PG_RETURN_NULL();
   margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
   options.settings = settings_for(*rows, std::move(options.settings));
@@ -133,12 +133,13 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
     const margin::SettingScore& best = selection.settings[*selection.best];
     out.set_int4("best", static_cast<std::int32_t>(*selection.best) + 1);
     out.set_float8("best_mean", best.mean);
-    out.set("options", JSONBOID,
-            jsonb_from(margin::chosen_options(rows->options, best, options.grid[best.point].values)));
+    margin::Value::Object chosen = rows->options;
+    if (rows->encoder != nullptr) margin::name_pairs(chosen, *rows->encoder);
+    out.set("options", JSONBOID, jsonb_from(margin::chosen_options(chosen, best, options.grid[best.point].values)));
     const margin::SettingScore& near = selection.settings[*selection.one_standard_error];
     out.set_int4("one_standard_error", static_cast<std::int32_t>(*selection.one_standard_error) + 1);
     out.set("one_standard_error_options", JSONBOID,
-            jsonb_from(margin::chosen_options(rows->options, near, options.grid[near.point].values)));
+            jsonb_from(margin::chosen_options(chosen, near, options.grid[near.point].values)));
   }
   out.set_int8("unfinished", selection.unfinished);
   out.set_float8("seconds", selection.seconds);
@@ -153,7 +154,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
 MARGIN_FUNCTION(margin_path_step) { return collect_row(fcinfo, rules_of_path); }
 MARGIN_FUNCTION(margin_path_final) {
   GroupWarnings& groups = query_state<SelectionCall>(fcinfo).groups;
-  std::optional<CollectedRows> rows = collected_rows(fcinfo, groups);
+  std::optional<CollectedRows> rows = collected_rows(fcinfo, groups, margin::parse_path);
   if (!rows.has_value()) PG_RETURN_NULL();
   margin::SelectionOptions options = margin::parse_path(rows->options);
   options.settings = settings_for(*rows, std::move(options.settings));

@@ -5,7 +5,6 @@
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
-#include "core/solvers/solver.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/row_arguments.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -207,7 +206,8 @@ Datum collect_row(FunctionCallInfo fcinfo, RulesOf rules_of) {
   return collect(fcinfo, query_state<TrainCall>(fcinfo, 1, 2), rules_of);
 }
 
-std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, bool codes) {
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, SelectionOf selection_of,
+                                            bool codes) {
   aggregate_context(fcinfo);
   warnings.begin(fcinfo);
   if (PG_ARGISNULL(0)) return std::nullopt;
@@ -231,20 +231,7 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                      MemoryBudget(state->memory.left()),
                      state->folds.empty() ? nullptr : state->folds.data()};
   if (state->table == nullptr) return rows;
-  InterruptProgress progress;
-  std::shared_ptr<const Encoder> encoder = state->table->fit(progress, rows.memory);
-  const bool as_codes = codes && prefers_codes(margin::parse_options(rows.options));
-  auto encoded = state->table->encode(*encoder, progress, rows.memory, as_codes);
-  const Dataset& data = *encoded;
-  return CollectedRows{data,
-                       std::move(encoder),
-                       std::move(encoded),
-                       std::string(state->table->label_column(progress)),
-                       std::move(rows.options),
-                       rows.skipped,
-                       rows.null_for_error,
-                       rows.memory,
-                       rows.folds};
+  return encoded_rows(*state->table, std::move(rows), warnings, selection_of, codes);
 }
 
 std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {
@@ -255,6 +242,7 @@ std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {
   if (state->table == nullptr)
     throw Error(ErrorKind::wrong_type, "only rows with named columns have an encoder, not arrays",
                 "Give a row of the table: margin_encoder(label, t) FROM t.");
+  if (state->table->rules().interactions.searched()) refuse_search();
   InterruptProgress progress;
   MemoryBudget memory(state->memory.left());
   return state->table->fit(progress, memory);

@@ -1,6 +1,7 @@
 // Rows that an aggregate collects to train on them: train_margin, margin_path, margin_cross_validate.
 #pragma once
 
+#include "core/train/interactions.hpp"
 #include "pg/server/boundary.hpp"
 
 namespace margin::pg {
@@ -34,8 +35,20 @@ struct CollectedRows {
   const std::int32_t* folds;  ///< of every row; null where none were given
 };
 
+/// What is trained on the rows, as a selection; throws Error for bad options.
+using SelectionOf = SelectionOptions (*)(Value::Object options);
+
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
-std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, bool codes = false);
+/// `selection_of`: by it pairs of columns are searched, where the options ask for that; null: they cannot be. `codes`: rows with
+/// named columns may be kept as codes.
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings,
+                                            SelectionOf selection_of = nullptr, bool codes = false);
+
+/// The same of rows with named columns, whose cells `rows` has; `table` knows them.
+std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&& rows, GroupWarnings& warnings,
+                                          SelectionOf selection_of, bool codes);
+/// Throws Error(unsupported): pairs are to be searched where nothing is trained.
+[[noreturn]] void refuse_search();
 
 /// What the rows say of their columns; null when there is no row. Throws Error(wrong_type) for arrays.
 std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo);
