@@ -25,8 +25,7 @@ BEGIN
   RETURN CASE WHEN exponent < 1075 THEN trim_scale(mantissa * (SELECT power FROM margin_checker.half WHERE k = 1075 - exponent))
               ELSE trunc(mantissa / (SELECT power FROM margin_checker.half WHERE k = exponent - 1075)) END;
 END $$;
-CREATE FUNCTION margin_checker.exact(v float8[]) RETURNS numeric[] LANGUAGE sql IMMUTABLE STRICT AS
-  $$ SELECT CASE WHEN count(e) = count(*) THEN array_agg(margin_checker.exact(e) ORDER BY k) END FROM unnest(v) WITH ORDINALITY u(e, k) $$;
+CREATE FUNCTION margin_checker.exact(v float8[]) RETURNS numeric[] LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT CASE WHEN count(e) = count(*) THEN array_agg(margin_checker.exact(e) ORDER BY k) END FROM unnest(v) WITH ORDINALITY u(e, k) $$;
 -- Sums, differences and products of numeric have all their digits. What has not is here. The k with 10^(k-1) <= |v| < 10^k:
 CREATE FUNCTION margin_checker.magnitude(v numeric) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT CASE
   WHEN abs(v) >= 1 THEN length(trunc(abs(v))::text) ELSE length(ltrim(substr(abs(v)::text, 3), '0')) - greatest(0, length(abs(v)::text) - 2) END $$;
@@ -44,8 +43,7 @@ DECLARE k int := 50 - margin_checker.magnitude(v) / 2;
 BEGIN RETURN greatest(0, sqrt(trunc(v * ('1e' || 2 * k)::numeric)) + slack * sign(v)) * ('1e' || -k)::numeric; END $$;
 CREATE FUNCTION margin_checker.dot(a numeric[], b numeric[]) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT sum(p * q) FROM unnest(a, b) u(p, q) $$;
 -- p a + q b
-CREATE FUNCTION margin_checker.mix(p numeric, a numeric[], q numeric, b numeric[]) RETURNS numeric[] LANGUAGE sql IMMUTABLE STRICT AS
-  $$ SELECT array_agg(p * e + q * f ORDER BY k) FROM unnest(a, b) WITH ORDINALITY u(e, f, k) $$;
+CREATE FUNCTION margin_checker.mix(p numeric, a numeric[], q numeric, b numeric[]) RETURNS numeric[] LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT array_agg(p * e + q * f ORDER BY k) FROM unnest(a, b) WITH ORDINALITY u(e, f, k) $$;
 -- Never below the loss of a score u for a label y (-1 or 1, or a target). `smoothing` is the quantile of that loss.
 CREATE FUNCTION margin_checker.loss(name text, u numeric, y numeric, epsilon numeric, smoothing numeric) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT AS $$
   SELECT CASE name WHEN 'hinge' THEN miss WHEN 'squared_hinge' THEN miss * miss WHEN 'squared' THEN off * off WHEN 'absolute' THEN off
@@ -97,16 +95,18 @@ END $$;
 CREATE FUNCTION margin_checker.form(m margin_model) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE coalesce(m.options->>'intercept', 'true') WHEN 'true' THEN CASE WHEN m.lambda IS NULL OR m.loss IN ('quantile', 'poisson') THEN 'free' ELSE 'penalized' END
     WHEN 'free' THEN 'free' WHEN 'false' THEN 'false' WHEN 'penalized' THEN CASE WHEN m.lambda IS NOT NULL THEN 'penalized' END END $$;
-CREATE FUNCTION margin_checker.option(m margin_model, key text, fallback float8) RETURNS numeric LANGUAGE sql IMMUTABLE AS
-  $$ SELECT margin_checker.exact(coalesce((m.options->>key)::float8, fallback)) $$;
+CREATE FUNCTION margin_checker.option(m margin_model, key text, fallback float8) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT margin_checker.exact(coalesce((m.options->>key)::float8, fallback)) $$;
+-- v cut to the bounds of the weight of feature j, times `unit`: NULL is no end; 0 the lower one, 1 the upper.
+CREATE FUNCTION margin_checker.between(o jsonb, v numeric, j int, unit numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$ SELECT least(greatest(v, unit * CASE WHEN o->'positive' = 'true' OR o->'monotone'->>j::text = '1' THEN greatest(e[1], 0) ELSE e[1] END), unit * CASE WHEN o->'monotone'->>j::text = '-1' THEN least(e[2], 0) ELSE e[2] END)
+  FROM (SELECT ARRAY[margin_checker.exact((p->>0)::float8), margin_checker.exact((p->>1)::float8)] FROM (SELECT CASE jsonb_typeof(b) WHEN 'object' THEN coalesce(b->j::text, b->'*') WHEN 'array' THEN CASE jsonb_typeof(b->0) WHEN 'array' THEN b->(j - 1) ELSE b END END FROM (SELECT o->'bounds') t(b)) q(p)) r(e) $$;
 -- All that the checker knows of models. One of which any line is not true is refused.
 CREATE FUNCTION margin_checker.known(m margin_model) RETURNS TABLE (what text, holds boolean) LANGUAGE sql AS $$
   SELECT v.* FROM (SELECT jsonb_strip_nulls(m.options) AS o, m.lambda IS NULL AS hard, margin_checker.form(m) AS form, m.lambda IS NOT NULL
       AND m.loss IN ('squared', 'absolute', 'quantile', 'poisson', 'epsilon_insensitive', 'squared_epsilon_insensitive', 'huber') AS regression) k, LATERAL (VALUES
-    ('attributes', jsonb_strip_nulls(to_jsonb(m)) - '{solver,loss,norm,lambda,status,classes,weights,intercept,margin_lower,margin_upper,primal,dual,gap,iterations,rows,skipped,dimensions,support,seconds,options,dual_weights,target_center,ball}'::text[] = '{}'),
-    ('options', '{"standardize": false, "l1_ratio": 0, "kernel": "linear", "multiclass": "one_vs_rest", "calibration": "none", "learners": "features", "positive": false, "history": false}'
-       @> o - '{lambda,loss,norm,tolerance,intercept,intercept_scale,epsilon,smoothing,quantile,dual_weights,solver,max_iterations,max_seconds,seed,order,output,start,log_level,shrinkage,step,accelerated,working_set,on_error,one_class}'::text[]),
-    ('numbers', NOT EXISTS (SELECT FROM jsonb_each(o) WHERE key IN ('lambda', 'norm', 'tolerance', 'intercept_scale', 'epsilon', 'smoothing', 'quantile') AND jsonb_typeof(value) <> 'number')),
+    ('attributes', jsonb_strip_nulls(to_jsonb(m)) - '{solver,loss,norm,lambda,status,classes,weights,intercept,margin_lower,margin_upper,primal,dual,gap,iterations,rows,skipped,dimensions,support,seconds,options,dual_weights,target_center,ball,prices}'::text[] = '{}'),
+    ('options', '{"standardize": false, "l1_ratio": 0, "kernel": "linear", "multiclass": "one_vs_rest", "calibration": "none", "learners": "features", "history": false}'
+       @> o - '{lambda,loss,norm,tolerance,intercept,intercept_scale,epsilon,smoothing,quantile,dual_weights,solver,max_iterations,max_seconds,seed,order,output,start,log_level,shrinkage,step,accelerated,working_set,on_error,one_class,bounds,positive,monotone}'::text[]),
+    ('numbers', coalesce(jsonb_typeof(o->'bounds'), 'array') IN ('array', 'object') AND NOT EXISTS (SELECT FROM jsonb_each(o) WHERE key IN ('lambda', 'norm', 'tolerance', 'intercept_scale', 'epsilon', 'smoothing', 'quantile') AND jsonb_typeof(value) <> 'number')),
     ('ranges', coalesce((o->>'tolerance')::float8, 0) >= 0 AND coalesce((o->>'tolerance')::float8, 0) < 1 AND coalesce((o->>'epsilon')::float8, 0) BETWEEN 0 AND 1e150
        AND coalesce((o->>'smoothing')::float8, 1) BETWEEN 1e-150 AND 1e150 AND coalesce((o->>'intercept_scale')::float8, 1) BETWEEN 1e-150 AND 1e150
        AND coalesce((o->>'quantile')::float8, 0.5) > 0 AND coalesce((o->>'quantile')::float8, 0.5) < 1),
@@ -116,7 +116,7 @@ CREATE FUNCTION margin_checker.known(m margin_model) RETURNS TABLE (what text, h
                   ELSE (regression OR m.loss IN ('hinge', 'squared_hinge', 'smoothed_hinge', 'logistic')) AND m.loss = coalesce(o->>'loss', 'hinge') END),
     ('weights', array_dims(m.weights) = '[1:' || m.dimensions || ']' AND array_dims(m.intercept) = '[1:1]' AND array_dims(m.dual_weights) = '[1:' || m.rows || ']'
        AND num_nulls(margin_checker.exact(m.weights), margin_checker.exact(m.intercept), margin_checker.exact(m.dual_weights)) = 0),
-    ('intercept', form IS NOT NULL AND (form <> 'false' OR m.intercept[1] = 0)),
+    ('intercept', (SELECT bool_and(margin_checker.between(o, margin_checker.exact(v), j::int, 1) = margin_checker.exact(v)) FROM unnest(m.weights) WITH ORDINALITY u(v, j)) AND form IS NOT NULL AND (form <> 'false' OR m.intercept[1] = 0)),
     ('classes', CASE WHEN regression THEN m.classes IS NULL ELSE array_dims(m.classes) = '[1:2]' END),
     ('center', CASE WHEN regression AND form <> 'false' THEN m.target_center IS NOT NULL ELSE m.target_center IS NULL END)) v(what, holds) $$;
 -- The class of a label, as margin writes it.
@@ -162,7 +162,7 @@ BEGIN
 END $$;
 -- Of a soft margin. Upper: P at the weights. Lower: D at the dual weights, cut to 60 digits of the largest. And whether what
 -- the ball says is true. A penalised intercept b is the weight b/scale of a feature of the value `scale`; z = scale (w, b/scale),
--- s = sum a (x, scale).
+-- s = sum a (x, scale); h is s cut to lambda total times the bounds: penalty - <s, w>/total is least at w = h/(lambda total), (|h - s|^2 - |s|^2)/(2 lambda total^2).
 CREATE FUNCTION margin_checker.risk(e margin_checker.example[], m margin_model, OUT lower numeric, OUT upper numeric, OUT ball boolean) LANGUAGE plpgsql AS $$
 DECLARE
   form text := margin_checker.form(m);
@@ -174,7 +174,7 @@ DECLARE
   k int := 60 - margin_checker.magnitude((SELECT max(abs(r.a)) FROM unnest(e) r));
   alpha numeric[] := ARRAY(SELECT trunc(margin_checker.feasible(m.loss, r.a, r.y, r.c, smoothing), k) FROM unnest(e) WITH ORDINALITY r(y, x, c, a, i) ORDER BY r.i);
   stored numeric[] := margin_checker.exact(ARRAY(SELECT unnest(m.ball)));
-  total numeric; losses numeric; conjugates numeric; whole boolean; s numeric[]; apart numeric[]; last int := array_length(m.ball, 2);
+  total numeric; losses numeric; conjugates numeric; whole boolean; s numeric[]; h numeric[]; apart numeric[]; last int := array_length(m.ball, 2);
 BEGIN
   IF form = 'free' THEN alpha := margin_checker.balanced(alpha, k); END IF;
   SELECT sum(t.c), sum(t.c * t.l), sum(t.k), count(t.l * t.k) = count(*) INTO total, losses, conjugates, whole FROM (
@@ -182,10 +182,11 @@ BEGIN
       FROM unnest(e) WITH ORDINALITY r(y, x, c, a, i)) t;
   IF whole IS NOT TRUE THEN RAISE 'a loss is NULL'; END IF;
   s := ARRAY(SELECT sum(alpha[r.i] * v) FROM unnest(e) WITH ORDINALITY r(y, x, c, a, i), unnest(r.x || CASE form WHEN 'penalized' THEN ARRAY[scale] END) WITH ORDINALITY u(v, j) GROUP BY j ORDER BY j);
+  h := ARRAY(SELECT CASE WHEN j <= m.dimensions THEN margin_checker.between(m.options, v, j::int, lambda * total) ELSE v END FROM unnest(s) WITH ORDINALITY u(v, j) ORDER BY j);
   upper := margin_checker.quotient(lambda * total * margin_checker.dot(z, z) + 2 * scale * scale * losses, 2 * total * scale * scale);
-  lower := -margin_checker.quotient(2 * lambda * total * conjugates + margin_checker.dot(s, s), 2 * lambda * total * total);
-  IF lower < 0 OR m.dual = 0 THEN lower := 0; s := array_fill(0::numeric, ARRAY[cardinality(z)]); END IF;  -- D(0) is 0
-  apart := margin_checker.mix(scale, s, -lambda * total, z);  -- scale lambda total (v - w)
+  lower := -margin_checker.quotient(2 * lambda * total * conjugates + margin_checker.dot(s, s) - (SELECT sum((p - q) * (p - q)) FROM unnest(s, h) u(p, q)), 2 * lambda * total * total);
+  IF lower < 0 OR m.dual = 0 THEN lower := 0; h := array_fill(0::numeric, ARRAY[cardinality(z)]); END IF;  -- D(0) is 0, or more
+  apart := margin_checker.mix(scale, h, -lambda * total, z);  -- scale lambda total (v - w)
   ball := m.ball IS NULL OR array_length(m.ball, 1) = 2 AND (last = 4 OR last = 4 + m.dimensions) AND (form = 'penalized' OR stored[4] = 0)
     AND stored[1] > 0 AND abs(stored[1] + stored[last + 1] - total) <= stored[last + 2] AND 0 = ALL (stored[last + 3:]) AND stored[2] >= 0 AND stored[3] >= 0
     AND upper - lower + margin_checker.quotient(-margin_checker.dot(apart, apart), 2 * lambda * total * total * scale * scale) <= stored[2];
@@ -242,8 +243,7 @@ BEGIN
     'solver', m.solver ~ '^(cutting_plane|momentum|gradient_descent|normalized_gradient_descent|batch_perceptron|boosting|dual_ascent|accelerated|perceptron|mirror_descent|linear_program|sdca|sgd|newton|newton_cg|[+])+$');
   proven := NOT EXISTS (SELECT FROM jsonb_each(claims) WHERE value <> 'true');
 END $$;
-CREATE FUNCTION margin_checker.interval(query text, m margin_model, OUT lower numeric, OUT upper numeric) LANGUAGE sql AS
-  $$ SELECT j.lower, j.upper FROM margin_checker.judged(margin_checker.rows_of(query), m) j $$;
+CREATE FUNCTION margin_checker.interval(query text, m margin_model, OUT lower numeric, OUT upper numeric) LANGUAGE sql AS $$ SELECT j.lower, j.upper FROM margin_checker.judged(margin_checker.rows_of(query), m) j $$;
 CREATE FUNCTION margin_checker.claims(query text, m margin_model) RETURNS jsonb LANGUAGE sql AS
   $$ SELECT j.claims FROM margin_checker.judged(margin_checker.rows_of(query), m) j $$;
 CREATE FUNCTION margin_checker.proven(query text, m margin_model) RETURNS boolean LANGUAGE sql AS

@@ -13,7 +13,7 @@ END $$;
 
 -- The model whose score is x - 2, of the classes no and yes.
 CREATE TEMP TABLE m AS SELECT ROW('hand', NULL, 2, NULL, 'optimal', '{no,yes}', '{1}', '{-2}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
 CREATE TEMP TABLE t (y text, x float8[]);
 -- no: scores -2, -1, 1; yes: -1, 1, 2, 3, 4
 INSERT INTO t VALUES ('no', '{0}'), ('no', '{1}'), ('no', '{3}'), ('yes', '{1}'), ('yes', '{3}'), ('yes', '{4}'),
@@ -64,25 +64,25 @@ SELECT i, (e).rows FROM (SELECT i, margin_evaluate(m, y, x) OVER (ORDER BY i ROW
 
 -- Three classes: margins are score differences over the norm of all weights (here 2).
 CREATE TEMP TABLE m3 AS SELECT ROW('hand', NULL, 2, NULL, 'optimal', '{a,b,c}', '{{1,1},{-1,0},{0,-1}}', '{0,0,0}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
 SELECT (e).accuracy, (e).confusion, (e).margin_quantiles, (e).auc
   FROM (SELECT margin_evaluate(m, y, x) AS e FROM m3, (VALUES ('a', '{4,4}'::real[]), ('b', '{-4,0}'), ('c', '{0,-4}'), ('c', '{2,0}')) v (y, x)) s;
 
 -- Logistic models have a log loss, and probabilities: ln 3 odds are 3 to 1.
 CREATE TEMP TABLE ml AS SELECT ROW('hand', 'logistic', 2, 0.1, 'optimal', '{f,t}', '{1}', '{0}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
 SELECT round(margin_probability(m, ARRAY[ln(3)::float8])::numeric, 6) AS p, margin_probabilities(m, ARRAY[0.0::float8]) AS half,
        margin_probability(m, ARRAY[1e4::float8]) AS certain, margin_probability(m, ARRAY[-1e4::float8]) AS impossible FROM ml;
 SELECT round((e).log_loss::numeric, 6) = round(((-ln(0.75) - ln(0.5)) / 2)::numeric, 6) AS log_loss
   FROM (SELECT margin_evaluate(m, y, x) AS e FROM ml, (VALUES ('t', ARRAY[ln(3)::float8]), ('f', ARRAY[0::float8])) v (y, x)) s;
 -- One against the rest, divided by the sum: scores ln 3, 0, 0 give 0.75, 0.5, 0.5.
 CREATE TEMP TABLE ml3 AS SELECT ROW('hand', 'logistic', 2, 0.1, 'optimal', '{a,b,c}', '{{1},{0},{0}}', '{0,0,0}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
 SELECT array_agg(round(p::numeric, 6)) AS p FROM (SELECT unnest(margin_probabilities(m, ARRAY[ln(3)::float8])) AS p FROM ml3) s;
 
 -- Regression: targets 1, 2, 3 predicted as 1, 2, 5. Squares 4, absolutes 2, spread 2.
 CREATE TEMP TABLE mr AS SELECT ROW('hand', 'squared', 2, 0.1, 'optimal', NULL, '{1}', '{0}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
+  NULL, NULL, NULL, NULL, NULL, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
 SELECT (e).rows, round((e).mse::numeric, 6) AS mse, round((e).mae::numeric, 6) AS mae, (e).r2, (e).accuracy, (e).classes
   FROM (SELECT margin_evaluate(m, y, x) AS e FROM mr, (VALUES (1, '{1}'::real[]), (2, '{2}'), (3, '{5}')) v (y, x)) s;
 SELECT (e).r2 FROM (SELECT margin_evaluate(m, 1, x) AS e FROM mr, (VALUES ('{1}'::real[]), ('{2}')) v (x)) s;

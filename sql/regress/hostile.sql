@@ -28,7 +28,7 @@ SELECT pg_temp.error_of($$SELECT margin_options(norm => ARRAY[1, 2])$$);
 -- A model that contradicts itself: a loss for classes, and no classes.
 SELECT pg_temp.error_of($$SELECT margin_probabilities(margin_from_json('{"loss":"logistic","lambda":1,"weights":[1],"intercept":[0]}'), '{1}'::float8[])$$);
 SELECT f, pg_temp.error_of(format($$SELECT %s(ROW(NULL, 'logistic', 2, 1, NULL, '{}', '{1}', '{0}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::float8[])$$, f)) FROM unnest('{margin_probability,margin_probabilities,margin_score}'::text[]) AS f;
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::float8[])$$, f)) FROM unnest('{margin_probability,margin_probabilities,margin_score}'::text[]) AS f;
 
 -- A small model that states many dimensions, or a wide network, takes what it holds, or what margin.memory_limit leaves.
 SET statement_timeout = '10s';

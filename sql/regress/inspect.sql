@@ -23,7 +23,7 @@ CREATE TEMP TABLE models AS
   SELECT 'regression', train_margin(t, x, margin_options(lambda => 0.001, loss => 'squared', dual_weights => true) ORDER BY i) FROM points;
 -- A model whose figures are written by hand: 0.9 and 1 are the ends of its margin.
 CREATE TEMP TABLE hand AS SELECT ROW('by hand', NULL, 2, NULL, 'iteration_limit', '{f,t}', '{0.6,0,-0.8}', '{0.5}', 0.9, 1, 0.9, 1, 0.1,
-  7, 10, 2, 3, 4, 0.25, '{"tolerance": 0.01}', '{{0,0.1,-Infinity,Infinity},{7,0.25,0.9,1}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
+  7, 10, 2, 3, 4, 0.25, '{"tolerance": 0.01}', '{{0,0.1,-Infinity,Infinity},{7,0.25,0.9,1}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model AS m;
 
 -- Weights, the largest first; a positive weight speaks for the class beside it.
 SELECT w.* FROM hand, margin_weights(m) w;
@@ -60,7 +60,7 @@ SELECT pg_temp.error_of($$SELECT margin_history(jsonb_populate_record(m, '{"hist
 -- A page for a person.
 SELECT margin_summary(m) FROM hand;
 SELECT margin_summary(ROW(NULL, 'logistic', 2, 0.5, NULL, '{a,b,c}', '{{1,0},{2,-3},{0,0.5}}', '{0,0,0}', NULL, NULL, 0.7, 0.6, 0.1,
-  NULL, NULL, NULL, NULL, NULL, NULL, '{"standardize": true, "l1_ratio": 0.25}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model);
+  NULL, NULL, NULL, NULL, NULL, NULL, '{"standardize": true, "l1_ratio": 0.25}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model);
 SELECT kind, margin_summary(m) LIKE 'model: %' || (m).status || '%' AS summary FROM models ORDER BY kind;
 
 -- To jsonb and back: the same model to the bit, whatever the session's precision of output.
@@ -111,9 +111,9 @@ CREATE FUNCTION pg_temp.any_version(document text) RETURNS text LANGUAGE sql AS 
   SELECT replace(document, format('version="%s"', margin_version()), 'version="..."') $$;
 SELECT pg_temp.any_version(margin_pmml(jsonb_populate_record(m, '{"classes": ["<no>", "a & \"b\""]}'), ARRAY['length', 'width, in "cm"', 'target'])) FROM hand;
 SELECT pg_temp.any_version(margin_pmml(ROW(NULL, 'squared', 2, 0.5, NULL, NULL, '{0.1,-2e-20}', '{3}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model));
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model));
 SELECT pg_temp.any_version(margin_pmml(ROW(NULL, 'logistic', 2, 0.5, NULL, '{no,yes}', '{2}', '{-1}', NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{"probability(yes)"}'));
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{"probability(yes)"}'));
 CREATE FUNCTION pg_temp.values(document xml, path text) RETURNS text[] LANGUAGE sql AS $$
   SELECT array_agg(v::text) FROM unnest(xpath(path, document, '{{p,http://www.dmg.org/PMML-4_4}}')) v $$;
 WITH documents AS (SELECT kind, m, margin_pmml(m, ARRAY['a<b', 'c"d', E'e\tf'])::xml AS d FROM models)

@@ -82,7 +82,7 @@ SELECT pg_temp.try('three', '{"classes": ["a", "b"]}');
 SELECT pg_temp.try('three', '{"lambda": 1, "loss": "hinge", "calibration": [[1, 0]]}');
 SELECT pg_temp.try('three', '{"lambda": 1, "loss": "hinge", "calibration": [[1, 0, 0.5], [3, 0, 0.5]]}');
 SELECT pg_temp.error_of($$SELECT margin_predict(ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, '{1}'::real[])$$);
 
 -- The same checks guard evaluation, verification, and warm starts.
 SELECT pg_temp.error_of($$SELECT margin_evaluate(jsonb_populate_record(m, '{"weights": [1, "Infinity"]}'), 'a'::text, '{1,1}'::real[]) FROM good WHERE kind = 'binary'$$);
@@ -95,7 +95,7 @@ SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(lambda => 1, 
 -- What its options say a model is must be what its attributes hold: a certificate is about one problem.
 SELECT pg_temp.error_of($$SELECT margin_verify(ROW(NULL, 'hinge', 2, 0.001, NULL, '{-1,1}', '{-0.5419014154554396}', '{0.42209393386703986}', NULL, NULL,
   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"lambda":0.001,"loss":"hinge","intercept":false}', NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, y, x) FROM (VALUES (-1, '{2}'::float8[]), (1, '{0}')) v (y, x)$$);
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::margin_model, y, x) FROM (VALUES (-1, '{2}'::float8[]), (1, '{0}')) v (y, x)$$);
 SELECT o, pg_temp.error_of(format($$SELECT margin_verify(jsonb_populate_record(m, %L), y, x) FROM good, (VALUES ('a', '{0,0}'::real[]), ('b', '{2,0}')) v (y, x)
   WHERE kind = 'binary'$$, o)) FROM unnest('{"{\"options\": {\"intercept\": false}}","{\"options\": {\"lambda\": 1}}","{\"options\": {\"loss\": \"logistic\"}}",
   "{\"options\": {\"norm\": 1}}","{\"options\": {\"kernel\": \"rbf\"}}","{\"options\": {\"learners\": \"stumps\"}}","{\"options\": {\"lambda\": 2}, \"lambda\": 1, \"loss\": \"hinge\"}"}'::text[]) AS o;

@@ -65,6 +65,7 @@ my %call = (
 	'margin_sql(margin_model,text,text)' => 'SELECT margin_sql(M)',
 	'margin_shape(margin_model,text)' => 'SELECT margin_shape(M)',
 	'margin_plot(margin_model,text)' => q{SELECT margin_plot(M, 'x')},
+	'margin_rules(margin_model)' => 'SELECT margin_rules(M)',
 	'margin_weights(margin_model)' => 'SELECT margin_weights(M)',
 	'margin_certificate(margin_model)' => 'SELECT margin_certificate(M)',
 	'margin_gap_at(margin_model,double precision)' => 'SELECT margin_gap_at(M, 0.5)',

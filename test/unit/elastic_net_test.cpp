@@ -92,7 +92,8 @@ Optimum optimum_of(const Problem& p, int rounds = 20000) {
       const long double pull = steep[j] * w[j] - g;
       long double to = pull > l1 ? pull - l1 : pull < -l1 ? pull + l1 : 0;
       to /= steep[j] + l2;
-      if (p.positive && !constant) to = std::max(0.0L, to);
+      if (!constant)
+        to = std::clamp(to, static_cast<long double>(p.bounds.least(j)), static_cast<long double>(p.bounds.most(j)));
       const long double change = to - w[j];
       w[j] = to;
       largest = std::max(largest, std::fabs(change) / (1 + std::fabs(to)));
@@ -172,7 +173,7 @@ TEST_P(ElasticNets, CertificatesHoldForAnyVectors) {
       std::vector<long double> at;
       for (std::int32_t j = 0; j < p.dimensions(); ++j) {
         w(0, j) = static_cast<double>(best.w[static_cast<std::size_t>(j)]) + reach * normal(random);
-        if (p.positive) w(0, j) = std::max(0.0, w(0, j));
+        w(0, j) = p.bounds.clip(w(0, j), static_cast<std::size_t>(j));
         at.push_back(w(0, j));
       }
       for (std::int64_t i = 0; i < p.rows(); ++i) {
@@ -404,7 +405,14 @@ TEST(ElasticNet, ColumnsAndTheMatrixGiveTheSameMinimum) {
       q.l2.push_back(j < m && trial % 3 == 0 ? 0.1 : 0);
     }
     if (trial % 4 == 0) q.g[1] = q.g[0];  // else nothing would hold them
-    q.positive = trial % 5 == 0;
+    // 0 and more, or between two ends that may leave 0 out.
+    const bool bounded = trial % 5 < 2;
+    for (std::size_t j = 0; bounded && j <= m; ++j) {
+      const double low = j == m ? -infinity : trial % 5 == 0 ? 0 : 0.3 * normal(random);
+      q.low.push_back(low);
+      q.high.push_back(j == m || trial % 5 == 0 ? infinity : low + 0.5 * random.uniform());
+      q.z[j] = std::clamp(q.z[j], q.low[j], q.high[j]);
+    }
     L1Coordinates by_matrix = q, by_columns = q;
     solve_with_matrix(by_matrix, matrix.data(), 8, 1e-16, Progress());
     solve_with_columns(by_columns, columns, h, 2.0, 1e-22, Progress());
@@ -413,8 +421,9 @@ TEST(ElasticNet, ColumnsAndTheMatrixGiveTheSameMinimum) {
       for (std::size_t j = 0; j <= m; ++j) {
         sum += q.g[j] * (at.z[j] - q.z[j]) + q.l1[j] * std::fabs(at.z[j]) + q.l2[j] / 2 * at.z[j] * at.z[j];
         for (std::size_t k = 0; k <= m; ++k) sum += matrix[j * 8 + k] / 2 * (at.z[j] - q.z[j]) * (at.z[k] - q.z[k]);
-        if (q.positive && j < m) {
-          EXPECT_GE(at.z[j], 0);
+        if (bounded) {
+          EXPECT_GE(at.z[j], q.low[j]);
+          EXPECT_LE(at.z[j], q.high[j]);
         }
       }
       return sum;

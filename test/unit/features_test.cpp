@@ -30,7 +30,9 @@ TEST(Features, options_ask_for_what_they_name) {
       {"multiclass", text("joint"), "joint classes"},
       {"l1_ratio", {0.5}, "l1_ratio"},
       {"l1_ratio", {1.0}, "l1_ratio, lasso, free intercept"},
-      {"positive", {true}, "positive"},
+      {"positive", {true}, "bounds"},
+      {"bounds", {Value::Array{{-1.0}, {}}}, "bounds"},
+      {"monotone", {Value::Object{{"1", {1.0}}}}, "bounds"},
       {"penalty_factor", {Value::Array{{1.0}, {2.0}}}, "penalty_factor"},
       {"penalty_factor", {Value::Object{{"1", {2.0}}}}, "penalty_factor"},
       {"offset_feature", {1.0}, "offset"},
@@ -74,8 +76,8 @@ TEST(Features, a_refusal_names_what_is_in_the_way_and_the_remedy) {
                              {{{feature::l1_ratio | feature::lasso, "Leave it out."}}}};
   EXPECT_EQ(refusal(consumer, 0), "");
   EXPECT_EQ(refusal(consumer, feature::offset | feature::kernel), "");
-  EXPECT_EQ(refusal(consumer, feature::offset | feature::positive),
-            "f does not take this model: it has the option positive / Otherwise g.");
+  EXPECT_EQ(refusal(consumer, feature::offset | feature::bounds),
+            "f does not take this model: its weights have bounds / Otherwise g.");
   EXPECT_EQ(refusal(consumer, feature::lasso), "f does not take this model: its l1_ratio is 1 / Leave it out.");
 }
 

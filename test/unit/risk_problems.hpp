@@ -121,6 +121,11 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
   std::vector<double> a(static_cast<std::size_t>(n), 0.0), z(static_cast<std::size_t>(d), 0.0), w = z;
   double zb = 0;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  // Of s.bounds, one pair a feature.
+  const auto between = [&](double v, std::size_t j) {
+    return s.bounds.empty() ? v : std::min(std::max(v, s.bounds[j].lower), s.bounds[j].upper);
+  };
+  for (std::size_t j = 0; j < w.size(); ++j) w[j] = between(0, j);
   const auto score = [&](int i) {
     double u = zb * feature;
     for (int j = 0; j < d; ++j) u += w[at(j)] * t.x[at(i)][at(j)];
@@ -186,7 +191,7 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
       zb += move * feature;
       for (int j = 0; j < d; ++j) {
         z[at(j)] += move * t.x[at(i)][at(j)];
-        w[at(j)] = std::copysign(std::max(0.0, std::fabs(z[at(j)]) - kappa), z[at(j)]);
+        w[at(j)] = between(std::copysign(std::max(0.0, std::fabs(z[at(j)]) - kappa), z[at(j)]), at(j));
       }
     }
     if (epoch != epochs && epoch % 50 != 0) continue;
@@ -200,7 +205,10 @@ inline Reference solve_reference(const Table& t, const std::vector<double>& y, c
       absolute += std::fabs(v);
     }
     primal += smooth / 2 * squares + lambda * s.l1_ratio * absolute;
-    dual -= smooth / 2 * squares;
+    double conjugate_penalty = zb * zb / 2;
+    for (int j = 0; j < d; ++j)
+      conjugate_penalty += z[at(j)] * w[at(j)] - w[at(j)] * w[at(j)] / 2 - kappa * std::fabs(w[at(j)]);
+    dual -= s.bounds.empty() ? smooth / 2 * squares : smooth * conjugate_penalty;
     if (primal < best.primal) {
       best.w = w;
       best.b = zb * feature;

@@ -155,6 +155,8 @@ std::vector<Value> samples(const OptionRecord& option) {
                            "null", "skip", "one_vs_rest", "error", "notice", "a name", "squared"})
     offer({std::string(word)});
   if (out.empty()) offer({Value::Array{{0.5}, {2.0}, {1.0}}});
+  if (out.empty()) offer({Value::Array{{-0.02}, {0.01}}});
+  if (out.empty()) offer({Value::Object{{"2", {1.0}}}});
   if (out.empty()) offer({Value::Object{{"a column", {std::string("a category")}}}});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;
@@ -291,9 +293,9 @@ std::vector<Featured> features_to_try(const Record& record, const std::string& o
   add("offset", feature::offset, {{"offset_feature", {2.0}}}, classes(false));
   add("free intercept", feature::free_intercept, {{"intercept", text("free")}}, mixed());
   add("regression", feature::regression, {{"loss", text(smooth ? "squared" : "absolute")}}, with_targets(false));
+  add("bounds", feature::bounds, {{"bounds", {Value::Array{{-0.02}, {0.01}}}}}, mixed());
   if (!smooth) return out;
   add("lasso", feature::l1_ratio | feature::lasso, {{"l1_ratio", {1.0}}}, mixed());
-  add("positive", feature::l1_ratio | feature::positive, {{"l1_ratio", {0.5}}, {"positive", {true}}}, mixed());
   add("penalty_factor", feature::l1_ratio | feature::penalty_factor,
       {{"l1_ratio", {0.5}}, {"penalty_factor", {Value::Array{{0.5}, {2.0}, {1.0}}}}}, mixed());
   add("log link", feature::regression | feature::log_link, {{"loss", text("poisson")}}, with_targets(true));

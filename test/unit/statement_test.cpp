@@ -22,11 +22,10 @@ using testing::Table;
 
 /// All members, in their order: one more or less does not compile here.
 auto members(const Statement& s) {
-  const auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
-               positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
-               class_weight] = s;
+  const auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, bounds,
+               offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] = s;
   return std::tie(task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
-                  positive, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+                  bounds, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
                   class_weight);
 }
 using Members = decltype(members(std::declval<const Statement&>()));
@@ -49,7 +48,9 @@ std::vector<Change> changes() {
             s.penalty_factor = {1, 0, 2};
           }},
           {[](Statement& s) { s.least_factor = 0.5; }},
-          {[](Statement& s) { s.positive = true; }},
+          {[](Statement& s) {
+            s.bounds.lower = {0, -1}, s.bounds.upper = {5, 2};
+          }},
           {[](Statement& s) { s.offset = 2; }},
           {[](Statement& s) { s.intercept = false; }},
           {[](Statement& s) { s.free_intercept = true; }},
@@ -124,6 +125,7 @@ TEST(Statement, NobodysBytesGetPast) {
   Statement s = two_classes();
   s.penalty_factor = {1, 0, 2};
   s.class_weight = {1, 3};
+  s.bounds.lower = {-1, 0}, s.bounds.upper = {2, 5};
   s.loss = make_loss("smoothed_hinge", Options());
   const std::string bytes = s.bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(back(bytes.substr(0, size)), Error) << size;
@@ -144,6 +146,9 @@ TEST(Statement, NobodysBytesGetPast) {
         std::apply([&](const auto&... member) { (finite(member), ...); }, members(read));
         for (const auto& numbers : {read.penalty_factor, read.class_weight})
           for (const double v : numbers) EXPECT_TRUE(v >= 0 && std::isfinite(v));
+        ASSERT_EQ(read.bounds.lower.size(), read.bounds.upper.size());
+        for (std::size_t j = 0; j < read.bounds.lower.size(); ++j)
+          EXPECT_TRUE(read.bounds.lower[j] <= read.bounds.upper[j] && std::isfinite(read.bounds.clip(0, j)));
         ++sound;
       } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::malformed) << e.what();
@@ -188,6 +193,18 @@ const std::vector<Asked>& problems() {
       {"offset", false, 0, [](Options& o) { o.loss = "huber", o.offset = "2"; }},
       {"every target", false, 0, [](Options& o) { o.lambda.reset(), o.loss = "interpolate"; }},
       {"positive", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.positive = true; }},
+      {"bounds", true, 2,
+       [](Options& o) {
+         o.named_bounds = {{"2", {-0.5, 0.25}}, {"*", {-1, 1}}};
+       }},
+      {"monotone", true, 3,
+       [](Options& o) {
+         o.monotone = {{"1", true}, {"3", false}};
+       }},
+      {"bounds in units of labels", false, 0,
+       [](Options& o) {
+         o.loss = "squared", o.target_scale = 4, o.bounds = {{-1, 1}, {0, 2}, {-3, -1}};
+       }},
       {"factors", false, 0, [](Options& o) {
          o.loss = "squared", o.l1_ratio = 0.5, o.penalty_factor = {0.5, 2, 1};
        }}};

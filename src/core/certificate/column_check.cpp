@@ -5,6 +5,7 @@
 
 #include "core/certificate/check.hpp"
 #include "core/loss/chunk.hpp"
+#include "core/math/box_term.hpp"
 #include "core/math/exact_sum.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
@@ -96,6 +97,8 @@ Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, dou
   score(w, b);
   const Sums at = evaluate(out);
 
+  for (std::size_t j = 0; !problem_.bounds.empty() && j < w.size(); ++j)
+    if (penalizes(j) && !problem_.bounds.holds(w[j], j)) out.upper = infinity;
   std::size_t terms = 0;
   double squares = 0, absolute = 0, by_columns = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
@@ -105,7 +108,6 @@ Certificate ColumnCheck::certificate(const std::vector<double>& w, double b, dou
     by_columns += std::fabs(w[j]) * sizes_.roots()[j];
     if (!penalizes(j)) continue;
     absolute += problem_.factor(j) * std::fabs(w[j]);
-    if (problem_.positive && w[j] < 0) out.upper = infinity;
   }
   double penalised_squares = squares;
   if (problem_.offset >= 0 || !problem_.penalty_factor.empty()) {
@@ -263,9 +265,9 @@ void ColumnCheck::combine(double lambda, const Masses& of, double excess) {
     progress_.work(n);
     needed = 0;
     for (std::size_t j = 0; j < d; ++j) {
-      const double bound = held_part(v_before_[j]) + lengths_[j] * moved + rounding(of, j) +
+      const double bound = held_part(v_before_[j], j) + lengths_[j] * moved + rounding(of, j) +
                            rounding(masses_before_, j) + missing(of, excess, j);
-      known_[j] = !penalizes(j) || !(bound * (1 + 16 * epsilon) <= held(lambda, j));
+      known_[j] = !penalizes(j) || !problem_.bounds.holds(0, j) || !(bound * (1 + 16 * epsilon) <= held(lambda, j));
       needed += known_[j] != 0;
     }
     progress_.work(4.0 * static_cast<double>(d));
@@ -287,6 +289,11 @@ void ColumnCheck::combine(double lambda, const Masses& of, double excess) {
   masses_before_ = of;
 }
 
+double ColumnCheck::term_between(double v, double off, std::size_t j, double lambda) const {
+  return box_term(v, off, lambda * (1 - problem_.l1_ratio) * problem_.factor(j) * (1 - 8 * epsilon), held(lambda, j),
+                  problem_.bounds.least(j), problem_.bounds.most(j));
+}
+
 /// D of −φ'(u), for the lasso times the share that meets its constraint, rounded down.
 double ColumnCheck::dual(const Sums& at, double lambda) {
   const double total = problem_.total_weight, n = static_cast<double>(u_.size()), chunks = roundings(n);
@@ -300,26 +307,36 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
   }
   combine(lambda, of, excess);
 
+  const bool bounded = !problem_.bounds.empty();
   double scale = 1;
   if (rho == 1) {
     double largest = 0;
     for (std::size_t j = 0; j < v_.size(); ++j)
-      if (known_[j] != 0 && penalizes(j)) largest = std::max(largest, held_part(v_[j]) / held(lambda, j));
+      if (known_[j] != 0 && penalizes(j) && endless(v_[j], j))
+        largest = std::max(
+            largest, (std::fabs(v_[j]) + (bounded ? rounding(of, j) + missing(of, excess, j) : 0.0)) / held(lambda, j));
     // A little further than needed, so that rounding does not leave it outside.
     if (largest >= 1) scale = (1 - 1e-12) / largest;
   }
   const Conjugate sum = conjugate(scale);
   double value = sum.value - (chunks * epsilon + excess) * (sum.size + at.spread) - 8 * epsilon * weight_;
   value = value / total - 4 * epsilon * std::fabs(value / total);
-  double share = 1, penalty = 0;
+  double share = 1, penalty = 0, between = 0, between_size = 0;
   for (std::size_t j = 0; j < v_.size(); ++j) {
     if (known_[j] == 0) continue;
     const double v = scale * v_[j], kappa = held(lambda, j), off = rounding(of, j) + missing(of, excess, j),
-                 size = held_part(v) + off;
+                 size = std::fabs(v) + off;
     if (!std::isfinite(size)) return 0;
     if (!penalizes(j)) {
       value -= problem_.offset_weight() * (v + off + 4 * epsilon * std::fabs(v));
       value -= 4 * epsilon * std::fabs(value);
+      continue;
+    }
+    if (bounded) {
+      const double term = term_between(v, off, j, lambda);
+      if (!(term > -infinity)) return 0;
+      between += term;
+      between_size += std::fabs(term);
       continue;
     }
     if (!(size > kappa)) continue;
@@ -327,6 +344,10 @@ double ColumnCheck::dual(const Sums& at, double lambda) {
       share = std::min(share, kappa / size);
     else
       penalty += (size - kappa) * (size - kappa) / problem_.factor(j);
+  }
+  if (bounded) {
+    between -= epsilon * (static_cast<double>(v_.size()) + 32) * between_size;
+    value += between - 4 * epsilon * (std::fabs(value) + std::fabs(between));
   }
   if (rho == 1) return value * share * (1 - 16 * epsilon);
   if (problem_.intercept && !problem_.free_intercept) {

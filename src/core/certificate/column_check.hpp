@@ -4,7 +4,8 @@
 //
 // Columns that need no sum. Of any two dual vectors a, a' the sums of column j differ by at most ‖x_j‖ ‖c (a − a')‖ / W
 // (Cauchy–Schwarz). Where a bound of |v_j| does not pass what the penalty holds, λ ρ f_j, the term of column j is 0 and the
-// lasso's constraint is met, whatever v_j is exactly. So sums of a' that was certified before save most of those of a.
+// lasso's constraint is met, whatever v_j is exactly. So sums of a' that was certified before save most of those of a. Bounds of
+// weights that let no weight of 0 ask for all sums.
 //
 // Rounding, by columns. A sum over rows of c a x_j errs by ulps of Σ c|a||x_j|, which is at most Σ c|a|‖x‖ and, by
 // Cauchy–Schwarz, W √(Σ c a²/W) √(Σ c x_j²/W), the last of ColumnSizes. Of a column of numbers as small as 1 beside one of times
@@ -66,7 +67,17 @@ class ColumnCheck {
   double missing(const Masses& of, double excess, std::size_t j) const;
   void combine(double lambda, const Masses& of, double excess);
   double dual(const Sums& at, double lambda);
-  double held_part(double v) const { return problem_.positive ? std::max(0.0, v) : std::fabs(v); }
+  /// The part of v_j that bounds let pull its weight from 0; |v| of one that may not be 0.
+  double held_part(double v, std::size_t j) const {
+    const Bounds& b = problem_.bounds;
+    return b.empty() || !b.holds(0, j) ? std::fabs(v) : v > 0 ? (b.most(j) > 0 ? v : 0.0) : (b.least(j) < 0 ? -v : 0.0);
+  }
+  /// A side on which nothing but the l1 norm holds the weight, where v pulls it.
+  bool endless(double v, std::size_t j) const {
+    return v > 0 ? problem_.bounds.most(j) == infinity : problem_.bounds.least(j) == -infinity;
+  }
+  /// ≤ T_j(v') of every v' within `off` of v (certificate/risk.hpp).
+  double term_between(double v, double off, std::size_t j, double lambda) const;
   double held(double lambda, std::size_t j) const;  // what the l1 norm holds of v_j, rounded down
   double depth(std::size_t j) const;
   bool penalizes(std::size_t j) const { return static_cast<std::int32_t>(j) != problem_.offset; }

@@ -11,7 +11,7 @@ namespace margin {
 
 bool MomentCheck::serves(const Problem& p) {
   return p.task == Task::regression && p.loss->quadratic() && p.l1_ratio > 0 && p.offset < 0 &&
-         p.penalty_factor.empty() && (!p.intercept || p.free_intercept);
+         p.penalty_factor.empty() && p.bounds.empty() && (!p.intercept || p.free_intercept);
 }
 
 Certificate MomentCheck::certificate(const std::vector<double>& w, double intercept, double lambda) const {
@@ -32,7 +32,6 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
     reach += std::fabs(w[j]) * m.scale(j);
     absolute += std::fabs(w[j]);
     squares += w[j] * w[j];
-    if (problem_.positive && w[j] < 0) out.upper = infinity;
   }
   const double share = epsilon * (m.ulps() + 2 * static_cast<double>(terms) + 16), error = share * reach;
   double loss = intercept * q[constant] - q[target];
@@ -54,7 +53,7 @@ Certificate MomentCheck::certificate(const std::vector<double>& w, double interc
   for (int pass = 0; pass < 2; ++pass)
     for (std::size_t j = 0; j < d; ++j) {
       const double v = -2 * t * (q[j] - mean * m.of(constant, j));
-      const double bound = (problem_.positive ? std::max(0.0, v) : std::fabs(v)) + 2 * t * slack * m.scale(j);
+      const double bound = std::fabs(v) + 2 * t * slack * m.scale(j);
       const double held = lambda * rho * (1 - 8 * epsilon);
       if (!std::isfinite(bound)) t = 0;
       if (!(bound > held)) continue;

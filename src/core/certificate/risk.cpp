@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/progress.hpp"
+#include "core/math/box_term.hpp"
 #include "core/math/norm.hpp"
 #include "core/math/rounding.hpp"
 
@@ -121,8 +122,8 @@ double RiskCheck::primal(std::int32_t o) const {
   if (objective_.offset >= 0 && w[objective_.offset] != objective_.offset_weight()) return infinity;
   for (std::int32_t j = 0; rho > 0 && j < objective_.dimensions; ++j)
     if (objective_.penalises(j)) absolute += objective_.factor(j) * std::fabs(w[j]);
-  for (std::int32_t j = 0; objective_.positive && j < objective_.dimensions; ++j)
-    if (w[j] < 0) return infinity;
+  for (std::int32_t j = 0; !objective_.bounds.empty() && j < objective_.dimensions; ++j)
+    if (objective_.penalises(j) && !objective_.bounds.holds(w[j], static_cast<std::size_t>(j))) return infinity;
   double weights_size = norms_[at];
   if ((objective_.offset >= 0 || !objective_.penalty_factor.empty()) && rho < 1) {
     Eigen::VectorXd scaled = Eigen::VectorXd::Zero(objective_.dimensions);
@@ -219,8 +220,9 @@ bool RiskCheck::blurred(double nothing) const {
     // By (1), in D, and as much again in P.
     const double mu = objective_.lambda * std::max(1 - objective_.l1_ratio, epsilon),
                  size = lp_norm(of.v.data(), of.v.size(), 2);
-    const double in_dual =
-        objective_.l1_ratio < 1 ? (size + of.moved / 2) * of.moved / mu : of.moved / objective_.lambda * p;
+    const double in_dual = !objective_.bounds.empty() ? moved_by(of, 1)
+                           : objective_.l1_ratio < 1  ? (size + of.moved / 2) * of.moved / mu
+                                                      : of.moved / objective_.lambda * p;
     const double in_primal = outputs_[static_cast<std::size_t>(o)].loss_error / total_weight();
     if (in_dual + in_primal > much * gap) return true;
   }
@@ -232,7 +234,9 @@ double RiskCheck::dual(std::int32_t o) const {
   DualSum of;
   if (!dual_sum(o, of)) return 0;
   const Output& sum = outputs_[static_cast<std::size_t>(o)];
-  for (double& x : of.v) x = held_part(x);  // what the weights' penalty must hold
+  const bool bounded = !objective_.bounds.empty();
+  for (std::int32_t j = 0; !bounded && j < of.v.size(); ++j)
+    of.v(j) = std::fabs(of.v(j));  // what the penalty must hold
   const double mean =
       (sum.conjugate.value() - (8 * epsilon + of.excess) * sum.conjugate_size - tiny * sum.unseen) / total_weight();
   double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
@@ -240,8 +244,9 @@ double RiskCheck::dual(std::int32_t o) const {
     least -= objective_.offset_weight() * (of.of_offset + (of.moved + 4 * epsilon * std::fabs(of.of_offset)));
     least -= 4 * epsilon * std::fabs(least);
   }
-  const double value =
-      objective_.l1_ratio < 1 ? least - dual_penalty(of.v, of.of_intercept, of.moved) : least * held(of.v, of.moved);
+  const double value = bounded                   ? dual_between(least, of)
+                       : objective_.l1_ratio < 1 ? least - dual_penalty(of.v, of.of_intercept, of.moved)
+                                                 : least * held(of.v, of.moved);
   return value > 0 && value < infinity ? value : 0.0;
 }
 
@@ -266,6 +271,61 @@ double RiskCheck::dual_penalty(Eigen::VectorXd& v, double of_intercept, double m
   const double quotient =
       norm / (2 * objective_.lambda) / (1 - objective_.l1_ratio) + 2 * tiny / (1 - objective_.l1_ratio);
   return norm * quotient * (1 + 8 * epsilon) + tiny;
+}
+
+/// ≥ what T_j at share · v may fall by where v errs by `moved` in all, summed over the features.
+double RiskCheck::moved_by(const DualSum& sum, double share) const {
+  const bool ridge = objective_.l1_ratio < 1;
+  const double moved = share * sum.moved;
+  double size = 0, least = infinity;
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
+    if (!objective_.penalises(j)) continue;
+    const auto at = static_cast<std::size_t>(j);
+    const double l = objective_.bounds.least(at), u = objective_.bounds.most(at), q = share * sum.v(j);
+    const double mu = square_part(j), kappa = absolute_part(j);
+    double reach = std::fabs(box_minimiser(q, mu, kappa, l, u));
+    if (!ridge) {
+      const bool still = l <= 0 && u >= 0 && std::fabs(q) + moved <= kappa;
+      reach = still ? 0 : std::max(std::isfinite(l) ? std::fabs(l) : 0.0, std::isfinite(u) ? std::fabs(u) : 0.0);
+    }
+    size = std::hypot(size, reach);
+    least = std::min(least, mu);
+  }
+  const double up = 1 + epsilon * (2.0 * objective_.dimensions + 32);
+  return (moved * size + (ridge && moved > 0 ? moved / (2 * least) * moved : 0.0)) * up + tiny;
+}
+
+/// D between bounds, `least` being its first term.
+double RiskCheck::dual_between(double least, const DualSum& sum) const {
+  const bool ridge = objective_.l1_ratio < 1;
+  double share = 1;
+  for (std::int32_t j = 0; !ridge && j < objective_.dimensions; ++j) {
+    if (!objective_.penalises(j)) continue;
+    const auto at = static_cast<std::size_t>(j);
+    const double q = sum.v(j), size = std::fabs(q) + sum.moved, kappa = absolute_part(j) * (1 - 4 * epsilon);
+    const bool endless = (q + sum.moved > 0 && objective_.bounds.most(at) == infinity) ||
+                         (q - sum.moved < 0 && objective_.bounds.least(at) == -infinity);
+    if (endless && size > kappa) share = std::min(share, kappa / size * (1 - 8 * epsilon));
+  }
+  ExactSum terms;
+  double size = 0;
+  for (std::int32_t j = 0; j < objective_.dimensions; ++j) {
+    if (!objective_.penalises(j)) continue;
+    const auto at = static_cast<std::size_t>(j);
+    // A share that is not 1 rounds the product.
+    const double q = share * sum.v(j), error = share == 1 ? 0 : epsilon * std::fabs(q) + tiny;
+    const double term =
+        box_term(q, error, square_part(j), absolute_part(j), objective_.bounds.least(at), objective_.bounds.most(at));
+    if (!(term > -infinity)) return 0;
+    terms.add(term);
+    size += std::fabs(term);
+  }
+  double value = share * least + terms.value() - moved_by(sum, share);
+  if (ridge && objective_.constant_feature() > 0) {
+    const double b = std::fabs(sum.of_intercept) * (1 + 16 * epsilon) + sum.moved;
+    value -= b * (b / (2 * objective_.lambda) / (1 - objective_.l1_ratio)) * (1 + 16 * epsilon) + 4 * tiny;
+  }
+  return value - 8 * epsilon * (std::fabs(least) + size + std::fabs(value)) - tiny;
 }
 
 /// The lasso: by what a must be multiplied for |v_j| ≤ λ f_j to hold of all features; rounded down. As φ*(0) = 0, no dual

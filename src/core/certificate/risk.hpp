@@ -15,10 +15,13 @@
 // what little that takes is bounded instead of computed: with a share δ of the heavier side, at most δ of Σ c|φ*| and of
 // Σ c|a|‖x‖.
 // The weight of an offset is known, and in no penalty: what v has of it is subtracted from D as it is, times that weight.
-// f_j, the penalty factors, are 1 unless given: feature j has λ f_j in place of λ in every term. Weights that must not
-// be negative (P is +∞ where one is) leave v_j below: max(0, v_j) in place of |v_j|. With ρ = 1, the lasso, the second
+// f_j, the penalty factors, are 1 unless given: feature j has λ f_j in place of λ in every term. With ρ = 1, the lasso, the second
 // term is the constraint |v_j| ≤ λ f_j, and the intercept is free. Solvers hand in a that meets it up to rounding; what is
 // left is scaled away, which costs at most that share of D(a), as φ*(0) = 0.
+// Of weights between bounds, l ≤ w ≤ u (P is +∞ outside), the second term is + Σ_j T_j(v_j), the least that penalty and −v_j w
+// come to between them (math/box_term.hpp): bounds need no multipliers. Each T_j is concave with the slope −w_j at v_j, w the
+// point of its minimum, so that a v that errs by e costs at most ‖w‖‖e‖ + ‖e‖²/(2 λ(1−ρ) min f). With ρ = 1 T_j has no end on a
+// side without one, where |v_j| ≤ λ f_j is asked for as above, and costs |e_j| max(|l_j|, |u_j|) on the others.
 // With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 //
 // Rounding. If the computed v errs by e_j in column j, the second term errs by (Σ_j |v_j| e_j + ‖e‖²/2)/(λ(1−ρ)) at most.
@@ -49,6 +52,7 @@
 #include "core/certificate/twofold_sums.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/exact_sum.hpp"
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
@@ -161,10 +165,19 @@ class RiskCheck final : public Check {
     double of_offset = 0;  ///< taken out of v
   };
   bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
-  double held_part(double v) const { return objective_.positive ? std::max(0.0, v) : std::fabs(v); }
   void add_long_sums(std::int32_t output, DualSum& sum) const;
   double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;
   double held(const Eigen::VectorXd& v, double moved) const;
+  /// μ and κ of the penalty of weight j, rounded down.
+  double square_part(std::int32_t j) const {
+    return objective_.lambda * (1 - objective_.l1_ratio) * objective_.factor(static_cast<std::size_t>(j)) *
+           (1 - 4 * epsilon);
+  }
+  double absolute_part(std::int32_t j) const {
+    return objective_.lambda * objective_.l1_ratio * objective_.factor(static_cast<std::size_t>(j)) * (1 - 4 * epsilon);
+  }
+  double dual_between(double least, const DualSum& sum) const;
+  double moved_by(const DualSum& sum, double share) const;
 
   Objective objective_;
   const double* weights_;

@@ -1,5 +1,5 @@
 // The point that the dual weights of a regularised risk make, less the weights (certificate/ball.hpp): soft(v, λρ f)/(λ(1−ρ)f)
-// of the v of certificate/risk.hpp, of its positive part where weights must not be negative.
+// of the v of certificate/risk.hpp, between the bounds of the weights.
 #include <algorithm>
 #include <cmath>
 
@@ -34,10 +34,12 @@ std::shared_ptr<const DualPoint> RiskCheck::dual_point(const Progress&) const {
     for (std::int32_t j = 0; j < d; ++j) {
       if (!objective_.penalises(j)) continue;
       const double f = objective_.factor(j), kappa = objective_.lambda * objective_.l1_ratio * f;
-      const double part = held_part(sum.v(j)), left = std::max(0.0, part - kappa) / (mu * f);
+      const double part = std::fabs(sum.v(j)), left = std::max(0.0, part - kappa) / (mu * f);
       least = std::min(least, f);
       held(j) = part / (mu * f);
-      point.offset(o, j) += std::copysign(left, sum.v(j));
+      const double free = std::copysign(left, sum.v(j));
+      point.offset(o, j) +=
+          objective_.bounds.empty() ? free : objective_.bounds.clip(free, static_cast<std::size_t>(j));
     }
     // Soft thresholding cancels: what it leaves errs by ulps of what it had. The norm itself errs by d ulps.
     double size = lp_norm(held.data(), d, 2);

@@ -45,6 +45,9 @@ struct Model {
   std::optional<Weights> dual_weights;          ///< rows × outputs, input order
   std::shared_ptr<const DualPoint> dual_point;  ///< of soft margins that are linear in features of known units; or null
   std::vector<TracePoint> history;
+  /// With bounds of weights: what the objective gains per unit of the bound that a weight is at (train/bound_prices.hpp), per unit
+  /// of the weight; of the shape of the weights.
+  std::optional<Weights> prices;
 
   // The training. What a stored model does not tell is absent.
   std::optional<std::int64_t> iterations, rows, skipped;

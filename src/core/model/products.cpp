@@ -14,7 +14,7 @@ using namespace feature;
 constexpr unsigned aside = calibration | initial | dual_weights;
 /// Linear soft margins of one against the rest with the squared norm alone as penalty.
 constexpr unsigned plain = aside | regression | several_classes | log_link;
-constexpr unsigned sparse = l1_ratio | positive | penalty_factor;
+constexpr unsigned sparse = l1_ratio | feature::bounds | penalty_factor;
 constexpr unsigned of_ball = plain | sparse | joint_classes | offset | balanced_classes;
 
 constexpr const char* verify = "margin_verify(model, label, features) recomputes what the rows prove of it.";
@@ -58,13 +58,13 @@ constexpr Consumer influence_product = {
 constexpr Consumer gap_at_product = {"margin_gap_at",
                                      plain | joint_classes | balanced_classes | free_intercept,
                                      train_plain,
-                                     {{{l1_ratio | lasso | positive | penalty_factor, without_l1},
+                                     {{{l1_ratio | lasso | feature::bounds | penalty_factor, without_l1},
                                        {offset, "No lambda moves its weight: train at that lambda as well."}}}};
 constexpr Consumer update_product = {
     "margin_update",
     plain,
     train_plain,
-    {{{l1_ratio | lasso | positive | penalty_factor, without_l1},
+    {{{l1_ratio | lasso | feature::bounds | penalty_factor, without_l1},
       {joint_classes, one_by_one},
       {free_intercept,
        "Dual weights that must balance no longer do when rows leave: train with intercept => "

@@ -5,6 +5,7 @@
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
+#include "core/problem/bounds.hpp"
 #include "core/problem/penalty.hpp"
 
 namespace margin {
@@ -23,16 +24,18 @@ Objective objective_of(const Model& m, const Options& s) {
   if (soft && support_vectors_of(m.basis.get()) == nullptr) {
     Options own = s;
     if (m.encoder != nullptr) name_penalties(own, *m.encoder);
+    if (m.encoder != nullptr) name_bounds(own, *m.encoder);
     o.penalty_factor = penalty_factors(own, all ? m.terms() : m.dimensions, all ? nullptr : &m.columns);
     o.least_factor = std::min(1.0, least_penalty_factor(own));
+    o.bounds = weight_bounds(own, all ? m.terms() : m.dimensions, all ? nullptr : &m.columns);
     o.offset = offset_term(m, s);
   }
-  o.positive = s.positive;
   o.intercept = s.intercept;
   o.free_intercept = soft && s.free_intercept();
   o.intercept_scale = s.intercept_scale;
   o.target_center = m.target_center.value_or(0);
   o.target_scale = m.target_scale.value_or(1);
+  if (o.target_scale != 1) o.bounds.count_in(o.target_scale);
   if (o.task == Task::regression && soft && o.target_scale != 1) o.loss = in_units(*o.loss, o.target_scale);
   if (!s.class_weight_balanced && !s.class_weight.empty())
     for (const std::string& name : m.classes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,11 @@ struct InitialModel {
   Value encoder = {};                      ///< of rows with named columns: what the features are
 };
 
+/// l ≤ w ≤ u of one weight.
+struct WeightRange {
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+};
+
 struct Options {
   // The problem: pick a norm, and say whether errors may be traded (lambda).
   double norm = 2;               ///< p of the lp norm that measures the margin, 1 to 2
@@ -70,13 +76,16 @@ struct Options {
   std::vector<double> penalty_factor;                  ///< of each feature's penalty; empty: 1 each
   std::map<std::string, double> named_penalty_factor;  ///< the same by feature number or column; others 1
   bool positive = false;                               ///< weights of 0 or more
-  Multiclass multiclass = Multiclass::one_vs_rest;     ///< how more than two classes are trained
-  double nu = 0.5;                          ///< of a one-class machine: the share of rows left outside, at most
-  std::string offset;                       ///< feature number or column whose weight is 1; empty: none
-  Calibrate calibration = Calibrate::none;  ///< how scores become probabilities (soft margins with classes)
-  Learners learners = Learners::features;   ///< what an l1 margin combines
-  std::string kernel;                       ///< empty: linear, with weights on the features
-  Gamma gamma = Gamma::scale;               ///< as scikit-learn: 1/(d Var(X)), 1/d, or `gamma_value`
+  std::vector<WeightRange> bounds;                     ///< of each feature's weight; empty: none
+  std::map<std::string, WeightRange> named_bounds;     ///< the same by feature number or column; "*": of all others
+  std::map<std::string, bool> monotone;             ///< by feature number or column: the score may only rise, or fall
+  Multiclass multiclass = Multiclass::one_vs_rest;  ///< how more than two classes are trained
+  double nu = 0.5;                                  ///< of a one-class machine: the share of rows left outside, at most
+  std::string offset;                               ///< feature number or column whose weight is 1; empty: none
+  Calibrate calibration = Calibrate::none;          ///< how scores become probabilities (soft margins with classes)
+  Learners learners = Learners::features;           ///< what an l1 margin combines
+  std::string kernel;                               ///< empty: linear, with weights on the features
+  Gamma gamma = Gamma::scale;                       ///< as scikit-learn: 1/(d Var(X)), 1/d, or `gamma_value`
   double gamma_value = 0, coef0 = 0;
   std::int32_t degree = 3;
   std::int32_t width = 1024;  ///< hidden units of the tangent kernel of finite width

@@ -117,7 +117,18 @@ Records of_soft_margins() {
              "or column: factor as jsonb; not rescaled",
              every, "soft margins with l1_ratio above 0 and a smooth loss", "every feature 1"),
       option("positive", flag(&Options::positive), "only weights of 0 or more, the intercept aside", every,
-             "soft margins with l1_ratio above 0 and a smooth loss"),
+             "linear soft margins with a lambda above 0, one class against the rest"),
+      option(
+          "bounds", read_by("\"any\"", set_bounds),
+          "of weights, in the user's units: [least, most] of all, an array of one such pair per feature, or an object "
+          "of feature number, column or name of a feature: pair as jsonb, null where there is no end, '*' for all "
+          "others",
+          every, "linear soft margins with a lambda above 0, one class against the rest", "none"),
+      option(
+          "monotone", read_by("jsonb", set_monotone),
+          "an object of feature number or column: 1 where the score may only rise with it, -1 where it may only fall; "
+          "of a column cut into bins the sign of every step",
+          every, "linear soft margins with a lambda above 0, one class against the rest", "none"),
       option("offset_feature", read_by("\"any\"", set_offset),
              "the number of a feature from 1, or the name of a column: its weight is 1, known and without penalty",
              every, "soft margins of one output", "none"),

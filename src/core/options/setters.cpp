@@ -209,6 +209,59 @@ void set_penalty_factor(Options& s, std::string_view key, const Value& v) {
   for (const auto& [feature, factor] : *object) s.named_penalty_factor[feature] = number(key, factor, range, valid);
 }
 
+namespace {
+
+constexpr const char* bounds_expected =
+    "an array [least, most] of all weights, an array of one such pair per feature, or an object of feature or column: "
+    "[least, most], null where there is no end";
+
+/// A number or null, which is no end.
+bool is_end(const Value& v) {
+  return std::holds_alternative<std::monostate>(v.data) || std::holds_alternative<double>(v.data);
+}
+
+WeightRange range_from(std::string_view key, const Value& v) {
+  const auto* pair = std::get_if<Value::Array>(&v.data);
+  if (pair == nullptr || pair->size() != 2) refuse(key, v, bounds_expected);
+  WeightRange range;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Value& end = (*pair)[k];
+    if (!is_end(end)) refuse(key, v, bounds_expected);
+    if (std::holds_alternative<std::monostate>(end.data)) continue;
+    (k == 0 ? range.lower : range.upper) = number(key, end, "bounds of size 0 or from 1e-100 to 1e100", [](double x) {
+      return x == 0 || (std::fabs(x) >= 1e-100 && std::fabs(x) <= 1e100);
+    });
+  }
+  if (!(range.lower <= range.upper)) refuse(key, v, "pairs of which the first is no larger than the second");
+  return range;
+}
+
+}  // namespace
+
+void set_bounds(Options& s, std::string_view key, const Value& v) {
+  if (const auto* array = std::get_if<Value::Array>(&v.data)) {
+    if (array->empty()) refuse(key, v, bounds_expected);
+    if (array->size() == 2 && is_end((*array)[0]) && is_end((*array)[1])) {
+      s.named_bounds["*"] = range_from(key, v);
+      return;
+    }
+    for (const Value& item : *array) s.bounds.push_back(range_from(key, item));
+    return;
+  }
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr || object->empty()) refuse(key, v, bounds_expected);
+  for (const auto& [feature, range] : *object) s.named_bounds[feature] = range_from(key, range);
+}
+
+void set_monotone(Options& s, std::string_view key, const Value& v) {
+  static const char* const expected =
+      "an object of feature or column: 1 where the score may only rise with it, -1 where it may only fall";
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr || object->empty()) refuse(key, v, expected);
+  for (const auto& [feature, sign] : *object)
+    s.monotone[feature] = number(key, sign, expected, [](double x) { return x == 1 || x == -1; }) > 0;
+}
+
 void set_offset(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "the number of a feature from 1, or the name of a column";
   if (const auto* name = std::get_if<std::string>(&v.data)) {

@@ -26,8 +26,8 @@ enum Bits : unsigned {
   kernel = 1U << 7,
   stumps = 1U << 8,
   l1_ratio = 1U << 9,
-  lasso = 1U << 10,  ///< an l1_ratio of 1
-  positive = 1U << 11,
+  lasso = 1U << 10,   ///< an l1_ratio of 1
+  bounds = 1U << 11,  ///< of weights
   penalty_factor = 1U << 12,
   offset = 1U << 13,
   free_intercept = 1U << 14,

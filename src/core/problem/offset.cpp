@@ -58,6 +58,7 @@ double offset_of(const Row& x, std::int32_t feature) {
 }
 
 void hold_offset(const Problem& problem, Weights& weights) {
+  problem.bounds.clip(weights);
   if (problem.offset >= 0) weights.col(problem.offset).setConstant(problem.offset_weight());
 }
 

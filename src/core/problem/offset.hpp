@@ -26,7 +26,8 @@ std::int32_t offset_feature(const Options& options, std::int32_t features,
 /// The value of a feature; 0 for −1, which is none.
 double offset_of(const Row& x, std::int32_t feature);
 
-/// Gives the offset's weight, in every output, its value.
+/// Gives the offset's weight, in every output, its value, and cuts the others to their bounds: of weights of 0, or that a rounding
+/// has moved.
 void hold_offset(const Problem& problem, Weights& weights);
 /// The same for the weights of one output, or of a model to start from.
 void hold_offset(const Problem& problem, std::vector<double>& weights);

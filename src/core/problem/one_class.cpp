@@ -30,6 +30,8 @@ Options one_class_options(Options s) {
   refuse(!s.penalty_factor.empty() || !s.named_penalty_factor.empty(), "penalty_factor",
          "Scale the features in SQL instead.");
   refuse(s.positive, "positive", "Leave the option out.");
+  refuse(!s.bounds.empty() || !s.named_bounds.empty(), "bounds", "Leave the option out.");
+  refuse(!s.monotone.empty(), "monotone", "Leave the option out.");
   refuse(!s.offset.empty(), "offset", "Leave the option out.");
   s.loss = OneClass::id;
   s.lambda = 1;

@@ -11,6 +11,7 @@
 #include "core/loss/joint.hpp"
 #include "core/loss/loss.hpp"
 #include "core/loss/margin_loss.hpp"
+#include "core/problem/bounds.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
@@ -322,12 +323,10 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.intercept_scale = options.intercept_scale;
   p.l1_ratio = options.l1_ratio;
   p.penalty_factor = penalty_factors(options, data.dimensions());
-  p.positive = options.positive;
+  p.bounds = weight_bounds(options, data.dimensions());
   p.offset = offset_feature(options, data.dimensions());
-  if ((p.positive || !p.penalty_factor.empty()) && (p.hard_margin || !(p.l1_ratio > 0)))
-    throw Error(ErrorKind::unsupported,
-                std::string("option \"") + (p.positive ? "positive" : "penalty_factor") +
-                    "\" needs a soft margin with l1_ratio",
+  if (!p.penalty_factor.empty() && (p.hard_margin || !(p.l1_ratio > 0)))
+    throw Error(ErrorKind::unsupported, "option \"penalty_factor\" needs a soft margin with l1_ratio",
                 "Give lambda and an l1_ratio above 0; 1e-3 is nearly none.");
   p.interpolate = options.loss == interpolate_loss;
   if (p.interpolate && options.lambda)
@@ -348,6 +347,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (options.multiclass == Multiclass::joint && p.hard_margin)
     throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' needs lambda",
                 "Without lambda the margin is hard; in the l2 norm it separates all classes at once anyway.");
+  if (has_bounds(options)) require_bounds_fit(p, options);
   require_learners(data, options, p.hard_margin && p.norm == 1);
   p.learners = options.learners;
   if (p.offset >= 0) require_offset_fits(p);
@@ -376,6 +376,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   if (p.l1_ratio == 1) check_lasso(p, options);
   set_row_weights(p, options, progress);
   if (p.task == Task::regression) set_target_units(p, options, progress);
+  if (p.target_scale != 1) p.bounds.count_in(p.target_scale);
   return p;
 }
 

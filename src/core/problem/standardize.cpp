@@ -144,6 +144,19 @@ double copied_features(const Dataset& data) {
 }
 }  // namespace
 
+void StandardizedRows::take(Options& options) const {
+  if (!units_.has_value()) return;
+  for (std::size_t j = 0; j < options.bounds.size(); ++j) {
+    options.bounds[j].lower *= units_->deviation[j];
+    options.bounds[j].upper *= units_->deviation[j];
+  }
+}
+
+void StandardizedRows::give_back_prices(std::optional<Weights>& prices) const {
+  if (!units_.has_value() || !prices.has_value()) return;
+  for (Eigen::Index j = 0; j < prices->cols(); ++j) prices->col(j) *= units_->deviation[static_cast<std::size_t>(j)];
+}
+
 bool StandardizedRows::fits(const Dataset& data, const MemoryBudget& memory) {
   return !data.spilled() && memory.allows(copied_features(data));
 }

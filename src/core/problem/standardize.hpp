@@ -60,10 +60,15 @@ class StandardizedRows {
   void take(InitialModel& model) const {
     if (units_.has_value()) to_standard_units(*units_, model);
   }
+  /// Bounds of weights, listed one per column, in the units of rows().
+  void take(Options& options) const;
   /// A model of rows(), as one of the rows that were given.
   void give_back(Weights& weights, Eigen::VectorXd& intercept) const {
     if (units_.has_value()) to_user_units(*units_, weights, intercept);
   }
+
+  /// What a bound costs per unit of a weight.
+  void give_back_prices(std::optional<Weights>& prices) const;
 
  private:
   const Dataset& data_;

@@ -4,6 +4,7 @@
 
 #include "core/loss/joint.hpp"
 #include "core/loss/one_class.hpp"
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
@@ -15,7 +16,7 @@ constexpr std::uint8_t version = 1;
 /// has as many names as there are members.
 template <class Archive, class S>
 void exchange(Archive& archive, S& statement) {
-  auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, positive,
+  auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, bounds,
          offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] = statement;
   static_cast<void>(loss);
   archive(task);
@@ -27,7 +28,8 @@ void exchange(Archive& archive, S& statement) {
   archive(l1_ratio);
   archive(penalty_factor);
   archive(least_factor);
-  archive(positive);
+  archive(bounds.lower);
+  archive(bounds.upper);
   archive(offset);
   archive(intercept);
   archive(free_intercept);
@@ -49,6 +51,11 @@ void require_sound(const Statement& s, const ByteReader& in) {
   in.require(s.intercept_scale > 0 && s.target_scale > 0 && s.least_factor >= 0, "a bad scale");
   in.require(s.offset >= -1, "a bad offset");
   for (const double v : s.penalty_factor) in.require(v >= 0 && std::isfinite(v), "a bad factor of a penalty");
+  in.require(s.bounds.lower.size() == s.bounds.upper.size(), "bounds of other weights");
+  for (std::size_t j = 0; j < s.bounds.lower.size(); ++j) {
+    const double l = s.bounds.lower[j], u = s.bounds.upper[j];
+    in.require(l <= u && l < infinity && u > -infinity, "bounds that leave no weight");
+  }
   in.require(s.class_weight.empty() || s.class_weight.size() == static_cast<std::size_t>(s.classes),
              "weights of other classes");
   for (const double v : s.class_weight) in.require(v >= 0 && std::isfinite(v), "a bad weight of a class");
@@ -56,7 +63,36 @@ void require_sound(const Statement& s, const ByteReader& in) {
 
 }  // namespace
 
+void Bounds::count_in(double unit) {
+  for (double& l : lower) l /= unit;
+  for (double& u : upper) u /= unit;
+}
+
+void Bounds::clip(Weights& weights, std::int32_t known) const {
+  if (empty()) return;
+  for (Eigen::Index o = 0; o < weights.rows(); ++o)
+    for (Eigen::Index j = 0; j < weights.cols(); ++j)
+      if (j != known) weights(o, j) = clip(weights(o, j), static_cast<std::size_t>(j));
+}
+
+void Bounds::settle(Weights& weights, std::int32_t known) const {
+  if (empty()) return;
+  clip(weights, known);
+  for (Eigen::Index o = 0; o < weights.rows(); ++o)
+    for (Eigen::Index j = 0; j < weights.cols(); ++j)
+      for (const double end : {least(static_cast<std::size_t>(j)), most(static_cast<std::size_t>(j))})
+        if (j != known && std::isfinite(end) && std::fabs(weights(o, j) - end) <= 4 * epsilon * std::fabs(end))
+          weights(o, j) = end;
+}
+
 bool Statement::one_class() const { return one_class_of(loss.get()) != nullptr; }
+
+std::vector<double> Statement::least_weights(std::size_t features) const {
+  std::vector<double> w(features, 0.0);
+  for (std::size_t j = 0; !bounds.empty() && j < features; ++j) w[j] = bounds.clip(0, j);
+  if (offset >= 0) w[static_cast<std::size_t>(offset)] = offset_weight();
+  return w;
+}
 
 void Statement::write(ByteWriter& out) const {
   out(version);

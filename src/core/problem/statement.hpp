@@ -3,12 +3,15 @@
 // arrives wherever problems are solved, certified, asked about or stored.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/bytes.hpp"
+#include "core/base/matrix.hpp"
 #include "core/options/options.hpp"
 
 namespace margin {
@@ -16,6 +19,35 @@ namespace margin {
 class Loss;  // loss/loss.hpp
 
 enum class Task { binary, multiclass, regression };
+
+/// l ≤ w ≤ u for the weight of each feature, in the units of the problem. The last pair is that of all features beyond; empty: no
+/// weight has bounds.
+struct Bounds {
+  std::vector<double> lower, upper;
+
+  bool empty() const { return lower.empty(); }
+  double least(std::size_t j) const { return lower.empty() ? -none : lower[std::min(j, lower.size() - 1)]; }
+  double most(std::size_t j) const { return upper.empty() ? none : upper[std::min(j, upper.size() - 1)]; }
+  double clip(double w, std::size_t j) const { return std::min(std::max(w, least(j)), most(j)); }
+  bool holds(double w, std::size_t j) const { return w >= least(j) && w <= most(j); }
+  /// All weights of 0.
+  bool hold_zeros() const {
+    bool all = true;
+    for (std::size_t j = 0; j < lower.size(); ++j) all = all && holds(0, j);
+    return all;
+  }
+  /// Of weights that count in units of `unit`.
+  void count_in(double unit);
+  /// Sets every weight that is outside to the nearest end, but that of feature `known` (-1: none).
+  void clip(Weights& weights, std::int32_t known = -1) const;
+  /// Where units have changed since the weights were found: those within a few ulps of an end are at it.
+  void settle(Weights& weights, std::int32_t known = -1) const;
+
+ private:
+  static constexpr double none = std::numeric_limits<double>::infinity();
+};
+inline bool operator==(const Bounds& a, const Bounds& b) { return a.lower == b.lower && a.upper == b.upper; }
+inline bool operator!=(const Bounds& a, const Bounds& b) { return !(a == b); }
 
 struct Statement {
   Task task = Task::binary;
@@ -28,7 +60,7 @@ struct Statement {
   double l1_ratio = 0;
   std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
   double least_factor = 1;             ///< of the features beyond its end
-  bool positive = false;               ///< weights of 0 or more
+  Bounds bounds;                       ///< of the weights, but that of an offset
   std::int32_t offset = -1;            ///< the feature whose weight is known, and not penalised (problem/offset.hpp)
   bool intercept = true;
   bool free_intercept = false;       ///< of linear soft margins with a lambda above 0: not regularised
@@ -48,6 +80,8 @@ struct Statement {
   bool penalises(std::int32_t j) const { return j != offset; }
   /// Of the offset: 1 in the units of the targets.
   double offset_weight() const { return 1 / target_scale; }
+  /// The weights nearest to 0 of `features` features.
+  std::vector<double> least_weights(std::size_t features) const;
   double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
   double weight_of_class(std::size_t c) const { return class_weight.empty() ? 1.0 : class_weight[c]; }
 

@@ -85,7 +85,7 @@ std::string target_lines(const Model& m, const Options& options) {
   const double slack = m.certificate.slack;
   if (!std::isnan(slack))
     text += line("targets", slack < 0 ? "missed by at most " + figure(-slack, "%.2g") : "all met");
-  const Bounds bounds = bounds_of(m);
+  const ToldBounds bounds = bounds_of(m);
   if (bounds.lower.has_value() && !bounds.upper.has_value())
     text += line("objective", "at least " + figure(*bounds.lower)) + line("certifies", objective_name(m, options));
   return text;
@@ -148,16 +148,16 @@ std::vector<WeightEntry> weights_by_size(const Model& model, std::size_t most) {
   return entries;
 }
 
-Bounds bounds_of(const Model& m) {
-  Bounds b;
+ToldBounds bounds_of(const Model& m) {
+  ToldBounds b;
   const Certificate& c = m.certificate;
   if (!std::isnan(c.lower)) b.lower = c.lower;
   if (!std::isnan(c.upper) && !(m.interpolates() && m.status != Status::optimal)) b.upper = c.upper;
   return b;
 }
 
-Bounds bounds_of(const Objective& objective, const Certificate& proven) {
-  Bounds b;
+ToldBounds bounds_of(const Objective& objective, const Certificate& proven) {
+  ToldBounds b;
   if (std::isfinite(proven.lower)) b.lower = proven.lower;
   const bool missed = objective.interpolate && proven.slack < -negligible_miss * proven.largest_target;
   if (std::isfinite(proven.upper) && !missed) b.upper = proven.upper;
@@ -165,7 +165,7 @@ Bounds bounds_of(const Objective& objective, const Certificate& proven) {
 }
 
 /// Without distance, but for that of two separators.
-static std::optional<Interval> interval_between(const Bounds& bounds, bool about_margin, double norm) {
+static std::optional<Interval> interval_between(const ToldBounds& bounds, bool about_margin, double norm) {
   if (!bounds.lower.has_value() || !bounds.upper.has_value()) return std::nullopt;
   constexpr double round_up = 1 + 8 * std::numeric_limits<double>::epsilon();
   Interval i;
@@ -182,7 +182,7 @@ static std::optional<Interval> interval_between(const Bounds& bounds, bool about
   return i;
 }
 
-std::optional<Interval> interval_of(const Objective& objective, const Bounds& bounds) {
+std::optional<Interval> interval_of(const Objective& objective, const ToldBounds& bounds) {
   const bool soft = !objective.hard_margin() && !objective.interpolate;
   auto interval = interval_between(bounds, !soft && !objective.interpolate, objective.norm);
   if (interval.has_value() && soft && !objective.likelihood() && objective.l1_ratio < 1)

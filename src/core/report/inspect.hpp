@@ -30,14 +30,14 @@ struct Interval {
 };
 
 /// The bounds that a model tells, of the largest margin, of the smallest objective, or of half the least squared norm.
-struct Bounds {
+struct ToldBounds {
   std::optional<double> lower, upper;
 };
 /// An interpolation that misses targets has no upper bound: weights that do not meet them bound nothing.
-Bounds bounds_of(const Model& model);
-Bounds bounds_of(const Objective& objective, const Certificate& proven);
+ToldBounds bounds_of(const Model& model);
+ToldBounds bounds_of(const Objective& objective, const Certificate& proven);
 /// What rows prove of weights, of whatever training; absent as below.
-std::optional<Interval> interval_of(const Objective& objective, const Bounds& bounds);
+std::optional<Interval> interval_of(const Objective& objective, const ToldBounds& bounds);
 /// In the units of the features.
 std::string objective_name(const Objective& objective);
 /// Which of the problems it is: a soft margin, a hard one, an interpolation.

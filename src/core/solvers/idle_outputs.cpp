@@ -1,5 +1,7 @@
 #include "core/solvers/idle_outputs.hpp"
 
+#include <cmath>
+
 #include "core/base/polled.hpp"
 #include "core/loss/loss.hpp"
 #include "core/problem/offset.hpp"
@@ -7,8 +9,31 @@
 
 namespace margin {
 
+namespace {
+
+/// Where no weights of 0 are allowed: of those nearest to them, with their penalty.
+std::vector<double> risk_of_least_weights(const Problem& p, double score, Run& run) {
+  const std::vector<double> w = p.least_weights(static_cast<std::size_t>(p.dimensions()));
+  double penalty = 0;
+  for (std::size_t j = 0; j < w.size(); ++j)
+    if (p.penalises(static_cast<std::int32_t>(j)))
+      penalty += p.lambda * p.factor(j) * (p.l1_ratio * std::fabs(w[j]) + (1 - p.l1_ratio) / 2 * w[j] * w[j]);
+  std::vector<double> risk(static_cast<std::size_t>(p.outputs()), penalty);
+  for (std::int64_t i = 0; i < p.rows(); ++i) {
+    const Row x = p.data.row(i);
+    const double u = score + dot(x, w.data()), share = p.weight(i) / p.total_weight;
+    for (std::int32_t o = 0; o < p.outputs(); ++o)
+      risk[static_cast<std::size_t>(o)] += share * p.loss->value(u, p.target(i, o));
+    run.work(x.count + 16.0 * p.outputs());
+  }
+  return risk;
+}
+
+}  // namespace
+
 std::vector<double> risk_of_constant(const Problem& problem, double score, Run& run) {
   std::vector<double> risk(static_cast<std::size_t>(problem.outputs()), 0.0);
+  if (!problem.bounds.hold_zeros()) return risk_of_least_weights(problem, score, run);
   if (problem.task == Task::binary && problem.offset < 0) {
     const double value[2] = {problem.loss->value(score, -1), problem.loss->value(score, 1)};
     const double share = 1 / problem.total_weight;
@@ -41,6 +66,7 @@ std::vector<double> risk_of_constant(const Problem& problem, double score, Run& 
 }
 
 void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run) {
+  if (!problem.bounds.hold_zeros()) return;  // the intercept -1 is a guess for scores of 0
   if (first == problem.outputs() || !problem.intercept || problem.task != Task::multiclass) return;
   const std::vector<double> zero = risk_of_constant(problem, 0, run), none = risk_of_constant(problem, -1, run);
   const double penalty =

@@ -18,7 +18,9 @@ std::string_view kernel_of(const Options& options) {
 
 /// Options that ask for a feature: they are read by the solvers that take it.
 constexpr std::pair<std::string_view, unsigned> asking[] = {{"l1_ratio", feature::l1_ratio},
-                                                            {"positive", feature::positive},
+                                                            {"positive", feature::bounds},
+                                                            {"bounds", feature::bounds},
+                                                            {"monotone", feature::bounds},
                                                             {"penalty_factor", feature::penalty_factor},
                                                             {"offset_feature", feature::offset}};
 

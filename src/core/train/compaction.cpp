@@ -6,6 +6,7 @@
 #include "core/base/progress.hpp"
 #include "core/data/column_map.hpp"
 #include "core/data/stump_basis.hpp"
+#include "core/problem/bounds.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/solvers/solver.hpp"
@@ -23,6 +24,10 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& opti
   const std::int32_t most = data.dimensions() / worthwhile_share;
   ColumnMap used(data.dimensions());
   if (const std::int32_t offset = offset_feature(options, data.dimensions()); offset >= 0) used.insert(offset);
+  // A weight that may not be 0 counts, whatever the values of its feature.
+  const Bounds bounds = weight_bounds(options, data.dimensions());
+  for (std::int32_t j = 0; !bounds.hold_zeros() && j < data.dimensions() && used.size() <= most; ++j)
+    if (!bounds.holds(0, static_cast<std::size_t>(j))) used.insert(j);
   for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
     const Row x = data.row(i);
     if (x.indices != nullptr) {
@@ -107,6 +112,7 @@ void Compaction::take(InitialModel& model) const {
 void Compaction::take(Options& options) const {
   options.penalty_factor = penalty_factors(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   options.named_penalty_factor.clear();
+  list_bounds(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   const std::int32_t offset = offset_feature(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   if (offset >= 0) options.offset = std::to_string(offset + 1);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/problem/bounds.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
@@ -54,7 +55,10 @@ std::vector<double> path_lambdas(const Dataset& data, const Options& settings, c
   std::vector<double> list;
   if (settings.l1_ratio > 0) {
     const StandardizedRows standardized(data, settings, progress, memory);
-    list = sparse_lambdas(standardized.rows(), in_units(settings, data, progress), progress, memory);
+    Options own = settings;
+    list_bounds(own, data.dimensions(), nullptr);
+    standardized.take(own);
+    list = sparse_lambdas(standardized.rows(), in_units(own, data, progress), progress, memory);
   }
   return list.empty() ? default_lambdas(data, settings, progress) : list;
 }
@@ -72,11 +76,16 @@ std::vector<double> follow_path(const Dataset& given_rows, const Options& given,
     standardized.take(*settings.initial);
   }
   compaction.take(settings);
+  const Bounds bounds = weight_bounds(settings, data.dimensions());  // in the user's units
+  const std::int32_t known = offset_feature(settings, data.dimensions());
+  standardized.take(settings);
   settings = in_units(settings, data, progress);
   settings.lambda = 1;
   if (is_sparse_path(settings)) {
     const auto give_back = [&](std::size_t k, Model&& model) {
       standardized.give_back(model.weights, model.intercept);
+      standardized.give_back_prices(model.prices);
+      bounds.settle(model.weights, known);
       compaction.give_back(model);
       visit(k, std::move(model));
     };
@@ -93,6 +102,8 @@ std::vector<double> follow_path(const Dataset& given_rows, const Options& given,
     if (model.basis == nullptr) settings.initial = start_from(model);
     if (!given.dual_weights) model.dual_weights.reset();
     standardized.give_back(model.weights, model.intercept);
+    standardized.give_back_prices(model.prices);
+    bounds.settle(model.weights, known);
     compaction.give_back(model);
     visit(k, std::move(model));
   }

@@ -15,6 +15,7 @@
 #include "core/solvers/elastic_net/moment_descent.hpp"
 #include "core/solvers/readers.hpp"
 #include "core/solvers/run.hpp"
+#include "core/train/bound_prices.hpp"
 #include "core/train/model_parts.hpp"
 #include "core/train/path.hpp"
 
@@ -90,7 +91,7 @@ class ColumnPath {
   ColumnPath(const Problem& problem, const Progress& progress)
       : problem_(problem), check_(problem, progress), risk_(problem, check_.columns(), progress), net_(risk_) {
     risk_.select(0);
-    risk_.move(std::vector<double>(risk_.features(), 0.0), 0);
+    risk_.move(risk_.nothing(), 0);
     largest_ = net_.largest_lambda();
   }
   double largest() const { return largest_; }  ///< for which a weight leaves 0
@@ -163,7 +164,7 @@ std::vector<double> sparse_lambdas(const Dataset& data, const Options& given, co
   double largest = 0;
   for (std::int32_t o = 0; o < problem.outputs(); ++o) {
     risk.select(o);
-    risk.move(std::vector<double>(risk.features(), 0.0), 0);
+    risk.move(risk.nothing(), 0);
     largest = std::max(largest, net.largest_lambda());
   }
   return falling_lambdas(largest, problem.dimensions() > problem.rows());
@@ -217,6 +218,8 @@ std::vector<double> follow_sparse_path(const Dataset& data, const Options& given
     model.status = final_status(model.certificate, certified_problem(problem), settings.tolerance, status);
     model.weights = Eigen::Map<const Eigen::RowVectorXd>(end_of.w.data(), problem.dimensions());
     model.intercept = Eigen::VectorXd::Constant(1, problem.intercept ? end_of.b : 0.0);
+    if (!problem.bounds.empty())
+      model.prices = bound_prices(problem, model.weights, model.intercept, Weights(), progress);
     to_label_units(problem, settings, model, model.weights, model.intercept);
     model.iterations = end_of.steps;
     const auto end = Clock::now();

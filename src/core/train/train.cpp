@@ -11,12 +11,14 @@
 #include "core/certificate/final_status.hpp"
 #include "core/loss/loss.hpp"
 #include "core/math/norm.hpp"
+#include "core/problem/bounds.hpp"
 #include "core/problem/centred_rows.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/readers.hpp"
+#include "core/train/bound_prices.hpp"
 #include "core/train/compaction.hpp"
 #include "core/train/cross_fit.hpp"
 #include "core/train/model_parts.hpp"
@@ -74,10 +76,12 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   const Compaction compaction(given_rows, as_given, progress, memory);
   Options given = as_given;
   compaction.take(given);
+  const Bounds bounds = weight_bounds(given, compaction.rows().dimensions());  // in the user's units
   const Dataset& data = compaction.rows();
   // Before sums of squares are taken; those of the copy are checked with its problem.
   if (given.standardize) require_range(data, progress);
   const StandardizedRows standardized(data, given, progress, memory);
+  standardized.take(given);
   Problem problem = make_problem(standardized.rows(), given, progress);
   const bool calibrate = given.calibration != Calibrate::none;
   if (calibrate) {
@@ -100,6 +104,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   if (centred.rows() != nullptr) apart.emplace(make_problem(*centred.rows(), options, progress));
   Solution solution = solver.solve(apart.has_value() ? *apart : problem, options, progress);
   centred.give_back(solution.weights, solution.intercept);
+  hold_offset(problem, solution.weights);
   if (keep_finite(problem, solution, progress)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
@@ -123,11 +128,15 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   model.certificate.negligible = negligible_loss(problem, progress);
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status,
                               solver.record().reads("gap_tolerance") ? options.gap_tolerance : 0);
+  if (!problem.bounds.empty())
+    model.prices = bound_prices(problem, solution.weights, solution.intercept, solution.dual, progress);
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   to_label_units(problem, options, model, solution.weights, solution.intercept);
   if (calibrate) model.calibration = cross_fit(std::move(problem), solver, options, progress);
   standardized.give_back(solution.weights, solution.intercept);
+  standardized.give_back_prices(model.prices);
+  bounds.settle(solution.weights, problem.offset);
   model.weights = std::move(solution.weights);
   model.basis = std::move(solution.basis);
   model.intercept = std::move(solution.intercept);

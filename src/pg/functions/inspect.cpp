@@ -1,4 +1,4 @@
-// Looking at a stored model: margin_weights, margin_certificate, margin_gap_at, margin_history, margin_plot, margin_summary,
+// Looking at a stored model: margin_weights, margin_rules, margin_certificate, margin_gap_at, margin_history, margin_plot, margin_summary,
 // margin_pmml, margin_sql.
 #include "core/report/inspect.hpp"
 
@@ -7,6 +7,7 @@
 #include "core/formats/pmml.hpp"
 #include "core/formats/sql_expression.hpp"
 #include "core/report/charts.hpp"
+#include "core/report/model_rules.hpp"
 #include "core/scans/model_question.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/feature_names.hpp"
@@ -45,7 +46,7 @@ std::string text_of(Datum datum) {
   return {VARDATA_ANY(packed), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed))};
 }
 
-void set_interval(CompositeBuilder& out, const Bounds& bounds, const std::optional<Interval>& interval) {
+void set_interval(CompositeBuilder& out, const ToldBounds& bounds, const std::optional<Interval>& interval) {
   out.set_float8("lower", bounds.lower);
   out.set_float8("upper", bounds.upper);
   if (!interval.has_value()) return;
@@ -74,6 +75,22 @@ MARGIN_FUNCTION(margin_weights) {
   return 0;
 }
 
+MARGIN_FUNCTION(margin_rules) {
+  margin::Model model = read_model(PG_GETARG_DATUM(0));
+  const margin::Options options = settings_of(model);
+  read_figures(PG_GETARG_DATUM(0), model);
+  ResultSet rows(fcinfo);
+  const auto classes = class_of_outputs(model);
+  for (const margin::ModelRule& rule : margin::model_rules(model, options)) {
+    const std::string name =
+        model.encoder != nullptr ? model.encoder->feature_name(rule.feature) : std::to_string(rule.feature + 1);
+    rows.add({classes[static_cast<std::size_t>(rule.output)], text_datum(name), Float8GetDatum(rule.value),
+              text_datum(rule.upper ? "<=" : ">="), Float8GetDatum(rule.bound), BoolGetDatum(rule.active),
+              std::isnan(rule.price) ? std::nullopt : std::optional(Float8GetDatum(rule.price))});
+  }
+  return 0;
+}
+
 MARGIN_FUNCTION(margin_certificate) {
   margin::Model model = read_model(PG_GETARG_DATUM(0));
   const margin::Options options = settings_of(model);
@@ -93,7 +110,7 @@ MARGIN_FUNCTION(margin_certificate_of_state) {
   const margin::Answer answer = margin::Answer::from_bytes(scan_bytes(PG_GETARG_DATUM(1)));
   const margin::Certificate proven = margin::answered_certificate(question, answer, progress);
   const margin::Objective objective = question.objective();
-  const margin::Bounds bounds = margin::bounds_of(objective, proven);
+  const margin::ToldBounds bounds = margin::bounds_of(objective, proven);
   CompositeBuilder out(fcinfo);
   out.set_text("problem", margin::problem_name(objective.hard_margin(), objective.interpolate));
   out.set_text("objective", margin::objective_name(objective));

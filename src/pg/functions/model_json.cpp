@@ -51,7 +51,7 @@ bool is_own(const Attribute& field) {
       " solver columns loss norm lambda status classes weights dual gap rows intercept iterations "
       "margin_lower margin_upper primal skipped support dimensions seconds options history kernel "
       "calibration stumps dual_weights kernel_parameters support_vectors sparse_support_vectors "
-      "target_center target_scale encoder ball curvature ";
+      "target_center target_scale encoder ball curvature prices ";
   return names.find(" " + field.name + " ") != std::string_view::npos;
 }
 
@@ -237,7 +237,9 @@ Datum field_datum(const Attribute& field, const Value& v) {
 
 /// What no single field shows.
 void check_together(Datum composite) {
-  settings_of(read_model(composite));
+  Model model = read_model(composite);
+  settings_of(model);
+  read_figures(composite, model);
   const CompositeReader reader(composite, type_name);
   const auto history = reader.numbers("history", true);
   if (history.has_value() && !history->values.empty() && history->columns != 4 && history->columns != 6)

@@ -2,6 +2,7 @@
 // the aggregate's memory context, past a share of margin.memory_limit in a temporary file.
 #include "pg/functions/train_agg.hpp"
 
+#include "core/problem/bounds.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
@@ -255,6 +256,7 @@ RowRules row_rules(const Options& settings) {
 Options settings_for(const CollectedRows& rows, Options settings) {
   if (rows.encoder == nullptr) return settings;
   name_penalties(settings, *rows.encoder);
+  name_bounds(settings, *rows.encoder);
   name_offset(settings, *rows.encoder);
   if (settings.initial.has_value()) start_by_name(*settings.initial, *rows.encoder);
   if (rows.encoder->label_unit().has_value()) count_in_deviations(settings, *rows.encoder->label_unit());

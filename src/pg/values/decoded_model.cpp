@@ -153,6 +153,17 @@ void read_calibration(const CompositeReader& reader, Model& model) {
   if (!problem.empty()) reader.refuse("calibration", problem);
 }
 
+/// Of the shape of the weights.
+void read_prices(const CompositeReader& reader, Model& model) {
+  const auto prices = reader.numbers("prices");
+  if (!prices.has_value()) return;
+  const auto outputs = static_cast<std::size_t>(model.outputs()), terms = static_cast<std::size_t>(model.terms());
+  const bool fits = outputs == 1 ? prices->columns == 0 && prices->rows == terms
+                                 : prices->columns == terms && prices->rows == outputs;
+  if (!fits) reader.refuse("prices", "must have one number for each of the weights");
+  model.prices.emplace(Eigen::Map<const Weights>(prices->values.data(), model.outputs(), model.terms()));
+}
+
 }  // namespace
 
 Model read_model(Datum composite) {
@@ -211,6 +222,7 @@ void read_figures(Datum composite, Model& model) {
   model.rows = reader.int8("rows");
   model.skipped = reader.int8("skipped");
   model.seconds = reader.float8("seconds");
+  read_prices(reader, model);
 }
 
 std::string status_of(Datum composite) { return CompositeReader(composite, type_name).string("status").value_or(""); }

@@ -159,6 +159,9 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view 
     if (const auto& curvature = model.dual_point->curvature)
       out.set("curvature", FLOAT8ARRAYOID, curvature_datum(*curvature));
   }
+  if (model.prices.has_value())
+    out.set("prices", FLOAT8ARRAYOID,
+            outputs == 1 ? float8_array(model.prices->data(), d) : float8_matrix(model.prices->data(), outputs, d));
   if (const auto* basis = stumps_of(model.basis.get())) set_trees(out, *basis);
   out.set_float8("target_center", model.target_center);
   out.set_float8("target_scale", model.target_scale);

@@ -64,7 +64,7 @@ Audit::Audit(const Objective& objective, const double* weights, const double* in
   // h can be read off at the ends of an interval: φ'' rises, falls, or does the one and then the other.
   if (loss.curvature_form() != CurvatureForm::unknown) steps = {loss.quadratic() ? infinity : 0.2};
   const double values = static_cast<double>(columns() * columns() * steps.size() * k);
-  const bool quadratic = objective.l1_ratio == 0 && !objective.positive;
+  const bool quadratic = objective.l1_ratio == 0 && objective.bounds.empty();
   if (!curves || !quadratic || static_cast<double>(columns()) > most_columns || values > most_matrix_values)
     steps.clear();
   if (!steps.empty()) largest_.assign(d, 0.0);

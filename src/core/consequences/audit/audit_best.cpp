@@ -89,7 +89,7 @@ Audit::Found Audit::found(double lambda, const Progress& progress) const {
 
 std::optional<double> Audit::best_lambda(std::vector<AuditedOutput>& outputs, double asked,
                                          const Progress& progress) const {
-  if (objective_.l1_ratio > 0 || objective_.positive) return std::nullopt;
+  if (objective_.l1_ratio > 0 || !objective_.bounds.empty()) return std::nullopt;
   double start = 0;
   for (const AuditedOutput& output : outputs) {
     const double own = output.balanced_lambda();

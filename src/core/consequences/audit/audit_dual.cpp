@@ -173,7 +173,7 @@ double AuditedOutput::balanced_lambda() const {
 double AuditedOutput::dual(double lambda, const Progress& progress, int* curve) const {
   const Objective& p = audit_.objective_;
   double best = 0;
-  if (p.l1_ratio == 0 && !p.positive) {
+  if (p.l1_ratio == 0 && p.bounds.empty()) {
     const int only = curve != nullptr ? *curve : -1;
     if (curve == nullptr) best = dual_of_ascent(lambda, progress);
     // A mixture is seldom better, and then where little is proven.

@@ -52,7 +52,7 @@ void require_sound(const Question& q, const ByteReader& in) {
                  q.outcome == Dataset::Outcome::intervals,
              "an unknown kind of label");
   // What a sum of terms can answer: see require_plain of scans/model_question.cpp.
-  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && !q.positive && q.offset < 0 &&
+  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && q.bounds.empty() && q.offset < 0 &&
                  q.learners == Learners::features,
              "a problem that is none of scans");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/loss/chunk.hpp"
+#include "core/math/box_term.hpp"
 #include "core/problem/offset.hpp"
 
 namespace margin {
@@ -170,13 +171,38 @@ double ColumnRisk::primal(double lambda) const {
   return loss_ + lambda * (rho * absolute + (1 - rho) / 2 * (squares + b * b));
 }
 
+/// The same with bounds of weights.
+ColumnRisk::Interval ColumnRisk::between_bounds(double lambda) {
+  Interval out;
+  out.primal = primal(lambda);
+  const Bounds& bounds = problem_.bounds;
+  const bool ridge = problem_.l1_ratio < 1;
+  double largest = 0;
+  for (std::size_t j = 0; !ridge && j < v_.size(); ++j) {
+    const bool endless = v_[j] > 0 ? bounds.most(j) == infinity : bounds.least(j) == -infinity;
+    if (endless && penalizes(j)) largest = std::max(largest, std::fabs(v_[j]) / l1(lambda, j));
+  }
+  if (largest >= 1) out.scale = (1 - 1e-12) / largest;
+  double held_back = 0;
+  for (std::size_t j = 0; j < v_.size(); ++j)
+    if (penalizes(j))
+      held_back += box_value(out.scale * v_[j], l2(lambda, j), l1(lambda, j), bounds.least(j), bounds.most(j));
+  if (ridge && constant_ > 0 && !problem_.free_intercept) {
+    const double b = sum_of_constant();
+    held_back -= b * b / (2 * lambda * (1 - problem_.l1_ratio));
+  }
+  out.dual = conjugate(out.scale).value / problem_.total_weight - out.scale * held() + held_back;
+  return out;
+}
+
 ColumnRisk::Interval ColumnRisk::interval(double lambda) {
+  if (!problem_.bounds.empty()) return between_bounds(lambda);
   Interval out;
   out.primal = primal(lambda);
   double largest = 0, excess = 0;
-  const bool ridge = problem_.l1_ratio < 1, positive = problem_.positive;
+  const bool ridge = problem_.l1_ratio < 1;
   for (std::size_t j = 0; j < v_.size(); ++j) {
-    const double size = positive ? std::max(0.0, v_[j]) : std::fabs(v_[j]), kappa = l1(lambda, j);
+    const double size = std::fabs(v_[j]), kappa = l1(lambda, j);
     if (!(size > kappa) || !penalizes(j)) continue;
     largest = std::max(largest, size / kappa);
     if (ridge) excess += (size - kappa) * (size - kappa) / l2(lambda, j);

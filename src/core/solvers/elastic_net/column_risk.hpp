@@ -6,8 +6,8 @@
 //   P = (1/W) Σ c φ(u_i) + λ Σ f_j (r |w_j| + (1−r)/2 w_j²) + λ (1−r)/2 (b/B)²
 //   D = (1/W) Σ c (−φ*(−t a_i)) − Σ_j max(0, |t v_j| − λ r f_j)² / (2 λ (1−r) f_j),   v = (1/W) Σ c a x,  a = −φ'(u).
 // The weight of an offset is known and in no penalty: D has −w_j t v_j of it in place of its square.
-// With r = 1 the last term is a constraint, |t v_j| ≤ λ f_j, and t scales a down until it is met. Weights that must not
-// be negative leave v_j below: max(0, v_j) in place of |v_j|.
+// With r = 1 the last term is a constraint, |t v_j| ≤ λ f_j, and t scales a down until it is met. Of weights between bounds the last
+// term is Σ_j box_term(t v_j) (math/box_term.hpp), and with r = 1 only a side without an end has the constraint.
 #pragma once
 
 #include <vector>
@@ -64,6 +64,14 @@ class ColumnRisk {
   /// Of the weight of the intercept's column.
   double l2_of_constant(double lambda) const { return problem_.free_intercept ? 0 : lambda * (1 - problem_.l1_ratio); }
   double factor(std::size_t j) const { return problem_.factor(j); }
+  /// The part of v_j that pulls the weight away from 0 where its bounds let it go.
+  double moving(std::size_t j, double v) const {
+    return problem_.bounds.empty() ? std::fabs(v)
+           : v > 0                 ? (problem_.bounds.most(j) > 0 ? v : 0.0)
+                                   : (problem_.bounds.least(j) < 0 ? -v : 0.0);
+  }
+  /// The weights nearest to 0.
+  std::vector<double> nothing() const { return problem_.least_weights(w_.size()); }
   /// Whether the weight of feature j is penalised: an offset's is known.
   bool penalizes(std::size_t j) const { return static_cast<std::int32_t>(j) != problem_.offset; }
   /// What the offset takes from the dual value of the point's dual vector; 0 without one.
@@ -93,6 +101,7 @@ class ColumnRisk {
 
  private:
   void losses();
+  Interval between_bounds(double lambda);
 
   const Problem& problem_;
   const Progress& progress_;

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "core/data/gram_block.hpp"
+#include "core/math/rounding.hpp"
 #include "core/solvers/free_intercept.hpp"
 
 namespace margin {
@@ -62,7 +63,7 @@ void ElasticNet::balance_intercept(double lambda, double accuracy) {
 
 double ElasticNet::largest_lambda() {
   const Problem& p = risk_.problem();
-  risk_.move(std::vector<double>(risk_.features(), 0.0), risk_.b());
+  risk_.move(risk_.nothing(), risk_.b());
   double lambda = 0;
   // A penalised intercept depends on lambda itself.
   for (int round = 0; round < 30; ++round) {
@@ -71,7 +72,7 @@ double ElasticNet::largest_lambda() {
     double largest = 0;
     for (std::size_t j = 0; j < risk_.features(); ++j) {
       const double v = risk_.penalizes(j) ? risk_.sums()[j] : 0.0;
-      largest = std::max(largest, (p.positive ? std::max(0.0, v) : std::fabs(v)) / risk_.l1(1, j));
+      largest = std::max(largest, risk_.moving(j, v) / risk_.l1(1, j));
     }
     const bool settled = !p.intercept || p.free_intercept || std::fabs(largest - lambda) <= 1e-9 * largest;
     lambda = largest;
@@ -92,7 +93,6 @@ ColumnRisk::Interval ElasticNet::interval(double lambda) {
 }
 
 void ElasticNet::choose_features(double lambda) {
-  const Problem& p = risk_.problem();
   const std::size_t d = risk_.features();
   set_.clear();
   if (narrow()) {
@@ -104,7 +104,7 @@ void ElasticNet::choose_features(double lambda) {
   std::vector<std::pair<double, std::size_t>> others;
   for (std::size_t j = 0; j < d; ++j) {
     if (!risk_.penalizes(j)) continue;
-    const double size = (p.positive ? v[j] : std::fabs(v[j])) / risk_.l1(lambda, j);
+    const double size = risk_.moving(j, v[j]) / risk_.l1(lambda, j);
     if (w[j] != 0)
       set_.push_back(j);
     else if (size >= held)
@@ -224,19 +224,22 @@ bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double want
   const std::size_t m = set_.size();
   for (;;) {
     L1Coordinates q;
-    q.positive = p.positive;
     for (const std::size_t j : set_) {
       const bool penalized = risk_.penalizes(j);
       q.z.push_back(w[j]);
       q.g.push_back(penalized ? -risk_.sums()[j] : 0);
       q.l1.push_back(penalized ? risk_.l1(lambda, j) : 0);
       q.l2.push_back(penalized ? risk_.l2(lambda, j) : 0);
+      if (p.bounds.empty()) continue;
+      q.low.push_back(penalized ? p.bounds.least(j) : -infinity);
+      q.high.push_back(penalized ? p.bounds.most(j) : infinity);
     }
     if (p.intercept) {
       q.z.push_back(b / constant);
       q.g.push_back(-risk_.sum_of_constant());
       q.l1.push_back(0);
       q.l2.push_back(risk_.l2_of_constant(lambda));
+      if (!p.bounds.empty()) q.low.push_back(-infinity), q.high.push_back(infinity);
     }
     if (columns) {
       std::vector<Row> rows;
@@ -250,7 +253,11 @@ bool ElasticNet::step(double lambda, const ColumnRisk::Interval& at, double want
     const bool was_fresh = fresh_ || columns;
     std::vector<double> to(w);
     for (double t = 1; t > 1e-9; t /= t == 1 ? 2 : 4) {
-      for (std::size_t k = 0; k < m; ++k) to[set_[k]] = t == 1 ? q.z[k] : w[set_[k]] + t * (q.z[k] - w[set_[k]]);
+      for (std::size_t k = 0; k < m; ++k) {
+        const std::size_t j = set_[k];
+        to[j] = t == 1 ? q.z[k] : w[j] + t * (q.z[k] - w[j]);
+        if (!p.bounds.empty() && risk_.penalizes(j)) to[j] = p.bounds.clip(to[j], j);
+      }
       risk_.move(to, p.intercept ? b + t * (q.z[m] * constant - b) : 0);
       if (risk_.primal(lambda) <= at.primal * (1 + 1e-14)) {
         summed_ = false;

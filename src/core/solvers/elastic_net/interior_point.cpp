@@ -93,7 +93,7 @@ class Program {
     }
     for (Feature& j : features_) {
       f(j.above);
-      if (!p_.positive) f(j.below);
+      f(j.below);
     }
   }
 
@@ -172,13 +172,13 @@ double Program::risk(const std::vector<double>& v, double b) {
 /// The values at the point: the weights with those near 0 at 0 where that costs nothing, the multipliers balanced.
 void Program::measure() {
   double largest = 0;
-  for (const Feature& f : features_) largest = std::max({largest, f.above.x, p_.positive ? 0.0 : f.below.x});
+  for (const Feature& f : features_) largest = std::max({largest, f.above.x, f.below.x});
   std::vector<double> all(d_), some(d_);
   for (std::size_t j = 0; j < d_; ++j) {
     const Feature& f = features_[j];
-    const double below = p_.positive ? 0 : f.below.x;
+    const double below = f.below.x;
     all[j] = f.above.x - below;
-    const bool zero = f.above.x * f.l1 < f.above.z * largest && (p_.positive || below * f.l1 < f.below.z * largest);
+    const bool zero = f.above.x * f.l1 < f.above.z * largest && below * f.l1 < f.below.z * largest;
     some[j] = zero ? 0 : all[j];
   }
   const double b = constant_ * beta_;
@@ -203,7 +203,7 @@ void Program::measure() {
   }
   double share = 1, excess = l2_of_constant_ > 0 ? of_constant * of_constant / l2_of_constant_ : 0.0;
   for (std::size_t j = 0; j < d_; ++j) {
-    const double over = (p_.positive ? v[j] : std::fabs(v[j])) - features_[j].l1;
+    const double over = std::fabs(v[j]) - features_[j].l1;
     if (!(over > 0)) continue;
     if (features_[j].l2 > 0)
       excess += over * over / features_[j].l2;
@@ -231,12 +231,12 @@ void Program::solve(std::vector<double>& right, double target, bool corrected) {
   // X'α was added to all of `right`: it is part of the residuals below.
   for (std::size_t j = 0; j < d_; ++j) {
     Feature& f = features_[j];
-    const double at = f.above.x - (p_.positive ? 0 : f.below.x);
+    const double at = f.above.x - f.below.x;
     // With h = l2 dw − X'dα + l2 w − X'α: h + (z/x) dx = e of either side.
     f.e_above = f.above.z - f.l1 + f.above.target / f.above.x;
-    f.e_below = p_.positive ? 0 : f.below.z - f.l1 + f.below.target / f.below.x;
-    f.width = f.above.x / f.above.z + (p_.positive ? 0 : f.below.x / f.below.z);
-    f.pull = f.e_above * f.above.x / f.above.z - (p_.positive ? 0 : f.e_below * f.below.x / f.below.z);
+    f.e_below = f.below.z - f.l1 + f.below.target / f.below.x;
+    f.width = f.above.x / f.above.z + f.below.x / f.below.z;
+    f.pull = f.e_above * f.above.x / f.above.z - f.e_below * f.below.x / f.below.z;
     right[j] += f.pull / f.width - f.l2 * at;
   }
   if (constant_ > 0) right[d_] = balance - l2_of_constant_ * beta_;
@@ -255,7 +255,6 @@ void Program::solve(std::vector<double>& right, double target, bool corrected) {
     const double h = (f.pull - direction_[j]) / f.width;
     f.above.dx = (f.e_above - h) * f.above.x / f.above.z;
     f.above.dz = (f.above.target - f.above.z * f.above.dx) / f.above.x;
-    if (p_.positive) continue;
     f.below.dx = (f.e_below + h) * f.below.x / f.below.z;
     f.below.dz = (f.below.target - f.below.z * f.below.dx) / f.below.x;
   }
@@ -271,7 +270,7 @@ double Program::longest() const {
 bool Program::step() {
   std::fill(weight_.begin(), weight_.end(), 0.0);
   std::vector<double> at(d_ + 1);
-  for (std::size_t j = 0; j < d_; ++j) at[j] = features_[j].above.x - (p_.positive ? 0 : features_[j].below.x);
+  for (std::size_t j = 0; j < d_; ++j) at[j] = features_[j].above.x - features_[j].below.x;
   at[d_] = beta_;
   for (Piece& k : pieces_) {
     weight_[static_cast<std::size_t>(k.row)] += 1 / k.theta();
@@ -292,10 +291,9 @@ bool Program::step() {
     block.flush(1, matrix_, run_.progress());
     for (std::size_t j = 0; j < matrix_.size(); ++j) {
       double& h = matrix_.row(j)[j];
-      const double own = j < d_
-                             ? features_[j].l2 + 1 / (features_[j].above.x / features_[j].above.z +
-                                                      (p_.positive ? 0 : features_[j].below.x / features_[j].below.z))
-                             : l2_of_constant_;
+      const double own = j < d_ ? features_[j].l2 + 1 / (features_[j].above.x / features_[j].above.z +
+                                                         features_[j].below.x / features_[j].below.z)
+                                : l2_of_constant_;
       h += own + damping * h;
     }
     solved = factorise(matrix_, run_.progress());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math/box_term.hpp"
 #include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
@@ -14,13 +15,27 @@ namespace {
 
 constexpr int most_rounds = 2000;
 
+double low(const L1Coordinates& at, std::size_t j) { return at.low.empty() ? -infinity : at.low[j]; }
+double high(const L1Coordinates& at, std::size_t j) { return at.low.empty() ? infinity : at.high[j]; }
+
 /// Where the coordinate has its minimum, for the curvature `h` of the quadratic and its gradient `g` at z.
 double minimum(const L1Coordinates& at, std::size_t j, double h, double g) {
   const double curvature = h + at.l2[j], pull = h * at.z[j] - g;
   if (!(curvature > 0)) return at.z[j];
-  if (at.l1[j] == 0) return pull / curvature;
-  if (pull > at.l1[j]) return (pull - at.l1[j]) / curvature;
-  return pull < -at.l1[j] && !at.positive ? (pull + at.l1[j]) / curvature : 0.0;
+  return box_minimiser(pull, curvature, at.l1[j], low(at, j), high(at, j));
+}
+
+/// The derivative in a coordinate that is at no kink.
+double slope_at(const L1Coordinates& at, std::size_t j) {
+  return at.g[j] + at.l2[j] * at.z[j] + (at.l1[j] == 0 ? 0 : std::copysign(at.l1[j], at.z[j]));
+}
+
+/// Not at a kink, nor held by a bound.
+bool moves(const L1Coordinates& at, std::size_t j) {
+  if (at.z[j] == 0 && at.l1[j] > 0) return false;
+  if (at.low.empty()) return true;
+  const double slope = slope_at(at, j);
+  return !(at.z[j] <= at.low[j] && slope >= 0) && !(at.z[j] >= at.high[j] && slope <= 0);
 }
 
 /// The coordinates of a face, its Newton direction.
@@ -30,7 +45,7 @@ class Face {
   bool step(L1Coordinates& at, const double* h, std::size_t stride, const Progress& progress) {
     members_.clear();
     for (std::size_t j = 0; j < at.size(); ++j)
-      if (at.z[j] != 0 || at.l1[j] == 0) members_.push_back(j);
+      if (moves(at, j)) members_.push_back(j);
     const std::size_t s = members_.size();
     if (s == 0) return false;
     double top = 0;
@@ -50,25 +65,28 @@ class Face {
     if (!solved) return false;
     direction_.resize(s);
     for (std::size_t p = 0; p < s; ++p) {
-      const std::size_t j = members_[p];
-      direction_[p] = -(at.g[j] + at.l2[j] * at.z[j] + (at.l1[j] == 0 ? 0 : std::copysign(at.l1[j], at.z[j])));
+      direction_[p] = -slope_at(at, members_[p]);
     }
     solve_factored(matrix_, direction_.data(), &progress);
     double t = 1;
+    double stop = 0;
     std::size_t stopped = s;
     for (std::size_t p = 0; p < s; ++p) {
       const std::size_t j = members_[p];
       if (!std::isfinite(direction_[p])) return false;
-      if (at.l1[j] == 0 || !(at.z[j] * direction_[p] < 0)) continue;
-      const double border = -at.z[j] / direction_[p];
+      double end = direction_[p] > 0 ? high(at, j) : low(at, j);
+      if (at.l1[j] > 0 && at.z[j] * direction_[p] < 0 && end * direction_[p] > 0) end = 0;
+      const double border = direction_[p] == 0 ? infinity : (end - at.z[j]) / direction_[p];
       if (border < t) {
         t = border;
         stopped = p;
+        stop = end;
       }
     }
     for (std::size_t p = 0; p < s; ++p) {
       const std::size_t j = members_[p];
-      const double to = p == stopped ? 0.0 : at.z[j] + t * direction_[p], change = to - at.z[j];
+      const double to = p == stopped ? stop : std::clamp(at.z[j] + t * direction_[p], low(at, j), high(at, j)),
+                   change = to - at.z[j];
       at.z[j] = to;
       if (change != 0) simd().axpy_d(change, h + j * stride, at.g.data(), at.size());
     }

@@ -1,5 +1,5 @@
 // A quadratic function with an l1 norm, as proximal Newton's method has one for each step:
-//   min over z of  <g, z − w> + ½ (z − w)ᵀH (z − w) + Σ_j l1_j |z_j| + l2_j/2 z_j²,  z_j ≥ 0 where asked for.
+//   min over z of  <g, z − w> + ½ (z − w)ᵀH (z − w) + Σ_j l1_j |z_j| + l2_j/2 z_j²,  low_j ≤ z_j ≤ high_j.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct L1Coordinates {
   std::vector<double> z;  ///< start and result
   std::vector<double> g;  ///< at the start; with a matrix, at the result
   std::vector<double> l1, l2;
-  bool positive = false;  ///< but for coordinates with l1 = 0
+  std::vector<double> low, high;  ///< empty: no coordinate has bounds. The start is between them.
   std::size_t size() const { return z.size(); }
 };
 

@@ -26,7 +26,6 @@ MomentDescent::MomentDescent(const Problem& problem, const Moments& moments)
     pull_.push_back(2 * (moments.of(j, y) - mean * moments.of(c, y)));
   }
   at_.z.assign(d, 0.0);
-  at_.positive = problem.positive;
 }
 
 double MomentDescent::bytes(const Problem& p) {

@@ -32,7 +32,7 @@ constexpr int most_idle = 3;             // steps that narrow nothing
 bool nearly_linear(const Problem& p, double memory) {
   constexpr double far = 1000;
   constexpr std::int32_t most_features = 2048;
-  if (p.loss->curvature_form() != CurvatureForm::two_bends || p.offset >= 0 || p.positive ||
+  if (p.loss->curvature_form() != CurvatureForm::two_bends || p.offset >= 0 || !p.bounds.empty() ||
       !p.penalty_factor.empty() || p.dimensions() > most_features || interior_point.workspace(p) > memory)
     return false;
   double sum = 0, squares = 0, weight = 0;
@@ -57,7 +57,7 @@ class ProxNewton final : public Solver {
         SolverRecord::Losses::smooth,
         false,
         {"initial"},
-        one_vs_rest_or_numbers | feature::l1_ratio | feature::lasso | feature::positive | feature::penalty_factor |
+        one_vs_rest_or_numbers | feature::l1_ratio | feature::lasso | feature::bounds | feature::penalty_factor |
             feature::offset | feature::free_intercept | feature::log_link,
         feature::l1_ratio,
         SolverRecord::paths,
@@ -93,8 +93,7 @@ void start_from(const InitialModel& model, const Problem& p, std::int32_t o, Col
   require_shape(model, k, d);
   std::vector<double> w(model.weights.begin() + static_cast<std::ptrdiff_t>(at * d),
                         model.weights.begin() + static_cast<std::ptrdiff_t>((at + 1) * d));
-  for (double& v : w)
-    if (p.positive) v = std::max(0.0, v);
+  for (std::size_t j = 0; !p.bounds.empty() && j < d; ++j) w[j] = p.bounds.clip(w[j], j);
   risk.move(w, model.intercept.empty() ? 0.0 : model.intercept[at]);
 }
 
@@ -138,7 +137,7 @@ Solution ProxNewton::solve(const Problem& p, const Options& options, const Progr
     if (options.initial.has_value()) {
       start_from(*options.initial, p, o, risk);
     } else {
-      risk.move(std::vector<double>(risk.features(), 0.0), 0);
+      risk.move(risk.nothing(), 0);
       // A tiny l1_ratio has a largest lambda without an end.
       const double first = std::min(stride_of_lambdas * net.largest_lambda(), farthest_lambda * p.lambda);
       for (double lambda = first; lambda > p.lambda; lambda *= stride_of_lambdas)

@@ -16,6 +16,7 @@
 
 #include "core/base/huge_pages.hpp"
 #include "core/solvers/free_intercept.hpp"
+#include "core/solvers/newton/between_bounds.hpp"
 
 namespace margin {
 
@@ -199,13 +200,21 @@ void AugmentedLagrangian::evaluate(bool fresh) {
     residual_ += r_[j] * r_[j];
     norm_v_ += v_[j] * v_[j];
   }
+  if (p_.rows.bounded()) {
+    residual_ = 2 * p_.rows.penalty_gap(w.data(), r_.data());
+    norm_v_ = 2 * p_.rows.conjugate_penalty(v_.data());
+    if (const std::size_t held = p_.rows.held(); held < w.size()) norm_v_ += 2 * w[held] * v_[held];
+  }
   // Every row's share is ≥ 0; the sum may fall below by rounding.
   excess_ = std::max(0.0, excess_ + loss_ + conjugate_);
 }
 
 bool AugmentedLagrangian::direction() {
   if (dense_) return factored();
-  gradients_->solve(free_.data(), kappa, r_, cg_accuracy, d_);
+  if (p_.rows.bounded())
+    step_between_bounds(p_.rows, *gradients_, free_.data(), kappa, w, r_, cg_accuracy, d_);
+  else
+    gradients_->solve(free_.data(), kappa, r_, cg_accuracy, d_);
   return true;
 }
 
@@ -228,6 +237,12 @@ bool AugmentedLagrangian::factored() {
     dense_->sum.add(gone, p_.cost.data(), -1.0, gram);
   }
   gram_free_ = free_;
+  if (p_.rows.bounded()) {
+    factor = gram;
+    if (p_.rows.held() < w.size()) decouple(factor, p_.rows.held());
+    step_between_bounds(p_.rows, factor, kappa, w, r_, 1e-3 * gap(), d_);
+    return true;
+  }
   for (double damping = 0; damping < 1; damping = damping == 0 ? 1e-14 : 100 * damping) {
     for (std::size_t j = 0; j < w.size(); ++j) {
       const double* from = gram.row(j);
@@ -255,6 +270,8 @@ void AugmentedLagrangian::line_search() {
     const TwoSums line = box_line(p_.rows, x, t);
     const double slope = wd + t * dd - line.first, curvature = line.second + dd;
     if (std::fabs(slope) <= 0.05 * std::fabs(start)) break;
+    // Between bounds the whole step is the longest.
+    if (p_.rows.bounded() && t >= 1 && slope < 0) break;
     (slope < 0 ? low : high) = t;
     double next = t - slope / curvature;
     if (high < 0)
@@ -265,6 +282,7 @@ void AugmentedLagrangian::line_search() {
     t = next;
   }
   for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * d_[j];
+  p_.rows.clip(w);  // what a rounding leaves outside
   simd().axpy_d(t, du_.data(), u.data(), u.size());
 }
 

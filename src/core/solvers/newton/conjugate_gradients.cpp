@@ -108,10 +108,17 @@ void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<doub
   if (rows_.held() < q.size()) q[rows_.held()] = p[rows_.held()];
 }
 
-void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& r, double accuracy,
-                               std::vector<double>& d) {
+void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& given, double accuracy,
+                               std::vector<double>& d, const std::vector<char>* held) {
   weigh(weight, factor);
-  const std::size_t n = r.size();
+  const std::size_t n = given.size();
+  std::vector<double> moving;
+  if (held != nullptr) {
+    moving = given;
+    for (std::size_t j = 0; j < n; ++j)
+      if ((*held)[j] != 0) moving[j] = 0;
+  }
+  const std::vector<double>& r = held != nullptr ? moving : given;
   const double goal = accuracy * accuracy * inner(r, r);
   std::fill(d.begin(), d.end(), 0.0);
   double product = 0;  // residualᵀ M⁻¹ residual
@@ -124,6 +131,8 @@ void ConjugateGradients::solve(const double* weight, double factor, const std::v
   double best = inner(r, r);
   for (int k = 0, idle = 0; k < most_products; ++k) {
     multiply(search_, image_);
+    for (std::size_t j = 0; held != nullptr && j < n; ++j)
+      if ((*held)[j] != 0) image_[j] = 0;
     const double curvature = inner(search_, image_);
     if (!(curvature > 0) || !std::isfinite(curvature)) break;
     const double step = product / curvature;

@@ -6,7 +6,7 @@
 // Update     smooth losses: Newton-Cholesky (solvers/newton/smooth.cpp); piecewise linear ones: an augmented Lagrangian
 //            with a semismooth Newton method inside (solvers/newton/augmented_lagrangian.cpp). Fewer rows than
 //            features: the same in the span of the rows (solvers/newton/row_span.cpp). newton_cg: the same methods in
-//            the features, with conjugate gradients for their linear systems. They start from the solution of a
+//            the features, with conjugate gradients for their linear systems. Bounds of weights: solvers/newton/between_bounds.hpp. They start from the solution of a
 //            systematic sample of the rows, or from the initial model.
 // Stop       P − D ≤ tolerance · max(|P|, |D|) for every output, hence for their sum.
 // Source     the files above name theirs.
@@ -124,7 +124,7 @@ class Newton final : public Solver {
         SolverRecord::Losses::all,
         false,
         {"initial"},
-        one_vs_rest_or_numbers | feature::offset | feature::free_intercept | feature::log_link};
+        one_vs_rest_or_numbers | feature::bounds | feature::offset | feature::free_intercept | feature::log_link};
     return record;
   }
   double workspace(const Problem& p) const override;
@@ -145,7 +145,7 @@ class NewtonCg final : public Solver {
         SolverRecord::Losses::all,
         false,
         {"initial"},
-        one_vs_rest_or_numbers | feature::offset | feature::free_intercept | feature::log_link};
+        one_vs_rest_or_numbers | feature::bounds | feature::offset | feature::free_intercept | feature::log_link};
     return record;
   }
   double workspace(const Problem& p) const override;
@@ -154,6 +154,8 @@ class NewtonCg final : public Solver {
 
 std::string Newton::limit(const Problem& p) const {
   if (p.offset >= 0 && p.rows() < columns_of(p)) return "it has an offset, and fewer rows than features";
+  if (!p.bounds.empty() && p.rows() < columns_of(p))
+    return "its weights have bounds, and it has fewer rows than features";
   if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
     return "its linear systems are of the smaller of " + std::to_string(p.rows()) + " rows and " +
            std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
@@ -163,8 +165,9 @@ std::string Newton::limit(const Problem& p) const {
 double Newton::workspace(const Problem& p) const {
   const auto n = static_cast<double>(p.rows());
   const auto system = std::min<std::int64_t>(p.rows(), columns_of(p));
-  const double span = columns_of(p) > p.rows() ? 2 : 0;
-  const double per_row = p.loss->smooth() ? 8 : 24;  // numbers of 8 bytes, beside the returned duals
+  const double span =
+      columns_of(p) > p.rows() || !p.bounds.empty() ? 2 : 0;  // with bounds both triangles of a matrix, twice
+  const double per_row = p.loss->smooth() ? 8 : 24;           // numbers of 8 bytes, beside the returned duals
   return 8 * n * (per_row + p.outputs()) + 8.0 * 256 * static_cast<double>(system) +
          (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
 }
@@ -193,6 +196,7 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
     if (options.initial.has_value()) start_from(*options.initial, p, o, point);
     hold_offset(p, point.w);
     const NewtonProblem problem(p, o, systems, run);
+    problem.rows.clip(point.w);
     const Status status =
         p.loss->smooth() ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
     for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];

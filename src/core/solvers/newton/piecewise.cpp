@@ -213,7 +213,7 @@ bool Rounds::certified() {
     dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
   }
   p_.rows.combine(coefficient.data(), v.data());
-  dual -= 0.5 * p_.rows.penalized_product(v.data(), v.data());
+  dual -= p_.rows.conjugate_penalty(v.data());
   if (const std::size_t held = p_.rows.held(); held < v.size()) dual -= w_[held] * v[held];
   primal_ = primal();
   gap_ = primal_ - dual;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/polled.hpp"
+#include "core/math/box_term.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
@@ -24,7 +25,8 @@ NewtonRows::NewtonRows(const Problem& problem, Run& run)
                 : problem.intercept    ? problem.intercept_scale
                                        : 0.0),
       free_(problem.free_intercept),
-      held_(problem.offset >= 0 ? static_cast<std::size_t>(problem.offset) : columns()) {}
+      held_(problem.offset >= 0 ? static_cast<std::size_t>(problem.offset) : columns()),
+      bounds_(problem.bounds.empty() ? nullptr : &problem.bounds) {}
 
 NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
     : data_(all.data_),
@@ -34,9 +36,29 @@ NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
       features_(all.features_),
       constant_(all.constant_),
       free_(all.free_),
-      held_(all.held_) {
+      held_(all.held_),
+      bounds_(all.bounds_) {
   if (all.codes_ != nullptr) codes_ = all.codes_->subset(which_, run_.progress());
   for (std::int64_t& i : which_) i = all.source(i);
+}
+
+double NewtonRows::conjugate_penalty(const double* v) const {
+  if (!bounded()) return 0.5 * penalized_product(v, v);
+  double sum = 0;
+  for (std::size_t j = 0; j < penalized(); ++j)
+    if (j != held_) sum -= box_value(v[j], 1, 0, low(j), high(j));
+  return sum;
+}
+
+double NewtonRows::penalty_gap(const double* w, const double* r) const {
+  double sum = 0;
+  for (std::size_t j = 0; j < penalized(); ++j) {
+    if (j == held_) continue;
+    // As the minimiser is the point between the bounds that is nearest to v, neither term is negative.
+    const double v = w[j] - r[j], at = std::clamp(v, low(j), high(j)), off = w[j] - at;
+    sum += 0.5 * off * off + std::max(0.0, off * (at - v));
+  }
+  return sum;
 }
 
 double NewtonRows::penalized_product(const double* v, const double* w) const {

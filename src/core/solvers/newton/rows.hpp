@@ -2,6 +2,8 @@
 // never copied; every pass polls.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "core/base/progress.hpp"
@@ -28,6 +30,18 @@ class NewtonRows {
   /// The column of an offset, whose weight is known and not penalised; columns() without one.
   std::size_t held() const { return held_; }
   bool penalizes(std::size_t j) const { return j < penalized() && j != held_; }
+  /// Between which ends the weight of a column lies; without bounds, and of an intercept and an offset, infinite ones.
+  bool bounded() const { return bounds_ != nullptr; }
+  double low(std::size_t j) const { return has_bounds(j) ? bounds_->least(j) : -infinite; }
+  double high(std::size_t j) const { return has_bounds(j) ? bounds_->most(j) : infinite; }
+  /// Into them.
+  void clip(std::vector<double>& w) const {
+    for (std::size_t j = 0; bounded() && j < features_; ++j) w[j] = std::clamp(w[j], low(j), high(j));
+  }
+  /// Σ of the most that v w − w²/2 is between the bounds, over the columns that are penalised; without bounds ‖v‖²/2.
+  double conjugate_penalty(const double* v) const;
+  /// ½‖w‖² − <v, w> plus that, for v = w − r: how far w is from where v has its most, of w between the bounds. 0 or more.
+  double penalty_gap(const double* w, const double* r) const;
   /// <v, w> over the columns that are penalised.
   double penalized_product(const double* v, const double* w) const;
   /// Index of row i in the data set.
@@ -57,6 +71,8 @@ class NewtonRows {
 
  private:
   static constexpr std::int64_t ahead = 8;
+  static constexpr double infinite = std::numeric_limits<double>::infinity();
+  bool has_bounds(std::size_t j) const { return bounds_ != nullptr && j < features_ && j != held_; }
 
   void sum_codes(const double* coefficient, bool squares, double* v) const;
 
@@ -69,6 +85,7 @@ class NewtonRows {
   double constant_;
   bool free_;
   std::size_t held_;
+  const Bounds* bounds_;  // null: none
 };
 
 }  // namespace margin

@@ -17,6 +17,7 @@
 #include "core/base/huge_pages.hpp"
 #include "core/loss/registry.hpp"
 #include "core/solvers/free_intercept.hpp"
+#include "core/solvers/newton/between_bounds.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/newton.hpp"
@@ -138,6 +139,7 @@ class SmoothNewton {
   void add_slopes(const L& loss, const Block& c, SlopeAt& at) const;
   void gradient();
   void direction();
+  void direction_between_bounds();
   double wanted() const;
   double step();
   /// F(w + t d) and its derivative in t; where no row curves, with the best free intercept there.
@@ -224,11 +226,24 @@ void SmoothNewton::gradient() {
   for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (p_.rows.penalizes(j) ? w_[j] : 0.0) - r_[j];
   if (p_.rows.held() < r_.size()) r_[p_.rows.held()] = 0;  // nothing moves it
   primal_ = 0.5 * squared(w_) + sums.value;
-  gap_ = 0.5 * squared(r_);
+  gap_ = p_.rows.bounded() ? p_.rows.penalty_gap(w_.data(), r_.data()) : 0.5 * squared(r_);
   if (!free) return;
   double size = 0;
   for (const double c : coefficient_) size += std::fabs(c);
   if (size > 0) gap_ += 2 * std::fabs(r_.back()) / size * primal_;
+}
+
+/// direction() between the bounds, from the curvatures.
+void SmoothNewton::direction_between_bounds() {
+  if (gradients_) {
+    const double share = std::min(first_accuracy, std::sqrt(gap_ / std::fabs(primal_)));
+    step_between_bounds(p_.rows, *gradients_, coefficient_.data(), 1.0, w_, r_, std::max(late_accuracy, share), d_);
+    return;
+  }
+  dense_->hessian.set_zero();
+  dense_->gram.add(coefficient_.data(), dense_->hessian);
+  if (p_.rows.held() < w_.size()) decouple(dense_->hessian, p_.rows.held());
+  step_between_bounds(p_.rows, dense_->hessian, 1.0, w_, r_, 1e-3 * std::min(gap_, wanted()), d_);
 }
 
 void SmoothNewton::direction() {
@@ -242,6 +257,7 @@ void SmoothNewton::direction() {
   });
   level_ = p_.rows.free_intercept() &&
            (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
+  if (p_.rows.bounded()) return direction_between_bounds();
   if (gradients_) {
     // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
     // allows, and less of it as the model of the function becomes exact.
@@ -310,6 +326,8 @@ double SmoothNewton::step() {
     const Line line = along(t);
     if (std::fabs(line.slope) <= 0.5 * std::fabs(slope) && (line.slope <= 0 || line.value <= primal_ + noise)) return t;
     if (std::fabs(line.slope * t) <= noise) return t;
+    // Between bounds the whole step is the longest.
+    if (p_.rows.bounded() && t >= 1 && line.slope <= 0) return 1;
     double next;
     if (line.slope <= 0) {
       next = line.slope > low_slope ? t + (t - low) * line.slope / (low_slope - line.slope) : 8 * t;
@@ -356,6 +374,7 @@ Status SmoothNewton::run() {
     p_.rows.scores(d_.data(), du_.data());
     const double t = step();
     for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += t * d_[j];
+    p_.rows.clip(w_);  // what a rounding leaves outside
     const Chunks chunks(static_cast<std::int64_t>(n_), 2.0);
     p_.rows.threads().run(chunks.count(), p_.rows.run().progress(), [&](std::size_t chunk, const Progress&) {
       const auto end = static_cast<std::size_t>(chunks.end(chunk));

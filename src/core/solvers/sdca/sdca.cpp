@@ -2,7 +2,8 @@
 //
 // Problem    min P(w, b) of certificate/risk.hpp, one output after another, through its dual D(a).
 // Update     for one row i at a time the exact maximiser of D over a_i (Loss::dual_step), then
-//            w += Δ c_i x_i / (λ(1−ρ)W); with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA). The rows come in a
+//            w += Δ c_i x_i / (λ(1−ρ)W); with an l1 part w = soft(z, ρ/(1−ρ)) follows z (prox-SDCA), with bounds of
+//            weights w = clip(z). The rows come in a
 //            fresh permutation every epoch (SDCA-Perm, the default; of rows in a file, a few megabytes at a time), with
 //            replacement (SDCA), or as they lie. With permutations, rows that sit at a bound of their dual domain with
 //            more slack than a share of the last epoch's largest violation are left out (shrinking); every gap pass
@@ -55,7 +56,7 @@ class Sdca final : public Solver {
         SolverRecord::Losses::all,
         false,
         {"seed", "initial", "order", "output", "average_from", "start", "gap_tolerance", "accelerated"},
-        one_vs_rest_or_numbers | feature::l1_ratio | feature::free_intercept | feature::log_link,
+        one_vs_rest_or_numbers | feature::l1_ratio | feature::bounds | feature::free_intercept | feature::log_link,
         0,
         SolverRecord::folds};
     return record;
@@ -98,7 +99,7 @@ class OutputAscent {
         order_(state.movable),
         schedule_(rows_, std::max(session.options.tolerance * session.at_zero / 2, session.gap_tolerance)),
         best_primal_(session.at_zero),
-        best_weights_(state.weights.size(), 0.0) {}
+        best_weights_(state.problem.least_weights(state.weights.size())) {}
 
   Status run() {
     const Status status = ascend();
@@ -151,6 +152,8 @@ class OutputAscent {
     const std::vector<double> weights = state_.weights;
     const double intercept = state_.intercept;
     std::copy_n(model.weights.begin() + session_.output * d, d, state_.weights.begin());
+    for (std::size_t j = 0; !state_.problem.bounds.empty() && j < state_.weights.size(); ++j)
+      state_.weights[j] = state_.problem.bounds.clip(state_.weights[j], j);
     state_.intercept = 0;
     if (state_.problem.intercept && !model.intercept.empty())
       state_.intercept = model.intercept[static_cast<std::size_t>(session_.output)];

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/polled.hpp"
+#include "core/math/box_term.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/run.hpp"
 
@@ -14,7 +15,8 @@ SdcaState::SdcaState(const Problem& p, Run& run)
       threshold(p.l1_ratio / (1 - p.l1_ratio)),
       stretches(p.data, run),
       run_(run),
-      kernels_(simd()) {
+      kernels_(simd()),
+      bounded_(!p.bounds.empty()) {
   polled_assign(rows, static_cast<std::size_t>(p.rows()), Coordinate(), run.progress());
   for (std::int64_t i = 0; i < p.rows(); ++i) {
     Coordinate& row = rows[static_cast<std::size_t>(i)];
@@ -49,7 +51,8 @@ double SdcaState::own_scale_squared() const {
 
 void SdcaState::start_output(std::int32_t o) {
   weights.assign(static_cast<std::size_t>(problem.dimensions()), 0.0);
-  z.assign(threshold > 0 ? weights.size() : 0, 0.0);
+  z.assign(threshold > 0 || bounded_ ? weights.size() : 0, 0.0);
+  for (std::size_t j = 0; bounded_ && j < weights.size(); ++j) weights[j] = weight_of(j);
   intercept = centre = 0;
   movable.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -97,16 +100,16 @@ void SdcaState::refresh_weights() {
     intercept += row.scale * row.a * scale_squared_;
     run_.work(row.x.count + 16.0);
   }
-  if (!(threshold > 0)) return;
+  if (z.empty()) return;
   z = weights;
-  for (double& w : weights) w = std::copysign(std::max(0.0, std::fabs(w) - threshold), w);
+  for (std::size_t j = 0; j < weights.size(); ++j) weights[j] = weight_of(j);
 }
 
 void SdcaState::add_thresholded(const Row& x, double t) {
   for (std::int32_t k = 0; k < x.count; ++k) {
     const auto j = static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k);
     z[j] += t * x.value(k);
-    weights[j] = std::copysign(std::max(0.0, std::fabs(z[j]) - threshold), z[j]);
+    weights[j] = weight_of(j);
   }
 }
 
@@ -122,6 +125,12 @@ double SdcaState::penalty() const {
   return convexity / 2 * squares() + problem.lambda * problem.l1_ratio * absolute;
 }
 
-double SdcaState::conjugate_penalty() const { return convexity / 2 * squares(); }
+double SdcaState::conjugate_penalty() const {
+  if (!bounded_) return convexity / 2 * squares();
+  double sum = scale_squared_ > 0 && !free_intercept() ? intercept * intercept / scale_squared_ / 2 : 0.0;
+  for (std::size_t j = 0; j < z.size(); ++j)
+    sum -= box_value(z[j], 1, threshold, problem.bounds.least(j), problem.bounds.most(j));
+  return convexity * sum;
+}
 
 }  // namespace margin

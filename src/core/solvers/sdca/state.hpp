@@ -32,7 +32,8 @@ inline std::string rows_limit(const Problem& p) {
 }
 
 /// The state of Shalev-Shwartz & Zhang's procedure for P and D of certificate/risk.hpp. `z` = v/(λ(1−ρ)) is kept beside
-/// w = soft(z, ρ/(1−ρ)) only for an elastic net; otherwise w is z.
+/// w = soft(z, ρ/(1−ρ)), cut to the bounds of the weights, only for an elastic net or where there are bounds; otherwise w is z. The
+/// conjugate of the penalty stays as smooth between bounds, so that the steps are the same.
 ///
 /// A free intercept moves in proximal steps: the problem that is ascended has the penalty λ(1−ρ)/2 ((b − centre)/B)² on
 /// it, with a B of the solver's own, and recentre() moves the centre to where b has come. At rest Σ c a = 0.
@@ -74,14 +75,15 @@ class SdcaState {
     const double t = row.scale * (a - row.a);
     row.a = a;
     intercept += t * scale_squared_;
-    if (threshold > 0)
+    if (!z.empty())
       add_thresholded(row.x, t);
     else
       add(t, row.x, weights.data());
   }
   /// ((1−ρ)/2)(‖w‖² + (b/B)²) + ρ‖w‖₁, times λ.
   double penalty() const;
-  /// The conjugate's share of the dual value at these weights: (λ(1−ρ)/2)(‖w‖² + (b/B)²).
+  /// The conjugate's share of the dual value at these weights: (λ(1−ρ)/2)(‖w‖² + (b/B)²); between bounds that is
+  /// λ(1−ρ) Σ_j (z_j w_j − w_j²/2 − ρ/(1−ρ) |w_j|) and the same of b.
   double conjugate_penalty() const;
 
   const Problem& problem;
@@ -98,10 +100,16 @@ class SdcaState {
   double own_scale_squared() const;
   void add_thresholded(const Row& x, double t);
   double squares() const;
+  /// The weight that follows from z_j.
+  double weight_of(std::size_t j) const {
+    const double w = std::copysign(std::max(0.0, std::fabs(z[j]) - threshold), z[j]);
+    return bounded_ ? problem.bounds.clip(w, j) : w;
+  }
 
   Run& run_;
   const SimdLoops& kernels_;
   double scale_squared_ = 0;  // B², 0 without intercept
+  const bool bounded_;
 };
 
 }  // namespace margin

@@ -44,6 +44,7 @@ double conjugates_at(const SdcaState& state, double t) {
 /// Replace a by a better multiple t·a, 0 ≤ t < 1, if there is one: the best on the parabola through three points (exact
 /// for every loss but the logistic).
 void scale_duals(SdcaState& state) {
+  if (!state.problem.bounds.empty()) return;  // the conjugate of the penalty is no square there
   const Loss& loss = *state.problem.loss;
   const double whole = conjugates_at(state, 1), bend = 4 * conjugates_at(state, 0.5) - 2 * whole, linear = whole + bend;
   // With an l1 part the penalty of t·a is at most t² times that of a.

@@ -1,0 +1,213 @@
+#include "core/problem/bounds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/problem/penalty.hpp"
+#include "core/problem/problem.hpp"
+
+namespace margin {
+
+namespace {
+
+constexpr std::int32_t most_named = 1 << 20;  // a sparse column declares any number of features
+constexpr double none = std::numeric_limits<double>::infinity();
+const char* const all_others = "*";
+
+[[noreturn]] void refuse_bounds(const char* option, const std::string& what, const std::string& hint) {
+  throw Error(ErrorKind::invalid_option, "option \"" + std::string(option) + "\" " + what, hint);
+}
+
+void require_few(const char* option, const std::string& key, std::int64_t features) {
+  if (features <= most_named) return;
+  throw Error(ErrorKind::limit_exceeded,
+              "option \"" + std::string(option) + "\" names \"" + key + "\", a column of more than " +
+                  std::to_string(most_named) + " features",
+              "Name those of its features that are to have bounds by their numbers.");
+}
+
+WeightRange scaled(WeightRange range, double scale) {
+  range.lower *= scale;
+  range.upper *= scale;
+  return range;
+}
+
+/// Zero and infinity are the same in all units.
+bool has_unit(const WeightRange& range) {
+  return (range.lower != 0 && std::isfinite(range.lower)) || (range.upper != 0 && std::isfinite(range.upper));
+}
+
+/// The features that a key means: those of the values of a column, or the one of that name or number.
+std::vector<std::int32_t> features_named(const char* option, const std::string& key, const Encoder& encoder) {
+  const std::vector<Column>& columns = encoder.columns();
+  std::vector<std::int32_t> out;
+  const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == key; });
+  if (column != columns.end()) {
+    require_few(option, key, column->values());
+    for (std::int32_t k = 0; k < column->values(); ++k)
+      if (const std::int32_t j = encoder.feature_of(column->first + k); j >= 0) out.push_back(j);
+    return out;
+  }
+  for (std::int32_t j = 0; j < std::min(encoder.width(), most_named); ++j)
+    if (encoder.feature_name(j) == key) return {j};
+  if (const std::int64_t number = feature_number(key); number >= 0) {
+    if (number < encoder.width()) return {static_cast<std::int32_t>(number)};
+    refuse_bounds(option, "names feature " + key + ", the rows have " + std::to_string(encoder.width()) + " features",
+                  "Features are numbered from 1.");
+  }
+  std::vector<std::string_view> known;
+  for (const Column& c : columns) known.push_back(c.name);
+  refuse_bounds(option, "names \"" + key + "\", which is not a column of these rows", name_hint(key, known));
+}
+
+void require_number(const std::string& key, const Encoder& encoder) {
+  for (const Column& c : encoder.columns())
+    if (c.name == key && !scalar(c.kind))
+      refuse_bounds(
+          "monotone", "names \"" + key + "\", a column of " + std::string(kind_name(c.kind)) + " values",
+          "A score rises or falls with a number; bounds of the weights of categories or elements are those of the "
+          "option bounds.");
+}
+
+/// The feature of a key that is a number.
+std::int64_t numbered(const char* option, const std::string& key, std::int32_t features) {
+  const std::int64_t feature = feature_number(key);
+  if (feature < 0)
+    refuse_bounds(option, "names \"" + key + "\", and the features of these rows have numbers only",
+                  "Name them by their numbers from 1, or train on rows with named columns.");
+  if (feature >= features)
+    refuse_bounds(option, "names feature " + key + ", the rows have " + std::to_string(features) + " features",
+                  "Features are numbered from 1.");
+  return feature;
+}
+
+void require_weight(const WeightRange& range, std::int64_t feature) {
+  if (range.lower <= range.upper) return;
+  throw Error(ErrorKind::invalid_option,
+              "the options bounds, positive and monotone leave no weight for feature " + std::to_string(feature + 1),
+              "Of two bounds on the same side the narrower counts; they contradict each other here.");
+}
+
+}  // namespace
+
+void require_bounds_fit(const Problem& p, const Options& s) {
+  const std::string option = s.positive                                   ? "positive"
+                             : s.bounds.empty() && s.named_bounds.empty() ? "monotone"
+                                                                          : "bounds";
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
+    throw Error(ErrorKind::unsupported, "option \"" + option + "\" is not used with " + what, hint);
+  };
+  if (p.kernel != nullptr) refuse("a kernel model", "It has no weights on features that could have bounds.");
+  if (p.hard_margin)
+    refuse("a hard margin", "Its weights are a direction of any length: give lambda for a soft margin, such as 1e-4.");
+  if (s.lambda == 0.0)
+    refuse("lambda => 0",
+           "Give a small lambda, for example 1e-8: its certificate is about weights that a penalty holds.");
+  if (s.multiclass == Multiclass::joint)
+    refuse("multiclass => 'joint'",
+           "The weights of all classes could move alike: leave it out for one class against the rest.");
+}
+
+bool has_bounds(const Options& options) {
+  return options.positive || !options.bounds.empty() || !options.named_bounds.empty() || !options.monotone.empty();
+}
+
+void name_bounds(Options& options, const Encoder& encoder) {
+  if (!has_bounds(options)) return;
+  if (!options.bounds.empty())
+    refuse_bounds("bounds", "is an array, and the rows have named columns",
+                  "Give an object of column: [least, most], or one pair for all.");
+  std::map<std::string, WeightRange> ranges;
+  const auto own_name = [](std::int32_t j) { return std::to_string(j + 1); };
+  for (const auto& [key, range] : options.named_bounds) {
+    if (key == all_others) continue;
+    for (const std::int32_t j : features_named("bounds", key, encoder))
+      ranges[own_name(j)] = scaled(range, encoder.scale(j));
+  }
+  const auto others = options.named_bounds.find(all_others);
+  if (others != options.named_bounds.end()) {
+    ranges[all_others] = others->second;
+    for (const Column& c : encoder.columns()) {
+      if (c.scale.empty() || !has_unit(others->second)) continue;
+      require_few("bounds", c.name, c.values());
+      for (std::int32_t k = 0; k < c.values(); ++k)
+        if (const std::int32_t j = encoder.feature_of(c.first + k); j >= 0)
+          ranges.emplace(own_name(j), scaled(others->second, encoder.scale(j)));
+    }
+  }
+  std::map<std::string, bool> signs;
+  for (const auto& [key, rises] : options.monotone) {
+    require_number(key, encoder);
+    for (const std::int32_t j : features_named("monotone", key, encoder)) signs[own_name(j)] = rises;
+  }
+  options.named_bounds = std::move(ranges);
+  options.monotone = std::move(signs);
+}
+
+Bounds weight_bounds(const Options& options, std::int32_t features, const std::vector<std::int32_t>* columns) {
+  if (!has_bounds(options)) return {};
+  if (!options.bounds.empty() && options.bounds.size() != static_cast<std::size_t>(features))
+    refuse_bounds("bounds",
+                  "has " + std::to_string(options.bounds.size()) + " pairs, the rows have " + std::to_string(features) +
+                      " features",
+                  "Give a pair for each feature, one pair for all, or an object such as {\"3\": [0, null]}.");
+  WeightRange others;
+  if (const auto found = options.named_bounds.find(all_others); found != options.named_bounds.end())
+    others = found->second;
+  // Features that are named, and what is said of them; all of them where there is a list.
+  std::map<std::int64_t, WeightRange> ranges;
+  for (std::size_t j = 0; j < options.bounds.size(); ++j) ranges[static_cast<std::int64_t>(j)] = options.bounds[j];
+  for (const auto& [key, range] : options.named_bounds)
+    if (key != all_others) ranges[numbered("bounds", key, features)] = range;
+  for (const auto& [key, rises] : options.monotone) {
+    WeightRange& range = ranges.emplace(numbered("monotone", key, features), others).first->second;
+    if (rises)
+      range.lower = std::max(range.lower, 0.0);
+    else
+      range.upper = std::min(range.upper, 0.0);
+  }
+  const auto last = [&](WeightRange range) {
+    if (options.positive) range.lower = std::max(range.lower, 0.0);
+    return range;
+  };
+  // Up to the last that is named.
+  const std::size_t size = columns != nullptr ? columns->size()
+                           : !ranges.empty()  ? static_cast<std::size_t>(ranges.rbegin()->first) + 1
+                                              : 0;
+  Bounds out;
+  const auto push = [&](const WeightRange& range, std::int64_t feature) {
+    const WeightRange own = last(range);
+    require_weight(own, feature);
+    out.lower.push_back(own.lower);
+    out.upper.push_back(own.upper);
+  };
+  for (std::size_t k = 0; k < size; ++k) {
+    const std::int64_t feature = columns != nullptr ? (*columns)[k] : static_cast<std::int64_t>(k);
+    const auto found = ranges.find(feature);
+    push(found != ranges.end() ? found->second : others, feature);
+  }
+  push(others, static_cast<std::int64_t>(size));
+  while (out.lower.size() > 1 && out.lower.end()[-2] == out.lower.back() && out.upper.end()[-2] == out.upper.back()) {
+    out.lower.pop_back();
+    out.upper.pop_back();
+  }
+  const bool bounded = std::any_of(out.lower.begin(), out.lower.end(), [](double l) { return l > -none; }) ||
+                       std::any_of(out.upper.begin(), out.upper.end(), [](double u) { return u < none; });
+  return bounded ? out : Bounds();
+}
+
+void list_bounds(Options& options, std::int32_t features, const std::vector<std::int32_t>* columns) {
+  if (!has_bounds(options)) return;
+  const Bounds bounds = weight_bounds(options, features, columns);
+  const std::size_t size = columns != nullptr ? columns->size() : static_cast<std::size_t>(features);
+  options.bounds.clear();
+  options.named_bounds.clear();
+  options.monotone.clear();
+  options.positive = false;
+  if (bounds.empty()) return;
+  for (std::size_t j = 0; j < size; ++j) options.bounds.push_back({bounds.least(j), bounds.most(j)});
+  options.named_bounds[all_others] = {bounds.least(size), bounds.most(size)};
+}
+
+}  // namespace margin
