@@ -21,7 +21,7 @@ usage() {
 
 # What is shown while a stage runs: what it does, and how long that takes on two cores with nothing else to do.
 declare -A about=(
-  [format]='clang-format over all C++: seconds'
+  [format]='clang-format-19 over all C++: seconds'
   [rules]='the structure of the code, as greps: seconds'
   [unit]='building the tests of the core, and running them: 3 minutes'
   [exact]='certificates and what follows from them against exact arithmetic: 3 minutes'
@@ -110,7 +110,7 @@ end_checks() {
 
 # --- format: every C++ file as .clang-format has it (pg/server/module.c keeps PostgreSQL's own style) -------------------------------------------------------------
 badly_formatted() {
-  find "$1" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' \) -exec clang-format --dry-run -Werror {} +
+  find "$1" \( -name '*.cpp' -o -name '*.hpp' -o -name '*.inc' \) -exec clang-format-19 --dry-run -Werror {} +
 }
 stage_format() {
   local room

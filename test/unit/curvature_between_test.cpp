@@ -268,8 +268,7 @@ TEST(InverseCurvature, KnowsFormsInAnyUnits) {
   options.lambda = 1;
   const auto inverse_of = [&](const Dataset& data) {
     const Problem problem = make_problem(data, options);
-    return InverseCurvature(
-        problem, 1e-9, 0, true, [](std::int64_t, const Row&) { return 0.2; }, progress);
+    return InverseCurvature(problem, 1e-9, 0, true, [](std::int64_t, const Row&) { return 0.2; }, progress);
   };
   const InverseCurvature one = inverse_of(plain), other = inverse_of(scaled);
   ASSERT_TRUE(one.usable());

@@ -128,11 +128,8 @@ TEST(Liblinear, WhatIsNoSuchFileIsRefusedByItsLine) {
   expect_refusal(with("\n1\n", "\n1x\n"), malformed, "line 7");
   expect_refusal(with("\n1\n", "\n1 2\n"), malformed, "line 7");
   expect_refusal([&] { liblinear_model(good, 0, {}); }, ErrorKind::invalid_option, "lambda");
-  expect_refusal(
-      [&] {
-        liblinear_model(good, 0.1, {{"loss", Value{std::string("hinge")}}});
-      },
-      ErrorKind::invalid_option, "loss");
+  expect_refusal([&] { liblinear_model(good, 0.1, {{"loss", Value{std::string("hinge")}}}); },
+                 ErrorKind::invalid_option, "loss");
 }
 
 std::string libsvm(const std::string& kernel, const std::string& labels, const std::string& vectors,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The optima in likelihood_optima.inc: small problems at lambda 0, solved in 50 digits. likelihood_test.cpp draws the same
-rows. Needs mpmath: python3 likelihood_optima.py > likelihood_optima.inc, then clang-format; the optima of counts,
+rows. Needs mpmath: python3 likelihood_optima.py > likelihood_optima.inc, then clang-format-19; the optima of counts,
 python3 likelihood_optima.py counts > poisson_optima.inc.
 """
 import sys

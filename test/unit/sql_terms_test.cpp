@@ -70,8 +70,7 @@ TEST(SqlTerms, SumsHaveTheOrderOfScores) {
       double left = 0;
       for (const double p : products) left += p;
       if (left != expected) ++other;
-      const SqlSum ordered = sql_sum(
-          n, [&](std::size_t j) { return "t" + std::to_string(j); }, true);
+      const SqlSum ordered = sql_sum(n, [&](std::size_t j) { return "t" + std::to_string(j); }, true);
       Sums from_left(ordered.text, products);
       EXPECT_EQ(from_left.value(), left);
     }

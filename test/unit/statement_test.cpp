@@ -44,9 +44,7 @@ std::vector<Change> changes() {
           {[](Statement& s) { s.loss = make_loss("hinge", Options()); }},
           {[](Statement& s) { s.lambda = 0.25; }},
           {[](Statement& s) { s.l1_ratio = 0.5; }},
-          {[](Statement& s) {
-            s.penalty_factor = {1, 0, 2};
-          }},
+          {[](Statement& s) { s.penalty_factor = {1, 0, 2}; }},
           {[](Statement& s) { s.least_factor = 0.5; }},
           {[](Statement& s) {
             s.bounds.lower = {0, -1}, s.bounds.upper = {5, 2};
@@ -57,10 +55,7 @@ std::vector<Change> changes() {
           {[](Statement& s) { s.intercept_scale = 4; }},
           {[](Statement& s) { s.target_center = -3; }, "rows come with their targets in the units of the loss"},
           {[](Statement& s) { s.target_scale = 7; }},
-          {[](Statement& s) {
-             s.class_weight = {1, 3};
-           },
-           "rows come with their weights"}};
+          {[](Statement& s) { s.class_weight = {1, 3}; }, "rows come with their weights"}};
 }
 
 Statement two_classes() {
@@ -174,10 +169,7 @@ const std::vector<Asked>& problems() {
       {"hard, three", true, 3, [](Options& o) { o.lambda.reset(); }},
       {"hinge", true, 2, [](Options&) {}},
       {"scaled intercept", true, 2, [](Options& o) { o.intercept_scale = 3; }},
-      {"class weights", true, 2,
-       [](Options& o) {
-         o.class_weight = {{"1", 2.5}};
-       }},
+      {"class weights", true, 2, [](Options& o) { o.class_weight = {{"1", 2.5}}; }},
       {"free", true, 2, [](Options& o) { o.loss = "logistic", o.intercept_form = InterceptForm::free; }},
       {"smoothed", true, 2, [](Options& o) { o.loss = "smoothed_hinge", o.smoothing = 0.3; }},
       {"three", true, 3, [](Options& o) { o.loss = "squared_hinge"; }},

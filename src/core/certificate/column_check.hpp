@@ -86,13 +86,13 @@ class ColumnCheck {
   const Progress& progress_;
   Columns columns_;
   ColumnSizes sizes_;
-  double constant_;                      // the value of the intercept's column: 1 where it is free, 0 without one
-  std::vector<double> norms_;            // of the rows
-  std::vector<double> lengths_, roots_;  // of the columns as they are summed: ‖x − o‖, √(Σ c (x − o)²/W)
-  std::vector<double> origin_;           // o of those that lie far from 0, 0 of the others
-  std::vector<double> centred_;          // x − o of the column at hand
-  double squares_ = 0, weight_ = 0;      // Σ c ‖x‖², Σ c
-  std::vector<double> cost_, y_;         // of the rows
+  double constant_;                           // the value of the intercept's column: 1 where it is free, 0 without one
+  std::vector<double> norms_;                 // of the rows
+  std::vector<double> lengths_, roots_;       // of the columns as they are summed: ‖x − o‖, √(Σ c (x − o)²/W)
+  std::vector<double> origin_;                // o of those that lie far from 0, 0 of the others
+  std::vector<double> centred_;               // x − o of the column at hand
+  double squares_ = 0, weight_ = 0;           // Σ c ‖x‖², Σ c
+  std::vector<double> cost_, y_;              // of the rows
   std::vector<double> u_, slope_, weighted_;  // at the vectors: scores, φ', c a
   std::vector<double> v_;                     // the sums of columns, where they are known
   std::vector<char> known_;                   // of the last point

@@ -14,9 +14,8 @@ RankedColumns::RankedColumns(const Dataset& data, const Progress& progress) {
   std::vector<std::pair<double, std::uint32_t>> sorted(n);
   for (std::int32_t j = 0; j < data.dimensions(); ++j) {
     const Row x = by_column.column(j);
-    polled_each(data.rows(), 2, progress, [&](std::int64_t i) {
-      sorted[static_cast<std::size_t>(i)] = {0.0, static_cast<std::uint32_t>(i)};
-    });
+    polled_each(data.rows(), 2, progress,
+                [&](std::int64_t i) { sorted[static_cast<std::size_t>(i)] = {0.0, static_cast<std::uint32_t>(i)}; });
     polled_each(x.count, 8, progress, [&](std::int64_t at) {
       const auto k = static_cast<std::int32_t>(at);
       sorted[static_cast<std::size_t>(x.indices != nullptr ? x.indices[k] : k)].first = x.value(k);

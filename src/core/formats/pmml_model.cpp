@@ -359,8 +359,7 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
   const std::vector<std::int32_t> at = places(beside.feature_names);
   std::vector<std::size_t> order(at.size());
   for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
-  polled_sort(
-      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return at[a] < at[b]; }, progress_);
+  polled_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return at[a] < at[b]; }, progress_);
   GivenWeights w;
   w.rows = tables.size();
   w.columns = order.size();

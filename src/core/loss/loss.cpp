@@ -27,7 +27,7 @@ struct Entry {
   std::shared_ptr<const Loss> (*make)(const Options&);
 };
 
-double Options::*parameter(std::string_view option) {
+double Options::* parameter(std::string_view option) {
   for (const LossParameter& p : loss_parameters())
     if (p.option == option) return p.value;
   throw std::logic_error("loss_parameters() lacks " + std::string(option));

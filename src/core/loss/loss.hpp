@@ -77,7 +77,7 @@ class Loss {
 /// An option that losses are given by.
 struct LossParameter {
   std::string_view option;
-  double Options::*value;
+  double Options::* value;
   bool length;            ///< in the units of the labels
   bool (*valid)(double);  ///< in any units
 };

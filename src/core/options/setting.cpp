@@ -46,7 +46,7 @@ std::string Range::expected() const {
 
 namespace setting {
 
-Setting name(std::string Options::*member) {
+Setting name(std::string Options::* member) {
   Setting out;
   out.type = "text";
   out.fallback = Options{}.*member;

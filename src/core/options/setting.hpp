@@ -51,7 +51,7 @@ struct Plain<std::optional<T>> {
 };
 
 template <class T>
-Setting number_in(T Options::*member, Range range) {
+Setting number_in(T Options::* member, Range range) {
   using Number = typename Plain<T>::type;
   range.whole = std::is_integral_v<Number>;
   Setting out;
@@ -75,7 +75,7 @@ struct Choice {
 };
 
 template <class E, class T>
-Setting one_of(T Options::*member, std::vector<Choice<E>> choices) {
+Setting one_of(T Options::* member, std::vector<Choice<E>> choices) {
   Setting out;
   out.type = "text";
   for (const Choice<E>& c : choices) {
@@ -99,7 +99,7 @@ Setting one_of(T Options::*member, std::vector<Choice<E>> choices) {
 }
 
 template <class T>
-Setting flag(T Options::*member) {
+Setting flag(T Options::* member) {
   Setting out;
   out.type = "boolean";
   if constexpr (std::is_same_v<T, bool>) out.fallback = Options{}.*member ? "true" : "false";
@@ -108,7 +108,7 @@ Setting flag(T Options::*member) {
 }
 
 /// A name of any kind.
-Setting name(std::string Options::*member);
+Setting name(std::string Options::* member);
 
 /// Anything else.
 Setting read_by(const char* type, void (*set)(Options& options, std::string_view key, const Value& value));
