@@ -292,11 +292,13 @@ of_rpm() {
   inside "$place" apt-get update -q >"$log" 2>&1
   major=$(major_of "$place")
   inside "$place" apt-get install -q --no-install-recommends rpm "postgresql-$major" "postgresql-server-dev-$major" g++ make pkg-config libeigen3-dev ${MARGIN_CCACHE:+ccache} >>"$log" 2>&1
-  make -s -C "$root" dist PG_CONFIG="$pg_config" >>"$log" 2>&1
   mkdir -p "$place_of_all/$place/root/rpmbuild/SOURCES" "$place_of_all/$place/usr/pgsql-$major/bin"
-  cp "$root/margin-$version.tar.gz" "$place_of_all/$place/root/rpmbuild/SOURCES/"
+  make -s -C "$place_of_all/$place/root/rpmbuild/SOURCES" -f "$root/Makefile" dist PG_CONFIG="$pg_config" >>"$log" 2>&1
   cp "$root/packaging/margin.spec" "$place_of_all/$place/root/"
-  ln -s "/usr/lib/postgresql/$major/bin/pg_config" "$place_of_all/$place/usr/pgsql-$major/bin/" # the server is Debian's, the places are those of the spec
+  # The server is Debian's, the places are those of the spec. pg_config follows a link to itself, and would name Debian's.
+  printf '#!/bin/sh\n/usr/lib/postgresql/%s/bin/pg_config "$@" | sed "s|^/usr/lib/postgresql/%s/lib\$|/usr/pgsql-%s/lib|; s|^/usr/share/postgresql/%s\$|/usr/pgsql-%s/share|"\n' \
+    "$major" "$major" "$major" "$major" "$major" >"$place_of_all/$place/usr/pgsql-$major/bin/pg_config"
+  chmod 755 "$place_of_all/$place/usr/pgsql-$major/bin/pg_config"
   inside "$place" sh -e -c "cd /root && rpmbuild -bb --nodeps --define 'pgmajor $major' --define '_smp_mflags -j$jobs' margin.spec" >>"$log" 2>&1 || said=$?
   package=$(cd "$place_of_all/$place" && find root/rpmbuild/RPMS -name "margin_$major-$version-*.rpm" | head -n 1)
   report "$([ "$said" -eq 0 ] && [ -n "$package" ] && echo yes || echo no)" "$suite, rpm: rpmbuild makes ${package##*/}, in $((SECONDS - started)) s"
