@@ -46,9 +46,7 @@ std::vector<Change> changes() {
           {[](Statement& s) { s.l1_ratio = 0.5; }},
           {[](Statement& s) { s.penalty_factor = {1, 0, 2}; }},
           {[](Statement& s) { s.least_factor = 0.5; }},
-          {[](Statement& s) {
-            s.bounds.lower = {0, -1}, s.bounds.upper = {5, 2};
-          }},
+          {[](Statement& s) { s.bounds.lower = {0, -1}, s.bounds.upper = {5, 2}; }},
           {[](Statement& s) { s.offset = 2; }},
           {[](Statement& s) { s.intercept = false; }},
           {[](Statement& s) { s.free_intercept = true; }},
@@ -185,21 +183,11 @@ const std::vector<Asked>& problems() {
       {"offset", false, 0, [](Options& o) { o.loss = "huber", o.offset = "2"; }},
       {"every target", false, 0, [](Options& o) { o.lambda.reset(), o.loss = "interpolate"; }},
       {"positive", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.positive = true; }},
-      {"bounds", true, 2,
-       [](Options& o) {
-         o.named_bounds = {{"2", {-0.5, 0.25}}, {"*", {-1, 1}}};
-       }},
-      {"monotone", true, 3,
-       [](Options& o) {
-         o.monotone = {{"1", true}, {"3", false}};
-       }},
+      {"bounds", true, 2, [](Options& o) { o.named_bounds = {{"2", {-0.5, 0.25}}, {"*", {-1, 1}}}; }},
+      {"monotone", true, 3, [](Options& o) { o.monotone = {{"1", true}, {"3", false}}; }},
       {"bounds in units of labels", false, 0,
-       [](Options& o) {
-         o.loss = "squared", o.target_scale = 4, o.bounds = {{-1, 1}, {0, 2}, {-3, -1}};
-       }},
-      {"factors", false, 0, [](Options& o) {
-         o.loss = "squared", o.l1_ratio = 0.5, o.penalty_factor = {0.5, 2, 1};
-       }}};
+       [](Options& o) { o.loss = "squared", o.target_scale = 4, o.bounds = {{-1, 1}, {0, 2}, {-3, -1}}; }},
+      {"factors", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.penalty_factor = {0.5, 2, 1}; }}};
   return list;
 }
 
