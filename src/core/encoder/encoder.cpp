@@ -391,23 +391,4 @@ std::vector<double> Encoder::of_null(const Column& c) const {
   return out;
 }
 
-double Encoder::bytes() const {
-  double bytes = 0;
-  for (const Column& c : columns_) {
-    if (c.spread.has_value())
-      bytes += 100 + 8.0 * static_cast<double>(c.spread->mean.size() + c.spread->deviation.size()) +
-               4.0 * static_cast<double>(c.spread->at.size());
-    bytes += 400 + 8.0 * static_cast<double>(c.fill.size() + c.center.size() + c.scale.size() + c.thresholds.size());
-    for (const std::string& name : c.categories) bytes += 120 + static_cast<double>(name.size());
-  }
-  for (const PairTerm& p : pairs_) {
-    bytes += 600 + 8.0 * static_cast<double>(p.share.size());
-    for (const PairSide& side : p.sides) {
-      bytes += 8.0 * static_cast<double>(side.thresholds.size()) + 4.0 * static_cast<double>(side.level_of.size());
-      for (const std::string& name : side.categories) bytes += 40 + static_cast<double>(name.size());
-    }
-  }
-  return bytes;
-}
-
 }  // namespace margin

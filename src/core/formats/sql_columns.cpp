@@ -240,7 +240,7 @@ std::string SqlColumns::at_level(const PairSide& side, const std::vector<std::st
   } else {
     text = at_bin(cell(c), side, texts, 0, side.thresholds.size());
   }
-  if (!takes_null(c)) return text;
+  if (!encoder_.takes_null(c)) return text;
   const std::string null = side.filled < 0 ? sql_number(0) : texts[static_cast<std::size_t>(side.filled)];
   return null == text ? text : either(name(c) + " IS NULL", null, text);
 }
@@ -263,7 +263,7 @@ std::string SqlColumns::pair_feature(const PairTerm& pair, std::int32_t cell) co
   std::string text = part(pair, w);
   for (const PairSide& side : pair.sides) {
     const Column& c = encoder_.columns()[side.at];
-    if (!takes_null(c)) text = either(name(c) + " IS NOT NULL", text, "");
+    if (!encoder_.takes_null(c)) text = either(name(c) + " IS NOT NULL", text, "");
   }
   return "(" + text + ")";
 }
