@@ -44,13 +44,13 @@ SELECT r.name, round(r.value::numeric, 3) AS value, r.relation, r.bound, r.activ
 SELECT count(*) AS none FROM (SELECT train_margin(paid, x, margin_options(lambda => 0.02) ORDER BY i) AS m FROM arrays) AS t, margin_rules(m);
 
 -- Rows with named columns: per unit of the column, by name of a column or of a feature.
-CREATE TABLE named AS
+CREATE TABLE bounded_loans AS
   SELECT train_margin(paid, r, margin_options(loss => 'logistic', lambda => 0.001, exclude => '{i,paid}', tolerance => 1e-8, monotone => '{"debts": -1}',
            bounds => '{"age": [0, 0.02], "income": [0, 0.00001], "home=own": [0, 0.05], "home=rent": [0, 0]}') ORDER BY i) AS m FROM loans AS r;
-SELECT r.name, round(r.value::numeric, 6) AS value, r.relation, r.bound, r.active FROM named, margin_rules(m) AS r;
-SELECT count(*) FILTER (WHERE r.active) > 2 AS some_active, bool_and(CASE r.relation WHEN '<=' THEN r.value <= r.bound * (1 + 1e-12) AND r.price <= 0 ELSE r.value >= r.bound * (1 - 1e-12) AND r.price >= 0 END) AS inside FROM named, margin_rules(m) AS r;
-SELECT (m).primal = (margin_verify(m, paid, r ORDER BY i)).primal AS verified FROM named, loans AS r GROUP BY m;
-SELECT margin_from_json(margin_to_json(m)) IS NOT DISTINCT FROM m AS survives FROM named;
+SELECT r.name, round(r.value::numeric, 6) AS value, r.relation, r.bound, r.active FROM bounded_loans, margin_rules(m) AS r;
+SELECT count(*) FILTER (WHERE r.active) > 2 AS some_active, bool_and(CASE r.relation WHEN '<=' THEN r.value <= r.bound * (1 + 1e-12) AND r.price <= 0 ELSE r.value >= r.bound * (1 - 1e-12) AND r.price >= 0 END) AS inside FROM bounded_loans, margin_rules(m) AS r;
+SELECT (m).primal = (margin_verify(m, paid, r ORDER BY i)).primal AS verified FROM bounded_loans, loans AS r GROUP BY m;
+SELECT margin_from_json(margin_to_json(m)) IS NOT DISTINCT FROM m AS survives FROM bounded_loans;
 -- The curve of a column that is cut into bins never falls.
 SELECT bool_and(rises) AS rises, count(*) > 10 AS steps FROM (SELECT s.contribution >= lag(s.contribution, 1, s.contribution) OVER (ORDER BY s.above NULLS FIRST) - 1e-12 AS rises
   FROM (SELECT train_margin(paid, r, margin_options(loss => 'logistic', lambda => 0.0001, bins => 32, exclude => '{i,paid}', monotone => '{"age": 1}') ORDER BY i) AS m FROM loans AS r) AS t,
