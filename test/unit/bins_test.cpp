@@ -51,10 +51,12 @@ TEST(Bins, AreEquallyFullAndNeverSmallWhateverTheNumbers) {
     ASSERT_LT(t.size(), static_cast<std::size_t>(bins));
     EXPECT_TRUE(std::is_sorted(t.begin(), t.end(), std::less_equal<>()) || t.size() < 2);
     for (const std::size_t rows : rows_of_bins(numbers, t))
-      EXPECT_GE(rows, t.empty() ? 0 : least_rows_of_a_bin) << trial;
+      EXPECT_GE(static_cast<std::int64_t>(rows), t.empty() ? 0 : least_rows_of_a_bin) << trial;
     if (trial % 4 > 0) continue;
     for (const std::size_t rows : rows_of_bins(numbers, t))  // no ties: parts of about the same size
-      EXPECT_LE(rows, 1 + std::max(2 * least_rows_of_a_bin, 2 * n / static_cast<std::size_t>(bins))) << trial;
+      EXPECT_LE(static_cast<std::int64_t>(rows),
+                1 + std::max(2 * least_rows_of_a_bin, 2 * static_cast<std::int64_t>(n) / bins))
+          << trial;
   }
 }
 
