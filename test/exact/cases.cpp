@@ -60,7 +60,32 @@ double any_value(Random& random, const Style& s) {
   }
 }
 
+/// Rows as encoders with bins and pairs write them: two numbers, which tie with their thresholds or are missing, as steps, cells of
+/// both, whether one is missing; columns that no row and that every row has.
+void coded_rows(Random& random, Case& c, std::size_t rows, std::size_t width) {
+  struct Feature {
+    std::uint32_t kind, a, b;
+  };
+  std::vector<Feature> features;
+  for (std::size_t j = 0; j < width; ++j) features.push_back({random.below(8), random.below(3), random.below(3)});
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint32_t x = random.below(4), y = random.below(4);  // 3: missing, and 1 for steps
+    const auto filled = [](std::uint32_t v) { return v == 3 ? 1 : v; };
+    std::vector<double> row;
+    for (const Feature& f : features) {
+      const bool on = f.kind < 2    ? filled(x) > f.a
+                      : f.kind == 2 ? filled(y) > f.b
+                      : f.kind < 5  ? x == f.a && y == f.b
+                      : f.kind == 5 ? x == 3
+                                    : f.kind == 6;
+      row.push_back(on ? 1 : 0);
+    }
+    c.x.push_back(std::move(row));
+  }
+}
+
 void any_rows(Random& random, Case& c, std::size_t rows, std::size_t width, bool moderate) {
+  if (random.below(10) == 0) return coded_rows(random, c, rows, width);
   Style style = any_style(random, moderate);
   const bool mixed = !moderate && random.below(12) == 0;
   for (std::size_t i = 0; i < rows; ++i) {
