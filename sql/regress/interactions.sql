@@ -33,7 +33,7 @@ SELECT margin_summary(m) ~ 'features: +[0-9]+ of 4 columns and 2 pairs' AS count
 -- Cells: whole, centred, with the levels of both columns; what a row's explanation says.
 SELECT term, count(*) AS cells, abs(sum(contribution * share)) < 1e-12 AS centred, abs(sum(share) - 1) < 1e-12 AS whole, count(*) FILTER (WHERE level = 'NULL' OR with_level = 'NULL') AS missing
   FROM pairs, margin_shape(m) WHERE name = 'named' AND term LIKE '%*%' GROUP BY term ORDER BY term;
-SELECT DISTINCT level, with_level, above IS NULL AND upto IS NULL AS no_number FROM pairs, margin_shape(m, 'weight*region') WHERE name = 'named' AND level = 'NULL' ORDER BY with_level;
+SELECT DISTINCT level, with_level, with_above IS NULL AND with_upto IS NULL AS no_number FROM pairs, margin_shape(m, 'weight*region') WHERE name = 'named' AND with_level = 'NULL' ORDER BY level;
 SELECT count(*) AS rows, max(abs(s.contribution - e.contribution)) < 1e-12 AS same FROM pairs, patients AS p, margin_explain(m, p) AS e, margin_shape(m, 'age*smoker') AS s
   WHERE name = 'named' AND e.feature = 'age*smoker' AND (s.above IS NULL OR age > s.above) AND (s.upto IS NULL OR age <= s.upto) AND s.with_level = smoker::text;
 SELECT max(abs(score - added)) < 1e-9 AS adds_up FROM (SELECT margin_score(m, p) AS score, (SELECT sum(contribution) FROM margin_explain(m, p)) AS added FROM pairs, patients AS p WHERE name = 'named') AS q;
@@ -56,7 +56,8 @@ SELECT abs((b.m).primal - (a.m).primal) < 1e-9 AS objective, (b.m).dual <= (a.m)
 
 -- Its products.
 SELECT abs((margin_verify(m, ill, p)).primal - (m).primal) < 1e-12 AS verified, (margin_audit(m, ill, p)).dual <= (m).primal AS audited FROM pairs, patients AS p WHERE name = 'named' GROUP BY m;
-SELECT lower <= upper AS gap_at FROM pairs, margin_gap_at(m, 2e-3) WHERE name = 'named';
+SELECT lower <= (n).primal AND (n).dual <= upper AND upper - lower < 1 AS gap_at FROM pairs, margin_gap_at(m, 2e-3),
+  (SELECT train_margin(ill, p, pg_temp.given('{"interactions": ["age*smoker", "region*weight"], "lambda": 2e-3}') ORDER BY id) AS n FROM patients AS p) AS q WHERE name = 'named';
 SELECT (margin_leave_one_out(m, ill, p)).rows FROM pairs, patients AS p WHERE name = 'named' GROUP BY m;
 SELECT (margin_update(m, ill, p, false)).rows FROM pairs, (SELECT * FROM patients ORDER BY id LIMIT 10) AS p WHERE name = 'named' GROUP BY m;
 SELECT name, bool_and(margin_score(m, p) = margin_score(margin_from_json(margin_to_json(m)), p)) AS by_json, bool_and(margin_score(m, p) = margin_score(m, to_jsonb(p))) AS of_jsonb
@@ -76,7 +77,7 @@ SELECT name, pg_temp.same_bits(m) FROM pairs WHERE name <> 'regions' ORDER BY na
 -- A start by name: the cells that are the same keep their weights.
 SELECT ((SELECT train_margin(ill, p, pg_temp.given('{}') || '{"interactions": ["age*smoker", "region*weight"]}' || margin_options(initial => m) ORDER BY id) FROM patients AS p)).iterations < (m).iterations AS fewer FROM pairs WHERE name = 'named';
 -- A pair has a penalty of its own: so large a factor leaves nothing of it.
-SELECT max(abs(contribution)) < 1e-6 AS gone FROM (SELECT train_margin(ill, p, pg_temp.given('{"interactions": "age*smoker", "penalty_factor": {"smoker*age": 1e9}}') ORDER BY id) AS m FROM patients AS p) AS q, margin_shape(m, 'age*smoker');
+SELECT max(abs(contribution)) < 1e-6 AS gone FROM (SELECT train_margin(ill, p, pg_temp.given('{"interactions": "age*smoker", "l1_ratio": 0.5, "tolerance": 1e-6, "penalty_factor": {"smoker*age": 1e9}}') ORDER BY id) AS m FROM patients AS p) AS q, margin_shape(m, 'age*smoker');
 
 -- Refusals.
 CREATE FUNCTION pg_temp.refused(more text) RETURNS text LANGUAGE sql AS
@@ -91,6 +92,8 @@ SELECT pg_temp.refused('{"interactions": [1]}');
 SELECT pg_temp.refused('{"interactions": 3, "lambda": null, "loss": null, "tolerance": null}');
 SELECT pg_temp.error_of($$SELECT train_margin(ill, x, '{"interactions": ["a*b"], "lambda": 1}') FROM expanded$$);
 SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT ill, p FROM patients AS p', pg_temp.given('{"interactions": 5}'))$$);
+SELECT margin_scan_query('SELECT ill, p FROM patients AS p', '{"interactions": ["age*smoker"], "lambda": 1}') ~ '_margin_encoder' AS gathered;
+SELECT pg_temp.error_of($$SELECT margin_encoder(margin_sum(margin_profile(p)), '{"interactions": ["age*smoker"]}', 'ill') FROM patients AS p$$);
 SELECT pg_temp.error_of($$SELECT margin_pmml(m) FROM pairs WHERE name = 'named'$$);
 SELECT pg_temp.error_of($$SELECT margin_plot(m, 'age*region') FROM pairs WHERE name = 'named'$$);
 SELECT pg_temp.error_of($$SELECT margin_options(interactions => '{age*smoker')$$);

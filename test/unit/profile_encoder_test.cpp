@@ -186,6 +186,12 @@ TEST(ProfileEncoder, RefusesWhatAProfileDoesNotTell) {
   rules.drop_collinear = true;
   expect_refused(profile, rules, "", ErrorKind::unsupported, "collinear");
   rules = {};
+  rules.interactions.named = {"age*vip"};
+  expect_refused(profile, rules, "", ErrorKind::unsupported, "interactions");
+  rules.interactions = {};
+  rules.interactions.chosen = true;
+  expect_refused(profile, rules, "", ErrorKind::unsupported, "interactions");
+  rules = {};
   rules.exclude = {"agee"};
   expect_refused(profile, rules, "", ErrorKind::invalid_option, "agee");
   rules.exclude = {"age", "plan", "since", "vip", "x"};

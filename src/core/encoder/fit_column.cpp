@@ -76,6 +76,10 @@ void require_named_columns(const EncoderRules& rules, const std::vector<std::str
   require("include", rules.include);
 }
 
+bool wants_pairs(const EncoderRules& rules) {
+  return rules.interactions.searched() || !rules.interactions.named.empty();
+}
+
 bool is_feature(const EncoderRules& rules, std::string_view column) {
   const auto listed = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), column) != names.end();

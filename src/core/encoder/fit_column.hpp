@@ -26,6 +26,8 @@ void choose_bases(std::vector<Column>& columns, const EncoderRules& rules);
 void require_named_columns(const EncoderRules& rules, const std::vector<std::string_view>& names);
 /// Whether the options leave a column among the features.
 bool is_feature(const EncoderRules& rules, std::string_view column);
+/// Whether columns are to act together, named or searched: the rows have to be seen for it.
+bool wants_pairs(const EncoderRules& rules);
 /// The error for columns of which none is left.
 Error no_feature_left();
 

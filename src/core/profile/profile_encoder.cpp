@@ -158,6 +158,8 @@ std::unique_ptr<const Encoder> encoder_of(Profile& profile, EncoderRules rules, 
   require_named_columns(rules, names);
   if (rules.drop_collinear)
     refuse("option \"collinear\" is 'drop', and a profile does not tell which columns go together");
+  if (wants_pairs(rules))
+    refuse("option \"interactions\" is given, and a profile does not tell how many rows the cells of two columns have");
   const bool labelled = !label.empty();
   if (labelled && std::find(names.begin(), names.end(), label) == names.end())
     throw Error(ErrorKind::invalid_option, "the profile has no column \"" + label + "\", which is named as the label",

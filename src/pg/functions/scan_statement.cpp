@@ -107,7 +107,7 @@ void ScanStatement::name_columns(ScanCall& call, const std::vector<std::string>&
 }
 
 bool ScanStatement::profiled(const EncoderRules& rules) const {
-  if (row_.empty() || call_.weight > 0) return false;
+  if (row_.empty() || call_.weight > 0 || wants_pairs(rules)) return false;
   return std::none_of(row_.begin(), row_.end(), [&](const RowColumn& c) {
     const std::optional<CellType> type = cell_type_of(c.type);
     return is_feature(rules, c.name) && type.has_value() && type->kind == ColumnKind::sparse;

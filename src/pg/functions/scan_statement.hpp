@@ -16,7 +16,7 @@ class ScanStatement {
   /// two calls below. It lives as long as the statement.
   bool of_rows() const { return of_rows_; }
   void encode_with(Datum encoder);
-  /// Whether a profile tells the encoder by these rules. It does not where rows have weights, a column of sparse features, or
+  /// Whether a profile tells the encoder by these rules. It does not where pairs act together, rows have weights, a column of sparse features, or
   /// are no rows of a table, a view or a subquery that the query itself selects.
   bool profiled(const EncoderRules& rules) const;
   /// One profile per shard, or one, of the columns that are features; `with_label`: and of the label, as label_name(). Throws
