@@ -10,6 +10,7 @@
 
 #include "core/base/threads.hpp"
 #include "core/certificate/check.hpp"
+#include "core/data/columns.hpp"
 #include "core/data/pair_histograms.hpp"
 #include "core/encoder/row_codes.hpp"
 #include "core/encoder/row_table.hpp"
@@ -340,6 +341,7 @@ TEST(CodedRows, OfAnEncoderAreItsRows) {
     ASSERT_EQ(coded->dimensions(), plain->dimensions());
     EXPECT_EQ(coded->radius(), plain->radius());
     EXPECT_LT(coded->bytes(), plain->bytes() / 4);
+    EXPECT_GT(Columns::bytes(*coded), Columns::bytes(*plain) / 2);  // of the features, not of the codes
     for (std::int64_t i = 0; i < plain->rows(); ++i) {
       const Row a = plain->row(i), b = coded->row(i);
       for (std::int32_t j = 0; j < plain->dimensions(); ++j)

@@ -1,5 +1,7 @@
 #include "core/data/columns.hpp"
 
+#include <algorithm>
+
 #include "core/base/polled.hpp"
 
 namespace margin {
@@ -8,12 +10,29 @@ namespace {
 constexpr double sparse_below = 0.25;
 
 std::int32_t column_at(const Row& x, std::int32_t k) { return x.indices != nullptr ? x.indices[k] : k; }
+
+/// Of rows as codes the most that their layout allows: what is stored of them is less than their features.
+double density_of(const Dataset& data) {
+  if (data.codes() == nullptr || data.dimensions() == 0) return data.density();
+  const CodeLayout& layout = data.codes()->layout();
+  auto most = static_cast<double>(layout.numbers.size());
+  for (const CodedTerm& t : layout.terms) most += std::max(t.steps, t.indicators > 0 ? t.filled + 1 : 0);
+  return most / data.dimensions();
+}
+
+bool any_wide(const Dataset& data) {
+  if (data.codes() != nullptr) return !data.codes()->layout().numbers.empty();  // as CodedRows::row
+  for (std::int64_t i = 0; i < data.rows(); ++i)
+    if (data.row(i).wide) return true;
+  return false;
+}
+
 }  // namespace
 
 Columns::Columns(const Dataset& data, const Progress& progress)
-    : rows_(static_cast<std::int32_t>(data.rows())), sparse_(data.density() < sparse_below) {
+    : rows_(static_cast<std::int32_t>(data.rows())), sparse_(density_of(data) < sparse_below) {
   const auto d = static_cast<std::size_t>(data.dimensions());
-  for (std::int64_t i = 0; i < data.rows() && !wide_; ++i) wide_ = data.row(i).wide;
+  wide_ = any_wide(data);
   if (sparse_) {
     begin_.assign(d + 1, 0);
     for (std::int64_t i = 0; i < data.rows(); ++i) {
@@ -58,12 +77,9 @@ Row Columns::column(std::int32_t j) const {
 }
 
 double Columns::bytes(const Dataset& data) {
-  const double cells = static_cast<double>(data.rows()) * data.dimensions();
-  bool wide = false;
-  for (std::int64_t i = 0; i < data.rows() && !wide; ++i) wide = data.row(i).wide;
-  const double value = wide ? 8 : 4;
-  return data.density() < sparse_below ? (value + 4) * data.density() * cells + 16.0 * data.dimensions()
-                                       : value * cells;
+  const double cells = static_cast<double>(data.rows()) * data.dimensions(), density = density_of(data);
+  const double value = any_wide(data) ? 8 : 4;
+  return density < sparse_below ? (value + 4) * density * cells + 16.0 * data.dimensions() : value * cells;
 }
 
 }  // namespace margin

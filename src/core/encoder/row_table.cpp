@@ -172,7 +172,7 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
                                                 MemoryBudget& memory) const {
   std::optional<CodeLayout> layout = code_layout(encoder);
   const std::int64_t n = rows_.rows();
-  if (!layout.has_value() || rows_.spilled() || n <= encoder.width()) return nullptr;
+  if (!layout.has_value() || n <= encoder.width()) return nullptr;
   const double bytes = CodedRows::bytes(*layout, n) + row_overhead * static_cast<double>(n);
   if (!memory.allows(bytes)) return nullptr;
   std::vector<std::vector<double>> ranks(columns_.size());
