@@ -13,7 +13,7 @@ $node->safe_psql('postgres', q{
 	  ('{1:' || i - 5.5 || ',3:1}/4')::margin_sparse AS s FROM generate_series(1, 10) AS i;
 	CREATE TABLE models AS SELECT train_margin(y, x, '{"lambda": 0.1, "loss": "logistic", "history": true, "dual_weights": true}') AS m FROM points;
 	CREATE TABLE sums AS SELECT margin_sum(margin_term(margin_question('{"lambda": 0.1, "loss": "logistic"}'::jsonb), y, x)) AS state,
-	  margin_encoder(margin_sum(margin_profile(p))) AS encoder, margin_sum(margin_profile(p)) AS profile FROM points AS p;});
+	  (SELECT margin_encoder(margin_sum(margin_profile(p))) FROM (SELECT id, y, x, t FROM points) AS p) AS encoder, margin_sum(margin_profile(p)) AS profile FROM points AS p;});
 
 # One call per function, made from the catalogue: an argument of a known type has a value that suits most functions. A
 # call that fails for its values keeps its state all the same, and its cursor belongs in here.

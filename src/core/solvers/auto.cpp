@@ -319,15 +319,21 @@ const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   return newton_cg.unsupported_reason(problem).empty() ? newton_cg : soft_auto;
 }
 
-const Solver& likely_solver_of_auto(const Options& options) {
+/// What auto is likely to take in place of the soft margin's solvers; null where it takes these.
+static const Solver* likely_other(const Options& options) {
   const Demand demand = demand_of(options);
   const Solver* const only = only_solver(demand, options);
-  return only != nullptr ? *only : is_sparse(demand, options, true) ? prox_newton : soft_auto;
+  return only != nullptr ? only : is_sparse(demand, options, true) ? &prox_newton : nullptr;
+}
+
+const Solver& likely_solver_of_auto(const Options& options) {
+  const Solver* const other = likely_other(options);
+  return other != nullptr ? *other : soft_auto;
 }
 
 bool prefers_codes(const Options& options) {
   if (options.solver != "auto") return options.solver == newton.name() || options.solver == newton_cg.name();
-  return &likely_solver_of_auto(options) == &soft_auto && !asks_for_sdca(options);
+  return likely_other(options) == nullptr && !asks_for_sdca(options);
 }
 
 double epochs_before_newton(const Problem& problem, const Options& options) {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
+#include "core/loss/margin_loss.hpp"
 #include "core/problem/problem.hpp"
 
 namespace margin {
@@ -150,7 +151,7 @@ double middle_lambda(const SelectionOptions& options, const Dataset& rows, const
 }
 
 void require_soft(const Options& settings) {
-  if (settings.lambda.has_value() && *settings.lambda > 0 && settings.loss != "interpolate" &&
+  if (settings.lambda.has_value() && *settings.lambda > 0 && settings.loss != interpolate_loss &&
       settings.learners == Learners::features && settings.kernel.empty())
     return;
   throw Error(ErrorKind::unsupported,
@@ -199,12 +200,9 @@ SelectionOptions one_selection(const Options& settings) {
 
 void complete_selection(SelectionOptions& s) {
   if (!s.grid.empty()) return;  // it is one of a cross-validation
-  const std::string& loss = s.losses.front();
-  s.metric = loss == "quantile"                               ? Metric::pinball
-             : loss == "poisson"                              ? Metric::deviance
-             : is_regression_loss(loss)                       ? Metric::mse
-             : make_loss(loss, s.settings)->has_probability() ? Metric::log_loss
-                                                              : Metric::accuracy;
+  s.metric = usual_metric(s);
+  if (s.metric == Metric::accuracy && make_loss(s.losses.front(), s.settings)->has_probability())
+    s.metric = Metric::log_loss;
   Options settings = s.settings;
   settings.tolerance = std::max(settings.tolerance, search_tolerance);
   settings.history = settings.dual_weights = false;

@@ -65,6 +65,8 @@ SelectionOptions parse_path(Value::Object options);
 /// The same and `losses`, `grid`, `folds`, `split`, `metric`, `predictions`. Throws Error: invalid_option, unsupported (what does not go together).
 SelectionOptions parse_cross_validation(Value::Object options);
 Dataset::Outcome outcome_of(const SelectionOptions& options);
+/// What is measured where nothing else is asked for: by the losses.
+Metric usual_metric(const SelectionOptions& options);
 
 /// Five powers of ten, falling: 0.1 to 1e-5 times the mean ‖(x, B)‖² (of standardised rows: their number of features),
 /// rounded to a power of ten, so that features in other units get the same models.

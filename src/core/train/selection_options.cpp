@@ -198,6 +198,10 @@ SelectionOptions checked(SelectionOptions& s) {
   return std::move(s);
 }
 
+bool all_are(const SelectionOptions& s, std::string_view loss) {
+  return std::all_of(s.losses.begin(), s.losses.end(), [&](const std::string& name) { return name == loss; });
+}
+
 }  // namespace
 
 std::string_view metric_name(Metric metric) { return entry_of(metric).name; }
@@ -214,17 +218,16 @@ SelectionOptions parse_path(Value::Object options) {
   return s;
 }
 
+Metric usual_metric(const SelectionOptions& s) {
+  return all_are(s, "quantile")                 ? Metric::pinball
+         : all_are(s, "poisson")                ? Metric::deviance
+         : is_regression_loss(s.losses.front()) ? Metric::mse
+                                                : Metric::accuracy;
+}
+
 static Metric metric_of(const SelectionOptions& s, const std::optional<Value>& metric) {
   const bool regression = is_regression_loss(s.losses.front());
-  // The one loss that a metric belongs to, or mse where several are compared.
-  const auto all_are = [&](std::string_view loss) {
-    return std::all_of(s.losses.begin(), s.losses.end(), [&](const std::string& name) { return name == loss; });
-  };
-  const Metric usual = all_are("quantile")  ? Metric::pinball
-                       : all_are("poisson") ? Metric::deviance
-                       : regression         ? Metric::mse
-                                            : Metric::accuracy;
-  if (!metric.has_value()) return usual;
+  if (!metric.has_value()) return usual_metric(s);
   const auto* name = std::get_if<std::string>(&metric->data);
   const auto known = std::find_if(std::begin(metrics), std::end(metrics),
                                   [&](const NamedMetric& m) { return name != nullptr && m.name == *name; });
@@ -243,7 +246,7 @@ static Metric metric_of(const SelectionOptions& s, const std::optional<Value>& m
       throw Error(ErrorKind::unsupported, "metric \"" + *name + "\" needs the loss \"logistic\", not \"" + loss + "\"",
                   "Only logistic models give probabilities; use another metric.");
   for (const auto& [of, needed] : {std::pair(Metric::pinball, "quantile"), std::pair(Metric::deviance, "poisson")})
-    if (known->metric == of && !all_are(needed))
+    if (known->metric == of && !all_are(s, needed))
       throw Error(ErrorKind::unsupported,
                   "metric \"" + *name + "\" needs the loss \"" + needed + "\" alone, not \"" +
                       *std::find_if(s.losses.begin(), s.losses.end(), [n = needed](const auto& l) { return l != n; }) +

@@ -105,8 +105,8 @@ int find_column(const Analysis& a, const std::string& name) {
 
 }  // namespace
 
-Columns columns_of(const Analysis& a, const std::string& shard_name) {
-  Columns c;
+QueryColumns columns_of(const Analysis& a, const std::string& shard_name) {
+  QueryColumns c;
   if (!shard_name.empty()) {
     c.of[shard] = find_column(a, shard_name);
     if (c.of[shard] < 0) {

@@ -24,12 +24,12 @@ void require_one_select(const Analysis& a);
 
 enum Role { label, features, weight, shard, roles };
 constexpr const char* role_names[roles] = {"label", "features", "weight", "shard"};
-struct Columns {
+struct QueryColumns {
   int of[roles] = {-1, -1, -1, -1};
 };
 
 /// By name, else by position. Throws Error(invalid_option).
-Columns columns_of(const Analysis& a, const std::string& shard_name);
+QueryColumns columns_of(const Analysis& a, const std::string& shard_name);
 /// Of a type whose cast to double precision is the server's own. Throws Error(wrong_type).
 void require_number(const Analysis& a, int column);
 

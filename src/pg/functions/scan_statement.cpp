@@ -27,7 +27,7 @@ std::string literal(Oid type, Datum value) {
 }
 
 /// The column names in the wrapper: the roles', so that they are plain and none is there twice.
-std::string alias_list(const Analysis& a, const Columns& c) {
+std::string alias_list(const Analysis& a, const QueryColumns& c) {
   std::string list;
   for (int i = 0; i < a.columns; ++i) {
     const auto role = std::find(c.of, c.of + roles, i) - c.of;
@@ -42,7 +42,7 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
     : function_(function) {
   const Analysis a = analysis_of(query.c_str());
   require_one_select(a);
-  const Columns c = columns_of(a, shard_name);
+  const QueryColumns c = columns_of(a, shard_name);
   if (c.of[weight] >= 0) require_number(a, c.of[weight]);
 
   const Oid schema = backend([=] { return get_func_namespace(function); });
