@@ -78,3 +78,4 @@ SELECT pg_temp.error_of(format('SELECT train_margin(paid, r, %L::jsonb) FROM loa
 SELECT pg_temp.error_of($$SELECT train_margin_from('SELECT paid, x FROM arrays', '{"lambda": 0.1, "bounds": [0, 1]}')$$);
 SELECT pg_temp.error_of($$SELECT margin_gap_at(m, 0.1) FROM bounded WHERE loss = 'logistic' AND rho = 0$$);
 SELECT pg_temp.error_of($$SELECT margin_rules(train_margin(paid, x, '{"lambda": 0.1, "kernel": "rbf"}')) FROM arrays$$);
+SELECT pg_temp.error_of($$SELECT margin_inference(m, paid, x) FROM bounded, arrays WHERE loss = 'logistic' AND rho = 0$$);

@@ -8,6 +8,7 @@
 #include "core/loss/loss.hpp"
 #include "core/math/distributions.hpp"
 #include "core/math/normal_equations.hpp"
+#include "core/problem/bounds.hpp"
 
 namespace margin {
 
@@ -28,6 +29,11 @@ void require_likelihood(const Model& m, std::optional<Status> status, const Opti
     throw Error(ErrorKind::unsupported, message, hint);
   };
   const std::string how = "Train with margin_options(lambda => 0, loss => ...): " + likelihood_losses() + ".";
+  if (has_bounds(s))
+    refuse(
+        "standard errors need weights without bounds: an optimum at a bound is not normally distributed around the "
+        "truth",
+        "Train without bounds, positive and monotone: with lambda => 0, loss => " + likelihood_losses() + ".");
   if (!m.likelihood())
     refuse("standard errors need a model of lambda 0, and this one has " +
                (m.lambda.has_value() ? "lambda " + figure(*m.lambda) : std::string("a hard margin")) +

@@ -28,6 +28,7 @@ constexpr const char* class_numbers =
 constexpr const char* penalized =
     "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.";
 constexpr const char* without_l1 = "Train without l1_ratio.";
+constexpr const char* without_bounds = "Train without bounds, positive and monotone.";
 constexpr const char* one_by_one = "Train without multiclass => 'joint'.";
 constexpr const char* held_out = "margin_cross_validate measures held-out errors of any training.";
 
@@ -58,13 +59,15 @@ constexpr Consumer influence_product = {
 constexpr Consumer gap_at_product = {"margin_gap_at",
                                      plain | joint_classes | balanced_classes | free_intercept,
                                      train_plain,
-                                     {{{l1_ratio | lasso | feature::bounds | penalty_factor, without_l1},
+                                     {{{l1_ratio | lasso | penalty_factor, without_l1},
+                                       {feature::bounds, without_bounds},
                                        {offset, "No lambda moves its weight: train at that lambda as well."}}}};
 constexpr Consumer update_product = {
     "margin_update",
     plain,
     train_plain,
-    {{{l1_ratio | lasso | feature::bounds | penalty_factor, without_l1},
+    {{{l1_ratio | lasso | penalty_factor, without_l1},
+      {feature::bounds, without_bounds},
       {joint_classes, one_by_one},
       {free_intercept,
        "Dual weights that must balance no longer do when rows leave: train with intercept => "

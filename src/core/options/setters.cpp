@@ -220,19 +220,32 @@ bool is_end(const Value& v) {
   return std::holds_alternative<std::monostate>(v.data) || std::holds_alternative<double>(v.data);
 }
 
+/// What was given for a pair, as it was written.
+std::string pair_text(const Value& v) {
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr || array->size() > 4) return describe(v);
+  std::string out = "[";
+  for (const Value& item : *array) out += (out.size() > 1 ? ", " : "") + describe(item);
+  return out + "]";
+}
+
 WeightRange range_from(std::string_view key, const Value& v) {
+  const auto wrong = [&](const char* expected) {
+    throw Error(ErrorKind::invalid_option,
+                "option \"" + std::string(key) + "\" must be " + expected + ", not " + pair_text(v));
+  };
   const auto* pair = std::get_if<Value::Array>(&v.data);
-  if (pair == nullptr || pair->size() != 2) refuse(key, v, bounds_expected);
+  if (pair == nullptr || pair->size() != 2) wrong(bounds_expected);
   WeightRange range;
   for (std::size_t k = 0; k < 2; ++k) {
     const Value& end = (*pair)[k];
-    if (!is_end(end)) refuse(key, v, bounds_expected);
+    if (!is_end(end)) wrong(bounds_expected);
     if (std::holds_alternative<std::monostate>(end.data)) continue;
     (k == 0 ? range.lower : range.upper) = number(key, end, "bounds of size 0 or from 1e-100 to 1e100", [](double x) {
       return x == 0 || (std::fabs(x) >= 1e-100 && std::fabs(x) <= 1e100);
     });
   }
-  if (!(range.lower <= range.upper)) refuse(key, v, "pairs of which the first is no larger than the second");
+  if (!(range.lower <= range.upper)) wrong("pairs of which the first is no larger than the second");
   return range;
 }
 
