@@ -69,7 +69,7 @@ $node->safe_psql('postgres', q{CREATE TABLE tied AS SELECT (hashint4(i) & 7) = 0
 foreach my $case (['y', 'hinge'], ['stars', 'absolute'], ['stars', 'epsilon_insensitive'], ['stars', 'quantile'], ['stars', 'huber'])
 {
 	my ($label, $loss) = @$case;
-	my $of_loss = "margin_options(lambda => 1e-3, loss => '$loss', intercept => 'penalized')"; # of pinball and Huber losses it is free
+	my $of_loss = "margin_options(lambda => 1e-3, loss => '$loss', intercept => 'penalized')"; # which is free by itself for quantiles
 	is($node->safe_psql('postgres', qq{
 		SELECT (s).status = 'optimal' AND (s).dual <= (m).primal * (1 + 1e-12) AND (m).dual <= (s).primal * (1 + 1e-12)
 		       AND (s).target_center IS NOT DISTINCT FROM (m).target_center
