@@ -36,7 +36,7 @@ BEGIN
         source := (ARRAY['plain', 'ties', 'plain', 'holes', 'small', 'ties', 'large'])[turn % 7 + 1];
         size := CASE source WHEN 'small' THEN 1e-60 WHEN 'large' THEN 1e40 ELSE 1 END;
         own := jsonb_build_object('loss', loss, 'lambda', lambda * CASE WHEN loss IN ('absolute', 'quantile', 'epsilon_insensitive', 'huber') THEN size ELSE size * size END, 'tolerance', (ARRAY[0.001, 1e-6, 0.1, 1e-9, 0.01])[turn % 5 + 1])
-          || CASE turn % 11 WHEN 0 THEN '{"bounds": {"1": [null, 0.05], "*": [-0.1, null]}}' WHEN 1 THEN '{"positive": true}' WHEN 2 THEN '{"bounds": [-0.2, 0.3], "monotone": {"2": -1}}' ELSE '{}' END
+          || CASE turn % 11 WHEN 0 THEN '{"bounds": {"1": [null, 0.05], "*": [-0.1, null]}}' WHEN 1 THEN '{"positive": true}' WHEN 2 THEN '{"bounds": [-0.2, 0.3], "monotone": {"2": -1}}' ELSE '{}' END::jsonb
           || CASE WHEN form <> 'true' THEN jsonb_build_object('intercept', CASE form WHEN 'false' THEN to_jsonb(false) ELSE to_jsonb(form) END) ELSE '{}' END
           || CASE WHEN form = 'penalized' THEN jsonb_build_object('intercept_scale', (ARRAY[1, 3, 0.1, 1000])[turn % 4 + 1]) ELSE '{}' END
           || CASE WHEN loss ~ 'epsilon' THEN jsonb_build_object('epsilon', (ARRAY[0.1, 0.5, 0])[turn % 3 + 1] * size) WHEN loss IN ('huber', 'smoothed_hinge') THEN jsonb_build_object('smoothing', (ARRAY[1, 0.3])[turn % 2 + 1] * CASE loss WHEN 'huber' THEN size ELSE 1 END)
