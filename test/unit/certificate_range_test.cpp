@@ -112,6 +112,13 @@ TEST(CertificateRange, OverflowsProveNothing) {
   EXPECT_FALSE(hard.lower() > 0);
   EXPECT_FALSE(std::isnan(hard.upper()));
   EXPECT_EQ(hard.errors(), 2);
+  // The margin of one row is 0, but overflows to NaN; another row has one of 0.7.
+  const double far[] = {10, 10}, near[] = {1, 0}, large[] = {1e308, -1e308};
+  MarginCheck beside(2, 2, large, nullptr, false, false);
+  beside.add(Row{near, nullptr, 2, true}, 1, nullptr);
+  EXPECT_GT(beside.lower(), 0.7);
+  beside.add(Row{far, nullptr, 2, true}, 1, nullptr);
+  EXPECT_FALSE(beside.lower() > 0);
   NormCheck lp(2, 2, 1, w, nullptr, false, true);
   lp.add(row, 1, &q);
   lp.add(row, 0, &q);

@@ -364,9 +364,11 @@ TEST(RiskCertificate, ReplacesTheDualValuesOfAGroup) {
       const double b[] = {0.25};
       // Half of the rows, those of one target where there are classes, go from `before` to `after`.
       const auto in_group = [&](std::int64_t i) { return classes ? p.target(i, 0) > 0 : i % 2 == 0; };
-      const double before = p.loss->project(0.5, 1), after = p.loss->project(0.15, 1);
+      // To or from 0 they come to be of the support, or leave it.
+      const double before = trial % 3 == 1 ? 0 : p.loss->project(0.5, 1),
+                   after = trial % 3 == 2 ? 0 : p.loss->project(0.15, 1);
       RiskCheck replaced({p, d}, w.data(), b, true), known({p, d}, w.data(), b, true),
-          short_of({p, d}, w.data(), b, true);
+          of_no_length({p, d}, w.data(), b, true), of_no_targets({p, d}, w.data(), b, true);
       RiskCheck::Alike alike{0, 0, 0};
       std::vector<double> x(static_cast<std::size_t>(d), 0.0);
       double weight = 0, target = 0, other = 0.0;
@@ -375,7 +377,8 @@ TEST(RiskCertificate, ReplacesTheDualValuesOfAGroup) {
         const bool in = in_group(i);
         row.dual = in ? &before : &other;
         replaced.add(row);
-        short_of.add(row);
+        of_no_length.add(row);
+        of_no_targets.add(row);
         row.dual = in ? &after : &other;
         known.add(row);
         if (!in) continue;
@@ -396,13 +399,18 @@ TEST(RiskCertificate, ReplacesTheDualValuesOfAGroup) {
       mean.target = target;
       mean.loss_weight = weight;
       replaced.replace_duals(mean, alike, 0, before, after);
-      short_of.replace_duals(mean, {alike.rows, 0, 0}, 0, before, after);
+      of_no_length.replace_duals(mean, {alike.rows, 0, alike.target_size}, 0, before, after);
+      of_no_targets.replace_duals(mean, {alike.rows, alike.length, 0}, 0, before, after);
       EXPECT_EQ(replaced.support(), known.support());
       const double wanted = known.dual(0), found = replaced.dual(0);
       EXPECT_NEAR(found, wanted, 1e-9 * (1 + std::fabs(wanted))) << name << ", trial " << trial;
       // What the sums may err by is charged.
-      if (found > 0 && alike.length > 0) {
-        EXPECT_LT(found, short_of.dual(0)) << name << ", trial " << trial;
+      if (!(found > 0)) continue;
+      if (alike.length > 0) {
+        EXPECT_LT(found, of_no_length.dual(0)) << name << ", trial " << trial;
+      }
+      if (alike.target_size > 0) {
+        EXPECT_LT(found, of_no_targets.dual(0)) << name << ", trial " << trial;
       }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "core/loss/chunk.hpp"
 #include "core/math/box_term.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/offset.hpp"
 
 namespace margin {

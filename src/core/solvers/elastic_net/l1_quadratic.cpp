@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/math/box_term.hpp"
+#include "core/math/rounding.hpp"
 #include "core/math/symmetric_matrix.hpp"
 
 namespace margin {
