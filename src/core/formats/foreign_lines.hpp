@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.hpp"
+#include "core/base/quoted.hpp"
 #include "core/base/read_number.hpp"
 #include "core/base/write_number.hpp"
 #include "core/formats/foreign_model.hpp"
@@ -70,7 +71,7 @@ class ModelLines {
   }
 
   static std::string shown(std::string_view text) {
-    return text.empty() ? "nothing" : "\"" + std::string(text.substr(0, 40)) + (text.size() > 40 ? "...\"" : "\"");
+    return text.empty() ? "nothing" : quoted(text);
   }
   [[noreturn]] void refuse(const std::string& problem) const {
     throw Error(

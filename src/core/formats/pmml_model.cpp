@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
 #include "core/base/polled.hpp"
+#include "core/base/quoted.hpp"
 #include "core/base/read_number.hpp"
 #include "core/formats/foreign_model.hpp"
 #include "core/formats/xml_reader.hpp"
@@ -39,6 +39,8 @@ bool is_among(std::string_view word, std::string_view words) {
   return words.find(key) != std::string_view::npos;
 }
 
+constexpr double one_work = 256;  // of a name
+
 class PmmlReader {
  public:
   PmmlReader(std::string_view document, const Progress& progress)
@@ -46,6 +48,7 @@ class PmmlReader {
 
   void read();
   Value::Object model(BesidePmml beside) const;
+  void forget();
 
  private:
   double number(std::string_view attribute) const;
@@ -77,12 +80,12 @@ double PmmlReader::number(std::string_view attribute) const {
   double value = 0;
   const auto end = read_number(text.data(), text.data() + text.size(), value);
   if (text.empty() || end.ptr != text.data() + text.size() || end.ec != std::errc() || !std::isfinite(value))
-    xml_.refuse("attribute " + XmlReader::shown(attribute) + " is " + XmlReader::shown(text) + ", expected a number");
+    xml_.refuse("attribute " + quoted(attribute) + " is " + quoted(text) + ", expected a number");
   return value;
 }
 
 void PmmlReader::refuse_element() const {
-  throw Error(ErrorKind::unsupported, "element " + XmlReader::shown(xml_.name()) + " of PMML is not read",
+  throw Error(ErrorKind::unsupported, "element " + quoted(xml_.name()) + " of PMML is not read",
               "Read are documents of margin_pmml: one RegressionModel of numeric fields. margin_to_json and "
               "margin_from_json take every model.");
 }
@@ -100,10 +103,10 @@ void PmmlReader::end() {
 
 void PmmlReader::read() {
   if (!xml_.next() || xml_.name() != "PMML")
-    xml_.refuse("has the element " + XmlReader::shown(xml_.name()) + ", expected \"PMML\"");
+    xml_.refuse("has the element " + quoted(xml_.name()) + ", expected \"PMML\"");
   const std::string& version = xml_.require("version");
   if (version.substr(0, 2) != "4.")
-    throw Error(ErrorKind::unsupported, "PMML of version " + XmlReader::shown(version) + " is not read",
+    throw Error(ErrorKind::unsupported, "PMML of version " + quoted(version) + " is not read",
                 "Versions 4.0 to 4.4 are.");
   while (xml_.next()) {
     if (xml_.name() == "DataDictionary" && !dictionary_)
@@ -111,7 +114,7 @@ void PmmlReader::read() {
     else if (xml_.name() == "RegressionModel" && dictionary_ && !model_)
       read_regression();
     else if (xml_.name() == "DataDictionary" || (xml_.name() == "RegressionModel" && dictionary_))
-      xml_.refuse("has a second element " + XmlReader::shown(xml_.name()) + ", expected one");
+      xml_.refuse("has a second element " + quoted(xml_.name()) + ", expected one");
     else if (xml_.name() == "RegressionModel")
       xml_.refuse("has the element \"RegressionModel\" where \"DataDictionary\" is expected");
     else
@@ -144,9 +147,9 @@ void PmmlReader::read_field() {
   const std::string& type = xml_.require("optype");
   field.continuous = type == "continuous";
   if (!field.continuous && type != "categorical" && type != "ordinal")
-    xml_.refuse("attribute \"optype\" is " + XmlReader::shown(type) + ", expected \"continuous\" or \"categorical\"");
+    xml_.refuse("attribute \"optype\" is " + quoted(type) + ", expected \"continuous\" or \"categorical\"");
   if (!field_of_.emplace(field.name, fields_.size()).second)
-    xml_.refuse("has a second field with the name " + XmlReader::shown(field.name));
+    xml_.refuse("has a second field with the name " + quoted(field.name));
   while (xml_.next()) {
     if (xml_.name() != "Value") {
       skip_or_refuse(" ");
@@ -167,13 +170,13 @@ void PmmlReader::read_regression() {
   const std::string& function = xml_.require("functionName");
   regression_ = function == "regression";
   if (!regression_ && function != "classification")
-    xml_.refuse("attribute \"functionName\" is " + XmlReader::shown(function) +
+    xml_.refuse("attribute \"functionName\" is " + quoted(function) +
                 ", expected \"regression\" or \"classification\"");
   const std::string* const method = xml_.find("normalizationMethod");
   normalization_ = method != nullptr ? *method : "none";
   if (!is_among(normalization_, regression_ ? " none exp " : " softmax logit simplemax none "))
     throw Error(ErrorKind::unsupported,
-                "normalizationMethod " + XmlReader::shown(normalization_) + " of a " + function + " is not read",
+                "normalizationMethod " + quoted(normalization_) + " of a " + function + " is not read",
                 regression_ ? "\"none\" and \"exp\" are." : "\"softmax\" is, and \"logit\" of two classes.");
   while (xml_.next()) {
     if (xml_.name() == "MiningSchema")
@@ -202,31 +205,29 @@ void PmmlReader::read_schema() {
     const std::string& name = xml_.require("name");
     const std::string* const usage = xml_.find("usageType");
     const auto found = field_of_.find(name);
-    if (found == field_of_.end())
-      xml_.refuse("has the field " + XmlReader::shown(name) + ", expected one of the DataDictionary");
+    if (found == field_of_.end()) xml_.refuse("has the field " + quoted(name) + ", expected one of the DataDictionary");
     const Field& field = fields_[found->second];
     if (usage == nullptr || *usage == "active") {
       if (!field.continuous)
-        throw Error(ErrorKind::unsupported, "field " + XmlReader::shown(name) + " is categorical",
+        throw Error(ErrorKind::unsupported, "field " + quoted(name) + " is categorical",
                     "Read are fields of numbers. Models of rows with named columns go through margin_to_json and "
                     "margin_from_json.");
-      if (!feature_of_.emplace(name, features_.size()).second)
-        xml_.refuse("has the field " + XmlReader::shown(name) + " twice");
+      if (!feature_of_.emplace(name, features_.size()).second) xml_.refuse("has the field " + quoted(name) + " twice");
       features_.push_back(&field);
     } else if (*usage == "target" || *usage == "predicted") {
-      if (target_ != nullptr) xml_.refuse("has a second target, " + XmlReader::shown(name) + ", expected one");
+      if (target_ != nullptr) xml_.refuse("has a second target, " + quoted(name) + ", expected one");
       target_ = &field;
     } else if (*usage != "supplementary") {
-      throw Error(ErrorKind::unsupported, "usageType " + XmlReader::shown(*usage) + " is not read",
+      throw Error(ErrorKind::unsupported, "usageType " + quoted(*usage) + " is not read",
                   "\"active\", \"target\" and \"supplementary\" are.");
     }
     end();
   }
   if (target_ == nullptr) xml_.refuse("has no target, expected a MiningField of usageType \"target\"");
   if (features_.empty()) xml_.refuse("has no feature, expected a MiningField of usageType \"active\"");
-  if (feature_of_.count(target_->name) > 0) xml_.refuse("has the field " + XmlReader::shown(target_->name) + " twice");
+  if (feature_of_.count(target_->name) > 0) xml_.refuse("has the field " + quoted(target_->name) + " twice");
   if (target_->continuous != regression_)
-    xml_.refuse("has the target " + XmlReader::shown(target_->name) + ", expected one that is " +
+    xml_.refuse("has the target " + quoted(target_->name) + ", expected one that is " +
                 (regression_ ? "continuous" : "categorical"));
   if (!regression_ && target_->values.size() < 2)
     xml_.refuse("has a target of " + std::to_string(target_->values.size()) + " values, expected two or more");
@@ -237,7 +238,7 @@ void PmmlReader::refuse_treatment() const {
   for (const char* attribute : {"missingValueReplacement", "missingValueTreatment", "invalidValueTreatment"})
     if (const std::string* const value = xml_.find(attribute); value != nullptr && *value != "returnInvalid")
       throw Error(ErrorKind::unsupported,
-                  "field " + XmlReader::shown(xml_.require("name")) + " has a value for missing or invalid values",
+                  "field " + quoted(xml_.require("name")) + " has a value for missing or invalid values",
                   "Read are fields of numbers that are always there. Models of rows with named columns go through "
                   "margin_to_json and margin_from_json.");
 }
@@ -266,8 +267,8 @@ void PmmlReader::read_table() {
     const std::string& name = xml_.require("name");
     const auto found = feature_of_.find(name);
     if (found == feature_of_.end())
-      xml_.refuse("has the field " + XmlReader::shown(name) + ", expected an active one of the MiningSchema");
-    if (given[found->second]) xml_.refuse("has the field " + XmlReader::shown(name) + " twice");
+      xml_.refuse("has the field " + quoted(name) + ", expected an active one of the MiningSchema");
+    if (given[found->second]) xml_.refuse("has the field " + quoted(name) + " twice");
     if (xml_.find("exponent") != nullptr && number("exponent") != 1)
       throw Error(ErrorKind::unsupported, "a field with an exponent is not read", "A weight is of exponent 1.");
     given[found->second] = true;
@@ -279,7 +280,6 @@ void PmmlReader::read_table() {
 
 /// 0-based features, by the order of the fields.
 std::vector<std::int32_t> PmmlReader::places(const std::vector<std::string>& names) const {
-  constexpr double one_work = 256;  // of a name
   std::vector<std::int32_t> at;
   if (names.empty()) {
     std::int32_t last = 0;
@@ -303,15 +303,14 @@ std::vector<std::int32_t> PmmlReader::places(const std::vector<std::string>& nam
   for (std::size_t j = 0; j < names.size(); ++j) {
     progress_.work(one_work);
     if (!place.emplace(names[j], static_cast<std::int32_t>(j)).second)
-      throw Error(ErrorKind::invalid_value, "two features have the name " + XmlReader::shown(names[j]),
+      throw Error(ErrorKind::invalid_value, "two features have the name " + quoted(names[j]),
                   "Give the names of all features in their order, each once.");
   }
   for (const Field* field : features_) {
     progress_.work(one_work);
     const auto found = place.find(field->name);
     if (found == place.end())
-      throw Error(ErrorKind::invalid_value,
-                  "feature_names lacks " + XmlReader::shown(field->name) + ", a field of the document",
+      throw Error(ErrorKind::invalid_value, "feature_names lacks " + quoted(field->name) + ", a field of the document",
                   "Give the names of all features in their order, each once.");
     at.push_back(found->second);
   }
@@ -321,13 +320,13 @@ std::vector<std::int32_t> PmmlReader::places(const std::vector<std::string>& nam
 Value::Object PmmlReader::model(BesidePmml beside) const {
   if (make_loss(beside.loss, {})->classification() == regression_)
     throw Error(ErrorKind::invalid_option,
-                "the loss " + XmlReader::shown(beside.loss) + " is of " + (regression_ ? "classes" : "numbers") +
+                "the loss " + quoted(beside.loss) + " is of " + (regression_ ? "classes" : "numbers") +
                     ", and the document of a " + (regression_ ? "regression" : "classification"),
                 "SELECT name, outcome FROM margin_losses()");
   if ((normalization_ == "exp") != make_loss(beside.loss, {})->log_link())
     throw Error(ErrorKind::invalid_option,
-                "the document says normalizationMethod " + XmlReader::shown(normalization_) + ", which the loss " +
-                    XmlReader::shown(beside.loss) + " does not have",
+                "the document says normalizationMethod " + quoted(normalization_) + ", which the loss " +
+                    quoted(beside.loss) + " does not have",
                 "\"exp\" is that of poisson, and of no other loss.");
   // In the order of the classes, and of features.
   const std::vector<std::string> classes = regression_ ? std::vector<std::string>{} : target_->values;
@@ -341,7 +340,7 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
     for (const std::string& name : classes) {
       const auto found = by_class.find(name);
       if (found == by_class.end())
-        throw Error(ErrorKind::malformed, "malformed PMML: class " + XmlReader::shown(name) + " has no RegressionTable",
+        throw Error(ErrorKind::malformed, "malformed PMML: class " + quoted(name) + " has no RegressionTable",
                     "Give the whole text of the PMML as it was written.");
       tables.push_back(found->second);
     }
@@ -376,22 +375,25 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
   Value::Object model = foreign_model(w, intercept, classes, beside.loss, beside.lambda, std::move(beside.options));
   model["dimensions"].data = static_cast<double>(width);
   if (width == order.size()) return model;
-  progress_.poll();
   Value::Array columns(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) columns[k].data = at[order[k]] + 1.0;
   model["columns"] = Value{std::move(columns)};
   return model;
 }
 
+void PmmlReader::forget() {  // of many fields that takes its time
+  for (auto* const names : {&field_of_, &feature_of_})
+    for (; !names->empty(); progress_.work(one_work)) names->erase(names->begin());
+  for (; !fields_.empty(); progress_.work(one_work)) fields_.pop_back();
+}
+
 }  // namespace
 
 Value::Object pmml_model(std::string_view document, BesidePmml beside, const Progress& progress) {
-  std::optional<PmmlReader> reader(std::in_place, document, progress);
-  reader->read();
-  Value::Object model = reader->model(std::move(beside));
-  progress.poll();
-  reader.reset();  // of many fields that takes its time
-  progress.poll();
+  PmmlReader reader(document, progress);
+  reader.read();
+  Value::Object model = reader.model(std::move(beside));
+  reader.forget();
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/quoted.hpp"
 
 namespace margin {
 
@@ -18,13 +19,6 @@ bool begins_name(char c) {
 bool continues_name(char c) { return begins_name(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; }
 
 }  // namespace
-
-std::string XmlReader::shown(std::string_view text) {
-  if (text.size() <= 40) return "\"" + std::string(text) + "\"";
-  std::size_t end = 40;  // not within a character
-  while (end > 0 && static_cast<unsigned char>(text[end]) >= 0x80) --end;
-  return "\"" + std::string(text.substr(0, end)) + "...\"";
-}
 
 void XmlReader::refuse_at(std::size_t at, const std::string& problem) const {
   const std::string_view before = text_.substr(0, at);
@@ -123,7 +117,7 @@ char XmlReader::read_reference() {
   }
   if (code > 0x7f) refuse_at(begin, "has a reference to a character beyond ASCII: expected the character itself");
   if (code < 0 || (code < 0x20 && !is_blank(static_cast<char>(code))))
-    refuse_at(begin, "has " + shown(text_.substr(begin, end + 1 - begin)) + " where a reference is expected");
+    refuse_at(begin, "has " + quoted(text_.substr(begin, end + 1 - begin)) + " where a reference is expected");
   return static_cast<char>(code);
 }
 
@@ -163,7 +157,7 @@ void XmlReader::read_start() {
     if (at_ == before) refuse_at(at_, "has " + found() + " where white space or \">\" is expected");
     const std::size_t place = at_;
     const std::string_view attribute = read_name("an attribute or \">\"");
-    if (find(attribute) != nullptr) refuse_at(place, "has the attribute " + shown(attribute) + " twice");
+    if (find(attribute) != nullptr) refuse_at(place, "has the attribute " + quoted(attribute) + " twice");
     if (attributes_.size() == most_attributes) refuse_at(place, "has more than 64 attributes");
     skip_blanks();
     expect('=');
@@ -186,7 +180,7 @@ void XmlReader::read_end() {
   skip_blanks();
   expect('>');
   if (open_.empty() || open_.back() != name_)
-    refuse_at(begin_, "ends " + shown(name_) + (open_.empty() ? std::string() : ", expected " + shown(open_.back())));
+    refuse_at(begin_, "ends " + quoted(name_) + (open_.empty() ? std::string() : ", expected " + quoted(open_.back())));
   open_.pop_back();
 }
 
@@ -201,7 +195,7 @@ bool XmlReader::next() {
   skip_text();
   if (at_ >= text_.size()) {
     begin_ = at_;
-    if (!open_.empty()) refuse_at(at_, "ends within the element " + shown(open_.back()));
+    if (!open_.empty()) refuse_at(at_, "ends within the element " + quoted(open_.back()));
     if (!root_) refuse_at(at_, "has nothing where an element is expected");
     return false;
   }
@@ -229,7 +223,7 @@ const std::string* XmlReader::find(std::string_view attribute) const {
 
 const std::string& XmlReader::require(std::string_view attribute) const {
   const std::string* const value = find(attribute);
-  if (value == nullptr) refuse("element " + shown(name_) + " has no attribute " + shown(attribute));
+  if (value == nullptr) refuse("element " + quoted(name_) + " has no attribute " + quoted(attribute));
   return *value;
 }
 
@@ -238,7 +232,7 @@ void XmlReader::require_only(std::string_view attributes) const {
     std::string key(" ");
     key.append(entry.first).append(" ");
     if (attributes.find(key) == std::string_view::npos)
-      refuse("element " + shown(name_) + " has the attribute " + shown(entry.first) + ", expected are none but" +
+      refuse("element " + quoted(name_) + " has the attribute " + quoted(entry.first) + ", expected are none but" +
              std::string(attributes.substr(0, attributes.size() - 1)));
   }
 }

@@ -38,8 +38,6 @@ class XmlReader {
 
   /// Throws Error(malformed): `problem` follows the place of the element.
   [[noreturn]] void refuse(const std::string& problem) const { refuse_at(begin_, problem); }
-  /// Text for a message: in quotes, the beginning of a long one.
-  static std::string shown(std::string_view text);
 
  private:
   static constexpr std::size_t deepest = 64, most_attributes = 64;

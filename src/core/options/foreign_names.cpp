@@ -94,6 +94,7 @@ constexpr ForeignName metrics[] = {
 
 template <std::size_t n>
 std::string hint(const ForeignName (&table)[n], std::string_view name) {
+  if (name.size() > 100) return {};  // none of these, and a copy of it would take long
   std::string key(" ");
   for (const char c : name) key += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   key += ' ';

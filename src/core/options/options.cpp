@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/base/quoted.hpp"
 #include "core/options/foreign_names.hpp"
 
 namespace margin {
@@ -83,7 +84,7 @@ Error unknown_option(const std::string& key, const std::vector<std::string_view>
   const bool ours = std::find(names.begin(), names.end(), key + "s") != names.end();
   std::string hint = ours ? std::string() : hint_for_foreign_option(key);
   if (hint.empty()) hint = name_hint(key, names);
-  return Error(ErrorKind::invalid_option, "unknown option \"" + key + "\"", hint);
+  return Error(ErrorKind::invalid_option, "unknown option " + quoted(key), hint);
 }
 
 }  // namespace margin
