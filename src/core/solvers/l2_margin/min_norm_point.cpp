@@ -244,7 +244,7 @@ void MinNormPoint::minor_cycles(Eigen::Index entered) {
 }
 
 Eigen::VectorXd MinNormPoint::pool_products() const {
-  if (precision_ == Precision::gram) return working_set_.products(members_, q_);
+  if (precision_ == Precision::gram) return working_set_.products(members_, q_, progress_);
   Eigen::VectorXd g(working_set_.size());
   for (Eigen::Index j = 0; j < working_set_.size(); ++j) {
     g(j) = working_set_.product(j, w_);
@@ -278,11 +278,10 @@ MinNormPoint::Ending MinNormPoint::solve(double tolerance, const std::function<b
   for (;;) {
     if (precision_ == Precision::rows) refine_primal();
     const Eigen::VectorXd g = pool_products();
-    if (precision_ == Precision::rows) measure_multipliers(g);
-    progress_.work(static_cast<double>(working_set_.distinct_rows()) *
-                   static_cast<double>(precision_ == Precision::rows
-                                           ? std::int64_t{problem_.dimensions()} * problem_.outputs()
-                                           : static_cast<std::int64_t>(members_.size())));
+    if (precision_ == Precision::rows) {
+      measure_multipliers(g);
+      progress_.work(static_cast<double>(working_set_.distinct_rows()) * problem_.dimensions() * problem_.outputs());
+    }
     squared_norm_ = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
       squared_norm_ += q_(static_cast<Eigen::Index>(i)) * g(members_[i]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/polled.hpp"
 #include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
 
@@ -103,11 +104,12 @@ double WorkingSet::gram(Eigen::Index i, Eigen::Index j) const {
   return same * product;
 }
 
-Eigen::VectorXd WorkingSet::products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const {
+Eigen::VectorXd WorkingSet::products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights,
+                                     const Progress& progress) const {
   const Eigen::Index rows = distinct_rows();
   const auto height = static_cast<std::size_t>(rows);
-  std::vector<double> scores(height * static_cast<std::size_t>(outputs_), 0.0);  // column by column
-  const auto of_class = [&](std::int32_t o) { return scores.data() + height * static_cast<std::size_t>(o); };
+  polled_assign(scores_, height * static_cast<std::size_t>(outputs_), 0.0, progress);  // column by column
+  const auto of_class = [&](std::int32_t o) { return scores_.data() + height * static_cast<std::size_t>(o); };
   for (std::size_t m = 0; m < members.size(); ++m) {
     const auto at = static_cast<std::size_t>(members[m]);
     const Pair& p = pairs_[at];
@@ -120,6 +122,7 @@ Eigen::VectorXd WorkingSet::products(const std::vector<Eigen::Index>& members, c
       simd().axpy_d(weight, column, of_class(p.own), height);
       simd().axpy_d(-weight, column, of_class(p.rival), height);
     }
+    progress.work(2.0 * static_cast<double>(height));
   }
   Eigen::VectorXd out(size());
   for (Eigen::Index j = 0; j < size(); ++j) {

@@ -36,7 +36,8 @@ class WorkingSet {
   /// <z_i, z_j>
   double gram(Eigen::Index i, Eigen::Index j) const;
   /// <z_j, w> for all pairs j, where w = Σ_{i in members} weight_i z_i.
-  Eigen::VectorXd products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
+  Eigen::VectorXd products(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights,
+                           const Progress& progress = {}) const;
   /// w = Σ weight_i scale · z_i as outputs × d, summed from the rows in double.
   Weights combine(const std::vector<Eigen::Index>& members, const Eigen::VectorXd& weights) const;
   /// The same in twice the working precision, rounded once at the end: for hulls so close to 0 that the rounding of a
@@ -71,7 +72,8 @@ class WorkingSet {
   std::pmr::monotonic_buffer_resource nodes_{first_nodes_.data(), first_nodes_.size()};
   std::pmr::unordered_map<std::int64_t, std::int32_t> slot_of_row_{&nodes_};
   std::pmr::unordered_map<std::int64_t, Eigen::Index> index_of_pair_{&nodes_};
-  Eigen::MatrixXd inner_;  // inner products of distinct rows, full and column-major
+  mutable std::vector<double> scores_;  // of products(): of many classes its pages take longer than the sums
+  Eigen::MatrixXd inner_;               // inner products of distinct rows, full and column-major
 };
 
 }  // namespace margin
