@@ -98,4 +98,9 @@ SELECT pg_temp.error_of($$SELECT margin_pmml(m) FROM pairs WHERE name = 'named'$
 SELECT pg_temp.error_of($$SELECT margin_plot(m, 'age*region') FROM pairs WHERE name = 'named'$$);
 SELECT pg_temp.error_of($$SELECT margin_options(interactions => '{age*smoker')$$);
 SELECT margin_options(interactions => '{age*smoker, "plan a*b"}'), margin_options(interactions => 10), margin_options(interactions => ARRAY['a*b']);
+-- Bounds of the cells of a pair; a pair neither rises nor falls.
+SELECT count(*) > 20 AS cells, bool_and(r.value BETWEEN 0 AND 0.5) AS inside, bool_or(r.active AND r.price < 0) AS some_cost
+  FROM (SELECT train_margin(ill, p, pg_temp.given('{"interactions": ["age*smoker"], "bounds": {"smoker*age": [0, 0.5]}}') ORDER BY id) AS m FROM patients AS p) AS t, margin_rules(m) AS r;
+SELECT pg_temp.refused('{"interactions": ["age*smoker"], "monotone": {"age*smoker": 1}}');
+SELECT pg_temp.refused('{"bounds": {"age": 0}}');
 DROP TABLE patients, pairs, cuts, cells, expanded;

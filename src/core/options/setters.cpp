@@ -229,10 +229,11 @@ std::string pair_text(const Value& v) {
   return out + "]";
 }
 
-WeightRange range_from(std::string_view key, const Value& v) {
+/// `of`: the feature or column that it is said of; empty: of all.
+WeightRange range_from(std::string_view key, const Value& v, const std::string& of = {}) {
   const auto wrong = [&](const char* expected) {
-    throw Error(ErrorKind::invalid_option,
-                "option \"" + std::string(key) + "\" must be " + expected + ", not " + pair_text(v));
+    throw Error(ErrorKind::invalid_option, "option \"" + std::string(key) + "\" must be " + expected + ", not " +
+                                               pair_text(v) + (of.empty() ? "" : " for \"" + of + "\""));
   };
   const auto* pair = std::get_if<Value::Array>(&v.data);
   if (pair == nullptr || pair->size() != 2) wrong(bounds_expected);
@@ -263,7 +264,7 @@ void set_bounds(Options& s, std::string_view key, const Value& v) {
   }
   const auto* object = std::get_if<Value::Object>(&v.data);
   if (object == nullptr || object->empty()) refuse(key, v, bounds_expected);
-  for (const auto& [feature, range] : *object) s.named_bounds[feature] = range_from(key, range);
+  for (const auto& [feature, range] : *object) s.named_bounds[feature] = range_from(key, range, feature);
 }
 
 void set_monotone(Options& s, std::string_view key, const Value& v) {

@@ -38,36 +38,53 @@ bool has_unit(const WeightRange& range) {
   return (range.lower != 0 && std::isfinite(range.lower)) || (range.upper != 0 && std::isfinite(range.upper));
 }
 
-/// The features that a key means: those of the values of a column, or the one of that name or number.
+/// The feature of a pair or a column that is called `key`; −1 for none. Names begin with those of their columns, but for pairs.
+std::int32_t feature_called(const std::string& key, const Encoder& encoder) {
+  for (std::size_t t = 0; t < encoder.terms(); ++t) {
+    const std::string& term = encoder.term_name(t);
+    if (t < encoder.columns().size() && key.compare(0, term.size(), term) != 0) continue;
+    const auto [first, count] = encoder.span(t);
+    for (std::int32_t k = 0; k < std::min(count, most_named); ++k)
+      if (const std::int32_t j = encoder.feature_of(first + k); j >= 0 && encoder.feature_name(j) == key) return j;
+  }
+  return -1;
+}
+
+/// The features that a key means: those of the values of a column, those of a pair, or the one of that name or number.
 std::vector<std::int32_t> features_named(const char* option, const std::string& key, const Encoder& encoder) {
-  const std::vector<Column>& columns = encoder.columns();
   std::vector<std::int32_t> out;
-  const auto column = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == key; });
-  if (column != columns.end()) {
-    require_few(option, key, column->values());
-    for (std::int32_t k = 0; k < column->values(); ++k)
-      if (const std::int32_t j = encoder.feature_of(column->first + k); j >= 0) out.push_back(j);
+  if (const std::size_t term = encoder.term(key); term < encoder.terms()) {
+    const bool column = term < encoder.columns().size();
+    const auto [first, all] = encoder.span(term);
+    const std::int32_t count = column ? encoder.columns()[term].values() : all;
+    require_few(option, key, count);
+    for (std::int32_t k = 0; k < count; ++k)
+      if (const std::int32_t j = encoder.feature_of(first + k); j >= 0) out.push_back(j);
     return out;
   }
-  for (std::int32_t j = 0; j < std::min(encoder.width(), most_named); ++j)
-    if (encoder.feature_name(j) == key) return {j};
   if (const std::int64_t number = feature_number(key); number >= 0) {
     if (number < encoder.width()) return {static_cast<std::int32_t>(number)};
     refuse_bounds(option, "names feature " + key + ", the rows have " + std::to_string(encoder.width()) + " features",
                   "Features are numbered from 1.");
   }
+  if (const std::int32_t feature = feature_called(key, encoder); feature >= 0) return {feature};
   std::vector<std::string_view> known;
-  for (const Column& c : columns) known.push_back(c.name);
+  for (std::size_t t = 0; t < encoder.terms(); ++t) known.push_back(encoder.term_name(t));
   refuse_bounds(option, "names \"" + key + "\", which is not a column of these rows", name_hint(key, known));
 }
 
 void require_number(const std::string& key, const Encoder& encoder) {
-  for (const Column& c : encoder.columns())
-    if (c.name == key && !scalar(c.kind))
-      refuse_bounds(
-          "monotone", "names \"" + key + "\", a column of " + std::string(kind_name(c.kind)) + " values",
-          "A score rises or falls with a number; bounds of the weights of categories or elements are those of the "
-          "option bounds.");
+  const std::size_t term = encoder.term(key);
+  if (term == encoder.terms()) return;  // of one feature
+  const bool column = term < encoder.columns().size();
+  if (column && scalar(encoder.columns()[term].kind)) return;
+  refuse_bounds(
+      "monotone",
+      "names \"" + key + "\", " +
+          (column ? "a column of " + std::string(kind_name(encoder.columns()[term].kind)) + " values"
+                  : std::string("a pair of columns")),
+      "A score rises or falls with a number; bounds of the weights of categories, elements or cells are those "
+      "of the option bounds.");
 }
 
 /// The feature of a key that is a number.

@@ -39,7 +39,9 @@ bool search_pairs(EncodedTable& found, const RowTable& table, const CollectedRow
 std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&& rows, GroupWarnings& warnings,
                                           SelectionOf selection_of, bool codes) {
   const bool searched = table.rules().interactions.searched();
-  const bool as_codes = codes && !searched && prefers_codes(margin::parse_options(rows.options));
+  // Those of a search as well, but for cross-validation, which has no use for codes.
+  const bool as_codes = codes && table.rules().bins > 0 && !table.rules().interactions.chosen &&
+                        prefers_codes(margin::parse_options(rows.options));
   InterruptProgress progress;
   std::shared_ptr<const Encoder> encoder = table.fit(progress, rows.memory);
   const auto with = [&](EncodedTable&& encoded, MemoryBudget memory) {
