@@ -88,7 +88,7 @@ Question BandScans::question() const {
     }
   }
   for (const auto& o : outputs_) {
-    const std::vector<double> edges = o->edges(q);
+    const std::vector<double> edges = o->edges(q, run_.progress());
     q.rings.insert(q.rings.end(), edges.begin(), edges.end());
   }
   q.bag_rows = std::max(p_.bag_rows, rows_per_column * p_.dimensions + least_rows);

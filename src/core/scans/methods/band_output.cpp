@@ -70,10 +70,9 @@ struct BandOutput::Pieces {
     RingSums sums;    ///< of all
     RingSums others;  ///< of those that are not in memory
   };
-  void place(const BandOutput& output);
-  void take_groups(const BandOutput& output);
+  void place(const BandOutput& output, const Progress& progress);
+  void take_groups(const BandOutput& output, const Progress& progress);
   Dataset with_groups(const BandOutput& output) const;
-  NewtonProblem part(bool with_groups) const;
 
   const Question& question;
   Problem held;                     ///< the rows in memory
@@ -95,7 +94,7 @@ BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
       side(o.rows_.size()),
       group(o.rows_.size(), -1),
       far(o.rows_.size(), 0),
-      data((place(o), take_groups(o), with_groups(o))),
+      data((place(o, run.progress()), take_groups(o, run.progress()), with_groups(o))),
       problem(o.p_.over(data)),
       all(o.rows_.newton(problem, o.output_,
                          o.w.size() <= static_cast<std::size_t>(Answer::most_matrix_columns)
@@ -122,7 +121,7 @@ BandOutput::Pieces::Pieces(const BandOutput& o, ScanRun& run)
 }
 
 /// Which rows leave their piece, and where they lie.
-void BandOutput::Pieces::place(const BandOutput& o) {
+void BandOutput::Pieces::place(const BandOutput& o, const Progress& progress) {
   const Loss& loss = *held.loss;
   const double reach = o.best->reach(o.output_);
   const auto d = static_cast<std::size_t>(held.dimensions());
@@ -135,6 +134,7 @@ void BandOutput::Pieces::place(const BandOutput& o) {
     const Row x = o.rows_.rows().row(row);
     const double y = held.target(row, o.output_), u = dot(x, center.data()) + question.intercepts(o.output_);
     side[i] = settled_dual(loss, u, y);
+    progress.work(3.0 * x.count + 64);
     // Where rounding might tell on which piece the scan saw a row, or in which group, it stays there.
     const double hair = 1e-12 * (1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
     if (settled_dual(loss, u - hair, y) != settled_dual(loss, u + hair, y)) continue;
@@ -148,31 +148,33 @@ void BandOutput::Pieces::place(const BandOutput& o) {
 }
 
 /// The groups of which most is not in memory.
-void BandOutput::Pieces::take_groups(const BandOutput& o) {
+void BandOutput::Pieces::take_groups(const BandOutput& o, const Progress& progress) {
   constexpr double least_share = 1e-6;
   const Rings rings(question.rings, question.outputs());
   const auto count = static_cast<std::size_t>(rings.groups());
   std::vector<RingSums> sums = ring_sums(o.best->answer, o.output_, question.outputs(), rings.groups());
   std::vector<RingSums> others(sums);
+  const auto scale = [](RingSums& of, double factor) {
+    for (double& v : of.x) v *= factor;
+    of.target *= factor;
+  };
+  for (RingSums& left : others) scale(left, left.weight);
   for (const std::int64_t row : which) {
     const auto i = static_cast<std::size_t>(row);
     if (group[i] < 0) continue;
     RingSums& left = others[static_cast<std::size_t>(group[i])];
-    const double c = held.weight(row) / o.rows_.stands_for(i), before = left.weight;
-    if (!(c > 0) || !(before > 0)) continue;
+    const double c = held.weight(row) / o.rows_.stands_for(i);
+    if (!(c > 0) || left.x.empty()) continue;
+    const Row x = o.rows_.rows().row(row);
     left.weight -= c;
-    if (!(left.weight > least_share * sums[static_cast<std::size_t>(group[i])].weight)) {
-      left.weight = 0;
-      continue;
-    }
-    const double share = c / left.weight;
-    for (double& v : left.x) v *= before / left.weight;
-    add(-share, o.rows_.rows().row(row), left.x.data());
-    left.target = left.target * (before / left.weight) - share * held.target(row, o.output_);
+    add(-c, x, left.x.data());
+    left.target -= c * held.target(row, o.output_);
+    progress.work(x.count + 16.0);
   }
   std::vector<std::int32_t> place_of(count, -1);
   for (std::size_t g = 0; g < count; ++g) {
-    if (!(others[g].weight > 0)) continue;
+    if (!(others[g].weight > least_share * sums[g].weight)) continue;
+    scale(others[g], 1 / others[g].weight);
     place_of[g] = static_cast<std::int32_t>(groups.size());
     groups.push_back({static_cast<std::int32_t>(g), Rings::slope(*held.loss, static_cast<std::int32_t>(g)),
                       std::move(sums[g]), std::move(others[g])});
@@ -321,7 +323,7 @@ std::int32_t BandOutput::label_of(bool positive) const {
 
 /// Where the next scan draws its rings: by the sampled rows' distances from a kink. None where the sums of the groups would
 /// be longer than what scans may keep of rows.
-std::vector<double> BandOutput::edges(const Question& asked) const {
+std::vector<double> BandOutput::edges(const Question& asked, const Progress& progress) const {
   const double groups = 16.0 * p_.outputs() * rings_of_output * Rings::sides;
   if (groups * asked.width() > static_cast<double>(p_.bag_bytes)) return {};
   const Problem& sample = p_.sample();
@@ -334,6 +336,7 @@ std::vector<double> BandOutput::edges(const Question& asked) const {
     const double u = dot(x, asked.weights.row(output_).data()) + asked.intercepts(output_),
                  y = sample.target(i, output_);
     distances.push_back(kink_distance(*sample.loss, u, y));
+    progress.work(2.0 * x.count + 32);
     scale = std::max(scale, 1 + std::fabs(u) + std::fabs(y) + norm(x) * size);
   }
   return ring_edges(std::move(distances), scale);

@@ -39,7 +39,7 @@ class BandOutput {
   void solve_model(double wanted, double enough, ScanRun& run);
 
   /// Of the rings for a question at these weights.
-  std::vector<double> edges(const Question& asked) const;
+  std::vector<double> edges(const Question& asked, const Progress& progress) const;
 
   std::vector<double> w;  ///< the next iterate, with the intercept's column
   std::shared_ptr<Scanned> best;
