@@ -160,9 +160,6 @@ std::string pmml(const Model& m, const std::vector<std::string>& feature_names, 
           "\">\n";
   text += schema(fields, progress);
   text += outputs(m, names);
-  progress.poll();
-  names = {};  // to free what there is so much of takes a while
-  progress.poll();
   if (fields.columns.has_value()) text += fields.columns->transformations();
   progress.poll();
   text += tables(m, fields, progress);

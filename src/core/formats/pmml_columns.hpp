@@ -1,6 +1,7 @@
 // The columns of an encoder in a PMML document: its input fields, what is derived from them, and what each adds to a table.
 #pragma once
 
+#include <memory_resource>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -19,7 +20,8 @@ class PmmlNames {
   }
 
  private:
-  std::unordered_set<std::string> taken_;
+  std::pmr::monotonic_buffer_resource nodes_;  // in large blocks: to free as many small ones takes long
+  std::pmr::unordered_set<std::string> taken_{&nodes_};
 };
 
 /// Predictors of a table: the schema wants those of numbers before those of categories.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory_resource>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
@@ -66,8 +67,8 @@ class PmmlReader {
   XmlReader xml_;
   const Progress& progress_;
   std::vector<Field> fields_;
-  std::unordered_map<std::string, std::size_t> field_of_;    // in fields_
-  std::unordered_map<std::string, std::size_t> feature_of_;  // in features_
+  std::pmr::monotonic_buffer_resource nodes_;  // in large blocks: to free as many small ones takes long
+  std::pmr::unordered_map<std::string, std::size_t> field_of_{&nodes_}, feature_of_{&nodes_};  // in fields_, features_
   std::vector<const Field*> features_;
   const Field* target_ = nullptr;
   bool dictionary_ = false, model_ = false, regression_ = false;
@@ -360,8 +361,7 @@ Value::Object PmmlReader::model(BesidePmml beside) const {
   for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
   polled_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return at[a] < at[b]; }, progress_);
   GivenWeights w;
-  w.rows = tables.size();
-  w.columns = order.size();
+  w.rows = tables.size(), w.columns = order.size();
   std::vector<double> intercept;
   const auto turn = [&](double v) { return turned && v != 0 ? -v : v; };
   for (const Table* table : tables) {
