@@ -320,6 +320,7 @@ TEST(CodedRows, OfAnEncoderAreItsRows) {
     rules.missing = Missing::impute;
     rules.bins = trial % 2 == 0 ? 16 : 300;
     rules.reference = trial % 3 == 0;
+    if (trial % 4 > 1) rules.interactions.named = {"plan*zeal", "age*vip", "age*zeal"};
     Mixed t(rules);
     for (int i = 0; i < 9000; ++i) {
       Cells cells;
@@ -362,6 +363,13 @@ TEST(CodedRows, OfAnEncoderAreItsRows) {
     t.table.append(cells, Label(i % 2), 1);
   }
   EXPECT_FALSE(code_layout(*t.table.fit(Progress())).has_value());  // nothing is cut into bins
+  rules.interactions.named = {"age*plan"};
+  Mixed paired(rules);
+  for (int i = 0; i < 100; ++i) {
+    cells.values = {static_cast<double>(i), 3.0, paired.table.category(2, "a"), 0.0, 1.0};
+    paired.table.append(cells, Label(i % 2), 1);
+  }
+  EXPECT_TRUE(code_layout(*paired.table.fit(Progress())).has_value());
 }
 
 }  // namespace

@@ -20,12 +20,14 @@ CodedTerm term_of(const Column& c) {
   return t;
 }
 
+CodedTerm term_of(const PairTerm& p) { return {p.first, 0, p.cells(), 0}; }
+
 bool is_number(const Column& c) { return scalar(c.kind) && !c.binned(); }
 
 }  // namespace
 
 std::optional<CodeLayout> code_layout(const Encoder& encoder) {
-  if (!encoder.dropped_names().empty() || !encoder.pairs().empty()) return std::nullopt;
+  if (!encoder.dropped_names().empty()) return std::nullopt;
   CodeLayout layout;
   layout.dimensions = encoder.width();
   bool binned = false;
@@ -37,7 +39,11 @@ std::optional<CodeLayout> code_layout(const Encoder& encoder) {
     if (t.codes() > CodedRows::most_codes) return std::nullopt;
     if (t.features() > 0) layout.terms.push_back(t);
   }
-  return binned ? std::optional<CodeLayout>(std::move(layout)) : std::nullopt;
+  for (const PairTerm& p : encoder.pairs()) {
+    layout.terms.push_back(term_of(p));
+    if (layout.terms.back().codes() > CodedRows::most_codes) return std::nullopt;
+  }
+  return binned || !encoder.pairs().empty() ? std::optional<CodeLayout>(std::move(layout)) : std::nullopt;
 }
 
 RowCoder::RowCoder(const Encoder& encoder, const std::vector<std::vector<double>>& ranks, CodedRows& out) : out_(out) {
@@ -62,6 +68,16 @@ RowCoder::RowCoder(const Encoder& encoder, const std::vector<std::vector<double>
       if (cell.codes.empty()) cell.codes.assign(1, 0);  // all rows miss it
     }
     cells_.push_back(std::move(cell));
+  }
+  for (const PairTerm& p : encoder.pairs()) {
+    Pair pair{{}, terms++, p.sides[1].levels()};
+    for (const PairSide& s : p.sides) {
+      Side& side = pair.sides.emplace_back(Side{s.at, encoder.columns()[s.at].missing, s.filled, &s});
+      if (s.kind != ColumnKind::category) continue;
+      for (const double rank : ranks[s.at]) side.levels.push_back(s.level(rank));
+      if (side.levels.empty()) side.levels.assign(1, s.filled);  // all rows miss it
+    }
+    pairs_.push_back(std::move(pair));
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace margin {
 
-/// The features of an encoder as terms; none where no column is cut into bins, a column has arrays, features were dropped, or a
-/// column has more values than a code tells apart.
+/// The features of an encoder as terms, the cells of a pair as one; none where no column is cut into bins and there are no pairs, a
+/// column has arrays, features were dropped, or a column has more values than a code tells apart.
 std::optional<CodeLayout> code_layout(const Encoder& encoder);
 
 /// Writes rows as code_layout() has them.
@@ -31,6 +31,15 @@ class RowCoder {
                       absent          ? c.missing
                       : c.number >= 0 ? 0
                                       : c.code(numbers[c.column]));
+    }
+    for (const Pair& p : pairs_) {
+      std::int32_t level[2];
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Side& side = p.sides[k];
+        level[k] = side.may_miss && missing(side.column) ? side.filled : side.level(numbers[side.column]);
+      }
+      const bool none = level[0] < 0 || level[1] < 0;
+      out_.set_code(static_cast<std::size_t>(p.term), i, none ? 0 : level[0] * p.levels + level[1] + 1);
     }
   }
 
@@ -58,7 +67,23 @@ class RowCoder {
     }
   };
 
+  /// A column in the levels of a pair.
+  struct Side {
+    std::size_t column;
+    bool may_miss;
+    std::int32_t filled;  ///< the level of a row without a value
+    const PairSide* side;
+    std::vector<std::int32_t> levels = {};  ///< of a number that is a category
+
+    std::int32_t level(double v) const { return levels.empty() ? side->level(v) : levels[static_cast<std::size_t>(v)]; }
+  };
+  struct Pair {
+    std::vector<Side> sides;
+    std::int32_t term, levels;  ///< levels: of the second column
+  };
+
   std::vector<Cell> cells_;
+  std::vector<Pair> pairs_;
   CodedRows& out_;
 };
 

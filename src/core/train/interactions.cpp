@@ -7,6 +7,7 @@
 #include "core/loss/loss.hpp"
 #include "core/loss/margin_loss.hpp"
 #include "core/problem/problem.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -219,25 +220,26 @@ void name_pairs(Value::Object& options, const Encoder& encoder) {
 
 EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, const Dataset& rows,
                                const SelectionOptions& options, const Progress& progress, MemoryBudget memory,
-                               const std::int32_t* fold) {
+                               const std::int32_t* fold, bool codes) {
   Options settings = options.settings;
   if (settings.lambda.has_value() && options.lambdas.size() != 1)
     settings.lambda = middle_lambda(options, rows, progress);
   require_soft(settings);
+  codes = codes && prefers_codes(settings);
   const std::vector<Column> cut = table.cut_columns(encoder, progress, memory);
   const std::vector<PairGain> gains = pair_gains(table, encoder, cut, rows, settings, progress, memory);
-  const auto best = [&](std::size_t count) {
+  const auto best = [&](std::size_t count, bool as_codes) {
     std::vector<ColumnPair> pairs;
     for (std::size_t p = 0; p < std::min(count, gains.size()); ++p) pairs.push_back(gains[p].columns);
     EncodedTable out;
     if (pairs.empty()) return out;
     out.encoder = table.with_pairs(encoder, cut, pairs, progress);
     MemoryBudget own = memory;
-    out.rows = table.encode(*out.encoder, progress, own);
+    out.rows = table.encode(*out.encoder, progress, own, as_codes);
     return out;
   };
   const Interactions& wanted = options.settings.interactions;
-  if (!wanted.chosen) return best(static_cast<std::size_t>(wanted.screened));
+  if (!wanted.chosen) return best(static_cast<std::size_t>(wanted.screened), codes);
   SelectionOptions selection = options;
   complete_selection(selection);
   selection.certified.reset();
@@ -252,7 +254,7 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
   for (const std::size_t count : tried) {
     if (before >= gains.size()) break;
     before = std::min(count, gains.size());
-    EncodedTable more = best(before);
+    EncodedTable more = best(before, false);
     const std::optional<double> mean = mean_of(*more.rows);
     const bool better =
         mean.has_value() && (!top.has_value() || (larger_is_better(selection.metric) ? *mean > *top : *mean < *top));
@@ -260,6 +262,10 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
     top = mean;
     kept = std::move(more);
   }
+  if (kept.rows == nullptr || !codes) return kept;
+  kept.rows.reset();
+  MemoryBudget own = memory;
+  kept.rows = table.encode(*kept.encoder, progress, own, true);
   return kept;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 /// The pairs that the options ask for; none where no pair gains. False, after a warning, where the rows ruined the group.
 bool search_pairs(EncodedTable& found, const RowTable& table, const CollectedRows& rows, GroupWarnings& warnings,
-                  SelectionOf selection_of) {
+                  SelectionOf selection_of, bool codes) {
   if (selection_of == nullptr) refuse_search();
   SelectionOptions wanted = selection_of(rows.options);
   if (without_model(rows.data, wanted.settings)) return true;
@@ -29,7 +29,7 @@ bool search_pairs(EncodedTable& found, const RowTable& table, const CollectedRow
     for (GridPoint& point : wanted.grid) point.settings = settings_for(rows, std::move(point.settings));
     ThreadedProgress progress;
     named_features(rows.encoder.get(), [&] {
-      found = with_interactions(table, *rows.encoder, rows.data, wanted, progress, rows.memory, rows.folds);
+      found = with_interactions(table, *rows.encoder, rows.data, wanted, progress, rows.memory, rows.folds, codes);
     });
   });
 }
@@ -40,8 +40,9 @@ std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&&
                                           SelectionOf selection_of, bool codes) {
   const bool searched = table.rules().interactions.searched();
   // Those of a search as well, but for cross-validation, which has no use for codes.
-  const bool as_codes = codes && table.rules().bins > 0 && !table.rules().interactions.chosen &&
-                        prefers_codes(margin::parse_options(rows.options));
+  const bool coded = table.rules().bins > 0 || !table.rules().interactions.named.empty();
+  const bool as_codes =
+      codes && coded && !table.rules().interactions.chosen && prefers_codes(margin::parse_options(rows.options));
   InterruptProgress progress;
   std::shared_ptr<const Encoder> encoder = table.fit(progress, rows.memory);
   const auto with = [&](EncodedTable&& encoded, MemoryBudget memory) {
@@ -61,7 +62,7 @@ std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&&
   CollectedRows plain = with({std::move(encoder), std::move(encoded)}, rows.memory);
   if (!searched) return plain;
   EncodedTable found;
-  if (!search_pairs(found, table, plain, warnings, selection_of)) return std::nullopt;
+  if (!search_pairs(found, table, plain, warnings, selection_of, codes)) return std::nullopt;
   if (found.rows == nullptr) return plain;
   left.use(static_cast<double>(found.rows->bytes()));
   return with(std::move(found), left);
