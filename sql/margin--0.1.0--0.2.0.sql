@@ -1145,7 +1145,7 @@ COMMENT ON FUNCTION margin_bound(text, bigint, float8, float8, float8, float8, f
 
 CREATE FUNCTION margin_plot(model margin_model, "column" text) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_plot_column' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column of numbers, or of a pair of columns, add to the score, as SVG';
+COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column, or of a pair of columns, add to the score, as SVG';
 
 CREATE FUNCTION margin_compact(model margin_model) RETURNS margin_model
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

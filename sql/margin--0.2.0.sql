@@ -1453,7 +1453,7 @@ COMMENT ON FUNCTION margin_plot(margin_model) IS 'the certified interval against
 
 CREATE FUNCTION margin_plot(model margin_model, "column" text) RETURNS text
   AS 'MODULE_PATHNAME', 'margin_plot_column' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column of numbers, or of a pair of columns, add to the score, as SVG';
+COMMENT ON FUNCTION margin_plot(margin_model, text) IS 'what the values of a column, or of a pair of columns, add to the score, as SVG';
 
 CREATE FUNCTION margin_summary(model margin_model) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;

@@ -34,8 +34,13 @@ SELECT margin_summary(m) ~ 'columns: +age 0\.[0-9]+ \(16 bins\), .*weight 0\.[0-
 SELECT abs(sum(share) - 1) < 1e-12 AS whole FROM additive, margin_importance(m) WHERE name = 'bins';
 
 SELECT name, term, xml_is_well_formed_document(picture) AS svg, picture LIKE '%<title>What ' || term || ' adds to the score</title>%' AS titled, picture LIKE '%share of the rows%' AS rows
-  FROM additive, unnest('{age,seen}'::text[]) AS term, margin_plot(m, term) AS picture ORDER BY name, term;
-SELECT pg_temp.error_of($$SELECT margin_plot(m, 'region') FROM additive WHERE name = 'bins'$$), margin_plot(NULL, 'age') IS NULL AS null_in;
+  FROM additive, unnest('{age,seen,region,smoker}'::text[]) AS term, margin_plot(m, term) AS picture ORDER BY name, term;
+-- A bar for each category, the one that adds most at the top; names are cut between characters.
+SELECT (regexp_match(picture, 'text-anchor="end">([^<]*)</text>\n<text x="14"'))[1] = (SELECT level FROM margin_shape(m, 'region') ORDER BY contribution DESC LIMIT 1) AS highest, margin_plot(NULL, 'age') IS NULL AS null_in
+  FROM additive, margin_plot(m, 'region') AS picture WHERE name = 'bins';
+SELECT picture LIKE '%>äöüäöüäöü..</text>%' AS clipped, picture LIKE '%>日本語日本語日本語日本</text>%' AS whole, xml_is_well_formed_document(picture) AS svg
+  FROM margin_plot((SELECT train_margin(y, r, margin_options(loss => 'logistic', lambda => 0.1)) FROM (VALUES (0, 'äöüäöüäöüäöüäöü'), (1, '日本語日本語日本語日本'), (1, 'b'), (0, 'b')) AS v (y, name), LATERAL (SELECT name) AS r), 'name') AS picture;
+SELECT pg_temp.error_of($$SELECT margin_plot((SELECT train_margin(y, r, margin_options(lambda => 0.1)) FROM (VALUES (0, ARRAY[1, 2]), (1, ARRAY[3, 4])) AS v (y, a), LATERAL (SELECT a) AS r), 'a')$$);
 
 -- The same problem as arrays of 0 and 1, trained by itself: its interval meets the other.
 CREATE TABLE cuts AS SELECT term, array_agg(above ORDER BY above) FILTER (WHERE above IS NOT NULL) AS t FROM additive, margin_shape(m) WHERE name = 'bins' AND term IN ('age', 'weight', 'seen') GROUP BY term;

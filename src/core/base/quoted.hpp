@@ -1,18 +1,35 @@
-// Somebody's text within a message.
+// Somebody's text within a message or a picture.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 namespace margin {
 
-/// In quotes; of a long text its beginning, up to 40 bytes and not within a character: those of other languages are more than one
-/// byte, which all encodings of servers keep above ASCII.
+/// The first `most` characters. A text that is not UTF-8 has no character of more than a byte in common with it, but all encodings of
+/// servers keep those above ASCII: of such a text the first bytes, up to one of ASCII.
+inline std::string_view beginning(std::string_view text, std::size_t most) {
+  std::size_t end = 0;
+  for (std::size_t count = 0; end < text.size() && count < most; ++count) {
+    const auto lead = static_cast<unsigned char>(text[end]);
+    const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    bool whole = bytes > 0 && bytes <= text.size() - end;
+    for (std::size_t k = 1; whole && k < bytes; ++k) whole = (static_cast<unsigned char>(text[end + k]) & 0xc0) == 0x80;
+    if (!whole) {
+      end = std::min(most, text.size());
+      while (end < text.size() && end > 0 && static_cast<unsigned char>(text[end]) >= 0x80) --end;
+      break;
+    }
+    end += bytes;
+  }
+  return text.substr(0, end);
+}
+
+/// In quotes, of a long text its beginning.
 inline std::string quoted(std::string_view text) {
-  if (text.size() <= 40) return "\"" + std::string(text) + "\"";
-  std::size_t end = 40;
-  while (end > 0 && static_cast<unsigned char>(text[end]) >= 0x80) --end;
-  return "\"" + std::string(text.substr(0, end)) + "...\"";
+  const std::string_view shown = beginning(text, 40);
+  return "\"" + std::string(shown) + (shown.size() < text.size() ? "...\"" : "\"");
 }
 
 }  // namespace margin

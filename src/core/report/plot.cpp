@@ -106,15 +106,16 @@ class PanelDrawing {
     PlotRange r(vertical ? panel_.y : panel_.x);
     for (const PlotSeries& s : panel_.series) {
       if (s.kind == PlotSeries::Kind::cells) continue;  // whose axes state their ends
-      const bool bars = s.kind == PlotSeries::Kind::bars, band = s.kind == PlotSeries::Kind::band;
+      const bool bars = s.kind == PlotSeries::Kind::bars, across = s.kind == PlotSeries::Kind::across,
+                 band = s.kind == PlotSeries::Kind::band;
       for (const PlotPoint& p : s.points) {
-        const bool ends = vertical ? band || s.kind == PlotSeries::Kind::markers : bars;
+        const bool ends = vertical ? band || across || s.kind == PlotSeries::Kind::markers : bars;
         if (ends) {
           r.include(p.low);
           r.include(p.high);
         }
-        if (!(vertical ? band : bars)) r.include(vertical ? p.y : p.x);
-        if (vertical && bars) r.include(0);
+        if (!(vertical ? band || across : bars)) r.include(vertical ? p.y : p.x);
+        if (vertical ? bars : across) r.include(0);
       }
     }
     return r;
@@ -130,7 +131,7 @@ class PanelDrawing {
         continue;
       }
       if (s.name.empty()) continue;
-      if (s.kind == PlotSeries::Kind::band || s.kind == PlotSeries::Kind::bars)
+      if (s.kind == PlotSeries::Kind::band || s.kind == PlotSeries::Kind::bars || s.kind == PlotSeries::Kind::across)
         out += "<rect x=\"" + px(x) + "\" y=\"" + px(y - 6) + "\" width=\"24\" height=\"12\" fill=\"" + colour_of(s) +
                "\" fill-opacity=\"0.35\"" + stroke(s) + "/>\n";
       else
@@ -190,6 +191,8 @@ class PanelDrawing {
         return band(s);
       case PlotSeries::Kind::bars:
         return bars(s);
+      case PlotSeries::Kind::across:
+        return across(s);
       case PlotSeries::Kind::markers:
         return markers(s);
       case PlotSeries::Kind::cells:
@@ -238,6 +241,17 @@ class PanelDrawing {
       if (x_.shows(p.low) && x_.shows(p.high) && y_.shows(p.y))
         path +=
             "M" + place(x_.at(p.low), ground) + "V" + px(y_.at(p.y)) + "H" + px(x_.at(p.high)) + "V" + px(ground) + "Z";
+    if (path.empty()) return {};
+    return "<path d=\"" + path + "\" fill=\"" + colour_of(s) + "\" fill-opacity=\"0.35\"" + stroke(s) + "/>\n";
+  }
+
+  std::string across(const PlotSeries& s) const {
+    std::string path;
+    const double ground = x_.shows(0) ? x_.at(0) : left;
+    for (const PlotPoint& p : s.points)
+      if (y_.shows(p.low) && y_.shows(p.high) && x_.shows(p.x))
+        path +=
+            "M" + place(ground, y_.at(p.low)) + "H" + px(x_.at(p.x)) + "V" + px(y_.at(p.high)) + "H" + px(ground) + "Z";
     if (path.empty()) return {};
     return "<path d=\"" + path + "\" fill=\"" + colour_of(s) + "\" fill-opacity=\"0.35\"" + stroke(s) + "/>\n";
   }

@@ -24,6 +24,7 @@ struct PlotSeries {
     line,     ///< through (x, y)
     band,     ///< the area between low and high, over x
     bars,     ///< from 0 to y, over [low, high] of the horizontal axis
+    across,   ///< from 0 to x, over [low, high] of the vertical axis
     markers,  ///< at (x, y), with a whisker from low to high
     cells,    ///< squares of side 1 around (x, y), in the colour of `low`: of a number below 0, above 0, or none (NaN)
   };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/quoted.hpp"
 #include "core/model/column_weights.hpp"
 
 namespace margin {
@@ -188,6 +189,10 @@ std::string unit_of_label(const Column& c) {
 
 }  // namespace
 
+static std::string short_name(const std::string& name, std::size_t longest) {
+  return beginning(name, longest).size() == name.size() ? name : std::string(beginning(name, longest - 2)) + "..";
+}
+
 /// The levels of a column along an axis, each as wide as the others: their ends at numbers, their names in the middle.
 static PlotAxis axis_of(const PairSide& side, const Column& c, std::size_t most_labels) {
   PlotAxis axis;
@@ -195,27 +200,69 @@ static PlotAxis axis_of(const PairSide& side, const Column& c, std::size_t most_
   axis.label = side.column + unit_of_label(c);
   axis.from = 0;
   axis.to = levels;
-  constexpr std::size_t longest = 11;
-  const std::size_t every = (static_cast<std::size_t>(levels) + most_labels - 1) / most_labels;
+  const auto every = static_cast<std::int32_t>((static_cast<std::size_t>(levels) + most_labels - 1) / most_labels);
   for (std::int32_t k = 0; k < levels; ++k) {
     const LevelText text = level_of(side, k);
-    const bool labelled = static_cast<std::size_t>(k) % every == 0;
-    if (text.level.has_value()) {
-      std::string name = *text.level;
-      if (name.size() > longest) name = name.substr(0, longest - 2) + "..";
-      if (labelled || k + 1 == levels) axis.ticks.push_back({k + 0.5, name});
-    } else if (text.upto.has_value() && (labelled || k + 2 == levels)) {
+    if (!text.level.has_value() && !text.upto.has_value()) continue;  // above the last threshold
+    const bool last = k + (text.level.has_value() ? 1 : 2) == levels;
+    if (k % every != 0 && !last) continue;
+    if (last && 2 * (k % every) > 0 && 2 * (k % every) < every) axis.ticks.pop_back();  // both have no room
+    if (text.level.has_value())
+      axis.ticks.push_back({k + 0.5, short_name(*text.level, 10)});
+    else
       axis.ticks.push_back({k + 1.0, short_number(*text.upto, 4)});
-    }
   }
   return axis;
 }
 
-static Plot pair_plot(const Model& m, const PairTerm& pair, const std::vector<ShapePiece>& pieces) {
-  if (m.outputs() > colours)
+static void require_few_classes(const Model& m, std::int32_t most, const char* what) {
+  if (m.outputs() > most)
     throw Error(ErrorKind::unsupported,
-                "a model of " + std::to_string(m.outputs()) + " classes has too many tables of cells for one picture",
-                "margin_shape(model, pair) has them as a table.");
+                "a model of " + std::to_string(m.outputs()) + " classes has too many " + what + " for one picture",
+                "margin_shape(model, column) has them as a table.");
+}
+
+/// Of output o the label of an axis of contributions.
+static std::string added_to(const Model& m, std::int32_t o) {
+  const std::size_t of = m.outputs() == 1 ? 1 : static_cast<std::size_t>(o);
+  return m.regression() ? "adds to the score" : "adds to the score of \"" + m.classes[of] + "\"";
+}
+
+/// A bar for each value of a column that is not a number, above the shares of the rows; what adds most is at the top.
+static Plot bar_plot(const Model& m, const std::vector<ShapePiece>& pieces) {
+  require_few_classes(m, colours, "bars");
+  const std::size_t n = pieces.size() / static_cast<std::size_t>(m.outputs());
+  std::vector<std::size_t> order(n);
+  for (std::size_t k = 0; k < n; ++k) order[k] = k;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return *pieces[a].contribution < *pieces[b].contribution; });
+  PlotAxis values;
+  values.from = 0;
+  values.to = static_cast<double>(n);
+  for (std::size_t k = 0; k < n; ++k)
+    values.ticks.push_back({static_cast<double>(k) + 0.5, short_name(*pieces[order[k]].level, 11)});
+  Plot plot;
+  const auto panel = [&](const std::string& label, std::int32_t colour, auto&& of) {
+    PlotPanel& out = plot.panels.emplace_back();
+    out.x.label = label;
+    out.y = values;
+    out.height = 18.0 * static_cast<double>(n);
+    PlotSeries& bars = out.series.emplace_back();
+    bars.kind = PlotSeries::Kind::across;
+    bars.colour = colour;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double y = static_cast<double>(k);
+      bars.points.push_back({of(order[k]), y + 0.5, y + 0.15, y + 0.85});
+    }
+  };
+  for (std::int32_t o = 0; o < m.outputs(); ++o)
+    panel(added_to(m, o), o, [&](std::size_t k) { return *pieces[static_cast<std::size_t>(o) * n + k].contribution; });
+  panel("share of the rows", colours - 1, [&](std::size_t k) { return *pieces[k].share; });
+  return plot;
+}
+
+static Plot pair_plot(const Model& m, const PairTerm& pair, const std::vector<ShapePiece>& pieces) {
+  require_few_classes(m, colours, "tables of cells");
   Plot plot;
   plot.title = "What " + pair.name() + " adds to the score";
   plot.description =
@@ -247,37 +294,35 @@ Plot shape_plot(const Model& m, const std::string& column) {
   const std::size_t term = m.encoder->term(column);
   if (const PairTerm* pair = m.encoder->pair({term, 0})) return pair_plot(m, *pair, pieces);
   const Column& c = m.encoder->columns()[term];
-  if (!scalar(c.kind) || c.kind == ColumnKind::boolean)
-    throw Error(ErrorKind::unsupported, "column \"" + column + "\" is no number, and has no curve",
-                "margin_shape(model, column) has what each of its values adds.");
-  if (m.outputs() > most_lines)
-    throw Error(ErrorKind::unsupported,
-                "a model of " + std::to_string(m.outputs()) + " classes has too many curves for one picture",
-                "margin_shape(model, column) has them as a table.");
-  Plot plot;
+  if (block(c.kind))
+    throw Error(ErrorKind::unsupported, "column \"" + column + "\" is an array, and has no curve",
+                "margin_shape(model, column) has what its elements add.");
+  const bool bars = c.kind == ColumnKind::category || c.kind == ColumnKind::boolean;
+  Plot plot = bars ? bar_plot(m, pieces) : Plot();
   plot.title = "What " + column + " adds to the score";
   plot.description = "By how much its value makes the score differ from that of the mean of the training rows.";
+  if (bars) return plot;
+  require_few_classes(m, most_lines, "curves");
   PlotAxis x;
   x.label = column + unit_of_label(c);
   PlotPanel& curve = plot.panels.emplace_back();
   curve.x = x;
-  curve.y.label =
-      m.outputs() == 1 && !m.regression() ? "adds to the score of \"" + m.classes[1] + "\"" : "adds to the score";
+  curve.y.label = m.outputs() == 1 ? added_to(m, 0) : "adds to the score";
   for (std::int32_t o = 0; o < m.outputs(); ++o) curve.series.push_back(line(m, o, c, pieces));
   if (!c.binned()) return plot;
   const std::vector<double> at = edges(c);
-  PlotSeries bars{"rows", PlotSeries::Kind::bars, colours - 1, false, {}};
+  PlotSeries shares{"rows", PlotSeries::Kind::bars, colours - 1, false, {}};
   for (const ShapePiece& p : pieces)
     if (p.output == 0 && !p.level.has_value()) {
-      const std::size_t bin = bars.points.size();
-      bars.points.push_back({0, *p.share, at[bin], at[bin + 1]});
+      const std::size_t bin = shares.points.size();
+      shares.points.push_back({0, *p.share, at[bin], at[bin + 1]});
     }
   PlotPanel& rows = plot.panels.emplace_back();
   rows.x = x;
   rows.y.label = "share of the rows";
   rows.y.from = 0;
   rows.height = 100;
-  rows.series.push_back(std::move(bars));
+  rows.series.push_back(std::move(shares));
   return plot;
 }
 

@@ -35,9 +35,9 @@ struct ShapePiece {
 std::vector<ShapePiece> shape(const Model& model, const std::optional<std::string>& column);
 
 /// The curve of a column of numbers, one line for each output, above the shares of the rows in its bins. A bin without an end is
-/// drawn as wide as the one beside it, a number that is not cut over two deviations from its mean. Throws as shape, and
-/// Error(unsupported) for a column of something else and more than 12 outputs. Of a pair its cells in colours, one picture below
-/// the other for up to 6 outputs.
+/// drawn as wide as the one beside it, a number that is not cut over two deviations from its mean. Of a column of categories or
+/// booleans a bar for each value, of a pair its cells in colours, one picture below the other. Throws as shape, and
+/// Error(unsupported) for a column of arrays, and for more outputs than 12 (of curves) or 6.
 Plot shape_plot(const Model& model, const std::string& column);
 
 }  // namespace margin
