@@ -11,6 +11,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 pg_major=${PG_MAJOR:-$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)}
 pg_major=${pg_major:-15}
 jobs=${MARGIN_JOBS:-2}
+# Where ccache is installed, what it has compiled before is not compiled again, in whatever directory the repository is.
+if [ -d /usr/lib/ccache ]; then
+  export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+fi
 python=/usr/bin/python3 # Debian's own: the one that has numpy, whatever else is on the PATH
 scratch=''     # the directory of this run; removed at the end
 stage_group='' # process group of the command that runs just now
