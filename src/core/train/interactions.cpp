@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.hpp"
+#include "core/data/coded_rows.hpp"
 #include "core/loss/loss.hpp"
 #include "core/loss/margin_loss.hpp"
 #include "core/problem/problem.hpp"
@@ -56,16 +58,37 @@ struct Slopes {
   std::vector<double> slope, curvature;
 };
 
+/// The scores of all rows for one output.
+std::vector<double> scores_of(const Dataset& rows, const Scorer& scorer, std::int32_t output,
+                              const Progress& progress) {
+  constexpr std::int64_t piece = 4096;
+  std::vector<double> out(static_cast<std::size_t>(rows.rows())), all(static_cast<std::size_t>(scorer.outputs));
+  std::optional<RowScores> coded;
+  if (rows.codes() != nullptr && scorer.columns == nullptr)
+    coded.emplace(*rows.codes(), scorer.weights + std::ptrdiff_t{output} * scorer.dimensions);
+  for (std::int64_t i = 0; i < rows.rows();) {
+    if (coded.has_value()) {
+      const std::int64_t end = std::min(rows.rows(), i + piece);
+      coded->write(i, end, scorer.intercept[output], out.data() + i);
+      progress.work(RowScores::work(rows.codes()->layout()) * static_cast<double>(end - i));
+      i = end;
+      continue;
+    }
+    const Row x = rows.row(i);
+    score(scorer, x, rows.dimensions(), all.data());
+    out[static_cast<std::size_t>(i++)] = all[static_cast<std::size_t>(output)];
+    progress.work(4.0 * x.count);
+  }
+  return out;
+}
+
 Slopes slopes_of(const Problem& problem, const Model& model, std::int32_t output, const Progress& progress) {
   Slopes out;
   const Loss& loss = *problem.loss;
-  const Scorer scorer = scorer_of(model);
-  std::vector<double> scores(static_cast<std::size_t>(problem.outputs()));
+  const std::vector<double> scores = scores_of(problem.data, scorer_of(model), output, progress);
   for (std::int64_t i = 0; i < problem.rows(); ++i) {
-    const Row x = problem.data.row(i);
-    progress.work(4.0 * x.count + 32);
-    score(scorer, x, problem.dimensions(), scores.data());
-    const double u = (scores[static_cast<std::size_t>(output)] - problem.target_center) / problem.target_scale;
+    progress.work(32);
+    const double u = (scores[static_cast<std::size_t>(i)] - problem.target_center) / problem.target_scale;
     const double y = problem.target(i, output), c = problem.weight(i);
     out.slope.push_back(c * loss.derivative(u, y));
     out.curvature.push_back(c * (loss.smooth() ? loss.second_derivative(u, y) : 1));
