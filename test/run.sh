@@ -304,7 +304,7 @@ stage_unit() {
 stage_exact() { # certificates of small hard problems against exact arithmetic; the seed is fixed
   cmake -S "$root" -B "$build/release" -DCMAKE_BUILD_TYPE=Release -DMARGIN_OBJECTS=ON -DMARGIN_EXACT=ON
   cmake --build "$build/release" -j "$jobs" --target margin_exact
-  "$build/release/margin_exact" "${MARGIN_EXACT:-5000}" 1 "${MARGIN_EXACT_PRODUCTS:-1000}"
+  "$build/release/margin_exact" "${MARGIN_EXACT:-5000}" 1 "${MARGIN_EXACT_PRODUCTS:-1000}" "$jobs"
 }
 stage_mutants() { # what certificates claim, made wrong in one place after another: a test finds each
   local copies=$build/release/mutants

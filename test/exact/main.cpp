@@ -2,17 +2,22 @@
 // value of the returned vectors, and where it can be found the exact optimum. Then the same for vectors that no solver
 // would return, because a certificate holds for any.
 //
-//   margin_exact [PROBLEMS [SEED [PRODUCTS]]]    one TAP line per family; a false claim is printed with SQL that shows it
+//   margin_exact [PROBLEMS [SEED [PRODUCTS [JOBS]]]]   one TAP line per family; a false claim is printed with SQL that shows it
 //   margin_exact -1 SEED                         one problem in words
 //   margin_exact product FAMILY SEED [COUNT]     the same of what is claimed beyond a training's certificate; COUNT of them
 //   margin_exact family FAMILY SEED COUNT        COUNT problems of a family of either kind, up to one of which a claim is false
 //
 // A FAMILY of trainings may be the beginning of its name: "kernel" are all kernels, "base" all but hard margins and kernels.
-// PRODUCTS problems of those (products.hpp), shared out among their families.
+// PRODUCTS problems of those (products.hpp), shared out among their families; both among JOBS processes.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "cases.hpp"
 #include "checks.hpp"
@@ -26,6 +31,11 @@ using exact::Vectors;
 
 struct Count {
   long problems = 0, refused = 0, certificates = 0, optima = 0, optimal = 0, wrong = 0, missing = 0;
+
+  void add(const Count& o) {
+    problems += o.problems, refused += o.refused, certificates += o.certificates, optima += o.optima;
+    optimal += o.optimal, wrong += o.wrong, missing += o.missing;
+  }
 };
 
 /// Other vectors of the same shape: scaled, perturbed, tiny, huge, not even numbers.
@@ -153,6 +163,60 @@ int one_family(const std::string& name, std::uint64_t seed, long most) {
   return count.problems > 0 && count.certificates > 0 && count.wrong == 0 ? 0 : 1;
 }
 
+/// Each of so many processes tries one in so many problems, and says through a pipe what it counted. One that dies counts as wrong.
+void share_out(long problems, std::uint64_t seed, long more, long processes, std::map<std::string, Count>& counts,
+               std::vector<Count>& products) {
+  struct Part {
+    int pipe;
+    pid_t process;
+  };
+  std::vector<Part> parts;
+  std::fflush(stdout);
+  for (long part = 0; part < processes; ++part) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    const pid_t process = fork();
+    if (process < 0) std::abort();
+    if (process > 0) {
+      close(ends[1]);
+      parts.push_back({ends[0], process});
+      continue;
+    }
+    std::FILE* const out = fdopen(ends[1], "w");
+    const auto say = [&](const std::string& name, const Count& c) {
+      std::fprintf(out, "%s\t%ld %ld %ld %ld %ld %ld %ld\n", name.c_str(), c.problems, c.refused, c.certificates,
+                   c.optima, c.optimal, c.wrong, c.missing);
+    };
+    for (long i = part; i < problems; i += processes) {
+      const std::uint64_t number = seed * 1000000 + static_cast<std::uint64_t>(i);
+      const exact::Case c = exact::make_case(number);
+      run(c, number, counts[c.family], false);
+    }
+    for (long i = part; i < more; i += processes) {
+      const std::size_t k = static_cast<std::size_t>(i) % products.size();
+      run(exact::families()[k], seed * 1000000 + static_cast<std::uint64_t>(i), products[k], false);
+    }
+    for (const auto& [family, count] : counts) say(family, count);
+    for (std::size_t k = 0; k < products.size(); ++k) say(std::to_string(k), products[k]);
+    std::fclose(out);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  for (const Part& part : parts) {
+    std::FILE* const in = fdopen(part.pipe, "r");
+    char name[256];
+    Count c;
+    while (std::fscanf(in, "%255[^\t]\t%ld %ld %ld %ld %ld %ld %ld\n", name, &c.problems, &c.refused, &c.certificates,
+                       &c.optima, &c.optimal, &c.wrong, &c.missing) == 8) {
+      const bool product = name[0] >= '0' && name[0] <= '9';
+      (product ? products[std::strtoul(name, nullptr, 10)] : counts[name]).add(c);
+    }
+    std::fclose(in);
+    int status = 0;
+    if (waitpid(part.process, &status, 0) != part.process || status != 0) ++counts["a process that died"].wrong;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -176,16 +240,8 @@ int main(int argc, char** argv) {
     const exact::Case c = exact::make_case(seed);
     run(c, seed, counts[c.family], true);
   }
-  for (long i = 0; i < problems; ++i) {
-    const std::uint64_t number = seed * 1000000 + static_cast<std::uint64_t>(i);
-    const exact::Case c = exact::make_case(number);
-    run(c, number, counts[c.family], false);
-  }
   std::vector<Count> products(exact::families().size());
-  for (long i = 0; i < (argc > 3 ? std::atol(argv[3]) : 0); ++i) {
-    const std::size_t k = static_cast<std::size_t>(i) % products.size();
-    run(exact::families()[k], seed * 1000000 + static_cast<std::uint64_t>(i), products[k], false);
-  }
+  share_out(problems, seed, argc > 3 ? std::atol(argv[3]) : 0, argc > 4 ? std::atol(argv[4]) : 1, counts, products);
   Count all;
   int line = 0;
   for (const auto& [family, count] : counts) {
