@@ -70,9 +70,7 @@ class ModelLines {
     if (!word().empty()) refuse("goes on where its line should end");
   }
 
-  static std::string shown(std::string_view text) {
-    return text.empty() ? "nothing" : quoted(text);
-  }
+  static std::string shown(std::string_view text) { return text.empty() ? "nothing" : quoted(text); }
   [[noreturn]] void refuse(const std::string& problem) const {
     throw Error(
         ErrorKind::malformed,
