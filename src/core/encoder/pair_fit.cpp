@@ -36,7 +36,7 @@ std::shared_ptr<const Encoder> RowTable::with_pairs(const Encoder& encoder, cons
                                                     const std::vector<ColumnPair>& wanted,
                                                     const Progress& progress) const {
   PairLevels levels;
-  if (rows_.rows() >= many_rows) levels.each = 16;
+  if (rows_.rows() >= many_rows) levels.each = 15;  // a byte says which cell of two such columns
   std::vector<PairTerm> pairs;
   std::vector<std::vector<OrderFreeSum>> mass;
   for (const ColumnPair& of : wanted) {
