@@ -15,6 +15,7 @@
 #include "core/kernel/support_vectors.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/report/explain.hpp"
+#include "core/report/model_rules.hpp"
 
 namespace margin {
 
@@ -245,6 +246,15 @@ static std::string column_line(const Model& m) {
   return out + (columns.size() > shown_weights ? ", ..." : "");
 }
 
+/// How many bounds there are, and how many of them hold a weight.
+static std::string bound_lines(const Model& m, const Options& options) {
+  if (m.basis != nullptr) return {};
+  const std::vector<ModelRule> rules = model_rules(m, options);
+  if (rules.empty()) return {};
+  const auto active = std::count_if(rules.begin(), rules.end(), [](const ModelRule& r) { return r.active; });
+  return line("bounds", std::to_string(rules.size()) + " of weights, " + std::to_string(active) + " active");
+}
+
 std::string summary(const Model& m, const Options& options) {
   std::string text = line("model", kind_line(m, options));
   if (m.task != Task::regression) text += line("classes", class_list(m.classes));
@@ -266,6 +276,7 @@ std::string summary(const Model& m, const Options& options) {
   if (const auto* vectors = support_vectors_of(m.basis.get()))
     return text + line("kernel", kernel_line(vectors->rows().kernel())) +
            line("vectors", std::to_string(vectors->size()) + " support vectors");
+  text += bound_lines(m, options);
   if (m.basis == nullptr && m.encoder != nullptr && cut_into_bins(*m.encoder))
     return text + line("columns", column_line(m));
   std::string largest;
