@@ -213,6 +213,15 @@ TEST(ScansPool, LittleMemory) {
   EXPECT_THROW(by_scans(rows, options, MemoryBudget(1e6)), Error);
 }
 
+TEST(ScansPool, SoManyRowsAsAreAskedForMayTakeMoreMemory) {
+  Options options;
+  EXPECT_EQ(first_question(options, {}).bag_bytes, 16 << 20);
+  EXPECT_EQ(first_question(options, MemoryBudget(80e6)).bag_bytes, 5'000'000);
+  options.sample_rows = 60000;
+  EXPECT_EQ(first_question(options, {}).bag_bytes, 1 << 30);
+  EXPECT_EQ(first_question(options, MemoryBudget(80e6)).bag_bytes, 20'000'000);
+}
+
 TEST(ScansPool, RowsThatDoNotMatterMakeRoom) {
   const Dataset rows = long_rows();
   const Options options = settings(2, true, 1e-6, 60);

@@ -16,6 +16,9 @@ namespace margin {
 
 namespace {
 
+/// Of what later scans bring along, however large the first sample is: more of it made each scan slower.
+constexpr std::int64_t most_bag_bytes = std::int64_t{16} << 20;
+
 /// The numbers of a summary (scans/row_terms.cpp).
 enum SummaryNumbers : std::size_t { weight, targets, squares, longest, heaviest, target_size };
 
@@ -55,7 +58,7 @@ ScanProblem::ScanProblem(const Options& options, const Question& asked, Answer& 
       total_weight(first.number(weight)),
       radius(first.number(longest)),
       bag_rows(asked.bag_rows),
-      bag_bytes(asked.bag_bytes),
+      bag_bytes(std::min(asked.bag_bytes, most_bag_bytes)),
       sparse_(first.sparse_input()) {
   const std::string hint = "Scale the features, or leave such rows out with WHERE.";
   require_size(radius, "norm of a row", hint);

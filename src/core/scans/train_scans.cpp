@@ -34,6 +34,8 @@ namespace {
 
 constexpr double least_sample = 1 << 20, most_sample = 16 << 20;  // bytes of rows that a scan may bring along
 constexpr double share_of_memory = 1.0 / 16;
+// Of so many rows as somebody asks for.
+constexpr double most_wanted = 1 << 30, share_of_wanted = 1.0 / 4;
 // More of 4,000,000 rows saved no scan, and made each a third slower: rows that come and go cost more than a gradient.
 constexpr std::int64_t most_sample_rows = 20000;
 
@@ -94,8 +96,9 @@ Question first_question(const Options& options, MemoryBudget memory) {
   q.sums = q.curvature || options.standardize;
   q.seed = options.seed;
   q.bag_rows = options.sample_rows.value_or(most_sample_rows);
-  q.bag_bytes = static_cast<std::int64_t>(
-      std::clamp(share_of_memory * memory.left_or(most_sample / share_of_memory), least_sample, most_sample));
+  const bool wanted = options.sample_rows.has_value();
+  const double most = wanted ? most_wanted : most_sample, share = wanted ? share_of_wanted : share_of_memory;
+  q.bag_bytes = static_cast<std::int64_t>(std::clamp(share * memory.left_or(most / share), least_sample, most));
   return q;
 }
 
