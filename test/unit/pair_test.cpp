@@ -164,7 +164,7 @@ TEST(Pair, IsTheSameAfterItsBytesAndEachBrokenPartIsRefused) {
   const auto set = [](Value::Object& object, const char* key, auto v) { object[key].data = v; };
   using Object = Value::Object;
   EXPECT_NE(broken([&](Object& all, Object&, Object&) { set(all, "version", 1.0); }), "none");
-  EXPECT_NE(broken([&](Object& all, Object&, Object&) { set(all, "version", 3.0); }), "none");
+  EXPECT_NE(broken([&](Object& all, Object&, Object&) { set(all, "version", 4.0); }), "none");
   EXPECT_NE(broken([&](Object& all, Object&, Object&) { set(all, "pairs", Value::Array{}); }), "none");
   EXPECT_NE(broken([&](Object& all, Object&, Object&) { all.erase("pairs"); }), "none");
   EXPECT_NE(broken([&](Object& all, Object&, Object&) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/encoder/row_table.hpp"
+#include "core/encoder/set_cell.hpp"
 
 namespace margin {
 
@@ -66,6 +67,7 @@ class RowTable::CellReader {
       const Row x = table_.blocks_[j]->row(i);
       cells.blocks[j] = FeatureRow{x, table_.columns_[j].width};
       if (table_.columns_[j].kind == ColumnKind::dense && x.indices != nullptr) expand(j);
+      if (table_.columns_[j].kind == ColumnKind::set) rank(j, ranks[j]);
     }
     return cells;
   }
@@ -73,6 +75,15 @@ class RowTable::CellReader {
   Cells cells;
 
  private:
+  /// Of a set: its elements at their places among all.
+  void rank(std::size_t j, const std::vector<double>& ranks) {
+    const FeatureRow x = cells.blocks[j];
+    sets_.resize(cells.blocks.size());
+    sets_[j].clear();
+    for (std::int32_t k = 0; k < x.count; ++k)
+      sets_[j].add(static_cast<std::int32_t>(ranks[static_cast<std::size_t>(x.indices[k])]));
+    cells.blocks[j] = sets_[j].row();
+  }
   /// Of a dense block that is stored without its zeros.
   void expand(std::size_t j) {
     const FeatureRow x = cells.blocks[j];
@@ -86,6 +97,7 @@ class RowTable::CellReader {
   const RowTable& table_;
   std::vector<double> all_;
   std::vector<std::vector<double>> expanded_;
+  std::vector<SetCell> sets_;
 };
 
 }  // namespace margin

@@ -23,7 +23,8 @@ enum class ColumnKind {
   time,      ///< of a day, in hours
   category,  ///< text: one indicator per category
   dense,     ///< an array of numbers, of one length
-  sparse     ///< indices and values
+  sparse,    ///< indices and values
+  set        ///< of texts, any number of them: one indicator per element
 };
 std::string_view kind_name(ColumnKind kind);
 /// The unit of a number that is a time; empty for the others.
@@ -32,12 +33,14 @@ std::string_view unit_of(ColumnKind kind);
 /// Kinds whose cell is one number.
 inline bool scalar(ColumnKind kind) { return kind < ColumnKind::category; }
 inline bool block(ColumnKind kind) { return kind >= ColumnKind::dense; }
+/// Kinds with an indicator for each text of the training.
+inline bool listed(ColumnKind kind) { return kind == ColumnKind::category || kind == ColumnKind::set; }
 
 /// How the values of a column are spread over the rows of the training, by their weights: an explanation counts from
 /// their mean, whatever the column is coded as.
 struct ColumnSpread {
   double missing = 0;  ///< share of the rows without a value
-  /// Of categories: the share of each; of bins: of the rows above each threshold, missing ones imputed; of a sparse block: of the
+  /// Of categories, and of the elements of sets: the share of each; of bins: of the rows above each threshold, missing ones imputed; of a sparse block: of the
   /// features in `at`.
   std::vector<double> mean = {};
   std::vector<double> deviation =
@@ -46,18 +49,18 @@ struct ColumnSpread {
 };
 
 /// Features of a column, in this order: its number, or where it is cut into bins one per threshold, 1 above it; its elements; or
-/// one per category that has one; then, where `missing`, an indicator of rows without a value.
+/// one per category that has one, or element of sets; then, where `missing`, an indicator of rows without a value.
 struct Column {
   std::string name;
   std::string type;  ///< the SQL type at the training, for messages
   ColumnKind kind = ColumnKind::number;
   bool missing = false;
   std::int32_t base = -1;  ///< the category without an indicator, against which the others count; −1: none
-  std::vector<std::string> categories = {};  ///< sorted by bytes
+  std::vector<std::string> categories = {};  ///< sorted by bytes; of sets their elements
   std::vector<double> fill = {}, center = {},
                       scale = {};       ///< per number: what stands for a missing one, x' = (x − center) · (1/scale)
   std::vector<double> thresholds = {};  ///< of a number that is cut into bins, ascending: no center and scale
-  std::int32_t width = 0;               ///< of a block
+  std::int32_t width = 0;               ///< of a block of numbers
   bool offset = false;                  ///< part of every score as it is, never imputed
   std::optional<ColumnSpread> spread = {};  ///< absent in encoders that were stored without
   std::vector<std::string> order = {};      ///< of an enum in a training: its labels
@@ -66,7 +69,7 @@ struct Column {
   std::int32_t values() const {
     if (binned()) return static_cast<std::int32_t>(thresholds.size());
     if (scalar(kind)) return 1;
-    return kind == ColumnKind::category ? static_cast<std::int32_t>(categories.size()) - (base >= 0 ? 1 : 0) : width;
+    return listed(kind) ? static_cast<std::int32_t>(categories.size()) - (base >= 0 ? 1 : 0) : width;
   }
   /// The number of the category that the `value`-th indicator tells, and the other way round: −1 for the base, and for −1.
   std::int32_t category_of(std::int32_t value) const { return base >= 0 && value >= base ? value + 1 : value; }
@@ -99,8 +102,8 @@ struct EncoderRules {
   bool standardize = true;
   bool unknown_is_error = true;  ///< a category that the training did not have; else it counts as none of them
   bool reference = false;        ///< beside an intercept without a penalty, one indicator of a column says nothing
-  std::int32_t max_categories = 1000;
-  std::int32_t bins = 0;  ///< of a number; 0: it stays one
+  std::int32_t max_categories = 1000;  ///< and elements of sets
+  std::int32_t bins = 0;               ///< of a number; 0: it stays one
   std::vector<std::string> exclude = {};
   std::string offset = {};                             ///< a column that stays in its own units
   std::vector<std::string> include = {};               ///< empty: all

@@ -2,72 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/base/write_number.hpp"
 
 namespace margin {
 
-std::string_view kind_name(ColumnKind kind) {
-  static constexpr std::string_view names[] = {"number", "boolean",  "date",  "interval",
-                                               "time",   "category", "dense", "sparse"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view unit_of(ColumnKind kind) {
-  if (kind == ColumnKind::date) return "days since 1970-01-01";
-  if (kind == ColumnKind::interval) return "days";
-  return kind == ColumnKind::time ? "hours" : "";
-}
-
-void refuse_missing(const Column& c, Missing missing, bool known) {
-  if (missing == Missing::skip) return;
-  if (c.offset)
-    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and it is the offset of the model",
-                "An offset, such as the logarithm of an exposure, is part of every prediction, and no mean stands for "
-                "it: give it, or leave such rows out, with margin_options(missing => 'skip') for example.");
-  if (missing == Missing::error)
-    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and the option \"missing\" is 'error'",
-                "With margin_options(missing => 'impute') its mean stands for it, with 'skip' the row is left out.");
-  if (missing == Missing::as_trained && !known)
-    throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, which it never was in the training",
-                "Give its value; from jsonb, look for a misspelt key. A model trained with margin_options(missing => "
-                "'impute') takes the mean for it, one with 'skip' gives NULL.");
-}
-
-EncoderRules encoder_rules(const Options& options) {
-  const bool given = std::find(options.given.begin(), options.given.end(), "standardize") != options.given.end();
-  if (!options.include.empty() && !options.exclude.empty())
-    throw Error(ErrorKind::invalid_option, "the options \"include\" and \"exclude\" are mutually exclusive",
-                "Name the columns that are features with include, or those that are none with exclude.");
-  if (options.drop_collinear && options.lambda != 0.0)
-    throw Error(
-        ErrorKind::invalid_option, "option \"collinear\" is 'drop', and lambda is not 0",
-        "With a lambda above 0 collinear features share their weight, and the optimum is unique: leave it out.");
-  EncoderRules rules{options.missing,          options.standardize || !given,
-                     options.unknown_is_error, options.lambda == 0.0 && options.intercept,
-                     options.max_categories,   options.bins.value_or(0),
-                     options.exclude,          options.offset};
-  rules.include = options.include;
-  rules.references = options.reference;
-  rules.drop_collinear = options.drop_collinear;
-  rules.intercept = options.intercept;
-  rules.interactions = options.interactions;
-  return rules;
-}
-
-std::string_view option_of_rows(const Options& options) {
-  for (const std::string_view name : options.given)
-    if (name == "exclude" || name == "include" || name == "reference" || name == "collinear" || name == "missing" ||
-        name == "unknown_features" || name == "max_categories" || name == "bins" || name == "interactions")
-      return name;
-  return {};
-}
-
 namespace {
 
 /// Below this width rows are written out: the indices would cost more than the zeros.
 constexpr std::int32_t always_dense = 64;
+
+/// Of a column in a row as indices and values, about.
+CheckedSize entries_of(const Column& c) {
+  if (c.kind == ColumnKind::category) return 1;
+  if (c.kind == ColumnKind::sparse) return 0;
+  if (c.kind != ColumnKind::set || !c.spread.has_value()) return c.features();
+  const double usual = std::accumulate(c.spread->mean.begin(), c.spread->mean.end(), 1.0);
+  return std::min<std::int64_t>(std::llround(usual), c.values() + 1);
+}
 
 }  // namespace
 
@@ -84,7 +38,7 @@ Encoder::Encoder(std::vector<Column> columns, Missing missing, bool unknown_is_e
   for (Column& c : columns_) {
     c.first = width_;
     width += c.features();
-    entries += c.kind == ColumnKind::category ? 1 : c.kind == ColumnKind::sparse ? 0 : c.features();
+    entries += entries_of(c);
     sparse_ = sparse_ || c.kind == ColumnKind::sparse;
     width_ = width.index("the columns together", "features", "Leave out columns with the option exclude.");
   }
@@ -136,7 +90,8 @@ std::int32_t Encoder::category(std::size_t column, std::string_view name) const 
 void Encoder::require_known(std::size_t column, std::string_view name) const {
   if (!unknown_is_error_) return;
   throw Error(ErrorKind::invalid_value,
-              "column \"" + columns_[column].name + "\" has the value \"" + std::string(name) +
+              "column \"" + columns_[column].name + "\" has the " +
+                  (columns_[column].kind == ColumnKind::set ? "element" : "value") + " \"" + std::string(name) +
                   "\", which the training did not have",
               "Is it misspelt? To have such values count as none of the known ones, train with "
               "margin_options(unknown_features => 'reference').");
@@ -237,9 +192,11 @@ std::optional<FeatureRow> Encoder::encode(const Cells& cells, Scratch& scratch) 
       continue;
     }
     const Column& c = columns_[j];
-    if (c.kind == ColumnKind::category) {
+    if (listed(c.kind)) {
+      for (std::int32_t k = 0; !missing && k < cells.blocks[j].count; ++k)
+        out.put(c.first + cells.blocks[j].indices[k], 1);
       // Without a level of its own NULL is as the rows of the training are on average.
-      for (std::int32_t k = 0; !c.missing && c.spread.has_value() && k < c.values(); ++k)
+      for (std::int32_t k = 0; missing && !c.missing && c.spread.has_value() && k < c.values(); ++k)
         out.put(c.first + k, c.spread->mean[static_cast<std::size_t>(c.category_of(k))]);
     } else if (c.kind == ColumnKind::dense) {
       const FeatureRow& x = cells.blocks[j];
@@ -318,6 +275,7 @@ std::string Encoder::name_at(const Place& at) const {
   const Column& c = columns_[at.column];
   if (at.value == c.values()) return c.name + " IS NULL";
   if (c.kind == ColumnKind::category) return c.name + "=" + c.category(at.value);
+  if (c.kind == ColumnKind::set) return c.name + ": " + c.category(at.value);
   if (c.binned()) return c.name + " > " + shortest(c.thresholds[static_cast<std::size_t>(at.value)]);
   return scalar(c.kind) ? c.name : c.name + "[" + std::to_string(at.value + 1) + "]";
 }
@@ -356,7 +314,7 @@ double Encoder::mean(std::int32_t feature) const {
   if (at.value == c.values()) return spread.missing;
   const auto value = static_cast<std::size_t>(at.value);
   if (c.binned()) return spread.mean[value];
-  if (c.kind == ColumnKind::category) return spread.mean[static_cast<std::size_t>(c.category_of(at.value))];
+  if (listed(c.kind)) return spread.mean[static_cast<std::size_t>(c.category_of(at.value))];
   if (c.kind != ColumnKind::sparse) return (c.fill[value] - c.center[value]) / c.scale[value];
   const auto found = std::lower_bound(spread.at.begin(), spread.at.end(), at.value);
   return found == spread.at.end() || *found != at.value

@@ -17,7 +17,8 @@
 namespace margin {
 
 /// One row, column by column in the order of an encoder: NaN is a missing value; a category is its number, −1 one that
-/// the encoder does not know; a block's value is in `blocks`, its cell any number.
+/// the encoder does not know; a block's value is in `blocks`, its cell any number. That of a set has the numbers of its known
+/// elements as indices, each once, ascending.
 struct Cells {
   std::vector<double> values;
   std::vector<FeatureRow> blocks;
@@ -76,7 +77,7 @@ class Encoder {
   bool takes_null(const Column& column) const;
   std::vector<double> of_null(const Column& column) const;
 
-  /// The number of a category; −1 for one that is not known.
+  /// The number of a category, or of an element of sets; −1 for one that is not known.
   std::int32_t category(std::size_t column, std::string_view name) const;
   /// The error for such a category, where it is to be one.
   void require_known(std::size_t column, std::string_view name) const;

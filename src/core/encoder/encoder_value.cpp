@@ -14,7 +14,7 @@ using namespace encoder_parts;
 
 namespace {
 
-constexpr double version = 1, version_with_pairs = 2;
+constexpr double version = 1, version_with_pairs = 2, version_with_sets = 3;  // with pairs or without
 
 constexpr std::pair<const char*, Missing> missing_names[] = {{"as_trained", Missing::as_trained},
                                                              {"impute", Missing::impute},
@@ -22,7 +22,7 @@ constexpr std::pair<const char*, Missing> missing_names[] = {{"as_trained", Miss
                                                              {"error", Missing::error}};
 
 ColumnKind kind_from(const std::string& name, const std::string& where) {
-  for (int k = 0; k <= static_cast<int>(ColumnKind::sparse); ++k)
+  for (int k = 0; k <= static_cast<int>(ColumnKind::set); ++k)
     if (kind_name(static_cast<ColumnKind>(k)) == name) return static_cast<ColumnKind>(k);
   refuse("has the unknown kind \"" + name + "\"" + where);
 }
@@ -65,29 +65,29 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
   require_keys(*object, {"missing", "mean", "deviation", "at"}, where);
   ColumnSpread out;
   out.missing = share(*object, "missing", where);
-  const bool sparse = c.kind == ColumnKind::sparse, listed = c.kind == ColumnKind::category || c.binned();
+  const bool sparse = c.kind == ColumnKind::sparse, shares = listed(c.kind) || c.binned();
   if (sparse)
     for (const double at : numbers(*object, "at", where)) {
       if (!(at >= 0 && at < c.width) || at != std::floor(at) || (!out.at.empty() && at <= out.at.back()))
         refuse("has an \"at\"" + where + " that is not an ascending list of its features");
       out.at.push_back(static_cast<std::int32_t>(at));
     }
-  if (sparse || listed) out.mean = numbers(*object, "mean", where);
+  if (sparse || shares) out.mean = numbers(*object, "mean", where);
   const bool told = object->find("deviation") != object->end();
   if (sparse || told) out.deviation = numbers(*object, "deviation", where);
-  if (!sparse && !listed && !told) out.deviation = c.scale;
+  if (!sparse && !shares && !told) out.deviation = c.scale;
   const std::size_t count = sparse       ? out.at.size()
                             : c.binned() ? c.thresholds.size()
-                            : listed     ? c.categories.size()
+                            : shares     ? c.categories.size()
                                          : static_cast<std::size_t>(c.values());
-  const std::size_t means = sparse || listed ? count : 0, deviations = listed ? 0 : count;
+  const std::size_t means = sparse || shares ? count : 0, deviations = shares ? 0 : count;
   if (out.mean.size() != means || out.deviation.size() != deviations || (!sparse && object->count("at") > 0) ||
-      (!sparse && !listed && object->count("mean") > 0))
+      (!sparse && !shares && object->count("mean") > 0))
     refuse("has another number of \"mean\" or \"deviation\"" + where + " than of features");
   for (const double d : out.deviation)
     if (!(d >= 0)) refuse("has a \"deviation\"" + where + " that is negative");
   for (const double m : out.mean)
-    if (listed && !(m >= 0 && m <= 1 + 1e-9)) refuse("has a \"mean\"" + where + " that is not a share");
+    if (shares && !(m >= 0 && m <= 1 + 1e-9)) refuse("has a \"mean\"" + where + " that is not a share");
   if (c.binned() && !std::is_sorted(out.mean.rbegin(), out.mean.rend()))
     refuse("has a \"mean\"" + where + " that rises with the thresholds");
   return out;
@@ -96,11 +96,10 @@ ColumnSpread spread_from(const Value& value, const Column& c, const std::string&
 Value spread_value(const Column& c) {
   Value::Object out;
   out["missing"].data = c.spread->missing;
-  if (c.kind == ColumnKind::category || c.kind == ColumnKind::sparse || c.binned())
-    out["mean"] = values(c.spread->mean);
-  if (c.kind == ColumnKind::sparse) out["at"] = values({c.spread->at.begin(), c.spread->at.end()});
-  if (c.kind != ColumnKind::category && !c.binned() && (c.kind == ColumnKind::sparse || c.spread->deviation != c.scale))
-    out["deviation"] = values(c.spread->deviation);
+  const bool shares = listed(c.kind) || c.binned(), sparse = c.kind == ColumnKind::sparse;
+  if (shares || sparse) out["mean"] = values(c.spread->mean);
+  if (sparse) out["at"] = values({c.spread->at.begin(), c.spread->at.end()});
+  if (!shares && (sparse || c.spread->deviation != c.scale)) out["deviation"] = values(c.spread->deviation);
   Value value;
   value.data = std::move(out);
   return value;
@@ -133,20 +132,20 @@ Column column_parts_from(const Value& value, std::size_t number) {
   const auto unit = object->find("unit");
   if (unit_of(c.kind).empty() ? unit != object->end() : text(*object, "unit", where) != unit_of(c.kind))
     refuse("has another \"unit\"" + where + " than that of its kind");
-  const bool numbered = scalar(c.kind) || c.kind == ColumnKind::dense, listed = c.kind == ColumnKind::category;
+  const bool numbered = scalar(c.kind) || c.kind == ColumnKind::dense, category = c.kind == ColumnKind::category;
   const bool reference = object->find("reference") != object->end();
   const bool offset = object->find("offset") != object->end();
   if (offset) c.offset = flag(*object, "offset", where);
   const bool cut = object->find("thresholds") != object->end() && scalar(c.kind) && !c.offset;
   const std::size_t parts = 4 + (offset && scalar(c.kind) ? 1 : 0) + object->count("spread") +
-                            (reference && listed ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) + (listed ? 1 : 0) +
-                            (block(c.kind) ? 1 : 0) +
+                            (reference && category ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) +
+                            (block(c.kind) || category ? 1 : 0) +
                             (cut        ? 2
                              : numbered ? 3
                                         : 0);
-  if (listed) read_categories(c, *object, where);
+  if (listed(c.kind)) read_categories(c, *object, where);
   if (reference) read_base(c, object->at("reference"), where);
-  if (block(c.kind)) read_width(c, *object, where);
+  if (block(c.kind) && !listed(c.kind)) read_width(c, *object, where);
   if (object->size() > parts) refuse("has parts" + where + " that its kind does not have");
   if (!numbered) return c;
   c.fill = numbers(*object, "fill", where);
@@ -166,8 +165,12 @@ Column column_from(const Value& value, std::size_t number) {
   const auto& object = std::get<Value::Object>(value.data);
   const auto spread = object.find("spread");
   if (spread != object.end()) c.spread = spread_from(spread->second, c, " of column \"" + c.name + "\"");
+  if (c.kind == ColumnKind::set && !c.spread.has_value())
+    refuse("has no \"spread\" of column \"" + c.name + "\", which sets have");
   return c;
 }
+
+bool is_set(const Column& c) { return c.kind == ColumnKind::set; }
 
 std::vector<std::int32_t> dropped_from(const Value::Object& object, const std::vector<Column>& columns,
                                        const std::vector<PairTerm>& pairs) {
@@ -195,7 +198,7 @@ Value::Object Encoder::to_value() const {
     column["kind"].data = std::string(kind_name(c.kind));
     column["missing"].data = c.missing;
     if (!unit_of(c.kind).empty()) column["unit"].data = std::string(unit_of(c.kind));
-    if (c.kind == ColumnKind::category) {
+    if (listed(c.kind)) {
       Value::Array names;
       for (const std::string& name : c.categories) names.emplace_back().data = name;
       column["categories"].data = std::move(names);
@@ -217,7 +220,8 @@ Value::Object Encoder::to_value() const {
     columns.emplace_back().data = std::move(column);
   }
   Value::Object out;
-  out["version"].data = pairs_.empty() ? version : version_with_pairs;
+  const bool sets = std::any_of(columns_.begin(), columns_.end(), is_set);
+  out["version"].data = sets ? version_with_sets : pairs_.empty() ? version : version_with_pairs;
   for (const auto& [name, missing] : missing_names)
     if (missing == missing_) out["missing"].data = std::string(name);
   if (label_unit_.has_value()) out["label_unit"].data = *label_unit_;
@@ -233,12 +237,12 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
   const auto* object = std::get_if<Value::Object>(&value.data);
   if (object == nullptr) refuse("must be an object");
   const double* found = std::get_if<double>(&field(*object, "version", "").data);
-  if (found == nullptr || (*found != version && *found != version_with_pairs))
-    throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1 or 2",
+  if (found == nullptr || (*found != version && *found != version_with_pairs && *found != version_with_sets))
+    throw Error(ErrorKind::malformed, "malformed margin_model: field \"encoder\" has a version that is not 1, 2 or 3",
                 "It was written by another version of margin: update this one, or train again.");
   require_keys(*object,
                {"version", "missing", "unknown_features", "columns", "label_unit", "dropped",
-                *found == version_with_pairs ? "pairs" : "columns"},
+                *found >= version_with_pairs ? "pairs" : "columns"},
                "");
   const std::string missing = text(*object, "missing", ""), unknown = text(*object, "unknown_features", "");
   const auto* const rule = std::find_if(std::begin(missing_names), std::end(missing_names),
@@ -252,6 +256,8 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
     columns.push_back(column_from(item, columns.size() + 1));
     if (columns.size() > 1 && !(columns[columns.size() - 2].name < columns.back().name))
       refuse("has columns whose names do not ascend");
+    if (is_set(columns.back()) && *found < version_with_sets)
+      refuse("has the kind \"set\" of column \"" + columns.back().name + "\", which its version does not know");
   }
   std::optional<double> unit;
   if (object->find("label_unit") != object->end()) {
@@ -261,7 +267,7 @@ std::unique_ptr<const Encoder> Encoder::from_value(const Value& value) {
     unit = *number;
   }
   std::vector<PairTerm> pairs;
-  if (*found == version_with_pairs) pairs = pairs_from(*object, columns);
+  if (*found == version_with_pairs || object->count("pairs") > 0) pairs = pairs_from(*object, columns);
   std::vector<std::int32_t> dropped;
   if (object->find("dropped") != object->end()) dropped = dropped_from(*object, columns, pairs);
   return std::make_unique<const Encoder>(std::move(columns), rule->second, unknown == "error", unit, std::move(dropped),

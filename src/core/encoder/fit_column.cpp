@@ -52,7 +52,7 @@ void choose_bases(std::vector<Column>& columns, const EncoderRules& rules) {
     c->base = static_cast<std::int32_t>(found - c->categories.begin());
   }
   for (Column& c : columns) {
-    if (!rules.reference || c.base >= 0 || c.categories.empty()) continue;
+    if (!rules.reference || c.base >= 0 || c.kind != ColumnKind::category || c.categories.empty()) continue;
     c.base = 0;
     for (const std::string& label : c.order) {
       const auto found = std::lower_bound(c.categories.begin(), c.categories.end(), label);
@@ -85,6 +85,17 @@ bool is_feature(const EncoderRules& rules, std::string_view column) {
     return std::find(names.begin(), names.end(), column) != names.end();
   };
   return !listed(rules.exclude) && (rules.include.empty() || listed(rules.include));
+}
+
+Error too_many_categories(const Column& column, std::int64_t most, const std::string& otherwise) {
+  const bool set = column.kind == ColumnKind::set;
+  return {ErrorKind::invalid_value,
+          "column \"" + column.name + "\" has more than " + std::to_string(most) +
+              (set ? " different elements" : " categories"),
+          std::string("Leave it out with the option exclude, ") +
+              (set ? "keep its frequent elements alone"
+                   : "merge rare values (CASE ... ELSE 'other' END), hash it (margin_features(column) AS column)") +
+              otherwise};
 }
 
 Error no_feature_left() {

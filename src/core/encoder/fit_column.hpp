@@ -28,6 +28,9 @@ void require_named_columns(const EncoderRules& rules, const std::vector<std::str
 bool is_feature(const EncoderRules& rules, std::string_view column);
 /// Whether columns are to act together, named or searched: the rows have to be seen for it.
 bool wants_pairs(const EncoderRules& rules);
+/// The error for a column of more categories than `most`, or sets of more elements; `otherwise` ends its hint.
+Error too_many_categories(const Column& column, std::int64_t most,
+                          const std::string& otherwise = ", or raise the option max_categories.");
 /// The error for columns of which none is left.
 Error no_feature_left();
 

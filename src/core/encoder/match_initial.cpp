@@ -18,7 +18,7 @@ std::string key_of(const Encoder& e, std::int32_t feature) {
   const Column& c = e.columns()[at.column];
   const std::string column = c.name + '\0';
   if (at.value == c.values()) return column + "null";
-  if (c.kind == ColumnKind::category) return column + "=" + c.category(at.value);
+  if (listed(c.kind)) return column + "=" + c.category(at.value);
   if (c.binned()) return column + e.feature_name(feature);  // of the same threshold
   return column + std::string(kind_name(c.kind)) + std::to_string(at.value);
 }

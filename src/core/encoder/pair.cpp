@@ -103,7 +103,9 @@ void require_part(const Column& c) {
   if (pairs_with_others(c)) return;
   throw Error(ErrorKind::invalid_option,
               option + ("the column \"" + c.name + "\", which ") +
-                  (c.offset ? "is the offset of the model" : "has several numbers: " + c.type),
+                  (c.offset         ? "is the offset of the model"
+                   : listed(c.kind) ? "has several elements: " + c.type
+                                    : "has several numbers: " + c.type),
               "Pairs are of numbers, booleans, times and categories.");
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/encoder/cell_reader.hpp"
+#include "core/encoder/fit_column.hpp"
 #include "core/encoder/row_codes.hpp"
 
 namespace margin {
@@ -65,11 +66,7 @@ std::int32_t RowTable::cell_width() const {
 double RowTable::category(std::size_t column, std::string_view name) {
   const std::int32_t number = categories_[column].intern(name, rules_.max_categories);
   if (number >= 0) return number;
-  throw Error(
-      ErrorKind::invalid_value,
-      "column \"" + columns_[column].name + "\" has more than " + std::to_string(rules_.max_categories) + " categories",
-      "Leave it out with the option exclude, merge rare values (CASE ... ELSE 'other' END), hash it "
-      "(margin_features(column) AS column), or raise the option max_categories.");
+  throw too_many_categories(columns_[column], rules_.max_categories);
 }
 
 bool RowTable::Going::goes_on(double cell, double label) {
@@ -196,7 +193,10 @@ std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress
     if (auto out = encode_codes(encoder, progress, memory)) return out;
   double per_row = row_overhead;
   for (const Column& c : encoder.columns())
-    per_row += c.kind == ColumnKind::category ? 24 : c.kind == ColumnKind::sparse ? 0 : 8.0 * c.features().number();
+    per_row += c.kind == ColumnKind::category ? 24
+               : c.kind == ColumnKind::sparse || (c.kind == ColumnKind::set && encoder.sparse())
+                   ? 0
+                   : 8.0 * c.features().number();
   double features = per_row * static_cast<double>(rows_.rows());
   for (const auto& block : blocks_)
     if (block != nullptr) features += static_cast<double>(block->feature_bytes());

@@ -85,6 +85,12 @@ void set_units(Column& c, const Moments& moments, std::size_t first, bool standa
             standardize);
 }
 
+template <class F>
+void for_each_index(const Row& x, const Progress& progress, F f) {
+  progress.work(4.0 * x.count);
+  for (std::int32_t k = 0; k < x.count; ++k) f(static_cast<std::size_t>(x.indices[k]));
+}
+
 }  // namespace
 
 void RowTable::fit_scalars(std::vector<Column>& columns, const Progress& progress) const {
@@ -128,14 +134,18 @@ void RowTable::fit_categories(std::vector<Column>& columns, const Progress& prog
     const bool any = reader.read(i);
     total.add(weight, cuts);
     for (std::size_t j = 0; j < n; ++j) {
-      if (columns[j].kind != ColumnKind::category) continue;
-      OrderFreeSum& sum = any && reader.missing(j) ? absent[j] : mass[j][static_cast<std::size_t>(reader.numbers()[j])];
-      sum.add(weight, cuts);
+      if (!listed(columns[j].kind)) continue;
+      if (any && reader.missing(j))
+        absent[j].add(weight, cuts);
+      else if (columns[j].kind == ColumnKind::category)
+        mass[j][static_cast<std::size_t>(reader.numbers()[j])].add(weight, cuts);
+      else
+        for_each_index(blocks_[j]->row(i), progress, [&](std::size_t k) { mass[j][k].add(weight, cuts); });
     }
   }
   const auto share = [&](const OrderFreeSum& sum) { return total.value() > 0 ? sum.value() / total.value() : 0; };
   for (std::size_t j = 0; j < n; ++j) {
-    if (columns[j].kind != ColumnKind::category) continue;
+    if (!listed(columns[j].kind)) continue;
     std::vector<double> rank;
     columns[j].categories = categories_[j].sorted(rank);
     ColumnSpread& spread = columns[j].spread.emplace();
@@ -259,7 +269,7 @@ std::shared_ptr<const Encoder> RowTable::fit(const Progress& progress, MemoryBud
   fit_categories(columns, progress);
   choose_bases(columns, rules_);
   for (std::size_t j = 0; j < columns.size(); ++j)
-    if (block(columns[j].kind)) fit_block(columns[j], j, progress);
+    if (block(columns[j].kind) && !listed(columns[j].kind)) fit_block(columns[j], j, progress);
   const std::optional<double> unit = label_unit(columns, progress);
   auto whole = std::make_shared<const Encoder>(columns, rules_.missing, rules_.unknown_is_error, unit);
   const std::vector<std::string>& named = rules_.interactions.named;

@@ -108,7 +108,13 @@ void PmmlPredictors::add_category(const std::string& field, const std::string& v
 }
 
 PmmlColumns::PmmlColumns(const Model& m, PmmlNames& names, const Progress& progress) : model_(m), progress_(progress) {
-  for (const Column& c : m.encoder->columns()) fields_.push_back({&c, m.encoder->takes_null(c)});
+  for (const Column& c : m.encoder->columns()) {
+    if (c.kind == ColumnKind::set)
+      throw Error(ErrorKind::unsupported,
+                  "column \"" + c.name + "\" is of type " + c.type + ", and fields of PMML hold one value each",
+                  "For PMML train on columns of booleans in its place: 'a' = ANY (" + c.name + ") AS has_a.");
+    fields_.push_back({&c, m.encoder->takes_null(c)});
+  }
   // Columns keep their names, whatever the others are called.
   for (Fields& f : fields_)
     if (!block(f.column->kind)) f.inputs.push_back(names.take(f.column->name));

@@ -22,6 +22,8 @@ constexpr const char* microseconds_a_day = "'86400000000'::float8";
 
 bool is_array(const Column& c) { return c.type.size() > 2 && c.type.compare(c.type.size() - 2, 2, "[]") == 0; }
 
+bool of_lexemes(const Column& c) { return c.type == "tsvector"; }
+
 std::string either(const std::string& condition, const std::string& yes, const std::string& otherwise) {
   return "CASE WHEN " + condition + " THEN " + yes + (otherwise.empty() ? "" : " ELSE " + otherwise) + " END";
 }
@@ -103,6 +105,7 @@ double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) c
 std::string SqlColumns::part(const Column& c, const std::vector<double>& w) const {
   if (c.binned()) return binned_part(c, w);
   if (c.kind == ColumnKind::category) return category_part(c, w);
+  if (c.kind == ColumnKind::set) return set_part(c, w);
   if (c.kind == ColumnKind::dense) return dense_part(c, w);
   if (c.kind == ColumnKind::boolean) return boolean_part(c, w);
   if (scalar(c.kind)) return number_part(c, w);
@@ -183,6 +186,42 @@ std::string SqlColumns::dense_part(const Column& c, const std::vector<double>& w
          (taken ? " WHEN " + name(c) + " IS NULL THEN " + sql_number(part_of_null(c, w)) : "") + " END";
 }
 
+/// A set as an array of texts, compared by bytes. A type of another name is a domain, most probably over text[].
+std::string SqlColumns::elements(const Column& c) const {
+  const std::string array =
+      of_lexemes(c) ? "tsvector_to_array(" + name(c) + ")" : name(c) + (c.type == "text[]" ? "" : "::text[]");
+  return "(" + array + " COLLATE \"C\")";
+}
+
+/// `value` for a set that encode() takes, `null` for a row without one; empty: no answer.
+std::string SqlColumns::of_set(const Column& c, const std::string& value, const std::string& null) const {
+  std::string taken = name(c) + " IS NOT NULL";
+  if (encoder_.unknown_is_error()) {
+    taken = elements(c) + " <@ ARRAY[";
+    for (std::size_t k = 0; k < c.categories.size(); ++k) taken += (k > 0 ? ", " : "") + sql_text(c.categories[k]);
+    taken += "]::text[]";
+  } else if (!of_lexemes(c)) {
+    taken += " AND array_position(" + elements(c) + ", NULL) IS NULL";
+  }
+  const std::string table = of_lexemes(c) ? "" : " WHEN array_ndims(" + name(c) + ") > 1 THEN NULL::float8";
+  return "CASE" + table + " WHEN " + taken + " THEN " + value +
+         (null.empty() ? "" : " WHEN " + name(c) + " IS NULL THEN " + null) + " END";
+}
+
+std::string SqlColumns::set_part(const Column& c, const std::vector<double>& w) const {
+  const std::vector<std::size_t> features = kept(c, w.size());
+  SqlSum sum = sql_sum(
+      features.size(),
+      [&](std::size_t at) {
+        const std::size_t k = features[at];
+        if (k >= c.categories.size() || w[k] == 0) return std::string();
+        return either(sql_text(c.categories[k]) + " = ANY (" + elements(c) + ")", sql_number(w[k]), sql_number(0));
+      },
+      from_left_);
+  if (sum.text.empty()) sum.text = sql_number(0);
+  return of_set(c, sum.text, encoder_.takes_null(c) ? sql_number(part_of_null(c, w)) : std::string());
+}
+
 std::string SqlColumns::category_feature(const Column& c, std::size_t value) const {
   const std::string is = compared(c) + " = " + sql_text(c.category(static_cast<std::int32_t>(value)));
   std::string text = "CASE WHEN " + is + " THEN " + sql_number(1);
@@ -202,6 +241,9 @@ std::string SqlColumns::value_of(const Column& c, std::size_t value) const {
   if (c.kind == ColumnKind::category) return category_feature(c, value);
   const bool taken = encoder_.takes_null(c);
   const std::string null = taken ? sql_number(encoder_.of_null(c)[value]) : std::string();
+  if (c.kind == ColumnKind::set)
+    return of_set(
+        c, either(sql_text(c.categories[value]) + " = ANY (" + elements(c) + ")", sql_number(1), sql_number(0)), null);
   if (c.kind == ColumnKind::boolean) {
     const auto of = [&](double cell) { return sql_number((cell - c.center[0]) * (1 / c.scale[0])); };
     return "CASE WHEN " + name(c) + " THEN " + of(1) + " WHEN NOT " + name(c) + " THEN " + of(0) +

@@ -39,6 +39,9 @@ class SqlColumns {
   std::string boolean_part(const Column& c, const std::vector<double>& w) const;
   std::string category_part(const Column& c, const std::vector<double>& w) const;
   std::string dense_part(const Column& c, const std::vector<double>& w) const;
+  std::string elements(const Column& c) const;
+  std::string of_set(const Column& c, const std::string& value, const std::string& null) const;
+  std::string set_part(const Column& c, const std::vector<double>& w) const;
   std::string category_feature(const Column& c, std::size_t value) const;
   std::string value_of(const Column& c, std::size_t value) const;
   std::string at_level(const PairSide& side, const std::vector<std::string>& texts) const;

@@ -113,6 +113,12 @@ void compare(ColumnDrift& out, Profile::Texts& before, Profile::Texts& after) {
   out.unseen = share_unseen(b, a);
 }
 
+/// Those of a column, or the elements of its sets.
+Profile::Texts* texts_of(Profile::Statistics& s) {
+  auto* const sets = std::get_if<Profile::Sets>(&s);
+  return sets != nullptr ? &sets->elements : std::get_if<Profile::Texts>(&s);
+}
+
 }  // namespace
 
 std::vector<ColumnDrift> drift(Profile& before, Profile& after, const Progress& progress) {
@@ -138,8 +144,8 @@ std::vector<ColumnDrift> drift(Profile& before, Profile& after, const Progress& 
       if (numbers != nullptr && now != nullptr) compare(out, *numbers, *now);
       for (auto* const each : {numbers, now})
         if (each != nullptr) progress.work(item_work * static_cast<double>(each->items().size()));
-      auto* const texts = std::get_if<Profile::Texts>(&before.statistics(i));
-      auto* const new_texts = std::get_if<Profile::Texts>(&after.statistics(j));
+      Profile::Texts* const texts = texts_of(before.statistics(i));
+      Profile::Texts* const new_texts = texts_of(after.statistics(j));
       if (texts != nullptr && new_texts != nullptr) compare(out, *texts, *new_texts);
     }
     if (old) ++i;

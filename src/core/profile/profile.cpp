@@ -20,6 +20,7 @@ std::unique_ptr<Profile::Statistics> statistics_for(const ProfiledColumn& column
     return std::make_unique<Profile::Statistics>(Profile::Counted{});
   if (column.kind == ColumnKind::category)
     return std::make_unique<Profile::Statistics>(std::in_place_type<Profile::Texts>);
+  if (column.kind == ColumnKind::set) return std::make_unique<Profile::Statistics>(std::in_place_type<Profile::Sets>);
   if (column.kind == ColumnKind::dense) return std::make_unique<Profile::Statistics>(Profile::Blocks{});
   return std::make_unique<Profile::Statistics>(NumberStatistics());
 }
@@ -27,6 +28,11 @@ std::unique_ptr<Profile::Statistics> statistics_for(const ProfiledColumn& column
 void merge_into(Profile::Texts& to, const Profile::Texts& from, const ProfiledColumn&, const Progress&) {
   to.count += from.count;
   to.values.merge(from.values);
+}
+
+void merge_into(Profile::Sets& to, const Profile::Sets& from, const ProfiledColumn& column, const Progress& progress) {
+  to.count += from.count;
+  merge_into(to.elements, from.elements, column, progress);
 }
 
 void merge_into(Profile::Counted& to, const Profile::Counted& from, const ProfiledColumn&, const Progress&) {
@@ -61,6 +67,7 @@ void merge_into(Profile::Blocks& to, const Profile::Blocks& from, const Profiled
 double memory_of(const Profile::Statistics& s) {
   if (const auto* numbers = std::get_if<NumberStatistics>(&s)) return numbers->bytes();
   if (const auto* texts = std::get_if<Profile::Texts>(&s)) return sizeof s + texts->values.bytes();
+  if (const auto* sets = std::get_if<Profile::Sets>(&s)) return sizeof s + sets->elements.values.bytes();
   double all = sizeof s;
   if (const auto* blocks = std::get_if<Profile::Blocks>(&s))
     for (const Sums& element : blocks->elements) all += element.bytes();
@@ -81,6 +88,12 @@ std::uint64_t length(std::string_view& left) {
   std::uint64_t n;
   std::memcpy(&n, part(left, sizeof n).data(), sizeof n);
   return n;
+}
+
+std::string_view text(std::string_view& left) {
+  const std::uint64_t size = length(left);
+  if (size > most_text) throw malformed_profile("a text is too long");
+  return part(left, static_cast<std::size_t>(size));
 }
 
 }  // namespace
@@ -176,6 +189,20 @@ void Profile::add_block(std::size_t column, std::string_view& tail, double limit
   }
 }
 
+void Profile::add_set(std::size_t column, std::string_view& tail, const Progress& progress) {
+  auto& sets = std::get<Sets>(*statistics_[column]);
+  ++sets.count;
+  std::string_view last;
+  for (std::uint64_t n = length(tail), k = 0; k < n; ++k) {
+    const std::string_view element = text(tail);
+    if (k > 0 && !(last < element)) throw malformed_profile("the elements of a set are not sorted");
+    ++sets.elements.count;
+    sets.elements.values.add(element);
+    last = element;
+    progress.work(64);
+  }
+}
+
 bool Profile::of_row(std::string_view bytes) { return profile_form(bytes).row; }
 
 void Profile::add(std::string_view row, double limit, const Progress& progress) {
@@ -200,10 +227,10 @@ void Profile::add(std::string_view row, double limit, const Progress& progress) 
       std::memcpy(&v, numbers.data() + 8 * j, sizeof v);
       of->add(v);
     } else if (auto* texts = std::get_if<Texts>(&s)) {
-      const std::uint64_t size = length(left);
-      if (size > most_text) throw malformed_profile("a text is too long");
       ++texts->count;
-      texts->values.add(part(left, static_cast<std::size_t>(size)));
+      texts->values.add(text(left));
+    } else if (std::holds_alternative<Sets>(s)) {
+      add_set(j, left, progress);
     } else if (std::holds_alternative<Blocks>(s)) {
       wide |= std::get<Blocks>(s).count == 0;
       add_block(j, left, limit, progress);

@@ -50,6 +50,8 @@ class ProfileRow {
   /// Not longer than `most_text`.
   void text(std::string_view v);
   void block(const FeatureRow& x);
+  /// Ascending by bytes, each once, none longer than `most_text`.
+  void set(const std::vector<std::string>& elements);
   /// A value that is only counted.
   void counted() { number(0); }
 
@@ -58,6 +60,8 @@ class ProfileRow {
   void write(char* to) const;
 
  private:
+  void put_text(std::string_view v);
+
   std::string head_;
   std::string present_;  // a byte for each column, up to a multiple of 8
   std::vector<double> numbers_;
@@ -68,10 +72,14 @@ class ProfileRow {
 class Profile {
  public:
   struct Empty {};
-  /// The statistics of a column: of numbers, of texts, of the elements of arrays, or none.
+  /// The statistics of a column: of numbers, of texts, of sets of texts, of the elements of arrays, or none.
   struct Texts {
     std::int64_t count = 0;
     FrequentTexts values = {};
+  };
+  struct Sets {
+    std::int64_t count = 0;
+    Texts elements = {};  ///< of all sets together
   };
   struct Blocks {
     std::int64_t count = 0;
@@ -80,7 +88,7 @@ class Profile {
   struct Counted {
     std::int64_t count = 0;
   };
-  using Statistics = std::variant<NumberStatistics, Texts, Blocks, Counted>;
+  using Statistics = std::variant<NumberStatistics, Texts, Blocks, Counted, Sets>;
 
   Profile() = default;
   Profile(Profile&&) = default;
@@ -110,6 +118,7 @@ class Profile {
   void take_columns(std::string_view bytes);
   void require_columns(std::string_view bytes) const;
   void require_memory(double limit) const;
+  void add_set(std::size_t column, std::string_view& tail, const Progress& progress);
   void add_block(std::size_t column, std::string_view& tail, double limit, const Progress& progress);
 
   std::string bytes_of_columns_;

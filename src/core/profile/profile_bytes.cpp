@@ -56,6 +56,11 @@ void write(ByteWriter& out, Profile::Texts& s, const Progress&) {
   }
 }
 
+void write(ByteWriter& out, Profile::Sets& s, const Progress& progress) {
+  out(s.count);
+  write(out, s.elements, progress);
+}
+
 void write(ByteWriter& out, Profile::Blocks& s, const Progress& progress) {
   out(s.count);
   out(static_cast<std::uint64_t>(s.elements.size()));
@@ -155,6 +160,13 @@ void read(ByteReader& in, Profile::Texts& s, double, const Progress& progress) {
   }
   require_counts(in, counted, missed, s.count, items.size());
   s.values.set(items, missed);
+}
+
+void read(ByteReader& in, Profile::Sets& s, double limit, const Progress& progress) {
+  in(s.count);
+  read(in, s.elements, limit, progress);
+  for (const FrequentTexts::Item& item : s.elements.values.items())
+    in.require(item.second <= s.count, "an element is in more sets than there are");
 }
 
 void read(ByteReader& in, Profile::Blocks& s, double limit, const Progress& progress) {

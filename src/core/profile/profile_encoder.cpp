@@ -78,28 +78,34 @@ class ProfileFit {
     cut_into_bins(c, items, rules_.bins, progress_);
   }
 
-  void fit(Column& c, Profile::Texts& texts) {
+  void list(Column& c, Profile::Texts& texts) {
     const std::vector<FrequentTexts::Item> items = texts.values.items();
     const auto most = static_cast<std::size_t>(rules_.max_categories);
-    if (!texts.values.exact() || items.size() > most)
-      throw Error(
-          ErrorKind::invalid_value,
-          "column \"" + c.name + "\" has more than " + std::to_string(std::min(most, most_values)) + " categories",
-          std::string("Leave it out with the option exclude, merge rare values (CASE ... ELSE 'other' END), hash it "
-                      "(margin_features(column) AS column)") +
-              (most < most_values ? ", or raise the option max_categories."
-                                  : ". A profile knows no more of a column; train_margin takes up to max_categories."));
+    if (!texts.values.exact() || items.size() > most) {
+      const bool fewer = most < most_values;
+      throw too_many_categories(
+          c, static_cast<std::int64_t>(std::min(most, most_values)),
+          fewer ? ", or raise the option max_categories."
+                : ". A profile knows no more of a column; train_margin takes up to max_categories.");
+    }
     ColumnSpread& spread = c.spread.emplace();
     spread.missing = absent_;
     for (const auto& [name, count] : items) {
       if (is_shortened(name))
         refuse("column \"" + c.name + "\" has texts of more than " + std::to_string(most_text) +
                    " bytes, of which a profile keeps the beginning and a hash",
-               "Leave it out with the option exclude, or shorten it: left(column, 60) AS column.");
+               "Leave it out with the option exclude, or shorten " +
+                   std::string(c.kind == ColumnKind::set ? "its elements." : "it: left(column, 60) AS column."));
       c.categories.push_back(name);
       spread.mean.push_back(static_cast<double>(count) / rows_);
       progress_.work(item_work);
     }
+  }
+
+  void fit(Column& c, Profile::Sets& sets) { list(c, sets.elements); }
+
+  void fit(Column& c, Profile::Texts& texts) {
+    list(c, texts);
     // A profile does not know the order of an enum.
     static constexpr std::string_view unordered[] = {"text", "character varying", "character",
                                                      "name", "\"char\"",          "uuid"};

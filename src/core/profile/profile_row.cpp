@@ -43,7 +43,7 @@ std::vector<ProfiledColumn> profiled_columns(std::string_view bytes) {
     in(c.name);
     in(c.type);
     in(kind);
-    in.require(kind == no_kind || kind <= static_cast<std::uint8_t>(ColumnKind::sparse), "a column is of no kind");
+    in.require(kind == no_kind || kind <= static_cast<std::uint8_t>(ColumnKind::set), "a column is of no kind");
     if (kind != no_kind) c.kind = static_cast<ColumnKind>(kind);
     in.require(j == 0 || columns[j - 1].name < c.name, "the columns are not sorted by name");
   }
@@ -103,10 +103,21 @@ void ProfileRow::begin() {
   at_ = 0;
 }
 
-void ProfileRow::text(std::string_view v) {
+void ProfileRow::put_text(std::string_view v) {
   const auto size = static_cast<std::uint64_t>(v.size());
   tail_.append(reinterpret_cast<const char*>(&size), sizeof size);
   tail_.append(v);
+}
+
+void ProfileRow::text(std::string_view v) {
+  put_text(v);
+  number(0);
+}
+
+void ProfileRow::set(const std::vector<std::string>& elements) {
+  const auto size = static_cast<std::uint64_t>(elements.size());
+  tail_.append(reinterpret_cast<const char*>(&size), sizeof size);
+  for (const std::string& element : elements) put_text(element);
   number(0);
 }
 

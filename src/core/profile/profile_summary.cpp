@@ -28,6 +28,11 @@ void set_top(ColumnSummary& out, std::vector<Item> items, std::int64_t missed, b
   }
 }
 
+void set_texts(ColumnSummary& out, Profile::Texts& texts, std::size_t top) {
+  std::vector<FrequentTexts::Item> items = texts.values.items();
+  set_top(out, std::move(items), texts.values.missed(), texts.values.exact(), top);
+}
+
 constexpr double item_work = 64;  // of a value with its count, sorted
 
 void set_numbers(ColumnSummary& out, NumberStatistics& numbers, const std::vector<double>& shares, std::size_t top,
@@ -65,8 +70,9 @@ std::vector<ColumnSummary> summaries(Profile& profile, const std::vector<double>
     if (auto* numbers = std::get_if<NumberStatistics>(&s)) {
       set_numbers(out, *numbers, shares, top, progress);
     } else if (auto* texts = std::get_if<Profile::Texts>(&s)) {
-      std::vector<FrequentTexts::Item> items = texts->values.items();
-      set_top(out, std::move(items), texts->values.missed(), texts->values.exact(), top);
+      set_texts(out, *texts, top);
+    } else if (auto* sets = std::get_if<Profile::Sets>(&s)) {
+      set_texts(out, sets->elements, top);
     } else if (auto* blocks = std::get_if<Profile::Blocks>(&s); blocks != nullptr && blocks->count > 0) {
       for (std::size_t k = 0; k < blocks->elements.size(); ++k) {
         progress.work(item_work);

@@ -50,6 +50,14 @@ double own_value(const Encoder& encoder, const Cells& cells, std::int32_t featur
   return scalar(c.kind) ? cells.values[at.column] : value_at(cells.blocks[at.column], at.value);
 }
 
+/// f(value, its place in the spread) of the values of a column that rows of the training had.
+template <class F>
+void for_each_known(const Column& c, F f) {
+  const bool some = c.kind == ColumnKind::sparse;
+  const std::size_t count = some ? c.spread->at.size() : static_cast<std::size_t>(c.values());
+  for (std::size_t k = 0; k < count; ++k) f(some ? c.spread->at[k] : static_cast<std::int32_t>(k), k);
+}
+
 /// What the columns of one row add to the score of one output, counted from the means of the training.
 class FromMeans {
  public:
@@ -119,6 +127,7 @@ class FromMeans {
     if (added == 0) return;
     const double value = value_at(cells_.blocks[j], at);
     const std::string name = encoder_.feature_name(encoder_.feature_of(c.first + at));
+    if (c.kind == ColumnKind::set) return put(name, value, added, c.name, c.category(at));
     put(name, value, added, name, shortest(value));
   }
 
@@ -133,11 +142,12 @@ class FromMeans {
     const FeatureRow x = missing ? FeatureRow{} : cells_.blocks[j];
     for (std::int32_t k = 0; k < x.count; ++k) {
       const std::int32_t at = x.indices != nullptr ? x.indices[k] : k;
-      if (at < c.width && x.value(k) != 0) add_element(c, j, at);
+      if (at < c.values() && x.value(k) != 0) add_element(c, j, at);
     }
     double others = 0;  // that rows of the training have, and this one has not
-    for (const std::int32_t at : c.spread->at)
+    for_each_known(c, [&](std::int32_t at, std::size_t) {
       if (missing || value_at(x, at) == 0) others += difference(c.first + at);
+    });
     if (others != 0) put(c.name + ": what the row has not", 0, others, c.name + ": what the row has not", std::nullopt);
   }
 
@@ -181,12 +191,13 @@ double variance(const Model& m, const Column& c, std::int32_t output) {
   }
   // A missing number is the mean: its indicator and the number do not vary together.
   double sum = missing * (1 - missing) * of_missing * of_missing;
-  const std::size_t count = spread.deviation.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::int32_t value = c.kind == ColumnKind::sparse ? spread.at[k] : static_cast<std::int32_t>(k);
-    const double added = weight(value) * spread.deviation[k] / (c.kind == ColumnKind::sparse ? 1 : c.scale[k]);
+  for_each_known(c, [&](std::int32_t value, std::size_t k) {
+    const double mean = c.kind == ColumnKind::set ? spread.mean[k] : 0;
+    const double deviation =
+        c.kind == ColumnKind::set ? std::sqrt(std::max(0.0, mean * (1 - mean))) : spread.deviation[k];
+    const double added = weight(value) * deviation / (c.scale.empty() ? 1 : c.scale[k]);
     sum += added * added;
-  }
+  });
   return sum;
 }
 

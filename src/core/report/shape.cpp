@@ -90,11 +90,22 @@ class ColumnShape {
     add_missing(filled);
   }
 
+  void add_set() {
+    for (std::int32_t at = 0; at < column_.values(); ++at) {
+      if (weight(at) == 0) continue;
+      ShapePiece& piece = put(column_.category(at));
+      piece.slope = slope(at);
+      piece.share = column_.spread->mean[static_cast<std::size_t>(at)];
+    }
+  }
+
   void add_elements() {
     const auto element = [&](std::int32_t at) {
       if (weight(at) != 0) put("[" + std::to_string(at + 1) + "]").slope = slope(at);
     };
-    if (column_.kind == ColumnKind::dense)
+    if (column_.kind == ColumnKind::set)
+      add_set();
+    else if (column_.kind == ColumnKind::dense)
       for (std::int32_t at = 0; at < column_.width; ++at) element(at);
     else
       for (const std::int32_t at : column_.spread->at) element(at);
@@ -295,8 +306,10 @@ Plot shape_plot(const Model& m, const std::string& column) {
   if (const PairTerm* pair = m.encoder->pair({term, 0})) return pair_plot(m, *pair, pieces);
   const Column& c = m.encoder->columns()[term];
   if (block(c.kind))
-    throw Error(ErrorKind::unsupported, "column \"" + column + "\" is an array, and has no curve",
-                "margin_shape(model, column) has what its elements add.");
+    throw Error(
+        ErrorKind::unsupported,
+        "column \"" + column + "\" is " + (c.kind == ColumnKind::set ? "a set" : "an array") + ", and has no curve",
+        "margin_shape(model, column) has what its elements add.");
   const bool bars = c.kind == ColumnKind::category || c.kind == ColumnKind::boolean;
   Plot plot = bars ? bar_plot(m, pieces) : Plot();
   plot.title = "What " + column + " adds to the score";

@@ -75,6 +75,8 @@ class RowWriter {
       row_->number(cell.type->number(value));
     else if (cell.type->block != nullptr)
       put_block(cell, value);
+    else if (cell.type->kind == ColumnKind::set)
+      put_set(cell, value);
     else
       put_text(text_of(*cell.type, value));
   }
@@ -87,12 +89,38 @@ class RowWriter {
     row_->block(x);
   }
 
+  void put_set(const Cell& cell, Datum value) {
+    std::vector<std::string> elements;
+    const auto once = [&] {
+      std::sort(elements.begin(), elements.end());
+      elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+    };
+    std::size_t next = 64;  // memory is that of different elements, however often a row repeats them
+    for_each_element(cell.name, *cell.type, value, [&](std::string_view text) {
+      if (elements.size() >= next) {
+        once();
+        next = std::max(next, 2 * elements.size());
+      }
+      elements.push_back(kept(text));
+    });
+    once();
+    row_->set(elements);
+  }
+
   void put_text(std::string_view text) {
-    if (text.size() <= most_text) return row_->text(text);
+    if (text.size() <= most_text)
+      row_->text(text);
+    else
+      row_->text(kept(text));
+  }
+
+  /// What is kept of a text.
+  static std::string kept(std::string_view text) {
+    if (text.size() <= most_text) return std::string(text);
     const auto size = static_cast<int>(text.size());
     const char* from = text.data();
-    const int kept = backend([=] { return pg_mbcliplen(from, size, static_cast<int>(most_text) - 24); });
-    row_->text(shortened(text, text.substr(0, static_cast<std::size_t>(kept))));
+    const int end = backend([=] { return pg_mbcliplen(from, size, static_cast<int>(most_text) - 24); });
+    return shortened(text, text.substr(0, static_cast<std::size_t>(end)));
   }
 
   std::vector<Cell> cells_;

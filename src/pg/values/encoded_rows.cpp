@@ -46,13 +46,17 @@ const char* expected(ColumnKind kind) {
       return "a string";
     case ColumnKind::dense:
       return "an array of numbers";
+    case ColumnKind::set:
+      return "an array of strings";
     default:
       return "an array of numbers, or an object of index: value";
   }
 }
 
-bool fits(ColumnKind kind, const JsonbValue& value) {
-  switch (kind) {
+constexpr const char* lexemes = "tsvector";  // of which to_jsonb() makes a string
+
+bool fits(const Column& column, const JsonbValue& value) {
+  switch (column.kind) {
     case ColumnKind::number:
       return value.type == jbvNumeric;
     case ColumnKind::boolean:
@@ -61,6 +65,9 @@ bool fits(ColumnKind kind, const JsonbValue& value) {
       return value.type == jbvString || (value.type == jbvBinary && JsonContainerIsArray(value.val.binary.data));
     case ColumnKind::sparse:
       return value.type == jbvString || value.type == jbvBinary;
+    case ColumnKind::set:
+      return (value.type == jbvString && column.type == lexemes) ||
+             (value.type == jbvBinary && JsonContainerIsArray(value.val.binary.data));
     default:
       return value.type == jbvString;
   }
@@ -71,9 +78,8 @@ std::string_view text_of(const JsonbValue& value) {
 }
 
 /// A trailing blank means nothing in the type character, which to_jsonb() writes with all of its.
-std::string_view category_of(const Column& column, const JsonbValue& value) {
-  std::string_view text = text_of(value);
-  if (column.type != "character") return text;
+std::string_view category_of(const Column& column, std::string_view text) {
+  if (column.type != "character" && column.type != "character[]") return text;
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
 }
@@ -135,6 +141,7 @@ void ObjectRow::find(const Encoder& encoder, Datum jsonb) {
   const std::vector<Column>& columns = encoder.columns();
   const std::size_t n = columns.size();
   found_.resize(n);
+  sets_.resize(n);
   cells_.resize(n);
   struct Found {
     bool object;
@@ -171,6 +178,35 @@ void ObjectRow::find(const Encoder& encoder, Datum jsonb) {
                       "additional ones do not matter.");
 }
 
+void ObjectRow::read_set(const Encoder& encoder, std::size_t j, const JsonbValue& found) {
+  const Column& column = encoder.columns()[j];
+  SetCell& set = sets_[j];
+  set.clear();
+  const auto add = [&](std::string_view text) { set.add(static_cast<std::int32_t>(category_cell(encoder, j, text))); };
+  const JsonbValue* at = &found;
+  if (found.type == jbvString) {
+    const std::string_view text = text_of(found);
+    const Datum vector =
+        backend([=] { return DirectFunctionCall1(tsvectorin, CStringGetDatum(pnstrdup(text.data(), text.size()))); });
+    for_each_element(column.name, CellType{ColumnKind::set}, vector, add);
+  } else {
+    const InterruptProgress session;
+    const Value value =
+        value_from(backend([=] { return JsonbPGetDatum(JsonbValueToJsonb(const_cast<JsonbValue*>(at))); }));
+    for (const Value& element : std::get<Value::Array>(value.data)) {
+      session.work(64);
+      if (std::holds_alternative<std::monostate>(element.data)) throw null_element(column.name);
+      const auto* text = std::get_if<std::string>(&element.data);
+      if (text == nullptr)
+        throw Error(ErrorKind::wrong_type,
+                    "column \"" + column.name + "\" has the element " + describe(element) + ", expected a string",
+                    "Elements are strings also where they are digits: [\"1\", \"2\"].");
+      add(category_of(column, *text));
+    }
+  }
+  cells_.blocks[j] = set.row();
+}
+
 const Cells& ObjectRow::read(const Encoder& encoder, Datum jsonb) {
   find(encoder, jsonb);
   for (std::size_t j = 0; j < found_.size(); ++j) {
@@ -181,16 +217,19 @@ const Cells& ObjectRow::read(const Encoder& encoder, Datum jsonb) {
       cell = std::numeric_limits<double>::quiet_NaN();
       continue;
     }
-    if (!fits(column.kind, value))
+    if (!fits(column, value))
       throw Error(ErrorKind::wrong_type,
                   "key \"" + column.name + "\" has " + described(value) + ", expected " + expected(column.kind),
                   "Write it so, or have the server convert it: jsonb_populate_record(NULL::table, object).",
                   "The model was trained on " + column.type + ".");
-    if (block(column.kind)) {
+    if (column.kind == ColumnKind::set) {
+      cell = 0;
+      read_set(encoder, j, value);
+    } else if (block(column.kind)) {
       cell = 0;
       cells_.blocks[j] = block_of(column, [&] { return block_cell(column, value); });
     } else if (column.kind == ColumnKind::category) {
-      cell = category_cell(encoder, j, category_of(column, value));
+      cell = category_cell(encoder, j, category_of(column, text_of(value)));
     } else {
       if (column.kind == ColumnKind::boolean) cell = value.val.boolean ? 1 : 0;
       if (value.type == jbvString) cell = time_cell(column, value);

@@ -19,7 +19,10 @@ class ObjectRow {
  private:
   void find(const Encoder& encoder, Datum jsonb);
 
+  void read_set(const Encoder& encoder, std::size_t j, const JsonbValue& found);
+
   std::vector<JsonbValue> found_;  // of each column
+  std::vector<SetCell> sets_;      // of each column
   Cells cells_;
 };
 

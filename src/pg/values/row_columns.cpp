@@ -14,7 +14,7 @@ namespace {
 constexpr const char* accepted =
     "numbers, boolean, text, varchar, character, name, enums, uuid, date, timestamp, interval, time, arrays of "
     "numbers, "
-    "margin_sparse, and pgvector's vector, halfvec, sparsevec";
+    "margin_sparse, arrays of texts, tsvector, and pgvector's vector, halfvec, sparsevec";
 
 constexpr double days_before_2000 = 10957, day = 86400e6;
 
@@ -159,6 +159,19 @@ const OpenRow& RowOpener::open(Datum composite) {
   return open(composite);
 }
 
+/// Of an array of texts; nothing for another type.
+static std::optional<CellType> set_type_of(Oid array) {
+  const Oid element = backend([=] {
+    const Oid of = get_element_type(array);
+    return OidIsValid(of) ? getBaseType(of) : of;
+  });
+  if (element != UUIDOID && (!OidIsValid(element) || !is_text(element))) return std::nullopt;
+  CellType out{ColumnKind::set};
+  if (element != UUIDOID) out.text = LabelReader(element);
+  out.element = element;
+  return out;
+}
+
 std::optional<CellType> cell_type_of(Oid declared) {
   const Oid type = backend([=] { return getBaseType(declared); });
   for (const Scalar& s : scalars)
@@ -166,6 +179,8 @@ std::optional<CellType> cell_type_of(Oid declared) {
   if (type == UUIDOID) return CellType{ColumnKind::category};
   if (type == UNKNOWNOID) return std::nullopt;
   if (is_text(type)) return CellType{ColumnKind::category, nullptr, nullptr, LabelReader(type)};
+  if (type == TSVECTOROID) return CellType{ColumnKind::set};
+  if (const std::optional<CellType> set = set_type_of(type)) return set;
   if (const FeatureRowReader read = array_reader(type)) return CellType{ColumnKind::dense, nullptr, read};
   if (const FeatureRowReader read = extension_reader(type))
     return CellType{is_dense_type(type) ? ColumnKind::dense : ColumnKind::sparse, nullptr, read};
@@ -248,6 +263,7 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
     bound_.push_back({a->at, *type});
   }
   cells_.resize(columns.size());
+  sets_.resize(columns.size());
   layout_ = row.layout;
 }
 

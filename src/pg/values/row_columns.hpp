@@ -1,6 +1,9 @@
 // Rows with named columns, as composite Datums: which columns they have, and how the value of each is read.
 #pragma once
 
+#include <functional>
+
+#include "core/encoder/set_cell.hpp"
 #include "pg/values/labels.hpp"
 #include "pg/values/sparse_datum.hpp"
 
@@ -39,11 +42,18 @@ struct CellType {
   double (*number)(Datum) = nullptr;     ///< of scalars
   FeatureRowReader block = nullptr;      ///< of arrays and vectors
   std::optional<LabelReader> text = {};  ///< of categories, but uuids
+  Oid element = InvalidOid;              ///< of sets, with the reader of their elements; none of a tsvector
 };
 /// Nothing for a type that cannot be features.
 std::optional<CellType> cell_type_of(Oid type);
 /// A category, in memory of the Datum or of the current memory context.
 std::string_view text_of(const CellType& type, Datum value);
+/// f(text) of each element of a set, a text array or tsvector, in any order, some more than once. Throws Error: wrong_dimensions
+/// (an array of several dimensions), null_value (an element is NULL).
+void for_each_element(const std::string& column, const CellType& type, Datum value,
+                      const std::function<void(std::string_view)>& f);
+/// The error for an element that is NULL.
+Error null_element(const std::string& column);
 
 /// The columns of a training on such rows, sorted by name, without those that are excluded or not included. Throws Error:
 /// wrong_type (a column of another type, two of one name, none left), invalid_option (a column that there is not).
@@ -78,7 +88,7 @@ class RowBinding {
   bool bound_to(const OpenRow& row) const { return layout_ == row.layout; }
   const Cells& cells() const { return cells_; }
 
-  /// The row by these columns; category(j, text) is the cell of a category. Blocks live in the Datum or the current
+  /// The row by these columns; category(j, text) is the cell of a category, and the number of an element. Blocks live here, in the Datum or the current
   /// memory context. Throws Error: invalid_value, null_value, wrong_dimensions.
   template <class Category>
   const Cells& read(const std::vector<Column>& columns, const OpenRow& row, Category&& category) {
@@ -96,6 +106,13 @@ class RowBinding {
       } else if (b.type.block != nullptr) {
         cell = 0;
         cells_.blocks[j] = block_of(columns[j], [&] { return b.type.block(value); });
+      } else if (b.type.kind == ColumnKind::set) {
+        cell = 0;
+        SetCell& set = sets_[j];
+        set.clear();
+        for_each_element(columns[j].name, b.type, value,
+                         [&](std::string_view text) { set.add(static_cast<std::int32_t>(category(j, text))); });
+        cells_.blocks[j] = set.row();
       } else {
         cell = category(j, text_of(b.type, value));
       }
@@ -111,6 +128,7 @@ class RowBinding {
 
   std::uint64_t layout_ = 0;
   std::vector<Bound> bound_;
+  std::vector<SetCell> sets_;  // of each column
   Cells cells_;
 };
 
