@@ -37,6 +37,17 @@ SELECT g, (train_margin(y, x, margin_options(lambda => 0.1, on_error => 'null', 
 -- Many: five are told, then their number at powers of ten.
 SELECT count(*) AS groups, count(m) AS models FROM (SELECT g, train_margin(i, ARRAY[CASE WHEN g % 8 = 0 THEN 1 ELSE float8 'NaN' END + i], margin_options(on_error => 'null') ORDER BY i) AS m
   FROM generate_series(1, 120) g, generate_series(1, 2) i GROUP BY g) t;
+-- Warnings and errors of every aggregate name the key of their group, of sorted and of hashed ones, and of rows that are sorted inside of the call.
+SELECT g, (margin_cross_validate(y, ARRAY[1], '{"lambdas": [1], "folds": 2}' ORDER BY i)).folds FROM visits WHERE g IN (1, 2) GROUP BY g ORDER BY g;
+SELECT y, g % 2 AS odd, cardinality(margin_path(g > 4, ARRAY[1], '{"lambdas": [10, 1]}' ORDER BY g, i)) FROM visits GROUP BY y, odd ORDER BY y, odd;
+SELECT pg_temp.error_of('SELECT g, train_margin(y, x, w, margin_options(lambda => 0.1) ORDER BY i) FROM visits GROUP BY g ORDER BY g');
+SELECT pg_temp.error_of('SELECT g, margin_cross_validate(y, x) FROM visits WHERE g IN (1, 5) GROUP BY g ORDER BY g');
+SELECT pg_temp.error_of('SELECT g, margin_path(y, x ORDER BY i DESC) FROM visits WHERE g IN (1, 4) GROUP BY g ORDER BY g');
+SET enable_sort = off;
+SELECT pg_temp.error_of('SELECT y, g, margin_sum(margin_profile(''["a", "b"]'', x[1], x[2])), margin_hard_core(y, x) FROM visits WHERE g < 2 AND y > ''m'' GROUP BY g, y');
+SELECT pg_temp.error_of('SELECT g, margin_evaluate(m, y, x) FROM visits, (SELECT train_margin(y, x, margin_options(lambda => 1)) AS m FROM visits WHERE g = 1) AS t WHERE g IN (1, 3) GROUP BY g');
+SELECT pg_temp.error_of('SELECT g, margin_verify(m, y, x) FROM visits, (SELECT train_margin(y, x, margin_options(lambda => 1)) AS m FROM visits WHERE g = 1) AS t WHERE g = 3 GROUP BY GROUPING SETS ((g), ())');
+RESET enable_sort;
 -- Mistakes in the statement are errors all the same.
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(on_error => 'skip')) FROM visits$$);
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(on_error => 'null', lambda => 1, loss => 'exponential')) FROM visits WHERE g = 1$$);

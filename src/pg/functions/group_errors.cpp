@@ -1,5 +1,6 @@
 #include "pg/functions/group_errors.hpp"
 
+#include "pg/server/group_key.hpp"
 #include "pg/values/composite.hpp"
 
 namespace margin::pg {
@@ -7,15 +8,7 @@ namespace margin::pg {
 namespace {
 
 constexpr std::int64_t most_warnings = 5;
-constexpr int longest_label = 60;
 constexpr std::int32_t shown_features = 8;
-
-std::string shortened(const std::string& text) {
-  const char* bytes = text.data();
-  const int size = static_cast<int>(std::min<std::size_t>(text.size(), 4 * longest_label));
-  const int kept = backend([=] { return pg_mbcliplen(bytes, size, longest_label); });
-  return text.substr(0, static_cast<std::size_t>(kept)) + (static_cast<std::size_t>(kept) < text.size() ? "..." : "");
-}
 
 /// Enough digits to recognise a value by.
 std::string shown(double value) {
@@ -56,39 +49,18 @@ Error located(const Error& e, const std::string& where) {
       (e.detail().empty() ? "" : e.detail() + " ") + where);
 }
 
-std::string GroupWarnings::key() const {
-  FunctionCallInfo fcinfo = fcinfo_;
-  if (fcinfo == nullptr || fcinfo->context == nullptr || !IsA(fcinfo->context, AggState)) return {};
-  const auto* const state = reinterpret_cast<const AggState*>(fcinfo->context);
-  const auto* const plan = reinterpret_cast<const Agg*>(state->ss.ps.plan);
-  TupleTableSlot* const slot = state->ss.ps.ps_ExprContext->ecxt_outertuple;  // the first row of the group
-  if (plan->numCols == 0 || slot == nullptr || TTS_EMPTY(slot)) return {};
-  std::string text;
-  for (int i = 0; i < plan->numCols; ++i) {
-    const AttrNumber column = plan->grpColIdx[i];
-    const char* const value = backend([=]() -> const char* {
-      bool is_null = false;
-      const Datum datum = slot_getattr(slot, column, &is_null);
-      if (is_null) return "NULL";
-      Oid function = InvalidOid;
-      bool by_length = false;
-      getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, column - 1)->atttypid, &function, &by_length);
-      return OidOutputFunctionCall(function, datum);
-    });
-    text += (i > 0 ? ", " : "") + shortened(value);
-  }
-  return text;
-}
-
 void GroupWarnings::give(const std::string& cause, const std::string& where) {
   ++groups_;
+  const std::string key = running_group();
   if (groups_ <= most_warnings)
-    warn((key().empty() ? "a group has no model: " : "group " + key() + " has no model: ") + cause,
-         where + " The result of the group is NULL.");
+    warn_of_statement((key.empty() ? "a group has no model: " : "group " + key + " has no model: ") + cause,
+                      where + " The result of the group is NULL.");
   else if (groups_ == most_warnings + 1)
-    warn("further groups of this statement have no model", "Their results are NULL; train one alone to see its cause.");
+    warn_of_statement("further groups of this statement have no model",
+                      "Their results are NULL; train one alone to see its cause.");
   else if (power_of_ten(groups_))
-    warn(std::to_string(groups_) + " groups of this statement have no model so far", "Their results are NULL.");
+    warn_of_statement(std::to_string(groups_) + " groups of this statement have no model so far",
+                      "Their results are NULL.");
 }
 
 std::string group_text(const CollectedRows& rows) {

@@ -14,14 +14,9 @@ Error located(const Error& error, const std::string& where);
 /// One object for all groups of a statement: after a few warnings only their number is told, at powers of ten.
 class GroupWarnings {
  public:
-  /// The running final function is that of a group.
-  void begin(FunctionCallInfo fcinfo) { fcinfo_ = fcinfo; }
   void give(const std::string& cause, const std::string& where);
-  /// The values that this group has of the columns of GROUP BY; empty without.
-  std::string key() const;
 
  private:
-  FunctionCallInfo fcinfo_ = nullptr;
   std::int64_t groups_ = 0;
 };
 

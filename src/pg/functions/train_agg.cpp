@@ -210,7 +210,6 @@ Datum collect_row(FunctionCallInfo fcinfo, RulesOf rules_of) {
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, SelectionOf selection_of,
                                             bool codes) {
   aggregate_context(fcinfo);
-  warnings.begin(fcinfo);
   if (PG_ARGISNULL(0)) return std::nullopt;
   const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
   if (!state->cause.empty()) {

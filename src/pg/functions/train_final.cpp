@@ -37,7 +37,7 @@ Datum train(FunctionCallInfo fcinfo, FinalCall& call, CollectedRows& rows, const
     PG_RETURN_NULL();
   if (!is_one_class(settings)) warn_of_label(call, rows.label_column);
   if (rows.encoder != nullptr && ++call.told_of_collinear <= 5) tell_dropped(*rows.encoder);
-  call.warnings.give(model, settings, &call.groups);
+  call.warnings.give(model, settings);
   model.skipped = rows.skipped;
   model.encoder = rows.encoder;
   return trained_model(fcinfo, model, std::move(rows.options));

@@ -1,6 +1,7 @@
 #include "pg/functions/training_warnings.hpp"
 
 #include "core/encoder/match_initial.hpp"
+#include "pg/server/group_key.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
 
@@ -92,28 +93,25 @@ void tell_dropped(const Encoder& encoder) {
          " features, which those before them give: " + few_of(names));
 }
 
-void TrainingWarnings::give(const Model& model, const Options& options, const GroupWarnings* groups) {
-  const bool silent = model.status == Status::optimal && !useless(model, options.tolerance);
-  const std::string key = silent || groups == nullptr ? "" : groups->key();
-  const std::string group = key.empty() ? "" : " (group " + key + ")";
-  give_unless_optimal(model, options, group);
+void TrainingWarnings::give(const Model& model, const Options& options) {
+  give_unless_optimal(model, options);
   // Where nothing separates the rows, that warning says it.
   if (model.status == Status::not_separable || model.status == Status::separable ||
       !useless(model, options.tolerance) || ++useless_ > most_warnings + 1)
     return;
   if (useless_ == most_warnings + 1)
-    warn("further models of this statement are worse, or hardly better, than a constant",
-         "margin_evaluate shows how good each is.");
+    warn_of_statement("further models of this statement are worse, or hardly better, than a constant",
+                      "margin_evaluate shows how good each is.");
   else
-    warn(useless_message(model, options) + group, useless_hint(model, options));
+    warn(useless_message(model, options), useless_hint(model, options));
 }
 
 /// What is certified, and what to change.
-void TrainingWarnings::give_unless_optimal(const Model& model, const Options& options, const std::string& group) {
+void TrainingWarnings::give_unless_optimal(const Model& model, const Options& options) {
   if (model.status == Status::optimal || ++unfinished_ > most_warnings + 1) return;
   if (unfinished_ == most_warnings + 1) {
-    warn("further models of this statement did not reach their target either",
-         "Their status, margin_lower and margin_upper (or primal and dual) tell what each reached.");
+    warn_of_statement("further models of this statement did not reach their target either",
+                      "Their status, margin_lower and margin_upper (or primal and dual) tell what each reached.");
     return;
   }
   const Certificate& c = model.certificate;
@@ -125,13 +123,12 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
       : options.hard_margin() ? "the margin is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]"
                               : "the optimum is certified to lie in [" + figure(c.lower) + ", " + figure(c.upper) + "]";
   if (model.status == Status::not_separable && interpolation) {
-    warn("no weights meet the targets of all " + std::to_string(*model.rows) + " rows: they contradict each other" +
-             group,
+    warn("no weights meet the targets of all " + std::to_string(*model.rows) + " rows: they contradict each other",
          "Give ranges as labels, or lambda and a regression loss, to trade errors.");
     return;
   }
   if (model.status == Status::not_separable && model.one_class()) {
-    warn("nothing parts the rows from the origin, so that the machine has no inside: " + reached + group,
+    warn("nothing parts the rows from the origin, so that the machine has no inside: " + reached,
          "A one-class machine wants rows on one side of the origin: give a kernel such as rbf, a smaller nu, or "
          "features that are not centred.");
     return;
@@ -143,8 +140,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
              std::to_string(c.errors) + " rows have a margin of 0 or less" +
              (useless(model, options.tolerance)
                   ? ", more than the " + figure(c.constant_failure) + " that the largest class for every row would miss"
-                  : "") +
-             group,
+                  : ""),
          std::string("Give lambda, for example margin_options(lambda => 1e-4), to trade errors for a margin") +
              (softened ? "; without it, the weights are those of a logistic loss with little regularisation." : "."));
     return;
@@ -153,12 +149,11 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
     const std::string why =
         "no weights are the most likely: longer ones always are more so, as they lower the means of rows whose labels "
         "are 0 alone";
-    warn(why + group, "margin_weights shows by which features. Leave these out, or give a lambda above 0.");
+    warn(why, "margin_weights shows by which features. Leave these out, or give a lambda above 0.");
     return;
   }
   if (model.status == Status::separable) {
-    warn(std::string("the classes are separated: no weights are the most likely, longer ones always are more so") +
-             group,
+    warn(std::string("the classes are separated: no weights are the most likely, longer ones always are more so"),
          "margin_weights shows by which features. Leave these out, give a lambda above 0, or leave lambda out for the "
          "separator of largest margin.");
     return;
@@ -166,7 +161,7 @@ void TrainingWarnings::give_unless_optimal(const Model& model, const Options& op
   const bool time = model.status == Status::time_limit;
   const bool stumps = options.learners == Learners::stumps, trees = options.learners == Learners::trees;
   warn("training stopped before the tolerance " + figure(options.tolerance) + " was reached (" +
-           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached + group,
+           (time ? "max_seconds" : "no further progress or max_iterations") + "): " + reached,
        time     ? "Raise max_seconds or tolerance, or try another solver; the model and its interval are valid."
        : trees  ? "A model without a margin predicts well all the same: see margin_evaluate. More rounds "
                   "(max_iterations) may help; the model and its interval are valid."

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/train/train.hpp"
-#include "pg/functions/group_errors.hpp"
+#include "pg/server/boundary.hpp"
 
 namespace margin::pg {
 
@@ -16,11 +16,10 @@ bool useless(const Model& model, double tolerance);
 /// says that there are more.
 class TrainingWarnings {
  public:
-  /// `groups` (null: there are none) knows which one it is.
-  void give(const Model& model, const Options& options, const GroupWarnings* groups = nullptr);
+  void give(const Model& model, const Options& options);
 
  private:
-  void give_unless_optimal(const Model& model, const Options& options, const std::string& group);
+  void give_unless_optimal(const Model& model, const Options& options);
 
   int unfinished_ = 0, useless_ = 0;
 };

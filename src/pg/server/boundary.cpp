@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "pg/server/group_key.hpp"
 #include "pg/server/poll_trace.hpp"
 
 #if PG_VERSION_NUM >= 160000
@@ -30,6 +31,20 @@ class ErrorFrame {
  private:
   sigjmp_buf* stack_;
   ErrorContextCallback* context_;
+};
+
+/// The function that runs, innermost; null outside of all.
+FunctionCallInfo running = nullptr;
+
+class Running {
+ public:
+  explicit Running(FunctionCallInfo fcinfo) : outer_(running) { running = fcinfo; }
+  ~Running() { running = outer_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  FunctionCallInfo outer_;
 };
 
 int sqlstate_of(ErrorKind kind) {
@@ -67,6 +82,7 @@ struct Report {
     copy(detail, more);
     copy(hint, advice);
   }
+  void add_detail(const std::string& text) { copy(detail, (detail + text).c_str()); }
 
  private:
   static void copy(char (&to)[1024], const char* from) {
@@ -109,6 +125,20 @@ bool failed(Body&& body, Report& report) {
   return true;
 }
 
+/// Says which group of the running aggregate the error is about.
+void name_group(Report& report) {
+  std::string key;
+  Report unused;
+  if (failed([&] { key = running_group(); }, unused) || key.empty()) return;
+  report.add_detail((report.detail[0] != '\0' ? " " : "") + ("The key of the group is " + key + "."));
+}
+
+/// A message with the group of the running aggregate.
+std::string with_group(const std::string& message) {
+  const std::string key = running_group();
+  return key.empty() ? message : message + " (group " + key + ")";
+}
+
 /// True when call(argument) returned, false when it raised an error, which is then the server's topmost one.
 bool completes(void (*call)(void*), void* argument) {
   ErrorFrame frame;
@@ -146,7 +176,9 @@ Datum entry(FunctionCallInfo fcinfo, Datum (*body)(FunctionCallInfo), const char
   bool threw;
   {
     TracedCall call(name);
+    Running function(fcinfo);
     threw = failed([&] { result = body(fcinfo); }, report);
+    if (threw && report.backend == nullptr) name_group(report);
     call.report();
   }
   if (threw && !saved(fcinfo, report)) raise(report);
@@ -230,14 +262,19 @@ void guarded_in_subtransaction(void (*call)(void*), void* argument) {
   throw BackendError{data};
 }
 
-void warn(const std::string& message, const std::string& hint) {
+std::string running_group() { return group_key(running); }
+
+void warn(const std::string& message, const std::string& hint) { warn_of_statement(with_group(message), hint); }
+
+void warn_of_statement(const std::string& message, const std::string& hint) {
   const char* text = message.c_str();
   const char* advice = hint.c_str();
   backend([=] { ereport(WARNING, (errmsg("%s", text), errhint("%s", advice))); });
 }
 
 void notice(const std::string& message) {
-  const char* text = message.c_str();
+  const std::string named = with_group(message);
+  const char* text = named.c_str();
   backend([=] { ereport(NOTICE, (errmsg("%s", text))); });
 }
 
