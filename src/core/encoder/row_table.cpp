@@ -27,14 +27,21 @@ std::int32_t CategoryTable::intern(std::string_view name, std::int32_t most) {
   return number;
 }
 
+bool CategoryTable::has(std::string_view name) const {
+  for (std::size_t k = 0; k < names_.size(); ++k)
+    if (names_[k] == name) return used_.empty() || used_[k] != 0;
+  return false;
+}
+
 std::vector<std::string> CategoryTable::sorted(std::vector<double>& rank) const {
-  std::vector<std::int32_t> order(names_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
+  std::vector<std::int32_t> order;
+  for (std::int32_t i = 0; i < size(); ++i)
+    if (used_.empty() || used_[static_cast<std::size_t>(i)] != 0) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
     return names_[static_cast<std::size_t>(a)] < names_[static_cast<std::size_t>(b)];
   });
   std::vector<std::string> names;
-  rank.resize(order.size());
+  rank.assign(names_.size(), -1);
   for (std::size_t place = 0; place < order.size(); ++place) {
     names.emplace_back(names_[static_cast<std::size_t>(order[place])]);
     rank[static_cast<std::size_t>(order[place])] = static_cast<double>(place);
@@ -55,6 +62,44 @@ RowTable::RowTable(std::vector<Column> columns, const EncoderRules& rules, Datas
     categories_.emplace_back(memory);
     if (!block(c.kind)) leaks_label_.push_back(categories_.size() - 1);
     blocks_.push_back(block(c.kind) ? std::make_unique<Dataset>(Dataset::Outcome::targets, memory) : nullptr);
+  }
+}
+
+RowTable::RowTable(const RowTable& all, const std::vector<std::int64_t>& rows, EncoderRules rules,
+                   const Progress& progress)
+    : columns_(all.columns_),
+      rules_(std::move(rules)),
+      part_(all.rows_.subset(rows)),
+      rows_(*part_),
+      largest_(columns_.size(), 0.0) {
+  const std::size_t n = columns_.size();
+  std::vector<std::vector<char>> used(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    columns_[j].missing = false;
+    used[j].resize(static_cast<std::size_t>(all.categories_[j].size()));
+    blocks_.push_back(all.blocks_[j] == nullptr ? nullptr : std::make_unique<Dataset>(all.blocks_[j]->subset(rows)));
+  }
+  CellReader reader(all);
+  for (const std::int64_t i : rows) {
+    progress.work(4.0 * static_cast<double>(n));
+    const bool any = reader.read(i);
+    largest_weight_ = std::max(largest_weight_, all.rows_.weight(i));
+    for (std::size_t j = 0; j < n; ++j) {
+      if (any && reader.missing(j)) {
+        columns_[j].missing = true;
+        continue;
+      }
+      const double v = reader.numbers()[j];
+      largest_[j] = std::max(largest_[j], std::fabs(v));
+      if (columns_[j].kind == ColumnKind::category) used[j][static_cast<std::size_t>(v)] = 1;
+    }
+  }
+  categories_.reserve(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    categories_.emplace_back(all.categories_[j], std::move(used[j]));
+    const auto reference = rules_.references.find(columns_[j].name);
+    if (reference != rules_.references.end() && !categories_[j].has(reference->second))
+      rules_.references.erase(reference);
   }
 }
 
@@ -187,6 +232,15 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
   return out;
 }
 
+/// What the encoder calls the categories of each column; −1 for those that it does not know.
+std::vector<std::vector<double>> RowTable::ranks_in(const Encoder& encoder) const {
+  std::vector<std::vector<double>> ranks(columns_.size());
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    for (std::int32_t k = 0; k < categories_[j].size(); ++k)
+      ranks[j].push_back(encoder.category(j, categories_[j].name(k)));
+  return ranks;
+}
+
 std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory,
                                           bool codes) const {
   if (codes)
@@ -208,8 +262,7 @@ std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress
   for (std::int32_t c = 0; c < rows_.classes().size(); ++c)
     out->classes().intern(rows_.classes().name(c), rows_.classes().key(c));
   out->classes().set_numbers(rows_.classes().numbers());
-  std::vector<std::vector<double>> ranks(columns_.size());
-  for (std::size_t j = 0; j < columns_.size(); ++j) categories_[j].sorted(ranks[j]);
+  const std::vector<std::vector<double>> ranks = ranks_in(encoder);
   CellReader reader(*this);
   Encoder::Scratch scratch;
   for (std::int64_t i = 0; i < rows_.rows(); ++i) {

@@ -23,15 +23,20 @@ namespace margin {
 class CategoryTable {
  public:
   explicit CategoryTable(std::pmr::memory_resource* memory) : names_(memory), index_(memory) {}
+  /// The categories whose `used` is not 0 alone, by the numbers that they have in `all`; none comes to them.
+  CategoryTable(const CategoryTable& all, std::vector<char> used) : names_(all.names_), used_(std::move(used)) {}
   /// The number of a category, given when it is new; −1 when it would be one more than `most`.
   std::int32_t intern(std::string_view name, std::int32_t most);
   std::int32_t size() const { return static_cast<std::int32_t>(names_.size()); }
-  /// Sorted by bytes, and the place of each there.
+  bool has(std::string_view name) const;
+  std::string_view name(std::int32_t number) const { return names_[static_cast<std::size_t>(number)]; }
+  /// Sorted by bytes, and the place of each number there; −1 of one that is not used.
   std::vector<std::string> sorted(std::vector<double>& rank) const;
 
  private:
   std::pmr::deque<std::pmr::string> names_;  // which stay where they are
   std::pmr::unordered_map<std::string_view, std::int32_t> index_;
+  std::vector<char> used_;  // empty: all are
 };
 
 class RowTable {
@@ -39,6 +44,9 @@ class RowTable {
   /// `columns`: names, types and kinds, sorted by name. Labels, weights and cells go to `rows`, which is empty and
   /// outlives the table; blocks and categories to `memory`.
   RowTable(std::vector<Column> columns, const EncoderRules& rules, Dataset& rows, std::pmr::memory_resource* memory);
+  /// These rows of `all`, which outlives them: what fit() says is of them alone. Shares the cells and takes no more rows. `rules`: in
+  /// place of those of `all`, but for references to categories that none of the rows has.
+  RowTable(const RowTable& all, const std::vector<std::int64_t>& rows, EncoderRules rules, const Progress& progress);
   RowTable(const RowTable&) = delete;
   RowTable& operator=(const RowTable&) = delete;
 
@@ -69,7 +77,7 @@ class RowTable {
                                             const std::vector<ColumnPair>& pairs, const Progress& progress) const;
   /// f(number of the row, its cells in the order of the columns).
   void for_each_row(const Progress& progress, const std::function<void(std::int64_t, const Cells&)>& f) const;
-  /// The rows as `encoder`, which fit() made, has them. `memory` counts them; where it does not allow them they go to
+  /// The rows as `encoder`, which fit() made of these or some of them, has them. `memory` counts them; where it does not allow them they go to
   /// the store of the rows, and without one Error(limit_exceeded) is thrown. `codes`: as codes where the encoder has any, memory
   /// allows them, and rows are not fewer than features.
   std::unique_ptr<Dataset> encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory,
@@ -78,6 +86,7 @@ class RowTable {
  private:
   class CellReader;
   std::int32_t cell_width() const;
+  std::vector<std::vector<double>> ranks_in(const Encoder& encoder) const;
   std::unique_ptr<Dataset> encode_codes(const Encoder& encoder, const Progress& progress, MemoryBudget& memory) const;
   bool tells(std::size_t column, double cell, const Label& label);
   bool rises_with_label(std::size_t column, const Progress& progress) const;
@@ -91,6 +100,7 @@ class RowTable {
 
   std::vector<Column> columns_;  // `missing`: of the rows so far
   EncoderRules rules_;
+  std::optional<Dataset> part_;  // of the rows of another table
   Dataset& rows_;
   std::vector<CategoryTable> categories_;
   std::vector<std::unique_ptr<Dataset>> blocks_;  // of each column, null for others

@@ -150,8 +150,9 @@ void RowTable::fit_categories(std::vector<Column>& columns, const Progress& prog
     columns[j].categories = categories_[j].sorted(rank);
     ColumnSpread& spread = columns[j].spread.emplace();
     spread.missing = share(absent[j]);
-    spread.mean.resize(rank.size());
-    for (std::size_t k = 0; k < rank.size(); ++k) spread.mean[static_cast<std::size_t>(rank[k])] = share(mass[j][k]);
+    spread.mean.resize(columns[j].categories.size());
+    for (std::size_t k = 0; k < rank.size(); ++k)
+      if (rank[k] >= 0) spread.mean[static_cast<std::size_t>(rank[k])] = share(mass[j][k]);
   }
 }
 

@@ -38,18 +38,6 @@ bool has_unit(const WeightRange& range) {
   return (range.lower != 0 && std::isfinite(range.lower)) || (range.upper != 0 && std::isfinite(range.upper));
 }
 
-/// The feature of a pair or a column that is called `key`; −1 for none. Names begin with those of their columns, but for pairs.
-std::int32_t feature_called(const std::string& key, const Encoder& encoder) {
-  for (std::size_t t = 0; t < encoder.terms(); ++t) {
-    const std::string& term = encoder.term_name(t);
-    if (t < encoder.columns().size() && key.compare(0, term.size(), term) != 0) continue;
-    const auto [first, count] = encoder.span(t);
-    for (std::int32_t k = 0; k < std::min(count, most_named); ++k)
-      if (const std::int32_t j = encoder.feature_of(first + k); j >= 0 && encoder.feature_name(j) == key) return j;
-  }
-  return -1;
-}
-
 /// The features that a key means: those of the values of a column, those of a pair, or the one of that name or number.
 std::vector<std::int32_t> features_named(const char* option, const std::string& key, const Encoder& encoder) {
   std::vector<std::int32_t> out;
@@ -128,6 +116,18 @@ void require_bounds_fit(const Problem& p, const Options& s) {
 
 bool has_bounds(const Options& options) {
   return options.positive || !options.bounds.empty() || !options.named_bounds.empty() || !options.monotone.empty();
+}
+
+// Names begin with those of their columns, but for pairs.
+std::int32_t feature_called(const std::string& key, const Encoder& encoder) {
+  for (std::size_t t = 0; t < encoder.terms(); ++t) {
+    const std::string& term = encoder.term_name(t);
+    if (t < encoder.columns().size() && key.compare(0, term.size(), term) != 0) continue;
+    const auto [first, count] = encoder.span(t);
+    for (std::int32_t k = 0; k < std::min(count, most_named); ++k)
+      if (const std::int32_t j = encoder.feature_of(first + k); j >= 0 && encoder.feature_name(j) == key) return j;
+  }
+  return -1;
 }
 
 void name_bounds(Options& options, const Encoder& encoder) {

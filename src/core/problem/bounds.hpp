@@ -21,6 +21,8 @@ struct Problem;  // problem/problem.hpp
 /// Columns that the options name become features of the encoder, in its units. Throws Error(invalid_option) for a name that is no
 /// column, feature nor number, and for a monotone column that is no number.
 void name_bounds(Options& options, const Encoder& encoder);
+/// The feature of a pair or a column that is called `key`; −1 for none.
+std::int32_t feature_called(const std::string& key, const Encoder& encoder);
 
 /// Whether the options ask for any.
 bool has_bounds(const Options& options);

@@ -16,6 +16,7 @@
 #include "core/solvers/solver.hpp"
 #include "core/train/certified_selection.hpp"
 #include "core/train/compaction.hpp"
+#include "core/train/fold_encoding.hpp"
 #include "core/train/folds.hpp"
 #include "core/train/held_out.hpp"
 #include "core/train/path.hpp"
@@ -29,34 +30,17 @@ namespace {
 /// go on with the same ascent; at least and at most these.
 constexpr double least_epochs = 40, most_epochs = 1000;
 
-/// Whether trainings on most of the rows may run at once: what they take together must fit, none may write to the store,
-/// which is the session's, and kernel machines, which take all the memory they can get, use the threads themselves.
-bool several_at_once(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
-                     const MemoryBudget& memory, const Progress& progress) {
-  const int threads = progress.threads().count();
-  if (threads == 1 || method_of(settings).takes_kernels || (!settings.kernel.empty() && settings.kernel != "linear"))
-    return false;
-  if (memory.allows(std::numeric_limits<double>::infinity())) return data.store() == nullptr;
-  if (data.spilled()) return false;
-  // A copy grows by quarters, and goes to the store where it exceeds half of the limit.
-  const double copies = 2 * static_cast<double>(data.array_bytes() + data.feature_bytes());
-  double solver = 0;
-  for (const auto extreme :
-       {std::min_element(lambdas.begin(), lambdas.end()), std::max_element(lambdas.begin(), lambdas.end())}) {
-    Options one = settings;
-    one.lambda = *extreme;
-    one.initial.reset();
-    const Problem problem = make_problem(data, one, progress);
-    solver = std::max(solver, choose_solver(problem, one).workspace(problem));
-  }
-  return memory.allows(threads * (copies + solver));
-}
+/// Some of the folds that are predicted.
+struct FoldRange {
+  std::int32_t begin, end;
+  std::int32_t count() const { return end - begin; }
+};
 
-/// One loss at one point of the grid, over all folds and lambdas; writes its settings of the selection.
+/// One loss at one point of the grid, over folds and all lambdas; writes its settings of the selection.
 class Validation {
  public:
   Validation(const Dataset& data, Metric metric, const Options& settings, const std::vector<double>& lambdas,
-             const FoldRows& rows, std::int32_t folds, const Progress& progress, MemoryBudget memory)
+             const FoldRows& rows, const FoldRange& folds, const Progress& progress, MemoryBudget memory)
       : data_(data),
         metric_(metric),
         settings_(settings),
@@ -72,27 +56,26 @@ class Validation {
     return !rows.forward && FoldAscent::takes(settings);
   }
 
-  /// Selection::predictions, from models of the one lambda.
-  std::vector<std::optional<double>> predictions() {
-    const std::size_t outputs = rank_.size() > 2 ? rank_.size() : 1;
-    std::vector<std::optional<double>> out(static_cast<std::size_t>(data_.rows()) * outputs);
+  /// Selection::predictions of the folds, from models of the one lambda.
+  void predict(Selection& selection) {
     const auto predict = [&](std::size_t k, const Progress& progress) {
-      const std::int32_t f = rows_.first() + static_cast<std::int32_t>(k);
+      const std::int32_t f = folds_.begin + static_cast<std::int32_t>(k);
       Options settings = settings_;
       settings.lambda = lambdas_.front();
       const Model model = train(training_rows(data_, rows_, f), settings, progress, memory_);
       visit_scores(f, model, progress, [&](std::int64_t i, const std::vector<double>& scores) {
-        std::copy(scores.begin(), scores.end(), out.begin() + i * static_cast<std::int64_t>(outputs));
+        std::copy(scores.begin(), scores.end(),
+                  selection.predictions.begin() + i * static_cast<std::int64_t>(selection.outputs));
       });
     };
-    share_folds(static_cast<std::size_t>(folds_ - rows_.first()), predict);
-    return out;
+    share_folds(static_cast<std::size_t>(folds_.count()), predict);
   }
 
   /// `scores`: one per lambda. Returns the number of models that did not reach their tolerance.
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
-    if (takes_one_thread(settings_, rows_) && side_by_side()) return unfinished_;
+    // One fold by itself is cheaper by what a training takes.
+    if (folds_.count() > 1 && takes_one_thread(settings_, rows_) && side_by_side()) return unfinished_;
     fold_by_fold();
     return unfinished_;
   }
@@ -100,10 +83,9 @@ class Validation {
  private:
   /// What a fold leaves behind is its own, so that it does not matter which thread has it.
   void fold_by_fold() {
-    const std::int32_t first = rows_.first();
-    std::vector<std::int64_t> unfinished(static_cast<std::size_t>(folds_ - first), 0);
+    std::vector<std::int64_t> unfinished(static_cast<std::size_t>(folds_.count()), 0);
     const auto train_fold = [&](std::size_t k, const Progress& progress) {
-      const std::int32_t f = first + static_cast<std::int32_t>(k);
+      const std::int32_t f = folds_.begin + static_cast<std::int32_t>(k);
       const Dataset part = training_rows(data_, rows_, f);
       follow_path(part, settings_, lambdas_, progress, memory_, [&](std::size_t at, Model&& model) {
         unfinished[k] += model.status != Status::optimal;
@@ -116,7 +98,7 @@ class Validation {
 
   /// False where memory does not allow it.
   bool side_by_side() {
-    const std::int32_t groups = (folds_ + FoldAscent::most - 1) / FoldAscent::most;
+    const std::int32_t groups = (folds_.count() + FoldAscent::most - 1) / FoldAscent::most;
     MemoryBudget memory = memory_;
     std::optional<StandardizedRows> standardized;
     Options settings = settings_;
@@ -128,13 +110,13 @@ class Validation {
     }
     const Standardization* const units = standardized.has_value() ? &standardized->units() : nullptr;
     const Problem problem = make_problem(standardized.has_value() ? standardized->rows() : data_, settings);
-    const double needed = FoldAscent::workspace(problem, std::min(folds_, FoldAscent::most), units != nullptr);
+    const double needed = FoldAscent::workspace(problem, std::min(folds_.count(), FoldAscent::most), units != nullptr);
     if (!memory.allows(needed)) return false;
     memory.use(needed);
     memory_ = memory;
     for (std::int32_t g = 0; g < groups; ++g) {
-      const std::int32_t begin = folds_ * g / groups, end = folds_ * (g + 1) / groups;
-      side_by_side(problem, units, begin, end - begin);
+      const std::int32_t begin = folds_.count() * g / groups, end = folds_.count() * (g + 1) / groups;
+      side_by_side(problem, units, folds_.begin + begin, end - begin);
     }
     return true;
   }
@@ -220,7 +202,7 @@ class Validation {
   const Options& settings_;
   const std::vector<double>& lambdas_;
   const FoldRows& rows_;
-  const std::int32_t folds_;
+  const FoldRange folds_;
   MemoryBudget memory_;
   const std::vector<std::int32_t> rank_;
   const Progress& progress_;
@@ -233,6 +215,7 @@ struct Candidate {
   Options settings;
   std::vector<double> lambdas;
   std::size_t first;  // of its settings in the selection
+  std::size_t point;  // of the grid
 };
 
 /// Folds side by side are the work of one thread: such candidates are tried several at once where memory has no limit.
@@ -243,7 +226,7 @@ std::int64_t validate(const std::vector<Candidate>& candidates, const Dataset& d
   std::vector<std::int64_t> unfinished(candidates.size(), 0);
   const auto run = [&](std::size_t k, const Progress& own) {
     const Candidate& c = candidates[k];
-    Validation validation(data, out.metric, c.settings, c.lambdas, rows, out.folds, own, memory);
+    Validation validation(data, out.metric, c.settings, c.lambdas, rows, {rows.first(), out.folds}, own, memory);
     unfinished[k] = validation.run(&out.settings[c.first]);
   };
   std::vector<std::size_t> alone, together;
@@ -254,6 +237,30 @@ std::int64_t validate(const std::vector<Candidate>& candidates, const Dataset& d
     share_out(together.size(), progress, [&](std::size_t k, const Progress& own) { run(together[k], own); });
   else
     for (const std::size_t k : together) run(k, progress);
+  return std::accumulate(unfinished.begin(), unfinished.end(), std::int64_t{0});
+}
+
+/// f(a candidate, the number of a fold, its validation on what the fold's own encoder makes of the rows).
+template <class F>
+void for_each_encoded_fold(const FoldEncoding& encoding, const std::vector<Candidate>& candidates, const FoldRows& rows,
+                           const Selection& out, bool at_once, const Progress& progress, MemoryBudget memory, F f) {
+  const auto run = [&](std::int32_t k, const EncodedFold& fold, const Progress& own, const MemoryBudget& left) {
+    for (const Candidate& c : candidates) {
+      const Options settings = encoding.settings(c.point, c.settings, fold, own);
+      Validation validation(*fold.rows, out.metric, settings, c.lambdas, rows, {k, k + 1}, own, left);
+      f(c, k, validation);
+    }
+  };
+  encoding.for_each_fold(rows, out.folds, at_once, progress, memory, run);
+}
+
+std::int64_t validate(const std::vector<Candidate>& candidates, const FoldEncoding& encoding, const FoldRows& rows,
+                      Selection& out, bool at_once, const Progress& progress, MemoryBudget memory) {
+  std::vector<std::int64_t> unfinished(static_cast<std::size_t>(out.folds), 0);
+  for_each_encoded_fold(encoding, candidates, rows, out, at_once, progress, memory,
+                        [&](const Candidate& c, std::int32_t f, Validation& validation) {
+                          unfinished[static_cast<std::size_t>(f)] += validation.run(&out.settings[c.first]);
+                        });
   return std::accumulate(unfinished.begin(), unfinished.end(), std::int64_t{0});
 }
 
@@ -274,10 +281,33 @@ void require_readers(const SelectionOptions& options) {
   if (refusal.has_value()) throw Error(*refusal);
 }
 
+/// Every loss at every point of the grid, with its settings in the selection; none with the option certified, which makes its own.
+std::vector<Candidate> candidates_of(const SelectionOptions& options, const Dataset& data, const Compaction& compaction,
+                                     Selection& out, const Progress& progress, MemoryBudget memory) {
+  std::vector<Candidate> candidates;
+  std::vector<double> given_lambdas = options.lambdas;
+  for (const double cost : options.costs) given_lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
+  for (std::size_t point = 0; point < options.grid.size() && !options.certified.has_value(); ++point) {
+    Options settings = options.grid[point].settings;
+    settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
+    compaction.take(settings);
+    std::vector<double> lambdas = given_lambdas;
+    for (const std::string& loss : options.losses) {
+      settings.loss = loss;
+      if (given_lambdas.empty()) lambdas = path_lambdas(data, settings, progress, memory);
+      candidates.push_back({settings, lambdas, out.settings.size(), point});
+      for (const double lambda : lambdas)
+        out.settings.push_back(
+            {lambda, loss, point, std::vector<std::optional<double>>(static_cast<std::size_t>(out.folds)), {}, {}});
+    }
+  }
+  return candidates;
+}
+
 }  // namespace
 
 Selection cross_validate(const Dataset& given_rows, const SelectionOptions& options, const Progress& progress,
-                         MemoryBudget memory, const std::int32_t* given_fold) {
+                         MemoryBudget memory, const std::int32_t* given_fold, const FoldEncoding* encoding) {
   const auto start = std::chrono::steady_clock::now();
   require_readers(options);
   const Compaction compaction(given_rows, options.settings, progress, memory);
@@ -303,27 +333,18 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
   const double lists = 40.0 * static_cast<double>(data.rows());  // row numbers, and a subset's addresses and labels
   memory.take(lists, "cross-validation");
 
-  std::vector<Candidate> candidates;
-  std::vector<double> given_lambdas = options.lambdas;
-  for (const double cost : options.costs) given_lambdas.push_back(1 / (cost * static_cast<double>(data.rows())));
-  for (std::size_t point = 0; point < options.grid.size() && !options.certified.has_value(); ++point) {
-    Options settings = options.grid[point].settings;
-    settings.given.clear();  // looked at here: what one of the losses reads would be refused to the others
-    compaction.take(settings);
-    std::vector<double> lambdas = given_lambdas;
-    for (const std::string& loss : options.losses) {
-      settings.loss = loss;
-      if (given_lambdas.empty()) lambdas = path_lambdas(data, settings, progress, memory);
-      candidates.push_back({settings, lambdas, out.settings.size()});
-      for (const double lambda : lambdas)
-        out.settings.push_back(
-            {lambda, loss, point, std::vector<std::optional<double>>(static_cast<std::size_t>(out.folds)), {}, {}});
-    }
-  }
+  const std::vector<Candidate> candidates = candidates_of(options, data, compaction, out, progress, memory);
+  const auto at_once = [&](const std::vector<Candidate>& of) {
+    return std::all_of(of.begin(), of.end(), [&](const Candidate& c) {
+      return several_at_once(data, c.settings, c.lambdas, memory, progress, true);
+    });
+  };
   if (options.certified.has_value())
     certify_selection(data, options, rows, out,
                       several_at_once(data, options.grid.front().settings, {1e-6, 1}, memory, progress), progress,
                       memory);
+  else if (encoding != nullptr)
+    out.unfinished = validate(candidates, *encoding, rows, out, at_once(candidates), progress, memory);
   else
     out.unfinished = validate(candidates, data, rows, out, progress, memory);
   for (SettingScore& s : out.settings) summarize(s);
@@ -350,8 +371,15 @@ Selection cross_validate(const Dataset& given_rows, const SelectionOptions& opti
     memory.take(16.0 * static_cast<double>(data.rows() * std::max<std::size_t>(1, data.classes().size())),
                 "predictions");
     const std::vector<double> lambda = {best.lambda};
-    out.predictions = Validation(data, out.metric, chosen, lambda, rows, out.folds, progress, memory).predictions();
-    out.outputs = out.predictions.size() / static_cast<std::size_t>(data.rows());
+    const std::vector<Candidate> alone = {{chosen, lambda, 0, best.point}};
+    const auto classes = static_cast<std::size_t>(data.classes().size());
+    out.outputs = classes > 2 ? classes : 1;
+    out.predictions.resize(static_cast<std::size_t>(data.rows()) * out.outputs);
+    if (encoding != nullptr)
+      for_each_encoded_fold(*encoding, alone, rows, out, at_once(alone), progress, memory,
+                            [&](const Candidate&, std::int32_t, Validation& validation) { validation.predict(out); });
+    else
+      Validation(data, out.metric, chosen, lambda, rows, {rows.first(), out.folds}, progress, memory).predict(out);
   }
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;

@@ -1,10 +1,14 @@
 #include "core/train/folds.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/base/threads.hpp"
+#include "core/problem/problem.hpp"
+#include "core/solvers/solver.hpp"
 
 namespace margin {
 
@@ -97,6 +101,27 @@ void require_every_class(const Dataset& data, const FoldRows& rows, std::int32_t
                                : "Give folds that share out every class, or leave out rare classes with FILTER "
                                  "(WHERE ...).");
     }
+}
+
+bool several_at_once(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
+                     const MemoryBudget& memory, const Progress& progress, bool encoded) {
+  const int threads = progress.threads().count();
+  if (threads == 1 || method_of(settings).takes_kernels || (!settings.kernel.empty() && settings.kernel != "linear"))
+    return false;
+  if (memory.allows(std::numeric_limits<double>::infinity())) return data.store() == nullptr;
+  if (data.spilled()) return false;
+  // A copy grows by quarters, and goes to the store where it exceeds half of the limit.
+  const double copies = (encoded ? 3 : 2) * static_cast<double>(data.array_bytes() + data.feature_bytes());
+  double solver = 0;
+  for (const auto extreme :
+       {std::min_element(lambdas.begin(), lambdas.end()), std::max_element(lambdas.begin(), lambdas.end())}) {
+    Options one = settings;
+    one.lambda = *extreme;
+    one.initial.reset();
+    const Problem problem = make_problem(data, one, progress);
+    solver = std::max(solver, choose_solver(problem, one).workspace(problem));
+  }
+  return memory.allows(threads * (copies + solver));
 }
 
 }  // namespace margin

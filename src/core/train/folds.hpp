@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/memory_limit.hpp"
+#include "core/base/progress.hpp"
 #include "core/data/dataset.hpp"
+#include "core/options/options.hpp"
 
 namespace margin {
 
@@ -34,5 +37,11 @@ Dataset training_rows(const Dataset& data, const FoldRows& rows, std::int32_t f)
 
 /// Throws Error(invalid_value) where some class has rows, but none that trains for one of the folds.
 void require_every_class(const Dataset& data, const FoldRows& rows, std::int32_t folds);
+
+/// Whether trainings on most of the rows may run at once: what they take together must fit, none may write to the store,
+/// which is the session's, and kernel machines, which take all the memory they can get, use the threads themselves. `encoded`:
+/// each has all rows as its own encoder makes them.
+bool several_at_once(const Dataset& data, const Options& settings, const std::vector<double>& lambdas,
+                     const MemoryBudget& memory, const Progress& progress, bool encoded = false);
 
 }  // namespace margin

@@ -39,6 +39,11 @@ bool of_two_classes(Metric metric);
 /// True for log_loss and brier.
 bool of_probabilities(Metric metric);
 
+class FoldEncoding;  // train/fold_encoding.hpp
+
+/// What makes features of rows with named columns in a cross-validation: for each fold its training rows, or for all folds all rows.
+enum class EncoderRows { fold, all };
+
 /// One point of the option `grid`: values for some options, and all options with them.
 struct GridPoint {
   Value::Object values;
@@ -54,6 +59,7 @@ struct SelectionOptions {
   std::optional<std::int32_t> folds;
   bool forward = false;  ///< a fold is predicted from those before it, and the first from none
   Metric metric = Metric::accuracy;
+  std::optional<EncoderRows> encoder;  ///< given: the features are rows with named columns
   bool predictions = false;  ///< what the best setting's models say of the rows that they have not seen is asked for
   std::optional<double>
       certified;  ///< what no lambda of the interval may be better by; the interval is that of the lists
@@ -130,9 +136,11 @@ struct Selection {
 };
 
 /// `fold`: of every row, any numbers, rows of one number together (and in the order of `forward`); null: drawn as
-/// stratified_folds, or consecutive_folds. Throws Error; what the progress throws passes through.
+/// stratified_folds, or consecutive_folds. `encoding`: makes the rows anew for each fold, `data` being what the encoder of all of them
+/// makes; null: the folds are of `data`, as with the option certified. Throws Error; what the progress throws passes through.
 Selection cross_validate(const Dataset& data, const SelectionOptions& options, const Progress& progress,
-                         MemoryBudget memory = {}, const std::int32_t* fold = nullptr);
+                         MemoryBudget memory = {}, const std::int32_t* fold = nullptr,
+                         const FoldEncoding* encoding = nullptr);
 
 /// Whether the best setting does no better than predicting the same for every row.
 bool useless(const Selection& selection);

@@ -48,8 +48,8 @@ const NamedMetric& entry_of(Metric metric) {
 }
 
 /// The options that cross-validation alone has.
-constexpr std::string_view own_options[] = {"lambdas", "Cs",     "losses",      "grid",      "folds",
-                                            "split",   "metric", "predictions", "certified", "max_trainings"};
+constexpr std::string_view own_options[] = {"lambdas", "Cs",          "losses",    "grid",          "folds",  "split",
+                                            "metric",  "predictions", "certified", "max_trainings", "encoder"};
 
 /// Models that are only compared need not be as narrow as one that is kept: what is left of the optimum is far below
 /// the deviation between folds.
@@ -255,6 +255,14 @@ static Metric metric_of(const SelectionOptions& s, const std::optional<Value>& m
   return known->metric;
 }
 
+static void take_encoder(Value::Object& options, SelectionOptions& s) {
+  const auto encoder = take(options, "encoder");
+  if (!encoder.has_value()) return;
+  const auto* const name = std::get_if<std::string>(&encoder->data);
+  if (name == nullptr || (*name != "fold" && *name != "all")) refuse("encoder", *encoder, "'fold' or 'all'");
+  s.encoder = *name == "all" ? EncoderRows::all : EncoderRows::fold;
+}
+
 SelectionOptions parse_cross_validation(Value::Object options) {
   SelectionOptions s;
   take_strengths(options, s);
@@ -276,6 +284,7 @@ SelectionOptions parse_cross_validation(Value::Object options) {
     if (wanted == nullptr) refuse("predictions", *predictions, "true or false");
     s.predictions = *wanted;
   }
+  take_encoder(options, s);
   const std::optional<Value> metric = take(options, "metric");
   const auto given = options.find("tolerance");
   const bool default_tolerance = given == options.end() || std::holds_alternative<std::monostate>(given->second.data);
@@ -284,6 +293,9 @@ SelectionOptions parse_cross_validation(Value::Object options) {
     if (number == nullptr || !(*number > 0 && *number < 1))
       refuse("certified", *certified, "a number above 0 and below 1");
     s.certified = *number;
+    if (s.encoder == EncoderRows::fold)
+      throw Error(ErrorKind::unsupported, "option \"encoder\" is 'fold', and \"certified\" takes that of all rows",
+                  "Its bounds are about the same features in all folds: leave out encoder.");
   }
   if (const auto trainings = take(options, "max_trainings")) {
     const double* number = std::get_if<double>(&trainings->data);

@@ -55,7 +55,8 @@ std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&&
                          rows.skipped,
                          rows.null_for_error,
                          memory,
-                         rows.folds};
+                         rows.folds,
+                         &table};
   };
   MemoryBudget left = rows.memory;
   std::unique_ptr<const Dataset> encoded = table.encode(*encoder, progress, rows.memory, as_codes);

@@ -1,5 +1,5 @@
 // The aggregates margin_cross_validate and margin_path: many trainings on rows that are read once.
-#include "core/train/path.hpp"
+#include "core/train/fold_encoding.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/train_agg.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -11,7 +11,10 @@ namespace margin::pg {
 namespace {
 
 RowRules rules_of_selection(Value::Object options) {
-  return row_rules(parse_cross_validation(std::move(options)).settings);
+  const SelectionOptions selection = parse_cross_validation(std::move(options));
+  RowRules rules = row_rules(selection.settings);
+  if (selection.encoder.has_value()) rules.option_of_rows = "encoder";
+  return rules;
 }
 RowRules rules_of_path(Value::Object options) { return row_rules(parse_path(std::move(options)).settings); }
 
@@ -89,6 +92,16 @@ void warn_of_unproven(const SelectionCertificate& c, std::size_t trainings) {
        "interval as lambdas.");
 }
 
+/// An encoder for each fold, where the rows have columns and the options do not ask for that of all rows. `options`: with columns by
+/// name.
+std::optional<FoldEncoding> fold_encoding(const CollectedRows& rows, const SelectionOptions& options) {
+  if (rows.encoder == nullptr || options.certified.has_value() || options.encoder == EncoderRows::all)
+    return std::nullopt;
+  std::vector<Options> points;
+  for (const GridPoint& point : options.grid) points.push_back(point.settings);
+  return FoldEncoding(*rows.table, *rows.encoder, std::move(points));
+}
+
 }  // namespace
 }  // namespace margin::pg
 
@@ -100,6 +113,7 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   const std::optional<CollectedRows> rows = collected_rows(fcinfo, groups, margin::parse_cross_validation);
   if (!rows.has_value()) PG_RETURN_NULL();
   margin::SelectionOptions options = margin::parse_cross_validation(rows->options);
+  const std::optional<margin::FoldEncoding> encoding = fold_encoding(*rows, options);
   options.settings = settings_for(*rows, std::move(options.settings));
   for (margin::GridPoint& point : options.grid) {
     if (rows->encoder != nullptr && point.values.count("standardize") > 0)
@@ -113,8 +127,10 @@ MARGIN_FUNCTION(margin_cross_validate_final) {
   require_storable(rows->data, options.settings);
   SessionProgress progress = progress_of(fcinfo, options.settings);
   margin::Selection selection;
-  if (!attempt(*rows, groups,
-               [&] { selection = margin::cross_validate(rows->data, options, progress, rows->memory, rows->folds); }))
+  if (!attempt(*rows, groups, [&] {
+        selection = margin::cross_validate(rows->data, options, progress, rows->memory, rows->folds,
+                                           encoding.has_value() ? &*encoding : nullptr);
+      }))
     PG_RETURN_NULL();
   warn_of_unfinished(selection.unfinished, selection.settings.size() * static_cast<std::size_t>(selection.folds));
   if (useless(selection))

@@ -2,10 +2,8 @@
 // the aggregate's memory context, past a share of margin.memory_limit in a temporary file.
 #include "pg/functions/train_agg.hpp"
 
-#include "core/problem/bounds.hpp"
-#include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
-#include "core/problem/penalty.hpp"
+#include "core/train/fold_encoding.hpp"
 #include "pg/functions/group_errors.hpp"
 #include "pg/functions/row_arguments.hpp"
 #include "pg/functions/training_warnings.hpp"
@@ -229,7 +227,8 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                      state->skipped,
                      state->null_for_error,
                      MemoryBudget(state->memory.left()),
-                     state->folds.empty() ? nullptr : state->folds.data()};
+                     state->folds.empty() ? nullptr : state->folds.data(),
+                     state->table};
   if (state->table == nullptr) return rows;
   return encoded_rows(*state->table, std::move(rows), warnings, selection_of, codes);
 }
@@ -254,18 +253,8 @@ RowRules row_rules(const Options& settings) {
 
 Options settings_for(const CollectedRows& rows, Options settings) {
   if (rows.encoder == nullptr) return settings;
-  name_penalties(settings, *rows.encoder);
-  name_bounds(settings, *rows.encoder);
-  name_offset(settings, *rows.encoder);
   if (settings.initial.has_value()) start_by_name(*settings.initial, *rows.encoder);
-  if (rows.encoder->label_unit().has_value()) count_in_deviations(settings, *rows.encoder->label_unit());
-  if (!settings.standardize) return settings;
-  settings.standardize = false;
-  if (rows.data.outcome() != Dataset::Outcome::targets || settings.hard_margin()) return settings;
-  InterruptProgress progress;
-  settings.target_scale =
-      target_deviation({rows.data, nullptr, 0, offset_feature(settings, rows.data.dimensions())}, progress);
-  return settings;
+  return encoded_settings(std::move(settings), *rows.encoder, rows.data, InterruptProgress());
 }
 
 Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options) {

@@ -33,6 +33,7 @@ struct CollectedRows {
   bool null_for_error;
   MemoryBudget memory;        ///< what margin.memory_limit leaves
   const std::int32_t* folds;  ///< of every row; null where none were given
+  const RowTable* table;      ///< the cells of rows with named columns; null for arrays
 };
 
 /// What is trained on the rows, as a selection; throws Error for bad options.
