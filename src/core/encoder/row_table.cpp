@@ -92,6 +92,10 @@ RowTable::RowTable(const RowTable& all, const std::vector<std::int64_t>& rows, E
       const double v = reader.numbers()[j];
       largest_[j] = std::max(largest_[j], std::fabs(v));
       if (columns_[j].kind == ColumnKind::category) used[j][static_cast<std::size_t>(v)] = 1;
+      if (columns_[j].kind != ColumnKind::set) continue;
+      const Row x = all.blocks_[j]->row(i);
+      for (std::int32_t k = 0; k < x.count; ++k) used[j][static_cast<std::size_t>(x.indices[k])] = 1;
+      progress.work(x.count);
     }
   }
   categories_.reserve(n);
