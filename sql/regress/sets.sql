@@ -94,8 +94,8 @@ SET client_min_messages = warning;
 SELECT bool_and(weight >= 0) AS bounded, count(*) FROM margin_weights((SELECT train_margin(liked, p, '{"exclude": ["id", "liked", "score"], "lambda": 0.01, "bounds": {"tags": [0, null]}}') FROM posts p)) WHERE name LIKE 'tags: %';
 SELECT round(weight::numeric, 6) AS fixed FROM margin_weights((SELECT train_margin(liked, p, '{"exclude": ["id", "liked", "score"], "lambda": 0.01, "bounds": {"tags: sql": [0.25, 0.25]}}') FROM posts p)) WHERE name = 'tags: sql';
 SET client_min_messages = notice;
-SELECT (train_margin(liked, p, margin_options(exclude => '{id, liked, score}', lambda => 1e-2, loss => 'logistic', initial => sets))).status
-  FROM models, (SELECT id, age, CASE WHEN id % 13 = 0 THEN array_append(array_remove(tags, ''), 'new') ELSE array_remove(tags, '') END AS tags, liked, score FROM posts) p GROUP BY sets;
+SELECT (train_margin(liked, p, margin_options(exclude => '{id, liked, score}', lambda => 1e-2, loss => 'logistic', initial => (SELECT sets FROM models)))).status
+  FROM (SELECT id, age, CASE WHEN id % 13 = 0 THEN array_append(array_remove(tags, ''), 'new') ELSE array_remove(tags, '') END AS tags, liked, score FROM posts) p;
 SET client_min_messages = warning;
 SELECT count(*) AS bins FROM margin_weights((SELECT train_margin(liked, p, '{"exclude": ["id", "liked", "score"], "lambda": 0.01, "loss": "logistic", "bins": 4}') FROM posts p)) WHERE name LIKE 'tags: %';
 SELECT jsonb_typeof((margin_cross_validate(liked, p, '{"exclude": ["id", "liked", "score"], "lambdas": [0.1, 0.01], "loss": "logistic"}')).options -> 'lambda') AS validated FROM posts p;
