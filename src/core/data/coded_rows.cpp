@@ -128,7 +128,7 @@ std::shared_ptr<const CodedRows> CodedRows::subset(const std::vector<std::int64_
   auto out = std::make_shared<CodedRows>(layout_, static_cast<std::int64_t>(which.size()));
   const auto copy = [&](const auto* from, auto* to) {
     for (std::size_t begin = 0; begin < which.size(); begin += together) {
-      const std::size_t end = std::min(which.size(), begin + together);
+      const std::size_t end = std::min(which.size(), begin + std::size_t{together});
       for (std::size_t k = begin; k < end; ++k) to[k] = from[which[k]];
       progress.work(2.0 * static_cast<double>(end - begin));
     }
