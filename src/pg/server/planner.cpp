@@ -7,9 +7,8 @@
 #include "pg/server/boundary.hpp"
 
 extern "C" {
-#include <access/heapam.h>
 #include <access/table.h>
-#include <access/tableam.h>
+#include <catalog/pg_am.h>
 #include <nodes/pathnodes.h>
 #if PG_VERSION_NUM >= 190000
 #include <optimizer/pathnode.h>
@@ -74,7 +73,7 @@ void count_models(Oid relation, RelOptInfo* rel) {
   const Form_pg_class form = table->rd_rel;
   const bool never_analysed = form->reltuples < 0 && !form->relhassubclass && !RELATION_IS_OTHER_TEMP(table) &&
                               (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_MATVIEW) &&
-                              table->rd_tableam == GetHeapamTableAmRoutine();
+                              form->relam == HEAP_TABLE_AM_OID;
   if (never_analysed && holds_models(RelationGetDescr(table))) {
     const BlockNumber pages = RelationGetNumberOfBlocks(table);
     if (pages > 0 && pages < presumed_pages) {
