@@ -62,6 +62,12 @@ need_packages() {
   esac
 }
 
+# Of Debian: the one that this system's apt uses.
+mirror() {
+  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
+    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian)\/?( .*)?$/\3/p' | head -n 1
+}
+
 # apt_get ARGUMENT...: every few seconds a line of what it says, and the last ones if it fails.
 apt_get() {
   local log line last=$SECONDS

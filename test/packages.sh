@@ -26,10 +26,6 @@ report() { # report OK NAME
     say "not ok $checks - $2"
   fi
 }
-mirror() { # the one that this system's apt uses
-  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
-    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian)\/?( .*)?$/\3/p' | head -n 1
-}
 security_mirror() { # the same of security updates, which a new system has as well
   { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
     sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian-security)\/?( .*)?$/\3/p' | head -n 1

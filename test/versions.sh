@@ -91,10 +91,6 @@ core_objects() { # core_objects FROM TO: the objects of src/core of one tree for
 }
 
 # --- chroots of Debian -----------------------------------------------------------------------------------------------------
-mirror() { # the one that this system's apt uses
-  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
-    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian)\/?( .*)?$/\3/p' | head -n 1
-}
 security_mirror() { # the same of security updates, if it has them: pg_upgrade wants minor releases of one age
   { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
     sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian-security)\/?( .*)?$/\3/p' | head -n 1

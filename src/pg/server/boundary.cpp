@@ -13,6 +13,11 @@ extern "C" {
 }
 #endif
 
+#ifdef __EMSCRIPTEN__
+// The rest of completes(), in packaging/pglite/jump.c: its compiler knows either C++ exceptions or the server's jump in one file.
+extern "C" bool returns(void (*call)(void*), void* argument);
+#endif
+
 namespace margin::pg {
 
 namespace {
@@ -142,11 +147,15 @@ std::string with_group(const std::string& message) {
 /// True when call(argument) returned, false when it raised an error, which is then the server's topmost one.
 bool completes(void (*call)(void*), void* argument) {
   ErrorFrame frame;
+#ifdef __EMSCRIPTEN__
+  return returns(call, argument);
+#else
   sigjmp_buf here;
   if (sigsetjmp(here, 0) != 0) return false;
   PG_exception_stack = &here;
   call(argument);
   return true;
+#endif
 }
 
 /// What C++ found wrong with the input of a type is told to a caller that asked for that (COPY ... ON_ERROR ignore,

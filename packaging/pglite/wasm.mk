@@ -1,0 +1,79 @@
+# Inside of the chroot that build.sh makes: the parts of margin.so for PGlite.
+#   make -C BUILD -f packaging/pglite/wasm.mk VERSION=...
+SOURCE = /margin/source
+HEADERS = /margin/headers
+SYSTEM = /usr/share/emscripten/system/lib
+OPT = -O1
+core/simd/%.o: OPT = -O3
+
+core := $(patsubst $(SOURCE)/src/%.cpp,%.o,$(wildcard $(SOURCE)/src/core/*/*.cpp $(SOURCE)/src/core/*/*/*.cpp))
+left_out = pg/server/spill.o pg/server/poll_trace.o
+glue := $(filter-out $(left_out),$(patsubst $(SOURCE)/src/%.cpp,%.o,$(wildcard $(SOURCE)/src/pg/*/*.cpp))) pglite/server.o
+in_c = pg/server/module.o pglite/jump.o pglite/shims.o
+# Of the C++ library what the core and the glue need, with native exceptions: those of the main module are JavaScript's, and dead.
+cxx = $(addprefix libcxx/src/,algorithm.o call_once.o charconv.o chrono.o condition_variable.o condition_variable_destructor.o error_category.o exception.o future.o \
+  functional.o hash.o memory.o memory_resource.o mutex.o mutex_destructor.o new.o new_handler.o new_helpers.o optional.o stdexcept.o string.o \
+  system_error.o thread.o typeinfo.o variant.o vector.o verbose_abort.o ryu/d2fixed.o ryu/d2s.o ryu/f2s.o)
+abi = $(addprefix libcxxabi/src/,abort_message.o cxa_aux_runtime.o cxa_default_handlers.o cxa_exception.o cxa_exception_storage.o cxa_guard.o \
+  cxa_handlers.o cxa_personality.o cxa_thread_atexit.o cxa_virtual.o fallback_malloc.o private_typeinfo.o stdlib_exception.o stdlib_new_delete.o \
+  stdlib_stdexcept.o stdlib_typeinfo.o __cpp_exception.o)
+unwind = libunwind/src/Unwind-wasm.o
+# Of musl what the main module does not export.
+musl = $(addprefix libc/musl/src/,$(MUSL))
+objects = $(core) $(glue) $(in_c) $(cxx) $(abi) $(unwind) $(musl)
+
+# Fused operations would round otherwise than the bounds assume.
+COMMON = $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -msimd128
+OURS = $(COMMON) -fno-strict-aliasing -fwrapv -MMD -MP -DMARGIN_VERSION='"$(VERSION)"' -I$(SOURCE)/src
+OURS_CXX = $(OURS) -std=c++17 -fwasm-exceptions -fopenmp-simd -DEIGEN_DONT_PARALLELIZE -DEIGEN_MAX_ALIGN_BYTES=8 -isystem /usr/include/eigen3 -Wall -Wextra
+SERVER = -isystem $(HEADERS)
+# What emcc adds; asked once, as it takes longer to start than most of the server's files to compile.
+TARGET := -target wasm32-unknown-emscripten --sysroot=/margin/cache/sysroot -Xclang -iwithsysroot/include/compat -mllvm -combiner-global-alias-analysis=false -mllvm -disable-lsr
+CXX = clang++ $(TARGET) -mllvm -wasm-enable-sjlj -mllvm -wasm-use-legacy-eh
+CC = clang $(TARGET) -mllvm -enable-emscripten-sjlj
+
+.PHONY: all list
+all: $(objects)
+list:
+	@echo $(objects)
+
+core.pch: $(SOURCE)/src/core/base/precompiled.hpp
+	$(CXX) $(OURS_CXX) -x c++-header -o $@ $<
+pg.pch: $(SOURCE)/src/pg/server/precompiled.hpp
+	$(CXX) $(OURS_CXX) $(SERVER) -x c++-header -o $@ $<
+$(core): core.pch
+$(glue): pg.pch
+core/%.o: $(SOURCE)/src/core/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(OURS_CXX) -include-pch core.pch -c -o $@ $<
+pg/%.o: $(SOURCE)/src/pg/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(OURS_CXX) $(SERVER) -include-pch pg.pch -c -o $@ $<
+pglite/%.o: $(SOURCE)/packaging/pglite/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(OURS_CXX) $(SERVER) -include-pch pg.pch -Wno-unused-private-field -c -o $@ $<
+pg/%.o: $(SOURCE)/src/pg/%.c
+	@mkdir -p $(@D)
+	$(CC) $(OURS) $(SERVER) -c -o $@ $<
+pglite/%.o: $(SOURCE)/packaging/pglite/%.c
+	@mkdir -p $(@D)
+	$(CC) $(OURS) $(SERVER) -Wall -c -o $@ $<
+
+LIBRARY = $(COMMON) -Oz -DNDEBUG -DEMSCRIPTEN_DYNAMIC_LINKING -D_LIBCPP_BUILDING_LIBRARY -std=c++23 -w -fwasm-exceptions -I$(SYSTEM)/libcxx/src -I$(SYSTEM)/llvm-libc
+libcxx/%.o: $(SYSTEM)/libcxx/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(LIBRARY) -DLIBCXX_BUILDING_LIBCXXABI=1 -D_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS -DLIBC_NAMESPACE=__llvm_libc -c -o $@ $<
+libcxxabi/%.o: $(SYSTEM)/libcxxabi/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(LIBRARY) -D_LIBCXXABI_USE_FUTEX -D_LIBCXXABI_BUILDING_LIBRARY -DLIBCXXABI_NON_DEMANGLING_TERMINATE -D_LIBCXXABI_HAS_NO_THREADS -c -o $@ $<
+libcxxabi/%.o: $(SYSTEM)/libcxxabi/%.S
+	@mkdir -p $(@D)
+	clang -target wasm32-unknown-emscripten -fPIC -fwasm-exceptions -c -o $@ $<
+libunwind/%.o: $(SYSTEM)/libunwind/%.c
+	@mkdir -p $(@D)
+	$(CXX) -x c $(COMMON) -Oz -DNDEBUG -D_LIBUNWIND_HIDE_SYMBOLS -D_LIBUNWIND_HAS_NO_THREADS -w -fwasm-exceptions -I$(SYSTEM)/libunwind/include -c -o $@ $<
+libc/%.o: $(SYSTEM)/libc/%.c
+	@mkdir -p $(@D)
+	$(CC) $(COMMON) -std=gnu99 -w $(patsubst %,-I$(SYSTEM)/libc/musl/%,src/internal src/include arch/emscripten arch/generic include) -c -o $@ $<
+
+-include $(shell find core pg pglite -name '*.d' 2>/dev/null)
