@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/huge_pages.hpp"
 #include "core/base/threads.hpp"
 #include "core/simd/loops.hpp"
 
@@ -14,7 +15,7 @@ constexpr std::size_t batch = 8;  // columns computed in one sweep over the rows
 constexpr std::size_t short_stretch = 16 * tile_rows, long_stretch = 64 * tile_rows;
 constexpr double costly = 64;
 constexpr std::size_t in_cache = 2048;  // sums that stay in the cache while columns are added to them
-// Columns are allocated in slabs: small ones, then large ones with huge pages.
+// Columns are allocated in slabs: small ones, then large ones.
 constexpr std::size_t small_slab = std::size_t{16} << 20, in_small_slabs = 2 * large_array_bytes;
 }  // namespace
 
@@ -32,6 +33,7 @@ double* KernelColumns::allocate() {
     free_columns_ = std::min(wanted, capacity_ - held);
     slabs_.emplace_back(free_columns_ * stride_);
     free_ = slabs_.back().data();
+    prefer_huge_pages(free_, slabs_.back().size() * sizeof(double));  // a cancel waits until all are given back
   }
   --free_columns_;
   return std::exchange(free_, free_ + stride_);
