@@ -14,7 +14,7 @@ CREATE TABLE fold_rows AS
 SELECT i AS id, i % 4 AS fold, 20 + i * 37 % 50 AS age, CASE WHEN i % 7 > 0 THEN exp(sin(i * 1.3)) END AS spend, CASE WHEN i <> 8 THEN cos(i * 2.1) END AS once,
        (i = 5)::int AS still, CASE WHEN i % 29 = 0 THEN 'rare ' || i WHEN i % 11 = 0 THEN NULL ELSE (ARRAY['a', 'b', 'c'])[1 + i % 3] END AS plan,
        CASE WHEN i <> 12 THEN (ARRAY['x', 'y'])[1 + i % 2] END AS kind, ARRAY[sin(i * 0.7), i % 5]::real[] AS emb,
-       CASE WHEN i % 13 > 0 THEN ARRAY['m' || i % 3, 'n' || i % 5] || CASE WHEN i % 31 = 0 THEN ARRAY['only ' || i] ELSE '{}' END END AS tags, array_to_tsvector(ARRAY['u' || i % 4, 'v' || i % 7, 'w' || i / 100]) AS words,
+       CASE WHEN i % 13 > 0 THEN ARRAY['m' || i % 3, 'n' || i % 5] || CASE WHEN i % 31 = 0 THEN ARRAY['a rare ' || i] ELSE '{}' END END AS tags, array_to_tsvector(ARRAY['u' || i % 4, 'v' || i % 7, 'w' || i / 100]) AS words,
        sin(i * 1.3) + (i % 3 = 0)::int + 0.3 * cos(i * 4.7) > 0.5 AS ill, 10 + 3 * sin(i * 1.3) + i % 3 + cos(i * 4.7) AS cost
   FROM generate_series(1, 240) AS i;
 CREATE FUNCTION fold_options(more jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$ SELECT '{"lambda": 1e-3, "solver": "newton", "tolerance": 1e-6, "exclude": ["id", "fold", "ill", "cost"]}'::jsonb || more $$;
@@ -47,7 +47,7 @@ BEGIN
 END $$;
 SELECT o, a.* FROM unnest(ARRAY['{"loss": "logistic"}', '{"loss": "squared"}', '{"loss": "squared", "standardize": true}', '{"loss": "logistic", "bins": 8}',
   '{"loss": "logistic", "bins": 8, "interactions": ["age*plan", "spend*kind"]}', '{"loss": "logistic", "standardize": false}',
-  '{"loss": "logistic", "l1_ratio": 0.5, "penalty_factor": {"age": 0.1}, "solver": "prox_newton"}', '{"loss": "logistic", "monotone": {"spend": 1}, "solver": "auto"}']::jsonb[]) AS o, agrees(o) AS a;
+  '{"loss": "logistic", "l1_ratio": 0.5, "penalty_factor": {"age": 0.1}, "solver": "prox_newton"}', '{"loss": "logistic", "bounds": {"tags: n1": [0.3, 0.3], "words: v6": [-0.2, -0.2]}}', '{"loss": "logistic", "monotone": {"spend": 1}, "solver": "auto"}']::jsonb[]) AS o, agrees(o) AS a;
 
 -- Forward: the encoder is that of the rows before. The first fold has no prediction.
 SELECT count(*) AS rows, count(p) AS predicted FROM unnest((SELECT (margin_cross_validate(ill, r, fold_options('{"loss": "logistic", "split": "forward", "folds": 3, "predictions": true}') ORDER BY id)).predictions FROM fold_rows r)) AS p;

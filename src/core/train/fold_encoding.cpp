@@ -37,7 +37,7 @@ std::int32_t feature_of_fold(const char* option, std::int32_t j, const Encoder& 
   const Column& of_all = all.columns()[at.column];
   const Column& own = fold.columns()[at.column];
   if (at.value == of_all.values()) return own.missing ? own.first + own.values() : -1;
-  if (own.kind != ColumnKind::category) return own.binned() ? -1 : own.first + at.value;
+  if (!listed(own.kind)) return own.binned() ? -1 : own.first + at.value;
   const std::int32_t value = own.indicator_of(fold.category(at.column, of_all.category(at.value)));
   return value < 0 ? -1 : own.first + value;
 }
