@@ -7,8 +7,8 @@
 
 namespace margin {
 
-/// The first `most` characters. A text that is not UTF-8 has no character of more than a byte in common with it, but all encodings of
-/// servers keep those above ASCII: of such a text the first bytes, up to one of ASCII.
+/// The first `most` characters of a text in UTF-8. In other encodings of servers a character of several bytes has none of ASCII at its
+/// beginning: of such a text the first `most` bytes, or fewer, up to one of ASCII.
 inline std::string_view beginning(std::string_view text, std::size_t most) {
   std::size_t end = 0;
   for (std::size_t count = 0; end < text.size() && count < most; ++count) {

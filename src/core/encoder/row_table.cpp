@@ -213,6 +213,15 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
   return true;
 }
 
+/// What the encoder calls the categories of each column; −1 for those that it does not know.
+std::vector<std::vector<double>> RowTable::ranks_in(const Encoder& encoder) const {
+  std::vector<std::vector<double>> ranks(columns_.size());
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    for (std::int32_t k = 0; k < categories_[j].size(); ++k)
+      ranks[j].push_back(encoder.category(j, categories_[j].name(k)));
+  return ranks;
+}
+
 /// The rows as codes; null where they cannot be, or are not to be.
 std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Progress& progress,
                                                 MemoryBudget& memory) const {
@@ -221,8 +230,7 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
   if (!layout.has_value() || n <= encoder.width()) return nullptr;
   const double bytes = CodedRows::bytes(*layout, n) + row_overhead * static_cast<double>(n);
   if (!memory.allows(bytes)) return nullptr;
-  std::vector<std::vector<double>> ranks(columns_.size());
-  for (std::size_t j = 0; j < columns_.size(); ++j) categories_[j].sorted(ranks[j]);
+  const std::vector<std::vector<double>> ranks = ranks_in(encoder);
   auto codes = std::make_shared<CodedRows>(std::move(*layout), n);
   RowCoder coder(encoder, ranks, *codes);
   CellReader reader(*this);
@@ -234,15 +242,6 @@ std::unique_ptr<Dataset> RowTable::encode_codes(const Encoder& encoder, const Pr
   auto out = std::make_unique<Dataset>(rows_, std::move(codes), progress);
   memory.use(static_cast<double>(out->bytes()));
   return out;
-}
-
-/// What the encoder calls the categories of each column; −1 for those that it does not know.
-std::vector<std::vector<double>> RowTable::ranks_in(const Encoder& encoder) const {
-  std::vector<std::vector<double>> ranks(columns_.size());
-  for (std::size_t j = 0; j < columns_.size(); ++j)
-    for (std::int32_t k = 0; k < categories_[j].size(); ++k)
-      ranks[j].push_back(encoder.category(j, categories_[j].name(k)));
-  return ranks;
 }
 
 std::unique_ptr<Dataset> RowTable::encode(const Encoder& encoder, const Progress& progress, MemoryBudget& memory,

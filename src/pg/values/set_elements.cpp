@@ -10,38 +10,34 @@ namespace margin::pg {
 
 namespace {
 
-struct Layout {
-  int size;  // -1: a varlena
-  char align;
-};
-
-Layout layout_of(Oid element) {
+/// Bytes of an element in an array, aligned to itself; -1: a varlena.
+int size_of(Oid element) {
   switch (element) {
     case NAMEOID:
-      return {NAMEDATALEN, TYPALIGN_CHAR};
+      return NAMEDATALEN;
     case CHAROID:
-      return {1, TYPALIGN_CHAR};
+      return 1;
     case UUIDOID:
-      return {UUID_LEN, TYPALIGN_CHAR};
+      return UUID_LEN;
     case TEXTOID:
     case VARCHAROID:
     case BPCHAROID:
-      return {-1, TYPALIGN_INT};
+      return -1;
     default:  // an enum
-      return {sizeof(Oid), TYPALIGN_INT};
+      return sizeof(Oid);
   }
 }
 
-Datum value_at(const char* at, const Layout& layout) {
-  if (layout.size == 1) return CharGetDatum(*at);
-  if (layout.size != sizeof(Oid)) return PointerGetDatum(at);
+Datum value_at(const char* at, int size) {
+  if (size == 1) return CharGetDatum(*at);
+  if (size != sizeof(Oid)) return PointerGetDatum(at);
   Oid value;
   std::memcpy(&value, at, sizeof value);
   return ObjectIdGetDatum(value);
 }
 
-const char* behind(const char* at, const Layout& layout) {
-  if (layout.size >= 0) return at + layout.size;
+const char* behind(const char* at, int size) {
+  if (size >= 0) return at + size;
   const char* end = at + VARSIZE_ANY(at);
   return reinterpret_cast<const char*>(INTALIGN(reinterpret_cast<std::uintptr_t>(end)));
 }
@@ -75,14 +71,14 @@ void for_each_element(const std::string& column, const CellType& type, Datum val
                     " dimensions, expected a set: a one-dimensional array",
                 "Give its elements in one: ARRAY(SELECT unnest(" + column + ")).");
   const int n = ARR_NDIM(array) == 0 ? 0 : ARR_DIMS(array)[0];
-  const Layout layout = layout_of(type.element);
+  const int size = size_of(type.element);
   const unsigned char* bitmap = ARR_NULLBITMAP(array);
   const char* at = ARR_DATA_PTR(array);
   for (int i = 0; i < n; ++i) {
     session.work(element_work);
     if (bitmap != nullptr && (bitmap[i / 8] & (1 << (i % 8))) == 0) throw null_element(column);
-    f(text_of(type, value_at(at, layout)));
-    at = behind(at, layout);
+    f(text_of(type, value_at(at, size)));
+    at = behind(at, size);
   }
 }
 
