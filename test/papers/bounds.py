@@ -101,7 +101,7 @@ def report(theorem, problems, beyond, mean, largest, more=""):
 
 
 def main():
-    connection = psycopg2.connect(host=sys.argv[1], user="postgres", dbname="postgres")
+    connection = psycopg2.connect(host=sys.argv[1], dbname="postgres")
     cursor = connection.cursor()
     cursor.execute("SET client_min_messages = error; SELECT setseed(0.5)")
     cursor.execute(PROBLEMS)

@@ -51,7 +51,7 @@ def data_sets(place):
 
 class Server:
     def __init__(self, socket):
-        self.cursor = psycopg2.connect(host=socket, user="postgres", dbname="postgres").cursor()
+        self.cursor = psycopg2.connect(host=socket, dbname="postgres").cursor()
         self.cursor.execute("SET client_min_messages = error")
 
     def load(self, name, X, y, low, high):

@@ -44,7 +44,8 @@ PairSide side_from(const Value& value, const std::vector<Column>& columns, const
 
 std::vector<PairTerm> pairs_from(const Value::Object& object, const std::vector<Column>& columns) {
   std::vector<PairTerm> out;
-  for (const Value& item : list(object, "pairs", "")) {
+  const std::string whole;  // of a name, so that later compilers see that what list() returns is no part of it
+  for (const Value& item : list(object, "pairs", whole)) {
     const std::string where = " in pair " + std::to_string(out.size() + 1);
     const auto* parts = std::get_if<Value::Object>(&item.data);
     if (parts == nullptr) refuse("has a pair " + std::to_string(out.size() + 1) + " that is not an object");

@@ -62,8 +62,10 @@ void ConjugateGradients::weigh_codes(const double* weight, double factor) {
     weight_.push_back(factor * weight[i]);
   }
   rows_.run().work(2.0 * static_cast<double>(rows_.rows()));
-  counting_.reset();
-  if (static_cast<std::int64_t>(which_.size()) < rows_.rows()) counting_.emplace(rows_, which_);
+  if (static_cast<std::int64_t>(which_.size()) < rows_.rows())
+    counting_.emplace(rows_, which_);
+  else
+    counting_.reset();
   scores_.resize(which_.size());
   sums_.resize(inverse_.size());
   counting().combine_squares(weight_.data(), sums_.data());
