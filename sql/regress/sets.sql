@@ -37,7 +37,8 @@ SELECT e.feature, e.value FROM models, posts p, margin_explain(sets, p) e WHERE 
 SELECT r."column", r.value, r.contribution > 0 AS for FROM models, posts p, margin_reasons(sets, p, 2) r WHERE id = 30 ORDER BY 1, 2;
 SELECT "column", round(share::numeric, 2) AS share FROM models, margin_importance(sets);
 SELECT term, level, round(slope::numeric, 2) AS slope, round(share::numeric, 2) AS share FROM models, margin_shape(sets, 'tags');
-SELECT margin_plot(sets, 'tags') FROM models;
+SELECT (regexp_match(picture, 'text-anchor="end">([^<]*)</text>\n<text x="14"'))[1] = (SELECT level FROM margin_shape(sets, 'tags') ORDER BY slope DESC LIMIT 1) AS highest, picture::xml IS DOCUMENT AS xml
+  FROM models, margin_plot(sets, 'tags') AS picture;
 SELECT margin_pmml(sets) FROM models;
 -- As SQL.
 SELECT pg_temp.value_of(format('SELECT bool_and(%s = margin_score(sets, p)) FROM models, posts p', margin_sql(sets, alias => 'p'))) AS same_bits FROM models;

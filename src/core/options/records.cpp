@@ -234,9 +234,10 @@ Records of_rows() {
       option(
           "unknown_features",
           one_of<bool>(&Options::unknown_is_error, {{"error", true}, {"reference", false, "none of the known ones"}}),
-          "what becomes of categories that the training did not have", every, "who uses the model"),
-      option("max_categories", number_in(&Options::max_categories, {1, 1e6}), "distinct values of a column of text",
-             every, "rows with named columns"),
+          "what becomes of categories and elements of sets that the training did not have", every,
+          "who uses the model"),
+      option("max_categories", number_in(&Options::max_categories, {1, 1e6}),
+             "distinct values of a column of text, or elements of a set", every, "rows with named columns"),
       option("bins", number_in(&Options::bins, {2, 1024}),
              "an additive model: each number is cut into so many bins at most, and adds to the score what its bin is "
              "worth",

@@ -1,7 +1,10 @@
 #include "core/report/shape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -239,36 +242,45 @@ static std::string added_to(const Model& m, std::int32_t o) {
   return m.regression() ? "adds to the score" : "adds to the score of \"" + m.classes[of] + "\"";
 }
 
-/// A bar for each value of a column that is not a number, above the shares of the rows; what adds most is at the top.
+/// A bar for each value of a column that is not a number, or each element of a set, above the shares of the rows; what adds most is
+/// at the top.
 static Plot bar_plot(const Model& m, const std::vector<ShapePiece>& pieces) {
   require_few_classes(m, colours, "bars");
-  const std::size_t n = pieces.size() / static_cast<std::size_t>(m.outputs());
-  std::vector<std::size_t> order(n);
-  for (std::size_t k = 0; k < n; ++k) order[k] = k;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return *pieces[a].contribution < *pieces[b].contribution; });
+  struct Bar {
+    std::string name;
+    double share = 0;
+    std::array<double, static_cast<std::size_t>(colours)> added = {};  ///< by output; 0 of an element without a weight
+  };
+  std::vector<Bar> bars;
+  std::map<std::string, std::size_t> at;
+  for (const ShapePiece& p : pieces) {
+    const auto [found, fresh] = at.emplace(*p.level, bars.size());
+    if (fresh) bars.push_back({*p.level, p.share.value_or(0)});
+    bars[found->second].added[static_cast<std::size_t>(p.output)] = p.slope.has_value() ? *p.slope : *p.contribution;
+  }
+  std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.added[0] < b.added[0]; });
   PlotAxis values;
   values.from = 0;
-  values.to = static_cast<double>(n);
-  for (std::size_t k = 0; k < n; ++k)
-    values.ticks.push_back({static_cast<double>(k) + 0.5, short_name(*pieces[order[k]].level, 11)});
+  values.to = static_cast<double>(bars.size());
+  for (std::size_t k = 0; k < bars.size(); ++k)
+    values.ticks.push_back({static_cast<double>(k) + 0.5, short_name(bars[k].name, 11)});
   Plot plot;
   const auto panel = [&](const std::string& label, std::int32_t colour, auto&& of) {
     PlotPanel& out = plot.panels.emplace_back();
     out.x.label = label;
     out.y = values;
-    out.height = 18.0 * static_cast<double>(n);
-    PlotSeries& bars = out.series.emplace_back();
-    bars.kind = PlotSeries::Kind::across;
-    bars.colour = colour;
-    for (std::size_t k = 0; k < n; ++k) {
+    out.height = 18.0 * static_cast<double>(bars.size());
+    PlotSeries& series = out.series.emplace_back();
+    series.kind = PlotSeries::Kind::across;
+    series.colour = colour;
+    for (std::size_t k = 0; k < bars.size(); ++k) {
       const double y = static_cast<double>(k);
-      bars.points.push_back({of(order[k]), y + 0.5, y + 0.15, y + 0.85});
+      series.points.push_back({of(bars[k]), y + 0.5, y + 0.15, y + 0.85});
     }
   };
   for (std::int32_t o = 0; o < m.outputs(); ++o)
-    panel(added_to(m, o), o, [&](std::size_t k) { return *pieces[static_cast<std::size_t>(o) * n + k].contribution; });
-  panel("share of the rows", colours - 1, [&](std::size_t k) { return *pieces[k].share; });
+    panel(added_to(m, o), o, [&](const Bar& bar) { return bar.added[static_cast<std::size_t>(o)]; });
+  panel("share of the rows", colours - 1, [](const Bar& bar) { return bar.share; });
   return plot;
 }
 
@@ -305,15 +317,18 @@ Plot shape_plot(const Model& m, const std::string& column) {
   const std::size_t term = m.encoder->term(column);
   if (const PairTerm* pair = m.encoder->pair({term, 0})) return pair_plot(m, *pair, pieces);
   const Column& c = m.encoder->columns()[term];
-  if (block(c.kind))
-    throw Error(
-        ErrorKind::unsupported,
-        "column \"" + column + "\" is " + (c.kind == ColumnKind::set ? "a set" : "an array") + ", and has no curve",
-        "margin_shape(model, column) has what its elements add.");
-  const bool bars = c.kind == ColumnKind::category || c.kind == ColumnKind::boolean;
+  const bool set = c.kind == ColumnKind::set;
+  if (block(c.kind) && !set)
+    throw Error(ErrorKind::unsupported, "column \"" + column + "\" is an array, and has no curve",
+                "margin_shape(model, column) has what its elements add.");
+  if (set && pieces.empty())
+    throw Error(ErrorKind::unsupported, "no element of column \"" + column + "\" has a weight",
+                "margin_importance(model) has the columns that have one.");
+  const bool bars = c.kind == ColumnKind::category || c.kind == ColumnKind::boolean || set;
   Plot plot = bars ? bar_plot(m, pieces) : Plot();
   plot.title = "What " + column + " adds to the score";
-  plot.description = "By how much its value makes the score differ from that of the mean of the training rows.";
+  plot.description = set ? "By how much each of its elements raises the score of a row that has it."
+                         : "By how much its value makes the score differ from that of the mean of the training rows.";
   if (bars) return plot;
   require_few_classes(m, most_lines, "curves");
   PlotAxis x;

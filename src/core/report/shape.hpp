@@ -36,8 +36,9 @@ std::vector<ShapePiece> shape(const Model& model, const std::optional<std::strin
 
 /// The curve of a column of numbers, one line for each output, above the shares of the rows in its bins. A bin without an end is
 /// drawn as wide as the one beside it, a number that is not cut over two deviations from its mean. Of a column of categories or
-/// booleans a bar for each value, of a pair its cells in colours, one picture below the other. Throws as shape, and
-/// Error(unsupported) for a column of arrays, and for more outputs than 12 (of curves) or 6.
+/// booleans a bar for each value, of a set for each element with a weight, of a pair its cells in colours, one picture below the
+/// other. Throws as shape, and Error(unsupported) for a column of arrays, a set without weights, and for more outputs than 12 (of
+/// curves) or 6.
 Plot shape_plot(const Model& model, const std::string& column);
 
 }  // namespace margin
