@@ -58,6 +58,14 @@ SELECT (margin_update(m, ill, p, false)).rows FROM additive, (SELECT * FROM pati
 SELECT bool_and(margin_score(m, p) = margin_score(margin_from_json(margin_to_json(m)), p)) AS by_json, bool_and(margin_score(m, p) = margin_score(m, to_jsonb(p))) AS of_jsonb FROM additive, patients AS p WHERE name = 'bins';
 SELECT abs(((SELECT train_margin_from('SELECT ill, p FROM patients AS p', margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}', bins => 16)))).primal - (m).primal) < 1e-5 AS by_scans FROM additive WHERE name = 'bins';
 SELECT (margin_cross_validate(ill, p, '{"bins": 16, "loss": "logistic", "exclude": ["id", "ill", "days"], "metric": "auc"}' ORDER BY id)).best_mean > 0.9 AS chosen FROM patients AS p;
+-- Folds and paths of rows as codes (Newton's histograms), and of rows one by one (sdca).
+SELECT loss, encoder, interactions, forward, (SELECT max(abs(a - b)) < 1e-5 FROM unnest((codes).means, (rows).means) AS u (a, b)) AS same_means, (SELECT count(*) = 1200 AND coalesce(max(abs(a - b)), 0) < 1e-4 FROM unnest((codes).predictions, (rows).predictions) AS u (a, b)) AS same_predictions
+  FROM (SELECT loss, encoder, interactions, forward, margin_cross_validate(ill, p, o ORDER BY id) AS codes, margin_cross_validate(ill, p, o || '{"solver": "sdca"}' ORDER BY id) AS rows
+          FROM unnest('{logistic,squared_hinge}'::text[]) AS loss, unnest('{fold,all}'::text[]) AS encoder, unnest(ARRAY[NULL, '["age*weight"]']::jsonb[]) AS interactions, (VALUES (false), (true)) AS v (forward),
+            LATERAL jsonb_build_object('bins', 16, 'loss', loss, 'encoder', encoder, 'exclude', '["id", "ill", "days"]'::jsonb, 'interactions', interactions, 'split', CASE WHEN forward THEN 'forward' ELSE 'folds' END, 'folds', 3, 'lambdas', '[0.1, 0.01]'::jsonb, 'tolerance', 1e-9, 'predictions', true, 'metric', CASE loss WHEN 'logistic' THEN 'log_loss' ELSE 'auc' END) AS o, patients AS p
+         WHERE NOT forward OR (loss = 'logistic' AND encoder = 'fold') GROUP BY loss, encoder, interactions, forward) AS q ORDER BY 1, 2, 3, 4;
+SELECT count(*) AS lambdas, max(abs(codes[k].primal - rows[k].primal)) < 1e-8 AS same FROM (SELECT margin_path(days, p, o ORDER BY id) AS codes, margin_path(days, p, o || '{"solver": "sdca"}' ORDER BY id) AS rows
+  FROM patients AS p, LATERAL (SELECT '{"bins": 16, "loss": "squared", "exclude": ["id", "ill", "days"], "lambdas": [1, 0.1, 0.01], "tolerance": 1e-9}'::jsonb AS o) AS l) AS q, generate_series(1, 3) AS k;
 -- As a SQL expression, NULLs and all bins included.
 CREATE FUNCTION pg_temp.same_bits(model margin_model) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE same boolean;

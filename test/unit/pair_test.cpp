@@ -310,7 +310,7 @@ TEST(Pair, ThatGainsMostIsFoundAndNoOtherByCrossValidation) {
   MemoryBudget memory;
   const auto rows = t.table.encode(*encoder, Progress(), memory);
   const auto search = [&] {
-    return with_interactions(t.table, *encoder, *rows, one_selection(settings), Progress(), {}, nullptr, false);
+    return with_interactions(t.table, *encoder, *rows, one_selection(settings), Progress(), {}, nullptr);
   };
   const EncodedTable found = search();
   ASSERT_GE(found.encoder->pairs().size(), 1u);

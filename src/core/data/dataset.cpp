@@ -284,12 +284,12 @@ void Dataset::push_label(const Label& label, double weight) {
   if (weight != 1.0 || !weights_.empty()) weights_.push_back(weight);
 }
 
-Dataset Dataset::subset(const std::vector<std::int64_t>& rows) const {
+Dataset Dataset::subset(const std::vector<std::int64_t>& rows, const Progress& progress) const {
   if (codes_ != nullptr) {
     Dataset out(outcome_);
     out.classes_ = classes_;
     for (const std::int64_t i : rows) out.push_label(label(i), weight(i));
-    return Dataset(out, codes_->subset(rows, Progress()));
+    return Dataset(out, codes_->subset(rows, progress), progress);
   }
   Dataset out(outcome_, std::pmr::get_default_resource(), store_);
   out.spilled_ = spilled_;

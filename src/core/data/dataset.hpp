@@ -94,7 +94,7 @@ class Dataset {
 
   /// These rows in this order, with their outcomes, weights and all classes. Shares the bytes of the features with this
   /// data set, which must outlive the result.
-  Dataset subset(const std::vector<std::int64_t>& rows) const;
+  Dataset subset(const std::vector<std::int64_t>& rows, const Progress& progress = {}) const;
 
   /// All rows in the columns of `map`, which has every column that a row uses, with their outcomes, weights and
   /// classes. Each row is stored in the smaller of its two forms; `to_store`: in the store from the first row on.

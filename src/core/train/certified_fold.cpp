@@ -25,7 +25,7 @@ constexpr double surely = -1e-300;
 CertifiedFold::CertifiedFold(const Dataset& data, const FoldRows& rows, std::int32_t f, const Options& options,
                              const Progress& progress, MemoryBudget& memory)
     : data_(data),
-      part_(training_rows(data, rows, f)),
+      part_(training_rows(data, rows, f, progress)),
       standardized_(part_, options, progress, memory),
       settings_(options) {
   settings_.standardize = false;

@@ -51,9 +51,9 @@ class Validation {
         rank_(data.classes().ranks()),
         progress_(progress) {}
 
-  /// Whether folds are to be trained side by side, memory permitting.
-  static bool takes_one_thread(const Options& settings, const FoldRows& rows) {
-    return !rows.forward && FoldAscent::takes(settings);
+  /// Whether folds are to be trained side by side, memory permitting. Rows as codes are trained on by their histograms.
+  static bool takes_one_thread(const Options& settings, const Dataset& data, const FoldRows& rows) {
+    return !rows.forward && data.codes() == nullptr && FoldAscent::takes(settings);
   }
 
   /// Selection::predictions of the folds, from models of the one lambda.
@@ -62,7 +62,8 @@ class Validation {
       const std::int32_t f = folds_.begin + static_cast<std::int32_t>(k);
       Options settings = settings_;
       settings.lambda = lambdas_.front();
-      const Model model = train(training_rows(data_, rows_, f), settings, progress, memory_);
+      MemoryBudget left = memory_;
+      const Model model = train(training(f, progress, left), settings, progress, left);
       visit_scores(f, model, progress, [&](std::int64_t i, const std::vector<double>& scores) {
         std::copy(scores.begin(), scores.end(),
                   selection.predictions.begin() + i * static_cast<std::int64_t>(selection.outputs));
@@ -75,19 +76,26 @@ class Validation {
   std::int64_t run(SettingScore* scores) {
     scores_ = scores;
     // One fold by itself is cheaper by what a training takes.
-    if (folds_.count() > 1 && takes_one_thread(settings_, rows_) && side_by_side()) return unfinished_;
+    if (folds_.count() > 1 && takes_one_thread(settings_, data_, rows_) && side_by_side()) return unfinished_;
     fold_by_fold();
     return unfinished_;
   }
 
  private:
+  /// The rows that train for fold f: of rows as codes a copy.
+  Dataset training(std::int32_t f, const Progress& progress, MemoryBudget& left) const {
+    if (data_.codes() != nullptr) left.take(static_cast<double>(data_.bytes()), "the rows of a fold");
+    return training_rows(data_, rows_, f, progress);
+  }
+
   /// What a fold leaves behind is its own, so that it does not matter which thread has it.
   void fold_by_fold() {
     std::vector<std::int64_t> unfinished(static_cast<std::size_t>(folds_.count()), 0);
     const auto train_fold = [&](std::size_t k, const Progress& progress) {
       const std::int32_t f = folds_.begin + static_cast<std::int32_t>(k);
-      const Dataset part = training_rows(data_, rows_, f);
-      follow_path(part, settings_, lambdas_, progress, memory_, [&](std::size_t at, Model&& model) {
+      MemoryBudget left = memory_;
+      const Dataset part = training(f, progress, left);
+      follow_path(part, settings_, lambdas_, progress, left, [&](std::size_t at, Model&& model) {
         unfinished[k] += model.status != Status::optimal;
         measure(f, at, model, progress);
       });
@@ -157,8 +165,8 @@ class Validation {
       Options settings = settings_;
       settings.lambda = lambdas_[k];
       settings.initial = ascent.model(left[at]);
-      const Dataset part = training_rows(data_, rows_, first + left[at]);
-      const Model model = train(part, settings, progress, memory_);
+      MemoryBudget memory = memory_;
+      const Model model = train(training(first + left[at], progress, memory), settings, progress, memory);
       unfinished[at] = model.status != Status::optimal;
       measure(first + left[at], k, model, progress);
     };
@@ -231,7 +239,7 @@ std::int64_t validate(const std::vector<Candidate>& candidates, const Dataset& d
   };
   std::vector<std::size_t> alone, together;
   for (std::size_t k = 0; k < candidates.size(); ++k)
-    (Validation::takes_one_thread(candidates[k].settings, rows) ? together : alone).push_back(k);
+    (Validation::takes_one_thread(candidates[k].settings, data, rows) ? together : alone).push_back(k);
   for (const std::size_t k : alone) run(k, progress);
   if (memory.allows(std::numeric_limits<double>::infinity()) && data.store() == nullptr)
     share_out(together.size(), progress, [&](std::size_t k, const Progress& own) { run(together[k], own); });

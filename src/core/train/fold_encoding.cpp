@@ -72,8 +72,8 @@ void rename_features(const char* option, std::map<std::string, T>& named, const 
 
 }  // namespace
 
-FoldEncoding::FoldEncoding(const RowTable& table, const Encoder& all, std::vector<Options> points)
-    : table_(table), all_(all), points_(std::move(points)) {}
+FoldEncoding::FoldEncoding(const RowTable& table, const Encoder& all, std::vector<Options> points, bool codes)
+    : table_(table), all_(all), points_(std::move(points)), codes_(codes) {}
 
 EncodedFold FoldEncoding::encode(const FoldRows& rows, std::int32_t f, const Progress& progress,
                                  MemoryBudget& memory) const {
@@ -89,8 +89,8 @@ EncodedFold FoldEncoding::encode(const FoldRows& rows, std::int32_t f, const Pro
   for (const PairTerm& p : all_.pairs()) rules.interactions.named.push_back(p.name());
   const RowTable part(table_, training, std::move(rules), progress);
   std::shared_ptr<const Encoder> encoder = part.fit(progress, memory);
-  std::unique_ptr<const Dataset> encoded = table_.encode(*encoder, progress, memory);
-  Dataset own = encoded->subset(training);
+  std::unique_ptr<const Dataset> encoded = table_.encode(*encoder, progress, memory, codes_);
+  Dataset own = encoded->subset(training, progress);
   return {std::move(encoder), std::move(encoded), std::move(own)};
 }
 

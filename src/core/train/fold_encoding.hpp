@@ -26,8 +26,8 @@ struct EncodedFold {
 class FoldEncoding {
  public:
   /// `table`: the cells; `all`: the encoder of all rows, whose pairs of columns the folds have, each with levels of its own; `points`:
-  /// the settings of the grid, columns by name. All are kept.
-  FoldEncoding(const RowTable& table, const Encoder& all, std::vector<Options> points);
+  /// the settings of the grid, columns by name. All are kept. `codes`: rows become codes.
+  FoldEncoding(const RowTable& table, const Encoder& all, std::vector<Options> points, bool codes);
 
   /// What the training rows of a fold do not have is taken as by the options unknown_features => 'reference' and missing => 'impute': a
   /// category of the held-out rows alone is none of the known ones, a NULL the mean, or the shares of the categories. `memory` counts
@@ -48,6 +48,7 @@ class FoldEncoding {
   const RowTable& table_;
   const Encoder& all_;
   std::vector<Options> points_;
+  bool codes_;
 };
 
 }  // namespace margin

@@ -73,11 +73,11 @@ std::vector<std::int32_t> numbered_folds(const std::int32_t* given, std::int64_t
   return fold;
 }
 
-Dataset training_rows(const Dataset& data, const FoldRows& rows, std::int32_t f) {
+Dataset training_rows(const Dataset& data, const FoldRows& rows, std::int32_t f, const Progress& progress) {
   std::vector<std::int64_t> kept;
   for (std::int64_t i = 0; i < data.rows(); ++i)
     if (rows.trains(static_cast<std::size_t>(i), f)) kept.push_back(i);
-  return data.subset(kept);
+  return data.subset(kept, progress);
 }
 
 void require_every_class(const Dataset& data, const FoldRows& rows, std::int32_t folds) {

@@ -33,7 +33,7 @@ struct FoldRows {
 };
 
 /// The rows that train for fold f.
-Dataset training_rows(const Dataset& data, const FoldRows& rows, std::int32_t f);
+Dataset training_rows(const Dataset& data, const FoldRows& rows, std::int32_t f, const Progress& progress);
 
 /// Throws Error(invalid_value) where some class has rows, but none that trains for one of the folds.
 void require_every_class(const Dataset& data, const FoldRows& rows, std::int32_t folds);

@@ -243,26 +243,26 @@ void name_pairs(Value::Object& options, const Encoder& encoder) {
 
 EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, const Dataset& rows,
                                const SelectionOptions& options, const Progress& progress, MemoryBudget memory,
-                               const std::int32_t* fold, bool codes) {
+                               const std::int32_t* fold) {
   Options settings = options.settings;
+  const bool codes = prefers_codes(options);
   if (settings.lambda.has_value() && options.lambdas.size() != 1)
     settings.lambda = middle_lambda(options, rows, progress);
   require_soft(settings);
-  codes = codes && prefers_codes(settings);
   const std::vector<Column> cut = table.cut_columns(encoder, progress, memory);
   const std::vector<PairGain> gains = pair_gains(table, encoder, cut, rows, settings, progress, memory);
-  const auto best = [&](std::size_t count, bool as_codes) {
+  const auto best = [&](std::size_t count) {
     std::vector<ColumnPair> pairs;
     for (std::size_t p = 0; p < std::min(count, gains.size()); ++p) pairs.push_back(gains[p].columns);
     EncodedTable out;
     if (pairs.empty()) return out;
     out.encoder = table.with_pairs(encoder, cut, pairs, progress);
     MemoryBudget own = memory;
-    out.rows = table.encode(*out.encoder, progress, own, as_codes);
+    out.rows = table.encode(*out.encoder, progress, own, codes);
     return out;
   };
   const Interactions& wanted = options.settings.interactions;
-  if (!wanted.chosen) return best(static_cast<std::size_t>(wanted.screened), codes);
+  if (!wanted.chosen) return best(static_cast<std::size_t>(wanted.screened));
   SelectionOptions selection = options;
   complete_selection(selection);
   selection.certified.reset();
@@ -277,7 +277,7 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
   for (const std::size_t count : tried) {
     if (before >= gains.size()) break;
     before = std::min(count, gains.size());
-    EncodedTable more = best(before, false);
+    EncodedTable more = best(before);
     const std::optional<double> mean = mean_of(*more.rows);
     const bool better =
         mean.has_value() && (!top.has_value() || (larger_is_better(selection.metric) ? *mean > *top : *mean < *top));
@@ -285,10 +285,6 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
     top = mean;
     kept = std::move(more);
   }
-  if (kept.rows == nullptr || !codes) return kept;
-  kept.rows.reset();
-  MemoryBudget own = memory;
-  kept.rows = table.encode(*kept.encoder, progress, own, true);
   return kept;
 }
 

@@ -40,10 +40,10 @@ void complete_selection(SelectionOptions& options);
 void name_pairs(Value::Object& options, const Encoder& encoder);
 
 /// The encoder with the pairs that the options ask for, and the rows as it has them; nothing where no pair gains. `encoder`, `rows`:
-/// without pairs; `memory`: what is left beside them; `fold` as cross_validate() has it, which takes no rows as `codes`. Throws Error:
+/// without pairs; `memory`: what is left beside them; `fold` as cross_validate() has it. Throws Error:
 /// unsupported (no lambda above 0), and as train().
 EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, const Dataset& rows,
                                const SelectionOptions& options, const Progress& progress, MemoryBudget memory,
-                               const std::int32_t* fold, bool codes);
+                               const std::int32_t* fold);
 
 }  // namespace margin

@@ -71,6 +71,8 @@ SelectionOptions parse_path(Value::Object options);
 /// The same and `losses`, `grid`, `folds`, `split`, `metric`, `predictions`. Throws Error: invalid_option, unsupported (what does not go together).
 SelectionOptions parse_cross_validation(Value::Object options);
 Dataset::Outcome outcome_of(const SelectionOptions& options);
+/// Whether all that is trained prefers rows as codes (prefers_codes() of solver.hpp), and nothing asks for rows one by one.
+bool prefers_codes(const SelectionOptions& options);
 /// What is measured where nothing else is asked for: by the losses.
 Metric usual_metric(const SelectionOptions& options);
 

@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/loss/loss.hpp"
 #include "core/options/foreign_names.hpp"
+#include "core/solvers/solver.hpp"
 #include "core/train/certified_selection.hpp"
 #include "core/train/path.hpp"
 
@@ -216,6 +217,18 @@ SelectionOptions parse_path(Value::Object options) {
   s.settings = parse_rest(options, {"lambdas", "Cs"});
   settle(s);
   return s;
+}
+
+bool prefers_codes(const SelectionOptions& s) {
+  if (s.certified.has_value()) return false;
+  const auto at_point = [&](Options settings) {
+    return std::all_of(s.losses.begin(), s.losses.end(), [&](const std::string& loss) {
+      if (settings.lambda.has_value()) settings.loss = loss;
+      return prefers_codes(settings);
+    });
+  };
+  if (s.grid.empty()) return at_point(s.settings);
+  return std::all_of(s.grid.begin(), s.grid.end(), [&](const GridPoint& point) { return at_point(point.settings); });
 }
 
 Metric usual_metric(const SelectionOptions& s) {

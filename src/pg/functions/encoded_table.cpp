@@ -19,9 +19,7 @@ namespace {
 
 /// The pairs that the options ask for; none where no pair gains. False, after a warning, where the rows ruined the group.
 bool search_pairs(EncodedTable& found, const RowTable& table, const CollectedRows& rows, GroupWarnings& warnings,
-                  SelectionOf selection_of, bool codes) {
-  if (selection_of == nullptr) refuse_search();
-  SelectionOptions wanted = selection_of(rows.options);
+                  SelectionOptions wanted) {
   if (without_model(rows.data, wanted.settings)) return true;
   wanted.settings.initial.reset();
   return attempt(rows, warnings, [&] {
@@ -29,7 +27,7 @@ bool search_pairs(EncodedTable& found, const RowTable& table, const CollectedRow
     for (GridPoint& point : wanted.grid) point.settings = settings_for(rows, std::move(point.settings));
     ThreadedProgress progress;
     named_features(rows.encoder.get(), [&] {
-      found = with_interactions(table, *rows.encoder, rows.data, wanted, progress, rows.memory, rows.folds, codes);
+      found = with_interactions(table, *rows.encoder, rows.data, wanted, progress, rows.memory, rows.folds);
     });
   });
 }
@@ -37,12 +35,11 @@ bool search_pairs(EncodedTable& found, const RowTable& table, const CollectedRow
 }  // namespace
 
 std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&& rows, GroupWarnings& warnings,
-                                          SelectionOf selection_of, bool codes) {
+                                          SelectionOf selection_of) {
   const bool searched = table.rules().interactions.searched();
-  // Those of a search as well, but for cross-validation, which has no use for codes.
+  if (searched && selection_of == nullptr) refuse_search();
   const bool coded = table.rules().bins > 0 || !table.rules().interactions.named.empty();
-  const bool as_codes =
-      codes && coded && !table.rules().interactions.chosen && prefers_codes(margin::parse_options(rows.options));
+  const bool as_codes = coded && selection_of != nullptr && prefers_codes(selection_of(rows.options));
   InterruptProgress progress;
   std::shared_ptr<const Encoder> encoder = table.fit(progress, rows.memory);
   const auto with = [&](EncodedTable&& encoded, MemoryBudget memory) {
@@ -63,7 +60,7 @@ std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&&
   CollectedRows plain = with({std::move(encoder), std::move(encoded)}, rows.memory);
   if (!searched) return plain;
   EncodedTable found;
-  if (!search_pairs(found, table, plain, warnings, selection_of, codes)) return std::nullopt;
+  if (!search_pairs(found, table, plain, warnings, selection_of(rows.options))) return std::nullopt;
   if (found.rows == nullptr) return plain;
   left.use(static_cast<double>(found.rows->bytes()));
   return with(std::move(found), left);

@@ -99,7 +99,7 @@ std::optional<FoldEncoding> fold_encoding(const CollectedRows& rows, const Selec
     return std::nullopt;
   std::vector<Options> points;
   for (const GridPoint& point : options.grid) points.push_back(point.settings);
-  return FoldEncoding(*rows.table, *rows.encoder, std::move(points));
+  return FoldEncoding(*rows.table, *rows.encoder, std::move(points), rows.data.codes() != nullptr);
 }
 
 }  // namespace

@@ -205,8 +205,8 @@ Datum collect_row(FunctionCallInfo fcinfo, RulesOf rules_of) {
   return collect(fcinfo, query_state<TrainCall>(fcinfo, 1, 2), rules_of);
 }
 
-std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings, SelectionOf selection_of,
-                                            bool codes) {
+std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings,
+                                            SelectionOf selection_of) {
   aggregate_context(fcinfo);
   if (PG_ARGISNULL(0)) return std::nullopt;
   const auto* state = reinterpret_cast<const TrainState*>(PG_GETARG_POINTER(0));
@@ -230,7 +230,7 @@ std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnin
                      state->folds.empty() ? nullptr : state->folds.data(),
                      state->table};
   if (state->table == nullptr) return rows;
-  return encoded_rows(*state->table, std::move(rows), warnings, selection_of, codes);
+  return encoded_rows(*state->table, std::move(rows), warnings, selection_of);
 }
 
 std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo) {

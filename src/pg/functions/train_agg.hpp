@@ -40,14 +40,14 @@ struct CollectedRows {
 using SelectionOf = SelectionOptions (*)(Value::Object options);
 
 /// Nothing when there is no row to train on, or, after a warning, a row that ruined the group (option on_error).
-/// `selection_of`: by it pairs of columns are searched, where the options ask for that; null: they cannot be. `codes`: rows with
-/// named columns may be kept as codes.
+/// `selection_of`: by it pairs of columns are searched, where the options ask for that, and rows with named columns are kept as
+/// codes where the solvers prefer them; null: neither can be.
 std::optional<CollectedRows> collected_rows(FunctionCallInfo fcinfo, GroupWarnings& warnings,
-                                            SelectionOf selection_of = nullptr, bool codes = false);
+                                            SelectionOf selection_of = nullptr);
 
 /// The same of rows with named columns, whose cells `rows` has; `table` knows them.
 std::optional<CollectedRows> encoded_rows(const RowTable& table, CollectedRows&& rows, GroupWarnings& warnings,
-                                          SelectionOf selection_of, bool codes);
+                                          SelectionOf selection_of);
 /// Throws Error(unsupported): pairs are to be searched where nothing is trained.
 [[noreturn]] void refuse_search();
 

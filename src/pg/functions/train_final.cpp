@@ -58,7 +58,7 @@ MARGIN_FUNCTION(margin_one_class_final) {
 MARGIN_FUNCTION(margin_train_final) {
   auto& call = query_state<FinalCall>(fcinfo);
   const auto one = [](margin::Value::Object options) { return margin::one_selection(margin::parse_options(options)); };
-  std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups, one, true);
+  std::optional<CollectedRows> rows = collected_rows(fcinfo, call.groups, one);
   if (!rows.has_value()) PG_RETURN_NULL();
   const margin::Options settings = settings_for(*rows, margin::parse_options(rows->options));
   if (margin::without_model(rows->data, settings)) PG_RETURN_NULL();
