@@ -12,11 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
@@ -163,47 +165,56 @@ int one_family(const std::string& name, std::uint64_t seed, long most) {
   return count.problems > 0 && count.certificates > 0 && count.wrong == 0 ? 0 : 1;
 }
 
-/// Each of so many processes tries one in so many problems, and says through a pipe what it counted. One that dies counts as wrong.
-void share_out(long problems, std::uint64_t seed, long more, long processes, std::map<std::string, Count>& counts,
-               std::vector<Count>& products) {
-  struct Part {
-    int pipe;
-    pid_t process;
+/// One in `parts` of all problems, from this one on.
+struct Part {
+  long part, parts, problems, more;
+  std::uint64_t seed;
+};
+
+void try_part(const Part& p, std::map<std::string, Count>& counts, std::vector<Count>& products) {
+  for (long i = p.part; i < p.problems; i += p.parts) {
+    const std::uint64_t number = p.seed * 1000000 + static_cast<std::uint64_t>(i);
+    const exact::Case c = exact::make_case(number);
+    run(c, number, counts[c.family], false);
+  }
+  for (long i = p.part; i < p.more; i += p.parts) {
+    const std::size_t k = static_cast<std::size_t>(i) % products.size();
+    run(exact::families()[k], p.seed * 1000000 + static_cast<std::uint64_t>(i), products[k], false);
+  }
+}
+
+/// A part in a process of its own, which says through a pipe what it counted.
+[[noreturn]] void report_part(const Part& p, int to, std::map<std::string, Count>& counts,
+                              std::vector<Count>& products) {
+  try_part(p, counts, products);
+  std::FILE* const out = fdopen(to, "w");
+  const auto say = [&](const std::string& name, const Count& c) {
+    std::fprintf(out, "%s\t%ld %ld %ld %ld %ld %ld %ld\n", name.c_str(), c.problems, c.refused, c.certificates,
+                 c.optima, c.optimal, c.wrong, c.missing);
   };
-  std::vector<Part> parts;
+  for (const auto& [family, count] : counts) say(family, count);
+  for (std::size_t k = 0; k < products.size(); ++k) say(std::to_string(k), products[k]);
+  std::fclose(out);
   std::fflush(stdout);
-  for (long part = 0; part < processes; ++part) {
+  _exit(0);
+}
+
+/// All problems, shared out among processes; one that dies counts as wrong. A single one is this process: WebAssembly has no other.
+void share_out(Part all, std::map<std::string, Count>& counts, std::vector<Count>& products) {
+  if (all.parts <= 1) return try_part(all, counts, products);
+  std::vector<std::pair<int, pid_t>> processes;  // the end of a pipe, a process
+  std::fflush(stdout);
+  for (all.part = 0; all.part < all.parts; ++all.part) {
     int ends[2];
     if (pipe(ends) != 0) std::abort();
     const pid_t process = fork();
     if (process < 0) std::abort();
-    if (process > 0) {
-      close(ends[1]);
-      parts.push_back({ends[0], process});
-      continue;
-    }
-    std::FILE* const out = fdopen(ends[1], "w");
-    const auto say = [&](const std::string& name, const Count& c) {
-      std::fprintf(out, "%s\t%ld %ld %ld %ld %ld %ld %ld\n", name.c_str(), c.problems, c.refused, c.certificates,
-                   c.optima, c.optimal, c.wrong, c.missing);
-    };
-    for (long i = part; i < problems; i += processes) {
-      const std::uint64_t number = seed * 1000000 + static_cast<std::uint64_t>(i);
-      const exact::Case c = exact::make_case(number);
-      run(c, number, counts[c.family], false);
-    }
-    for (long i = part; i < more; i += processes) {
-      const std::size_t k = static_cast<std::size_t>(i) % products.size();
-      run(exact::families()[k], seed * 1000000 + static_cast<std::uint64_t>(i), products[k], false);
-    }
-    for (const auto& [family, count] : counts) say(family, count);
-    for (std::size_t k = 0; k < products.size(); ++k) say(std::to_string(k), products[k]);
-    std::fclose(out);
-    std::fflush(stdout);
-    _exit(0);
+    if (process == 0) report_part(all, ends[1], counts, products);
+    close(ends[1]);
+    processes.emplace_back(ends[0], process);
   }
-  for (const Part& part : parts) {
-    std::FILE* const in = fdopen(part.pipe, "r");
+  for (const auto& [end, process] : processes) {
+    std::FILE* const in = fdopen(end, "r");
     char name[256];
     Count c;
     while (std::fscanf(in, "%255[^\t]\t%ld %ld %ld %ld %ld %ld %ld\n", name, &c.problems, &c.refused, &c.certificates,
@@ -213,7 +224,7 @@ void share_out(long problems, std::uint64_t seed, long more, long processes, std
     }
     std::fclose(in);
     int status = 0;
-    if (waitpid(part.process, &status, 0) != part.process || status != 0) ++counts["a process that died"].wrong;
+    if (waitpid(process, &status, 0) != process || status != 0) ++counts["a process that died"].wrong;
   }
 }
 
@@ -241,7 +252,8 @@ int main(int argc, char** argv) {
     run(c, seed, counts[c.family], true);
   }
   std::vector<Count> products(exact::families().size());
-  share_out(problems, seed, argc > 3 ? std::atol(argv[3]) : 0, argc > 4 ? std::atol(argv[4]) : 1, counts, products);
+  const long more = argc > 3 ? std::atol(argv[3]) : 0, parts = argc > 4 ? std::max(1L, std::atol(argv[4])) : 1;
+  share_out({0, parts, problems, more, seed}, counts, products);
   Count all;
   int line = 0;
   for (const auto& [family, count] : counts) {
