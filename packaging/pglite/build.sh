@@ -9,9 +9,6 @@ here=$root/packaging/pglite
 place=${MARGIN_PGLITE_DIRECTORY:-${MARGIN_BUILD:-$root/build}/pglite}
 chroot=$place/chroot
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/margin.control")
-# What of musl, the C library, the main module does not export.
-maths='math/erf.o math/expm1.o math/fma.o math/ilogb.o math/log1p.o math/nearbyint.o'
-others='signal/sigfillset.o string/strnlen.o thread/pthread_equal.o'
 
 inside() { # inside COMMAND...
   chroot "$chroot" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
@@ -22,7 +19,7 @@ from_registry() { # PGlite of the version that package.json names
   mkdir -p "$place"
   cp "$here"/package.json "$here"/*.mjs "$place/"
   [ -e "$place/npm.done" ] && cmp -s "$place/npm.done" "$here/package.json" && return
-  (cd "$place" && npm install --silent --ignore-scripts --no-audit --no-fund --no-package-lock --legacy-peer-deps "$@")
+  (cd "$place" && npm install --silent --ignore-scripts --no-audit --no-fund --no-package-lock --legacy-peer-deps)
   cp "$here/package.json" "$place/npm.done"
 }
 
@@ -42,41 +39,53 @@ make_chroot() {
   fi
   [ -e "$chroot/margin/cache/sysroot_install.stamp" ] || inside embuilder build sysroot >"$place/sysroot.log" 2>&1 || die "embuilder failed: $place/sysroot.log"
   # The server's headers for 32 bits.
-  rm -rf "$chroot/margin/headers"
-  cp -r "$chroot/usr/include/postgresql/18/server" "$chroot/margin/headers"
-  sed -i -E 's/^#define (ALIGNOF_LONG|SIZEOF_LONG|SIZEOF_SIZE_T|SIZEOF_VOID_P) 8$/#define \1 4/' "$chroot/margin/headers/pg_config.h"
-  [ "$(grep -cE '^#define (ALIGNOF_LONG|SIZEOF_LONG|SIZEOF_SIZE_T|SIZEOF_VOID_P) 4$' "$chroot/margin/headers/pg_config.h")" -eq 4 ] ||
-    die 'pg_config.h has not the four sizes that differ'
-  rm -rf "$chroot/margin/source"
-  mkdir -p "$chroot/margin/source" "$chroot/margin/build"
-  (cd "$root" && find src packaging/pglite -type f -regex '.*[.]\(c\|h\|cpp\|hpp\|inc\|mk\)' -print0 | tar --null -T - -c) | tar -x -C "$chroot/margin/source"
+  local headers=$chroot/margin/headers
+  if [ ! -e "$headers/made" ]; then
+    rm -rf "$headers"
+    mkdir -p "$chroot/margin"
+    cp -r "$chroot/usr/include/postgresql/18/server" "$headers"
+    sed -i -E 's/^#define (ALIGNOF_LONG|SIZEOF_LONG|SIZEOF_SIZE_T|SIZEOF_VOID_P) 8$/#define \1 4/' "$headers/pg_config.h"
+    [ "$(grep -cE '^#define (ALIGNOF_LONG|SIZEOF_LONG|SIZEOF_SIZE_T|SIZEOF_VOID_P) 4$' "$headers/pg_config.h")" -eq 4 ] ||
+      die 'pg_config.h has not the four sizes that differ'
+    touch "$headers/made"
+  fi
+  same_sources "$chroot/margin/source"
+}
+
+# same_sources TO: the repository's, of which those that changed are new, whatever their time was: make compiles these again.
+same_sources() {
+  local to=$1 new=$1.new file
+  rm -rf "$new"
+  mkdir -p "$new" "$to" "$chroot/margin/build"
+  (cd "$root" && find src packaging/pglite -type f -regex '.*[.]\(c\|h\|cpp\|hpp\|inc\|mk\)' -print0 | tar --null -T - -c) | tar -x -m -C "$new"
+  (cd "$new" && find . -type f) | while IFS= read -r file; do
+    cmp -s "$new/$file" "$to/$file" || { mkdir -p "$to/$(dirname "$file")" && mv "$new/$file" "$to/$file"; }
+  done
+  (cd "$to" && find . -type f) | while IFS= read -r file; do
+    [ -e "$root/$file" ] || rm "$to/$file"
+  done
+  rm -rf "$new"
 }
 
 in_chroot_make() { # in_chroot_make ARGUMENT...
-  inside make -s -C /margin/build -f /margin/source/packaging/pglite/wasm.mk VERSION="$version" MUSL="$maths $others" "$@"
-}
-
-link_module() {
-  local objects features='--enable-simd --enable-exception-handling --enable-bulk-memory --enable-bulk-memory-opt --enable-mutable-globals --enable-sign-ext --enable-nontrapping-float-to-int --enable-multivalue --enable-reference-types'
-  objects=$(in_chroot_make list)
-  inside sh -c "cd /margin/build && wasm-ld -shared --experimental-pic -Bsymbolic --unresolved-symbols=import-dynamic --strip-all --gc-sections -o linked.wasm $objects"
-  # Weak symbols of the C++ library are bound inside, not to the main module's.
-  inside sh -c "cd /margin/build && wasm-merge $features linked.wasm env -o merged.wasm && wasm-opt $features -O2 merged.wasm -o margin.so"
+  inside make -s -C /margin/build -f /margin/source/packaging/pglite/wasm.mk VERSION="$version" "$@"
 }
 
 build_package() {
   from_registry
   make_chroot
   say 'compiling: five minutes of one core'
-  in_chroot_make -j"$jobs" all
-  link_module
+  in_chroot_make -j"$jobs" margin.so
   node "$place/check_imports.mjs" "$chroot/margin/build/margin.so" "$place/node_modules/@electric-sql/pglite/dist/pglite.wasm" ||
     die 'the module does not fit this version of PGlite'
-  local tree=$place/tree
+  local tree=$place/tree script
   rm -rf "$tree" "$place/package"
   mkdir -p "$tree/lib/postgresql" "$tree/share/postgresql/extension"
   cp "$chroot/margin/build/margin.so" "$tree/lib/postgresql/"
-  cp "$root/margin.control" "$root"/sql/margin--*.sql "$tree/share/postgresql/extension/"
+  cp "$root/margin.control" "$tree/share/postgresql/extension/"
+  for script in "$root"/sql/margin--*.sql; do # no database of PGlite's was ever of 0.1.0
+    case $script in *--0.1.0*) ;; *) cp "$script" "$tree/share/postgresql/extension/" ;; esac
+  done
   cp -r "$here/package" "$place/package"
   cp "$root/LICENSE" "$place/package/"
   tar -C "$tree" --sort=name --mtime='@0' --owner=0 --group=0 --numeric-owner -cf - lib share | gzip -9n >"$place/package/margin.tar.gz"

@@ -18,8 +18,9 @@ abi = $(addprefix libcxxabi/src/,abort_message.o cxa_aux_runtime.o cxa_default_h
   cxa_handlers.o cxa_personality.o cxa_thread_atexit.o cxa_virtual.o fallback_malloc.o private_typeinfo.o stdlib_exception.o stdlib_new_delete.o \
   stdlib_stdexcept.o stdlib_typeinfo.o __cpp_exception.o)
 unwind = libunwind/src/Unwind-wasm.o
-# Of musl what the main module does not export.
-musl = $(addprefix libc/musl/src/,$(MUSL))
+# Of musl, the C library, what the main module does not export.
+maths = $(addprefix libc/musl/src/math/,erf.o expm1.o fma.o ilogb.o log1p.o nearbyint.o)
+musl = $(maths) $(addprefix libc/musl/src/,signal/sigfillset.o string/strnlen.o thread/pthread_equal.o)
 objects = $(core) $(glue) $(in_c) $(cxx) $(abi) $(unwind) $(musl)
 
 # Fused operations would round otherwise than the bounds assume.
@@ -32,10 +33,13 @@ TARGET := -target wasm32-unknown-emscripten --sysroot=/margin/cache/sysroot -Xcl
 CXX = clang++ $(TARGET) -mllvm -wasm-enable-sjlj -mllvm -wasm-use-legacy-eh
 CC = clang $(TARGET) -mllvm -enable-emscripten-sjlj
 
-.PHONY: all list
-all: $(objects)
-list:
-	@echo $(objects)
+FEATURES = $(patsubst %,--enable-%,simd exception-handling bulk-memory bulk-memory-opt mutable-globals sign-ext nontrapping-float-to-int multivalue reference-types)
+
+# wasm-merge binds weak symbols of the C++ library inside, not to the main module's.
+margin.so: $(objects)
+	wasm-ld -shared --experimental-pic -Bsymbolic --unresolved-symbols=import-dynamic --strip-all --gc-sections -o linked.wasm $^
+	wasm-merge $(FEATURES) linked.wasm env -o merged.wasm
+	wasm-opt $(FEATURES) -O2 merged.wasm -o $@
 
 core.pch: $(SOURCE)/src/core/base/precompiled.hpp
 	$(CXX) $(OURS_CXX) -x c++-header -o $@ $<
