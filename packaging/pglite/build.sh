@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# margin for PGlite, PostgreSQL in WebAssembly, from a clean clone: packaging/pglite/build.sh makes margin.tar.gz and the npm package, in
-# MARGIN_PGLITE_DIRECTORY/package.
+# margin for PGlite, PostgreSQL in WebAssembly, from a clean clone: packaging/pglite/build.sh [package|site]
+#   package  (default: package, then site) margin.tar.gz and the npm package, in MARGIN_PGLITE_DIRECTORY/package
+#   site     the page of demo/browser with all that it needs: python3 -m http.server -d MARGIN_PGLITE_DIRECTORY/site
 # Root: compilers and headers are those of a chroot of Debian sid. What is downloaded and built stays in MARGIN_PGLITE_DIRECTORY
 # (build/pglite): 3 GB. Node.js 20 and npm are to be there. MARGIN_JOBS (2) files are compiled at a time.
 . "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
@@ -93,4 +94,24 @@ build_package() {
   say "margin.so: $(stat -c %s "$tree/lib/postgresql/margin.so") bytes; margin.tar.gz: $(stat -c %s "$place/package/margin.tar.gz")"
 }
 
-build_package
+build_site() {
+  local site=$place/site
+  [ -e "$place/package/margin.tar.gz" ] || build_package
+  rm -rf "$site"
+  mkdir -p "$site/pglite" "$site/data"
+  cp "$root"/demo/browser/* "$root/docs/tutorial.md" "$place/package/margin.tar.gz" "$site/"
+  cp "$root"/demo/data/*.csv "$site/data/"
+  (cd "$place/node_modules/@electric-sql/pglite/dist" && cp index.js chunk-*.js pglite.wasm pglite.data initdb.wasm "$site/pglite/")
+  cp "$place/node_modules/@electric-sql/pglite/LICENSE" "$site/pglite/" 2>/dev/null || true
+  (cd "$place" && node data_directory.mjs package "$site/data-directory.tar.gz")
+  # What the page needs without a network.
+  (cd "$site" && find . -type f ! -name files.json -printf '"%P"\n' | sort | paste -sd, | sed 's|.*|["./", &]|' >files.json)
+  say "the page: python3 -m http.server -d $site"
+}
+
+case ${1:-all} in
+  all) build_package && build_site ;;
+  package) build_package ;;
+  site) build_site ;;
+  *) die "unknown: $1" ;;
+esac
