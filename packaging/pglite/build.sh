@@ -76,7 +76,7 @@ build_package() {
   from_registry
   make_chroot
   say 'compiling: five minutes of one core'
-  in_chroot_make -j"$jobs" margin.so
+  in_chroot_make -j"$jobs" margin.so maths.wasm
   node "$place/check_imports.mjs" "$chroot/margin/build/margin.so" "$place/node_modules/@electric-sql/pglite/dist/pglite.wasm" ||
     die 'the module does not fit this version of PGlite'
   local tree=$place/tree script

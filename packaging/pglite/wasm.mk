@@ -40,6 +40,9 @@ margin.so: $(objects)
 	wasm-ld -shared --experimental-pic -Bsymbolic --unresolved-symbols=import-dynamic --strip-all --gc-sections -o linked.wasm $^
 	wasm-merge $(FEATURES) linked.wasm env -o merged.wasm
 	wasm-opt $(FEATURES) -O2 merged.wasm -o $@
+# For the tests: what the package brings of mathematics, on its own.
+maths.wasm: $(maths)
+	wasm-ld --no-entry --allow-undefined $(patsubst %,--export=%,log1p expm1 erfc fma) -o $@ $^
 
 core.pch: $(SOURCE)/src/core/base/precompiled.hpp
 	$(CXX) $(OURS_CXX) -x c++-header -o $@ $<

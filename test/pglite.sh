@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# margin in PGlite, built by packaging/pglite/build.sh and tested: test/pglite.sh. Prints TAP. Root (a chroot); MARGIN_PGLITE_DIRECTORY
+# says where the build is kept (build/pglite).
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+kept=${MARGIN_PGLITE_DIRECTORY:-${MARGIN_BUILD:-$root/build}/pglite}
+checks=0
+bad=0
+report() { # report OK NAME
+  checks=$((checks + 1))
+  if [ "$1" = yes ]; then say "ok $checks - $2"; else
+    bad=$((bad + 1))
+    say "not ok $checks - $2"
+  fi
+}
+# counted COMMAND...: TAP of a program, renumbered
+counted() {
+  local line log=$scratch/tap status=0
+  "$@" >"$log" 2>&1 || status=$?
+  while IFS= read -r line; do
+    case $line in
+      'ok '* | 'not ok '*) report "$([[ $line == ok* ]] && echo yes || echo no)" "${line#* - }" ;;
+      '#'*) say "$line" ;;
+      *) say "# $line" ;;
+    esac
+  done <"$log"
+  if [ "$status" -ne 0 ] && ! grep -q '^not ok' "$log"; then report no "$1 ${2##*/} ended with status $status"; fi
+}
+
+find_postgres
+make_scratch
+need_packages chromium libmpfr-dev
+"$root/packaging/pglite/build.sh" || die 'the build failed'
+say "# the module has $(stat -c %s "$kept/tree/lib/postgresql/margin.so") bytes, the package $(stat -c %s "$kept/package/margin.tar.gz")"
+
+# Programs import packages from where they lie.
+cp "$root"/test/pglite/*.mjs "$root"/test/pglite/*.sql "$kept/"
+cd "$kept"
+kept=$PWD
+counted node sql.mjs package
+g++ -O1 -o "$scratch/libm" "$root/test/pglite/libm.cpp" -lmpfr -lgmp
+# shellcheck disable=SC2016  # the inner shell's
+counted sh -c 'node libm.mjs node_modules/@electric-sql/pglite/dist/pglite.wasm chroot/margin/build/maths.wasm | "$0"' "$scratch/libm"
+counted node page.mjs site "$kept/pictures"
+
+# The same trainings by this system's server, by one thread as well.
+built=$root
+build_extension
+install_privately
+start_cluster 'max_parallel_workers_per_gather = 0' 'jit = off' 'margin.threads = 1'
+node speed.mjs package 3 >"$scratch/wasm"
+"$python" -B "$root/test/pglite/speed.py" "$bin/psql" "$socket" "$root/test/pglite/speed.sql" 3 >"$scratch/native"
+while IFS=$'\t' read -r name seconds native; do
+  report "$(awk -v a="$seconds" -v b="$native" 'BEGIN {print a <= 4 * b ? "yes" : "no"}')" "$name: $seconds s, a server takes $native s"
+done < <(paste "$scratch/wasm" <(cut -f 2 "$scratch/native"))
+stop_cluster
+say "1..$checks"
+say "checks: $((checks - bad)) of $checks hold"
+[ "$bad" -eq 0 ]
