@@ -43,32 +43,37 @@ std::vector<Case> cases(std::size_t n) {
 }
 
 struct Table {
-  explicit Table(const EncoderRules& rules, Dataset::Outcome outcome)
-      : rows(outcome), table(columns(), rules, rows, std::pmr::get_default_resource()) {}
-  static std::vector<Column> columns() {
+  /// `arrays`: a column is one, and the rows cannot be codes.
+  explicit Table(const EncoderRules& rules, Dataset::Outcome outcome, bool arrays = true)
+      : rows(outcome), table(columns(arrays), rules, rows, std::pmr::get_default_resource()), arrays(arrays) {}
+  static std::vector<Column> columns(bool arrays) {
     return {{"age", "integer", ColumnKind::number},
-            {"emb", "real[]", ColumnKind::dense},
+            arrays ? Column{"emb", "real[]", ColumnKind::dense} : Column{"emb", "real", ColumnKind::number},
             {"few", "float8", ColumnKind::number},
             {"plan", "text", ColumnKind::category},
             {"spend", "numeric", ColumnKind::number}};
   }
   /// The cells of a case; `plan`: the number of its category.
-  static Cells cells(const Case& c, double plan) {
+  static Cells cells(const Case& c, double plan, bool arrays = true) {
     Cells out;
     out.resize(5);
     out.values = {c.numbers[0], 0, c.numbers[2], plan, c.numbers[1]};
-    out.blocks[1] = dense_row(c.elements.data(), 2);
+    if (arrays)
+      out.blocks[1] = dense_row(c.elements.data(), 2);
+    else
+      out.values[1] = c.elements[0];
     return out;
   }
   void add(const Case& c) {
     const double plan = c.plan.empty() ? missing : table.category(3, c.plan);
     if (rows.outcome() == Dataset::Outcome::classes)
-      table.append(cells(c, plan), rows.classes().intern(c.label > 3 ? "b" : "a", c.label > 3), c.weight);
+      table.append(cells(c, plan, arrays), rows.classes().intern(c.label > 3 ? "b" : "a", c.label > 3), c.weight);
     else
-      table.append(cells(c, plan), c.label, c.weight);
+      table.append(cells(c, plan, arrays), c.label, c.weight);
   }
   Dataset rows;
   RowTable table;
+  bool arrays;
 };
 
 struct Setting {
@@ -99,11 +104,12 @@ EncoderRules rules_of(const Setting& s) {
 }
 
 Selection validate(const Table& of, const SelectionOptions& given, const std::vector<std::int32_t>& fold,
-                   const Progress& progress) {
+                   const Progress& progress, bool codes = false) {
   const auto all = of.table.fit(progress);
   MemoryBudget memory;
-  const auto data = of.table.encode(*all, progress, memory);
-  const FoldEncoding encoding(of.table, *all, {given.grid[0].settings});
+  const auto data = of.table.encode(*all, progress, memory, codes);
+  EXPECT_EQ(data->codes() != nullptr, codes);
+  const FoldEncoding encoding(of.table, *all, {given.grid[0].settings}, codes);
   SelectionOptions options = given;
   options.grid[0].settings = encoded_settings(options.grid[0].settings, *all, *data, progress);
   return cross_validate(*data, options, progress, {}, fold.data(), &encoding);
@@ -200,15 +206,43 @@ TEST(FoldEncoding, HasTheSameFiguresOnThreads) {
     void poll() const override {}
   };
   const Setting s{"logistic", 8};
-  Table all(rules_of(s), Dataset::Outcome::classes);
   const std::vector<Case> rows = cases(400);
-  for (const Case& c : rows) all.add(c);
   const SelectionOptions options = selection_of(s, {1e-2, 1e-4});
-  const Selection alone = validate(all, options, folds_of(rows.size()), Progress());
-  Threads threads(3);
-  const Selection shared = validate(all, options, folds_of(rows.size()), OnThreads(threads));
-  for (std::size_t k = 0; k < alone.settings.size(); ++k) EXPECT_EQ(alone.settings[k].folds, shared.settings[k].folds);
-  EXPECT_EQ(alone.predictions, shared.predictions);
+  for (const bool codes : {false, true}) {
+    Table all(rules_of(s), Dataset::Outcome::classes, !codes);
+    for (const Case& c : rows) all.add(c);
+    const Selection alone = validate(all, options, folds_of(rows.size()), Progress(), codes);
+    Threads threads(3);
+    const Selection shared = validate(all, options, folds_of(rows.size()), OnThreads(threads), codes);
+    for (std::size_t k = 0; k < alone.settings.size(); ++k)
+      EXPECT_EQ(alone.settings[k].folds, shared.settings[k].folds);
+    EXPECT_EQ(alone.predictions, shared.predictions);
+  }
+}
+
+/// Of folds of rows as codes, and of a list of lambdas along which their models start from each other.
+TEST(FoldEncoding, GivesTheSameFiguresOfCodes) {
+  for (const Setting& s : {Setting{"logistic", 8, {"age*plan"}}, Setting{"squared", 16}}) {
+    Table all(rules_of(s), s.loss == "logistic" ? Dataset::Outcome::classes : Dataset::Outcome::targets, false);
+    const std::vector<Case> rows = cases(300);
+    for (const Case& c : rows) all.add(c);
+    SelectionOptions options = selection_of(s, {1e-2, 1e-3});
+    options.settings.tolerance = options.grid[0].settings.tolerance = 1e-10;
+    EXPECT_TRUE(prefers_codes(options));
+    const Selection of_rows = validate(all, options, folds_of(rows.size()), Progress());
+    const Selection of_codes = validate(all, options, folds_of(rows.size()), Progress(), true);
+    for (std::size_t k = 0; k < of_rows.settings.size(); ++k)
+      for (std::size_t f = 0; f < of_rows.settings[k].folds.size(); ++f)
+        EXPECT_NEAR(*of_rows.settings[k].folds[f], *of_codes.settings[k].folds[f], 1e-7) << s.loss << ' ' << k;
+    ASSERT_EQ(of_rows.predictions.size(), of_codes.predictions.size());
+    for (std::size_t i = 0; i < of_rows.predictions.size(); ++i)
+      EXPECT_NEAR(*of_rows.predictions[i], *of_codes.predictions[i], 1e-4) << s.loss << ' ' << i;
+    options.certified = 0.01;
+    EXPECT_FALSE(prefers_codes(options));
+    options.certified.reset();
+    options.grid[0].settings.solver = "sdca";
+    EXPECT_FALSE(prefers_codes(options));
+  }
 }
 
 /// Names of single features are those of all rows, whatever their numbers are in a fold.
@@ -225,7 +259,7 @@ TEST(FoldEncoding, TakesOptionsByFeature) {
   std::int32_t rare = 0;
   while (encoder->feature_name(rare) != "plan=pro") ++rare;
   options.settings.named_penalty_factor[std::to_string(rare + 1)] = 3;
-  const FoldEncoding encoding(all.table, *encoder, {options.settings});
+  const FoldEncoding encoding(all.table, *encoder, {options.settings}, false);
   std::vector<std::int32_t> fold(rows.size(), 1);
   fold[37] = 0;
   MemoryBudget memory;
@@ -244,7 +278,7 @@ TEST(FoldEncoding, TakesOptionsByFeature) {
   Options of_bin = options.settings;
   of_bin.named_bounds.clear();
   of_bin.named_penalty_factor = {{"1", 3}};
-  const FoldEncoding of_bins(binned.table, *bins, {of_bin});
+  const FoldEncoding of_bins(binned.table, *bins, {of_bin}, false);
   const EncodedFold other = of_bins.encode({fold}, 0, progress, memory);
   EXPECT_THROW(of_bins.settings(0, options.settings, other, progress), Error);
 }
