@@ -76,7 +76,7 @@ build_package() {
   from_registry
   make_chroot
   say 'compiling: five minutes of one core'
-  in_chroot_make -j"$jobs" margin.so maths.wasm
+  in_chroot_make -j"$jobs" margin.so maths.wasm || die 'the compiler failed'
   node "$place/check_imports.mjs" "$chroot/margin/build/margin.so" "$place/node_modules/@electric-sql/pglite/dist/pglite.wasm" ||
     die 'the module does not fit this version of PGlite'
   local tree=$place/tree script
@@ -110,7 +110,10 @@ build_site() {
 }
 
 case ${1:-all} in
-  all) build_package && build_site ;;
+  all)
+    build_package
+    build_site
+    ;;
   package) build_package ;;
   site) build_site ;;
   *) die "unknown: $1" ;;

@@ -83,4 +83,4 @@ libc/%.o: $(SYSTEM)/libc/%.c
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -std=gnu99 -w $(patsubst %,-I$(SYSTEM)/libc/musl/%,src/internal src/include arch/emscripten arch/generic include) -c -o $@ $<
 
--include $(shell find core pg pglite -name '*.d' 2>/dev/null)
+-include core.d pg.d $(shell find core pg pglite -name '*.d' 2>/dev/null)
