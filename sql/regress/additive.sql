@@ -58,6 +58,8 @@ SELECT (margin_update(m, ill, p, false)).rows FROM additive, (SELECT * FROM pati
 SELECT bool_and(margin_score(m, p) = margin_score(margin_from_json(margin_to_json(m)), p)) AS by_json, bool_and(margin_score(m, p) = margin_score(m, to_jsonb(p))) AS of_jsonb FROM additive, patients AS p WHERE name = 'bins';
 SELECT abs(((SELECT train_margin_from('SELECT ill, p FROM patients AS p', margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}', bins => 16)))).primal - (m).primal) < 1e-5 AS by_scans FROM additive WHERE name = 'bins';
 SELECT (margin_cross_validate(ill, p, '{"bins": 16, "loss": "logistic", "exclude": ["id", "ill", "days"], "metric": "auc"}' ORDER BY id)).best_mean > 0.9 AS chosen FROM patients AS p;
+-- A category called NULL has a bar of its own beside that of NULL, above and below.
+SELECT (SELECT count(*) FROM regexp_matches(picture, 'text-anchor="end">NULL</text>', 'g')) AS bars FROM margin_plot((SELECT train_margin(y, r, margin_options(loss => 'logistic', lambda => 0.1)) FROM (VALUES (0, 'NULL'), (1, NULL), (1, 'b'), (0, 'b')) AS v (y, name), LATERAL (SELECT name) AS r), 'name') AS picture;
 -- Folds and paths of rows as codes (Newton's histograms), and of rows one by one (sdca).
 SELECT loss, encoder, interactions, forward, (SELECT max(abs(a - b)) < 1e-5 FROM unnest((codes).means, (rows).means) AS u (a, b)) AS same_means, (SELECT count(*) = 1200 AND coalesce(max(abs(a - b)), 0) < 1e-4 FROM unnest((codes).predictions, (rows).predictions) AS u (a, b)) AS same_predictions
   FROM (SELECT loss, encoder, interactions, forward, margin_cross_validate(ill, p, o ORDER BY id) AS codes, margin_cross_validate(ill, p, o || '{"solver": "sdca"}' ORDER BY id) AS rows

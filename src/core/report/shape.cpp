@@ -252,11 +252,15 @@ static Plot bar_plot(const Model& m, const std::vector<ShapePiece>& pieces) {
     std::array<double, static_cast<std::size_t>(colours)> added = {};  ///< by output; 0 of an element without a weight
   };
   std::vector<Bar> bars;
-  std::map<std::string, std::size_t> at;
-  for (const ShapePiece& p : pieces) {
-    const auto [found, fresh] = at.emplace(*p.level, bars.size());
-    if (fresh) bars.push_back({*p.level, p.share.value_or(0)});
-    bars[found->second].added[static_cast<std::size_t>(p.output)] = p.slope.has_value() ? *p.slope : *p.contribution;
+  // Elements are known by their names, as some outputs may lack them; values by their places: 'NULL' may be one beside NULL.
+  std::map<std::string, std::size_t> elements;
+  const std::size_t values_of_each = pieces.size() / static_cast<std::size_t>(m.outputs());
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    const ShapePiece& p = pieces[k];
+    const std::size_t at =
+        p.slope.has_value() ? elements.emplace(*p.level, bars.size()).first->second : k % values_of_each;
+    if (at == bars.size()) bars.push_back({*p.level, p.share.value_or(0)});
+    bars[at].added[static_cast<std::size_t>(p.output)] = p.slope.has_value() ? *p.slope : *p.contribution;
   }
   std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.added[0] < b.added[0]; });
   PlotAxis values;

@@ -90,6 +90,7 @@ EncodedFold FoldEncoding::encode(const FoldRows& rows, std::int32_t f, const Pro
   const RowTable part(table_, training, std::move(rules), progress);
   std::shared_ptr<const Encoder> encoder = part.fit(progress, memory);
   std::unique_ptr<const Dataset> encoded = table_.encode(*encoder, progress, memory, codes_);
+  if (encoded->codes() != nullptr) memory.take(static_cast<double>(encoded->bytes()), "the rows of a fold");
   Dataset own = encoded->subset(training, progress);
   return {std::move(encoder), std::move(encoded), std::move(own)};
 }
