@@ -62,10 +62,21 @@ need_packages() {
   esac
 }
 
-# Of Debian: the one that this system's apt uses.
+# mirror [NAME]: of Debian (debian, debian-security), the one that this system's apt uses.
 mirror() {
   { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
-    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian)\/?( .*)?$/\3/p' | head -n 1
+    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/'"${1:-debian}"')\/?( .*)?$/\3/p' | head -n 1
+}
+
+# report yes|no NAME: a line of TAP
+checks=0
+bad=0
+report() {
+  checks=$((checks + 1))
+  if [ "$1" = yes ]; then say "ok $checks - $2"; else
+    bad=$((bad + 1))
+    say "not ok $checks - $2"
+  fi
 }
 
 # apt_get ARGUMENT...: every few seconds a line of what it says, and the last ones if it fails.

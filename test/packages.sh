@@ -17,19 +17,6 @@
 
 place_of_all=${MARGIN_VERSIONS_DIRECTORY:-${MARGIN_BUILD:-$root/build}/versions}
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/margin.control")
-checks=0
-bad=0
-report() { # report OK NAME
-  checks=$((checks + 1))
-  if [ "$1" = yes ]; then say "ok $checks - $2"; else
-    bad=$((bad + 1))
-    say "not ok $checks - $2"
-  fi
-}
-security_mirror() { # the same of security updates, which a new system has as well
-  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
-    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian-security)\/?( .*)?$/\3/p' | head -n 1
-}
 inside() { # inside CHROOT COMMAND...: no locale, a terminal that can do nothing
   local to=$place_of_all/$1
   shift
@@ -52,7 +39,7 @@ chroot_of() {
     mkdir -p "$to"
     tar -C "$to" -xf "$base"
   fi
-  [ -z "$(security_mirror)" ] || echo "deb $(security_mirror) $2-security main" >"$to/etc/apt/sources.list.d/security.list"
+  [ -z "$(mirror debian-security)" ] || echo "deb $(mirror debian-security) $2-security main" >"$to/etc/apt/sources.list.d/security.list"
   printf '#!/bin/sh\nexit 101\n' >"$to/usr/sbin/policy-rc.d" # packages start no server
   chmod +x "$to/usr/sbin/policy-rc.d"
   printf 'force-unsafe-io\n' >"$to/etc/dpkg/dpkg.cfg.d/unsafe-io"

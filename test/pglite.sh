@@ -4,15 +4,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 kept=${MARGIN_PGLITE_DIRECTORY:-${MARGIN_BUILD:-$root/build}/pglite}
-checks=0
-bad=0
-report() { # report OK NAME
-  checks=$((checks + 1))
-  if [ "$1" = yes ]; then say "ok $checks - $2"; else
-    bad=$((bad + 1))
-    say "not ok $checks - $2"
-  fi
-}
 # counted COMMAND...: TAP of a program, renumbered
 counted() {
   local line log=$scratch/tap status=0

@@ -90,23 +90,17 @@ count_regress() {
 count_own() { sed -nE 's/^tests: ([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$1" | grep . || echo '0 0'; }
 
 # check NAME COMMAND...: one TAP line; passes when the command prints nothing and succeeds (the rules' convention).
-checks=0
-bad_checks=0
 check() {
   local name=$1 found
   shift
-  checks=$((checks + 1))
-  if found=$("$@" 2>&1) && [ -z "$found" ]; then
-    say "ok $checks - $name"
-  else
-    bad_checks=$((bad_checks + 1))
-    say "not ok $checks - $name"
+  if found=$("$@" 2>&1) && [ -z "$found" ]; then report yes "$name"; else
+    report no "$name"
     printf '%s\n' "$found" | head -n 20 | sed 's/^/# /'
   fi
 }
 end_checks() {
-  say "checks: $((checks - bad_checks)) of $checks hold"
-  [ "$bad_checks" -eq 0 ]
+  say "checks: $((checks - bad)) of $checks hold"
+  [ "$bad" -eq 0 ]
 }
 
 # --- format: every C++ file as .clang-format has it (pg/server/module.c keeps PostgreSQL's own style) -------------------------------------------------------------
@@ -333,7 +327,7 @@ stage_sanitize-server() {
   check 'the regress suite says what it says without sanitizers' silent_regress
   start_cluster 'shared_buffers = 16MB' 'autovacuum = off' 'jit = off'
   "$python" -B "$root/test/fuzz/sql.py" --socket "$socket" --seconds "${MARGIN_FUZZ_SECONDS:-40}" --reports "$reports" --log "$data/../log" ||
-    { checks=$((checks + 1)); bad_checks=$((bad_checks + 1)); }
+    report no 'random statements'
   as_server "$bin/pg_ctl" -D "$data" -m fast -w stop >/dev/null
   check 'no report of a sanitizer' sanitizer_reports
   end_checks

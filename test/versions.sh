@@ -19,16 +19,7 @@ results=$place_of_all/results.tsv
 export OPTFLAGS=${OPTFLAGS:-} # -O1 compiles in half of the time, and warns of less
 scripts=${MARGIN_TAP:-}       # test/t/NUMBER...: some of the TAP tests
 commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo 'no commit')
-checks=0
-bad=0
 
-report() { # report OK NAME: a line of TAP
-  checks=$((checks + 1))
-  if [ "$1" = yes ]; then say "ok $checks - $2"; else
-    bad=$((bad + 1))
-    say "not ok $checks - $2"
-  fi
-}
 # keep TARGET SERVER COMPILER WARNINGS REGRESS TAP PGVECTOR UPGRADE: a row of the table, in place of the target's last one
 keep() {
   local IFS=$'\t' lock
@@ -91,10 +82,6 @@ core_objects() { # core_objects FROM TO: the objects of src/core of one tree for
 }
 
 # --- chroots of Debian -----------------------------------------------------------------------------------------------------
-security_mirror() { # the same of security updates, if it has them: pg_upgrade wants minor releases of one age
-  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
-    sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]*\/debian-security)\/?( .*)?$/\3/p' | head -n 1
-}
 inside() { # inside SUITE COMMAND...
   local suite=$1
   shift
@@ -115,7 +102,7 @@ unmounts() {
 chroot_of() { # chroot_of SUITE: makes it unless it is there
   local suite=$1 to=$place_of_all/$1 from security
   from=$(mirror)
-  security=$(security_mirror)
+  security=$(mirror debian-security)
   [ -n "$from" ] || die "no mirror of Debian in apt's sources"
   if [ ! -x "$to/usr/bin/apt-get" ]; then
     need_packages debootstrap

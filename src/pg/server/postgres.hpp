@@ -62,6 +62,7 @@ extern "C" {
 #include <utils/date.h>
 #include <utils/datum.h>
 #include <utils/expandeddatum.h>
+#include <utils/fmgroids.h>
 #include <utils/guc.h>
 #include <utils/jsonb.h>
 #include <utils/lsyscache.h>

@@ -186,8 +186,9 @@ void ObjectRow::read_set(const Encoder& encoder, std::size_t j, const JsonbValue
   const JsonbValue* at = &found;
   if (found.type == jbvString) {
     const std::string_view text = text_of(found);
-    const Datum vector =
-        backend([=] { return DirectFunctionCall1(tsvectorin, CStringGetDatum(pnstrdup(text.data(), text.size()))); });
+    const Datum vector = backend([=] {  // by OID: not every build of the server exports the function
+      return OidInputFunctionCall(F_TSVECTORIN, pnstrdup(text.data(), text.size()), InvalidOid, -1);
+    });
     for_each_element(column.name, CellType{ColumnKind::set}, vector, add);
   } else {
     const InterruptProgress session;
