@@ -1,88 +1,165 @@
-"""The section about additive models (option bins): held-out accuracy against the linear model and against boosting, on real
-tables. Registered in run.py."""
+"""The section about additive models (options bins and interactions): held-out accuracy and time beside the linear model, boosting
+and splines, on real tables. Registered in run.py."""
+import csv
 import os
 import subprocess
+import time
 
 import numpy as np
 
 import datasets
-from measure import Table
+from measure import Peer, Table
 from rows import create, table_of
 
 FOLDS = 5
-LAMBDAS = "[0.01, 0.003, 0.001, 0.0003, 0.0001, 3e-5, 1e-5]"
-# Of shared/data/tables: the table of load.sql, its label and what is no feature.
-CLASSES = {"adult": ("income = '>50K'", "income,id"), "credit": ("defaulted = 1", "defaulted,id"),
-           "telco": ("churn = 'Yes'", "churn,customer_id")}
-NUMBERS = {"kc": ("ln(price)", "id,price,sale,zipcode"), "hour": ("ln(cnt + 1)", "instant,casual,registered,cnt,dteday")}
+LAMBDAS = "[0.01, 0.003, 0.001, 0.0003, 0.0001, 3e-5, 1e-5, 3e-6, 1e-6]"
+# Of shared/data/tables: the table of load.sql, its outcome and what is no feature. An outcome of two classes is judged by the area
+# under the ROC curve, a number by the root of the mean squared error.
+CLASSES = {"adult": ("income = '>50K'", "income,id"), "credit": ("defaulted = 1", "defaulted,id"), "telco": ("churn = 'Yes'", "churn,customer_id"),
+           "contraceptive": ("y = 1", "y,id"), "penguins": ("sex = 'male'", "sex,id,year")}
+NUMBERS = {"kc": ("ln(price)", "id,price,sale,zipcode"), "hour": ("ln(cnt + 1)", "instant,casual,registered,cnt,dteday"),
+           "insurance": ("claims::float8 / holders", "id,claims")}
+# Sets of the LIBSVM kind with names for their columns: features, the outcome of a label.
+WIDTHS = {"covtype.20k": (54, lambda y: y == 2), "letter.scale": (16, lambda y: y <= 13), "california-housing": (8, lambda y: y / 1e5),
+          "protein-casp": (9, lambda y: y)}
 
 
 def load(session):
-    """The tables of load.sql, which psql reads in their folder."""
+    """The tables of load.sql, which psql reads in their folder, and the others; what names them, their outcome and the rest."""
     folder = os.path.join(datasets.SHARED, "tables")
     subprocess.run(session.command + ["-f", "load.sql"], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def contenders(session, name, label, excluded, metric):
-    """What each reaches on the rows of every fold, by the metric: the linear model, the additive one and boosting."""
-    loss = "logistic" if metric == "auc" else "squared"
-    session.run("DROP TABLE IF EXISTS folded")
-    session.run("CREATE TABLE folded AS SELECT t.*, (%s) AS outcome, margin_fold((row_number() OVER (ORDER BY md5(t::text)))::int, %d, 7) AS fold FROM %s t"
-                % (label, FOLDS, name))
-    leave = ",".join(c for c in excluded.split(",") + ["outcome", "fold"])
-    found = {"linear": [], "bins": [], "boosting": []}
-    for fold in range(1, FOLDS + 1):
-        for kind, more in (("linear", "{}"), ("bins", '{"bins": 64}')):
-            given = ("jsonb '{\"loss\": \"%s\", \"missing\": \"impute\", \"unknown_features\": \"reference\", \"max_categories\": 100000}' || '%s' "
-                     "|| jsonb_build_object('exclude', string_to_array('%s', ','))" % (loss, more, leave))
-            session.run("DROP TABLE IF EXISTS one")
-            session.run("CREATE TABLE one AS SELECT (margin_cross_validate(outcome, f, %s || jsonb_build_object('lambdas', jsonb '%s', 'metric', '%s'))).options AS o "
-                        "FROM folded f WHERE fold <> %d" % (given, LAMBDAS, "auc" if metric == "auc" else "mse", fold))
-            session.run("ALTER TABLE one ADD m margin_model")
-            session.run("UPDATE one SET m = (SELECT train_margin(outcome, f, o - 'tolerance') FROM folded f WHERE fold <> %d)" % fold)
-            found[kind].append(float(session.value("SELECT %s FROM (SELECT margin_evaluate(m, outcome, f) AS e FROM one, folded f WHERE fold = %d) AS q"
-                                                   % ("(e).auc" if metric == "auc" else "sqrt((e).mse)", fold))))
-    found["boosting"] = boosting(session, leave.split(","), metric)
-    return {kind: np.array(values) for kind, values in found.items()}
-
-
-def boosting(session, leave, metric):
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-    from sklearn.metrics import mean_squared_error, roc_auc_score
-    names = session.run("SELECT attname, atttypid::regtype, attnum FROM pg_attribute WHERE attrelid = 'folded'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum")["rows"]
-    used = [(n, t) for n, t, _ in names if n not in leave]
-    columns = ", ".join('"%s"' % n if t not in ("text", "date") else "dense_rank() OVER (ORDER BY %s NULLS LAST) - 1" % n if t == "text"
-                        else "%s - date '2000-01-01'" % n for n, t in used)
-    rows = session.run("SELECT outcome::%s, fold, %s FROM folded" % ("int" if metric == "auc" else "float8", columns))["rows"]
-    data = np.array([[float(v) if v != "" else np.nan for v in row] for row in rows])
-    # Beyond 255 values it takes no categories; such a column counts by its order.
-    listed = [t == "text" and len(set(data[:, 2 + k])) <= 255 for k, (_, t) in enumerate(used)]
-    make = HistGradientBoostingClassifier if metric == "auc" else HistGradientBoostingRegressor
-    out = []
-    for fold in range(1, FOLDS + 1):
-        train, test = data[data[:, 1] != fold], data[data[:, 1] == fold]
-        fitted = make(categorical_features=listed, early_stopping=True, random_state=0).fit(train[:, 2:], train[:, 0])
-        out.append(roc_auc_score(test[:, 0], fitted.predict_proba(test[:, 2:])[:, 1]) if metric == "auc"
-                   else mean_squared_error(test[:, 0], fitted.predict(test[:, 2:])) ** 0.5)
-    return out
-
-
-def accuracy(session):
-    out = Table("additive", "Additive models against boosting",
-                "Mean over %d folds and its deviation, on the same rows of each: the linear model of rows with named columns, the same with `bins => 64`, both "
-                "with the lambda that `margin_cross_validate` chooses on the training rows, and scikit-learn's HistGradientBoosting (early stopping, categories as "
-                "such). Classes: area under the ROC curve; the ratio is that of what is missing to 1. Numbers: root of the mean squared error. Pairs of columns, which "
-                "boosting has, are not asked for." % FOLDS)
-    load(session)
     jobs = [(n, *v, "auc") for n, v in CLASSES.items()] + [(n, *v, "rmse") for n, v in NUMBERS.items()]
     for name in ("abalone", "winequality", "german.numer"):
         create(session, *table_of(name))
         session.run('CREATE TABLE "%s" AS SELECT * FROM mixed' % name)
         jobs.append(('"%s"' % name, "label", "id,label", "auc"))
-    for name, label, excluded, metric in jobs:
-        found = contenders(session, name, label, excluded, metric)
-        mean = {kind: values.mean() for kind, values in found.items()}
-        told = lambda kind: "%.4f ± %.4f" % (mean[kind], found[kind].std(ddof=1))
-        ratio = (1 - mean["bins"]) / (1 - mean["boosting"]) if metric == "auc" else mean["bins"] / mean["boosting"]
-        out.add("%s, %s" % (name.strip('"'), metric), told("bins"), told("boosting"), ratio, None, "linear %s" % told("linear"))
+    for name, (width, outcome) in WIDTHS.items():
+        x, y = datasets.read_libsvm(name, width)
+        x, y = x.dense(), outcome(y)
+        classes = y.dtype == bool
+        session.run('CREATE TABLE "%s" (id int, label %s, %s)' % (name, "boolean" if classes else "float8", ", ".join("x%d float8" % (j + 1) for j in range(width))))
+        text = "\n".join("\t".join([str(i), str(y[i]).lower() if classes else repr(float(y[i]))] + ["%.9g" % v for v in x[i]]) for i in range(len(y)))
+        subprocess.run(session.command + ["-c", 'COPY "%s" FROM STDIN' % name], input=text, text=True, check=True)
+        jobs.append(('"%s"' % name, "label", "id,label", "auc" if classes else "rmse"))
+    return jobs
+
+
+def ours(session, leave, metric, kind):
+    """Per fold: accuracy on its rows, CPU seconds of the choice of lambda (and of the number of pairs), of one training."""
+    given = {"linear": "", "bins": '"bins": true, ', "pairs": '"bins": true, "interactions": "auto", '}[kind]
+    options = '{%s"loss": "%s", "missing": "impute", "unknown_features": "reference", "max_categories": 100000, "exclude": [%s]}' % (
+        given, "logistic" if metric == "auc" else "squared", ", ".join('"%s"' % c for c in leave))
+    out = []
+    for fold in range(1, FOLDS + 1):
+        session.run("DROP TABLE IF EXISTS one")
+        choice = session.run("CREATE TABLE one AS SELECT (margin_cross_validate(outcome, f, jsonb '%s' || jsonb_build_object('lambdas', jsonb '%s', 'metric', '%s'))).options AS o "
+                             "FROM folded f WHERE fold <> %d" % (options, LAMBDAS, "auc" if metric == "auc" else "mse", fold))["cpu"]
+        session.run("ALTER TABLE one ADD m margin_model")
+        training = session.run("UPDATE one SET m = (SELECT train_margin(outcome, f, o - 'tolerance') FROM folded f WHERE fold <> %d)" % fold)["cpu"]
+        accuracy = float(session.value("SELECT %s FROM (SELECT margin_evaluate(m, outcome, f) AS e FROM one, folded f WHERE fold = %d) AS q"
+                                       % ("(e).auc" if metric == "auc" else "sqrt((e).mse)", fold)))
+        out.append((accuracy, choice + training, training))
     return out
+
+
+def read(session, leave, metric):
+    """Outcome, fold and columns as numbers, NaN where there is none; which columns are texts; their values."""
+    names = session.run("SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'folded'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum")["rows"]
+    used = [(n, t) for n, t in names if n not in leave]
+    columns = ", ".join('"%s"' % n if t not in ("text", "date") else "dense_rank() OVER (ORDER BY %s NULLS LAST) - 1" % n if t == "text"
+                        else "%s - date '2000-01-01'" % n for n, t in used)
+    rows = session.run("SELECT outcome::%s, fold, %s FROM folded" % ("int" if metric == "auc" else "float8", columns))["rows"]
+    return np.array([[float(v) if v != "" else np.nan for v in row] for row in rows]), [t == "text" for _, t in used]
+
+
+def score(metric, outcome, predicted):
+    from sklearn.metrics import mean_squared_error, roc_auc_score
+    return roc_auc_score(outcome, predicted) if metric == "auc" else mean_squared_error(outcome, predicted) ** 0.5
+
+
+def histogram_boosting(train, test, texts, metric):
+    """HistGradientBoosting with early stopping; beyond 255 values it takes no categories, and such a column counts by its order."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    listed = [t and len(set(train[:, 2 + k])) <= 255 and train[:, 2 + k].max() < 255 for k, t in enumerate(texts)]
+    make = HistGradientBoostingClassifier if metric == "auc" else HistGradientBoostingRegressor
+    start = time.process_time()
+    fitted = make(categorical_features=listed, early_stopping=True, random_state=0).fit(train[:, 2:], train[:, 0])
+    spent = time.process_time() - start
+    return fitted.predict_proba(test[:, 2:])[:, 1] if metric == "auc" else fitted.predict(test[:, 2:]), spent
+
+
+def extreme_boosting(train, test, texts, metric):
+    """xgboost, trees by histograms: depth and rate by a fifth of the training rows, which also say when to stop."""
+    import xgboost
+    held = np.arange(len(train)) % FOLDS == 0
+    matrix = lambda rows: xgboost.DMatrix(rows[:, 2:], rows[:, 0])
+    inner, judge, best = matrix(train[~held]), matrix(train[held]), None
+    start = time.process_time()
+    for depth in (2, 4, 6):
+        for rate in (0.05, 0.2):
+            options = {"objective": "binary:logistic" if metric == "auc" else "reg:squarederror", "eval_metric": metric, "max_depth": depth, "eta": rate,
+                       "subsample": 0.8, "colsample_bytree": 0.8, "tree_method": "hist", "nthread": 1, "seed": 0}
+            fitted = xgboost.train(options, inner, 1000, evals=[(judge, "held")], early_stopping_rounds=20, verbose_eval=False)
+            value = fitted.best_score if metric == "rmse" else -fitted.best_score
+            if best is None or value < best[0]:
+                best = (value, options, fitted.best_iteration + 1)
+    fitted = xgboost.train(best[1], matrix(train), best[2])
+    return fitted.predict(matrix(test)), time.process_time() - start
+
+
+def splines(train, test, texts, metric):
+    """mgcv's bam."""
+    names = []
+    for part, rows in (("train", train), ("test", test)):
+        names.append(os.path.join(Peer.directory.name, part + ".csv"))
+        with open(names[-1], "w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(["outcome"] + ["x%d" % k for k in range(len(texts))])
+            for row in rows:
+                out.writerow([row[0]] + ["NA" if np.isnan(v) and not t else "level%d" % v if t else repr(float(v)) for v, t in zip(row[2:], texts)])
+    said = subprocess.run([os.path.join(datasets.HERE, "peers", "bam.R"), *names, metric], capture_output=True, text=True, check=True).stdout.split()
+    return np.array([float(v) for v in said[1:]]), float(said[0])
+
+
+PEERS = {"HGB": histogram_boosting, "xgboost": extreme_boosting, "bam": splines}
+
+
+def contenders(session, name, label, excluded, metric):
+    """{who: rows of accuracy, CPU seconds of all, CPU seconds of one fit}, a row for each fold, on the same rows."""
+    session.run("DROP TABLE IF EXISTS folded")
+    session.run("CREATE TABLE folded AS SELECT t.*, (%s) AS outcome, margin_fold((row_number() OVER (ORDER BY md5(t::text)))::int, %d, 7) AS fold FROM %s t WHERE (%s) IS NOT NULL"
+                % (label, FOLDS, name, label))
+    leave = excluded.split(",") + ["outcome", "fold"]
+    found = {kind: ours(session, leave, metric, kind) for kind in ("linear", "bins", "pairs")}
+    data, texts = read(session, leave, metric)
+    for who, fit in PEERS.items():
+        found[who] = []
+        for fold in range(1, FOLDS + 1):
+            train, test = data[data[:, 1] != fold], data[data[:, 1] == fold]
+            predicted, spent = fit(train, test, texts, metric)
+            found[who].append((score(metric, test[:, 0], predicted), spent, spent))
+    return {who: np.array(values) for who, values in found.items()}
+
+
+def additive(session):
+    accuracy = Table("additive", "Additive models against boosting and splines",
+                     "Mean over %d folds and its deviation, on the same rows of each. *Ours*: rows with named columns, `bins => true, interactions => 'auto'`, the lambda that "
+                     "`margin_cross_validate` chooses on the training rows. *Against*: the best of scikit-learn's HistGradientBoosting (HGB: early stopping, categories as such), "
+                     "xgboost (depths 2, 4, 6 and two rates, by a fifth of the training rows, with early stopping) and mgcv's bam (a smooth term for each number). "
+                     "AUC: the area under the ROC curve; the ratio is that of what is missing to 1. RMSE: the root of the mean squared error." % FOLDS)
+    cost = Table("additive_time", "What additive models cost",
+                 "CPU seconds of a fold's training, means of the runs above: *one fit* at the chosen lambda with the chosen pairs by name, against HGB's fit; the whole *choice* of lambda (9 values) "
+                 "and of the number of pairs by cross-validation, with that fit.")
+    for name, label, excluded, metric in load(session):
+        found = contenders(session, name, label, excluded, metric)
+        mean = {who: values.mean(axis=0) for who, values in found.items()}
+        told = lambda who: "%.4f ± %.4f" % (mean[who][0], found[who][:, 0].std(ddof=1))
+        best = (max if metric == "auc" else min)(PEERS, key=lambda who: mean[who][0])
+        ratio = (1 - mean["pairs"][0]) / (1 - mean[best][0]) if metric == "auc" else mean["pairs"][0] / mean[best][0]
+        rest = ", ".join("%s %.4f" % (who, mean[who][0]) for who in ("bins", "linear", *PEERS) if who != best)
+        title = "%s, %s" % (name.strip('"'), metric.upper())
+        accuracy.add(title, told("pairs"), "%s: %s" % (best, told(best)), ratio, None, rest)
+        for what, column, bound in (("one fit", 2, 0.5), ("choice", 1, 3)):
+            cost.add("%s, %s" % (name.strip('"'), what), "%.3g s" % mean["pairs"][column], "%.3g s" % mean["HGB"][2], mean["pairs"][column] / mean["HGB"][2], bound,
+                     "xgboost with its choice %.3g s, bam %.3g s" % (mean["xgboost"][1], mean["bam"][1]) if column == 1 else "bins alone %.3g s" % mean["bins"][2])
+    return accuracy, cost

@@ -475,8 +475,8 @@ def rows_cost(session):
 
 
 def additive(session):
-    """Additive models: accuracy against boosting and the linear model."""
-    return additive_models.accuracy(session)
+    """Additive models: accuracy and time against boosting, splines and the linear model."""
+    return additive_models.additive(session)
 
 
 def pgvector(session):
@@ -534,7 +534,8 @@ def main(names):
             if table is None:
                 print("  not here: the server lacks what it needs")
                 continue
-            write(table, environment(session, name))
+            for one in table if isinstance(table, tuple) else (table,):
+                write(one, environment(session, name))
         except (RuntimeError, OSError, KeyError) as error:
             broken.append(name)
             print("  failed: %s" % error, flush=True)
