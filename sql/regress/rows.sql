@@ -216,7 +216,7 @@ SELECT bool_and(margin_encode(e, '["vip", "age", "plan", "other"]', vip, age, pl
   bool_and(margin_encode(NULL, '["vip"]', vip) IS NULL) AS none FROM row_profiled c, (SELECT margin_encoder(margin_sum(margin_profile(c)), '{"include": ["vip", "age", "plan"]}') AS e FROM row_profiled c) t;
 SELECT pg_temp.error_of(format(s, margin_encoder(margin_sum(margin_profile(c)), '{"include": ["age", "vip"]}'))) FROM (SELECT age, vip FROM row_profiled) c, unnest(ARRAY[
   $$SELECT margin_encode(%L, '["age", "vip"]', 7)$$, $$SELECT margin_encode(%L, '["age", 7]', 7, true)$$, $$SELECT margin_encode(%L, NULL::jsonb, 7, true)$$, $$SELECT margin_encode(%L, '["age"]', 7)$$,
-  $$SELECT margin_encode(%L, '["age", "vip"]', VARIADIC ARRAY[7, 8])$$, $$SELECT margin_encode(%L, '["age", "vip"]', NULL::int, true)$$, $$SELECT margin_encode(%L, '["age", "vip"]', 'a'::text, true)$$]) s GROUP BY s;
+  $$SELECT margin_encode(%L, '["age", "vip"]', VARIADIC ARRAY[7, 8])$$, $$SELECT margin_encode(%L, '["age", "vip"]', NULL::int, true)$$, $$SELECT margin_encode(%L, '["age", "vip"]', 'a'::text, true)$$]) s GROUP BY s ORDER BY s COLLATE "C";
 SELECT (n).weights = (m).weights AS weights, bool_and(abs(margin_score(n, margin_encode((m).encoder, c)) - margin_score(m, c)) < 1e-9) AS scores, bool_and(margin_encode_sparse((m).encoder, c)::float8[] = margin_encode((m).encoder, c)) AS sparse
   FROM (SELECT (SELECT m FROM row_models WHERE name = 'plain') AS m, (SELECT train_margin(churned, margin_encode_sparse((m).encoder, c), margin_options(lambda => 1e-3)) FROM row_customers c, row_models WHERE name = 'plain') AS n OFFSET 0) t, row_customers c GROUP BY 1;
 SELECT pg_temp.error_of(s) FROM unnest(ARRAY[

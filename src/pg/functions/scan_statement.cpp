@@ -75,7 +75,7 @@ ScanStatement::ScanStatement(const std::string& query, const std::string& shard_
   of_rows_ = is_row(a.types[c.of[features]]);
   const RowColumns& row = a.rows[c.of[features]];
   for (int i = 0; i < list_length(row.names); ++i)
-    row_.push_back({strVal(list_nth(row.names, i)), static_cast<Var*>(list_nth(row.columns, i))->vartype});
+    row_.push_back({text_of_string_node(list_nth(row.names, i)), static_cast<Var*>(list_nth(row.columns, i))->vartype});
   by_shard_ = c.of[shard] >= 0;
   servers_ = a.servers;
 }

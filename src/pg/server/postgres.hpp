@@ -89,3 +89,6 @@ extern "C" {
 #include <varatt.h>
 }
 #endif
+
+/// The text of a node of the kind String. Before 15 the macro names a type of the server's, Value, which in our namespace is another.
+inline const char* text_of_string_node(const void* node) { return strVal(node); }

@@ -74,7 +74,7 @@ List* row_arguments(const Query* query, const ScanCall& call) {
   for (int i = 0; i < call.column_count; ++i) {
     ListCell *name = nullptr, *column = nullptr;
     forboth(name, known.names, column, known.columns) {
-      if (strcmp(strVal(lfirst(name)), call.columns[i]) != 0) continue;
+      if (strcmp(text_of_string_node(lfirst(name)), call.columns[i]) != 0) continue;
       arguments = lappend(arguments, add_column(query, static_cast<Expr*>(lfirst(column)), call.columns[i]));
       break;
     }
@@ -193,7 +193,7 @@ RowColumns columns_of_row(const Query* query, int column) {
       auto* const value = reinterpret_cast<Node*>(each->expr);
       if (!each->resjunk)
         add(each->resno, exprType(value), exprTypmod(value), exprCollation(value),
-            strVal(list_nth(table->eref->colnames, each->resno - 1)));
+            text_of_string_node(list_nth(table->eref->colnames, each->resno - 1)));
     }
   }
   return out;
