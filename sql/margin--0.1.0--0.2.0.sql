@@ -325,7 +325,7 @@ CREATE FUNCTION margin_options(
   missing         text         DEFAULT NULL,
   unknown_features text        DEFAULT NULL,
   max_categories  integer      DEFAULT NULL,
-  bins            integer      DEFAULT NULL,
+  bins            "any"        DEFAULT NULL,
   interactions    "any"        DEFAULT NULL,
   shard           text         DEFAULT NULL,
   sample_rows     bigint       DEFAULT NULL
@@ -333,7 +333,7 @@ CREATE FUNCTION margin_options(
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, float8, bigint, float8, "any", float8, boolean, "any",
   bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", jsonb, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
-  boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, integer, "any", text, bigint)
+  boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, "any", "any", text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
 CREATE OR REPLACE FUNCTION _margin_train_step(internal, "any", "any", jsonb) RETURNS internal
@@ -1121,7 +1121,7 @@ CREATE FUNCTION margin_importance(model margin_model, OUT "column" text, OUT nor
 COMMENT ON FUNCTION margin_importance(margin_model) IS 'the columns of a model by how much they move its scores, the largest first';
 
 CREATE FUNCTION margin_shape(model margin_model, "column" text DEFAULT NULL, OUT class text, OUT term text, OUT level text, OUT above float8, OUT upto float8,
-  OUT slope float8, OUT contribution float8, OUT share float8, OUT with_level text, OUT with_above float8, OUT with_upto float8) RETURNS SETOF record
+  OUT slope float8, OUT contribution float8, OUT lower float8, OUT upper float8, OUT share float8, OUT with_level text, OUT with_above float8, OUT with_upto float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100 ROWS 100;
 COMMENT ON FUNCTION margin_shape(margin_model, text) IS 'what each value of a column adds to the score, from the mean of the training: bins, categories, slopes, cells of pairs';
 

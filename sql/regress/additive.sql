@@ -30,11 +30,19 @@ SELECT max(abs(s.contribution - e.contribution)) < 1e-12 AS same FROM additive, 
 SELECT level, slope IS NULL AS cut, contribution > 0 AS more FROM additive, margin_shape(m, 'smoker') WHERE name = 'bins';
 SELECT term, slope IS NOT NULL AS line FROM additive, margin_shape(m, 'age') WHERE name = 'linear';
 SELECT count(*) FROM margin_shape(NULL);
+-- What the certificate of a training that stopped early proves of each piece: the optimum is there, which is as good as known by another.
+SELECT bool_and(s.lower <= t.contribution AND t.contribution <= s.upper) AS held, bool_and(s.lower < s.upper) AS wide, max(t.upper - t.lower) < 0.01 AS narrow
+  FROM (SELECT train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days,seen}', bins => 16, interactions => '{age*smoker}', solver => 'sdca', tolerance => 0.03, seed => 1) ORDER BY id) AS early,
+      train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days,seen}', bins => 16, interactions => '{age*smoker}', tolerance => 1e-9) ORDER BY id) AS late FROM patients AS p) AS fits,
+    margin_shape(early) AS s JOIN margin_shape(late) AS t ON (s.term, s.level, s.above, s.with_level) IS NOT DISTINCT FROM (t.term, t.level, t.above, t.with_level);
+SELECT name, count(lower) = count(*) AS all, count(*) FILTER (WHERE slope IS NOT NULL AND upper - lower < 1 AND slope BETWEEN lower AND upper) AS slopes FROM additive, margin_shape(m) GROUP BY name ORDER BY name;
+SELECT count(lower) AS proven FROM (SELECT train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'logistic', exclude => '{id,ill,days}', bins => 16, l1_ratio => 1)) AS m FROM patients AS p) AS lasso, margin_shape(m);
 SELECT margin_summary(m) ~ 'columns: +age 0\.[0-9]+ \(16 bins\), .*weight 0\.[0-9]+ \(16 bins\), ' AS columns FROM additive WHERE name = 'bins';
 SELECT abs(sum(share) - 1) < 1e-12 AS whole FROM additive, margin_importance(m) WHERE name = 'bins';
 
 SELECT name, term, xml_is_well_formed_document(picture) AS svg, picture LIKE '%<title>What ' || term || ' adds to the score</title>%' AS titled, picture LIKE '%share of the rows%' AS rows
   FROM additive, unnest('{age,seen,region,smoker}'::text[]) AS term, margin_plot(m, term) AS picture ORDER BY name, term;
+SELECT name, picture LIKE '%The band around a curve%' AS told, picture LIKE '%fill-opacity="0.15"%' AS band FROM additive, margin_plot(m, 'age') AS picture ORDER BY name;
 -- A bar for each category, the one that adds most at the top; names are cut between characters.
 SELECT (regexp_match(picture, 'text-anchor="end">([^<]*)</text>\n<text x="14"'))[1] = (SELECT level FROM margin_shape(m, 'region') ORDER BY contribution DESC LIMIT 1) AS highest, margin_plot(NULL, 'age') IS NULL AS null_in
   FROM additive, margin_plot(m, 'region') AS picture WHERE name = 'bins';
@@ -81,6 +89,7 @@ SELECT ((SELECT train_margin(ill, p, margin_options(lambda => 1e-3, loss => 'log
 -- Few rows of a column of one number are not cut; NULL at prediction where the training had none is refused as ever.
 SELECT count(*) AS pieces FROM (SELECT train_margin(ill, p, margin_options(lambda => 1e-3, bins => 8, exclude => '{ill}')) AS m FROM (SELECT ill, 7 AS seven, age FROM patients ORDER BY id LIMIT 30) AS p) AS q, margin_shape(m);
 SELECT pg_temp.error_of($$SELECT margin_score(m, p) FROM additive, (SELECT NULL::int AS age, weight, region, smoker, seen FROM patients LIMIT 1) AS p WHERE name = 'bins'$$);
+SELECT margin_options(bins => true), margin_options(bins => 'false'), margin_options(bins => NULL::boolean), margin_options(bins => 16);
 SELECT pg_temp.error_of($$SELECT margin_options(bins => 1)$$);
 SELECT pg_temp.error_of($$SELECT margin_options(bins => 2000)$$);
 SELECT pg_temp.error_of($$SELECT train_margin(ill, x, '{"bins": 8, "lambda": 1}') FROM expanded$$);

@@ -199,7 +199,7 @@ TEST(Bins, ShapeIsWhatExplanationsSay) {
   m.dimensions = m.encoder->width();
   m.weights = Weights::Random(1, m.dimensions);
   m.intercept = Eigen::VectorXd::Constant(1, 0.25);
-  const std::vector<ShapePiece> pieces = shape(m, std::nullopt);
+  const std::vector<ShapePiece> pieces = shape(m, Options{}, std::nullopt);
   double age = 0, vip = 0, shares = 0;
   for (const ShapePiece& p : pieces) {
     (p.column == "age" ? age : vip) += *p.contribution * *p.share;
@@ -239,9 +239,9 @@ TEST(Bins, ShapeIsWhatExplanationsSay) {
     if (i.column == "age") {
       EXPECT_NEAR(i.norm, std::sqrt(square / weight), 1e-12);
     }
-  EXPECT_THROW(shape(m, "income"), Error);
+  EXPECT_THROW(shape(m, Options{}, "income"), Error);
   m.encoder = nullptr;
-  EXPECT_THROW(shape(m, std::nullopt), Error);
+  EXPECT_THROW(shape(m, Options{}, std::nullopt), Error);
 }
 
 TEST(Bins, OfAMalformedEncoderAreRefused) {

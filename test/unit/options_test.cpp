@@ -92,6 +92,18 @@ TEST(Options, switches) {
   EXPECT_TRUE(parse("dual_weights", value(true)).dual_weights);
 }
 
+TEST(Options, bins_are_a_number_or_switched_on_and_off) {
+  EXPECT_EQ(parse("bins", value(2.0)).bins, 2);
+  EXPECT_EQ(parse("bins", value(1024.0)).bins, 1024);
+  EXPECT_EQ(parse("bins", value(true)).bins, 64);
+  EXPECT_EQ(parse("bins", value("true")).bins, 64);
+  EXPECT_EQ(parse("bins", value(false)).bins, std::nullopt);
+  EXPECT_EQ(parse("bins", value("false")).bins, std::nullopt);
+  for (const double x : {1.0, 1025.0, 2.5, -64.0}) EXPECT_NE(unsupported_reason("bins", value(x)), "accepted") << x;
+  EXPECT_EQ(unsupported_reason("bins", value("64")),
+            "option \"bins\" must be a whole number from 2 to 1024, true (64) or false, not \"64\"");
+}
+
 TEST(Options, names) {
   EXPECT_EQ(parse("loss", value("hinge")).loss, "hinge");
   EXPECT_EQ(parse("solver", value("momentum")).solver, "momentum");

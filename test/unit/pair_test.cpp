@@ -240,7 +240,7 @@ TEST(Pair, ShapeIsWhatExplanationsSayAndImportanceItsDeviation) {
   m.dimensions = m.encoder->width();
   m.weights = Weights::Random(1, m.dimensions);
   m.intercept = Eigen::VectorXd::Constant(1, 0.25);
-  const std::vector<ShapePiece> pieces = shape(m, "plan*age");
+  const std::vector<ShapePiece> pieces = shape(m, Options{}, "plan*age");
   ASSERT_EQ(pieces.size(), static_cast<std::size_t>(m.encoder->pairs()[0].cells()));
   double mean = 0, shares = 0;
   for (const ShapePiece& p : pieces) {
@@ -275,7 +275,7 @@ TEST(Pair, ShapeIsWhatExplanationsSayAndImportanceItsDeviation) {
     if (i.column == "age*plan") {
       EXPECT_NEAR(i.norm, std::sqrt(square / weight - sum * sum / weight / weight), 1e-9);
     }
-  const std::string picture = svg(shape_plot(m, "age*plan"));
+  const std::string picture = svg(shape_plot(m, Options{}, "age*plan"));
   EXPECT_NE(picture.find("<title>What age*plan adds to the score</title>"), std::string::npos);
 }
 

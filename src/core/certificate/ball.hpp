@@ -60,7 +60,8 @@ class Ball {
   bool certain(const Row& x);
   /// ≥ the distance of the model's own weights (and b/B) from the optimum's.
   double distance() const { return distance_; }
-  /// Of an output's share of the ball.
+  /// Of an output's share of the ball, around these weights.
+  const Weights& centre() const { return centre_; }
   double radius(std::size_t output) const { return radius_[radius_.size() == 1 ? 0 : output]; }
 
  private:

@@ -76,6 +76,7 @@ constexpr Consumer update_product = {
       {offset, "Its part in the sums of the rows is not told: train again with the rows as they are."}}}};
 constexpr Consumer curvature_product = {"margin_with_curvature", update_product.takes, train_plain,
                                         update_product.hints};
+constexpr Consumer shape_product = {"margin_shape", of_ball | free_intercept, train_plain, {}};
 constexpr Consumer question_product = {
     "margin_question",
     plain | hard_margin | interpolation | l1_ratio | free_intercept,
@@ -106,10 +107,18 @@ void require_product(const Consumer& product, const Model& model, const Options&
   require_features(product, features_of(model, options), "this model");
 }
 
+/// Of two classes: those of one output.
+static unsigned features_of_ball(const Model& model, const Options& options) {
+  return features_of(model, options) & ~(model.outputs() == 1 ? joint_classes : 0U);
+}
+
+bool takes_ball(const Consumer& product, const Model& model, const Options& options) {
+  return (features_of_ball(model, options) & ~product.takes) == 0 && model.target_scale.value_or(1) == 1 &&
+         !std::isnan(model.certificate.gap);
+}
+
 void require_ball(const Consumer& product, const Model& model, const Options& options) {
-  unsigned features = features_of(model, options);
-  if (model.outputs() == 1) features &= ~joint_classes;  // of two classes: those of one output
-  require_features(product, features, "this model");
+  require_features(product, features_of_ball(model, options), "this model");
   if (model.target_scale.value_or(1) != 1)
     refuse_model(product, "its certificate is in standardised units, which only the training rows know");
   if (std::isnan(model.certificate.gap)) refuse_model(product, "its gap is NULL");

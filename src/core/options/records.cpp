@@ -238,8 +238,9 @@ Records of_rows() {
           "who uses the model"),
       option("max_categories", number_in(&Options::max_categories, {1, 1e6}),
              "distinct values of a column of text, or elements of a set", every, "rows with named columns"),
-      option("bins", number_in(&Options::bins, {2, 1024}),
-             "an additive model: each number is cut into so many bins at most, and adds to the score what its bin is "
+      option("bins", read_by("\"any\"", set_bins),
+             "2 to 1024, true (64) or false; an additive model: each number is cut into so many bins at most, and adds "
+             "to the score what its bin is "
              "worth",
              every, "rows with named columns", "none"),
       option("interactions", read_by("\"any\"", set_interactions),

@@ -101,6 +101,22 @@ void set_interactions(Options& s, std::string_view key, const Value& v) {
   }
 }
 
+void set_bins(Options& s, std::string_view key, const Value& v) {
+  const auto* const flag = std::get_if<bool>(&v.data);
+  const auto* const word = std::get_if<std::string>(&v.data);  // the literal true of an argument of any type is text
+  const auto is = [&](bool which, const char* name) {
+    return (flag != nullptr && *flag == which) || (word != nullptr && *word == name);
+  };
+  if (is(false, "false")) {
+    s.bins.reset();
+  } else if (is(true, "true")) {
+    s.bins = 64;
+  } else {
+    s.bins = static_cast<std::int32_t>(number(key, v, "a whole number from 2 to 1024, true (64) or false",
+                                              [](double n) { return n >= 2 && n <= 1024 && n == std::floor(n); }));
+  }
+}
+
 void set_reference(Options& s, std::string_view key, const Value& v) {
   static const char* const expected = "an object of column: category";
   const auto* object = std::get_if<Value::Object>(&v.data);

@@ -27,6 +27,7 @@ std::vector<double> numbers(std::string_view key, const Value& v);
 void set_exclude(Options& s, std::string_view key, const Value& v);
 void set_include(Options& s, std::string_view key, const Value& v);
 /// Names of pairs of columns, a number of them, or 'auto'.
+void set_bins(Options& s, std::string_view key, const Value& v);
 void set_interactions(Options& s, std::string_view key, const Value& v);
 void set_reference(Options& s, std::string_view key, const Value& v);
 void set_class_weight(Options& s, std::string_view key, const Value& v);

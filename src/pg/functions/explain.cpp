@@ -103,15 +103,15 @@ MARGIN_FUNCTION(margin_shape) {
   const auto number = [](const std::optional<double>& v) {
     return v.has_value() ? std::optional<Datum>(Float8GetDatum(*v)) : std::nullopt;
   };
-  for (const margin::ShapePiece& p : margin::shape(model, column))
+  for (const margin::ShapePiece& p : margin::shape(model, settings_of(model), column))
     out.add({class_of(model, p.output), text_datum(p.column), level(p.level), number(p.above), number(p.upto),
-             number(p.slope), number(p.contribution), number(p.share), level(p.with_level), number(p.with_above),
-             number(p.with_upto)});
+             number(p.slope), number(p.contribution), number(p.lower), number(p.upper), number(p.share),
+             level(p.with_level), number(p.with_above), number(p.with_upto)});
   return 0;
 }
 
 MARGIN_FUNCTION(margin_plot_column) {
   const margin::Model model = read_model(PG_GETARG_DATUM(0));
   require_weights(model, "margin_plot");
-  return text_datum(margin::svg(margin::shape_plot(model, column_name(PG_GETARG_DATUM(1)))));
+  return text_datum(margin::svg(margin::shape_plot(model, settings_of(model), column_name(PG_GETARG_DATUM(1)))));
 }
