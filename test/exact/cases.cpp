@@ -84,6 +84,36 @@ void coded_rows(Random& random, Case& c, std::size_t rows, std::size_t width) {
   }
 }
 
+/// The same in the form that trainings on bins and pairs keep: terms of steps, of indicators, of both, and numbers. A code may be that
+/// of no row or of all.
+void rows_as_codes(Random& random, Case& c, std::size_t rows) {
+  margin::CodeLayout layout;
+  const std::uint32_t terms = 1 + random.below(2), numbers = random.below(2);
+  for (std::uint32_t t = 0; t < terms; ++t) {
+    margin::CodedTerm term;
+    term.first = layout.dimensions;
+    term.steps = static_cast<std::int32_t>(random.below(4));
+    term.indicators = static_cast<std::int32_t>(random.below(3)) + (term.steps == 0 ? 1 : 0);
+    term.filled = static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(term.steps) + 1));
+    layout.dimensions += term.features();
+    layout.terms.push_back(term);
+  }
+  for (std::uint32_t k = 0; k < numbers; ++k) layout.numbers.push_back(layout.dimensions++);
+  auto codes = std::make_shared<margin::CodedRows>(layout, static_cast<std::int64_t>(rows));
+  const Style style = any_style(random, false);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    for (std::size_t t = 0; t < terms; ++t)
+      codes->set_code(t, row,
+                      static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(layout.terms[t].codes()))));
+    for (std::size_t k = 0; k < numbers; ++k) codes->set_number(k, row, any_value(random, style));
+    const margin::Row x = codes->row(row);
+    std::vector<double>& dense = c.x.emplace_back(static_cast<std::size_t>(layout.dimensions));
+    for (std::int32_t k = 0; k < x.count; ++k) dense[static_cast<std::size_t>(x.indices[k])] = x.value(k);
+  }
+  c.codes = std::move(codes);
+}
+
 void any_rows(Random& random, Case& c, std::size_t rows, std::size_t width, bool moderate) {
   if (random.below(10) == 0) return coded_rows(random, c, rows, width);
   Style style = any_style(random, moderate);
@@ -139,7 +169,12 @@ void soft(Random& random, Case& c) {
   const std::string loss(losses[random.below(losses.size())]);
   c.family = loss;
   const std::uint32_t classes = random.below(5) == 0 ? 3 : 2;
-  any_rows(random, c, classes + random.below(4), 1 + random.below(3), false);
+  if (random.below(6) == 0) {
+    c.family = "rows as codes";
+    rows_as_codes(random, c, classes + random.below(4));
+  } else {
+    any_rows(random, c, classes + random.below(4), 1 + random.below(3), false);
+  }
   set(c.options, "loss", loss);
   const double tube = among<double>(random, {0, 0.1, 1, 1e6, 0.5, power(random, -3, 8)});
   if (margin::loss_reads(loss, "epsilon")) set(c.options, "epsilon", tube);
@@ -157,7 +192,7 @@ void soft(Random& random, Case& c) {
                          : any_value(random, style));
     if (loss == "poisson")
       for (double& y : c.y) y = std::fabs(y);
-    if (ties)
+    if (ties && c.codes == nullptr)
       for (auto& x : c.x)
         for (double& v : x) v = 1;
   }
@@ -280,6 +315,7 @@ Rows::Rows(const Case& c, const margin::Options& settings) : data_(margin::outco
     data_.append(margin::dense_row(c.x[i].data(), static_cast<std::int32_t>(c.x[i].size())), label,
                  c.weight.empty() ? 1.0 : c.weight[i]);
   }
+  if (c.codes != nullptr) coded_.emplace(data_, c.codes);
 }
 
 std::string reproducer(const Case& c) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory_resource>
+#include <optional>
 
 #include "core/base/random.hpp"
+#include "core/data/coded_rows.hpp"
 #include "core/problem/problem.hpp"
 
 namespace exact {
@@ -13,7 +15,8 @@ using OptionValues = margin::Value::Object;
 
 struct Case {
   std::vector<std::vector<double>> x;
-  std::vector<double> y, upper, weight;  ///< class number or target; upper: ends of target intervals, if any
+  std::vector<double> y, upper, weight;            ///< class number or target; upper: ends of target intervals, if any
+  std::shared_ptr<const margin::CodedRows> codes;  ///< null: rows are as x says; else these are the same
   OptionValues options;
   std::string family;  ///< what the checks are counted under
 };
@@ -25,11 +28,12 @@ double any_number(margin::Random& random, double from, double to);
 class Rows {
  public:
   Rows(const Case& c, const margin::Options& options);
-  const margin::Dataset& data() const { return data_; }
+  const margin::Dataset& data() const { return coded_.has_value() ? *coded_ : data_; }
 
  private:
   std::pmr::monotonic_buffer_resource memory_;
   margin::Dataset data_;
+  std::optional<margin::Dataset> coded_;
 };
 
 /// The case as SQL.
