@@ -10,7 +10,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # The distribution's own server: 15 on Debian 12, 17 on Debian 13.
 pg_major=${PG_MAJOR:-$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)}
 pg_major=${pg_major:-15}
-jobs=${MARGIN_JOBS:-2}
+# One for each processor, as far as a gigabyte of memory for each goes.
+jobs=${MARGIN_JOBS:-$(awk -v processors="$(nproc)" '/^MemAvailable/ {most = int($2 / 1048576)} END {print most < 1 ? 1 : most < processors ? most : processors}' /proc/meminfo)}
 # Where ccache is installed, what it has compiled before is not compiled again, in whatever directory the repository is.
 if [ -d /usr/lib/ccache ]; then
   export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime

@@ -14,7 +14,7 @@ closing=()
 
 usage() {
   say "usage: test/run.sh [STAGE...]    stages: ${all_stages[*]}; by name only: ${more_stages[*]}"
-  say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (2), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_EXACT_PRODUCTS (1000), MARGIN_KEEP"
+  say "environment: PG_MAJOR (the distribution's), PG_CONFIG, MARGIN_JOBS (processors), MARGIN_BUILD (build), MARGIN_SHARED (../shared/data), MARGIN_EXACT (5000), MARGIN_EXACT_PRODUCTS (1000), MARGIN_KEEP"
   say "             MARGIN_FUZZ_SECONDS (40), MARGIN_FUZZ_SEED, MARGIN_MUTANT_FILES (parts of paths, all), MARGIN_ALLOCATION_FAILURES (6000), MARGIN_ASSERT_SOURCE, MARGIN_ASSERT_SERVER"
   say "             MARGIN_TAP (numbers of test/t, all), MARGIN_PMML_XSD (the schema of PMML 4.4, for test/t/023), MARGIN_CXX, MARGIN_STDLIB, MARGIN_PG_SOURCES, MARGIN_PGVECTOR_SOURCE, MARGIN_VERSIONS (test/versions.sh), MARGIN_VERSIONS_DIRECTORY, MARGIN_PGLITE_DIRECTORY (test/pglite.sh)"
 }

@@ -3,7 +3,7 @@
 #   package  (default: package, then site) margin.tar.gz and the npm package, in MARGIN_PGLITE_DIRECTORY/package
 #   site     the page of demo/browser with all that it needs: python3 -m http.server -d MARGIN_PGLITE_DIRECTORY/site
 # Root: compilers and headers are those of a chroot of Debian sid. What is downloaded and built stays in MARGIN_PGLITE_DIRECTORY
-# (build/pglite): 3 GB. Node.js 20 and npm are to be there. MARGIN_JOBS (2) files are compiled at a time.
+# (build/pglite): 3 GB. Node.js 20 and npm are to be there. MARGIN_JOBS files are compiled at a time (as many as there are processors).
 . "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
 
 here=$root/packaging/pglite

@@ -20,7 +20,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double accuracy = 1e-12;  // in units of the largest target
 
 /// The interval of weights, with what a pool proves of all rows.
