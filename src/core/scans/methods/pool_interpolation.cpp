@@ -7,7 +7,6 @@
 //            brings no new row.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/certificate/check.hpp"
