@@ -70,7 +70,7 @@ for ((i = 1; i <= $#; ++i)); do
   esac
 done
 if [ -n "${object:-}" ] && [ -n "${to:-}" ] && [ -f "$object" ] &&
-  { [[ $object == /core-objects/core/* ]] || diff -q /core-objects/pg/of <(ls -d /usr/lib/postgresql/*/bin/pg_config | head -n 1 | xargs -I% % --version; g++ -dumpfullversion) >/dev/null; }; then
+  { [[ $object == /core-objects/core/* ]] || diff -q /core-objects/pg/of <("$(ls -d /usr/lib/postgresql/*/bin/pg_config | head -n 1)" --version; g++ -dumpfullversion) >/dev/null; }; then
   exec cp "$object" "$to"
 fi
 exec g++ "$@"
