@@ -7,7 +7,9 @@ find_postgres
 make_scratch
 say 'building the extension (the first time takes a minute or two) ...'
 build_extension
+say 'installing it in a directory of its own ...'
 install_privately
+say 'starting a PostgreSQL there ...'
 start_cluster
 say "a throw-away PostgreSQL $("$bin/postgres" -V | grep -oE '[0-9]+\.[0-9]+' | head -n 1) is up; it lives until the end of this demo"
 cd "$root/demo"
