@@ -164,17 +164,15 @@ double any_lambda(Random& random) {
   }
 }
 
-void soft(Random& random, Case& c) {
+void soft(Random& random, Case& c, bool coded) {
   const auto& losses = margin::loss_names();
   const std::string loss(losses[random.below(losses.size())]);
-  c.family = loss;
+  c.family = coded ? coded_family : loss;
   const std::uint32_t classes = random.below(5) == 0 ? 3 : 2;
-  if (random.below(6) == 0) {
-    c.family = "rows as codes";
+  if (coded)
     rows_as_codes(random, c, classes + random.below(4));
-  } else {
+  else
     any_rows(random, c, classes + random.below(4), 1 + random.below(3), false);
-  }
   set(c.options, "loss", loss);
   const double tube = among<double>(random, {0, 0.1, 1, 1e6, 0.5, power(random, -3, 8)});
   if (margin::loss_reads(loss, "epsilon")) set(c.options, "epsilon", tube);
@@ -276,12 +274,14 @@ double any_number(Random& random, double from, double to) {
   return power(random, from, to) * (random.below(2) == 0 ? 1 : -1);
 }
 
-Case make_case(std::uint64_t seed) {
+namespace {
+
+Case any_case(std::uint64_t seed, bool coded) {
   Random random(seed);
   Case c;
-  const std::uint32_t family = random.below(20);
+  const std::uint32_t family = coded ? 0 : random.below(20);
   if (family < 11)
-    soft(random, c);
+    soft(random, c, coded);
   else if (family < 14)
     hard(random, c, false);
   else if (family < 16)
@@ -304,6 +304,11 @@ Case make_case(std::uint64_t seed) {
   set(c.options, "dual_weights", true);
   return c;
 }
+
+}  // namespace
+
+Case make_case(std::uint64_t seed) { return any_case(seed, false); }
+Case make_coded_case(std::uint64_t seed) { return any_case(seed, true); }
 
 Rows::Rows(const Case& c, const margin::Options& settings) : data_(margin::outcome_of(settings), &memory_) {
   const bool classes = data_.outcome() == margin::Dataset::Outcome::classes;

@@ -21,6 +21,9 @@ struct Case {
   std::string family;  ///< what the checks are counted under
 };
 Case make_case(std::uint64_t seed);
+/// A soft margin of rows as trainings on bins and pairs keep them; its family is this.
+constexpr const char* coded_family = "rows as codes";
+Case make_coded_case(std::uint64_t seed);
 /// A number between the given powers of ten, or one of a few that floating point finds hard.
 double any_number(margin::Random& random, double from, double to);
 

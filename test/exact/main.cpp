@@ -158,7 +158,7 @@ int one_family(const std::string& name, std::uint64_t seed, long most) {
       run(*product, number, count, false);
       continue;
     }
-    const exact::Case c = exact::make_case(number);
+    const exact::Case c = name == exact::coded_family ? exact::make_coded_case(number) : exact::make_case(number);
     if (belongs(c.family, name)) run(c, number, count, false);
   }
   std::printf("%ld problems, %ld claims, %ld wrong\n", count.problems, count.certificates, count.wrong);
@@ -176,6 +176,7 @@ void try_part(const Part& p, std::map<std::string, Count>& counts, std::vector<C
     const std::uint64_t number = p.seed * 1000000 + static_cast<std::uint64_t>(i);
     const exact::Case c = exact::make_case(number);
     run(c, number, counts[c.family], false);
+    if (i % 10 == 0) run(exact::make_coded_case(number), number, counts[exact::coded_family], false);
   }
   for (long i = p.part; i < p.more; i += p.parts) {
     const std::size_t k = static_cast<std::size_t>(i) % products.size();
