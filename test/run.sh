@@ -253,6 +253,7 @@ stage_rules() {
   check 'what travels between scans knows no method of training by them' nothing_matches '#[[:space:]]*include[[:space:]]*"core/scans/(methods/|[^/"]+")' src/core/scans/wire
   check 'no file of src/core includes a later room, no solver a certificate, no report a solver or a training' includes_backwards core "$core_rooms"
   check 'checks read what test/fixtures/check_reads.txt lists: statement, rows and vectors, and no type of a solver' "$python" -B test/check_reads.py
+  check 'texts of nodes are read in one place, as 14 has another macro for them' nothing_but '^src/pg/server/postgres\.hpp:' '\bstrVal\(' src/pg
   check 'no file of src/pg includes a later room' includes_backwards pg "$pg_rooms"
   check 'the picture of docs/architecture.md shows the rooms of the tree in the order of the rule' rooms_disagree
   check 'SQL functions are in src/pg/functions' nothing_but '^src/pg/(functions/|server/boundary\.hpp:)' '\b(MARGIN_FUNCTION|PG_FUNCTION_INFO_V1)\b' src/pg

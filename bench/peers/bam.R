@@ -1,7 +1,7 @@
 #!/usr/bin/Rscript
 # mgcv's bam on two CSV files: those of the training rows and of the rows to predict, whose first column is the outcome; a smooth
-# term for each number of more than nine values (cubic regression splines: the default takes minutes on these tables), a factor for
-# each text, what is left as it is. Prints the CPU seconds of the fit, then a prediction a line.
+# term for each number of more than nine values (cubic regression splines), a factor for each text, what is left as it is. Prints the
+# CPU seconds of the fit, then a prediction a line.
 suppressMessages(library(mgcv))
 argument <- commandArgs(TRUE)
 rows <- read.csv(argument[1], stringsAsFactors = TRUE)
