@@ -236,7 +236,7 @@ COMMENT ON COLUMN margin_model.target_scale IS 'regression with lambda and stand
 COMMENT ON COLUMN margin_model.encoder IS 'of a training on rows with named columns: the columns, and how their values become features; NULL: features came as numbers';
 COMMENT ON COLUMN margin_model.ball IS 'of soft margins that are linear in features of known units, what score intervals need of the dual weights: for each row of weights W, what of the gap is not half of lambda times the square of v - w, how far the following may be off, and v - w: of the intercept, then, where they matter, of the weights; in a last row what W is beyond its double, and how far both may be off';
 COMMENT ON COLUMN margin_model.curvature IS 'as margin_with_curvature makes it, what score intervals need of how the objective curves: for each row of weights W, how far the following holds, how far matrices and gradient may be off, the gradient, and the upper triangles of four matrices: the metric of how far, the Hessian''s middle on the way to an optimum nearby, its spread there, and the square of that over the middle';
-COMMENT ON COLUMN margin_model.prices IS 'with bounds of weights: of each weight, what the least objective changes by per unit of the bound that it is at, in the units of weights: below 0 for an upper bound, above 0 for a lower one, 0 between';
+COMMENT ON COLUMN margin_model.prices IS 'with bounds of weights or constraints: of each weight, what the least objective changes by per unit of the bound that it is at, in the units of weights: below 0 for an upper bound, above 0 for a lower one, 0 between; then the same of each constraint';
 
 CREATE FUNCTION margin_sparse(indices integer[], "values" float8[], dimensions integer DEFAULT NULL) RETURNS margin_sparse
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
@@ -428,6 +428,7 @@ CREATE FUNCTION margin_options(
   penalty_factor  "any"        DEFAULT NULL,
   positive        boolean      DEFAULT NULL,
   bounds          "any"        DEFAULT NULL,
+  constraints     jsonb        DEFAULT NULL,
   monotone        jsonb        DEFAULT NULL,
   offset_feature  "any"        DEFAULT NULL,
   epsilon         float8       DEFAULT NULL,
@@ -464,7 +465,7 @@ CREATE FUNCTION margin_options(
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, float8, bigint, float8, "any", float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", jsonb, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
+  bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", jsonb, jsonb, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, "any", "any", text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 
@@ -1396,7 +1397,7 @@ COMMENT ON AGGREGATE margin_cross_validate("any", "any", float8, integer, jsonb)
 CREATE FUNCTION margin_rules(model margin_model, OUT class text, OUT name text, OUT value float8, OUT relation text, OUT bound float8,
   OUT active boolean, OUT price float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
-COMMENT ON FUNCTION margin_rules(margin_model) IS 'the bounds of a model''s weights, which of them hold it, and what the objective changes by per unit of each';
+COMMENT ON FUNCTION margin_rules(margin_model) IS 'the bounds of a model''s weights and its constraints, which of them hold it, and what the objective changes by per unit of each';
 
 CREATE FUNCTION margin_weights(model margin_model, OUT feature integer, OUT class text, OUT weight float8, OUT name text,
   OUT standardized float8) RETURNS SETOF record

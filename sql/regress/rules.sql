@@ -48,7 +48,7 @@ CREATE TABLE bounded_loans AS
   SELECT train_margin(paid, r, margin_options(loss => 'logistic', lambda => 0.001, exclude => '{i,paid}', tolerance => 1e-8, monotone => '{"debts": -1}',
            bounds => '{"age": [0, 0.02], "income": [0, 0.00001], "home=own": [0, 0.05], "home=rent": [0, 0]}') ORDER BY i) AS m FROM loans AS r;
 SELECT r.name, round(r.value::numeric, 6) AS value, r.relation, r.bound, r.active FROM bounded_loans, margin_rules(m) AS r;
-SELECT (regexp_match(margin_summary(m), 'bounds: +([^\n]*)'))[1] = (SELECT count(*) || ' of weights, ' || count(*) FILTER (WHERE active) || ' active' FROM margin_rules(m)) AS told FROM bounded_loans;
+SELECT (regexp_match(margin_summary(m), 'rules: +([^\n]*)'))[1] = (SELECT count(*) || ' on weights, ' || count(*) FILTER (WHERE active) || ' active' FROM margin_rules(m)) AS told FROM bounded_loans;
 SELECT count(*) FILTER (WHERE r.active) > 2 AS some_active, bool_and(CASE r.relation WHEN '<=' THEN r.value <= r.bound * (1 + 1e-12) AND r.price <= 0 ELSE r.value >= r.bound * (1 - 1e-12) AND r.price >= 0 END) AS inside FROM bounded_loans, margin_rules(m) AS r;
 SELECT (m).primal = (margin_verify(m, paid, r ORDER BY i)).primal AS verified FROM bounded_loans, loans AS r GROUP BY m;
 SELECT margin_from_json(margin_to_json(m)) IS NOT DISTINCT FROM m AS survives FROM bounded_loans;

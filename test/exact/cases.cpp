@@ -323,20 +323,29 @@ Rows::Rows(const Case& c, const margin::Options& settings) : data_(margin::outco
   if (c.codes != nullptr) coded_.emplace(data_, c.codes);
 }
 
-std::string reproducer(const Case& c) {
-  std::string options;
-  for (const auto& [name, value] : c.options) {
-    options += (options.empty() ? "" : ",") + ("\"" + name + "\":");
-    if (const auto* v = std::get_if<double>(&value.data)) options += number(*v);
-    if (const auto* v = std::get_if<bool>(&value.data)) options += *v ? "true" : "false";
-    if (const auto* v = std::get_if<std::string>(&value.data)) options += "\"" + *v + "\"";
-    if (const auto* list = std::get_if<margin::Value::Array>(&value.data)) {
-      options += "[";
-      for (std::size_t k = 0; k < list->size(); ++k)
-        options += (k > 0 ? "," : "") + number(std::get<double>((*list)[k].data));
-      options += "]";
-    }
+namespace {
+
+/// As JSON.
+std::string json(const margin::Value& value) {
+  if (const auto* v = std::get_if<double>(&value.data)) return number(*v);
+  if (const auto* v = std::get_if<bool>(&value.data)) return *v ? "true" : "false";
+  if (const auto* v = std::get_if<std::string>(&value.data)) return "\"" + *v + "\"";
+  std::string out;
+  if (const auto* list = std::get_if<margin::Value::Array>(&value.data)) {
+    for (const margin::Value& item : *list) out += (out.empty() ? "" : ",") + json(item);
+    return "[" + out + "]";
   }
+  if (const auto* object = std::get_if<margin::Value::Object>(&value.data)) {
+    for (const auto& [name, item] : *object) out += (out.empty() ? "\"" : ",\"") + name + "\":" + json(item);
+    return "{" + out + "}";
+  }
+  return "null";
+}
+
+}  // namespace
+
+std::string reproducer(const Case& c) {
+  const std::string options = json(margin::Value{c.options});
   std::string rows;
   for (std::size_t i = 0; i < c.x.size(); ++i) {
     rows += (rows.empty() ? "(" : ",(") + std::to_string(i) + ",";
@@ -349,8 +358,8 @@ std::string reproducer(const Case& c) {
     if (!c.weight.empty()) rows += "," + number(c.weight[i]) + (i == 0 ? "::float8" : "");
     rows += ")";
   }
-  return "select (m).* from (select train_margin(y,x," + std::string(c.weight.empty() ? "" : "w,") + "'{" + options +
-         "}' order by i) m from (values " + rows + ") t(i,y,x" + (c.weight.empty() ? "" : ",w") + ")) s;";
+  return "select (m).* from (select train_margin(y,x," + std::string(c.weight.empty() ? "" : "w,") + "'" + options +
+         "' order by i) m from (values " + rows + ") t(i,y,x" + (c.weight.empty() ? "" : ",w") + ")) s;";
 }
 
 }  // namespace exact

@@ -64,6 +64,14 @@ class Oracle {
                                 : p.lambda * (Real(1) - p.l1_ratio) / (p.intercept_scale * p.intercept_scale));
       program_.g.back() = p.tilt;
     }
+    first_rule_ = program_.pieces.size();
+    for (std::size_t k = 0; k < p.ends.size(); ++k) {
+      Program::Piece piece = made(p.ends[k], 0, 0, 0);
+      piece.has_high = false;
+      piece.size = 1;
+      for (std::size_t j = 0; j < width_; ++j) piece.r[j] = p.rules[k][j] * scale_[j];
+      program_.pieces.push_back(piece);
+    }
     for (std::size_t i = 0; i < p.y.size(); ++i)
       if (p.c[i] > 0) add_row(i);
   }
@@ -78,13 +86,15 @@ class Oracle {
     for (long k = 0; k < mpfr_get_default_prec() - 60; ++k) digits *= Real(0.5);
     const Vector zero(variables_);
     Real start = primal(zero);
-    take(best, zero, start + start * digits);
+    bool met = true;
+    for (const Real& end : p_.ends) met = met && end <= 0;
+    if (met) take(best, zero, start + start * digits);
     for (std::size_t i = 0; one_class_ && i < p_.x.size(); ++i) start = max(start, dot(p_.x[i], p_.x[i]));
     const auto done = [&](const Vector& theta, const Vector& a) {
       const Real value = primal(theta);
       // What sums of a few terms, none of which is far above P here and at 0, may be rounded by.
       const Real off = (abs(value) + start) * digits;
-      take(best, theta, value + off);
+      if (const Real missed = missed_by(theta, a); missed.number()) take(best, theta, value + missed + off);
       best.lower = max(best.lower, dual(theta, a) - off);
       const Real width = best.upper - best.lower;
       return width <= abs(best.upper) * Real(p_.width) || width <= abs(start) * Real(1e-70);
@@ -96,6 +106,19 @@ class Oracle {
   }
 
  private:
+  /// What moving into the rules may cost: twice the price of what is missed; infinite where that is more than rounding.
+  Real missed_by(const Vector& theta, const Vector& a) const {
+    Real cost;
+    for (std::size_t k = 0; k < p_.ends.size(); ++k) {
+      const Program::Piece& piece = program_.pieces[first_rule_ + k];
+      const Real off = max(0, piece.t - dot(piece.r, theta));
+      Real size = abs(piece.t);
+      for (std::size_t j = 0; j < variables_; ++j) size += abs(piece.r[j] * theta[j]);
+      if (off > size * Real(1e-30)) return Real(INFINITY);
+      cost += Real(2) * off * abs(a[first_rule_ + k]);
+    }
+    return cost;
+  }
   Real factor(std::size_t j) const { return p_.factor.empty() ? Real(1) : p_.factor[j]; }
   Real offset(std::size_t i) const { return p_.offset.empty() ? Real(0) : p_.offset[i]; }
 
@@ -214,7 +237,7 @@ class Oracle {
   }
 
   const OracleProblem& p_;
-  std::size_t width_, variables_ = 0;
+  std::size_t width_, variables_ = 0, first_rule_ = 0;
   Real total_, bound_;
   bool one_class_ = false, smooth_ = false;
   Vector scale_;

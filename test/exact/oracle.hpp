@@ -22,7 +22,9 @@ struct OracleProblem {
   Intercept intercept = Intercept::none;
   Real intercept_scale = 1;  ///< s
   Real tilt = 0;             ///< this times b is added: 1 for a one-class machine
-  double width = 1e-40;      ///< of the interval that is asked for, relative
+  Matrix rules;              ///< rules · w ≥ ends
+  Vector ends;
+  double width = 1e-40;  ///< of the interval that is asked for, relative
 };
 struct Optimum {
   bool proven = false;  ///< upper − lower ≤ 1e-40 upper, or 1e-70 of P at 0 where the optimum is 0

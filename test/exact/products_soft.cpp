@@ -187,8 +187,137 @@ void curved(Random& random, Case& c, Claims& claims) {
   }
 }
 
+/// Bounds and constraints that some weights meet, or, one time in eight, none do.
+bool draw_rules(Random& random, Case& c) {
+  const std::size_t width = c.x[0].size();
+  const double size = random.below(3) == 0 ? power_of_ten(random, -6, 6) : 1;
+  std::vector<double> inside(width);
+  for (double& w : inside) w = size * (2 * random.uniform() - 1);
+  using margin::Value;
+  if (random.below(2) == 0) {
+    Value::Array bounds;
+    for (std::size_t j = 0; j < width; ++j) {
+      const double room = random.below(4) == 0 ? 0 : size * random.uniform();
+      Value::Array pair(2);
+      if (random.below(3) != 0) pair[0].data = inside[j] - room;
+      if (random.below(3) != 0) pair[1].data = inside[j] + room;
+      bounds.emplace_back().data = pair;
+    }
+    c.options["bounds"].data = width == 1 ? std::get<Value::Array>(bounds[0].data) : bounds;
+  }
+  Value::Array all;
+  const auto add = [&](const Value::Object& weights, const char* field, double end, const char* other, double second) {
+    Value::Object one;
+    one["weights"].data = weights;
+    one[field].data = end;
+    if (other != nullptr) one[other].data = second;
+    all.emplace_back().data = one;
+  };
+  for (std::size_t k = 0, count = 1 + random.below(3); k < count; ++k) {
+    Value::Object weights, twice;
+    double at = 0;
+    for (std::size_t j = 0; j < width; ++j) {
+      const double a = among<double>(random, {1, -1, 2, 0.1, -1.0 / 3, power_of_ten(random, -3, 3)});
+      if (random.below(3) == 0 && j + 1 < width) continue;
+      weights[std::to_string(j + 1)].data = a;
+      twice[std::to_string(j + 1)].data = -2 * a;
+      at += a * inside[j];
+    }
+    const double room = size * random.uniform();
+    switch (random.below(4)) {
+      case 0:
+        add(weights, "equal", at, nullptr, 0);
+        break;
+      case 1:
+        add(weights, "min", at - room, "max", at + room);
+        break;
+      case 2:
+        add(weights, "max", at + room, nullptr, 0);
+        break;
+      default:
+        add(weights, "min", at - room, nullptr, 0);
+    }
+    if (random.below(5) == 0) add(twice, "min", -2 * (at + room), nullptr, 0);  // says what is said already, or more
+  }
+  const bool contradicts = random.below(8) == 0;
+  if (contradicts) {
+    Value::Object weights, opposite;
+    for (std::size_t j = 0; j < width; ++j) {
+      weights[std::to_string(j + 1)].data = 1.0;
+      opposite[std::to_string(j + 1)].data = -3.0;
+    }
+    add(weights, "min", size, nullptr, 0);
+    add(opposite, "min", -2 * size, nullptr, 0);
+  }
+  c.options["constraints"].data = all;
+  return !contradicts;
+}
+
+OracleProblem under_rules(const margin::Problem& p, const margin::Options& settings, std::int32_t output) {
+  OracleProblem out = oracle_problem(p, settings, output);
+  const auto width = static_cast<std::size_t>(p.dimensions());
+  const auto add = [&](const Vector& rule, double end, double sign) {
+    if (!std::isfinite(end)) return;
+    Vector own = rule;
+    for (Real& v : own) v = v * Real(sign);
+    out.rules.push_back(own);
+    out.ends.push_back(Real(sign) * Real(end));
+  };
+  for (std::size_t j = 0; j < width && !p.bounds.empty(); ++j) {
+    Vector rule(width);
+    rule[j] = 1;
+    add(rule, p.bounds.least(j), 1);
+    add(rule, p.bounds.most(j), -1);
+  }
+  const margin::Constraints& c = p.constraints;
+  for (std::size_t k = 0; k < c.count(); ++k) {
+    Vector rule(width);
+    for (auto i = static_cast<std::size_t>(c.rows.begin[k]); i < static_cast<std::size_t>(c.rows.begin[k + 1]); ++i)
+      rule[static_cast<std::size_t>(c.rows.feature[i])] = c.rows.coefficient[i];
+    add(rule, c.lower[k], 1);
+    add(rule, c.upper[k], -1);
+  }
+  return out;
+}
+
+void ruled(Random& random, Case& c, Claims& claims) {
+  const auto& losses = margin::loss_names();
+  draw(random, c, std::string(losses[random.below(losses.size())]));
+  c.options.erase("l1_ratio");
+  c.options.erase("penalty_factor");
+  c.options.erase("offset_feature");
+  const bool possible = draw_rules(random, c);
+  if (!possible) {
+    bool refused = false;
+    try {
+      const Training t(c);
+    } catch (const margin::Error& error) {
+      refused = error.message().compare(0, 15, "no weights meet") == 0;
+    }
+    return claims.that(refused, "weights that contradict each other");
+  }
+  const Training t(c);
+  Optimum sum;
+  sum.proven = true;
+  for (std::int32_t o = 0; o < t.problem.outputs(); ++o) {
+    const Optimum one = optimum_of(under_rules(t.problem, t.settings, o));
+    sum.proven = sum.proven && one.proven;
+    sum.lower += one.lower;
+    sum.upper += one.upper;
+  }
+  claims.holds(t.model.certificate.lower, t.model.certificate.upper, sum, "interval");
+  const margin::Weights w = t.weights();
+  for (std::int32_t o = 0; o < t.problem.outputs(); ++o) {
+    claims.that(t.problem.constraints.missed(w.row(o).data()) <= margin::met_constraint, "a constraint is missed");
+    for (std::int32_t j = 0; j < t.problem.dimensions(); ++j)
+      claims.that(t.problem.bounds.holds(w(o, j), static_cast<std::size_t>(j)), "a weight is outside");
+  }
+}
+
 }  // namespace
 
-std::vector<Family> soft_families() { return {{"soft margins", soft}, {"ellipsoids", curved}}; }
+std::vector<Family> soft_families() {
+  return {{"soft margins", soft}, {"ellipsoids", curved}, {"under constraints", ruled}};
+}
 
 }  // namespace exact

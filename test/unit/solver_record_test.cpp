@@ -158,6 +158,7 @@ std::vector<Value> samples(const OptionRecord& option) {
   if (out.empty()) offer({Value::Array{{-0.02}, {0.01}}});
   if (out.empty()) offer({Value::Object{{"2", {1.0}}}});
   if (out.empty()) offer({Value::Object{{"a column", {std::string("a category")}}}});
+  if (out.empty()) offer({Value::Object{{"weights", {Value::Object{{"1", {1.0}}, {"2", {-1.0}}}}}, {"max", {0.5}}}});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;
 }
@@ -294,6 +295,10 @@ std::vector<Featured> features_to_try(const Record& record, const std::string& o
   add("free intercept", feature::free_intercept, {{"intercept", text("free")}}, mixed());
   add("regression", feature::regression, {{"loss", text(smooth ? "squared" : "absolute")}}, with_targets(false));
   add("bounds", feature::bounds, {{"bounds", {Value::Array{{-0.02}, {0.01}}}}}, mixed());
+  if (!sparse)  // an l1 norm and constraints are refused before a solver is asked
+    add("constraints", feature::constraints,
+        {{"constraints", {Value::Object{{"weights", {Value::Object{{"1", {1.0}}, {"2", {1.0}}}}}, {"max", {0.01}}}}}},
+        mixed());
   if (!smooth) return out;
   add("lasso", feature::l1_ratio | feature::lasso, {{"l1_ratio", {1.0}}}, mixed());
   add("penalty_factor", feature::l1_ratio | feature::penalty_factor,

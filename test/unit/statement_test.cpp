@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,12 +21,18 @@ using testing::make_dataset;
 using testing::make_table;
 using testing::Table;
 
+bool operator!=(const Constraints& a, const Constraints& b) {
+  return a.rows.begin != b.rows.begin || a.rows.feature != b.rows.feature || a.rows.coefficient != b.rows.coefficient ||
+         a.lower != b.lower || a.upper != b.upper;
+}
+
 /// All members, in their order: one more or less does not compile here.
 auto members(const Statement& s) {
   const auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, bounds,
-               offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] = s;
+               constraints, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+               class_weight] = s;
   return std::tie(task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor,
-                  bounds, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+                  bounds, constraints, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
                   class_weight);
 }
 using Members = decltype(members(std::declval<const Statement&>()));
@@ -47,6 +54,12 @@ std::vector<Change> changes() {
           {[](Statement& s) { s.penalty_factor = {1, 0, 2}; }},
           {[](Statement& s) { s.least_factor = 0.5; }},
           {[](Statement& s) { s.bounds.lower = {0, -1}, s.bounds.upper = {5, 2}; }},
+          {[](Statement& s) {
+            s.constraints.rows.push(0, 1);
+            s.constraints.rows.push(2, -1);
+            s.constraints.rows.end_row();
+            s.constraints.lower = {-0.5}, s.constraints.upper = {0.5};
+          }},
           {[](Statement& s) { s.offset = 2; }},
           {[](Statement& s) { s.intercept = false; }},
           {[](Statement& s) { s.free_intercept = true; }},
@@ -119,6 +132,12 @@ TEST(Statement, NobodysBytesGetPast) {
   s.penalty_factor = {1, 0, 2};
   s.class_weight = {1, 3};
   s.bounds.lower = {-1, 0}, s.bounds.upper = {2, 5};
+  s.constraints.rows.push(1, 2);
+  s.constraints.rows.end_row();
+  s.constraints.rows.push(0, 1);
+  s.constraints.rows.push(2, -3);
+  s.constraints.rows.end_row();
+  s.constraints.lower = {0, -1}, s.constraints.upper = {1, std::numeric_limits<double>::infinity()};
   s.loss = make_loss("smoothed_hinge", Options());
   const std::string bytes = s.bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(back(bytes.substr(0, size)), Error) << size;
@@ -142,6 +161,10 @@ TEST(Statement, NobodysBytesGetPast) {
         ASSERT_EQ(read.bounds.lower.size(), read.bounds.upper.size());
         for (std::size_t j = 0; j < read.bounds.lower.size(); ++j)
           EXPECT_TRUE(read.bounds.lower[j] <= read.bounds.upper[j] && std::isfinite(read.bounds.clip(0, j)));
+        for (const std::int32_t j : read.constraints.rows.feature) ASSERT_GE(j, 0);
+        ASSERT_EQ(read.constraints.rows.count(), read.constraints.upper.size());
+        ASSERT_EQ(read.constraints.lower.size(), read.constraints.upper.size());
+        ASSERT_EQ(static_cast<std::size_t>(read.constraints.rows.begin.back()), read.constraints.rows.feature.size());
         ++sound;
       } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::malformed) << e.what();
@@ -185,6 +208,8 @@ const std::vector<Asked>& problems() {
       {"positive", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.positive = true; }},
       {"bounds", true, 2, [](Options& o) { o.named_bounds = {{"2", {-0.5, 0.25}}, {"*", {-1, 1}}}; }},
       {"monotone", true, 3, [](Options& o) { o.monotone = {{"1", true}, {"3", false}}; }},
+      {"constraints", true, 3,
+       [](Options& o) { o.constraints = {{"a", {{"1", 2.0}, {"3", -1.0}}, -0.5, 0.25}, {"b", {{"*", 1.0}}, 0, 0}}; }},
       {"bounds in units of labels", false, 0,
        [](Options& o) { o.loss = "squared", o.target_scale = 4, o.bounds = {{-1, 1}, {0, 2}, {-3, -1}}; }},
       {"factors", false, 0, [](Options& o) { o.loss = "squared", o.l1_ratio = 0.5, o.penalty_factor = {0.5, 2, 1}; }}};

@@ -124,6 +124,7 @@ double RiskCheck::primal(std::int32_t o) const {
     if (objective_.penalises(j)) absolute += objective_.factor(j) * std::fabs(w[j]);
   for (std::int32_t j = 0; !objective_.bounds.empty() && j < objective_.dimensions; ++j)
     if (objective_.penalises(j) && !objective_.bounds.holds(w[j], static_cast<std::size_t>(j))) return infinity;
+  if (!objective_.constraints.empty() && !(objective_.constraints.missed(w) <= met_constraint)) return infinity;
   double weights_size = norms_[at];
   if ((objective_.offset >= 0 || !objective_.penalty_factor.empty()) && rho < 1) {
     Eigen::VectorXd scaled = Eigen::VectorXd::Zero(objective_.dimensions);
@@ -170,12 +171,39 @@ bool RiskCheck::dual_sum(std::int32_t o, DualSum& out) const {
   const double vanished = tiny * sum.unseen;
   out.moved += epsilon * depth * sum.mass / weight + vanished / weight + d * tiny + tiny;
   out.excess = 0;
+  if (!objective_.constraints.empty() && !pull(o, out)) return false;
   if (!objective_.free_intercept) return true;
   // δ of the header: the share of the heavier side that a free intercept takes from a. That side weighs at least half of all.
   const double all = sum.absolute.value(), off = std::fabs(sum.intercept.value()) + 8 * epsilon * all + vanished;
   out.excess = 2 * off / all * (1 + 8 * epsilon);
   out.moved += out.excess * (sum.mass / weight);
   return out.excess <= 1;
+}
+
+/// v − Aᵀν in place of v.
+bool RiskCheck::pull(std::int32_t o, DualSum& out) const {
+  const Constraints& c = objective_.constraints;
+  if (c.multipliers.rows() <= o || c.multipliers.cols() != static_cast<Eigen::Index>(c.count())) return true;
+  double size = 0, ends = 0;
+  std::size_t terms = 0;
+  ExactSum sum;
+  for (std::size_t k = 0; k < c.count(); ++k) {
+    const double nu = c.multipliers(o, static_cast<Eigen::Index>(k));
+    if (nu == 0) continue;
+    const double product = nu * (nu > 0 ? c.upper[k] : c.lower[k]);
+    if (!std::isfinite(product)) return false;
+    c.rows.add(k, -nu, out.v.data());
+    size += std::fabs(nu) * c.rows.norm(k);
+    sum.add(product);
+    ends += std::fabs(product) + tiny;
+    ++terms;
+  }
+  if (terms == 0) return true;
+  const double depth = static_cast<double>(terms) + 4;
+  out.moved += depth * epsilon * (size + lp_norm(out.v.data(), out.v.size(), 2)) * (1 + 1e-6) +
+               tiny * (static_cast<double>(objective_.dimensions) + depth);
+  out.of_ends = sum.value() + 4 * epsilon * ends;
+  return out.v.allFinite() && out.moved < infinity && std::isfinite(out.of_ends);
 }
 
 /// The part of the long rows, (2) and (3) of the header.
@@ -240,6 +268,7 @@ double RiskCheck::dual(std::int32_t o) const {
   const double mean =
       (sum.conjugate.value() - (8 * epsilon + of.excess) * sum.conjugate_size - tiny * sum.unseen) / total_weight();
   double least = mean - 4 * epsilon * std::fabs(mean) - tiny;
+  if (of.of_ends != 0) least -= of.of_ends + 4 * epsilon * (std::fabs(of.of_ends) + std::fabs(least));
   if (objective_.offset >= 0) {
     least -= objective_.offset_weight() * (of.of_offset + (of.moved + 4 * epsilon * std::fabs(of.of_offset)));
     least -= 4 * epsilon * std::fabs(least);

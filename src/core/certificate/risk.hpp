@@ -22,6 +22,9 @@
 // come to between them (math/box_term.hpp): bounds need no multipliers. Each T_j is concave with the slope −w_j at v_j, w the
 // point of its minimum, so that a v that errs by e costs at most ‖w‖‖e‖ + ‖e‖²/(2 λ(1−ρ) min f). With ρ = 1 T_j has no end on a
 // side without one, where |v_j| ≤ λ f_j is asked for as above, and costs |e_j| max(|l_j|, |u_j|) on the others.
+// Under constraints l ≤ A w ≤ u (P is +∞ where they are missed by more than met_constraint of their size) any ν, above 0 where it is
+// that of an upper end and below 0 where it is that of a lower one, takes v − Aᵀν the place of v and Σ_k ν_k u_k or ν_k l_k off D, as
+// <ν, A w> is at most that; ν comes with the objective (Constraints::multipliers). v then errs by another (terms + 4) ε Σ_k |ν_k|‖A_k‖.
 // With ρ = 0 the second term is −(λ/2)‖w(a)‖², w(a) = v/λ: Shalev-Shwartz & Zhang (2013), equation (2).
 //
 // Rounding. If the computed v errs by e_j in column j, the second term errs by (Σ_j |v_j| e_j + ‖e‖²/2)/(λ(1−ρ)) at most.
@@ -163,7 +166,9 @@ class RiskCheck final : public Check {
     Eigen::VectorXd v;
     double of_intercept = 0, moved = 0, excess = 0;
     double of_offset = 0;  ///< taken out of v
+    double of_ends = 0;    ///< ≥ Σ ν_k u_k or ν_k l_k, what constraints take off D
   };
+  bool pull(std::int32_t output, DualSum& sum) const;
   bool dual_sum(std::int32_t output, DualSum& sum) const;  // false: it proves nothing
   void add_long_sums(std::int32_t output, DualSum& sum) const;
   double dual_penalty(Eigen::VectorXd& v, double of_intercept, double moved) const;

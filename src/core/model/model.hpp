@@ -48,6 +48,8 @@ struct Model {
   /// With bounds of weights: what the objective gains per unit of the bound that a weight is at (train/bound_prices.hpp), per unit
   /// of the weight; of the shape of the weights.
   std::optional<Weights> prices;
+  /// The same of each constraint, per unit of its end: outputs × constraints.
+  std::optional<Weights> constraint_prices;
 
   // The training. What a stored model does not tell is absent.
   std::optional<std::int64_t> iterations, rows, skipped;

@@ -15,7 +15,7 @@ constexpr unsigned aside = calibration | initial | dual_weights;
 /// Linear soft margins of one against the rest with the squared norm alone as penalty.
 constexpr unsigned plain = aside | regression | several_classes | log_link;
 constexpr unsigned sparse = l1_ratio | feature::bounds | penalty_factor;
-constexpr unsigned of_ball = plain | sparse | joint_classes | offset | balanced_classes;
+constexpr unsigned of_ball = plain | sparse | feature::constraints | joint_classes | offset | balanced_classes;
 
 constexpr const char* verify = "margin_verify(model, label, features) recomputes what the rows prove of it.";
 constexpr const char* train_plain =
@@ -29,15 +29,17 @@ constexpr const char* penalized =
     "Train with intercept => 'penalized'; a large intercept_scale makes that penalty small.";
 constexpr const char* without_l1 = "Train without l1_ratio.";
 constexpr const char* without_bounds = "Train without bounds, positive and monotone.";
+constexpr const char* without_constraints = "Train without constraints.";
 constexpr const char* one_by_one = "Train without multiclass => 'joint'.";
 constexpr const char* held_out = "margin_cross_validate measures held-out errors of any training.";
 
 }  // namespace
 
-constexpr Consumer audit_product = {"margin_audit",
-                                    plain | sparse | lasso | free_intercept,
-                                    verify,
-                                    {{{standardize, in_units}, {balanced_classes, class_numbers}}}};
+constexpr Consumer audit_product = {
+    "margin_audit",
+    plain | sparse | lasso | free_intercept,
+    verify,
+    {{{standardize, in_units}, {balanced_classes, class_numbers}, {feature::constraints, without_constraints}}}};
 constexpr Consumer leave_one_out_product = {"margin_leave_one_out",
                                             aside | several_classes | free_intercept,
                                             held_out,
@@ -50,7 +52,7 @@ constexpr Consumer score_interval_product = {
       {free_intercept, penalized}}}};
 constexpr Consumer influence_product = {
     "margin_influence",
-    of_ball & ~(joint_classes | balanced_classes),
+    of_ball & ~(joint_classes | balanced_classes | feature::constraints),
     train_plain,
     {{{lasso, "Other weights may be as good, however far they are: give an l1_ratio below 1."},
       {free_intercept, penalized},
@@ -61,6 +63,7 @@ constexpr Consumer gap_at_product = {"margin_gap_at",
                                      train_plain,
                                      {{{l1_ratio | lasso | penalty_factor, without_l1},
                                        {feature::bounds, without_bounds},
+                                       {feature::constraints, without_constraints},
                                        {offset, "No lambda moves its weight: train at that lambda as well."}}}};
 constexpr Consumer update_product = {
     "margin_update",
@@ -68,6 +71,7 @@ constexpr Consumer update_product = {
     train_plain,
     {{{l1_ratio | lasso | penalty_factor, without_l1},
       {feature::bounds, without_bounds},
+      {feature::constraints, without_constraints},
       {joint_classes, one_by_one},
       {free_intercept,
        "Dual weights that must balance no longer do when rows leave: train with intercept => "

@@ -6,6 +6,7 @@
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/joint.hpp"
 #include "core/problem/bounds.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/penalty.hpp"
 
 namespace margin {
@@ -25,9 +26,11 @@ Objective objective_of(const Model& m, const Options& s) {
     Options own = s;
     if (m.encoder != nullptr) name_penalties(own, *m.encoder);
     if (m.encoder != nullptr) name_bounds(own, *m.encoder);
+    if (m.encoder != nullptr) name_constraints(own, *m.encoder);
     o.penalty_factor = penalty_factors(own, all ? m.terms() : m.dimensions, all ? nullptr : &m.columns);
     o.least_factor = std::min(1.0, least_penalty_factor(own));
     o.bounds = weight_bounds(own, all ? m.terms() : m.dimensions, all ? nullptr : &m.columns);
+    o.constraints = weight_constraints(own, all ? m.terms() : m.dimensions, all ? nullptr : &m.columns);
     o.offset = offset_term(m, s);
   }
   o.intercept = s.intercept;
@@ -36,6 +39,10 @@ Objective objective_of(const Model& m, const Options& s) {
   o.target_center = m.target_center.value_or(0);
   o.target_scale = m.target_scale.value_or(1);
   if (o.target_scale != 1) o.bounds.count_in(o.target_scale);
+  if (o.target_scale != 1) o.constraints.count_in(o.target_scale);
+  if (m.constraint_prices.has_value() &&
+      m.constraint_prices->cols() == static_cast<Eigen::Index>(o.constraints.count()))
+    o.constraints.multipliers = -o.target_scale * *m.constraint_prices;
   if (o.task == Task::regression && soft && o.target_scale != 1) o.loss = in_units(*o.loss, o.target_scale);
   if (!s.class_weight_balanced && !s.class_weight.empty())
     for (const std::string& name : m.classes) {

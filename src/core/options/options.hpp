@@ -57,6 +57,13 @@ struct WeightRange {
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 };
 
+/// lower ≤ Σ coefficient · weight ≤ upper.
+struct NamedConstraint {
+  std::string name;
+  std::map<std::string, double> weights;  ///< by feature number or column; "*": of all others
+  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+};
+
 struct Options {
   // The problem: pick a norm, and say whether errors may be traded (lambda).
   double norm = 2;               ///< p of the lp norm that measures the margin, 1 to 2
@@ -78,6 +85,7 @@ struct Options {
   bool positive = false;                               ///< weights of 0 or more
   std::vector<WeightRange> bounds;                     ///< of each feature's weight; empty: none
   std::map<std::string, WeightRange> named_bounds;     ///< the same by feature number or column; "*": of all others
+  std::vector<NamedConstraint> constraints;            ///< on several weights
   std::map<std::string, bool> monotone;             ///< by feature number or column: the score may only rise, or fall
   Multiclass multiclass = Multiclass::one_vs_rest;  ///< how more than two classes are trained
   double nu = 0.5;                                  ///< of a one-class machine: the share of rows left outside, at most

@@ -124,6 +124,12 @@ Records of_soft_margins() {
           "of feature number, column or name of a feature: pair as jsonb, null where there is no end, '*' for all "
           "others",
           every, "linear soft margins with a lambda above 0, one class against the rest", "none"),
+      option("constraints", read_by("jsonb", set_constraints),
+             "on several weights, in the user's units: an array of objects with weights (feature number, column or "
+             "name of a feature: "
+             "coefficient; '*' for all others), min, max or equal, and a name",
+             every, "linear soft margins with a lambda above 0 and an l1_ratio of 0, one class against the rest",
+             "none"),
       option(
           "monotone", read_by("jsonb", set_monotone),
           "an object of feature number or column: 1 where the score may only rise with it, -1 where it may only fall; "

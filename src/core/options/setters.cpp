@@ -283,6 +283,72 @@ void set_bounds(Options& s, std::string_view key, const Value& v) {
   for (const auto& [feature, range] : *object) s.named_bounds[feature] = range_from(key, range, feature);
 }
 
+namespace {
+
+constexpr std::size_t most_constraints = 1000;
+constexpr const char* constraints_expected =
+    "an array of objects {\"weights\": {feature or column: coefficient}, \"min\", \"max\" or \"equal\": number, "
+    "\"name\": text}";
+
+NamedConstraint constraint_from(std::string_view key, const Value& v, std::size_t position) {
+  const auto* object = std::get_if<Value::Object>(&v.data);
+  if (object == nullptr) refuse(key, v, constraints_expected);
+  NamedConstraint out;
+  out.name = "constraint " + std::to_string(position + 1);
+  const auto end = [&](const Value& x) {
+    return number(key, x, "ends of size 0 or from 1e-100 to 1e100",
+                  [](double e) { return e == 0 || (std::fabs(e) >= 1e-100 && std::fabs(e) <= 1e100); });
+  };
+  bool equal = false, range = false;
+  for (const auto& [field, value] : *object) {
+    if (field == "name") {
+      out.name = text(key, value);
+    } else if (field == "weights") {
+      const auto* weights = std::get_if<Value::Object>(&value.data);
+      if (weights == nullptr || weights->empty()) refuse(key, value, constraints_expected);
+      for (const auto& [feature, coefficient] : *weights)
+        out.weights[feature] = number(key, coefficient, "coefficients of size 1e-100 to 1e100",
+                                      [](double c) { return std::fabs(c) >= 1e-100 && std::fabs(c) <= 1e100; });
+    } else if (field == "equal") {
+      out.lower = out.upper = end(value);
+      equal = true;
+    } else if (field == "min" || field == "max") {
+      (field == "min" ? out.lower : out.upper) = end(value);
+      range = true;
+    } else {
+      throw Error(ErrorKind::invalid_option,
+                  "option \"" + std::string(key) + "\" has an unknown field \"" + field + "\"",
+                  "A constraint has weights, min, max or equal, and a name.");
+    }
+  }
+  if (out.weights.empty() || equal == range)
+    throw Error(ErrorKind::invalid_option,
+                "option \"" + std::string(key) + "\": \"" + out.name + "\" " +
+                    (out.weights.empty() ? "has no weights"
+                     : equal             ? "has an end beside equal"
+                                         : "has no end"),
+                "A constraint has weights, and min, max or both, or equal alone.");
+  if (!(out.lower <= out.upper))
+    throw Error(ErrorKind::invalid_option,
+                "option \"" + std::string(key) + "\": \"" + out.name + "\" has a min above its max");
+  return out;
+}
+
+}  // namespace
+
+void set_constraints(Options& s, std::string_view key, const Value& v) {
+  const auto* array = std::get_if<Value::Array>(&v.data);
+  if (array == nullptr && std::holds_alternative<Value::Object>(v.data)) {
+    s.constraints = {constraint_from(key, v, 0)};
+    return;
+  }
+  if (array == nullptr || array->empty()) refuse(key, v, constraints_expected);
+  if (array->size() > most_constraints)
+    throw Error(ErrorKind::limit_exceeded, "option \"" + std::string(key) + "\" has " + std::to_string(array->size()) +
+                                               " constraints, expected at most " + std::to_string(most_constraints));
+  for (const Value& one : *array) s.constraints.push_back(constraint_from(key, one, s.constraints.size()));
+}
+
 void set_monotone(Options& s, std::string_view key, const Value& v) {
   static const char* const expected =
       "an object of feature or column: 1 where the score may only rise with it, -1 where it may only fall";

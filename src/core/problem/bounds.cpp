@@ -38,7 +38,29 @@ bool has_unit(const WeightRange& range) {
   return (range.lower != 0 && std::isfinite(range.lower)) || (range.upper != 0 && std::isfinite(range.upper));
 }
 
-/// The features that a key means: those of the values of a column, those of a pair, or the one of that name or number.
+void require_number(const std::string& key, const Encoder& encoder) {
+  const std::size_t term = encoder.term(key);
+  if (term == encoder.terms()) return;  // of one feature
+  const bool column = term < encoder.columns().size();
+  if (column && scalar(encoder.columns()[term].kind)) return;
+  refuse_bounds(
+      "monotone",
+      "names \"" + key + "\", " +
+          (column ? "a column of " + std::string(kind_name(encoder.columns()[term].kind)) + " values"
+                  : std::string("a pair of columns")),
+      "A score rises or falls with a number; bounds of the weights of categories, elements or cells are those "
+      "of the option bounds.");
+}
+
+void require_weight(const WeightRange& range, std::int64_t feature) {
+  if (range.lower <= range.upper) return;
+  throw Error(ErrorKind::invalid_option,
+              "the options bounds, positive and monotone leave no weight for feature " + std::to_string(feature + 1),
+              "Of two bounds on the same side the narrower counts; they contradict each other here.");
+}
+
+}  // namespace
+
 std::vector<std::int32_t> features_named(const char* option, const std::string& key, const Encoder& encoder) {
   std::vector<std::int32_t> out;
   if (const std::size_t term = encoder.term(key); term < encoder.terms()) {
@@ -61,21 +83,6 @@ std::vector<std::int32_t> features_named(const char* option, const std::string& 
   refuse_bounds(option, "names \"" + key + "\", which is not a column of these rows", name_hint(key, known));
 }
 
-void require_number(const std::string& key, const Encoder& encoder) {
-  const std::size_t term = encoder.term(key);
-  if (term == encoder.terms()) return;  // of one feature
-  const bool column = term < encoder.columns().size();
-  if (column && scalar(encoder.columns()[term].kind)) return;
-  refuse_bounds(
-      "monotone",
-      "names \"" + key + "\", " +
-          (column ? "a column of " + std::string(kind_name(encoder.columns()[term].kind)) + " values"
-                  : std::string("a pair of columns")),
-      "A score rises or falls with a number; bounds of the weights of categories, elements or cells are those "
-      "of the option bounds.");
-}
-
-/// The feature of a key that is a number.
 std::int64_t numbered(const char* option, const std::string& key, std::int32_t features) {
   const std::int64_t feature = feature_number(key);
   if (feature < 0)
@@ -86,15 +93,6 @@ std::int64_t numbered(const char* option, const std::string& key, std::int32_t f
                   "Features are numbered from 1.");
   return feature;
 }
-
-void require_weight(const WeightRange& range, std::int64_t feature) {
-  if (range.lower <= range.upper) return;
-  throw Error(ErrorKind::invalid_option,
-              "the options bounds, positive and monotone leave no weight for feature " + std::to_string(feature + 1),
-              "Of two bounds on the same side the narrower counts; they contradict each other here.");
-}
-
-}  // namespace
 
 void require_bounds_fit(const Problem& p, const Options& s) {
   const std::string option = s.positive                                   ? "positive"

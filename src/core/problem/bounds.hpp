@@ -24,6 +24,11 @@ void name_bounds(Options& options, const Encoder& encoder);
 /// The feature of a pair or a column that is called `key`; −1 for none.
 std::int32_t feature_called(const std::string& key, const Encoder& encoder);
 
+/// The features that a key of `option` means: those of the values of a column, those of a pair, or the one of that name or number.
+std::vector<std::int32_t> features_named(const char* option, const std::string& key, const Encoder& encoder);
+/// The feature of a key that is a number.
+std::int64_t numbered(const char* option, const std::string& key, std::int32_t features);
+
 /// Whether the options ask for any.
 bool has_bounds(const Options& options);
 

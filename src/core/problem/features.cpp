@@ -37,6 +37,7 @@ const std::vector<FeatureRecord>& feature_records() {
       {feature::l1_ratio, "l1_ratio", "it has an l1_ratio above 0"},
       {feature::lasso, "lasso", "its l1_ratio is 1"},
       {feature::bounds, "bounds", "its weights have bounds"},
+      {feature::constraints, "constraints", "its weights are under constraints"},
       {feature::penalty_factor, "penalty_factor", "it has penalty factors"},
       {feature::offset, "offset", "it has an offset"},
       {feature::free_intercept, "free intercept", "its intercept is free"},
@@ -62,8 +63,8 @@ std::string names_of(unsigned features) {
 // or one of those that everything takes.
 unsigned features_of(const Problem& p) {
   const auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, bounds,
-               offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] =
-      static_cast<const Statement&>(p);
+               constraints, offset, intercept, free_intercept, intercept_scale, target_center, target_scale,
+               class_weight] = static_cast<const Statement&>(p);
   static_cast<void>(classes), static_cast<void>(norm), static_cast<void>(least_factor), static_cast<void>(intercept);
   static_cast<void>(intercept_scale), static_cast<void>(target_center), static_cast<void>(target_scale);
   static_cast<void>(class_weight), static_cast<void>(lambda);
@@ -74,8 +75,8 @@ unsigned features_of(const Problem& p) {
          bit_if(p.likelihood(), feature::lambda_0) | bit_if(p.kernel != nullptr, feature::kernel) |
          bit_if(learners != Learners::features, feature::stumps) | bit_if(l1_ratio > 0, feature::l1_ratio) |
          bit_if(l1_ratio == 1, feature::lasso) | bit_if(!bounds.empty(), feature::bounds) |
-         bit_if(!penalty_factor.empty(), feature::penalty_factor) | bit_if(offset >= 0, feature::offset) |
-         bit_if(free_intercept, feature::free_intercept) |
+         bit_if(!constraints.empty(), feature::constraints) | bit_if(!penalty_factor.empty(), feature::penalty_factor) |
+         bit_if(offset >= 0, feature::offset) | bit_if(free_intercept, feature::free_intercept) |
          bit_if(loss != nullptr && loss->log_link(), feature::log_link);
 }
 
@@ -88,7 +89,7 @@ unsigned features_of(const Options& s) {
          bit_if(s.loss == interpolate_loss, feature::interpolation) | bit_if(s.lambda == 0.0, feature::lambda_0) |
          bit_if(kernel, feature::kernel) | bit_if(s.learners != Learners::features, feature::stumps) |
          bit_if(s.l1_ratio > 0, feature::l1_ratio) | bit_if(s.l1_ratio == 1, feature::lasso) |
-         bit_if(has_bounds(s), feature::bounds) |
+         bit_if(has_bounds(s), feature::bounds) | bit_if(!s.constraints.empty(), feature::constraints) |
          bit_if(!s.penalty_factor.empty() || !s.named_penalty_factor.empty(), feature::penalty_factor) |
          bit_if(!s.offset.empty(), feature::offset) |
          bit_if(s.lambda.value_or(0) > 0 && !kernel && s.free_intercept(), feature::free_intercept) |

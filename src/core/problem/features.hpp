@@ -37,6 +37,7 @@ enum Bits : unsigned {
   calibration = 1U << 18,
   initial = 1U << 19,
   dual_weights = 1U << 20,
+  constraints = 1U << 21,  ///< on several weights
 };
 /// What is done with the rows before a problem is solved, or with its model afterwards.
 constexpr unsigned around = standardize | balanced_classes | calibration | dual_weights;

@@ -12,6 +12,7 @@
 #include "core/loss/loss.hpp"
 #include "core/loss/margin_loss.hpp"
 #include "core/problem/bounds.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/problem/penalty.hpp"
@@ -324,6 +325,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   p.l1_ratio = options.l1_ratio;
   p.penalty_factor = penalty_factors(options, data.dimensions());
   p.bounds = weight_bounds(options, data.dimensions());
+  p.constraints = weight_constraints(options, data.dimensions());
   p.offset = offset_feature(options, data.dimensions());
   if (!p.penalty_factor.empty() && (p.hard_margin || !(p.l1_ratio > 0)))
     throw Error(ErrorKind::unsupported, "option \"penalty_factor\" needs a soft margin with l1_ratio",
@@ -348,6 +350,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
     throw Error(ErrorKind::unsupported, "option \"multiclass\" => 'joint' needs lambda",
                 "Without lambda the margin is hard; in the l2 norm it separates all classes at once anyway.");
   if (has_bounds(options)) require_bounds_fit(p, options);
+  if (!p.constraints.empty()) require_constraints_fit(p, options);
   require_learners(data, options, p.hard_margin && p.norm == 1);
   p.learners = options.learners;
   if (p.offset >= 0) require_offset_fits(p);
@@ -377,6 +380,7 @@ Problem make_problem(const Dataset& data, const Options& options, const Method& 
   set_row_weights(p, options, progress);
   if (p.task == Task::regression) set_target_units(p, options, progress);
   if (p.target_scale != 1) p.bounds.count_in(p.target_scale);
+  if (p.target_scale != 1) p.constraints.count_in(p.target_scale);
   return p;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/base/progress.hpp"
 #include "core/problem/offset.hpp"
+#include "core/problem/penalty.hpp"
 
 namespace margin {
 
@@ -150,6 +151,9 @@ void StandardizedRows::take(Options& options) const {
     options.bounds[j].lower *= units_->deviation[j];
     options.bounds[j].upper *= units_->deviation[j];
   }
+  for (NamedConstraint& c : options.constraints)
+    for (auto& [feature, coefficient] : c.weights)
+      coefficient /= units_->deviation[static_cast<std::size_t>(feature_number(feature))];
 }
 
 void StandardizedRows::give_back_prices(std::optional<Weights>& prices) const {

@@ -1,5 +1,6 @@
 #include "core/problem/statement.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/loss/joint.hpp"
@@ -10,14 +11,15 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t version = 2;
 
 /// Calls archive(part) for every part but the loss. A member that is not named here does not compile: a structured binding
 /// has as many names as there are members.
 template <class Archive, class S>
 void exchange(Archive& archive, S& statement) {
   auto& [task, classes, norm, learners, interpolate, loss, lambda, l1_ratio, penalty_factor, least_factor, bounds,
-         offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] = statement;
+         constraints, offset, intercept, free_intercept, intercept_scale, target_center, target_scale, class_weight] =
+      statement;
   static_cast<void>(loss);
   archive(task);
   archive(classes);
@@ -30,6 +32,11 @@ void exchange(Archive& archive, S& statement) {
   archive(least_factor);
   archive(bounds.lower);
   archive(bounds.upper);
+  archive(constraints.rows.begin);
+  archive(constraints.rows.feature);
+  archive(constraints.rows.coefficient);
+  archive(constraints.lower);
+  archive(constraints.upper);
   archive(offset);
   archive(intercept);
   archive(free_intercept);
@@ -37,6 +44,20 @@ void exchange(Archive& archive, S& statement) {
   archive(target_center);
   archive(target_scale);
   archive(class_weight);
+}
+
+void require_sound(const Constraints& c, const ByteReader& in) {
+  const SparseRows& rows = c.rows;
+  in.require(!rows.begin.empty() && rows.begin.front() == 0 && rows.begin.back() >= 0 &&
+                 rows.feature.size() == static_cast<std::size_t>(rows.begin.back()) &&
+                 rows.coefficient.size() == rows.feature.size() && c.lower.size() == rows.count() &&
+                 c.upper.size() == rows.count() && std::is_sorted(rows.begin.begin(), rows.begin.end()),
+             "constraints of another shape");
+  for (const std::int32_t j : rows.feature) in.require(j >= 0, "a constraint of no feature");
+  for (const double a : rows.coefficient) in.require(std::isfinite(a), "a constraint that is no number");
+  for (std::size_t k = 0; k < c.count(); ++k)
+    in.require(c.lower[k] <= c.upper[k] && c.lower[k] < infinity && c.upper[k] > -infinity,
+               "a constraint that leaves no weight");
 }
 
 void require_sound(const Statement& s, const ByteReader& in) {
@@ -56,6 +77,7 @@ void require_sound(const Statement& s, const ByteReader& in) {
     const double l = s.bounds.lower[j], u = s.bounds.upper[j];
     in.require(l <= u && l < infinity && u > -infinity, "bounds that leave no weight");
   }
+  require_sound(s.constraints, in);
   in.require(s.class_weight.empty() || s.class_weight.size() == static_cast<std::size_t>(s.classes),
              "weights of other classes");
   for (const double v : s.class_weight) in.require(v >= 0 && std::isfinite(v), "a bad weight of a class");
@@ -85,7 +107,30 @@ void Bounds::settle(Weights& weights, std::int32_t known) const {
           weights(o, j) = end;
 }
 
+void Constraints::count_in(double unit) {
+  for (double& l : lower) l /= unit;
+  for (double& u : upper) u /= unit;
+}
+
+double Constraints::missed(const double* w) const {
+  double most = 0;
+  for (std::size_t k = 0; k < count(); ++k) {
+    const double value = rows.product(k, w), off = std::max(lower[k] - value, value - upper[k]);
+    if (!(off > 0) && std::isfinite(value)) continue;
+    const double size = rows.size(k, w) + std::fabs(value > upper[k] ? upper[k] : lower[k]);
+    most = std::max(most, std::isfinite(value) ? off / size : infinity);
+  }
+  return most;
+}
+
 bool Statement::one_class() const { return one_class_of(loss.get()) != nullptr; }
+
+bool Statement::hold_zeros() const {
+  bool all = bounds.hold_zeros();
+  for (std::size_t k = 0; k < constraints.count(); ++k)
+    all = all && constraints.lower[k] <= 0 && constraints.upper[k] >= 0;
+  return all;
+}
 
 std::vector<double> Statement::least_weights(std::size_t features) const {
   std::vector<double> w(features, 0.0);

@@ -12,6 +12,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/matrix.hpp"
+#include "core/math/sparse_rows.hpp"
 #include "core/options/options.hpp"
 
 namespace margin {
@@ -49,6 +50,25 @@ struct Bounds {
 inline bool operator==(const Bounds& a, const Bounds& b) { return a.lower == b.lower && a.upper == b.upper; }
 inline bool operator!=(const Bounds& a, const Bounds& b) { return !(a == b); }
 
+/// lower ≤ A w ≤ upper for the weights of each output, in the units of the problem; equal ends are an equation, and one of two ends may
+/// be infinite.
+struct Constraints {
+  SparseRows rows;
+  std::vector<double> lower, upper;
+  /// What proves the lower end of the interval, no part of what is solved: outputs × rows, ν of certificate/risk.hpp, above 0 at upper
+  /// ends and below 0 at lower ones. Empty: all 0.
+  Weights multipliers;
+
+  bool empty() const { return lower.empty(); }
+  std::size_t count() const { return lower.size(); }
+  /// Of weights that count in units of `unit`.
+  void count_in(double unit);
+  /// By how much these weights miss them, of the size of their terms: the largest share; 0: not at all.
+  double missed(const double* w) const;
+};
+/// The share that counts as met.
+constexpr double met_constraint = 1e-12;
+
 struct Statement {
   Task task = Task::binary;
   std::int32_t classes = 0;                ///< 0 for regression
@@ -61,6 +81,7 @@ struct Statement {
   std::vector<double> penalty_factor;  ///< of each feature's penalty; empty: 1 each
   double least_factor = 1;             ///< of the features beyond its end
   Bounds bounds;                       ///< of the weights, but that of an offset
+  Constraints constraints;             ///< on several of them
   std::int32_t offset = -1;            ///< the feature whose weight is known, and not penalised (problem/offset.hpp)
   bool intercept = true;
   bool free_intercept = false;       ///< of linear soft margins with a lambda above 0: not regularised
@@ -80,7 +101,9 @@ struct Statement {
   bool penalises(std::int32_t j) const { return j != offset; }
   /// Of the offset: 1 in the units of the targets.
   double offset_weight() const { return 1 / target_scale; }
-  /// The weights nearest to 0 of `features` features.
+  /// Whether weights of 0 are allowed.
+  bool hold_zeros() const;
+  /// The weights nearest to 0 between the bounds of `features` features.
   std::vector<double> least_weights(std::size_t features) const;
   double constant_feature() const { return intercept && !free_intercept ? intercept_scale : 0; }
   double weight_of_class(std::size_t c) const { return class_weight.empty() ? 1.0 : class_weight[c]; }

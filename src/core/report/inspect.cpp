@@ -252,7 +252,7 @@ static std::string bound_lines(const Model& m, const Options& options) {
   const std::vector<ModelRule> rules = model_rules(m, options);
   if (rules.empty()) return {};
   const auto active = std::count_if(rules.begin(), rules.end(), [](const ModelRule& r) { return r.active; });
-  return line("bounds", std::to_string(rules.size()) + " of weights, " + std::to_string(active) + " active");
+  return line("rules", std::to_string(rules.size()) + " on weights, " + std::to_string(active) + " active");
 }
 
 std::string summary(const Model& m, const Options& options) {

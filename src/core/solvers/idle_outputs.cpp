@@ -1,6 +1,7 @@
 #include "core/solvers/idle_outputs.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "core/base/polled.hpp"
 #include "core/loss/loss.hpp"
@@ -33,7 +34,10 @@ std::vector<double> risk_of_least_weights(const Problem& p, double score, Run& r
 
 std::vector<double> risk_of_constant(const Problem& problem, double score, Run& run) {
   std::vector<double> risk(static_cast<std::size_t>(problem.outputs()), 0.0);
-  if (!problem.bounds.hold_zeros()) return risk_of_least_weights(problem, score, run);
+  if (!problem.hold_zeros()) {
+    if (problem.constraints.empty()) return risk_of_least_weights(problem, score, run);
+    return std::vector<double>(risk.size(), std::numeric_limits<double>::infinity());  // nothing is known yet
+  }
   if (problem.task == Task::binary && problem.offset < 0) {
     const double value[2] = {problem.loss->value(score, -1), problem.loss->value(score, 1)};
     const double share = 1 / problem.total_weight;
@@ -66,7 +70,7 @@ std::vector<double> risk_of_constant(const Problem& problem, double score, Run& 
 }
 
 void leave_idle(const Problem& problem, std::int32_t first, Solution& s, Run& run) {
-  if (!problem.bounds.hold_zeros()) return;  // the intercept -1 is a guess for scores of 0
+  if (!problem.hold_zeros()) return;  // the intercept -1 is a guess for scores of 0
   if (first == problem.outputs() || !problem.intercept || problem.task != Task::multiclass) return;
   const std::vector<double> zero = risk_of_constant(problem, 0, run), none = risk_of_constant(problem, -1, run);
   const double penalty =

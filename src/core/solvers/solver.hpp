@@ -24,6 +24,7 @@ struct Solution {
   /// rows × (1, or classes when multiclass). Hard margin: q ≥ 0 with any sum (multiclass: entry (i, c) weighs the
   /// pair "true class of i against c"). Soft margin: the signed α of each output.
   Weights dual;
+  Weights multipliers;  ///< of constraints on the weights: Constraints::multipliers; empty without any
   Status status = Status::iteration_limit;
   std::int64_t iterations = 0;
   std::string solver;              ///< what ran, e.g. "cutting_plane" or "sdca+newton"

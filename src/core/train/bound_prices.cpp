@@ -34,6 +34,9 @@ Weights bound_prices(const Problem& p, const Weights& w, const Eigen::VectorXd& 
     }
     progress.work((x.count + 16.0) * p.outputs());
   }
+  for (std::size_t k = 0; k < p.constraints.count() && p.constraints.multipliers.size() > 0; ++k)
+    for (std::int32_t o = 0; o < p.outputs(); ++o)
+      p.constraints.rows.add(k, -p.constraints.multipliers(o, static_cast<Eigen::Index>(k)), v.row(o).data());
   Weights prices = Weights::Zero(w.rows(), w.cols());
   for (std::int32_t o = 0; o < p.outputs(); ++o)
     for (std::int32_t j = 0; j < p.dimensions(); ++j) {

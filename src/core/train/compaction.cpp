@@ -7,6 +7,7 @@
 #include "core/data/column_map.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/problem/bounds.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/solvers/solver.hpp"
@@ -28,6 +29,7 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& opti
   const Bounds bounds = weight_bounds(options, data.dimensions());
   for (std::int32_t j = 0; !bounds.hold_zeros() && j < data.dimensions() && used.size() <= most; ++j)
     if (!bounds.holds(0, static_cast<std::size_t>(j))) used.insert(j);
+  for (const std::int32_t j : constrained_features(options, data.dimensions())) used.insert(j);
   for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
     const Row x = data.row(i);
     if (x.indices != nullptr) {
@@ -113,6 +115,7 @@ void Compaction::take(Options& options) const {
   options.penalty_factor = penalty_factors(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   options.named_penalty_factor.clear();
   list_bounds(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
+  list_constraints(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   const std::int32_t offset = offset_feature(options, data_.dimensions(), copy_.has_value() ? &columns_ : nullptr);
   if (offset >= 0) options.offset = std::to_string(offset + 1);
 }

@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/base/shared_out.hpp"
 #include "core/problem/bounds.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/problem/target_units.hpp"
@@ -14,6 +15,7 @@ namespace margin {
 Options encoded_settings(Options settings, const Encoder& encoder, const Dataset& training, const Progress& progress) {
   name_penalties(settings, encoder);
   name_bounds(settings, encoder);
+  name_constraints(settings, encoder);
   name_offset(settings, encoder);
   if (encoder.label_unit().has_value()) count_in_deviations(settings, *encoder.label_unit());
   if (!settings.standardize) return settings;
@@ -117,6 +119,7 @@ Options FoldEncoding::settings(std::size_t point, const Options& chosen, const E
   rename_features("penalty_factor", own.named_penalty_factor, all_, *fold.encoder);
   rename_features("bounds", own.named_bounds, all_, *fold.encoder);
   rename_features("monotone", own.monotone, all_, *fold.encoder);
+  for (NamedConstraint& c : own.constraints) rename_features("constraints", c.weights, all_, *fold.encoder);
   own = encoded_settings(std::move(own), *fold.encoder, fold.training, progress);
   own.given.clear();  // the caller has looked at them for all losses
   own.loss = chosen.loss;

@@ -174,6 +174,18 @@ double middle_lambda(const SelectionOptions& options, const Dataset& rows, const
   return list[list.size() / 2];
 }
 
+/// Pairs move the best lambda by little: with them it is looked for between its neighbours.
+void keep_near_best(SelectionOptions& options, const Selection& found) {
+  if (!found.best.has_value() || !options.costs.empty()) return;
+  std::vector<double> all;
+  for (const SettingScore& s : found.settings) all.push_back(s.lambda);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const auto at = std::lower_bound(all.begin(), all.end(), found.settings[*found.best].lambda);
+  const auto from = at == all.begin() ? at : at - 1, to = std::min(all.end() - at, std::ptrdiff_t{2}) + at;
+  options.lambdas.assign(from, to);
+}
+
 void require_soft(const Options& settings) {
   if (settings.lambda.has_value() && *settings.lambda > 0 && settings.loss != interpolate_loss &&
       settings.learners == Learners::features && settings.kernel.empty())
@@ -267,18 +279,20 @@ EncodedTable with_interactions(const RowTable& table, const Encoder& encoder, co
   complete_selection(selection);
   selection.certified.reset();
   selection.predictions = false;
-  const auto mean_of = [&](const Dataset& of) {
-    const Selection found = cross_validate(of, selection, progress, memory, fold);
+  const auto compared = [&](const Dataset& of) { return cross_validate(of, selection, progress, memory, fold); };
+  const auto mean_of = [&](const Selection& found) {
     return found.best.has_value() ? found.settings[*found.best].mean : std::nullopt;
   };
-  std::optional<double> top = mean_of(rows);
+  const Selection without = compared(rows);
+  std::optional<double> top = mean_of(without);
+  keep_near_best(selection, without);
   EncodedTable kept;
   std::size_t before = 0;
   for (const std::size_t count : tried) {
     if (before >= gains.size()) break;
     before = std::min(count, gains.size());
     EncodedTable more = best(before);
-    const std::optional<double> mean = mean_of(*more.rows);
+    const std::optional<double> mean = mean_of(compared(*more.rows));
     const bool better =
         mean.has_value() && (!top.has_value() || (larger_is_better(selection.metric) ? *mean > *top : *mean < *top));
     if (!better) break;

@@ -24,7 +24,8 @@ void to_label_units(const Problem& problem, const Options& options, Model& model
                     Eigen::VectorXd& intercept) {
   if (problem.task != Task::regression || problem.interpolate) return;
   weights *= problem.target_scale;
-  if (model.prices.has_value()) *model.prices /= problem.target_scale;
+  for (auto* const prices : {&model.prices, &model.constraint_prices})
+    if (prices->has_value()) **prices /= problem.target_scale;
   if (problem.offset >= 0) weights.col(problem.offset).setOnes();
   intercept = (intercept * problem.target_scale).array() + problem.target_center;
   model.constant = model.prediction(problem.target_constant);

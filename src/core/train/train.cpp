@@ -13,6 +13,7 @@
 #include "core/math/norm.hpp"
 #include "core/problem/bounds.hpp"
 #include "core/problem/centred_rows.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
@@ -45,14 +46,24 @@ void normalize(const Problem& problem, Weights& weights, Eigen::VectorXd& interc
   }
 }
 
-/// Weights that left the range of double are no model. An output that has one is 0 instead: its value is known, and the
+/// Of an output in place of weights of no value: 0, or the nearest that constraints allow.
+void begin_anew(const Problem& problem, const Options& options, Eigen::Index output, Weights& weights,
+                const Progress& progress) {
+  weights.row(output).setZero();
+  hold_offset(problem, weights);
+  if (problem.constraints.empty()) return;
+  std::vector<double> w(weights.row(output).data(), weights.row(output).data() + weights.cols());
+  meet_constraints(problem, options, w, progress);
+  weights.row(output) = Eigen::Map<const Eigen::RowVectorXd>(w.data(), weights.cols());
+}
+
+/// Weights that left the range of double are no model. An output that has one begins anew: its value is known, and the
 /// certificate says how far from the optimum it is. True if there was one.
-bool keep_finite(const Problem& problem, Solution& s, const Progress& progress) {
+bool keep_finite(const Problem& problem, const Options& options, Solution& s, const Progress& progress) {
   bool kept = true;
   for (Eigen::Index o = 0; o < s.weights.rows(); ++o) {
     if (s.weights.row(o).allFinite() && (o >= s.intercept.size() || std::isfinite(s.intercept(o)))) continue;
-    s.weights.row(o).setZero();
-    hold_offset(problem, s.weights);
+    begin_anew(problem, options, o, s.weights, progress);
     if (o < s.intercept.size()) s.intercept(o) = 0;
     kept = false;
   }
@@ -105,18 +116,19 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   Solution solution = solver.solve(apart.has_value() ? *apart : problem, options, progress);
   centred.give_back(solution.weights, solution.intercept);
   hold_offset(problem, solution.weights);
-  if (keep_finite(problem, solution, progress)) solution.status = Status::iteration_limit;
+  if (keep_finite(problem, options, solution, progress)) solution.status = Status::iteration_limit;
   if (problem.hard_margin && !problem.interpolate && problem.kernel == nullptr)
     normalize(problem, solution.weights, solution.intercept);
   for (double& b : solution.intercept) b = rounded_intercept(problem, b);
 
+  problem.constraints.multipliers = std::move(solution.multipliers);
   Model model = begin_model(problem, options);
   model.solver = solution.solver;
   model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
                               progress, &model.dual_point);
   if (!problem.hard_margin && !(model.certificate.upper < std::numeric_limits<double>::infinity())) {
-    solution.weights.setZero();  // their value is no number: that of 0 is
-    hold_offset(problem, solution.weights);
+    for (Eigen::Index o = 0; o < solution.weights.rows(); ++o)  // their value is no number: that of 0 is
+      begin_anew(problem, options, o, solution.weights, progress);
     solution.intercept.setZero();
     solution.status = Status::iteration_limit;
     model.certificate = certify(problem, solution.weights, solution.intercept, solution.dual, solution.basis.get(),
@@ -128,8 +140,9 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   model.certificate.negligible = negligible_loss(problem, progress);
   model.status = final_status(model.certificate, certified_problem(problem), options.tolerance, solution.status,
                               solver.record().reads("gap_tolerance") ? options.gap_tolerance : 0);
-  if (!problem.bounds.empty())
+  if (!problem.bounds.empty() || !problem.constraints.empty())
     model.prices = bound_prices(problem, solution.weights, solution.intercept, solution.dual, progress);
+  if (!problem.constraints.empty()) model.constraint_prices = -problem.constraints.multipliers;
   if (options.dual_weights) model.dual_weights = std::move(solution.dual);
   polled_release(solution.dual, progress);
   to_label_units(problem, options, model, solution.weights, solution.intercept);

@@ -82,10 +82,12 @@ MARGIN_FUNCTION(margin_rules) {
   ResultSet rows(fcinfo);
   const auto classes = class_of_outputs(model);
   for (const margin::ModelRule& rule : margin::model_rules(model, options)) {
-    const std::string name =
-        model.encoder != nullptr ? model.encoder->feature_name(rule.feature) : std::to_string(rule.feature + 1);
-    rows.add({classes[static_cast<std::size_t>(rule.output)], text_datum(name), Float8GetDatum(rule.value),
-              text_datum(rule.upper ? "<=" : ">="), Float8GetDatum(rule.bound), BoolGetDatum(rule.active),
+    using Relation = margin::ModelRule::Relation;
+    const char* const relation = rule.relation == Relation::at_most ? "<="
+                                 : rule.relation == Relation::equal ? "="
+                                                                    : ">=";
+    rows.add({classes[static_cast<std::size_t>(rule.output)], text_datum(rule.name), Float8GetDatum(rule.value),
+              text_datum(relation), Float8GetDatum(rule.bound), BoolGetDatum(rule.active),
               std::isnan(rule.price) ? std::nullopt : std::optional(Float8GetDatum(rule.price))});
   }
   return 0;

@@ -153,15 +153,18 @@ void read_calibration(const CompositeReader& reader, Model& model) {
   if (!problem.empty()) reader.refuse("calibration", problem);
 }
 
-/// Of the shape of the weights.
+/// Of the shape of the weights, and after those of an output one for each constraint.
 void read_prices(const CompositeReader& reader, Model& model) {
   const auto prices = reader.numbers("prices");
   if (!prices.has_value()) return;
   const auto outputs = static_cast<std::size_t>(model.outputs()), terms = static_cast<std::size_t>(model.terms());
-  const bool fits = outputs == 1 ? prices->columns == 0 && prices->rows == terms
-                                 : prices->columns == terms && prices->rows == outputs;
-  if (!fits) reader.refuse("prices", "must have one number for each of the weights");
-  model.prices.emplace(Eigen::Map<const Weights>(prices->values.data(), model.outputs(), model.terms()));
+  const auto columns = static_cast<std::size_t>(outputs == 1 ? prices->rows : prices->columns);
+  const bool fits = outputs == 1 ? prices->columns == 0 : prices->rows == outputs;
+  if (!fits || columns < terms)
+    reader.refuse("prices", "must have one number for each of the weights, and one for each constraint");
+  const Eigen::Map<const Weights> all(prices->values.data(), model.outputs(), static_cast<Eigen::Index>(columns));
+  model.prices = all.leftCols(model.terms());
+  if (columns > terms) model.constraint_prices = all.rightCols(static_cast<Eigen::Index>(columns - terms));
 }
 
 }  // namespace
@@ -206,6 +209,7 @@ Model read_model(Datum composite) {
     }
   }
   read_ball(reader, model);
+  read_prices(reader, model);
   return model;
 }
 
@@ -222,7 +226,6 @@ void read_figures(Datum composite, Model& model) {
   model.rows = reader.int8("rows");
   model.skipped = reader.int8("skipped");
   model.seconds = reader.float8("seconds");
-  read_prices(reader, model);
 }
 
 std::string status_of(Datum composite) { return CompositeReader(composite, type_name).string("status").value_or(""); }

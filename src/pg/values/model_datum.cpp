@@ -159,9 +159,15 @@ Datum model_datum(FunctionCallInfo fcinfo, const Model& model, std::string_view 
     if (const auto& curvature = model.dual_point->curvature)
       out.set("curvature", FLOAT8ARRAYOID, curvature_datum(*curvature));
   }
-  if (model.prices.has_value())
+  if (model.prices.has_value()) {
+    const Eigen::Index more = model.constraint_prices.has_value() ? model.constraint_prices->cols() : 0;
+    Weights all(model.prices->rows(), model.prices->cols() + more);
+    all.leftCols(model.prices->cols()) = *model.prices;
+    if (more > 0) all.rightCols(more) = *model.constraint_prices;
+    const auto columns = static_cast<std::size_t>(all.cols());
     out.set("prices", FLOAT8ARRAYOID,
-            outputs == 1 ? float8_array(model.prices->data(), d) : float8_matrix(model.prices->data(), outputs, d));
+            outputs == 1 ? float8_array(all.data(), columns) : float8_matrix(all.data(), outputs, columns));
+  }
   if (const auto* basis = stumps_of(model.basis.get())) set_trees(out, *basis);
   out.set_float8("target_center", model.target_center);
   out.set_float8("target_scale", model.target_scale);

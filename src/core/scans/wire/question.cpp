@@ -52,8 +52,8 @@ void require_sound(const Question& q, const ByteReader& in) {
                  q.outcome == Dataset::Outcome::intervals,
              "an unknown kind of label");
   // What a sum of terms can answer: see require_plain of scans/model_question.cpp.
-  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && q.bounds.empty() && q.offset < 0 &&
-                 q.learners == Learners::features,
+  in.require(q.l1_ratio < 1 && q.penalty_factor.empty() && q.least_factor == 1 && q.bounds.empty() &&
+                 q.constraints.empty() && q.offset < 0 && q.learners == Learners::features,
              "a problem that is none of scans");
   in.require(q.dimensions >= 0 && q.bag_rows >= 0 && q.bag_bytes >= 0, "a size is negative");
   std::int32_t last = -1;

@@ -95,6 +95,7 @@ AugmentedLagrangian::AugmentedLagrangian(const NewtonProblem& part, const BoxLos
       a(spread<double>(part.y.size())),
       u(spread<double>(part.y.size())),
       p_(part),
+      under_(part.rows, multipliers),
       box_(box),
       fixed_(std::move(fixed)),
       a_old_(spread<double>(part.y.size())),
@@ -200,9 +201,9 @@ void AugmentedLagrangian::evaluate(bool fresh) {
     residual_ += r_[j] * r_[j];
     norm_v_ += v_[j] * v_[j];
   }
-  if (p_.rows.bounded()) {
-    residual_ = 2 * p_.rows.penalty_gap(w.data(), r_.data());
-    norm_v_ = 2 * p_.rows.conjugate_penalty(v_.data());
+  if (p_.rows.confined()) {
+    residual_ = 2 * under_.penalty_gap(w, r_);
+    norm_v_ = 2 * under_.conjugate_penalty(v_);
     if (const std::size_t held = p_.rows.held(); held < w.size()) norm_v_ += 2 * w[held] * v_[held];
   }
   // Every row's share is ≥ 0; the sum may fall below by rounding.
@@ -237,7 +238,7 @@ bool AugmentedLagrangian::factored() {
     dense_->sum.add(gone, p_.cost.data(), -1.0, gram);
   }
   gram_free_ = free_;
-  if (p_.rows.bounded()) {
+  if (p_.rows.bounded() && p_.rows.constraints() == nullptr) {
     factor = gram;
     if (p_.rows.held() < w.size()) decouple(factor, p_.rows.held());
     step_between_bounds(p_.rows, factor, kappa, w, r_, 1e-3 * gap(), d_);
@@ -253,8 +254,7 @@ bool AugmentedLagrangian::factored() {
     p_.rows.run().work(0.5 * static_cast<double>(w.size() * w.size()));
     if (p_.rows.held() < w.size()) decouple(factor, p_.rows.held());
     if (!factorise(factor, p_.rows.run())) continue;
-    for (std::size_t j = 0; j < w.size(); ++j) d_[j] = -r_[j];
-    solve_factored(factor, d_.data());
+    under_.step(factor, w, r_, d_);
     return true;
   }
   return false;
@@ -270,8 +270,8 @@ void AugmentedLagrangian::line_search() {
     const TwoSums line = box_line(p_.rows, x, t);
     const double slope = wd + t * dd - line.first, curvature = line.second + dd;
     if (std::fabs(slope) <= 0.05 * std::fabs(start)) break;
-    // Between bounds the whole step is the longest.
-    if (p_.rows.bounded() && t >= 1 && slope < 0) break;
+    // Between bounds and under constraints the whole step is the longest.
+    if (p_.rows.confined() && t >= 1 && slope < 0) break;
     (slope < 0 ? low : high) = t;
     double next = t - slope / curvature;
     if (high < 0)
@@ -288,7 +288,7 @@ void AugmentedLagrangian::line_search() {
 
 bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, double fixed_dual,
                                 NewtonProgress* progress) {
-  std::vector<double> best_w, best_a, best_u;
+  std::vector<double> best_w, best_a, best_u, best_multipliers;
   double best = -1;
   int idle = 0, retreats = 0;
   double growth = kappa_growth;
@@ -325,6 +325,7 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
       best_w = w;
       best_a = a;
       best_u = u;
+      best_multipliers = multipliers;
     }
     if (stopped || idle >= 8) break;
     a_old_ = a;
@@ -334,6 +335,7 @@ bool AugmentedLagrangian::solve(double wanted, int steps, double known_primal, d
   w = best_w;
   u = best_u;
   a = best_a;
+  multipliers = best_multipliers;
   return false;
 }
 

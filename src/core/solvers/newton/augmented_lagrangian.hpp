@@ -6,6 +6,7 @@
 #include "core/solvers/newton/conjugate_gradients.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/newton.hpp"
+#include "core/solvers/newton/under_constraints.hpp"
 
 namespace margin {
 
@@ -25,7 +26,8 @@ class AugmentedLagrangian {
   AugmentedLagrangian(const NewtonProblem& part, const BoxLoss& box, std::vector<double> fixed);
 
   std::vector<double> w, a, u;
-  double kappa = 0;  ///< the proximal weight of row i is κ·cost_i
+  double kappa = 0;                 ///< the proximal weight of row i is κ·cost_i
+  std::vector<double> multipliers;  ///< of constraints on w
 
   /// Inner and outer iterations until the gap of this set of rows is at most `gap`. False when a limit (`steps`, or one
   /// of the progress) was hit or no progress is left. `known_primal`: an upper bound of the whole problem,
@@ -51,6 +53,7 @@ class AugmentedLagrangian {
   BoxRows rows(double proximal) const;
 
   const NewtonProblem& p_;
+  UnderConstraints under_;
   const BoxLoss& box_;
   std::vector<double> fixed_;
   std::vector<double> a_old_, du_, free_, gram_free_, v_, r_, d_;

@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "core/base/huge_pages.hpp"
+#include "core/problem/constraints.hpp"
 #include "core/problem/offset.hpp"
 #include "core/solvers/free_intercept.hpp"
 #include "core/solvers/idle_outputs.hpp"
@@ -124,7 +125,8 @@ class Newton final : public Solver {
         SolverRecord::Losses::all,
         false,
         {"initial"},
-        one_vs_rest_or_numbers | feature::bounds | feature::offset | feature::free_intercept | feature::log_link};
+        one_vs_rest_or_numbers | feature::bounds | feature::constraints | feature::offset | feature::free_intercept |
+            feature::log_link};
     return record;
   }
   double workspace(const Problem& p) const override;
@@ -152,10 +154,14 @@ class NewtonCg final : public Solver {
   Solution solve(const Problem& p, const Options& options, const Progress& progress) const override;
 };
 
+/// In the features, whatever the number of rows: constraints are on their weights.
+bool in_features(const Problem& p) { return p.rows() >= columns_of(p) || !p.constraints.empty(); }
+
 std::string Newton::limit(const Problem& p) const {
-  if (p.offset >= 0 && p.rows() < columns_of(p)) return "it has an offset, and fewer rows than features";
-  if (!p.bounds.empty() && p.rows() < columns_of(p))
-    return "its weights have bounds, and it has fewer rows than features";
+  if (!p.constraints.empty() && columns_of(p) > largest_system)
+    return "its weights are under constraints, and it has more than " + std::to_string(largest_system) + " features";
+  if (p.offset >= 0 && !in_features(p)) return "it has an offset, and fewer rows than features";
+  if (!p.bounds.empty() && !in_features(p)) return "its weights have bounds, and it has fewer rows than features";
   if (std::min<std::int64_t>(p.rows(), columns_of(p)) > largest_system)
     return "its linear systems are of the smaller of " + std::to_string(p.rows()) + " rows and " +
            std::to_string(p.dimensions()) + " features, at most " + std::to_string(largest_system);
@@ -164,12 +170,14 @@ std::string Newton::limit(const Problem& p) const {
 
 double Newton::workspace(const Problem& p) const {
   const auto n = static_cast<double>(p.rows());
-  const auto system = std::min<std::int64_t>(p.rows(), columns_of(p));
+  const auto system = in_features(p) ? columns_of(p) : std::min<std::int64_t>(p.rows(), columns_of(p));
   const double span =
       columns_of(p) > p.rows() || !p.bounds.empty() ? 2 : 0;  // with bounds both triangles of a matrix, twice
-  const double per_row = p.loss->smooth() ? 8 : 24;           // numbers of 8 bytes, beside the returned duals
+  // Of each end that holds: its normal, and the orthonormal basis and triangle of all of them.
+  const double held = p.constraints.empty() ? 0 : 3;
+  const double per_row = p.loss->smooth() ? 8 : 24;  // numbers of 8 bytes, beside the returned duals
   return 8 * n * (per_row + p.outputs()) + 8.0 * 256 * static_cast<double>(system) +
-         (2 + span) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
+         (2 + span + held) * SymmetricMatrix::bytes(static_cast<std::size_t>(system));
 }
 
 Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProgress& progress) {
@@ -182,11 +190,22 @@ Status solve_smooth(const NewtonProblem& problem, NewtonPoint& point, NewtonProg
   return newton_smooth(problem, point, &progress);
 }
 
+/// Weights that meet the constraints for outputs that time may not suffice for.
+void begin_constrained(const Problem& p, const Options& options, Run& run, Solution& s) {
+  std::vector<double> w(static_cast<std::size_t>(columns_of(p)), 0.0);
+  hold_offset(p, w);
+  meet_constraints(p, options, w, run);
+  for (std::int32_t o = 0; o < p.outputs(); ++o)
+    for (std::int32_t j = 0; j < p.dimensions(); ++j) s.weights(o, j) = w[static_cast<std::size_t>(j)];
+  s.multipliers = Weights::Zero(p.outputs(), static_cast<Eigen::Index>(p.constraints.count()));
+}
+
 Solution solve_rows(const Problem& p, const Options& options, Systems systems, std::string_view name, Run& run) {
   const auto columns = static_cast<std::size_t>(columns_of(p));
   const auto n = static_cast<std::size_t>(p.rows());
   const std::int32_t d = p.dimensions();
   Solution s = zero_solution(p, name, run);
+  if (!p.constraints.empty()) begin_constrained(p, options, run, s);
   NewtonProgress progress(p, options.tolerance, run);
   const auto solve_output = [&](std::int32_t o) {
     progress.begin(o);
@@ -196,11 +215,13 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
     if (options.initial.has_value()) start_from(*options.initial, p, o, point);
     hold_offset(p, point.w);
     const NewtonProblem problem(p, o, systems, run);
-    problem.rows.clip(point.w);
+    meet_constraints(p, options, point.w, run);
     const Status status =
         p.loss->smooth() ? solve_smooth(problem, point, progress) : newton_piecewise(problem, point, progress);
     for (std::int32_t j = 0; j < d; ++j) s.weights(o, j) = point.w[static_cast<std::size_t>(j)];
     if (p.intercept) s.intercept[o] = point.w[static_cast<std::size_t>(d)] * problem.rows.constant();
+    for (std::size_t k = 0; k < point.multipliers.size(); ++k)
+      s.multipliers(o, static_cast<Eigen::Index>(k)) = p.lambda * point.multipliers[k];
     if (p.free_intercept) balance(problem.cost, point.a);
     const Chunks chunks(p.rows(), 2);
     problem.rows.threads().run(chunks.count(), run, [&](std::size_t k, const Progress& own) {
@@ -219,7 +240,7 @@ Solution solve_rows(const Problem& p, const Options& options, Systems systems, s
 
 Solution Newton::solve(const Problem& p, const Options& options, const Progress& progress) const {
   Run run(options, progress, name(), 1000 * static_cast<std::int64_t>(p.outputs()));
-  if (p.rows() >= columns_of(p)) return solve_rows(p, options, Systems::cholesky, name(), run);
+  if (in_features(p)) return solve_rows(p, options, Systems::cholesky, name(), run);
   const RowSpan span(p, run);
   Options reduced = options;
   if (options.initial.has_value()) reduced.initial = span.reduce(*options.initial);

@@ -31,7 +31,8 @@ struct NewtonPoint {
   enum class Known { nothing, weights, both };
 
   std::vector<double> w, a;
-  Known known = Known::nothing;  ///< what of the start comes from a previous model
+  Known known = Known::nothing;          ///< what of the start comes from a previous model
+  std::vector<double> multipliers = {};  ///< ν of the constraints; empty: all 0
 };
 
 /// The interval of the whole problem while one output after the other is solved.

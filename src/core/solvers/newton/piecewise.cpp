@@ -49,6 +49,7 @@ class Rounds {
         box_(problem.loss),
         w_(point.w),
         a_(point.a),
+        multipliers_(point.multipliers),
         known_(point.known),
         progress_(progress),
         n_(problem.y.size()),
@@ -129,7 +130,7 @@ class Rounds {
 
   const NewtonProblem& p_;
   const BoxLoss box_;
-  std::vector<double>&w_, &a_;
+  std::vector<double>&w_, &a_, &multipliers_;
   NewtonPoint::Known known_;
   NewtonProgress* progress_;
   std::size_t n_;
@@ -180,6 +181,7 @@ bool Rounds::start() {
     NewtonPoint point{w_, std::vector<double>(which.size()), NewtonPoint::Known::nothing};
     Rounds(sample, point, nullptr).run();
     w_ = point.w;
+    multipliers_ = point.multipliers;
     p_.rows.scores(w_.data(), u_.data());
     sampled_ = true;
     const auto columns = static_cast<double>(w_.size()), rows = static_cast<double>(which.size());
@@ -213,7 +215,7 @@ bool Rounds::certified() {
     dual -= p_.cost[i] * (box_.epsilon * std::fabs(a_[i]) - a_[i] * p_.y[i]);
   }
   p_.rows.combine(coefficient.data(), v.data());
-  dual -= p_.rows.conjugate_penalty(v.data());
+  dual -= UnderConstraints(p_.rows, multipliers_).conjugate_penalty(v);
   if (const std::size_t held = p_.rows.held(); held < v.size()) dual -= w_[held] * v[held];
   primal_ = primal();
   gap_ = primal_ - dual;
@@ -299,6 +301,7 @@ Rounds::Ending Rounds::round() {
   AugmentedLagrangian lagrangian(part, box_, std::move(fixed));
   lagrangian.kappa = kappa_;
   lagrangian.w = w_;
+  if (!multipliers_.empty()) lagrangian.multipliers = multipliers_;
   for (std::size_t k = 0; k < which.size(); ++k) {
     lagrangian.a[k] = a_[static_cast<std::size_t>(which[k])];
     lagrangian.u[k] = u_[static_cast<std::size_t>(which[k])];
@@ -318,6 +321,7 @@ Rounds::Ending Rounds::round() {
   if (better || all) {
     for (std::size_t k = 0; k < which.size(); ++k) a_[static_cast<std::size_t>(which[k])] = lagrangian.a[k];
     kappa_ = lagrangian.kappa;
+    multipliers_ = lagrangian.multipliers;
     known_dual_ = true;
     gap_ = gap;
     if (reached(primal_, dual)) return Ending::done;

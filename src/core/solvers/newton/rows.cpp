@@ -26,7 +26,8 @@ NewtonRows::NewtonRows(const Problem& problem, Run& run)
                                        : 0.0),
       free_(problem.free_intercept),
       held_(problem.offset >= 0 ? static_cast<std::size_t>(problem.offset) : columns()),
-      bounds_(problem.bounds.empty() ? nullptr : &problem.bounds) {}
+      bounds_(problem.bounds.empty() ? nullptr : &problem.bounds),
+      constraints_(problem.constraints.empty() ? nullptr : &problem.constraints) {}
 
 NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
     : data_(all.data_),
@@ -37,7 +38,8 @@ NewtonRows::NewtonRows(const NewtonRows& all, std::vector<std::int64_t> which)
       constant_(all.constant_),
       free_(all.free_),
       held_(all.held_),
-      bounds_(all.bounds_) {
+      bounds_(all.bounds_),
+      constraints_(all.constraints_) {
   if (all.codes_ != nullptr) codes_ = all.codes_->subset(which_, run_.progress());
   for (std::int64_t& i : which_) i = all.source(i);
 }

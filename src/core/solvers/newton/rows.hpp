@@ -34,7 +34,11 @@ class NewtonRows {
   bool bounded() const { return bounds_ != nullptr; }
   double low(std::size_t j) const { return has_bounds(j) ? bounds_->least(j) : -infinite; }
   double high(std::size_t j) const { return has_bounds(j) ? bounds_->most(j) : infinite; }
-  /// Into them.
+  /// What sums of weights are held to; null: nothing.
+  const Constraints* constraints() const { return constraints_; }
+  /// Whether a whole step is the longest that stays where weights may be.
+  bool confined() const { return bounded() || constraints_ != nullptr; }
+  /// Into the bounds.
   void clip(std::vector<double>& w) const {
     for (std::size_t j = 0; bounded() && j < features_; ++j) w[j] = std::clamp(w[j], low(j), high(j));
   }
@@ -85,7 +89,8 @@ class NewtonRows {
   double constant_;
   bool free_;
   std::size_t held_;
-  const Bounds* bounds_;  // null: none
+  const Bounds* bounds_;            // null: none
+  const Constraints* constraints_;  // null: none
 };
 
 }  // namespace margin

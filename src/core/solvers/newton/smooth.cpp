@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 
 #include "core/base/huge_pages.hpp"
 #include "core/loss/registry.hpp"
@@ -21,6 +22,7 @@
 #include "core/solvers/newton/conjugate_gradients.hpp"
 #include "core/solvers/newton/gram.hpp"
 #include "core/solvers/newton/newton.hpp"
+#include "core/solvers/newton/under_constraints.hpp"
 
 namespace margin {
 
@@ -30,10 +32,6 @@ namespace {
 constexpr double end_share = 0.5, first_accuracy = 0.1, late_accuracy = 1e-8;
 constexpr int usual = 30;         // steps; more say that the intercept, or a loose direction, stands in the way
 constexpr double loss_work = 50;  // of φ and φ', in multiply-adds
-
-double inner(const std::vector<double>& v, const std::vector<double>& w) {
-  return simd().dot_dd(v.data(), w.data(), v.size());
-}
 
 /// φ and φ' of a block of rows, in arrays so that a loss may have a kernel for them.
 struct Block {
@@ -114,13 +112,15 @@ class SmoothNewton {
       : p_(problem),
         w_(point.w),
         a_(point.a),
+        multipliers_(point.multipliers),
         progress_(progress),
         n_(static_cast<std::size_t>(p_.rows.rows())),
         u_(spread<double>(n_)),
         du_(spread<double>(n_)),
         coefficient_(spread<double>(n_)),
         r_(w_.size()),
-        d_(w_.size()) {
+        d_(w_.size()),
+        under_(problem.rows, multipliers_) {
     if (p_.systems == NewtonProblem::Systems::cholesky)
       dense_ = std::make_unique<Dense>(p_.rows, w_.size());
     else
@@ -146,10 +146,11 @@ class SmoothNewton {
   Line along(double t);
 
   const NewtonProblem& p_;
-  std::vector<double>&w_, &a_;
+  std::vector<double>&w_, &a_, &multipliers_;
   NewtonProgress* progress_;
   std::size_t n_;
   std::vector<double> u_, du_, coefficient_, r_, d_;
+  UnderConstraints under_;
   struct Dense {
     Dense(const NewtonRows& rows, std::size_t size) : gram(rows), hessian(size) {}
     GramSum gram;
@@ -226,7 +227,7 @@ void SmoothNewton::gradient() {
   for (std::size_t j = 0; j < w_.size(); ++j) r_[j] = (p_.rows.penalizes(j) ? w_[j] : 0.0) - r_[j];
   if (p_.rows.held() < r_.size()) r_[p_.rows.held()] = 0;  // nothing moves it
   primal_ = 0.5 * squared(w_) + sums.value;
-  gap_ = p_.rows.bounded() ? p_.rows.penalty_gap(w_.data(), r_.data()) : 0.5 * squared(r_);
+  gap_ = under_.penalty_gap(w_, r_);
   if (!free) return;
   double size = 0;
   for (const double c : coefficient_) size += std::fabs(c);
@@ -257,7 +258,7 @@ void SmoothNewton::direction() {
   });
   level_ = p_.rows.free_intercept() &&
            (++steps_ > usual || std::all_of(coefficient_.begin(), coefficient_.end(), [](double c) { return c == 0; }));
-  if (p_.rows.bounded()) return direction_between_bounds();
+  if (p_.rows.bounded() && p_.rows.constraints() == nullptr) return direction_between_bounds();
   if (gradients_) {
     // The residual is what is left of the gradient where the Hessian does not change: as much as the wanted gap
     // allows, and less of it as the model of the function becomes exact.
@@ -268,14 +269,13 @@ void SmoothNewton::direction() {
                       d_);
     return;
   }
-  GramSum& gram = dense_->gram;
   SymmetricMatrix& hessian = dense_->hessian;
   // Data of rank below d leaves only the identity in some directions; where that is less than the rounding of the
   // rest, a larger multiple of the diagonal is added until the factorisation exists. The direction then is a damped
   // one.
   for (double damping = 0;; damping = damping == 0 ? 1e-13 : 100 * damping) {
     hessian.set_zero();
-    gram.add(coefficient_.data(), hessian);
+    dense_->gram.add(coefficient_.data(), hessian);
     if (p_.rows.held() < w_.size()) decouple(hessian, p_.rows.held());
     for (std::size_t j = 0; j < w_.size(); ++j) {
       double& h = hessian.row(j)[j];
@@ -283,8 +283,7 @@ void SmoothNewton::direction() {
     }
     if (factorise(hessian, p_.rows.run()) || damping > 1) break;
   }
-  for (std::size_t j = 0; j < w_.size(); ++j) d_[j] = -r_[j];
-  solve_factored(hessian, d_.data());
+  under_.step(hessian, w_, r_, d_);
 }
 
 double SmoothNewton::wanted() const {
@@ -320,14 +319,14 @@ Line SmoothNewton::along(double t) {
 // otherwise a point further on or nearer where it has, by secants inside a bracket. Where the loss is linear the
 // Hessian knows nothing of the kinks ahead, and the right step can be far from 1 in both directions.
 double SmoothNewton::step() {
-  const double slope = inner(r_, d_), noise = 1e-14 * std::fabs(primal_);
+  const double slope = simd().dot_dd(r_.data(), d_.data(), r_.size()), noise = 1e-14 * std::fabs(primal_);
   double low = 0, low_slope = slope, high = -1, t = 1;
   for (int i = 0; i < 60; ++i) {
     const Line line = along(t);
     if (std::fabs(line.slope) <= 0.5 * std::fabs(slope) && (line.slope <= 0 || line.value <= primal_ + noise)) return t;
     if (std::fabs(line.slope * t) <= noise) return t;
-    // Between bounds the whole step is the longest.
-    if (p_.rows.bounded() && t >= 1 && line.slope <= 0) return 1;
+    // Between bounds and under constraints the whole step is the longest.
+    if (p_.rows.confined() && t >= 1 && line.slope <= 0) return 1;
     double next;
     if (line.slope <= 0) {
       next = line.slope > low_slope ? t + (t - low) * line.slope / (low_slope - line.slope) : 8 * t;
@@ -349,7 +348,7 @@ double SmoothNewton::step() {
 
 Status SmoothNewton::run() {
   Status why = Status::iteration_limit;
-  std::vector<double> best = w_;
+  auto best = std::make_pair(w_, multipliers_);
   double best_gap = -1, last = 0;
   int idle = 0;
   p_.rows.scores(w_.data(), u_.data());
@@ -367,7 +366,7 @@ Status SmoothNewton::run() {
     last = primal_;
     if (best_gap < 0 || gap_ < best_gap) {
       best_gap = gap_;
-      best = w_;
+      best = {w_, multipliers_};
     }
     if (idle >= 4 || !std::isfinite(gap_)) break;
     direction();
@@ -382,7 +381,7 @@ Status SmoothNewton::run() {
     });
   }
   if (!(gap_ <= best_gap)) {
-    w_ = best;
+    std::tie(w_, multipliers_) = best;
     p_.rows.scores(w_.data(), u_.data());
     gradient();
   }

@@ -1,0 +1,385 @@
+// Constraints on several weights: the option in all its forms and units, every loss under them, what the multipliers prove, and what a
+// constraint costs.
+#include "core/problem/constraints.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/certificate/risk.hpp"
+#include "core/math/constrained_qp.hpp"
+#include "core/model/verification.hpp"
+#include "core/problem/bounds.hpp"
+#include "core/report/model_rules.hpp"
+#include "core/train/path.hpp"
+#include "core/train/train.hpp"
+#include "risk_problems.hpp"
+
+namespace margin {
+namespace {
+
+using testing::labels_for;
+using testing::make_dataset;
+using testing::make_table;
+using testing::normal;
+using testing::Table;
+
+struct Case {
+  Table table;
+  Options options;
+  bool classes = false;
+};
+
+/// Constraints that some weights meet: equations, one end, two, one of another's multiple, and what is there twice.
+Case random_case(Random& random, const std::string& loss, int trial) {
+  Case c;
+  c.classes = !is_regression_loss(loss);
+  // Of columns of very different scale e^u is anything.
+  const int shape = trial % 8 == 5 && loss == "poisson" ? 0 : trial % 8;
+  c.table = labels_for(loss, make_table(random, shape, c.classes));
+  if (trial % 4 == 1)
+    for (int i = 0; i < c.table.rows(); ++i) c.table.weight.push_back(i == 0 ? 1.0 : 3 * random.uniform());
+  c.options.loss = loss;
+  c.options.lambda = std::pow(10.0, -2 * random.uniform() - 0.3);
+  c.options.tolerance = 1e-8;
+  c.options.intercept_form = trial % 3 == 0 ? InterceptForm::free : InterceptForm::penalized;
+  if (trial % 5 == 4) c.options.intercept = false, c.options.intercept_form = InterceptForm::by_default;
+  const auto d = static_cast<std::size_t>(c.table.dimensions());
+  std::vector<double> inside(d);
+  for (double& v : inside) v = 0.2 * normal(random);
+  if (trial % 2 == 1)
+    for (std::size_t j = 0; j < d; ++j) {
+      const double room = random.below(4) == 0 ? 0 : 0.2 * random.uniform();
+      c.options.bounds.push_back(
+          {random.below(3) == 0 ? -infinity : inside[j] - room, random.below(3) == 0 ? infinity : inside[j] + room});
+    }
+  const std::size_t count = 1 + random.below(3);
+  for (std::size_t k = 0; k < count; ++k) {
+    NamedConstraint one;
+    one.name = "c" + std::to_string(k);
+    double at = 0;
+    for (std::size_t j = 0; j < d; ++j)
+      if (random.below(2) == 0 || j == k % d) {
+        const double a = normal(random) * std::pow(10.0, 2 * random.uniform() - 1);
+        one.weights[std::to_string(j + 1)] = a;
+        at += a * inside[j];
+      }
+    const double room = 0.1 * random.uniform();
+    switch (random.below(4)) {
+      case 0:
+        one.lower = one.upper = at;
+        break;
+      case 1:
+        one.lower = at - room;
+        break;
+      case 2:
+        one.upper = at + room;
+        break;
+      default:
+        one.lower = at - room, one.upper = at + room;
+    }
+    c.options.constraints.push_back(one);
+    if (random.below(4) == 0) c.options.constraints.push_back(one);
+  }
+  return c;
+}
+
+class EveryLoss : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryLoss, ComesToTheOptimumUnderConstraintsAndProvesIt) {
+  Random random(2);
+  int active = 0;
+  for (int trial = 0; trial < 64; ++trial) {
+    const Case c = random_case(random, GetParam(), trial);
+    const Dataset data = make_dataset(c.table, c.classes);
+    const Problem p = make_problem(data, c.options);
+    SCOPED_TRACE(GetParam() + " " + std::to_string(trial));
+    const Model model = train(data, c.options, Progress());
+    EXPECT_EQ(model.solver, "newton");
+    EXPECT_EQ(model.status, Status::optimal) << " gap " << model.certificate.relative_gap;
+    EXPECT_LE(p.constraints.missed(model.weights.data()), met_constraint);
+    for (const ModelRule& rule : model_rules(model, c.options)) active += rule.active && rule.price != 0;
+    // No other weights that meet them are better than the lower end says, be they near or far.
+    const ConstrainedQp nearest{nullptr, {}, p.constraints.rows, p.constraints.lower, p.constraints.upper, {}, {}};
+    for (int other = 0; other < 12; ++other) {
+      ConstrainedQp qp = nearest;
+      const double off = std::pow(10.0, -other / 2.0);
+      for (std::int32_t j = 0; j < p.dimensions(); ++j) {
+        qp.gradient.push_back(-(model.weights(0, j) + off * normal(random)));
+        qp.low.push_back(p.bounds.least(static_cast<std::size_t>(j)));
+        qp.high.push_back(p.bounds.most(static_cast<std::size_t>(j)));
+      }
+      const QpSolution at = solve_constrained_qp(qp, Progress());
+      ASSERT_EQ(at.ending, QpSolution::Ending::solved);
+      const Weights w = Eigen::Map<const Eigen::RowVectorXd>(at.d.data(), p.dimensions());
+      const double b = p.intercept ? model.intercept(0) + (other % 2 == 0 ? off * normal(random) : 0.0) : 0.0;
+      const double value =
+          certify(p, w, Eigen::VectorXd::Constant(1, b - p.target_center), {}, nullptr, {}, nullptr).upper;
+      EXPECT_LE(model.certificate.lower, value);
+      EXPECT_LT(value, infinity);
+    }
+  }
+  EXPECT_GT(active, 20);
+}
+
+TEST_P(EveryLoss, CertificatesHoldForAnyVectors) {
+  Random random(3);
+  int useful = 0;
+  for (int trial = 0; trial < 64; ++trial) {
+    const Case c = random_case(random, GetParam(), trial);
+    const Dataset data = make_dataset(c.table, c.classes);
+    Problem p = make_problem(data, c.options);
+    Options own = c.options;
+    own.dual_weights = true;
+    const Model best = train(data, own, Progress());
+    ASSERT_EQ(best.status, Status::optimal) << trial << " " << best.certificate.lower << " " << best.certificate.upper;
+    Eigen::VectorXd b = best.intercept;
+    b.array() -= p.target_center;
+    for (const double off : {0.0, 1e-3, 0.1, 3.0}) {
+      p.constraints.multipliers = -*best.constraint_prices;
+      Weights a = *best.dual_weights;
+      double size = 0.1;
+      for (const double v : p.constraints.multipliers.reshaped()) size = std::max(size, std::fabs(v));
+      for (double& v : a.reshaped()) v += off * normal(random);
+      for (double& v : p.constraints.multipliers.reshaped()) v += off * size * normal(random);
+      const Certificate found = certify(p, best.weights, b, a, nullptr, {}, nullptr);
+      EXPECT_LE(found.lower, best.certificate.upper) << GetParam() << ' ' << trial << ' ' << off;
+      useful += found.lower > 0.5 * best.certificate.upper;
+    }
+    // Weights that miss one are no solution.
+    Weights outside = best.weights;
+    const SparseRows& rows = p.constraints.rows;
+    const double end = std::isfinite(p.constraints.upper[0]) ? p.constraints.upper[0] : p.constraints.lower[0];
+    const double way = std::isfinite(p.constraints.upper[0]) ? 1 : -1;
+    const double by = end + way * 1e-9 * (1 + std::fabs(end)) - rows.product(0, outside.data());
+    rows.add(0, by / (rows.norm(0) * rows.norm(0)), outside.data());
+    EXPECT_EQ(certify(p, outside, b, {}, nullptr, {}, nullptr).upper, infinity);
+  }
+  EXPECT_GT(useful, 64);
+}
+
+INSTANTIATE_TEST_SUITE_P(Constraints, EveryLoss,
+                         ::testing::Values("hinge", "smoothed_hinge", "squared_hinge", "logistic", "squared",
+                                           "absolute", "epsilon_insensitive", "squared_epsilon_insensitive", "huber",
+                                           "quantile", "poisson"),
+                         [](const auto& info) { return info.param; });
+
+Options logistic(double lambda) {
+  Options o;
+  o.loss = "logistic";
+  o.lambda = lambda;
+  o.tolerance = 1e-11;
+  return o;
+}
+
+TEST(Constraints, APriceIsWhatTheOptimumChangesByPerUnitOfAnEnd) {
+  Random random(4);
+  for (const bool classes : {true, false}) {
+    const Table t = make_table(random, 0, classes);
+    const Dataset data = make_dataset(t, classes);
+    Options o = logistic(0.05);
+    if (!classes) o.loss = "squared";
+    std::map<std::string, double> all;
+    for (int j = 0; j < t.dimensions(); ++j) all[std::to_string(j + 1)] = 1 + 0.5 * j;
+    for (const double sign : {1.0, -1.0}) {
+      const auto at = [&](double end) {
+        Options own = o;
+        own.constraints = {{"sum", all}};
+        (sign > 0 ? own.constraints[0].lower : own.constraints[0].upper) = end;
+        return train(data, own, {});
+      };
+      const Model free = train(data, o, {});
+      double at_free = 0;
+      for (std::int32_t j = 0; j < free.terms(); ++j) at_free += (1 + 0.5 * j) * free.weights(0, j);
+      const double end = at_free + sign, step = 1e-4;
+      const Model model = at(end);
+      Options own = o;
+      own.constraints = {{"sum", all}};
+      (sign > 0 ? own.constraints[0].lower : own.constraints[0].upper) = end;
+      const std::vector<ModelRule> rules = model_rules(model, own);
+      ASSERT_EQ(rules.size(), 1U);
+      EXPECT_TRUE(rules[0].active);
+      EXPECT_EQ(rules[0].name, "sum");
+      EXPECT_NEAR(rules[0].value, end, 1e-12);
+      const double slope = (at(end + step).certificate.upper - at(end - step).certificate.upper) / (2 * step);
+      EXPECT_NEAR(rules[0].price, slope, 1e-4 * std::fabs(slope));
+      EXPECT_GT(sign * rules[0].price, 0);
+    }
+  }
+}
+
+/// As bounds of single weights, which other solvers have: the same optimum and the same prices.
+TEST(Constraints, OnSingleWeightsAreBounds) {
+  Random random(5);
+  for (const char* loss : {"logistic", "hinge", "huber"}) {
+    const bool classes = !is_regression_loss(loss);
+    const Table t = make_table(random, 7, classes);
+    const Dataset data = make_dataset(t, classes);
+    Options bounded = logistic(0.03);
+    bounded.loss = loss;
+    bounded.tolerance = 1e-9;
+    Options constrained = bounded;
+    for (int j = 0; j < t.dimensions(); ++j) {
+      const std::string key = std::to_string(j + 1);
+      bounded.named_bounds[key] = {-0.05, 0.02 * j};
+      constrained.constraints.push_back({"w" + key, {{key, -2.0}}, -0.04 * j, 0.1});
+    }
+    const Model a = train(data, bounded, {}), b = train(data, constrained, {});
+    EXPECT_EQ(a.status, Status::optimal);
+    EXPECT_EQ(b.status, Status::optimal);
+    EXPECT_NEAR(a.certificate.upper, b.certificate.upper, 1e-8 * a.certificate.upper);
+    for (std::int32_t j = 0; j < a.terms(); ++j) {
+      EXPECT_NEAR(a.weights(0, j), b.weights(0, j), 1e-4);
+      EXPECT_NEAR((*a.prices)(0, j), -2 * (*b.constraint_prices)(0, j), 1e-3);
+    }
+  }
+}
+
+TEST(Constraints, HoldForSeveralClassesWideRowsAndAlongAPath) {
+  Random random(6);
+  const Table three = make_table(random, 0, true, 3);
+  Options o = logistic(0.02);
+  o.tolerance = 1e-8;
+  o.constraints = {{"zero", {{"*", 1.0}}, 0, 0}};
+  const Model classes = train(make_dataset(three, true, 3), o, {});
+  EXPECT_EQ(classes.status, Status::optimal);
+  ASSERT_EQ(classes.outputs(), 3);
+  for (std::int32_t k = 0; k < 3; ++k) EXPECT_NEAR(classes.weights.row(k).sum(), 0, 1e-12);
+  EXPECT_EQ(model_rules(classes, o).size(), 3U);
+  for (const char* loss : {"logistic", "hinge"}) {
+    Options wide = o;
+    wide.loss = loss;
+    const Table t = make_table(random, 6, true);
+    const Model model = train(make_dataset(t, true), wide, {});
+    EXPECT_EQ(model.status, Status::optimal);
+    EXPECT_NEAR(model.weights.sum(), 0, 1e-12);
+    SelectionOptions path;
+    path.settings = wide;
+    path.settings.lambda.reset();
+    path.losses = {loss};
+    path.lambdas = {0.5, 0.1, 0.02};
+    const std::vector<Model> models = train_path(make_dataset(t, true), path, Progress());
+    ASSERT_EQ(models.size(), 3U);
+    EXPECT_NEAR(models[2].certificate.upper, model.certificate.upper, 1e-7 * model.certificate.upper);
+    for (const Model& m : models) EXPECT_NEAR(m.weights.sum(), 0, 1e-12);
+  }
+}
+
+TEST(Constraints, OfColumnsThatNoRowHasCount) {
+  Dataset thin(Dataset::Outcome::classes);
+  for (const char* name : {"a", "b"}) thin.classes().intern(name, name[0] - 'a');
+  Random random(5);
+  for (int i = 0; i < 60; ++i) {
+    const std::int32_t at[] = {7, 4000};
+    const double x[] = {normal(random) + (i % 2), normal(random)};
+    thin.append(sparse_row(at, x, 2, 5000), i % 2);
+  }
+  Options o = logistic(0.1);
+  o.constraints = {{"with an empty column", {{"8", 1.0}, {"3000", 1.0}}, 2, 2}};
+  const Model model = train(thin, o, {});
+  EXPECT_EQ(model.status, Status::optimal);
+  ASSERT_EQ(model.columns, (std::vector<std::int32_t>{7, 2999, 4000}));
+  EXPECT_NEAR(model.weights(0, 0) + model.weights(0, 1), 2, 1e-12);
+  const std::vector<ModelRule> rules = model_rules(model, o);
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_NEAR(rules[0].value, 2, 1e-12);
+  Options all = o;
+  all.constraints = {{"all", {{"*", 1.0}}, 1, 1}};
+  EXPECT_THROW(train(thin, all, {}), Error);  // 5,000 features under one constraint
+}
+
+TEST(Constraints, AreSaidInTheUsersUnits) {
+  Random random(6);
+  const Table t = make_table(random, 5, false);  // columns of very different scale
+  const Dataset data = make_dataset(t, false);
+  Options o;
+  o.loss = "squared";
+  o.lambda = 0.05;
+  o.standardize = true;
+  o.tolerance = 1e-10;
+  std::map<std::string, double> weights;
+  for (int j = 0; j < t.dimensions(); ++j) weights[std::to_string(j + 1)] = j % 2 == 0 ? 1 : -3;
+  o.constraints = {{"of all", weights, 0.5, 0.5}};
+  const Model model = train(data, o, {});
+  EXPECT_EQ(model.status, Status::optimal);
+  double sum = 0;
+  for (std::int32_t j = 0; j < model.terms(); ++j) sum += (j % 2 == 0 ? 1 : -3) * model.weights(0, j);
+  EXPECT_NEAR(sum, 0.5, 1e-12);
+  Options lower = o, upper = o;
+  lower.constraints[0].lower = lower.constraints[0].upper = 0.4999;
+  upper.constraints[0].lower = upper.constraints[0].upper = 0.5001;
+  const double slope = (train(data, upper, {}).certificate.upper - train(data, lower, {}).certificate.upper) / 2e-4;
+  EXPECT_NEAR(model_rules(model, o).at(0).price, slope, 1e-4 * std::fabs(slope));
+}
+
+TEST(Constraints, StoredModelsAreVerified) {
+  Random random(7);
+  for (int trial = 0; trial < 16; ++trial) {
+    Case c = random_case(random, trial % 2 == 0 ? "hinge" : "huber", trial);
+    c.table.weight.clear();
+    c.options.dual_weights = true;
+    const Dataset data = make_dataset(c.table, c.classes);
+    Model model = train(data, c.options, {});
+    const auto verified = [&] {
+      Verification verification(model, c.options, true);
+      for (std::int64_t i = 0; i < data.rows(); ++i)
+        if (c.classes)
+          verification.add(data.row(i), data.class_of(i), -1);
+        else
+          verification.add(data.row(i), data.target(i), data.target(i), -1);
+      return verification.result(Progress());
+    };
+    const VerifiedModel found = verified();
+    ASSERT_TRUE(found.primal.has_value() && found.dual.has_value());
+    EXPECT_NEAR(*found.primal, model.certificate.upper, 1e-9 * (1 + model.certificate.upper));
+    EXPECT_NEAR(*found.dual, model.certificate.lower, 1e-9 * (1 + model.certificate.upper));
+    // Of multipliers that are not there the dual weights prove less, and nothing wrong.
+    model.constraint_prices.reset();
+    EXPECT_LE(*verified().dual, model.certificate.upper);
+  }
+}
+
+std::string refused(const Table& t, const Options& o) {
+  try {
+    train(make_dataset(t, true), o, {});
+  } catch (const Error& e) {
+    return e.message();
+  }
+  return "no error";
+}
+
+TEST(Constraints, ThatContradictEachOtherAreNamed) {
+  Random random(8);
+  Table t = make_table(random, 0, true);
+  for (std::vector<double>& x : t.x) x.resize(3, 0.5);
+  Options o = logistic(0.1);
+  o.constraints = {{"a below b", {{"1", 1.0}, {"2", -1.0}}, -infinity, -1.0},
+                   {"harmless", {{"1", 1.0}, {"3", 2.0}}, -5.0, 5.0},
+                   {"b below a", {{"2", 1.0}, {"1", -1.0}}, -infinity, 0.5}};
+  EXPECT_EQ(refused(t, o), "no weights meet the constraints \"a below b\" and \"b below a\"");
+  o.constraints.pop_back();
+  EXPECT_EQ(refused(t, o), "no error");
+  o.bounds = {{-1, 0}, {-1, -0.5}, {-1, 1}};
+  EXPECT_EQ(refused(t, o), "no weights meet the constraint \"a below b\" together with the bounds");
+  o.bounds.clear();
+  o.constraints = {{"nobody", {{"7", 1.0}}, 0, 1}};
+  EXPECT_EQ(refused(t, o), "option \"constraints\" names feature 7, the rows have 3 features");
+  o.constraints = {{"nobody", {{"age", 1.0}}, 0, 1}};
+  EXPECT_EQ(refused(t, o), "option \"constraints\" names \"age\", and the features of these rows have numbers only");
+  o.constraints = {{"one", {{"1", 1.0}}, 0, 1}};
+  for (const auto& change : std::vector<std::pair<const char*, std::function<void(Options&)>>>{
+           {"a hard margin", [](Options& s) { s.lambda.reset(), s.loss.clear(); }},
+           {"a kernel model", [](Options& s) { s.kernel = "rbf", s.loss = "hinge"; }},
+           {"lambda => 0", [](Options& s) { s.lambda = 0; }},
+           {"multiclass => 'joint'", [](Options& s) { s.multiclass = Multiclass::joint; }},
+           {"an l1_ratio above 0", [](Options& s) { s.l1_ratio = 0.5; }}}) {
+    Options own = o;
+    change.second(own);
+    EXPECT_EQ(refused(t, own), std::string("option \"constraints\" is not used with ") + change.first);
+  }
+}
+
+}  // namespace
+}  // namespace margin
