@@ -9,6 +9,7 @@ import tempfile
 
 import additive as additive_models
 import batches
+import constraints as under_constraints
 import datasets
 import kernel_machines as machines
 import l1
@@ -479,6 +480,11 @@ def additive(session):
     return additive_models.additive(session)
 
 
+def constraints(session):
+    """Constraints on weights beside ReHLine, where MARGIN_REHLINE names its folder."""
+    return under_constraints.constraints(session) if "MARGIN_REHLINE" in os.environ else []
+
+
 def pgvector(session):
     """Columns of pgvector beside arrays."""
     return vector_columns.columns(session, REPETITIONS)
@@ -500,7 +506,7 @@ def threads(session):
 
 
 SECTIONS = (max_margin, loading, momentum, predict, margins, test_error, lp_margin, soft_margin, sparse, copying, path, selection, certified, scaling, python,
-            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, additive, pgvector, scoring, groups,
+            growth, boosting, kernel_machines, kernel_losses, newcomers, spill, rows_pipeline, rows_cost, additive, constraints, pgvector, scoring, groups,
             threads)
 
 

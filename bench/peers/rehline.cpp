@@ -1,6 +1,5 @@
-// ReHLine's solver (Dai & Qiu, 2023; its header, of which MARGIN_REHLINE names the folder) with the rows in memory and a constant
-// feature of 1: min 1/n Σ φ(x_i·w) + λ/2 ‖w‖², A w + b ≥ 0. Input lines: LOSS PARAMETER LAMBDA TOLERANCE ITERATIONS K, then K rows of A,
-// without the constant feature, each before its b; answers: CPU and wall seconds of the solver alone, the objective of what it
+// ReHLine's solver (Dai & Qiu, 2023; its header, of which MARGIN_REHLINE names the folder) with the rows in memory: min 1/n Σ φ(x_i·w) + λ/2 ‖w‖², A w + b ≥ 0. Input lines: LOSS PARAMETER LAMBDA TOLERANCE ITERATIONS CONSTANT K, with a
+// constant feature of that value, then K rows of A, without it, each before its b; answers: CPU and wall seconds of the solver alone, the objective of what it
 // returns, and by how much it misses a constraint.
 #include <rehline.h>
 
@@ -17,16 +16,16 @@ int main(int argc, char** argv) {
   Matrix x = Matrix::Zero(n, d);
   for (Eigen::Index i = 0; i < n; ++i) {
     data.each(i, [&](std::int32_t j, double v) { x(i, j) = v; });
-    x(i, d - 1) = 1;
   }
   std::string line;
   while (std::getline(std::cin, line)) {
     std::istringstream in(line);
     std::string loss;
-    double parameter = 0, lambda = 0, tolerance = 0;
+    double parameter = 0, lambda = 0, tolerance = 0, constant = 0;
     int iterations = 0;
     Eigen::Index count = 0;
-    in >> loss >> parameter >> lambda >> tolerance >> iterations >> count;
+    in >> loss >> parameter >> lambda >> tolerance >> iterations >> constant >> count;
+    x.col(d - 1).setConstant(constant);
     Matrix a = Matrix::Zero(count, d);
     Eigen::VectorXd b = Eigen::VectorXd::Zero(count);
     for (Eigen::Index k = 0; k < count; ++k) {

@@ -86,6 +86,13 @@ Case random_case(Random& random, const std::string& loss, int trial) {
   return c;
 }
 
+/// D(a, ν) by itself: a certificate's lower end never exceeds its upper one.
+double dual_of(const Problem& p, const Weights& w, const Eigen::VectorXd& intercept, const Weights& a) {
+  RiskCheck check(objective_of(p), w.data(), p.intercept ? intercept.data() : nullptr, true);
+  add_rows(check, p, a);
+  return check.dual(0);
+}
+
 class EveryLoss : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryLoss, ComesToTheOptimumUnderConstraintsAndProvesIt) {
@@ -144,9 +151,9 @@ TEST_P(EveryLoss, CertificatesHoldForAnyVectors) {
       for (const double v : p.constraints.multipliers.reshaped()) size = std::max(size, std::fabs(v));
       for (double& v : a.reshaped()) v += off * normal(random);
       for (double& v : p.constraints.multipliers.reshaped()) v += off * size * normal(random);
-      const Certificate found = certify(p, best.weights, b, a, nullptr, {}, nullptr);
-      EXPECT_LE(found.lower, best.certificate.upper) << GetParam() << ' ' << trial << ' ' << off;
-      useful += found.lower > 0.5 * best.certificate.upper;
+      const double lower = dual_of(p, best.weights, b, a);
+      EXPECT_LE(lower, best.certificate.upper) << GetParam() << ' ' << trial << ' ' << off;
+      useful += lower > 0.5 * best.certificate.upper;
     }
     // Weights that miss one are no solution.
     Weights outside = best.weights;
@@ -208,6 +215,52 @@ TEST(Constraints, APriceIsWhatTheOptimumChangesByPerUnitOfAnEnd) {
       EXPECT_GT(sign * rules[0].price, 0);
     }
   }
+}
+
+TEST(Constraints, BesideThemAPriceOfABoundIsOfTheOptimumUnderThem) {
+  Random random(9);
+  Table t = make_table(random, 0, true);
+  for (std::vector<double>& x : t.x) x.resize(3, 0.5);
+  const Dataset data = make_dataset(t, true);
+  const auto at = [&](double end) {
+    Options o = logistic(0.05);
+    o.constraints = {{"sum", {{"1", 1.0}, {"2", 1.0}, {"3", -1.0}}, 1.5, 1.5}};
+    o.named_bounds["1"] = {-infinity, end};
+    return std::make_pair(train(data, o, {}), o);
+  };
+  const auto [model, options] = at(0.1);
+  const std::vector<ModelRule> rules = model_rules(model, options);
+  ASSERT_EQ(rules.size(), 2U);
+  ASSERT_TRUE(rules[0].active);
+  const double step = 1e-4,
+               slope = (at(0.1 + step).first.certificate.upper - at(0.1 - step).first.certificate.upper) / (2 * step);
+  EXPECT_LT(slope, -1e-3);
+  EXPECT_NEAR(rules[0].price, slope, 1e-4 * std::fabs(slope));
+}
+
+/// Of two equal equations the multipliers may be of any size, with the sum that they should have; what they are rounded by is charged.
+TEST(Constraints, MultipliersOfAnySizeProveNothingWrong) {
+  Random random(10);
+  int near = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    Table t = make_table(random, 0, true);
+    for (std::vector<double>& x : t.x) x.resize(3, 0.5);
+    const Dataset data = make_dataset(t, true);
+    Options o = logistic(0.05);
+    o.dual_weights = true;
+    const NamedConstraint one = {"zero", {{"1", normal(random)}, {"2", normal(random)}, {"3", normal(random)}}, 0, 0};
+    o.constraints = {one, one};
+    const Model best = train(data, o, {});
+    ASSERT_EQ(best.status, Status::optimal);
+    Problem p = make_problem(data, o);
+    const double sum = -best.constraint_prices->sum(), size = std::pow(10.0, 14 * random.uniform());
+    p.constraints.multipliers = Weights::Zero(1, 2);
+    p.constraints.multipliers << size, sum - size;
+    const double lower = dual_of(p, best.weights, best.intercept, *best.dual_weights);
+    EXPECT_LE(lower, best.certificate.upper) << trial << ' ' << size;
+    near += lower > (1 - 1e-6) * best.certificate.upper;
+  }
+  EXPECT_GT(near, 20);
 }
 
 /// As bounds of single weights, which other solvers have: the same optimum and the same prices.
