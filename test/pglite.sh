@@ -22,7 +22,10 @@ find_postgres
 make_scratch
 need_packages chromium libmpfr-dev
 "$root/packaging/pglite/build.sh" || die 'the build failed'
-say "# the module has $(stat -c %s "$kept/tree/lib/postgresql/margin.so") bytes, the package $(stat -c %s "$kept/package/margin.tar.gz")"
+# at_most BYTES FILE NAME
+at_most() { report "$([ "$(stat -c %s "$2")" -le "$1" ] && echo yes || echo no)" "$3 has $(stat -c %s "$2") bytes"; }
+at_most 4500000 "$kept/tree/lib/postgresql/margin.so" 'the module'
+at_most 1500000 "$kept/package/margin.tar.gz" 'the package'
 
 # Programs import packages from where they lie.
 cp "$root"/test/pglite/*.mjs "$root"/test/pglite/*.sql "$kept/"

@@ -4,7 +4,12 @@ SOURCE = /margin/source
 HEADERS = /margin/headers
 SYSTEM = /usr/share/emscripten/system/lib
 OPT = -O1
-core/simd/%.o: OPT = -O3
+core/simd/%.o: private OPT = -O3
+# What reads and writes no rows is as small as it can be.
+SMALL = -Oz
+small = $(addsuffix /%.o,$(addprefix core/,analysis formats model options report train) pg/functions)
+$(small) small.core.pch small.pg.pch: private OPT = $(SMALL)
+$(small): private PCH = small.
 
 core := $(patsubst $(SOURCE)/src/%.cpp,%.o,$(wildcard $(SOURCE)/src/core/*/*.cpp $(SOURCE)/src/core/*/*/*.cpp))
 left_out = pg/server/spill.o pg/server/poll_trace.o
@@ -39,23 +44,23 @@ FEATURES = $(patsubst %,--enable-%,simd exception-handling bulk-memory bulk-memo
 margin.so: $(objects)
 	wasm-ld -shared --experimental-pic -Bsymbolic --unresolved-symbols=import-dynamic --strip-all --gc-sections -o linked.wasm $^
 	wasm-merge $(FEATURES) linked.wasm env -o merged.wasm
-	wasm-opt $(FEATURES) -O2 merged.wasm -o $@
+	wasm-opt $(FEATURES) -Oz merged.wasm -o $@
 # For the tests: what the package brings of mathematics, on its own.
 maths.wasm: $(maths)
 	wasm-ld --no-entry --allow-undefined $(patsubst %,--export=%,log1p expm1 erfc fma) -o $@ $^
 
-core.pch: $(SOURCE)/src/core/base/precompiled.hpp
+core.pch small.core.pch: $(SOURCE)/src/core/base/precompiled.hpp
 	$(CXX) $(OURS_CXX) -x c++-header -o $@ $<
-pg.pch: $(SOURCE)/src/pg/server/precompiled.hpp
+pg.pch small.pg.pch: $(SOURCE)/src/pg/server/precompiled.hpp
 	$(CXX) $(OURS_CXX) $(SERVER) -x c++-header -o $@ $<
-$(core): core.pch
-$(glue): pg.pch
+$(core): core.pch small.core.pch
+$(glue): pg.pch small.pg.pch
 core/%.o: $(SOURCE)/src/core/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(OURS_CXX) -include-pch core.pch -c -o $@ $<
+	$(CXX) $(OURS_CXX) -include-pch $(PCH)core.pch -c -o $@ $<
 pg/%.o: $(SOURCE)/src/pg/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(OURS_CXX) $(SERVER) -include-pch pg.pch -c -o $@ $<
+	$(CXX) $(OURS_CXX) $(SERVER) -include-pch $(PCH)pg.pch -c -o $@ $<
 pglite/%.o: $(SOURCE)/packaging/pglite/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(OURS_CXX) $(SERVER) -include-pch pg.pch -Wno-unused-private-field -c -o $@ $<
@@ -83,4 +88,4 @@ libc/%.o: $(SYSTEM)/libc/%.c
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -std=gnu99 -w $(patsubst %,-I$(SYSTEM)/libc/musl/%,src/internal src/include arch/emscripten arch/generic include) -c -o $@ $<
 
--include core.d pg.d $(shell find core pg pglite -name '*.d' 2>/dev/null)
+-include core.d pg.d small.core.d small.pg.d $(shell find core pg pglite -name '*.d' 2>/dev/null)
