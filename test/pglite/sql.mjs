@@ -28,6 +28,7 @@ is(await value(`SELECT array_agg(margin_options(seed => x) ->> 'seed') FROM (VAL
 is(await value(`SELECT array_agg(margin_fold(i::bigint, 1000) = margin_fold(i, 1000)) FROM generate_series(1, 5) AS i`), [true, true, true, true, true], 'folds of keys of type bigint')
 is(await value(`SELECT (SELECT array_agg(name || ' ' || count ORDER BY name) FROM margin_profile_columns(p))
   FROM (SELECT margin_sum(margin_profile(r)) AS p FROM (SELECT i AS a, i::float8 / 2 AS b, i::bigint AS c FROM generate_series(1, 200) AS i) AS r) AS s`), ['a 200', 'b 200', 'c 200'], 'counts of a profile')
+is(await fails(`SELECT '{1:1}/2147483647'::margin_sparse::real[]`), '54000', 'an array of more bytes than 32 bits count')
 
 // Errors leave the session alive, through every frame.
 is(await fails(`SELECT train_margin(i % 2 = 0, ARRAY[i, 'NaN'::float8]) FROM generate_series(1, 10) AS i`), '22000', 'an error of ours is one of SQL')

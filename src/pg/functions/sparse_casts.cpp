@@ -35,10 +35,12 @@ template <class T>
 Datum to_array(FunctionCallInfo fcinfo, Oid element) {
   const FeatureRow x = sparse_from(PG_GETARG_DATUM(0));
   const std::int32_t n = std::max(x.dimensions, reach(x));
-  const std::size_t size = ARR_OVERHEAD_NONULLS(1) + static_cast<std::size_t>(n) * sizeof(T);
-  if (size > MaxAllocSize)
+  // In 64 bits, whatever the size of a pointer: 2^31 − 1 numbers have more bytes than 32 bits count.
+  const std::uint64_t bytes = ARR_OVERHEAD_NONULLS(1) + static_cast<std::uint64_t>(n) * sizeof(T);
+  if (bytes > MaxAllocSize)
     throw Error(ErrorKind::limit_exceeded, "an array of " + std::to_string(n) + " elements would be larger than 1 GB",
                 "Train and predict with margin_sparse as it is.");
+  const auto size = static_cast<std::size_t>(bytes);
   if (n == 0) return backend([=] { return PointerGetDatum(construct_empty_array(element)); });
   auto* array = backend([=] { return static_cast<ArrayType*>(palloc(size)); });
   // A gigabyte of zeros takes the better part of a second, which a cancelled query does not wait for.
