@@ -104,7 +104,7 @@ SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(calibration =
 SELECT pg_temp.error_of($$SELECT train_margin(p, x, margin_options(lambda => 0.1, loss => 'squared', calibration => 'platt')) FROM chance$$);
 SELECT pg_temp.error_of($$SELECT margin_probability(m, x) FROM calibrated, chance WHERE loss = 'hinge' AND kind = 'none'$$);
 SELECT pg_temp.error_of($$SELECT margin_probability(m, x) FROM calibrated_three, chance$$);
-SET margin.memory_limit = '400kB';
+SET margin.memory_limit = '350kB';
 SELECT pg_temp.error_of($$SELECT train_margin(y, x, margin_options(lambda => 0.01, solver => 'sdca', calibration => 'isotonic')) FROM chance$$) LIKE '54000: calibration needs%' AS refused;
 RESET margin.memory_limit;
 DROP TABLE chance, corners, calibrated, calibrated_three;
