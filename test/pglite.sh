@@ -35,6 +35,7 @@ counted node sql.mjs package
 g++ -O1 -o "$scratch/libm" "$root/test/pglite/libm.cpp" -lmpfr -lgmp
 # shellcheck disable=SC2016  # the inner shell's
 counted sh -c 'node libm.mjs node_modules/@electric-sql/pglite/dist/pglite.wasm chroot/margin/build/maths.wasm | "$0"' "$scratch/libm"
+counted node regress.mjs package "$root" "$kept/regress" "$root/test/pglite/exceptions.txt"
 counted node page.mjs site "$kept/pictures"
 
 # The same trainings by this system's server, by one thread as well.
