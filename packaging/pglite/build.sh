@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# margin for PGlite, PostgreSQL in WebAssembly, from a clean clone: packaging/pglite/build.sh [package|site]
+# margin for PGlite, PostgreSQL in WebAssembly, from a clean clone: packaging/pglite/build.sh [package|site|tests]
 #   package  (default: package, then site) margin.tar.gz and the npm package, in MARGIN_PGLITE_DIRECTORY/package
 #   site     the page of demo/browser with all that it needs: python3 -m http.server -d MARGIN_PGLITE_DIRECTORY/site
+#   tests    the unit tests and the exact checker of certificates, for Node.js (test/pglite.sh)
 # Root: compilers and headers are those of a chroot of Debian sid. What is downloaded and built stays in MARGIN_PGLITE_DIRECTORY
 # (build/pglite): 3 GB. Node.js 20 and npm are to be there. MARGIN_JOBS files are compiled at a time (as many as there are processors).
 . "$(dirname "${BASH_SOURCE[0]}")/../../test/lib.sh"
@@ -58,7 +59,7 @@ same_sources() {
   local to=$1 new=$1.new file
   rm -rf "$new"
   mkdir -p "$new" "$to" "$chroot/margin/build"
-  (cd "$root" && find src packaging/pglite -type f -regex '.*[.]\(c\|h\|cpp\|hpp\|inc\|mk\)' -print0 | tar --null -T - -c) | tar -x -m -C "$new"
+  (cd "$root" && find src packaging/pglite test/unit test/exact -type f -regex '.*[.]\(c\|h\|cpp\|hpp\|inc\|mk\)' -print0 | tar --null -T - -c) | tar -x -m -C "$new"
   (cd "$new" && find . -type f) | while IFS= read -r file; do
     cmp -s "$new/$file" "$to/$file" || { mkdir -p "$to/$(dirname "$file")" && mv "$new/$file" "$to/$file"; }
   done
@@ -109,6 +110,34 @@ build_site() {
   say "the page: python3 -m http.server -d $site"
 }
 
+# MPFR and the small GMP of GMP's sources are Debian's; googletest is this system's.
+numbers() {
+  local name
+  [ ! -e "$chroot/margin/build/numbers/done" ] || return 0
+  mkdir -p "$chroot/margin/sources"
+  if ! compgen -G "$chroot/margin/sources/mpfr4_*.orig.tar.xz" >/dev/null; then
+    echo "deb-src $(mirror) sid main" >"$chroot/etc/apt/sources.list.d/source.list"
+    inside apt-get update -q >"$place/sources.log" 2>&1 || die "apt-get failed: $place/sources.log"
+    inside sh -c 'cd /margin/sources && apt-get source -q --download-only gmp mpfr4' >>"$place/sources.log" 2>&1 || true # the archives are enough
+  fi
+  for name in gmp mpfr; do
+    rm -rf "$chroot/margin/build/numbers/$name"
+    mkdir -p "$chroot/margin/build/numbers/$name"
+    tar -xJf "$chroot"/margin/sources/"$name"*.orig.tar.xz -C "$chroot/margin/build/numbers/$name" --strip-components=1 || die "no sources of $name: $place/sources.log"
+  done
+  touch "$chroot/margin/build/numbers/done"
+}
+
+build_tests() {
+  need_packages googletest xz-utils
+  make_chroot
+  numbers
+  rm -rf "$chroot/margin/googletest"
+  cp -rp /usr/src/googletest "$chroot/margin/googletest"
+  say 'compiling the tests: ten minutes of one core'
+  in_chroot_make -j"$jobs" exact.js unit.js
+}
+
 case ${1:-all} in
   all)
     build_package
@@ -116,5 +145,6 @@ case ${1:-all} in
     ;;
   package) build_package ;;
   site) build_site ;;
+  tests) build_tests ;;
   *) die "unknown: $1" ;;
 esac

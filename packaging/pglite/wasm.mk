@@ -88,4 +88,37 @@ libc/%.o: $(SYSTEM)/libc/%.c
 	@mkdir -p $(@D)
 	$(CC) $(COMMON) -std=gnu99 -w $(patsubst %,-I$(SYSTEM)/libc/musl/%,src/internal src/include arch/emscripten arch/generic include) -c -o $@ $<
 
--include core.d pg.d small.core.d small.pg.d $(shell find core pg pglite -name '*.d' 2>/dev/null)
+# --- the tests of the core in Node.js: the same objects, with a main program of emscripten's ----------------------------------
+# The sizes beyond all memory of eigen_check_test are numbers of 64 bits.
+unit := $(filter-out unit/eigen_check_test.o,$(patsubst $(SOURCE)/test/%.cpp,%.o,$(wildcard $(SOURCE)/test/unit/*.cpp))) gtest-all.o gtest_main.o
+# All but what tells how MPFR was configured.
+mpfr := $(addprefix numbers/mpfr/src/,$(shell sed -n '/^libmpfr_la_SOURCES/,/^$$/p' numbers/mpfr/src/Makefile.am 2>/dev/null | grep -o '[a-z0-9_-]*[.]c' | grep -v buildopt | sed 's/c$$/o/')) \
+  numbers/gmp/mini-gmp/mini-gmp.o
+exact := $(patsubst $(SOURCE)/test/%.cpp,%.o,$(wildcard $(SOURCE)/test/exact/*.cpp)) $(mpfr)
+GTEST = /margin/googletest/googletest
+# MPFR on the small GMP, without either's configure, which would link some hundred programs of emscripten's to learn this. Nothing here
+# draws random numbers, but mpfr.h names the type of their state.
+NUMBERS = -Inumbers/gmp/mini-gmp -Inumbers/mpfr/src -DMPFR_USE_MINI_GMP -DMINI_GMP_LIMB_TYPE='long long' -DGMP_NUMB_BITS=64 -Dgmp_randstate_t='long int*'
+PROGRAM = -fwasm-exceptions -sWASM_LEGACY_EXCEPTIONS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2GB -sSTACK_SIZE=8MB -sEXIT_RUNTIME=1 -sENVIRONMENT=node -sNODERAWFS=1
+
+unit.js: $(core) $(unit)
+exact.js: $(core) $(exact)
+unit.js exact.js:
+	em++ $(PROGRAM) -o $@ $^
+	echo '{"type": "commonjs"}' >package.json
+unit.hpp: $(SOURCE)/src/core/base/precompiled.hpp
+	echo '#include "core/base/precompiled.hpp"\n#include <gtest/gtest.h>\n#include <random>' >$@
+unit.pch: unit.hpp
+	$(CXX) $(OURS_CXX) -isystem $(GTEST)/include -x c++-header -o $@ $<
+unit/%.o: $(SOURCE)/test/unit/%.cpp unit.pch
+	@mkdir -p $(@D)
+	$(CXX) $(OURS_CXX) -isystem $(GTEST)/include -include-pch unit.pch -c -o $@ $<
+gtest-all.o gtest_main.o: %.o: $(GTEST)/src/%.cc
+	$(CXX) $(OURS_CXX) -w -I$(GTEST)/include -I$(GTEST) -c -o $@ $<
+exact/%.o: $(SOURCE)/test/exact/%.cpp core.pch
+	@mkdir -p $(@D)
+	$(CXX) $(OURS_CXX) $(NUMBERS) -include-pch core.pch -c -o $@ $<
+numbers/%.o: numbers/%.c
+	$(CC) -O2 -w $(NUMBERS) -D__MPFR_WITHIN_MPFR -DHAVE_STDARG -DHAVE_STDINT_H -DHAVE_INTTYPES_H -DHAVE_LITTLE_ENDIAN -Inumbers/mpfr/src/generic -c -o $@ $<
+
+-include core.d pg.d small.core.d small.pg.d unit.d $(shell find core pg pglite unit exact -name '*.d' 2>/dev/null)

@@ -59,10 +59,14 @@ class Real {
   bool number() const { return mpfr_number_p(v_) != 0; }
   /// To the nearest double; ±∞ beyond the largest.
   double rounded() const { return mpfr_get_d(v_, MPFR_RNDN); }
+  /// 24 digits: ±0.ddd…e±x, which the small GMP of a browser can say as well.
   std::string text() const {
-    char buffer[80];
-    mpfr_snprintf(buffer, sizeof buffer, "%.24Rg", v_);
-    return buffer;
+    if (!number()) return std::to_string(rounded());
+    char digits[32];
+    mpfr_exp_t e = 0;
+    mpfr_get_str(digits, &e, 10, 24, v_, MPFR_RNDN);
+    const std::string sign = digits[0] == '-' ? "-" : "";
+    return sign + "0." + std::string(digits + sign.size()) + "e" + std::to_string(e);
   }
 
  private:
