@@ -80,14 +80,14 @@ report() {
   fi
 }
 
-# apt_get ARGUMENT...: every few seconds a line of what it says, and the last ones if it fails.
+# apt_get ARGUMENT...: every two or three seconds a line of what it says, and the last ones if it fails.
 apt_get() {
   local log line last=$SECONDS
   log=$(mktemp)
   "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$log" 2>&1 </dev/null &
   while [ -n "$(jobs -r)" ]; do
     sleep 0.5
-    [ $((SECONDS - last)) -ge 3 ] || continue
+    [ $((SECONDS - last)) -ge 2 ] || continue
     last=$SECONDS
     line=$(tail -n 1 "$log")
     say "  ${line:0:76}"
@@ -166,7 +166,7 @@ build_extension() {
     while IFS= read -t 1 -r line || { status=$? && [ "$status" -gt 128 ]; }; do # above 128: nothing to read for a second
       if [ "$status" -eq 0 ] && [[ $line == *' -c -o '* ]]; then compiled=$((compiled + 1)); fi
       status=0
-      [ $((SECONDS - last)) -ge 3 ] || continue
+      [ $((SECONDS - last)) -ge 2 ] || continue
       last=$SECONDS
       say "  compiling: file $compiled of $files"
     done
