@@ -6,6 +6,7 @@ const shipped = ['iris', 'breast_cancer', 'abalone'] // demo/data
 const database = new URLSearchParams(location.search).get('database') ?? 'margin'
 const store = 'page_models' // where the page keeps its models
 const mostRows = 200
+const kept = `margin: ${database}` // what was seen of the last model
 
 // --- the worker, and what it is asked ---------------------------------------------------------------------------------------
 let worker, pending = new Map(), last = 0
@@ -228,17 +229,33 @@ async function showModel() {
   const [c] = await query(`SELECT c.*, (model).rows::int AS rows, (model).iterations::int AS iterations, (model).solver AS solver, source
     FROM ${store}, margin_certificate(model) AS c WHERE name = ${literal($('models').value)}`)
   const hard = /margin/.test(c.problem) && /hard/.test(c.problem)
-  $('proof').textContent = (hard
+  const proof = (hard
     ? `This plane keeps a distance of ${digits(c.lower)} to the nearest row; none has more than ${digits(c.upper)}.`
     : `No model of this kind has an objective (mean loss plus penalty, lower is better) below ${digits(c.lower)}; this one has at most ${digits(c.upper)}.`) +
     ` Status: ${c.status}. ${c.rows} rows, solver ${c.solver}, ${c.iterations} iterations. Recomputed from the rows and the finished model, whatever the solver did.`
-  showInterval(c.lower, c.upper, hard)
   const [{ svg }] = await query(`SELECT margin_plot(model) AS svg ${chosenModel()}`)
-  picture($('history'), svg, `The interval that holds the optimum, iteration by iteration: at the end from ${digits(c.lower)} to ${digits(c.upper)}.`)
+  const seen = { name: $('models').value, proof, lower: c.lower, upper: c.upper, hard, svg }
+  showProof(seen)
+  try { localStorage.setItem(kept, JSON.stringify(seen)) } catch { /* no room, or not allowed: it is shown later */ }
   const importance = await query(`SELECT i.* FROM ${store}, margin_importance(model) AS i WHERE name = ${literal($('models').value)}`)
   choices($('column'), importance.map((i) => [i.column, `${i.column} (${(100 * i.share).toFixed(0)} %)`]))
   await showShape()
   await rowForm(c.source, importance.map((i) => i.column))
+}
+
+function showProof({ proof, lower, upper, hard, svg }) {
+  $('proof').textContent = proof
+  showInterval(lower, upper, hard)
+  picture($('history'), svg, `The interval that holds the optimum, iteration by iteration: at the end from ${digits(lower)} to ${digits(upper)}.`)
+}
+
+// The model that was shown last, before there is a database to ask.
+function showKept() {
+  const seen = JSON.parse(localStorage.getItem(kept) ?? 'null')
+  if (!seen) return
+  choices($('models'), [[seen.name, seen.name]], [seen.name])
+  $('model').hidden = false
+  showProof(seen)
 }
 
 // From 0 on: hatched what no model reaches, solid what is not known. An objective is to be small, a margin large.
@@ -369,6 +386,7 @@ $('examples').addEventListener('change', () => { const p = tutorial[$('examples'
 $('reset').addEventListener('click', () => {
   if (!confirm('Remove all tables and models that this page keeps in this browser?')) return
   worker.terminate()
+  localStorage.removeItem(kept)
   const removed = indexedDB.deleteDatabase(`/pglite/${database}`)
   removed.onsuccess = () => location.reload()
   removed.onerror = removed.onblocked = () => fail(new Error('The database is open in another tab: close that first.'))
@@ -381,6 +399,7 @@ for (const [name, over] of [['dragover', true], ['dragleave', false], ['drop', f
   })
 
 doing('Starting PostgreSQL.', async () => {
+  try { showKept() } catch { localStorage.removeItem(kept) } // of another version of this page
   await alone()
   await start()
   const names = await listTables()

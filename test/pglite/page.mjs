@@ -116,12 +116,14 @@ try {
   await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated')
   begun = performance.now()
   await page.reload()
+  await page.waitForFunction(() => /Status: /.test(document.getElementById('proof').textContent) && document.getElementById('history').naturalWidth > 0)
+  ok(await drawn('#history'), 'shows the model of the last visit before the database is there')
+  within(2, begun, 'a kept model on the second visit')
   await until('^Ready')
   ok((await page.$$eval('#models option', (o) => o.map((x) => x.value))).includes('iris: species'), 'reloads with models kept')
   await page.selectOption('#models', 'iris: species')
   await until('^Done')
   ok(await drawn('#history'), 'and draws one of them')
-  within(2, begun, 'a kept model on the second visit')
 
   // Keyboard and screen reader.
   const unnamed = await page.$$eval('input, select, textarea, button', (all) => all.filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim())).map((e) => e.outerHTML))
