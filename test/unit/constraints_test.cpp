@@ -93,9 +93,9 @@ double dual_of(const Problem& p, const Weights& w, const Eigen::VectorXd& interc
   return check.dual(0);
 }
 
-class EveryLoss : public ::testing::TestWithParam<std::string> {};
+class UnderConstraintsEveryLoss : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EveryLoss, ComesToTheOptimumUnderConstraintsAndProvesIt) {
+TEST_P(UnderConstraintsEveryLoss, ComesToTheOptimumUnderConstraintsAndProvesIt) {
   Random random(2);
   int active = 0;
   for (int trial = 0; trial < 64; ++trial) {
@@ -131,7 +131,7 @@ TEST_P(EveryLoss, ComesToTheOptimumUnderConstraintsAndProvesIt) {
   EXPECT_GT(active, 20);
 }
 
-TEST_P(EveryLoss, CertificatesHoldForAnyVectors) {
+TEST_P(UnderConstraintsEveryLoss, CertificatesHoldForAnyVectors) {
   Random random(3);
   int useful = 0;
   for (int trial = 0; trial < 64; ++trial) {
@@ -167,7 +167,7 @@ TEST_P(EveryLoss, CertificatesHoldForAnyVectors) {
   EXPECT_GT(useful, 64);
 }
 
-INSTANTIATE_TEST_SUITE_P(Constraints, EveryLoss,
+INSTANTIATE_TEST_SUITE_P(Constraints, UnderConstraintsEveryLoss,
                          ::testing::Values("hinge", "smoothed_hinge", "squared_hinge", "logistic", "squared",
                                            "absolute", "epsilon_insensitive", "squared_epsilon_insensitive", "huber",
                                            "quantile", "poisson"),
@@ -432,6 +432,38 @@ TEST(Constraints, ThatContradictEachOtherAreNamed) {
     change.second(own);
     EXPECT_EQ(refused(t, own), std::string("option \"constraints\" is not used with ") + change.first);
   }
+}
+
+TEST(Constraints, NamesAreColumnsInTheirOwnUnits) {
+  Column age, plan, income;
+  age.name = "age", age.fill = {40}, age.center = {40}, age.scale = {10}, age.missing = true;
+  plan.name = "plan", plan.kind = ColumnKind::category, plan.categories = {"gold", "silver"};
+  income.name = "income", income.fill = {1}, income.thresholds = {10, 20, 30};
+  const Encoder encoder({age, plan, income}, Missing::as_trained, true);
+  // age, age IS NULL, three steps of income, two plans.
+  const auto named = [&](std::map<std::string, double> weights) {
+    Options o;
+    o.constraints = {{"sum", std::move(weights), 0, 1}};
+    name_constraints(o, encoder);
+    const Constraints c = weight_constraints(o, 7);
+    std::vector<double> out(7, 0.0);
+    c.rows.add(0, 1, out.data());
+    return out;
+  };
+  EXPECT_EQ(named({{"age", 2}, {"income", -1}, {"plan=silver", 3}}), (std::vector<double>{0.2, 0, -1, -1, -1, 0, 3}));
+  EXPECT_EQ(named({{"age", 2}, {"*", 1}}), (std::vector<double>{0.2, 1, 1, 1, 1, 1, 1}));
+  const auto refused = [&](std::map<std::string, double> weights) {
+    try {
+      named(std::move(weights));
+    } catch (const Error& e) {
+      return std::string(e.message());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused({{"aeg", 1}}), "option \"constraints\" names \"aeg\", which is not a column of these rows");
+  // Which of the two coefficients would be meant?
+  EXPECT_EQ(refused({{"plan", 1}, {"plan=gold", 2}}), "option \"constraints\" names the feature \"plan=gold\" twice");
+  EXPECT_EQ(refused({{"1", 1}, {"age", 2}}), "option \"constraints\" names the feature \"age\" twice");
 }
 
 }  // namespace

@@ -95,9 +95,13 @@ std::int64_t numbered(const char* option, const std::string& key, std::int32_t f
 }
 
 void require_bounds_fit(const Problem& p, const Options& s) {
-  const std::string option = s.positive                                   ? "positive"
-                             : s.bounds.empty() && s.named_bounds.empty() ? "monotone"
-                                                                          : "bounds";
+  require_held_weights(p, s,
+                       s.positive                                   ? "positive"
+                       : s.bounds.empty() && s.named_bounds.empty() ? "monotone"
+                                                                    : "bounds");
+}
+
+void require_held_weights(const Problem& p, const Options& s, const std::string& option) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
     throw Error(ErrorKind::unsupported, "option \"" + option + "\" is not used with " + what, hint);
   };

@@ -39,6 +39,8 @@ Bounds weight_bounds(const Options& options, std::int32_t features, const std::v
 
 /// Throws Error(unsupported) where there is no dual with bounds of weights, or no weights: hard margins, kernels, lambda 0, classes jointly.
 void require_bounds_fit(const Problem& problem, const Options& options);
+/// The same of another option that says where weights may be.
+void require_held_weights(const Problem& problem, const Options& options, const std::string& option);
 
 /// Options of the columns `columns`, as a list in place of names and signs.
 void list_bounds(Options& options, std::int32_t features, const std::vector<std::int32_t>* columns);

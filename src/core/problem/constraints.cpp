@@ -18,6 +18,14 @@ const char* const option = "constraints";
 const char* const all_others = "*";
 constexpr std::int32_t most_others = 1 << 20;
 
+/// Of all others.
+void require_few(std::int32_t features) {
+  if (features <= most_others) return;
+  throw Error(ErrorKind::limit_exceeded,
+              "option \"constraints\" names all others of more than " + std::to_string(most_others) + " features",
+              "Name the features that are to be constrained by their numbers.");
+}
+
 /// Coefficients by features, and that of all others, of rows of `features` features.
 std::map<std::int32_t, double> coefficients(const NamedConstraint& c, std::int32_t features) {
   std::map<std::int32_t, double> out;
@@ -25,10 +33,7 @@ std::map<std::int32_t, double> coefficients(const NamedConstraint& c, std::int32
     if (key != all_others) out[static_cast<std::int32_t>(numbered(option, key, features))] = coefficient;
   const auto others = c.weights.find(all_others);
   if (others == c.weights.end()) return out;
-  if (features > most_others)
-    throw Error(ErrorKind::limit_exceeded,
-                "option \"constraints\" names all others of more than " + std::to_string(most_others) + " features",
-                "Name the features that are to be constrained by their numbers.");
+  require_few(features);
   for (std::int32_t j = 0; j < features; ++j) out.emplace(j, others->second);
   return out;
 }
@@ -39,13 +44,20 @@ void name_constraints(Options& options, const Encoder& encoder) {
   for (NamedConstraint& c : options.constraints) {
     std::map<std::string, double> weights;
     const auto put = [&](std::int32_t j, double coefficient) {
-      weights.emplace(std::to_string(j + 1), coefficient / encoder.scale(j));
+      return weights.emplace(std::to_string(j + 1), coefficient / encoder.scale(j)).second;
     };
-    for (const auto& [key, coefficient] : c.weights)
-      if (key != all_others)
-        for (const std::int32_t j : features_named(option, key, encoder)) put(j, coefficient);
-    if (const auto others = c.weights.find(all_others); others != c.weights.end())
-      for (std::int32_t j = 0; j < std::min(encoder.width(), most_others); ++j) put(j, others->second);
+    for (const auto& [key, coefficient] : c.weights) {
+      if (key == all_others) continue;
+      for (const std::int32_t j : features_named(option, key, encoder))
+        if (!put(j, coefficient))
+          throw Error(ErrorKind::invalid_option,
+                      "option \"constraints\" names the feature \"" + encoder.feature_name(j) + "\" twice",
+                      "A column stands for all of its features: name it, or those that are meant.");
+    }
+    if (const auto others = c.weights.find(all_others); others != c.weights.end()) {
+      require_few(encoder.width());
+      for (std::int32_t j = 0; j < encoder.width(); ++j) put(j, others->second);
+    }
     c.weights = std::move(weights);
   }
 }
@@ -159,19 +171,10 @@ void meet_constraints(const Problem& p, const Options& options, std::vector<doub
 }
 
 void require_constraints_fit(const Problem& p, const Options& s) {
-  const auto refuse = [&](const std::string& what, const std::string& hint) {
-    throw Error(ErrorKind::unsupported, "option \"constraints\" is not used with " + what, hint);
-  };
-  if (p.kernel != nullptr) refuse("a kernel model", "It has no weights on features that could be constrained.");
-  if (p.hard_margin)
-    refuse("a hard margin", "Its weights are a direction of any length: give lambda for a soft margin, such as 1e-4.");
-  if (s.lambda == 0.0)
-    refuse("lambda => 0",
-           "Give a small lambda, for example 1e-8: its certificate is about weights that a penalty holds.");
-  if (s.multiclass == Multiclass::joint)
-    refuse("multiclass => 'joint'",
-           "The weights of all classes could move alike: leave it out for one class against the rest.");
-  if (s.l1_ratio > 0) refuse("an l1_ratio above 0", "Leave l1_ratio out; bounds of single weights go with it.");
+  require_held_weights(p, s, option);
+  if (s.l1_ratio > 0)
+    throw Error(ErrorKind::unsupported, "option \"constraints\" is not used with an l1_ratio above 0",
+                "Leave l1_ratio out; bounds of single weights go with it.");
   for (const std::int32_t j : p.constraints.rows.feature)
     if (j == p.offset)
       throw Error(ErrorKind::invalid_option, "option \"constraints\" names the offset_feature, whose weight is known",
