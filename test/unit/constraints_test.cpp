@@ -263,6 +263,29 @@ TEST(Constraints, MultipliersOfAnySizeProveNothingWrong) {
   EXPECT_GT(near, 20);
 }
 
+/// Sums that only weights of 0 meet have terms of rounding alone, and are met all the same.
+TEST(Constraints, HoldWeightsAtZero) {
+  Random random(11);
+  for (int trial = 0; trial < 60; ++trial) {
+    const char* const loss =
+        std::vector<const char*>{"logistic", "hinge", "huber"}[static_cast<std::size_t>(trial) % 3];
+    const bool classes = !is_regression_loss(loss);
+    const Table t = make_table(random, 7, classes);
+    if (t.dimensions() < 2) continue;
+    const Dataset data = make_dataset(t, classes);
+    Options o = logistic(0.01);
+    o.loss = loss;
+    o.tolerance = 1e-9;
+    o.constraints = {{"a", {{"1", 1.0}, {"2", 3.0}}, -infinity, 0},
+                     {"b", {{"1", 1.0}, {"2", -3.0}}, -infinity, 0},
+                     {"c", {{"1", random.uniform() + 0.1}}, 0, infinity}};
+    const Model m = train(data, o, {});
+    EXPECT_EQ(m.status, Status::optimal) << trial;
+    EXPECT_EQ(m.weights(0, 0), 0) << trial;
+    EXPECT_EQ(m.weights(0, 1), 0) << trial;
+  }
+}
+
 /// As bounds of single weights, which other solvers have: the same optimum and the same prices.
 TEST(Constraints, OnSingleWeightsAreBounds) {
   Random random(5);

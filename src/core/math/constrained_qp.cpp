@@ -17,6 +17,8 @@ namespace {
 // combination of these that it is, shares below `nothing` are rounding.
 constexpr double met = 1024 * epsilon, dependent = 1e-10, nothing = 1e-12;
 
+constexpr char implied = 2;  // by the active ends, but for their rounding
+
 /// One end of a row, or of a variable: sign · <n, d> ≥ bound.
 struct End {
   std::size_t row = 0;
@@ -48,7 +50,9 @@ class ActiveSet {
   void back(const Eigen::VectorXd& v);
   Eigen::VectorXd normal(const End& end) const;
   double value(const End& end) const;
+  double size(const End& end) const;
   bool holds(const End& end) const;
+  double rounding(const Eigen::VectorXd& y, const Eigen::VectorXd& r) const;
   void combination(const Eigen::VectorXd& y, Eigen::VectorXd& r, Eigen::VectorXd& z) const;
   bool worst(End& end) const;
   bool enter(End end);
@@ -64,6 +68,7 @@ class ActiveSet {
   ActiveCholesky factor_;
   std::vector<double> d_, norms_;
   Eigen::VectorXd p_;  // U d
+  double length_ = 0;  // of its first value, the longest that the active ends leave of it
   std::vector<Eigen::VectorXd> normals_;
   std::vector<End> ends_;
   std::vector<char> row_active_, variable_active_;
@@ -110,12 +115,24 @@ double ActiveSet::value(const End& end) const {
          (end.variable >= 0 ? d_[static_cast<std::size_t>(end.variable)] : qp_.rows.product(end.row, d_.data()));
 }
 
+/// Of the terms of its value, and of its bound.
+double ActiveSet::size(const End& end) const {
+  return (end.variable < 0 ? qp_.rows.size(end.row, d_.data()) : 0) + std::fabs(end.bound);
+}
+
 bool ActiveSet::holds(const End& end) const {
-  const bool row = end.variable < 0;
-  const std::vector<double>& rooms = row ? qp_.row_room : qp_.room;
-  const double size = row ? qp_.rows.size(end.row, d_.data()) : 0,
-               room = rooms.empty() ? 0 : rooms[row ? end.row : static_cast<std::size_t>(end.variable)];
-  return end.bound - value(end) <= met * (size + std::fabs(end.bound)) + room;
+  const std::vector<double>& rooms = end.variable < 0 ? qp_.row_room : qp_.room;
+  const double room = rooms.empty() ? 0 : rooms[end.variable < 0 ? end.row : static_cast<std::size_t>(end.variable)];
+  return end.bound - value(end) <= met * size(end) + room;
+}
+
+/// By which an end with normal y, a combination r of those of the active ends, may be off where these are met: p has the rounding of all of
+/// it, and a user's ends are rounded themselves.
+double ActiveSet::rounding(const Eigen::VectorXd& y, const Eigen::VectorXd& r) const {
+  double sum = length_ * y.norm();
+  for (std::size_t j = 0; j < ends_.size(); ++j)
+    sum += std::fabs(r(static_cast<Eigen::Index>(j))) * (size(ends_[j]) + length_ * normals_[j].norm());
+  return 16 * epsilon * sum;
 }
 
 /// y = Σ r_j normal_j + z, z orthogonal to all of them; the second pass takes out what rounding left.
@@ -160,6 +177,8 @@ bool ActiveSet::worst(End& out) const {
 
 void ActiveSet::leave(std::size_t at) {
   active(ends_[at]) = 0;
+  for (std::vector<char>* const all : {&row_active_, &variable_active_})
+    std::replace(all->begin(), all->end(), implied, char{0});
   factor_.remove(static_cast<Eigen::Index>(at));
   normals_.erase(normals_.begin() + static_cast<std::ptrdiff_t>(at));
   ends_.erase(ends_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -173,8 +192,11 @@ bool ActiveSet::enter(End end) {
     combination(y, r, z);
     const double rest = z.squaredNorm();
     const bool depends = !(rest > dependent * dependent * y.squaredNorm());
-    if (depends && holds(end)) return true;  // the others imply it
     const double missed = end.bound - value(end);
+    if (depends && (holds(end) || missed <= rounding(y, r))) {
+      active(end) = implied;
+      return true;
+    }
     double first = infinity;
     std::size_t who = 0;
     const double least = ends_.empty() ? 0 : nothing * r.cwiseAbs().maxCoeff();
@@ -239,6 +261,7 @@ QpSolution ActiveSet::run() {
   QpSolution out;
   p_ = -forward(Eigen::Map<const Eigen::VectorXd>(qp_.gradient.data(), n_));
   back(p_);
+  length_ = out.length = p_.norm();
   bool possible = true;
   for (std::size_t k = 0; k < qp_.rows.count() && possible; ++k) {
     if (!equal(k) || norms_[k] == 0) continue;

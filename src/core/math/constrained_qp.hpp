@@ -33,6 +33,7 @@ struct QpSolution {
   /// ν of each row, above 0 at its upper end and below 0 at its lower one: Hd + g + Aᵀν is 0 but where a bound holds. After a
   /// contradiction: <Aᵀν, d> ≤ Σ ν_k upper_k − … of d that meet the rows is below what any d between the bounds has.
   std::vector<double> multipliers;
+  double length = 0;  ///< ‖U⁻ᵀg‖: of the minimum without constraints, whose rounding all of d has
 };
 
 QpSolution solve_constrained_qp(const ConstrainedQp& qp, const Progress& progress);

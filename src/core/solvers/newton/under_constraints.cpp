@@ -1,7 +1,9 @@
 #include "core/solvers/newton/under_constraints.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/math/rounding.hpp"
 #include "core/problem/constraints.hpp"
 
 namespace margin {
@@ -63,6 +65,27 @@ void UnderConstraints::step(const SymmetricMatrix& factor, const std::vector<dou
   }
   d = std::move(s.d);
   multipliers_ = std::move(s.multipliers);
+  drop_rounding(factor, w, s.length, d);
+}
+
+void UnderConstraints::drop_rounding(const SymmetricMatrix& factor, const std::vector<double>& w, double length,
+                                     std::vector<double>& d) const {
+  // |w_j| sqrt(H_jj), the same in all units.
+  std::vector<double> size(w.size(), 0.0);
+  for (std::size_t i = 0; i < w.size(); ++i)
+    for (std::size_t j = i; j < w.size(); ++j) size[j] += factor.row(i)[j] * factor.row(i)[j];
+  for (std::size_t j = 0; j < w.size(); ++j) size[j] = std::fabs(w[j] + d[j]) * std::sqrt(size[j]);
+  const double least = 64 * epsilon * std::max(length, *std::max_element(size.begin(), size.end()));
+  const Constraints& c = *rows_.constraints();
+  for (std::size_t k = 0; k < c.count(); ++k) {
+    if (multipliers_[k] == 0 || (multipliers_[k] > 0 ? c.upper[k] : c.lower[k]) != 0) continue;
+    const auto begin = c.rows.feature.begin() + c.rows.begin[k], end = c.rows.feature.begin() + c.rows.begin[k + 1];
+    if (!std::all_of(begin, end, [&](std::int32_t j) { return size[static_cast<std::size_t>(j)] <= least; })) continue;
+    for (auto at = begin; at != end; ++at) {
+      const auto j = static_cast<std::size_t>(*at);
+      if (!rows_.bounded() || (rows_.low(j) <= 0 && rows_.high(j) >= 0)) d[j] = -w[j];
+    }
+  }
 }
 
 }  // namespace margin

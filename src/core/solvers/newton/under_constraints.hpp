@@ -26,6 +26,10 @@ class UnderConstraints {
             std::vector<double>& d);
 
  private:
+  /// Weights that constraints hold at 0 are 0, not what rounding leaves: a sum of nothing else misses its end by all of that.
+  void drop_rounding(const SymmetricMatrix& factor, const std::vector<double>& w, double length,
+                     std::vector<double>& d) const;
+
   const NewtonRows& rows_;
   std::vector<double>& multipliers_;
 };
