@@ -83,6 +83,70 @@ def paths(session, sets):
     return [table, support]
 
 
+# Between which ends the weights are.
+LIMITS = [(0, np.inf), (-0.05, 0.05)]
+
+
+def objective(x, y, loss, rho, lam, w):
+    """Of given weights with the best intercept."""
+    u = x @ w
+    penalty = lam * (rho * np.abs(w).sum() + (1 - rho) / 2 * w @ w)
+    if loss == "squared":
+        return np.square(u - y - (u - y).mean()).mean() + penalty
+    b = 0.0
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-(u + b)))
+        step = (p - y).mean() / max((p * (1 - p)).mean(), 1e-300)
+        b -= np.clip(step, -1, 1)
+        if abs(step) < 1e-14:
+            break
+    return (np.logaddexp(0, u + b) - y * (u + b)).mean() + penalty
+
+
+def limits(session, sets):
+    table = Table("paths-limits", "Paths of sparse models with bounds",
+                  "The paths of the first table with all weights between two ends (`bounds`; glmnet's `lower.limits` and `upper.limits`) at 1e-6, beside glmnet at `thresh = 1e-14`:"
+                  " user CPU, and the objectives of all models. Remarks: how many were certified, the largest relative difference of ours from the objective of glmnet's"
+                  " weights (negative: ours is lower), where glmnet returned them all, and the largest violation.")
+    for name, sparse in sets:
+        source = "p_" + "".join(c if c.isalnum() else "_" for c in name)
+        for loss, family in LOSSES.items():
+            label, packed = ("y > 0", "path:" + name) if loss == "logistic" else ("y", "path:%s:numbers" % name)
+            own = source + ("_numbers" if loss == "squared" else "")
+            session.load(own, packed, sparse=sparse)
+            x, y = datasets.load(packed)
+            dense = np.asarray(x.dense() if isinstance(x, datasets.Sparse) else x, float)
+            numbers = (y == y.max()).astype(float) if loss == "logistic" else np.asarray(y, float)
+            grid = lambdas_of(x, y, 1)
+            scale = 2 if loss == "squared" else 1
+            peer = Peer("glmnet.R", packed)
+            for low, high in LIMITS:
+                with tempfile.NamedTemporaryFile("w") as file, tempfile.NamedTemporaryFile() as weights:
+                    file.write("\n".join("%.17g" % v for v in grid) + "\n")
+                    file.flush()
+                    ask = "%s 1 1e-14 %s %s %g %g" % (family, file.name, weights.name, low, high)
+                    options = {"loss": loss, "l1_ratio": 1, "intercept": "free", "tolerance": 1e-6, "lambdas": [float(v) for v in grid * scale],
+                               "bounds": [low, None if np.isinf(high) else high]}
+                    call = ("WITH path AS MATERIALIZED (SELECT margin_path(%s, x, '%s') AS models FROM %s) SELECT status, primal, weights[1:], columns FROM path, unnest(models)"
+                            % (label, json.dumps(options), own))
+                    got = interleave({"ours": lambda: session.run(call), "theirs": lambda: peer.ask(ask)}, 3)
+                    theirs = np.fromfile(weights.name).reshape(got["theirs"]["last"]["lambdas"], -1)
+                    rows = got["ours"]["last"]["rows"]
+                    apart, violation = [], 0.0
+                    for k, (status, primal, w, columns) in enumerate(rows):
+                        w = np.array([v for v in w.strip("{}").split(",") if v], float)
+                        if w.size:
+                            violation = max(violation, float(np.max(w - high)), float(np.max(low - w)))
+                        if k < len(theirs):
+                            of_theirs = objective(dense, numbers, loss, 1, grid[k] * scale, np.clip(theirs[k], low, high))
+                            apart.append((float(primal) - of_theirs) / of_theirs)
+                    table.compare("%s, %s, [%g, %g]" % (name, loss, low, high), got["ours"], got["theirs"], 1,
+                                  "%d certified; objectives %.1e to %.1e apart in %d models; violation %.0e"
+                                  % (sum(r[0] == "optimal" for r in rows), min(apart), max(apart), len(apart), max(0.0, violation)))
+            peer.close()
+    return [table]
+
+
 def main():
     session = Session()
     version = session.value("SELECT current_setting('server_version')")
@@ -90,7 +154,7 @@ def main():
     named = [pair for pair in SETS if pair[0] in sys.argv[1:]]
     if len(named) != len(set(sys.argv[1:])):
         sys.exit("the data sets are " + ", ".join(name for name, _ in SETS))
-    for table in paths(session, named or SETS):
+    for table in paths(session, named or SETS) + limits(session, named or SETS[:4]):
         if named:
             print(table.markdown())
         else:

@@ -1,8 +1,8 @@
 #!/usr/bin/Rscript
 # glmnet with the rows of a packed file in memory (see peers.hpp), dense rows as a matrix, sparse ones as a dgCMatrix. A
 # line is a family (gaussian or binomial, of the labels as they are or of the larger of two), alpha, a thresh (0: the
-# default), a file with one lambda a line, and a file for the coefficients of all lambdas (doubles; -: none). The
-# answer has the user seconds of glmnet() alone.
+# default), a file with one lambda a line, a file for the coefficients of all lambdas (doubles; -: none), and perhaps the ends between
+# which all of them are. The answer has the user seconds of glmnet() alone.
 suppressMessages({library(glmnet); library(Matrix)})
 rows <- file(commandArgs(TRUE)[1], "rb")
 head <- readBin(rows, "integer", 12, 4)[c(1, 3, 5, 7, 9, 11)]
@@ -23,6 +23,7 @@ while (length(line <- readLines(requests, 1)) > 0) {
   label <- if (word[1] == "binomial") as.numeric(y == max(y)) else y
   arguments <- list(x, label, family = word[1], alpha = as.numeric(word[2]), lambda = lambda, standardize = FALSE)
   if (as.numeric(word[3]) > 0) arguments <- c(arguments, list(thresh = as.numeric(word[3]), maxit = 1e8))
+  if (length(word) > 5) arguments <- c(arguments, list(lower.limits = as.numeric(word[6]), upper.limits = as.numeric(word[7])))
   time <- system.time(fit <- do.call(glmnet, arguments))
   if (word[5] != "-") {
     out <- file(word[5], "wb")
