@@ -156,8 +156,8 @@ clean_up() {
 
 # Says now and then how far it is; all else that make and the compiler say is an error or a warning.
 build_extension() {
-  local files strict=-Werror
-  files=$(find "$built/src" -name '*.cpp' -o -name '*.c' | wc -l)
+  local parts strict=-Werror
+  parts=$(find "$built/src" -name '*.cpp' -printf '%h\n' -o -name '*.c' -print | sort -u | wc -l) # directories, each compiled as one, and module.c
   # Later compilers take moved-from variants for uninitialised: their warnings are read, not obeyed.
   [ -z "${MARGIN_CXX:-}" ] && [ "$(g++ -dumpversion | cut -d . -f 1)" -le 12 ] || strict=''
   make -C "$built" -j"$jobs" PG_CONFIG="$pg_config" ${MARGIN_CXX:+CXX="$MARGIN_CXX"} ${MARGIN_STDLIB:+STDLIB="$MARGIN_STDLIB"} WARNINGS="-Wall -Wextra $strict" | {
@@ -168,7 +168,7 @@ build_extension() {
       status=0
       [ $((SECONDS - last)) -ge 2 ] || continue
       last=$SECONDS
-      say "  compiling: file $compiled of $files"
+      say "  compiling: part $compiled of $parts"
     done
   }
 }

@@ -58,14 +58,14 @@ chroot_of() {
 }
 core_objects() { # core_objects TO: objects that this tree has, and a g++ that gives them
   mkdir -p "$1/bin"
-  (cd "$root/src" && find core pg -name '*.o' ! -name module.o -print0 | tar --null -T - -c) | tar -x -C "$1"
+  (cd "$root/objects" && find core pg -name '*.o' ! -name module.o -print0 | tar --null -T - -c) | tar -x -C "$1"
   { "$pg_config" --version && g++ -dumpfullversion; } >"$1/pg/of"
   cat >"$1/bin/g++" <<'END'
 #!/bin/bash
 PATH=${PATH#/core-objects/bin:}
 for ((i = 1; i <= $#; ++i)); do
   case ${!i} in
-    *src/core/*.cpp | *src/pg/*.cpp) object=${!i##*src/} && object=/core-objects/${object%.cpp}.o ;;
+    *objects/core/*.cpp | *objects/pg/*.cpp) object=${!i##*objects/} && object=/core-objects/${object%.cpp}.o ;;
     -o) next=$((i + 1)) && to=${!next} ;;
   esac
 done

@@ -434,7 +434,6 @@ stage_assert() {
   tree=$scratch/assert # a tree of its own: the objects beside the sources belong to another server
   mkdir -p "$tree"
   for part in Makefile CMakeLists.txt margin.control META.json src sql expected test demo bench; do cp -r "$root/$part" "$tree/"; done
-  find "$tree/src" -name '*.o' -delete
   PG_CONFIG=$server/bin/pg_config MARGIN_SHARED=$shared MARGIN_BUILD=$tree/build "$tree/test/run.sh" regress tap
 }
 

@@ -77,10 +77,11 @@ copy_tree() { # the files of the repository, without objects of another server
 }
 
 core_objects() { # core_objects FROM TO: the objects of src/core of one tree for another of the same sources
-  (cd "$1" && find src/core -name '*.[od]' -print0 | tar --null -T - -c) | tar -x -C "$2"
+  (cd "$1" && find objects/core \( -name '*.[od]' -o -name '*.cpp' \) -print0 | tar --null -T - -c) | tar -x -C "$2"
   # Older than they are, so that they stay: a precompiled header, which nothing that is compiled there reads.
-  touch -d '1 minute ago' "$2/src/core/base/precompiled.hpp.gch"
-  find "$2/src/core" -name '*.o' -exec touch {} +
+  mkdir -p "$2/objects/core/base"
+  touch -d '1 minute ago' "$2/objects/core/base/precompiled.hpp.gch"
+  find "$2/objects/core" -name '*.o' -exec touch {} +
 }
 
 # --- chroots of Debian -----------------------------------------------------------------------------------------------------

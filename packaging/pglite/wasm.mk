@@ -4,16 +4,20 @@ SOURCE = /margin/source
 HEADERS = /margin/headers
 SYSTEM = /usr/share/emscripten/system/lib
 OPT = -O1
-core/simd/%.o: private OPT = -O3
+core/simd.o: private OPT = -O3
 # What reads and writes no rows is as small as it can be.
 SMALL = -Oz
-small = $(addsuffix /%.o,$(addprefix core/,analysis formats model options report train) pg/functions)
+small = $(addsuffix .o,$(addprefix core/,analysis formats model options report train) pg/functions)
 $(small) small.core.pch small.pg.pch: private OPT = $(SMALL)
 $(small): private PCH = small.
 
-core := $(patsubst $(SOURCE)/src/%.cpp,%.o,$(wildcard $(SOURCE)/src/core/*/*.cpp $(SOURCE)/src/core/*/*/*.cpp))
-left_out = pg/server/spill.o pg/server/poll_trace.o
-glue := $(filter-out $(left_out),$(patsubst $(SOURCE)/src/%.cpp,%.o,$(wildcard $(SOURCE)/src/pg/*/*.cpp))) pglite/server.o
+# A directory is compiled as one, as in the Makefile.
+directories := $(patsubst $(SOURCE)/src/%/,%,$(sort $(dir $(wildcard $(addprefix $(SOURCE)/src/,core/*/*.cpp core/*/*/*.cpp pg/*/*.cpp)))))
+$(shell for at in $(directories); do \
+  files=$$(cd $(SOURCE)/src && printf '\043include "%s"\n' $$at/*.cpp | grep -vE 'pg/server/(spill|poll_trace)[.]cpp'); mkdir -p $$(dirname $$at); \
+  [ "$$files" = "$$(cat $$at.cpp 2>/dev/null)" ] || printf '%s\n' "$$files" >$$at.cpp; done)
+core := $(patsubst %,%.o,$(filter core/%,$(directories)))
+glue := $(patsubst %,%.o,$(filter pg/%,$(directories))) pglite/server.o
 in_c = pg/server/module.o pglite/jump.o pglite/shims.o
 # Of the C++ library what the core and the glue need, with native exceptions: those of the main module are JavaScript's, and dead.
 cxx = $(addprefix libcxx/src/,algorithm.o call_once.o charconv.o chrono.o condition_variable.o condition_variable_destructor.o error_category.o exception.o future.o \
@@ -55,11 +59,9 @@ pg.pch small.pg.pch: $(SOURCE)/src/pg/server/precompiled.hpp
 	$(CXX) $(OURS_CXX) $(SERVER) -x c++-header -o $@ $<
 $(core): core.pch small.core.pch
 $(glue): pg.pch small.pg.pch
-core/%.o: $(SOURCE)/src/core/%.cpp
-	@mkdir -p $(@D)
+core/%.o: core/%.cpp
 	$(CXX) $(OURS_CXX) -include-pch $(PCH)core.pch -c -o $@ $<
-pg/%.o: $(SOURCE)/src/pg/%.cpp
-	@mkdir -p $(@D)
+pg/%.o: pg/%.cpp
 	$(CXX) $(OURS_CXX) $(SERVER) -include-pch $(PCH)pg.pch -c -o $@ $<
 pglite/%.o: $(SOURCE)/packaging/pglite/%.cpp
 	@mkdir -p $(@D)

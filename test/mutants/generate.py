@@ -3,7 +3,8 @@
 
     generate.py MUTANTS SOURCES OUT
 
-A copy goes to OUT/include (headers, found before the originals) or OUT/sources. Which mutant is on, a process learns from
+A copy goes to OUT/include (headers, found before the originals) or OUT/sources, with the rest of its directory, which is compiled as
+one. Which mutant is on, a process learns from
 MARGIN_MUTANT, a number; none: the copy does what the original does. A text that does not occur exactly once is an error, so
 that the mutants stay those of the code.
 """
@@ -112,6 +113,13 @@ def main(records, sources, out):
     mutants, sources, out = read(records), pathlib.Path(sources), pathlib.Path(out)
     written = {out / 'sources/chosen.cpp'}
     write(out / 'sources/chosen.cpp', MAIN)
+    mutated = {m.path for m in mutants}
+    for directory in {(sources / path).parent for path in mutated if path.endswith('.cpp')}:
+        for file in directory.glob('*.cpp'):
+            path = str(file.relative_to(sources))
+            if path not in mutated:
+                write(out / 'sources' / path, file.read_text())
+                written.add(out / 'sources' / path)
     problems = []
     for path in sorted({m.path for m in mutants}):
         source = (sources / path).read_text()
@@ -128,14 +136,14 @@ def main(records, sources, out):
             if a < c < b < d:
                 problems.append(f'{path}: the mutants {spans[(a, b)][0].name} and {spans[(c, d)][0].name} overlap')
         header = path.endswith('.hpp')
-        to = out / 'include' / path if header else out / 'sources' / path.replace('/', '_')
+        to = out / ('include' if header else 'sources') / path
         text = rewritten(source, spans, 0, len(source))
         text = text.replace('#pragma once\n', '#pragma once\n' + HEAD, 1) if header else HEAD + text
         write(to, text)
         written.add(to)
     if problems:
         raise SystemExit('\n'.join(problems))
-    for old in list(out.glob('include/**/*.hpp')) + list(out.glob('sources/*.cpp')):
+    for old in list(out.glob('include/**/*.hpp')) + list(out.glob('sources/**/*.cpp')):
         if old not in written:
             old.unlink()
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,11 @@ inline std::string_view beginning(std::string_view text, std::size_t most) {
 inline std::string quoted(std::string_view text) {
   const std::string_view shown = beginning(text, 40);
   return "\"" + std::string(shown) + (shown.size() < text.size() ? "...\"" : "\"");
+}
+
+/// A number with its noun.
+inline std::string counted(std::int64_t n, const char* noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
 }  // namespace margin

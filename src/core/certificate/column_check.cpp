@@ -15,10 +15,10 @@ namespace margin {
 
 namespace {
 
-constexpr std::size_t chunk = 1024;  // rows that are summed on their own first
+constexpr std::size_t rows_at_once = 1024;  // rows that are summed on their own first
 
 /// Roundings of a sum of n terms that is made of chunks.
-double roundings(double n) { return static_cast<double>(chunk) + n / static_cast<double>(chunk) + 16; }
+double roundings(double n) { return static_cast<double>(rows_at_once) + n / static_cast<double>(rows_at_once) + 16; }
 
 }  // namespace
 
@@ -164,11 +164,11 @@ void ColumnCheck::score(const std::vector<double>& w, double b) {
 /// Losses, slopes and c a at the scores; with the figures that are counted.
 ColumnCheck::Sums ColumnCheck::evaluate(Certificate& out) {
   Sums all;
-  double value[chunk];
+  double value[rows_at_once];
   const double total = problem_.total_weight;
   visit(*problem_.loss, [&](const auto& loss) {
-    for (std::size_t from = 0; from < u_.size(); from += chunk) {
-      const std::size_t count = std::min(chunk, u_.size() - from);
+    for (std::size_t from = 0; from < u_.size(); from += rows_at_once) {
+      const std::size_t count = std::min(rows_at_once, u_.size() - from);
       const double *const u = u_.data() + from, *const y = y_.data() + from, *const c = cost_.data() + from,
                           *const norms = norms_.data() + from;
       double *const slope = slope_.data() + from, *const weighted = weighted_.data() + from;
@@ -208,11 +208,11 @@ ColumnCheck::Sums ColumnCheck::evaluate(Certificate& out) {
 }
 
 ColumnCheck::Conjugate ColumnCheck::conjugate(double scale) const {
-  double a[chunk], value[chunk];
+  double a[rows_at_once], value[rows_at_once];
   Conjugate total;
   visit(*problem_.loss, [&](const auto& loss) {
-    for (std::size_t from = 0; from < u_.size(); from += chunk) {
-      const std::size_t count = std::min(chunk, u_.size() - from);
+    for (std::size_t from = 0; from < u_.size(); from += rows_at_once) {
+      const std::size_t count = std::min(rows_at_once, u_.size() - from);
       for (std::size_t k = 0; k < count; ++k) a[k] = -scale * slope_[from + k];
       negative_conjugate(loss, a, y_.data() + from, count, value);
       double sum = 0, size = 0;

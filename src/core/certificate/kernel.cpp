@@ -13,9 +13,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::size_t batch = 8;                // rows whose kernel values are computed together
-constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row between two polls
-constexpr std::size_t block = 128 * batch;      // rows whose scores wait for those before them
+constexpr std::size_t batch = 8;            // rows whose kernel values are computed together
+constexpr std::size_t block = 128 * batch;  // rows whose scores wait for those before them
 
 /// Working memory for a batch of rows.
 struct RowBatch {
@@ -131,8 +130,8 @@ void Expansion::evaluate(std::int64_t from, std::size_t count, RowBatch& batch_o
       others_.set(batch_of.other_points[b], problem_.data.row(from + static_cast<std::int64_t>(b)), progress);
       points[b] = &batch_of.other_points[b];
     }
-    for (std::size_t begin = 0; begin < rows->size(); begin += chunk) {
-      const std::size_t end = std::min(rows->size(), begin + chunk);
+    for (std::size_t begin = 0; begin < rows->size(); begin += rows_of_poll) {
+      const std::size_t end = std::min(rows->size(), begin + rows_of_poll);
       for (std::size_t b = 0; b < count; ++b) {
         value_at[b] = batch_of.value_at[b] + offset + begin;
         error_at[b] = batch_of.error_at[b] + offset + begin;

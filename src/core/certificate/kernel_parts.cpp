@@ -10,10 +10,8 @@
 namespace margin {
 
 namespace {
-constexpr std::size_t chunk = 256 * tile_rows;  // kernel values of a row between two polls
 
 /// A NaN proves nothing.
-double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 }  // namespace
 
 double Enclosure::above() const { return std::max(0.0, or_infinity(value + error)) * (1 + 4 * epsilon); }
@@ -58,8 +56,8 @@ std::vector<Enclosure> squared_norms(const KernelRows& rows, const KernelSum& su
   KernelPoint point;
   for (std::size_t s = 0; s < n; ++s) {
     rows.set(point, s);
-    for (std::size_t from = 0; from < n; from += chunk) {
-      const std::size_t to = std::min(n, from + chunk);
+    for (std::size_t from = 0; from < n; from += rows_of_poll) {
+      const std::size_t to = std::min(n, from + rows_of_poll);
       double *value_at = values.data() + from, *error_at = errors.data() + from;
       rows.evaluate({&point}, from, to, &value_at, &error_at);
       progress.work(static_cast<double>(to - from) * (rows.operations() + 4 + 2 * sum.outputs()));

@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t numbers_of_a_row = 6;
 constexpr std::int64_t rows_of_a_block = 512;
 
-double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
-
 }  // namespace
 
 OneClassCheck::OneClassCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)

@@ -11,11 +11,7 @@
 
 namespace margin {
 
-namespace {
-
-double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
-
-}  // namespace
+namespace {}  // namespace
 
 RiskCheck::RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
     : objective_(objective),

@@ -11,12 +11,10 @@ namespace margin {
 
 namespace {
 
-using Column = RankedColumns::Column;
-
 /// edges[r]: raised to what the best stump or constant of a column adds, over the rows of rank r and less of the split
 /// (`from` the first row), or those of more than r (from the last).
-void raise_edges(const Column& split, const Column& side, const Eigen::VectorXd& v, bool from_last,
-                 std::vector<double>& edges, const Progress& progress) {
+void raise_edges(const RankedColumns::Column& split, const RankedColumns::Column& side, const Eigen::VectorXd& v,
+                 bool from_last, std::vector<double>& edges, const Progress& progress) {
   const std::size_t n = split.order.size();
   const double steps = 8 * (1 + std::log2(static_cast<double>(side.values.size())));
   PrefixSums sums;
@@ -45,9 +43,9 @@ double largest_tree_edge(const RankedColumns& ranked, const Eigen::VectorXd& v, 
   std::vector<double> largest(splits.count(), 0.0);
   progress.threads().run(splits.count(), progress, [&](std::size_t k, const Progress& own) {
     for (std::int64_t c = splits.begin(k); c < splits.end(k); ++c) {
-      const Column& split = ranked.columns()[static_cast<std::size_t>(c)];
+      const RankedColumns::Column& split = ranked.columns()[static_cast<std::size_t>(c)];
       std::vector<double> below(split.values.size() - 1, 0.0), above = below;
-      for (const Column& side : ranked.columns()) {
+      for (const RankedColumns::Column& side : ranked.columns()) {
         raise_edges(split, side, v, false, below, own);
         raise_edges(split, side, v, true, above, own);
       }

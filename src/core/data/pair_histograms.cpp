@@ -6,7 +6,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t together = 16384;  // rows between two polls
+constexpr std::int64_t rows_between_polls = 16384;  // rows between two polls
 // Tables of so few cells are kept twice or more, in turn by rows: an addition to a cell waits for the last one there.
 constexpr std::size_t few_cells = 512, some_cells = 2048;
 
@@ -44,10 +44,10 @@ void PairHistograms::add_number(std::size_t k, const double* weight, double fact
   const double* const x = of_constant ? nullptr : rows_.number(k);
   const RowSums sums(rows_);
   const std::vector<std::size_t> starts = layout.starts();
-  std::vector<double> cells(sums.size(), 0.0), c(static_cast<std::size_t>(together)),
+  std::vector<double> cells(sums.size(), 0.0), c(static_cast<std::size_t>(rows_between_polls)),
       features(static_cast<std::size_t>(layout.dimensions), 0.0);
-  for (std::int64_t begin = 0; begin < rows_.rows(); begin += together) {
-    const std::int64_t end = std::min(rows_.rows(), begin + together);
+  for (std::int64_t begin = 0; begin < rows_.rows(); begin += rows_between_polls) {
+    const std::int64_t end = std::min(rows_.rows(), begin + rows_between_polls);
     for (std::int64_t i = begin; i < end; ++i)
       c[static_cast<std::size_t>(i - begin)] = of_constant ? weight[i] : weight[i] * x[i];
     sums.add(begin, end, c.data(), cells.data());
@@ -91,8 +91,8 @@ void PairHistograms::add_pair(const Pair& pair, const double* weight, double fac
                                                         : 1U};
   const auto features = static_cast<std::size_t>(t.features());
   table.assign(std::max(copies * cells, cells + features), 0.0);
-  for (std::int64_t begin = 0; begin < rows_.rows(); begin += together) {
-    const auto n = static_cast<std::size_t>(std::min(together, rows_.rows() - begin));
+  for (std::int64_t begin = 0; begin < rows_.rows(); begin += rows_between_polls) {
+    const auto n = static_cast<std::size_t>(std::min(rows_between_polls, rows_.rows() - begin));
     rows_.with_codes(pair.one, [&](const auto* a) {
       rows_.with_codes(pair.other, [&](const auto* b) {
         if (copies == 4)

@@ -12,8 +12,6 @@ namespace margin {
 
 namespace {
 
-constexpr double name_work = 512;  // of a field, wherever it is written
-
 /// The name of every feature that has a weight.
 std::vector<std::string> names_of(const Model& m, const std::vector<std::string>& given, const Progress& progress) {
   const auto d = static_cast<std::size_t>(m.dimensions);

@@ -12,8 +12,6 @@ namespace margin {
 
 namespace {
 
-constexpr double name_work = 512;  // of a field, wherever it is written
-
 std::string attribute(const char* name, const std::string& value) {
   return std::string(" ") + name + "=\"" + xml_name(value) + "\"";
 }

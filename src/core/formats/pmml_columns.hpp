@@ -10,6 +10,8 @@
 
 namespace margin {
 
+constexpr double name_work = 512;  // of a field, wherever it is written
+
 /// Names of a document that differ.
 class PmmlNames {
  public:

@@ -5,10 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "core/math/rounding.hpp"
+
 namespace margin {
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// min over a ≠ c of smallest(a, c) + b_a − b_c: what offsets really give, rounding included.

@@ -2,15 +2,14 @@
 
 #include <Eigen/LU>
 #include <cmath>
-#include <limits>
 
+#include "core/math/rounding.hpp"
 #include "core/simd/loops.hpp"
 
 namespace margin {
 
 namespace {
 using Eigen::Index;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // In units where |z| ≤ 1 and Σ q = 1.
 constexpr double rounding = 4e-15;        // of a margin, an edge or a weight
 constexpr double lost = 1e-11;            // below −this t, which is 0 at least, is of no use

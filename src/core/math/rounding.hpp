@@ -2,6 +2,7 @@
 // product or quotient that underflows by half of `tiny` as well. Sums never underflow.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 namespace margin {
@@ -11,5 +12,8 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double tiny = std::numeric_limits<double>::denorm_min();
 /// Below it a number has fewer digits, and its reciprocal may be none.
 constexpr double smallest_normal = std::numeric_limits<double>::min();
+
+/// What may be no number, as a bound from above.
+inline double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 
 }  // namespace margin

@@ -21,7 +21,7 @@ constexpr const char* verify = "margin_verify(model, label, features) recomputes
 constexpr const char* train_plain =
     "Train with a lambda, without a kernel and without standardize (features of another scale can be scaled in SQL; "
     "those of rows with named columns are scaled by the model).";
-constexpr const char* in_units =
+constexpr const char* in_given_units =
     "Train on rows with named columns, whose units the model keeps, or on columns that are standardized already.";
 constexpr const char* class_numbers =
     "Give the weights themselves to the training: margin_options(class_weight => '{\"label\": weight, ...}').";
@@ -39,11 +39,11 @@ constexpr Consumer audit_product = {
     "margin_audit",
     plain | sparse | lasso | free_intercept,
     verify,
-    {{{standardize, in_units}, {balanced_classes, class_numbers}, {feature::constraints, without_constraints}}}};
+    {{{standardize, in_given_units}, {balanced_classes, class_numbers}, {feature::constraints, without_constraints}}}};
 constexpr Consumer leave_one_out_product = {"margin_leave_one_out",
                                             aside | several_classes | free_intercept,
                                             held_out,
-                                            {{{standardize, in_units}, {balanced_classes, class_numbers}}}};
+                                            {{{standardize, in_given_units}, {balanced_classes, class_numbers}}}};
 constexpr Consumer score_interval_product = {
     "margin_score_interval",
     of_ball,

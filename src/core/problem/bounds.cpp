@@ -11,9 +11,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::int32_t most_named = 1 << 20;  // a sparse column declares any number of features
 constexpr double none = std::numeric_limits<double>::infinity();
-const char* const all_others = "*";
 
 [[noreturn]] void refuse_bounds(const char* option, const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::invalid_option, "option \"" + std::string(option) + "\" " + what, hint);

@@ -18,6 +18,9 @@ namespace margin {
 
 struct Problem;  // problem/problem.hpp
 
+constexpr std::int32_t most_named = 1 << 20;    // a sparse column declares any number of features
+inline constexpr const char* all_others = "*";  // the key of the features that no other key names
+
 /// Columns that the options name become features of the encoder, in its units. Throws Error(invalid_option) for a name that is no
 /// column, feature nor number, and for a monotone column that is no number.
 void name_bounds(Options& options, const Encoder& encoder);

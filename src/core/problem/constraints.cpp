@@ -15,7 +15,6 @@ namespace margin {
 namespace {
 
 const char* const option = "constraints";
-const char* const all_others = "*";
 constexpr std::int32_t most_others = 1 << 20;
 
 /// Of all others.

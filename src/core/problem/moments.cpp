@@ -11,11 +11,11 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t block = 512;  // rows that are summed on their own first: less rounding
+constexpr std::int64_t block_rows = 512;  // rows that are summed on their own first: less rounding
 // From here on a matrix of its own for every chunk would take too much memory.
 constexpr std::size_t many_columns = 256;
 
-/// Σ c z zᵀ by its upper triangle, block by block.
+/// Σ c z zᵀ by its upper triangle, block_rows by block_rows.
 class MomentSum {
  public:
   MomentSum(const Moments& of, const Problem& problem)
@@ -28,8 +28,9 @@ class MomentSum {
 
   /// The rows of the blocks from `first` to before `last`.
   void add_blocks(std::int64_t first, std::int64_t last, double* sum, const Progress& progress) {
-    for (std::int64_t begin = first * block; begin < std::min(problem_.rows(), last * block); begin += block) {
-      const std::int64_t end = std::min(problem_.rows(), begin + block);
+    for (std::int64_t begin = first * block_rows; begin < std::min(problem_.rows(), last * block_rows);
+         begin += block_rows) {
+      const std::int64_t end = std::min(problem_.rows(), begin + block_rows);
       for (std::int64_t i = begin; i < end; ++i) add_row(i, progress);
       for (std::size_t j = 0; j < part_.size(); ++j) sum[j] += part_[j];
       std::fill(part_.begin(), part_.end(), 0.0);
@@ -81,10 +82,10 @@ Moments::Moments(const Problem& p, const Progress& progress)
     : features_(static_cast<std::size_t>(p.dimensions())), stride_((features_ + 2 + 7) / 8 * 8) {
   const std::size_t m = size();
   numbers_.assign(m * stride_, 0.0);
-  const std::int64_t blocks = (p.rows() + block - 1) / block;
+  const std::int64_t blocks = (p.rows() + block_rows - 1) / block_rows;
   const double row_work = stored_numbers(p.data) * (8 + static_cast<double>(m) / 8);
   // At least 4096 rows each, so that the matrices take an eighth of the memory of dense rows at most.
-  const Chunks chunks(m < many_columns ? blocks : 1, row_work * block, std::max(row_work, 1.0) * 64);
+  const Chunks chunks(m < many_columns ? blocks : 1, row_work * block_rows, std::max(row_work, 1.0) * 64);
   add_in_chunks(pass_threads(p.data, progress), chunks, progress, numbers_.data(), numbers_.size(),
                 [&](std::int64_t first, std::int64_t last, double* sum, const Progress& own) {
                   MomentSum(*this, p).add_blocks(first, last, sum, own);
@@ -92,7 +93,7 @@ Moments::Moments(const Problem& p, const Progress& progress)
   for (std::int64_t i = 0; i < p.rows(); ++i) rows_ += p.weight(i) != 0;
   progress.work(static_cast<double>(p.rows()));
   // However the sums of blocks are added up. Two roundings a product, one a sum, one by W; Σ c |z_j z_k| ≤ W scale_j scale_k.
-  ulps_ = static_cast<double>(block) + static_cast<double>(p.rows()) / static_cast<double>(block) + 8;
+  ulps_ = static_cast<double>(block_rows) + static_cast<double>(p.rows()) / static_cast<double>(block_rows) + 8;
   for (std::size_t j = 0; j < m; ++j) {
     for (std::size_t k = j; k < m; ++k) {
       double& value = numbers_[j * stride_ + k];

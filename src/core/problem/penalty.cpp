@@ -7,8 +7,6 @@ namespace margin {
 
 namespace {
 
-constexpr std::int32_t most_named = 1 << 20;  // a sparse column declares any number of features
-
 [[noreturn]] void refuse_factor(const std::string& what, const std::string& hint) {
   throw Error(ErrorKind::invalid_option, "option \"penalty_factor\" " + what, hint);
 }

@@ -6,13 +6,12 @@
 #include <limits>
 
 #include "core/math/number_order.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/offset.hpp"
 
 namespace margin {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double offset_at(const TargetRows& rows, std::int64_t i) {
   return rows.offset < 0 ? 0.0 : offset_of(rows.data.row(i), rows.offset);

@@ -8,7 +8,6 @@ namespace margin {
 namespace {
 
 constexpr int parts = 10;
-constexpr double item_work = 64;  // of a value with its count, sorted and looked through
 
 /// Both figures of counts by part.
 void set_distances(ColumnDrift& out, const std::vector<double>& before, const std::vector<double>& after) {

@@ -17,6 +17,7 @@
 namespace margin {
 
 constexpr std::size_t most_values = 1024;
+constexpr double item_work = 64;  // of a value with its count, sorted and looked through
 
 /// By what counts are to be lowered, so that no more than `most_values` are left: 0 where that is so already. Takes the
 /// counts apart.

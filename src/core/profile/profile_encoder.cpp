@@ -11,7 +11,6 @@ namespace margin {
 
 namespace {
 
-constexpr double item_work = 64;  // of a value with its count
 constexpr const char* of_rows = "Make the encoder of the rows: train_margin has them at hand, (model).encoder is it.";
 
 [[noreturn]] void refuse(const std::string& message, const std::string& hint = of_rows) {

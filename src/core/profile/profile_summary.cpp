@@ -33,8 +33,6 @@ void set_texts(ColumnSummary& out, Profile::Texts& texts, std::size_t top) {
   set_top(out, std::move(items), texts.values.missed(), texts.values.exact(), top);
 }
 
-constexpr double item_work = 64;  // of a value with its count, sorted
-
 void set_numbers(ColumnSummary& out, NumberStatistics& numbers, const std::vector<double>& shares, std::size_t top,
                  const Progress& progress) {
   const Sums& sums = numbers.sums();

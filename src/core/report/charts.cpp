@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/quoted.hpp"
 
 namespace margin {
 
 namespace {
 
 using Kind = PlotSeries::Kind;
-
-std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 PlotAxis axis(std::string label, bool logarithmic = false) {
   PlotAxis a;

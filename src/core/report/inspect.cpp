@@ -10,6 +10,7 @@
 
 #include "core/analysis/model_ball.hpp"
 #include "core/base/error.hpp"
+#include "core/base/quoted.hpp"
 #include "core/certificate/ball.hpp"
 #include "core/data/stump_basis.hpp"
 #include "core/kernel/support_vectors.hpp"
@@ -32,8 +33,6 @@ std::string line(std::string label, const std::string& content) {
   label.resize(std::max<std::size_t>(label.size() + 1, 14), ' ');
   return label + content + "\n";
 }
-
-std::string counted(std::int64_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 std::string kind_line(const Model& m, const Options& options) {
   if (m.one_class()) return "one-class machine, nu " + figure(options.nu);

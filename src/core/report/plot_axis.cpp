@@ -4,13 +4,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
+
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int wanted_ticks = 5;
 constexpr double utmost = 1e290;  // what is larger, or on a log axis smaller than 1/utmost, is drawn at the end
 

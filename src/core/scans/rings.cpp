@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "core/math/rounding.hpp"
 
 namespace margin {
-
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 double kink_distance(const Loss& loss, double u, double y) {
   const double distance = std::fabs(loss.slack(u, y, -loss.derivative(u, y)));

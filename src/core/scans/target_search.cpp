@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/math/number_order.hpp"
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Each scan leaves a 2^17th of the doubles, after two at most that begin elsewhere.
 constexpr int most_scans = 8;
 

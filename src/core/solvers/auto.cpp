@@ -271,7 +271,7 @@ Solution SoftAuto::solve(const Problem& p, const Options& options, const Progres
   return s;
 }
 
-const SoftAuto instance;
+const SoftAuto soft_auto_solver;
 
 /// The solver of a problem of which there is one choice, whatever its size; else null.
 const Solver* only_solver(const Demand& demand, const Options& options) {
@@ -293,12 +293,12 @@ const Solver* only_solver(const Demand& demand, const Options& options) {
 /// Sparse weights: by prox_newton where it can, unless coordinate ascent is wanted or the columns do not fit, and can too.
 bool is_sparse(const Demand& demand, const Options& options, bool fits) {
   if (!refusal(prox_newton.record(), demand).empty()) return false;
-  return (fits && !asks_for_sdca(options)) || !refusal(instance.record(), demand).empty();
+  return (fits && !asks_for_sdca(options)) || !refusal(soft_auto_solver.record(), demand).empty();
 }
 
 }  // namespace
 
-const Solver& soft_auto = instance;
+const Solver& soft_auto = soft_auto_solver;
 
 const Solver& solver_of_auto(const Problem& problem, const Options& options) {
   const Demand demand = demand_of(problem);

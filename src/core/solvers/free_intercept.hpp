@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
+
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
@@ -22,7 +23,6 @@ constexpr double rounded_balance = 1e-15;
 /// end). `unit`: a first step where the slope knows of none; 0 where it does.
 template <class F>
 double balanced_shift(F&& at, double unit, double enough, double accuracy = rounded_balance) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr int most = 200;
   double low = -infinity, high = infinity, low_value = -infinity, high_value = infinity;
   double t = 0, reach = unit > 0 ? unit : 1, width = infinity;

@@ -1,17 +1,15 @@
 #include "core/solvers/margin_scan.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
+#include "core/math/rounding.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The `capacity` smallest (key, row, rival) seen; ties by row, so that the choice does not depend on heap order.
 class Worst {

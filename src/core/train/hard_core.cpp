@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/math/rounding.hpp"
 #include "core/train/train.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Of a margin whose mean is 1: what is more than rounding.
 constexpr double positive = 1e-7;
 

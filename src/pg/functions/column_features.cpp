@@ -87,7 +87,7 @@ struct ColumnsCall {
 };
 
 template <int first>
-Datum features(FunctionCallInfo fcinfo, std::int32_t width) {
+Datum features_of_columns(FunctionCallInfo fcinfo, std::int32_t width) {
   using Call = ColumnsCall<first>;
   auto& call = query_state<Call>(fcinfo);
   constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
@@ -133,10 +133,10 @@ Datum features(FunctionCallInfo fcinfo, std::int32_t width) {
 
 using namespace margin::pg;
 
-MARGIN_FUNCTION(margin_features) { return features<0>(fcinfo, default_width); }
+MARGIN_FUNCTION(margin_features) { return features_of_columns<0>(fcinfo, default_width); }
 
 MARGIN_FUNCTION(margin_hashed_features) {
   if (PG_ARGISNULL(0))
     throw margin::Error(margin::ErrorKind::null_value, "the width is NULL, expected a number of columns");
-  return features<1>(fcinfo, PG_GETARG_INT32(0));
+  return features_of_columns<1>(fcinfo, PG_GETARG_INT32(0));
 }

@@ -16,15 +16,10 @@ Value::Object options_of(FunctionCallInfo fcinfo, int at) {
   return PG_ARGISNULL(at) ? Value::Object{} : options_from(PG_GETARG_DATUM(at));
 }
 
-std::string text_of(Datum datum) {
-  const auto* packed = backend([=] { return DatumGetTextPP(datum); });
-  return {VARDATA_ANY(packed), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed))};
-}
-
 std::string loss_of(FunctionCallInfo fcinfo, int at) {
   if (PG_ARGISNULL(at))
     throw Error(ErrorKind::null_value, "the loss is NULL, expected a name", "SELECT name FROM margin_losses()");
-  return text_of(PG_GETARG_DATUM(at));
+  return text_from(PG_GETARG_DATUM(at));
 }
 
 double lambda_of(FunctionCallInfo fcinfo, int at) {
@@ -40,7 +35,7 @@ using ReadModel = Value::Object (*)(std::string_view, double, Value::Object, con
 Datum read_document(FunctionCallInfo fcinfo, ReadModel read) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   InterruptProgress progress;
-  const std::string document = text_of(PG_GETARG_DATUM(0));
+  const std::string document = text_from(PG_GETARG_DATUM(0));
   return model_from_attributes(fcinfo, read(document, lambda_of(fcinfo, 1), options_of(fcinfo, 2), progress));
 }
 
@@ -56,7 +51,7 @@ MARGIN_FUNCTION(margin_from_libsvm) { return read_document(fcinfo, margin::libsv
 MARGIN_FUNCTION(margin_from_pmml) {
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   const InterruptProgress progress;
-  const std::string document = text_of(PG_GETARG_DATUM(0));
+  const std::string document = text_from(PG_GETARG_DATUM(0));
   margin::BesidePmml beside;
   beside.loss = loss_of(fcinfo, 1);
   beside.lambda = lambda_of(fcinfo, 2);

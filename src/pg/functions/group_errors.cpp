@@ -27,7 +27,7 @@ bool power_of_ten(std::int64_t n) {
 
 std::string row_text(const std::string& label, const Row* features) {
   std::string text;
-  if (!label.empty()) text += "the label \"" + shortened(label) + "\"";
+  if (!label.empty()) text += "the label \"" + shortened_key(label) + "\"";
   if (features == nullptr) return text;
   text += text.empty() ? "the features {" : " and the features {";
   const Row& x = *features;

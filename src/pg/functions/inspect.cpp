@@ -41,11 +41,6 @@ void require_linear(const Model& model, const char* function) {
       "weights; margin_to_json exports all of it.");
 }
 
-std::string text_of(Datum datum) {
-  const text* packed = backend([=] { return DatumGetTextPP(datum); });
-  return {VARDATA_ANY(packed), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed))};
-}
-
 void set_interval(CompositeBuilder& out, const ToldBounds& bounds, const std::optional<Interval>& interval) {
   out.set_float8("lower", bounds.lower);
   out.set_float8("upper", bounds.upper);
@@ -182,8 +177,8 @@ MARGIN_FUNCTION(margin_sql) {
     if (model.encoder != nullptr)
       throw margin::Error(margin::ErrorKind::unsupported, "the model has names for its features, and takes no others",
                           "Leave the argument features out; alias is the name of the table that has its columns.");
-    names.features = text_of(PG_GETARG_DATUM(1));
+    names.features = text_from(PG_GETARG_DATUM(1));
   }
-  if (!PG_ARGISNULL(2)) names.alias = text_of(PG_GETARG_DATUM(2));
+  if (!PG_ARGISNULL(2)) names.alias = text_from(PG_GETARG_DATUM(2));
   return text_datum(margin::sql_expression(model, names, InterruptProgress()));
 }

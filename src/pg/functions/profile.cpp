@@ -162,8 +162,8 @@ struct RowCall {
   std::optional<RowWriter> written;
 };
 
-struct ColumnsCall {
-  explicit ColumnsCall(FunctionCallInfo fcinfo) : columns(fcinfo, 0, "margin_profile") {}
+struct ProfileColumnsCall {
+  explicit ProfileColumnsCall(FunctionCallInfo fcinfo) : columns(fcinfo, 0, "margin_profile") {}
 
   Datum write(FunctionCallInfo fcinfo) {
     const OpenRow& row = columns.open(fcinfo);
@@ -191,7 +191,7 @@ MARGIN_FUNCTION(margin_profile_of_row) {
 }
 
 // Not strict: a column that is NULL is counted as such.
-MARGIN_FUNCTION(margin_profile_of_columns) { return query_state<ColumnsCall>(fcinfo).write(fcinfo); }
+MARGIN_FUNCTION(margin_profile_of_columns) { return query_state<ProfileColumnsCall>(fcinfo).write(fcinfo); }
 
 /// (margin_profile, margin_profile) -> margin_profile: the step of margin_sum, and what combines two of its states.
 MARGIN_FUNCTION(margin_merge_profile) {

@@ -7,7 +7,7 @@ namespace margin::pg {
 
 namespace {
 
-constexpr const char* advice =
+constexpr const char* query_advice =
     "Give one SELECT of label, features and, optionally, weight: by these names, or in this order.";
 
 /// The names of the foreign servers that the tables of a plan are on, each once.
@@ -72,7 +72,7 @@ Analysis analysis_of(const char* query) {
   });
 }
 void require_one_select(const Analysis& a) {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::invalid_option, message, advice); };
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::invalid_option, message, query_advice); };
   if (a.statements == 0) refuse("the query is empty, expected a SELECT");
   if (a.statements > 1) refuse("the query has " + std::to_string(a.statements) + " statements, expected one SELECT");
   if (!a.select)
@@ -97,7 +97,8 @@ int find_column(const Analysis& a, const std::string& name) {
   int found = -1;
   for (int i = 0; i < a.columns; ++i) {
     if (name != a.names[i]) continue;
-    if (found >= 0) throw Error(ErrorKind::invalid_option, "the query has two columns named \"" + name + "\"", advice);
+    if (found >= 0)
+      throw Error(ErrorKind::invalid_option, "the query has two columns named \"" + name + "\"", query_advice);
     found = i;
   }
   return found;
@@ -126,14 +127,14 @@ QueryColumns columns_of(const Analysis& a, const std::string& shard_name) {
     while (next < shard && c.of[next] >= 0) ++next;
     if (next == shard)
       throw Error(ErrorKind::invalid_option, "the query has columns that are not known what for: " + quoted_columns(a),
-                  advice);
+                  query_advice);
     c.of[next] = i;
   }
   if (c.of[label] < 0 || c.of[features] < 0)
     throw Error(ErrorKind::invalid_option,
                 std::string("the query has no column for the ") + (c.of[label] < 0 ? "label" : "features") +
                     "; its columns: " + quoted_columns(a),
-                advice);
+                query_advice);
   return c;
 }
 void require_number(const Analysis& a, int column) {
@@ -144,7 +145,7 @@ void require_number(const Analysis& a, int column) {
   throw Error(ErrorKind::wrong_type,
               std::string("the weight, column \"") + a.names[column] + "\" of the query, is of type " +
                   type_name_of(type) + ", expected a number",
-              advice);
+              query_advice);
 }
 
 }  // namespace margin::pg

@@ -22,7 +22,7 @@ TupleTableSlot* row_of_group(const AggState& state, const Agg& plan) {
 
 }  // namespace
 
-std::string shortened(const std::string& text) {
+std::string shortened_key(const std::string& text) {
   const char* bytes = text.data();
   const int size = static_cast<int>(std::min<std::size_t>(text.size(), 4 * longest_text));
   const int kept = backend([=] { return pg_mbcliplen(bytes, size, longest_text); });
@@ -48,7 +48,7 @@ std::string group_key(FunctionCallInfo fcinfo) {
       getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, column - 1)->atttypid, &function, &by_length);
       return OidOutputFunctionCall(function, datum);
     });
-    text += (i > 0 ? ", " : "") + shortened(value);
+    text += (i > 0 ? ", " : "") + shortened_key(value);
   }
   return text;
 }

@@ -13,7 +13,7 @@ std::string group_key(FunctionCallInfo fcinfo);
 std::string running_group();
 
 /// A text short enough for a message.
-std::string shortened(const std::string& text);
+std::string shortened_key(const std::string& text);
 
 /// As warn(), of a message that is about the whole statement, or names its group.
 void warn_of_statement(const std::string& message, const std::string& hint);

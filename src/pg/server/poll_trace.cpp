@@ -29,7 +29,7 @@ struct Stretch {
   Stack from, to;
 };
 
-const char* running = nullptr;  // the SQL function whose stretches are measured; calls inside of it are a part of it
+const char* traced = nullptr;  // the SQL function whose stretches are measured; calls inside of it are a part of it
 double last_seconds = 0;
 long last_faults = 0;
 Stack last_stack;
@@ -41,7 +41,7 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-long page_faults() {
+long faults_of_thread() {
   rusage used;
   return getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_minflt : 0;
 }
@@ -67,13 +67,13 @@ double page_seconds() {
 }
 
 void begin_stretch() {
-  last_faults = page_faults();
+  last_faults = faults_of_thread();
   last_seconds = cpu_seconds();
 }
 
 /// Ends a stretch at `here`; the longest of the call is kept.
 void end_stretch(const Stack& here, double now) {
-  const long faults = page_faults() - last_faults;
+  const long faults = faults_of_thread() - last_faults;
   const double seconds = now - last_seconds - static_cast<double>(faults) * page_seconds();
   if (seconds > longest.seconds) longest = {seconds, faults, last_stack, here};
 }
@@ -108,21 +108,21 @@ void describe(const Stack& stack, char* text, std::size_t size) {
 
 }  // namespace
 
-TracedCall::TracedCall(const char* function) : function_(function), outer_(running) {
+TracedCall::TracedCall(const char* function) : function_(function), outer_(traced) {
   if (guc_poll_trace <= 0 || outer_ != nullptr) return;
-  running = function;
+  traced = function;
   longest = Stretch{};
   last_stack = Stack{};  // a walk of the stack for every row would cost more than most rows do
   page_seconds();
   begin_stretch();
 }
 
-TracedCall::~TracedCall() { running = outer_; }
+TracedCall::~TracedCall() { traced = outer_; }
 
 void TracedCall::report() {
-  if (outer_ != nullptr || running == nullptr) return;
+  if (outer_ != nullptr || traced == nullptr) return;
   end_stretch(Stack{}, cpu_seconds());
-  running = nullptr;
+  traced = nullptr;
   const auto too_long = [] { return guc_poll_trace > 0 && 1e3 * longest.seconds >= guc_poll_trace; };
   if (!too_long()) return;
   // Many pages take longer each than few, where the machine's own host has to find them first.
@@ -140,7 +140,7 @@ void TracedCall::report() {
 }
 
 void trace_poll() {
-  if (running == nullptr) return;
+  if (traced == nullptr) return;
   const double now = cpu_seconds();
   Stack here;
   look(here);
@@ -150,7 +150,7 @@ void trace_poll() {
 }
 
 void trace_others() {
-  if (running == nullptr) return;
+  if (traced == nullptr) return;
   last_stack = Stack{};
   begin_stretch();
 }

@@ -1,9 +1,15 @@
 #include "pg/values/feature_names.hpp"
 
 #include "core/base/error.hpp"
+#include "pg/server/boundary.hpp"
 #include "pg/values/composite.hpp"
 
 namespace margin::pg {
+
+std::string text_from(Datum datum) {
+  const auto* packed = backend([=] { return DatumGetTextPP(datum); });
+  return {VARDATA_ANY(packed), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed))};
+}
 
 std::vector<std::string> feature_names(Datum array) {
   const Texts texts = text_elements(array);

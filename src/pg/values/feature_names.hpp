@@ -1,4 +1,4 @@
-// The argument feature_names of margin_pmml and margin_from_pmml.
+// Texts that functions are called with.
 #pragma once
 
 #include <string>
@@ -8,7 +8,9 @@
 
 namespace margin::pg {
 
-/// The elements of a text[] that is not NULL. Throws Error: wrong_dimensions (none, or more than one dimension), null_value.
+std::string text_from(Datum datum);
+
+/// The argument feature_names of margin_pmml and margin_from_pmml: the elements of a text[] that is not NULL. Throws Error: wrong_dimensions (none, or more than one dimension), null_value.
 std::vector<std::string> feature_names(Datum array);
 
 }  // namespace margin::pg

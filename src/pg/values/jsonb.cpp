@@ -14,9 +14,10 @@ struct Token {
 /// One step of the iterator at a time, so that only plain data is alive where the server might raise. Linear in the
 /// size of the value, however deep it is: containers are moved into the ones around them. A cancel is heard
 /// every few thousand steps.
-class Reader {
+class JsonbReader {
  public:
-  explicit Reader(Datum datum) : iterator_(backend([=] { return JsonbIteratorInit(&DatumGetJsonbP(datum)->root); })) {}
+  explicit JsonbReader(Datum datum)
+      : iterator_(backend([=] { return JsonbIteratorInit(&DatumGetJsonbP(datum)->root); })) {}
 
   Value read() { return value(next()); }
 
@@ -179,7 +180,7 @@ std::int32_t index_of(const std::string& key) {
 
 }  // namespace
 
-Value value_from(Datum jsonb) { return Reader(jsonb).read(); }
+Value value_from(Datum jsonb) { return JsonbReader(jsonb).read(); }
 
 Value::Object options_from(Datum jsonb) {
   Value value = value_from(jsonb);

@@ -1,4 +1,5 @@
 // Range labels: the intervals that loss => 'interpolate' aims at.
+#include "core/math/rounding.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/labels.hpp"
 
@@ -59,7 +60,6 @@ LabelReader::Interval LabelReader::interval(Datum value) const {
   if (bounds.empty)
     throw Error(ErrorKind::invalid_value, "the label is an empty range, expected one that a number can lie in",
                 "Leave such rows out with FILTER (WHERE NOT isempty(label)).");
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   return {end_of(bounds.lower, type_, -infinity, 1), end_of(bounds.upper, type_, infinity, -1)};
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/encoder/fit_column.hpp"
+#include "core/math/rounding.hpp"
 #include "pg/values/composite.hpp"
 #include "pg/values/features.hpp"
 
@@ -11,7 +12,7 @@ namespace margin::pg {
 
 namespace {
 
-constexpr const char* accepted =
+constexpr const char* accepted_columns =
     "numbers, boolean, text, varchar, character, name, enums, uuid, date, timestamp, interval, time, arrays of "
     "numbers, "
     "margin_sparse, arrays of texts, tsvector, and pgvector's vector, halfvec, sparsevec";
@@ -27,10 +28,7 @@ double from_float8(Datum d) { return DatumGetFloat8(d); }
 double from_numeric(Datum d) {
   return backend([=] { return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, d)); });
 }
-double infinite(bool negative) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  return negative ? -infinity : infinity;
-}
+double infinite(bool negative) { return negative ? -infinity : infinity; }
 double from_date(Datum d) {
   const DateADT date = DatumGetDateADT(d);
   return DATE_NOT_FINITE(date) ? infinite(DATE_IS_NOBEGIN(date)) : date + days_before_2000;
@@ -198,8 +196,8 @@ std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rul
     if (!type.has_value())
       throw Error(ErrorKind::wrong_type,
                   "column \"" + a.name + "\" is of type " + type_name_of(a.type) + ", which cannot be a feature",
-                  std::string("Taken are ") + accepted + ". Cast it, or leave it out: margin_options(exclude => '{" +
-                      a.name + "}').");
+                  std::string("Taken are ") + accepted_columns +
+                      ". Cast it, or leave it out: margin_options(exclude => '{" + a.name + "}').");
     columns.push_back(Column{a.name, type_name_of(a.type), type->kind});
     if (type->kind == ColumnKind::category) columns.back().order = enum_labels(a.type);
   }

@@ -19,6 +19,7 @@
 #include <cmath>
 
 #include "core/certificate/check.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/methods/band_output.hpp"
 #include "core/scans/methods/methods.hpp"
@@ -30,7 +31,6 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double start_tolerance = 1e-3;
 // What the model's own solution may leave of the gap, and of the gap that is asked for.
 constexpr double gap_share = 0.002, wanted_share = 0.2;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "core/math/rounding.hpp"
 #include "core/solvers/l2_margin/soft_weights.hpp"
 #include "core/solvers/readers.hpp"
 
@@ -11,11 +11,10 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double share_of_memory = 0.5, share_that_stays = 0.5, share_of_answer = 0.25;
 // Of each bag; fewer where there are many bags. Measured: with 64 rows half as many scans again as with 512, on sets of
 // 50 to 800 features.
-constexpr std::int64_t first_rows = 256, most_rows = 1024, least_rows = 32, rows_of_all_bags = 8192;
+constexpr std::int64_t first_rows = 256, most_rows = 1024, fewest_rows = 32, rows_of_all_bags = 8192;
 
 }  // namespace
 
@@ -57,7 +56,7 @@ void PoolSolver::take_weights_of_sample(const Problem& sample, Solution& proven)
 
 void PoolSolver::ask_for_rows(Question& question, std::int32_t bags) const {
   const std::int64_t wanted = std::min(most_rows, first_rows << std::min<std::int64_t>(run_.scans() - 1, 8));
-  question.bag_rows = std::clamp(rows_of_all_bags / bags, least_rows, wanted);
+  question.bag_rows = std::clamp(rows_of_all_bags / bags, fewest_rows, wanted);
   const double bytes = std::min(static_cast<double>(problem_.bag_bytes), share_of_answer * most_bytes_);
   question.bag_bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes) / bags);
 }

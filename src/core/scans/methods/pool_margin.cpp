@@ -9,12 +9,12 @@
 //            when a scan brings no new row, and the pool is solved to the last digit.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/certificate/check.hpp"
 #include "core/math/class_intercepts.hpp"
 #include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
 #include "core/scans/methods/pool.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/one_vs_rest.hpp"
@@ -23,7 +23,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double share_of_tolerance = 0.2, least_tolerance = 1e-12;
 // So many scans in a row without progress, a move of a bound by this share, are the last: memory or rounding is.
 constexpr int patience = 8;

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "core/certificate/check.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/methods/methods.hpp"
 #include "core/scans/methods/smooth_model.hpp"
@@ -23,12 +24,12 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // The Hessian at a relative gap below this is as good as the next one.
 constexpr double settled = 1e-4;
-constexpr double start_tolerance = 1e-4;
-constexpr double wanted_share = 0.05, gap_share = 1e-3;
-constexpr int most_idle = 6;  // a step of the squared loss that gains nothing is the last: rounding is all that is left
+constexpr double sample_tolerance = 1e-4;
+constexpr double share_of_wanted = 0.05, share_of_gap = 1e-3;
+constexpr int most_idle_scans =
+    6;  // a step of the squared loss that gains nothing is the last: rounding is all that is left
 
 class SmoothScans {
  public:
@@ -57,7 +58,7 @@ class SmoothScans {
 
 void SmoothScans::start(Answer& first) {
   if (start_from_sums(first)) return;
-  const Solution s = solve_sample(p_, options_, run_, start_tolerance);
+  const Solution s = solve_sample(p_, options_, run_, sample_tolerance);
   for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o]->w);
 }
 
@@ -130,9 +131,9 @@ ScanSolution SmoothScans::solve(Answer& first) {
     gap = std::min(gap, upper - lower);
     const double wanted = options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
     if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) ||
-        idle >= (constant ? 1 : most_idle))
+        idle >= (constant ? 1 : most_idle_scans))
       break;
-    const double share = std::max(wanted_share * wanted, gap_share * gap) / static_cast<double>(outputs_.size());
+    const double share = std::max(share_of_wanted * wanted, share_of_gap * gap) / static_cast<double>(outputs_.size());
     for (const auto& output : outputs_) output->minimise(share, run_);
   }
   best.intercepts = Eigen::VectorXd::Zero(p_.outputs());

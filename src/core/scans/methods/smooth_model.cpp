@@ -11,9 +11,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-constexpr int most_steps = 50;
-
-double inner(const Vector& a, const Vector& b) { return simd().dot_dd(a.data(), b.data(), a.size()); }
+constexpr int most_newton_steps = 50;
 
 /// y = A x of a symmetric matrix by its upper triangle.
 void multiply(const SymmetricMatrix& a, const Vector& x, Vector& y) {
@@ -152,7 +150,7 @@ void SmoothModel::minimise(double wanted, ScanRun& run) {
   Model model(*this, run);
   Vector gradient(w.size()), there(w.size()), at_there(w.size());
   double value = model.evaluate(w, gradient);
-  for (int k = 0; k < most_steps && 0.5 * inner(gradient, gradient) * p_.sample().lambda > wanted; ++k) {
+  for (int k = 0; k < most_newton_steps && 0.5 * inner(gradient, gradient) * p_.sample().lambda > wanted; ++k) {
     for (std::size_t i = 0; i < model.scores.size(); ++i)
       model.coefficient[i] =
           model.rows.cost[i] * std::max(0.0, model.rows.loss.second_derivative(model.scores[i], model.rows.y[i]));

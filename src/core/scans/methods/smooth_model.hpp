@@ -8,8 +8,13 @@
 #include "core/math/symmetric_matrix.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/methods/held_rows.hpp"
+#include "core/simd/loops.hpp"
 
 namespace margin {
+
+inline double inner(const std::vector<double>& a, const std::vector<double>& b) {
+  return simd().dot_dd(a.data(), b.data(), a.size());
+}
 
 class SmoothModel {
  public:

@@ -12,9 +12,11 @@
 #include <deque>
 
 #include "core/certificate/check.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/scans/answered_check.hpp"
 #include "core/scans/methods/methods.hpp"
+#include "core/scans/methods/smooth_model.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/newton/conjugate_gradients.hpp"
 #include "core/solvers/newton/newton.hpp"
@@ -25,13 +27,11 @@ namespace {
 
 // Of the whole step, from where it led to: −1 is where it came from.
 constexpr double fractions[] = {-1, -0.9, -0.75, -0.5, -0.25, 0.5, 1};
-constexpr double start_tolerance = 1e-4;
+constexpr double wide_sample_tolerance = 1e-4;
 constexpr std::size_t most_pairs = 20;
-constexpr int most_idle = 6;
+constexpr int most_idle_directions = 6;
 
 using Vector = std::vector<double>;
-
-double inner(const Vector& a, const Vector& b) { return simd().dot_dd(a.data(), b.data(), a.size()); }
 
 /// One output: its weights with the intercept's column, in which the penalty is that of any weight.
 struct Output {
@@ -80,7 +80,7 @@ class WideScans {
 };
 
 void WideScans::start() {
-  const Solution s = solve_sample(p_, options_, run_, start_tolerance);
+  const Solution s = solve_sample(p_, options_, run_, wide_sample_tolerance);
   for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o].w);
 }
 
@@ -198,7 +198,6 @@ ScanSolution WideScans::solve() {
   start();
   ScanSolution best;
   best.solver = "newton_cg";
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   double lower = 0, upper = infinity, gap = infinity, last = infinity;
   int idle = 0;
   for (;;) {
@@ -219,7 +218,7 @@ ScanSolution WideScans::solve() {
     last = upper;
     gap = std::min(gap, upper - lower);
     const bool reached = gap <= certifiable * options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
-    if (stops(run_.run(), run_.scans(), reached, false, best.status) || idle >= most_idle) break;
+    if (stops(run_.run(), run_.scans(), reached, false, best.status) || idle >= most_idle_directions) break;
     if (moved_ && backtrack(q, answer, check.reductions().size())) continue;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       Output& out = outputs_[o];

@@ -9,8 +9,8 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x3551544dU;  // "MTQ5"
-constexpr std::size_t most_steps = 64, most_classes = 4096, most_edges = 16384;
+constexpr std::uint32_t question_magic = 0x3551544dU;  // "MTQ5"
+constexpr std::size_t most_steps = 64, most_question_classes = 4096, most_edges = 16384;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
 template <class Archive, class Q>
@@ -61,7 +61,8 @@ void require_sound(const Question& q, const ByteReader& in) {
     in.require(column > last && column < q.dimensions, "columns that do not ascend");
     last = column;
   }
-  in.require(q.class_names.size() <= most_classes, "too many classes");  // of a margin each has a number with each
+  in.require(q.class_names.size() <= most_question_classes,
+             "too many classes");  // of a margin each has a number with each
   const auto d = static_cast<std::size_t>(q.width());
   in.require(q.column_scale.size() == q.column_center.size() && (q.column_scale.empty() || q.column_scale.size() == d),
              "scales of other columns");
@@ -105,7 +106,7 @@ void require_sound(const Question& q, const ByteReader& in) {
 
 std::string Question::bytes() const {
   ByteWriter out;
-  out(magic);
+  out(question_magic);
   write(out);
   exchange(out, *this);
   out(static_cast<std::uint64_t>(class_names.size()));
@@ -121,7 +122,7 @@ Question Question::from_bytes(std::string_view bytes) {
   ByteReader in(bytes, "margin_question");
   std::uint32_t first;
   in(first);
-  in.require(first == magic, "bad magic number");
+  in.require(first == question_magic, "bad magic number");
   Question q;
   static_cast<Statement&>(q) = Statement::read(in);
   exchange(in, q);

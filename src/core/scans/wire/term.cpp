@@ -12,12 +12,12 @@ namespace margin {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x334d544dU;  // "MTM3"
-enum Flags : std::uint32_t {
+constexpr std::uint32_t term_magic = 0x334d544dU;  // "MTM3"
+enum TermFlags : std::uint32_t {
   skipped = 1,
   sparse_input = 2,
-  sparse = 4,
-  wide = 8,
+  sparse_row = 4,
+  wide_row = 8,
   labels = 16,
   number = 32,
   columns = 64,
@@ -25,7 +25,7 @@ enum Flags : std::uint32_t {
 };
 
 /// The beginning of the bytes; the arrays follow, those of doubles first.
-struct Head {
+struct TermHead {
   std::uint32_t magic, flags;
   std::uint64_t question;
   std::int32_t numbers, vectors, matrices, form_dimensions, bags, form_cells, form_sketches, cells, points, unused;
@@ -35,33 +35,33 @@ struct Head {
   double label_key, lower, upper, weight;
   Fingerprint fingerprint;
 };
-static_assert(sizeof(Head) == 144 && std::is_trivially_copyable_v<Head>);
+static_assert(sizeof(TermHead) == 144 && std::is_trivially_copyable_v<TermHead>);
 
 /// Where the parts lie, from the head alone.
-struct Layout {
-  explicit Layout(const Head& h) {
+struct TermLayout {
+  explicit TermLayout(const TermHead& h) {
     const auto size = [](std::int32_t n) { return static_cast<std::size_t>(n); };
-    numbers = sizeof(Head);
+    numbers = sizeof(TermHead);
     coefficients = numbers + 8 * size(h.numbers);
     curvatures = coefficients + 8 * size(h.vectors);
     keys = curvatures + 8 * size(h.matrices);
     cells = keys + 8 * size(h.bags);
     points = cells + sizeof(Entry) * size(h.cells);
     values = points + sizeof(Entry) * size(h.points);
-    indices = values + size(h.count) * ((h.flags & wide) != 0 ? 8 : 4);
-    reductions = indices + ((h.flags & sparse) != 0 ? 4 * size(h.count) : 0);
+    indices = values + size(h.count) * ((h.flags & wide_row) != 0 ? 8 : 4);
+    reductions = indices + ((h.flags & sparse_row) != 0 ? 4 * size(h.count) : 0);
     label = reductions + size(h.numbers);
     end = label + size(h.label_size);
   }
   std::size_t numbers, coefficients, curvatures, keys, cells, points, values, indices, reductions, label, end;
 };
 
-Head head_of(const Term& t) {
-  Head h{};
-  h.magic = magic;
-  h.flags = (t.skipped ? skipped : 0U) | (t.sparse_input ? sparse_input : 0U) | (t.x.indices != nullptr ? sparse : 0U) |
-            (t.x.wide ? wide : 0U) | (t.form.labels ? labels : 0U) | (t.label_number ? number : 0U) |
-            (t.form.columns ? columns : 0U);
+TermHead head_of(const Term& t) {
+  TermHead h{};
+  h.magic = term_magic;
+  h.flags = (t.skipped ? skipped : 0U) | (t.sparse_input ? sparse_input : 0U) |
+            (t.x.indices != nullptr ? sparse_row : 0U) | (t.x.wide ? wide_row : 0U) | (t.form.labels ? labels : 0U) |
+            (t.label_number ? number : 0U) | (t.form.columns ? columns : 0U);
   h.question = t.form.question;
   h.numbers = static_cast<std::int32_t>(t.form.reductions.size());
   h.vectors = t.form.vectors;
@@ -87,8 +87,8 @@ Head head_of(const Term& t) {
   return h;
 }
 
-Term term_of(const Head& h, const char* bytes) {
-  const Layout at(h);
+Term term_of(const TermHead& h, const char* bytes) {
+  const TermLayout at(h);
   const auto doubles = [&](std::size_t offset) { return reinterpret_cast<const double*>(bytes + offset); };
   const auto entries = [&](std::size_t offset) { return reinterpret_cast<const Entry*>(bytes + offset); };
   Term t;
@@ -116,9 +116,9 @@ Term term_of(const Head& h, const char* bytes) {
   t.point_count = h.points;
   t.keys = doubles(at.keys);
   t.x.values = bytes + at.values;
-  t.x.indices = (h.flags & sparse) != 0 ? reinterpret_cast<const std::int32_t*>(bytes + at.indices) : nullptr;
+  t.x.indices = (h.flags & sparse_row) != 0 ? reinterpret_cast<const std::int32_t*>(bytes + at.indices) : nullptr;
   t.x.count = h.count;
-  t.x.wide = (h.flags & wide) != 0;
+  t.x.wide = (h.flags & wide_row) != 0;
   t.x.dimensions = h.dimensions;
   t.label = {bytes + at.label, static_cast<std::size_t>(h.label_size)};
   t.label_key = h.label_key;
@@ -178,11 +178,11 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
   return Random(h).next();
 }
 
-std::size_t term_size(const Term& term) { return Layout(head_of(term)).end; }
+std::size_t term_size(const Term& term) { return TermLayout(head_of(term)).end; }
 
 void write_term(const Term& t, char* to) {
-  const Head h = head_of(t);
-  const Layout at(h);
+  const TermHead h = head_of(t);
+  const TermLayout at(h);
   const auto put = [&](std::size_t offset, const void* from, std::size_t size) {
     if (size > 0) std::memcpy(to + offset, from, size);
   };
@@ -206,21 +206,21 @@ std::string term_bytes(const Term& term) {
 }
 
 Term read_trusted_term(const char* bytes) {
-  Head h;
+  TermHead h;
   std::memcpy(&h, bytes, sizeof h);
   return term_of(h, bytes);
 }
 
 Term read_term(std::string_view bytes) {
-  require(bytes.size() >= sizeof(Head), "it ends early");
-  Head h;
+  require(bytes.size() >= sizeof(TermHead), "it ends early");
+  TermHead h;
   std::memcpy(&h, bytes.data(), sizeof h);
-  require(h.magic == magic, "bad magic number");
+  require(h.magic == term_magic, "bad magic number");
   require(h.unused == 0, "unknown parts");
   require((h.flags & ~static_cast<std::uint32_t>(all)) == 0, "unknown flags");
   for (const std::int32_t n : {h.numbers, h.vectors, h.matrices, h.bags, h.cells, h.points, h.count, h.label_size})
     require(n >= 0 && static_cast<std::size_t>(n) <= bytes.size(), "a count is larger than what follows");
-  require(Layout(h).end == bytes.size(), "its length does not match its parts");
+  require(TermLayout(h).end == bytes.size(), "its length does not match its parts");
   const Term t = term_of(h, bytes.data());
   require_sound(t);
   return t;

@@ -388,11 +388,11 @@ Solution InteriorPoint::solve(const Problem& p, const Options& options, const Pr
   return s;
 }
 
-const InteriorPoint instance;
+const InteriorPoint interior_point_solver;
 
 }  // namespace
 
 extern const Solver& interior_point;
-const Solver& interior_point = instance;
+const Solver& interior_point = interior_point_solver;
 
 }  // namespace margin

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double stride_of_lambdas = 0.2, loose = 0.03;
 constexpr double farthest_lambda = 1e8;  // on the way, over the one asked for
-constexpr int most_idle = 3;             // steps that narrow nothing
+constexpr int most_idle_steps = 3;       // steps that narrow nothing
 
 /// The loss is quadratic between two bends alone, and labels spread so much further that Newton's method finds most rows beyond
 /// them, wherever it is: of small random problems of huber it solved 150 of 150 up to a spread of 100 smoothings, 138 at 1e5. An
@@ -126,7 +126,7 @@ Solution ProxNewton::solve(const Problem& p, const Options& options, const Progr
       if (best < 0 || gap < best) best = gap;
       if (!std::isfinite(gap) || run.exhausted(s.iterations, why)) return why;
       ++s.iterations;
-      if (!net.step(lambda, at, wanted) || idle > most_idle + 20 * (gap > 1e-9 * at.primal))
+      if (!net.step(lambda, at, wanted) || idle > most_idle_steps + 20 * (gap > 1e-9 * at.primal))
         return Status::iteration_limit;
     }
   };
@@ -159,11 +159,11 @@ Solution ProxNewton::solve(const Problem& p, const Options& options, const Progr
   return s;
 }
 
-const ProxNewton instance;
+const ProxNewton prox_newton_solver;
 
 }  // namespace
 
 extern const Solver& prox_newton;
-const Solver& prox_newton = instance;
+const Solver& prox_newton = prox_newton_solver;
 
 }  // namespace margin

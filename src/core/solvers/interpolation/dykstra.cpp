@@ -136,11 +136,11 @@ Solution Dykstra::solve(const Problem& problem, const Options& options, const Pr
   return s;
 }
 
-const Dykstra instance;
+const Dykstra dykstra_solver;
 
 }  // namespace
 
 extern const Solver& dykstra;
-const Solver& dykstra = instance;
+const Solver& dykstra = dykstra_solver;
 
 }  // namespace margin

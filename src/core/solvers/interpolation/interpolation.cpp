@@ -140,10 +140,10 @@ Solution Interpolation::solve(const Problem& problem, const Options& options, co
   return s;
 }
 
-const Interpolation instance;
+const Interpolation interpolation_solver;
 
 }  // namespace
 
-const Solver& interpolation = instance;
+const Solver& interpolation = interpolation_solver;
 
 }  // namespace margin

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double negligible = 0.05;                                   // of I, of all rows that are left out together
 constexpr std::size_t largest_of_classes = 2, largest_shared = 2048;  // columns
-constexpr int most_products = 1000;
+constexpr int most_exact_products = 1000;
 
 double inner(const LargeArray& a, const LargeArray& b, Run& run) {
   double sum = 0;
@@ -248,7 +248,7 @@ int JointCurvature::solve(const LargeArray& r, double accuracy, LargeArray& d) {
   search_ = solved_;
   double rho = inner(residual_, solved_, run_);
   int products = 0;
-  while (products < most_products && rho > 0) {
+  while (products < most_exact_products && rho > 0) {
     multiply(search_, image_);
     ++products;
     const double curvature = inner(search_, image_, run_);

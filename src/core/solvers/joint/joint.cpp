@@ -119,11 +119,11 @@ Solution Joint::solve(const Problem& problem, const Options& options, const Prog
   return s;
 }
 
-const Joint instance;
+const Joint joint_solver;
 
 }  // namespace
 
 extern const Solver& joint;
-const Solver& joint = instance;
+const Solver& joint = joint_solver;
 
 }  // namespace margin

@@ -7,7 +7,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t together = 64;  // rows whose exponentials are taken at once
+constexpr std::int64_t rows_at_once = 64;  // rows whose exponentials are taken at once
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void JointTerms::mask(double* s) const {
 
 JointSums JointTerms::softmax(std::int64_t begin, std::int64_t end, const double* s, double* p) const {
   const std::size_t stride = rows_.stride(), k = static_cast<std::size_t>(rows_.classes());
-  double top[together];
+  double top[rows_at_once];
   for (std::int64_t i = begin; i < end; ++i) {
     const double* const u = s + static_cast<std::size_t>(i) * stride;
     double* const q = p + static_cast<std::size_t>(i) * stride;
@@ -109,10 +109,10 @@ JointSums JointTerms::simplex(std::int64_t begin, std::int64_t end, const double
 JointSums JointTerms::at(const double* s, const double* start, double kappa, double* p) const {
   const std::int64_t n = rows_.rows();
   const double operations = 16 * static_cast<double>(rows_.stride());
-  const Chunks chunks((n + together - 1) / together, static_cast<double>(together) * operations);
+  const Chunks chunks((n + rows_at_once - 1) / rows_at_once, static_cast<double>(rows_at_once) * operations);
   const auto add = [&](std::int64_t first, std::int64_t last, JointSums& sums, const Progress& progress) {
-    for (std::int64_t begin = first * together; begin < std::min(n, last * together); begin += together) {
-      const std::int64_t end = std::min(n, begin + together);
+    for (std::int64_t begin = first * rows_at_once; begin < std::min(n, last * rows_at_once); begin += rows_at_once) {
+      const std::int64_t end = std::min(n, begin + rows_at_once);
       progress.work(static_cast<double>(end - begin) * operations);
       sums += hinge() ? simplex(begin, end, s, start, kappa, p) : softmax(begin, end, s, p);
     }

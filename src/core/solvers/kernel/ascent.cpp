@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/polled.hpp"
 #include "core/kernel/support_vectors.hpp"
 #include "core/loss/margin_loss.hpp"
+#include "core/math/rounding.hpp"
 #include "core/solvers/interval.hpp"
 #include "core/solvers/l2_margin/soft_min.hpp"
 #include "core/solvers/output.hpp"
@@ -15,8 +15,6 @@
 namespace margin {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double largest_norm(const KernelRows& rows) {
   double largest = 0;

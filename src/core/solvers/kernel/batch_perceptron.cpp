@@ -43,10 +43,10 @@ Solution KernelBatchPerceptron::solve(const Problem& problem, const Options& opt
                            });
 }
 
-const KernelBatchPerceptron instance;
+const KernelBatchPerceptron kernel_batch_perceptron_solver;
 
 }  // namespace
 
-const Solver& kernel_batch_perceptron = instance;
+const Solver& kernel_batch_perceptron = kernel_batch_perceptron_solver;
 
 }  // namespace margin

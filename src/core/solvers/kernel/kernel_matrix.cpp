@@ -11,7 +11,6 @@ namespace margin {
 
 namespace {
 constexpr std::size_t batch = 8;                 // rows whose kernel values are computed together
-constexpr std::size_t chunk = 256 * tile_rows;   // kernel values of a row between two polls
 constexpr int most_steps = 2000;                 // of conjugate gradients
 constexpr Eigen::Index block = 64;               // rows between two polls
 constexpr std::size_t stretch = 64 * tile_rows;  // of a single column
@@ -45,8 +44,8 @@ void KernelMatrix::each_row(bool triangle, Visit visit) const {
         rows_.set(lent->points[b], first + b);
         at.push_back(&lent->points[b]);
       }
-      for (std::size_t from = 0; from < end; from += chunk) {
-        const std::size_t until = std::min(end, from + chunk);
+      for (std::size_t from = 0; from < end; from += rows_of_poll) {
+        const std::size_t until = std::min(end, from + rows_of_poll);
         for (std::size_t b = 0; b < count; ++b) to[b] = lent->values.data() + b * n + from;
         rows_.evaluate(at, from, until, to.data());
         progress.work(static_cast<double>(count * (until - from)) * rows_.operations());

@@ -260,11 +260,11 @@ Solution KernelNewton::solve(const Problem& problem, const Options& options, con
   return s;
 }
 
-const KernelNewton instance;
+const KernelNewton kernel_newton_solver;
 
 }  // namespace
 
 extern const Solver& kernel_newton;
-const Solver& kernel_newton = instance;
+const Solver& kernel_newton = kernel_newton_solver;
 
 }  // namespace margin

@@ -64,11 +64,11 @@ class KernelMomentum final : public Solver {
   static constexpr std::int64_t default_iterations = 1000;
 };
 
-const KernelMomentum instance;
+const KernelMomentum kernel_momentum_solver;
 
 }  // namespace
 
 extern const Solver& kernel_momentum;
-const Solver& kernel_momentum = instance;
+const Solver& kernel_momentum = kernel_momentum_solver;
 
 }  // namespace margin

@@ -73,10 +73,10 @@ Solution Sampling::solve(const Problem& problem, const Options& options, const P
                            });
 }
 
-const Sampling instance;
+const Sampling sampling_solver;
 
 }  // namespace
 
-const Solver& sampling = instance;
+const Solver& sampling = sampling_solver;
 
 }  // namespace margin

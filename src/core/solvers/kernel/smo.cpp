@@ -71,7 +71,7 @@ class Smo final : public Solver {
 };
 
 /// The value of weights of 0 against several classes: that of outputs to come.
-double untrained_value(const Problem& problem) {
+double untrained_hinge(const Problem& problem) {
   if (problem.task != Task::multiclass || problem.hard_margin) return 0;
   double sum = 0;
   for (std::int64_t i = 0; i < problem.rows(); ++i) sum += problem.weight(i);
@@ -126,7 +126,7 @@ Solution Smo::solve(const Problem& problem, const Options& options, const Progre
   s.intercept = Eigen::VectorXd::Zero(problem.outputs());
   Weights coefficients = polled_zeros(problem.rows(), problem.outputs(), progress);
   // The interval of all outputs: those that are done by their own, those to come by weights of 0.
-  const double untrained = untrained_value(problem);
+  const double untrained = untrained_hinge(problem);
   double lower = 0, upper = untrained * problem.outputs();
   const auto solve_one = [&](std::int32_t o) {
     SmoOutput output(problem, o, rows, columns, largest_pool, run);
@@ -152,10 +152,10 @@ Solution Smo::solve(const Problem& problem, const Options& options, const Progre
   return s;
 }
 
-const Smo instance;
+const Smo smo_solver;
 
 }  // namespace
 
-const Solver& smo = instance;
+const Solver& smo = smo_solver;
 
 }  // namespace margin

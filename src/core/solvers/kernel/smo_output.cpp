@@ -6,13 +6,13 @@
 #include <numeric>
 
 #include "core/base/polled.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_new_rows = 1024;
 }  // namespace
 

@@ -1,15 +1,13 @@
 #include "core/solvers/kernel/smo_variables.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "core/loss/one_class.hpp"
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
-namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
-}  // namespace
+namespace {}  // namespace
 
 SmoVariables::SmoVariables(const Problem& problem, std::int32_t output, double diagonal) {
   const auto add = [&](std::int64_t i, double t, double least, double most) {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math/rounding.hpp"
 #include "core/simd/loops.hpp"
 
 namespace margin {
 
 namespace {
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double ridge = 1e-11;        // of the largest diagonal entry: keeps a singular kernel matrix solvable
 constexpr std::size_t most_held = 64;  // weights that may meet their bounds before the factor is made afresh
 

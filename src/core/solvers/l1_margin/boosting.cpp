@@ -243,13 +243,13 @@ Solution Boosting::solve(const Problem& problem, const Options& options, const P
   return s;
 }
 
-const Boosting instance(rounds_record), by_linear_programs(linear_program_record);
+const Boosting boosting_solver(rounds_record), by_linear_programs(linear_program_record);
 
 }  // namespace
 
 extern const Solver& boosting;
 extern const Solver& linear_program;
-const Solver& boosting = instance;
+const Solver& boosting = boosting_solver;
 const Solver& linear_program = by_linear_programs;
 
 }  // namespace margin

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "core/base/threads.hpp"
@@ -11,13 +10,13 @@
 #include "core/data/row_pass.hpp"
 #include "core/math/l1_simplex.hpp"
 #include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
 #include "core/solvers/run.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t rows_per_scan = 64;  // of each class
 constexpr double sparse_density = 0.12;    // below it, rows are multiplied by their non-zeros
 

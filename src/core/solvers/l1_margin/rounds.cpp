@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/base/polled.hpp"
 #include "core/base/threads.hpp"
+#include "core/math/rounding.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double cut_off = 40;      // a weight below e^-40 of the largest is 0: q stays in the simplex
 constexpr double tail = 36;         // beyond this margin ln(1 + e^-m) is e^-m to the last digit
 constexpr double largest_step = 8;  // where a learner errs nowhere: no finite minimiser, and e^-8 of the loss is left

@@ -99,10 +99,10 @@ Solution BatchPerceptron::solve(const Problem& problem, const Options& options, 
   return s;
 }
 
-const BatchPerceptron instance;
+const BatchPerceptron batch_perceptron_solver;
 
 }  // namespace
 
-const Solver& batch_perceptron = instance;
+const Solver& batch_perceptron = batch_perceptron_solver;
 
 }  // namespace margin

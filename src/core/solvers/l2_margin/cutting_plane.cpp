@@ -212,10 +212,10 @@ Solution CuttingPlane::solve(const Problem& problem, const Options& options, con
   return done(std::move(solution), static_cast<double>(hull.working_set().distinct_rows()));
 }
 
-const CuttingPlane instance;
+const CuttingPlane cutting_plane_solver;
 
 }  // namespace
 
-const Solver& cutting_plane = instance;
+const Solver& cutting_plane = cutting_plane_solver;
 
 }  // namespace margin

@@ -13,10 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
+#include "core/solvers/l2_margin/floors.hpp"
 
 namespace margin {
 
@@ -24,9 +25,6 @@ namespace {
 
 constexpr std::int64_t most_rows = 64;
 constexpr std::int64_t most_numbers = 4096;  // of the rows, as dense ones
-constexpr double zero_weight = 1e-14;        // weights sum to 1; below this a weight is rounding
-constexpr double pivot_floor = 1e-14;        // relative pivot of a member that depends on the others
-constexpr double rounding_floor = 1e-15;     // absolute error of a reduced gradient in units where ‖z‖ ≤ 1
 
 using Two = std::array<double, 2>;
 
@@ -116,7 +114,6 @@ class FewRows {
   /// Offers w; its norm in the units of the rows.
   double offer(BestMargin& best) {
     score();
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     Two least{infinity, infinity};
     for (std::size_t i = 0; i < n_; ++i) least[own(i)] = std::min(least[own(i)], products_[i] / scale_);
     const double norm = std::sqrt(inner(w_, w_, d_));

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/polled.hpp"
 #include "core/base/threads.hpp"
 #include "core/data/four_rows.hpp"
 #include "core/data/row_pass.hpp"
 #include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
 #include "core/solvers/l2_margin/soft_min.hpp"
 #include "core/solvers/run.hpp"
 
@@ -16,7 +16,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // Rows whose margins are certainly this far above the reference are not read: above what the pass would set to 0, unless
 // the reference is missed by so much that the pass is repeated, and then with all rows.
 constexpr double far = 1.5 * soft_min_cut_off;

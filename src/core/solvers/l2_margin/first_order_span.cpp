@@ -1,7 +1,7 @@
 // The passes of the first-order methods where rows are few next to their features.
 #include <algorithm>
-#include <limits>
 
+#include "core/math/rounding.hpp"
 #include "core/solvers/l2_margin/first_order.hpp"
 #include "core/solvers/l2_margin/soft_min.hpp"
 
@@ -9,7 +9,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // With a separation γ, in units of the largest row, no mean of rows is shorter than γ, and its square is known to some
 // 1e-16: to 1e-10 of itself at this one.
 constexpr double least_separation = 1e-3;

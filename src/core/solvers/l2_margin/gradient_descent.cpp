@@ -42,10 +42,10 @@ class GradientDescent final : public Solver {
   std::string limit(const Problem& p) const override { return first_order_limit(p); }
 };
 
-const GradientDescent instance;
+const GradientDescent gradient_descent_solver;
 
 }  // namespace
 
-const Solver& gradient_descent = instance;
+const Solver& gradient_descent = gradient_descent_solver;
 
 }  // namespace margin

@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solvers/l2_margin/floors.hpp"
+
 namespace margin {
 
 namespace {
-constexpr double zero_weight = 1e-14;  // weights sum to 1; below this a weight is rounding
-constexpr double pivot_floor = 1e-14;  // relative pivot of a member that depends on the others
 // Members whose factor no near cache holds: from there on pairs enter in blocks, which read it once.
 constexpr std::size_t many_members = 512;
-constexpr double rounding_floor = 1e-15;  // absolute error of a reduced gradient in units where ‖z‖ ≤ 1
 
 /// Of two classes, the usual case: no memory is asked for.
 using TwoByTwo = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2, 2>;
-using Two = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 2, 1>;
+using TwoNumbers = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 2, 1>;
 
 template <class Matrix, class Vector>
 Eigen::VectorXd solve_system(Matrix m, const Vector& r) {
@@ -34,7 +33,8 @@ Eigen::VectorXd solve_system(Matrix m, const Vector& r) {
 /// The p × p system of the multipliers; singular when the members do not reach all classes, then any solution serves.
 Eigen::VectorXd solve_small(const Eigen::MatrixXd& m, const Eigen::VectorXd& r) {
   if (m.rows() == 1) return r / m(0, 0);
-  return m.rows() == 2 ? solve_system<TwoByTwo, Two>(m, r) : solve_system<Eigen::MatrixXd, Eigen::VectorXd>(m, r);
+  return m.rows() == 2 ? solve_system<TwoByTwo, TwoNumbers>(m, r)
+                       : solve_system<Eigen::MatrixXd, Eigen::VectorXd>(m, r);
 }
 }  // namespace
 

@@ -52,11 +52,11 @@ class Momentum final : public Solver {
   std::string limit(const Problem& p) const override { return first_order_limit(p); }
 };
 
-const Momentum instance;
+const Momentum momentum_solver;
 
 }  // namespace
 
-const Solver& momentum = instance;
+const Solver& momentum = momentum_solver;
 
 Solution continue_with_momentum(const Problem& problem, const Options& options, Run& run, Solution stopped,
                                 const MarginBounds& known) {

@@ -38,10 +38,10 @@ class NormalizedGradientDescent final : public Solver {
   std::string limit(const Problem& p) const override { return first_order_limit(p); }
 };
 
-const NormalizedGradientDescent instance;
+const NormalizedGradientDescent normalized_gradient_descent_solver;
 
 }  // namespace
 
-const Solver& normalized_gradient_descent = instance;
+const Solver& normalized_gradient_descent = normalized_gradient_descent_solver;
 
 }  // namespace margin

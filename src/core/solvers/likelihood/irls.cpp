@@ -283,11 +283,11 @@ Solution Irls::solve(const Problem& p, const Options& options, const Progress& p
   return s;
 }
 
-const Irls instance;
+const Irls irls_solver;
 
 }  // namespace
 
 extern const Solver& irls;
-const Solver& irls = instance;
+const Solver& irls = irls_solver;
 
 }  // namespace margin

@@ -12,7 +12,7 @@ namespace margin {
 namespace {
 // Σ|u/τ|^r stays within these, so that no power overflows and no large one is lost.
 constexpr double least_sum = 1e-60, largest_sum = 1e60;
-constexpr int newton_steps = 30;
+constexpr int most_newton_steps = 30;
 // The exact step along a direction is about 1/‖z‖²: below this length it would leave the range of doubles, so that such
 // a direction counts as 0.
 constexpr double least_length = 1e-100;
@@ -132,7 +132,7 @@ double LpAscent::line_maximum(const LpDirection& z, double c) {
   if (start == 0) return 0;
   double near = 0, delta = start / ((r_ - 1) * z.length * z.length);  // Lemma 1: the maximum is not before this
   double far = std::copysign(std::numeric_limits<double>::infinity(), delta);
-  for (int step = 0; step < newton_steps; ++step) {
+  for (int step = 0; step < most_newton_steps; ++step) {
     const Line line = at(z, delta, rest);
     const double residual = c - line.product;
     if (!std::isfinite(residual)) return near;

@@ -105,10 +105,10 @@ Solution MirrorDescent::binary(const Problem& problem, const Options& options, c
   return run_epochs(problem, options, progress, method);
 }
 
-const MirrorDescent instance;
+const MirrorDescent mirror_descent_solver;
 
 }  // namespace
 
-const Solver& mirror_descent = instance;
+const Solver& mirror_descent = mirror_descent_solver;
 
 }  // namespace margin

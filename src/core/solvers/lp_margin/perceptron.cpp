@@ -58,10 +58,10 @@ Solution Perceptron::binary(const Problem& problem, const Options& options, cons
   return run_epochs(problem, options, progress, {"perceptron", problem.intercept, epoch, [&] { return settled; }});
 }
 
-const Perceptron instance;
+const Perceptron perceptron_solver;
 
 }  // namespace
 
-const Solver& perceptron = instance;
+const Solver& perceptron = perceptron_solver;
 
 }  // namespace margin

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "core/math/duality_map.hpp"
 #include "core/math/norm.hpp"
+#include "core/math/rounding.hpp"
 #include "core/solvers/l2_margin/min_norm_point.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double rounding = 1e-14;  // relative error of a norm
 constexpr int most_steps = 200;
 constexpr double first_floor = 0.1, floor_factor = 0.01, least_floor = 1e-12;  // of P, whose largest entry is 1

@@ -260,14 +260,14 @@ Solution NewtonCg::solve(const Problem& p, const Options& options, const Progres
   return solve_rows(p, options, Systems::conjugate_gradients, name(), run);
 }
 
-const Newton instance;
+const Newton newton_solver;
 const NewtonCg matrix_free;
 
 }  // namespace
 
 extern const Solver& newton;
 extern const Solver& newton_cg;
-const Solver& newton = instance;
+const Solver& newton = newton_solver;
 const Solver& newton_cg = matrix_free;
 
 }  // namespace margin

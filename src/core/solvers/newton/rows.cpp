@@ -11,7 +11,7 @@ namespace margin {
 
 namespace {
 
-constexpr std::int64_t block = 1024;  // rows, or more where they are thin
+constexpr std::int64_t block_rows = 1024;  // rows, or more where they are thin
 
 }  // namespace
 
@@ -75,8 +75,8 @@ void NewtonRows::scores(const double* w, double* u) const {
   const std::optional<RowScores> of_codes = codes_ != nullptr ? std::optional<RowScores>({*codes_, w}) : std::nullopt;
   threads().run(chunks.count(), run_.progress(), [&](std::size_t chunk, const Progress& progress) {
     const std::int64_t end = chunks.end(chunk);
-    for (std::int64_t i = chunks.begin(chunk); of_codes.has_value() && i < end; i += block) {
-      const std::int64_t to = std::min(end, i + block);
+    for (std::int64_t i = chunks.begin(chunk); of_codes.has_value() && i < end; i += block_rows) {
+      const std::int64_t to = std::min(end, i + block_rows);
       of_codes->write(i, to, offset, u + i);
       progress.work(static_cast<double>(to - i) * row_work());
     }
@@ -93,12 +93,13 @@ void NewtonRows::scores(const double* w, double* u) const {
 void NewtonRows::sum_codes(const double* coefficient, bool squares, double* v) const {
   const RowSums sums(*codes_);
   const std::size_t size = sums.size();
-  const Chunks blocks((rows_ + block - 1) / block, static_cast<double>(block) * row_work(), static_cast<double>(size));
+  const Chunks blocks((rows_ + block_rows - 1) / block_rows, static_cast<double>(block_rows) * row_work(),
+                      static_cast<double>(size));
   std::vector<double> cells(size, 0.0);
   const auto add_blocks = [&](std::int64_t first, std::int64_t last, double* sum, const Progress& progress) {
     std::vector<double> part(size);
-    for (std::int64_t begin = first * block; begin < std::min(rows_, last * block); begin += block) {
-      const std::int64_t end = std::min(rows_, begin + block);
+    for (std::int64_t begin = first * block_rows; begin < std::min(rows_, last * block_rows); begin += block_rows) {
+      const std::int64_t end = std::min(rows_, begin + block_rows);
       std::fill(part.begin(), part.end(), 0.0);
       sums.add(begin, end, coefficient + begin, part.data(), squares);
       for (std::size_t j = 0; j < size; ++j) sum[j] += part[j];
@@ -116,7 +117,7 @@ void NewtonRows::combine(const double* coefficient, double* v) const {
   std::fill(v, v + d, 0.0);
   // A block reads more numbers than it has columns: wide sparse rows would be lost among the sums of blocks.
   const double columns_read = 4 * static_cast<double>(d) / stored_numbers(data_);
-  const std::int64_t size = std::max(block, static_cast<std::int64_t>(columns_read));
+  const std::int64_t size = std::max(block_rows, static_cast<std::int64_t>(columns_read));
   const Chunks blocks((rows_ + size - 1) / size, static_cast<double>(size) * row_work(), static_cast<double>(d));
   const auto add_blocks = [&](std::int64_t first, std::int64_t last, double* sum, const Progress& progress) {
     std::vector<double> part(d);

@@ -206,11 +206,11 @@ Solution LinearOneClass::solve(const Problem& p, const Options& options, const P
   return s;
 }
 
-const LinearOneClass instance;
+const LinearOneClass one_class_solver;
 
 }  // namespace
 
 extern const Solver& one_class;
-const Solver& one_class = instance;
+const Solver& one_class = one_class_solver;
 
 }  // namespace margin

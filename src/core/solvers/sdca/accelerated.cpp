@@ -17,12 +17,12 @@
 //            coordinate gradient method, 2015, Algorithms 2 and 4.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
@@ -36,8 +36,7 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t default_epochs = 1000;
+constexpr std::int64_t accelerated_epochs = 1000;
 
 class AcceleratedSdca final : public Solver {
  public:
@@ -74,7 +73,7 @@ struct Pair {
 };
 
 /// What the solve of all outputs shares.
-struct Session {
+struct AcceleratedSession {
   const Options& options;
   Run& run;
   Random random;
@@ -88,7 +87,7 @@ struct Session {
 template <class L>
 class Ascent {
  public:
-  Ascent(const L& loss, SdcaState& state, Session& session)
+  Ascent(const L& loss, SdcaState& state, AcceleratedSession& session)
       : loss_(loss),
         state_(state),
         session_(session),
@@ -187,7 +186,7 @@ class Ascent {
 
   const L& loss_;
   SdcaState& state_;
-  Session& session_;
+  AcceleratedSession& session_;
   std::vector<std::int32_t> order_;
   std::vector<Pair> pairs_;    // of each row, in the order of the data
   std::vector<double> p_, q_;  // w(u), w(v)
@@ -200,8 +199,8 @@ Solution AcceleratedSdca::solve(const Problem& p, const Options& options, const 
   if (options.order != Order::permutation && options.order != Order::random)
     throw Error(ErrorKind::unsupported, "accelerated steps draw rows at random, each with the same probability",
                 "Give order => 'random' or 'permutation', or leave accelerated out.");
-  Run run(options, progress, name(), default_epochs);
-  Session session{options, run, Random(options.seed), options.gap_tolerance / p.outputs()};
+  Run run(options, progress, name(), accelerated_epochs);
+  AcceleratedSession session{options, run, Random(options.seed), options.gap_tolerance / p.outputs()};
   SdcaState state(p, run);
   Solution solution = zero_solution(p, name(), progress);
   // Outputs not yet solved stand at w = 0 and D = 0 in the history.
@@ -224,11 +223,11 @@ Solution AcceleratedSdca::solve(const Problem& p, const Options& options, const 
   return solution;
 }
 
-const AcceleratedSdca instance;
+const AcceleratedSdca sdca_accelerated_solver;
 
 }  // namespace
 
 extern const Solver& sdca_accelerated;
-const Solver& sdca_accelerated = instance;
+const Solver& sdca_accelerated = sdca_accelerated_solver;
 
 }  // namespace margin

@@ -18,9 +18,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/loss/registry.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/output.hpp"
 #include "core/solvers/run.hpp"
@@ -35,9 +35,8 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // As in solvers/sdca/sdca.cpp.
-constexpr double inner_share = 0.5;
+constexpr double inner_share_of_fold = 0.5;
 
 /// Of sdca, all folds side by side.
 const SolverRecord& fold_record() {
@@ -182,7 +181,7 @@ void FoldAscent::recentre() {
   for (std::size_t f = 0; f < static_cast<std::size_t>(count_); ++f) {
     if (reached_[f] != 0) continue;
     inner_[f] = std::max(inner_[f], estimate_[f]);
-    if (!stuck && estimate_[f] > inner_share * inner_[f]) continue;
+    if (!stuck && estimate_[f] > inner_share_of_fold * inner_[f]) continue;
     inner_[f] = estimate_[f];
     const double by = at_->b[f] - at_->centre[f];
     at_->centre[f] = at_->b[f];

@@ -19,11 +19,11 @@
 //            Hsieh et al., A dual coordinate descent method for large-scale linear SVM, 2008.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "core/base/error.hpp"
 #include "core/loss/registry.hpp"
+#include "core/math/rounding.hpp"
 #include "core/options/options.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
@@ -39,7 +39,6 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t default_epochs = 1000;
 // A free intercept is recentred when the gap that the epochs promise has fallen to this share since the last time: a
 // centre that moved faster than the weights follow would swing.
@@ -287,11 +286,11 @@ Solution Sdca::solve(const Problem& p, const Options& options, const Progress& p
   return solution;
 }
 
-const Sdca instance;
+const Sdca sdca_solver;
 
 }  // namespace
 
 extern const Solver& sdca;
-const Solver& sdca = instance;
+const Solver& sdca = sdca_solver;
 
 }  // namespace margin

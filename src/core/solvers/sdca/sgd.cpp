@@ -14,10 +14,10 @@
 //            Pegasos: primal estimated sub-gradient solver for SVM, 2007.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/random.hpp"
 #include "core/loss/registry.hpp"
+#include "core/math/rounding.hpp"
 #include "core/problem/thresholds.hpp"
 #include "core/solvers/idle_outputs.hpp"
 #include "core/solvers/one_vs_rest.hpp"
@@ -29,8 +29,7 @@ namespace margin {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t default_epochs = 128;
+constexpr std::int64_t sgd_epochs = 128;
 
 class Sgd final : public Solver {
  public:
@@ -216,7 +215,7 @@ Status descend(const L& loss, Descent& d) {
 Solution Sgd::solve(const Problem& p, const Options& options, const Progress& progress) const {
   const bool averages = output_of(options, name(), {Output::last, Output::average}) == Output::average;
   require_average(options);
-  Run run(options, progress, name(), default_epochs);
+  Run run(options, progress, name(), sgd_epochs);
   Descent d{options, run, Random(options.seed), SdcaState(p, run), averages, options.gap_tolerance / p.outputs()};
   Solution solution = zero_solution(p, name(), progress);
   const auto solve_output = [&](std::int32_t o) {
@@ -237,11 +236,11 @@ Solution Sgd::solve(const Problem& p, const Options& options, const Progress& pr
   return solution;
 }
 
-const Sgd instance;
+const Sgd sgd_solver;
 
 }  // namespace
 
 extern const Solver& sgd;
-const Solver& sgd = instance;
+const Solver& sgd = sgd_solver;
 
 }  // namespace margin
