@@ -409,7 +409,6 @@ TEST(Sampling, the_order_of_figure_3) {
 TEST(Sampling, ends_of_several_classes_bracket_each_other_and_repeat) {
   const Rows rows = gaussian_rows(31, 90, 4, 0.3, 3);
   const Dataset data = make_dataset(rows);
-  const std::optional<Margin> none;
   for (const char* solver : {"sampling", "kernel_batch_perceptron"}) {
     Options s = with_kernel("linear");
     s.solver = solver;

@@ -64,7 +64,7 @@ class FoldAscent {
   const Problem& problem_;
   const Options& settings_;
   const Standardization* const row_units_;
-  const std::int32_t first_, count_;
+  const std::int32_t count_;
   const std::size_t width_;  // of a panel: count_ rounded up to whole vectors
   Run& run_;
   Random random_;

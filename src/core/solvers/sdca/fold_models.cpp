@@ -40,7 +40,6 @@ FoldAscent::FoldAscent(const Problem& p, const Options& options, const std::vect
     : problem_(p),
       settings_(options),
       row_units_(units),
-      first_(first),
       count_(count),
       width_(panel_width(count)),
       run_(run),
