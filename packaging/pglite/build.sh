@@ -29,14 +29,16 @@ make_chroot() {
   [ "$(id -u)" -eq 0 ] || die 'only root can make a chroot'
   need_packages debootstrap
   if [ ! -e "$chroot/made" ]; then
-    local from
+    local from installed=''
     from=$(mirror)
     [ -n "$from" ] || die "no mirror of Debian in apt's sources"
     say "a chroot of Debian sid in $chroot: some minutes"
     debootstrap --variant=minbase sid "$chroot" "$from" >"$place/debootstrap.log" 2>&1 || die "debootstrap failed: $place/debootstrap.log"
     printf 'Acquire::Check-Valid-Until "false";\n' >"$chroot/etc/apt/apt.conf.d/80valid" # of sid the mirror may have an old state
-    inside apt-get install -q -y --no-install-recommends emscripten make libeigen3-dev postgresql-server-dev-18 >"$place/apt.log" 2>&1 ||
-      die "apt-get failed: $place/apt.log"
+    mount -t proc proc "$chroot/proc" # which a package's script asks for
+    inside apt-get install -q -y --no-install-recommends emscripten make libeigen3-dev postgresql-server-dev-18 >"$place/apt.log" 2>&1 || installed=no
+    umount "$chroot/proc"
+    [ -z "$installed" ] || die "apt-get failed: $place/apt.log"
     touch "$chroot/made"
   fi
   [ -e "$chroot/margin/cache/sysroot_install.stamp" ] || inside embuilder build sysroot >"$place/sysroot.log" 2>&1 || die "embuilder failed: $place/sysroot.log"
