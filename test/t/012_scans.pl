@@ -154,6 +154,12 @@ my $sharded = $training =~ s/\Q'$query', $options\E/'SELECT y, x, shard FROM sha
 is($node->safe_psql('postgres', "SET enable_partitionwise_aggregate = off; $sharded; SHOW enable_partitionwise_aggregate"), "$expected\noff",
 	'the same model from two servers, and the setting is the session\'s again');
 is($node->safe_psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x FROM shards', $options) AS m"), '20000', 'rows can travel, too');
+my (undef, undef, $quiet) = $node->psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x, shard FROM shards', $by_shard) AS m");
+unlike($quiet, qr/fetches/, 'no warning where servers add up');
+$node->safe_psql('postgres', "ALTER SERVER server_two OPTIONS (DROP extensions)");
+my (undef, undef, $told) = $node->psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x, shard FROM shards', $by_shard) AS m");
+like($told, qr/WARNING:  each scan fetches the rows of the foreign table "shard_two"/, 'a server that sends its rows is told of');
+$node->safe_psql('postgres', "ALTER SERVER server_two OPTIONS (ADD extensions 'margin')");
 $node->safe_psql('two', 'CREATE TABLE spare AS TABLE part; TRUNCATE part');
 is($node->safe_psql('postgres', "SELECT (m).rows FROM train_margin_from('SELECT y, x, shard FROM shards', $by_shard) AS m"), '10000', 'a shard without rows');
 $node->safe_psql('two', 'INSERT INTO part SELECT * FROM spare WHERE y');

@@ -1,6 +1,7 @@
 #include "pg/functions/sql_source.hpp"
 
 #include "core/scans/answered_check.hpp"
+#include "pg/server/group_key.hpp"
 #include "pg/server/poll_trace.hpp"
 #include "pg/values/scan_values.hpp"
 #include "pg/values/state_object.hpp"
@@ -47,14 +48,27 @@ List* run(Scan scan) {
   return found;
 }
 
+/// Every scan will do so.
+void warn_of_fetched(Oid table) {
+  const char* const name = backend([=] { return get_rel_name(table); });
+  warn_of_statement(
+      "each scan fetches the rows of the foreign table \"" + std::string(name == nullptr ? "" : name) +
+          "\", rather than have its server add them up",
+      "Its server needs the option extensions 'margin', the table the statistics of ANALYZE, and \"shard\" is "
+      "to be the column of its partitions; EXPLAIN of margin_scan_query shows an \"Aggregate on\" then.");
+}
+
 }  // namespace
 
 /// Of one run of the statement, in the current memory context.
 List* SqlSource::results(const ScanCall& call, bool by_shard, std::int64_t number) {
-  const Scan scan{call, by_shard, number, statement_.servers().c_str()};
+  Scan scan{call, by_shard, number, statement_.servers().c_str()};
+  Oid fetched = InvalidOid;
+  if (by_shard && number == 1) scan.call.fetched = &fetched;
   const auto run_it = [=] { return run(scan); };
   List* const found = catch_row_errors_ ? in_subtransaction(run_it) : backend(run_it);
   trace_others();
+  if (OidIsValid(fetched)) warn_of_fetched(fetched);
   return found;
 }
 

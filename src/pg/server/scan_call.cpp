@@ -140,6 +140,24 @@ PlannedStmt* plan_of(const ScanCall& call) {
   return plan;
 }
 
+/// A foreign table of which the plan fetches rows; one that its server aggregates is scanned by no table's number.
+Oid fetched_table(const Plan* plan, const List* tables) {
+  if (plan == nullptr) return InvalidOid;
+  if (IsA(plan, ForeignScan)) {
+    const Index number = reinterpret_cast<const ForeignScan*>(plan)->scan.scanrelid;
+    return number > 0 ? rt_fetch(number, tables)->relid : InvalidOid;
+  }
+  if (IsA(plan, SubqueryScan)) return fetched_table(reinterpret_cast<const SubqueryScan*>(plan)->subplan, tables);
+  const List* parts = IsA(plan, Append)        ? reinterpret_cast<const Append*>(plan)->appendplans
+                      : IsA(plan, MergeAppend) ? reinterpret_cast<const MergeAppend*>(plan)->mergeplans
+                                               : NIL;
+  ListCell* part = nullptr;
+  foreach (part, parts)
+    if (const Oid found = fetched_table(static_cast<Plan*>(lfirst(part)), tables); OidIsValid(found)) return found;
+  const Oid left = fetched_table(plan->lefttree, tables);
+  return OidIsValid(left) ? left : fetched_table(plan->righttree, tables);
+}
+
 /// Takes what the executor returns.
 struct Collector {
   DestReceiver receiver;
@@ -232,8 +250,10 @@ List* rows_of(const ScanCall& call) {
   collector.receiver.mydest = DestNone;
   MemoryContext scan = AllocSetContextCreate(collector.context, "margin scan", ALLOCSET_DEFAULT_SIZES);
   MemoryContextSwitchTo(scan);
-  QueryDesc* run = CreateQueryDesc(plan_of(call), call.text, GetActiveSnapshot(), InvalidSnapshot, &collector.receiver,
-                                   nullptr, nullptr, 0);
+  PlannedStmt* const plan = plan_of(call);
+  if (call.fetched != nullptr) *call.fetched = fetched_table(plan->planTree, plan->rtable);
+  QueryDesc* run =
+      CreateQueryDesc(plan, call.text, GetActiveSnapshot(), InvalidSnapshot, &collector.receiver, nullptr, nullptr, 0);
   ExecutorStart(run, 0);
 #if PG_VERSION_NUM >= 180000
   ExecutorRun(run, ForwardScanDirection, 0);

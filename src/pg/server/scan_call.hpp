@@ -33,6 +33,8 @@ struct ScanCall {
   int column_count;
   bool label_first;  // of a profile: the label is its first column
   bool complete;     // of a profile: of rows without NULL; with a NULL as label none is taken
+  Oid*
+      fetched;  // set to a foreign table whose rows come here, rather than what its server makes of them; null: nobody asks
 };
 
 /// Runs it, read-only and in the active snapshot: the results that are not NULL, pointers to copies in the current
