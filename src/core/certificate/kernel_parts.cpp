@@ -9,11 +9,6 @@
 
 namespace margin {
 
-namespace {
-
-/// A NaN proves nothing.
-}  // namespace
-
 double Enclosure::above() const { return std::max(0.0, or_infinity(value + error)) * (1 + 4 * epsilon); }
 double Enclosure::below() const { return std::max(0.0, value - error) * (1 - 4 * epsilon); }
 

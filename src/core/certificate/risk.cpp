@@ -11,8 +11,6 @@
 
 namespace margin {
 
-namespace {}  // namespace
-
 RiskCheck::RiskCheck(const Objective& objective, const double* weights, const double* intercept, bool with_dual)
     : objective_(objective),
       weights_(weights),

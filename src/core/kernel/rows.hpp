@@ -10,8 +10,12 @@
 #include "core/base/large_array.hpp"
 #include "core/base/progress.hpp"
 #include "core/kernel/kernel.hpp"
+#include "core/simd/loops.hpp"
 
 namespace margin {
+
+/// Rows whose kernel values are computed between two polls.
+constexpr std::size_t rows_of_poll = 256 * tile_rows;
 
 /// How rows are kept. `sparse` takes a point of the declared dimensions to be multiplied with, for as many KernelRows
 /// as there are; `compact` one of the features that its own rows have: for wide rows, and for models, whose dimensions

@@ -2,7 +2,6 @@
 
 #include <Eigen/Cholesky>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/math/rounding.hpp"
@@ -10,7 +9,6 @@
 namespace margin {
 
 namespace {
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// min over a ≠ c of smallest(a, c) + b_a − b_c: what offsets really give, rounding included.
 double smallest_reduced(const Eigen::MatrixXd& smallest, const Eigen::VectorXd& b, const Progress& progress) {
@@ -23,10 +21,6 @@ double smallest_reduced(const Eigen::MatrixXd& smallest, const Eigen::VectorXd& 
   }
   return value;
 }
-}  // namespace
-
-namespace {
-
 /// Policy iteration for the smallest cycle mean. The policy names a predecessor for every class; following it ends in
 /// a cycle. The least mean of those cycles is where the potentials are taken from, and a class whose potential another
 /// predecessor lowers changes to that one. When none does, no cycle has a smaller mean.

@@ -13,7 +13,7 @@ constexpr double tiny = std::numeric_limits<double>::denorm_min();
 /// Below it a number has fewer digits, and its reciprocal may be none.
 constexpr double smallest_normal = std::numeric_limits<double>::min();
 
-/// What may be no number, as a bound from above.
+/// What may be no number, as a bound from above: a NaN proves nothing.
 inline double or_infinity(double v) { return std::isnan(v) ? infinity : v; }
 
 }  // namespace margin

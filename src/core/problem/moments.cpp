@@ -15,7 +15,7 @@ constexpr std::int64_t block_rows = 512;  // rows that are summed on their own f
 // From here on a matrix of its own for every chunk would take too much memory.
 constexpr std::size_t many_columns = 256;
 
-/// Σ c z zᵀ by its upper triangle, block_rows by block_rows.
+/// Σ c z zᵀ by its upper triangle, block by block.
 class MomentSum {
  public:
   MomentSum(const Moments& of, const Problem& problem)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/problem/bounds.hpp"
+
 namespace margin {
 
 namespace {

@@ -14,8 +14,6 @@ constexpr std::size_t panel_bytes = 128;
 
 /// Rows of a tile of tile_dots: one cache line of floats for each feature.
 constexpr std::size_t tile_rows = 16;
-/// Rows whose kernel values are computed between two polls.
-constexpr std::size_t rows_of_poll = 256 * tile_rows;
 
 /// Rows of a piecewise linear loss φ(u; y) = max over a ∈ [low0 + low1·y, high0 + high1·y] of a (y − u) − ε|a|, a
 /// point u (and a direction du) of their scores, and a proximal term (a − a_old)²/(2κ) on their dual.

@@ -7,7 +7,6 @@ namespace margin::pg {
 
 namespace {
 
-constexpr std::int64_t most_warnings = 5;
 constexpr std::int32_t shown_features = 8;
 
 /// Enough digits to recognise a value by.

@@ -11,6 +11,9 @@ std::string row_text(const std::string& label, const Row* features);
 /// The error with what identifies its row or group as DETAIL, and a word about on_error in the HINT.
 Error located(const Error& error, const std::string& where);
 
+/// Of one kind in a statement; what follows is counted, or left out.
+constexpr int most_warnings = 5;
+
 /// One object for all groups of a statement: after a few warnings only their number is told, at powers of ten.
 class GroupWarnings {
  public:

@@ -20,8 +20,7 @@ struct FinalCall {
 };
 
 void warn_of_label(FinalCall& call, const std::string& column) {
-  constexpr int most = 5;
-  if (column.empty() || ++call.labels_among_columns > most) return;
+  if (column.empty() || ++call.labels_among_columns > most_warnings) return;
   warn("column \"" + column + "\" of the features tells the label of every row",
        "If it is the label, or known only with it, leave it out: margin_options(exclude => '{" + column + "}').");
 }
@@ -36,7 +35,7 @@ Datum train(FunctionCallInfo fcinfo, FinalCall& call, CollectedRows& rows, const
       }))
     PG_RETURN_NULL();
   if (!is_one_class(settings)) warn_of_label(call, rows.label_column);
-  if (rows.encoder != nullptr && ++call.told_of_collinear <= 5) tell_dropped(*rows.encoder);
+  if (rows.encoder != nullptr && ++call.told_of_collinear <= most_warnings) tell_dropped(*rows.encoder);
   call.warnings.give(model, settings);
   model.skipped = rows.skipped;
   model.encoder = rows.encoder;

@@ -1,6 +1,7 @@
 #include "pg/functions/training_warnings.hpp"
 
 #include "core/encoder/match_initial.hpp"
+#include "pg/functions/group_errors.hpp"
 #include "pg/server/group_key.hpp"
 #include "pg/server/interrupts.hpp"
 #include "pg/values/composite.hpp"
@@ -14,8 +15,6 @@ std::string figure(double value) {
 }
 
 namespace {
-
-constexpr int most_told = 5;
 
 /// To the six digits that a reader needs.
 double rounded(double value) {
@@ -97,9 +96,9 @@ void TrainingWarnings::give(const Model& model, const Options& options) {
   give_unless_optimal(model, options);
   // Where nothing separates the rows, that warning says it.
   if (model.status == Status::not_separable || model.status == Status::separable ||
-      !useless(model, options.tolerance) || ++useless_ > most_told + 1)
+      !useless(model, options.tolerance) || ++useless_ > most_warnings + 1)
     return;
-  if (useless_ == most_told + 1)
+  if (useless_ == most_warnings + 1)
     warn_of_statement("further models of this statement are worse, or hardly better, than a constant",
                       "margin_evaluate shows how good each is.");
   else
@@ -108,8 +107,8 @@ void TrainingWarnings::give(const Model& model, const Options& options) {
 
 /// What is certified, and what to change.
 void TrainingWarnings::give_unless_optimal(const Model& model, const Options& options) {
-  if (model.status == Status::optimal || ++unfinished_ > most_told + 1) return;
-  if (unfinished_ == most_told + 1) {
+  if (model.status == Status::optimal || ++unfinished_ > most_warnings + 1) return;
+  if (unfinished_ == most_warnings + 1) {
     warn_of_statement("further models of this statement did not reach their target either",
                       "Their status, margin_lower and margin_upper (or primal and dual) tell what each reached.");
     return;

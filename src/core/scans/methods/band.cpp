@@ -34,7 +34,6 @@ using Vector = std::vector<double>;
 constexpr double start_tolerance = 1e-3;
 // What the model's own solution may leave of the gap, and of the gap that is asked for.
 constexpr double gap_share = 0.002, wanted_share = 0.2;
-constexpr int most_idle = 6;
 // A band has at least so many rows: at the minimum about as many as there are features lie at a kink.
 constexpr std::int64_t rows_per_column = 4, least_rows = 16;
 

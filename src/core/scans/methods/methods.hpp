@@ -11,6 +11,9 @@ namespace margin {
 ScanSolution solve_by_scans(const ScanProblem& problem, Answer& first, const Options& options, ScanRun& run,
                             MemoryBudget memory);
 
+/// Scans, or directions, that may gain nothing before a method stops.
+constexpr int most_idle = 6;
+
 /// Rows in memory by one of the solvers, in what is left of the option max_seconds; max_iterations counts scans.
 /// Weights that are not finite become 0.
 Solution solve_rows(const Solver& solver, const Problem& rows, Options options, ScanRun& run);

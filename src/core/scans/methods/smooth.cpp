@@ -26,10 +26,7 @@ namespace {
 
 // The Hessian at a relative gap below this is as good as the next one.
 constexpr double settled = 1e-4;
-constexpr double sample_tolerance = 1e-4;
 constexpr double share_of_wanted = 0.05, share_of_gap = 1e-3;
-constexpr int most_idle_scans =
-    6;  // a step of the squared loss that gains nothing is the last: rounding is all that is left
 
 class SmoothScans {
  public:
@@ -130,8 +127,9 @@ ScanSolution SmoothScans::solve(Answer& first) {
     last = upper;
     gap = std::min(gap, upper - lower);
     const double wanted = options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
+    // A step of the squared loss that gains nothing is the last: rounding is all that is left.
     if (stops(run_.run(), run_.scans(), gap <= certifiable * wanted, false, best.status) ||
-        idle >= (constant ? 1 : most_idle_scans))
+        idle >= (constant ? 1 : most_idle))
       break;
     const double share = std::max(share_of_wanted * wanted, share_of_gap * gap) / static_cast<double>(outputs_.size());
     for (const auto& output : outputs_) output->minimise(share, run_);

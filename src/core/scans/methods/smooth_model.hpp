@@ -12,6 +12,9 @@
 
 namespace margin {
 
+/// To which the sampled rows are solved first.
+constexpr double sample_tolerance = 1e-4;
+
 inline double inner(const std::vector<double>& a, const std::vector<double>& b) {
   return simd().dot_dd(a.data(), b.data(), a.size());
 }

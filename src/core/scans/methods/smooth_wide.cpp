@@ -27,9 +27,7 @@ namespace {
 
 // Of the whole step, from where it led to: −1 is where it came from.
 constexpr double fractions[] = {-1, -0.9, -0.75, -0.5, -0.25, 0.5, 1};
-constexpr double wide_sample_tolerance = 1e-4;
 constexpr std::size_t most_pairs = 20;
-constexpr int most_idle_directions = 6;
 
 using Vector = std::vector<double>;
 
@@ -80,7 +78,7 @@ class WideScans {
 };
 
 void WideScans::start() {
-  const Solution s = solve_sample(p_, options_, run_, wide_sample_tolerance);
+  const Solution s = solve_sample(p_, options_, run_, sample_tolerance);
   for (std::size_t o = 0; o < outputs_.size(); ++o) take_start(s, o, constant_, outputs_[o].w);
 }
 
@@ -218,7 +216,7 @@ ScanSolution WideScans::solve() {
     last = upper;
     gap = std::min(gap, upper - lower);
     const bool reached = gap <= certifiable * options_.tolerance * std::max(std::fabs(upper), std::fabs(lower));
-    if (stops(run_.run(), run_.scans(), reached, false, best.status) || idle >= most_idle_directions) break;
+    if (stops(run_.run(), run_.scans(), reached, false, best.status) || idle >= most_idle) break;
     if (moved_ && backtrack(q, answer, check.reductions().size())) continue;
     for (std::size_t o = 0; o < outputs_.size(); ++o) {
       Output& out = outputs_[o];

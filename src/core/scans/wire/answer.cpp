@@ -5,13 +5,13 @@
 #include <limits>
 
 #include "core/math/rounding.hpp"
+#include "core/scans/wire/question.hpp"
 #include "core/scans/wire/sum_bytes.hpp"
 
 namespace margin {
 
 namespace {
 
-constexpr std::size_t most_classes = 4096;
 constexpr std::int64_t rows_of_a_class = 4;
 constexpr std::int64_t most_rows = std::int64_t{1} << 53;  // counts are exact as doubles
 // What PostgreSQL can hold in one value, less what else is in an answer.

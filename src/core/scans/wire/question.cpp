@@ -10,7 +10,7 @@ namespace margin {
 namespace {
 
 constexpr std::uint32_t question_magic = 0x3551544dU;  // "MTQ5"
-constexpr std::size_t most_steps = 64, most_question_classes = 4096, most_edges = 16384;
+constexpr std::size_t most_steps = 64, most_edges = 16384;
 
 /// Calls archive(part) for every part but the statement and the strings of `class_names`.
 template <class Archive, class Q>
@@ -61,7 +61,7 @@ void require_sound(const Question& q, const ByteReader& in) {
     in.require(column > last && column < q.dimensions, "columns that do not ascend");
     last = column;
   }
-  in.require(q.class_names.size() <= most_question_classes,
+  in.require(q.class_names.size() <= most_classes,
              "too many classes");  // of a margin each has a number with each
   const auto d = static_cast<std::size_t>(q.width());
   in.require(q.column_scale.size() == q.column_center.size() && (q.column_scale.empty() || q.column_scale.size() == d),

@@ -13,6 +13,9 @@
 
 namespace margin {
 
+/// Distinct labels that a question or an answer may have.
+constexpr std::size_t most_classes = 4096;
+
 /// The statement of the problem, of which a summary knows the intercept alone; its features are width() many.
 struct Question : Statement {
   enum class Kind : std::uint8_t {

@@ -7,8 +7,6 @@
 
 namespace margin {
 
-namespace {}  // namespace
-
 SmoVariables::SmoVariables(const Problem& problem, std::int32_t output, double diagonal) {
   const auto add = [&](std::int64_t i, double t, double least, double most) {
     row.push_back(i);

@@ -35,9 +35,6 @@ namespace margin {
 
 namespace {
 
-// As in solvers/sdca/sdca.cpp.
-constexpr double inner_share_of_fold = 0.5;
-
 /// Of sdca, all folds side by side.
 const SolverRecord& fold_record() {
   static const SolverRecord record = {"",
@@ -181,7 +178,7 @@ void FoldAscent::recentre() {
   for (std::size_t f = 0; f < static_cast<std::size_t>(count_); ++f) {
     if (reached_[f] != 0) continue;
     inner_[f] = std::max(inner_[f], estimate_[f]);
-    if (!stuck && estimate_[f] > inner_share_of_fold * inner_[f]) continue;
+    if (!stuck && estimate_[f] > inner_share * inner_[f]) continue;
     inner_[f] = estimate_[f];
     const double by = at_->b[f] - at_->centre[f];
     at_->centre[f] = at_->b[f];

@@ -10,6 +10,10 @@ namespace margin {
 /// often; 0.3 to 0.5 took the fewest visits on dense and sparse rows alike.
 constexpr double shrink_share = 0.4;
 
+/// A free intercept is recentred when the gap that the epochs promise has fallen to this share since the last time: a
+/// centre that moved faster than the weights follow would swing.
+constexpr double inner_share = 0.5;
+
 /// When a gap pass is worth its price, a third of an epoch or so: total cost is held to a few per cent of the visits.
 class GapSchedule {
  public:
