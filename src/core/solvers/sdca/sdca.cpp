@@ -40,9 +40,6 @@ namespace margin {
 namespace {
 
 constexpr std::int64_t default_epochs = 1000;
-// A free intercept is recentred when the gap that the epochs promise has fallen to this share since the last time: a
-// centre that moved faster than the weights follow would swing.
-constexpr double inner_share = 0.5;
 
 class Sdca final : public Solver {
  public:
@@ -175,6 +172,7 @@ class OutputAscent {
     const double left = static_cast<double>(session_.run.max_iterations()) * rows_ - visits_;
     EpochResult epoch = run_epoch(loss_, state_, order_, left, shrink_ ? violation_ : infinity,
                                   order == Order::permutation, session_.random, session_.run, history_.get());
+    state_.keep_bounds();
     visits_ += epoch.visits;
     session_.epochs = visits_ / rows_;
     estimate_ = history_ == nullptr ? epoch.estimate : infinity;

@@ -51,8 +51,8 @@ double SdcaState::own_scale_squared() const {
 
 void SdcaState::start_output(std::int32_t o) {
   weights.assign(static_cast<std::size_t>(problem.dimensions()), 0.0);
-  z.assign(threshold > 0 || bounded_ ? weights.size() : 0, 0.0);
-  for (std::size_t j = 0; bounded_ && j < weights.size(); ++j) weights[j] = weight_of(j);
+  z.assign(threshold > 0 ? weights.size() : 0, 0.0);
+  keep_bounds();
   intercept = centre = 0;
   movable.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -100,8 +100,17 @@ void SdcaState::refresh_weights() {
     intercept += row.scale * row.a * scale_squared_;
     run_.work(row.x.count + 16.0);
   }
-  if (z.empty()) return;
+  if (z.empty()) return keep_bounds();
   z = weights;
+  for (std::size_t j = 0; j < weights.size(); ++j) weights[j] = weight_of(j);
+}
+
+void SdcaState::keep_bounds() {
+  if (!bounded_) return;
+  bool inside = z.empty();
+  for (std::size_t j = 0; inside && j < weights.size(); ++j) inside = problem.bounds.holds(weights[j], j);
+  if (inside) return;
+  if (z.empty()) z = weights;
   for (std::size_t j = 0; j < weights.size(); ++j) weights[j] = weight_of(j);
 }
 
@@ -126,7 +135,7 @@ double SdcaState::penalty() const {
 }
 
 double SdcaState::conjugate_penalty() const {
-  if (!bounded_) return convexity / 2 * squares();
+  if (!bounded_ || z.empty()) return convexity / 2 * squares();
   double sum = scale_squared_ > 0 && !free_intercept() ? intercept * intercept / scale_squared_ / 2 : 0.0;
   for (std::size_t j = 0; j < z.size(); ++j)
     sum -= box_value(z[j], 1, threshold, problem.bounds.least(j), problem.bounds.most(j));

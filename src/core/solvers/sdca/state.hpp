@@ -32,7 +32,7 @@ inline std::string rows_limit(const Problem& p) {
 }
 
 /// The state of Shalev-Shwartz & Zhang's procedure for P and D of certificate/risk.hpp. `z` = v/(λ(1−ρ)) is kept beside
-/// w = soft(z, ρ/(1−ρ)), cut to the bounds of the weights, only for an elastic net or where there are bounds; otherwise w is z. The
+/// w = soft(z, ρ/(1−ρ)), cut to the bounds of the weights, only for an elastic net or where a weight was found outside; otherwise w is z. The
 /// conjugate of the penalty stays as smooth between bounds, so that the steps are the same.
 ///
 /// A free intercept moves in proximal steps: the problem that is ascended has the penalty λ(1−ρ)/2 ((b − centre)/B)² on
@@ -50,6 +50,8 @@ class SdcaState {
   void store(std::int32_t o, Solution& solution) const;
   /// w(a) from a, in one pass, without the drift of updates.
   void refresh_weights();
+  /// Weights that have left their bounds are cut to them, from here on at every step: most bounds hold nothing, and cost nothing.
+  void keep_bounds();
 
   /// <x, w> + b
   double score(const Row& x) const {

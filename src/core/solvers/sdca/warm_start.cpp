@@ -88,6 +88,7 @@ void start_from(const Options& options, std::int32_t o, SdcaState& state, Random
     from_model(*options.initial, o, state, run);
   else if (options.start == Start::sgd)
     modified_sgd(state, random, run);
+  state.keep_bounds();
 }
 
 }  // namespace margin
