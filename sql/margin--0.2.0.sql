@@ -429,6 +429,7 @@ CREATE FUNCTION margin_options(
   positive        boolean      DEFAULT NULL,
   bounds          "any"        DEFAULT NULL,
   constraints     jsonb        DEFAULT NULL,
+  fairness        jsonb        DEFAULT NULL,
   monotone        jsonb        DEFAULT NULL,
   offset_feature  "any"        DEFAULT NULL,
   epsilon         float8       DEFAULT NULL,
@@ -465,7 +466,7 @@ CREATE FUNCTION margin_options(
 ) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION margin_options("any", float8, text, text, float8, float8, bigint, float8, "any", float8, boolean, "any",
-  bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", jsonb, jsonb, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
+  bigint, boolean, boolean, margin_model, text, text, text, bigint, bigint, text, float8, "any", boolean, "any", jsonb, jsonb, jsonb, "any", float8, float8, float8, float8, text, text, text, text, float8, text, text, text,
   boolean, boolean, text, "any", integer, float8, integer, text, text[], text[], jsonb, text, text, text, integer, "any", "any", text, bigint)
   IS 'options of train_margin, checked: only the given ones, as jsonb';
 

@@ -58,13 +58,17 @@ load_generated() { # by a script beside this file, from what shared has
   "$python" "$here/$1.py" "$shared" | psql_figures -c "COPY $1 FROM STDIN CSV"
   psql_figures -c "ANALYZE $1"
 }
+input_of() { # input_of FIGURE: the table that its script reads
+  local name
+  for name in $(list_of "$1" stdin); do xzcat "$shared/$name"; done
+}
 load_all() { # load_all FIGURE: fails, saying what is missing
   local name
   for name in $(list_of "$1" needs); do
     [ "$(psql_figures -At -c "SELECT count(*) FROM margin_solvers() WHERE name = '$name'")" = 1 ] ||
       { say "  skipped: this build has no solver $name"; return 1; }
   done
-  for name in $(list_of "$1" files); do
+  for name in $(list_of "$1" files) $(list_of "$1" stdin); do
     [ -r "$shared/$name" ] || { say "  skipped: no $shared/$name"; return 1; }
   done
   for name in $(list_of "$1" libsvm); do
@@ -83,7 +87,7 @@ for name in "${wanted[@]}"; do
     skipped=$((skipped + 1))
     continue
   fi
-  if ! psql_figures -v figure="$name" -f "$here/$name.sql" >"$scratch/output" 2>&1; then
+  if ! input_of "$name" | psql_figures -v figure="$name" -f "$here/$name.sql" >"$scratch/output" 2>&1; then
     sed 's/^/  /' "$scratch/output"
     say "  FAILED: the script"
     failed=$((failed + 1))

@@ -36,6 +36,7 @@ TEST(Features, options_ask_for_what_they_name) {
       {"constraints",
        {Value::Object{{"weights", {Value::Object{{"1", {1.0}}, {"2", {-1.0}}}}}, {"max", {0.5}}}},
        "constraints"},
+      {"fairness", {Value::Object{{"column", {1.0}}, {"bound", {0.5}}}}, "constraints"},
       {"penalty_factor", {Value::Array{{1.0}, {2.0}}}, "penalty_factor"},
       {"penalty_factor", {Value::Object{{"1", {2.0}}}}, "penalty_factor"},
       {"offset_feature", {1.0}, "offset"},

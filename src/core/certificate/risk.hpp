@@ -93,6 +93,7 @@ class RiskCheck final : public Check {
     double target_size = 0;  ///< Σ c |y|/Σ c
   };
   void replace_duals(const CheckedRow& mean, const Alike& alike, std::int32_t output, double before, double after);
+  void constrain(Constraints constraints) override { objective_.constraints = std::move(constraints); }
   Certificate certificate(const Progress& progress) const override;
   /// None with an l1_ratio of 1.
   std::shared_ptr<const DualPoint> dual_point(const Progress& progress) const override;

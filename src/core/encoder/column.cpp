@@ -19,7 +19,7 @@ std::string_view unit_of(ColumnKind kind) {
 }
 
 void refuse_missing(const Column& c, Missing missing, bool known) {
-  if (missing == Missing::skip) return;
+  if (missing == Missing::skip || c.grouping) return;
   if (c.offset)
     throw Error(ErrorKind::null_value, "column \"" + c.name + "\" is NULL, and it is the offset of the model",
                 "An offset, such as the logarithm of an exposure, is part of every prediction, and no mean stands for "
@@ -51,6 +51,7 @@ EncoderRules encoder_rules(const Options& options) {
   rules.drop_collinear = options.drop_collinear;
   rules.intercept = options.intercept;
   rules.interactions = options.interactions;
+  for (const Fairness& f : options.fairness) rules.groupings.push_back(f.column);
   return rules;
 }
 

@@ -62,6 +62,7 @@ struct Column {
   std::vector<double> thresholds = {};  ///< of a number that is cut into bins, ascending: no center and scale
   std::int32_t width = 0;               ///< of a block of numbers
   bool offset = false;                  ///< part of every score as it is, never imputed
+  bool grouping = false;                ///< tells groups apart and has no weight: predictions do without it
   std::optional<ColumnSpread> spread = {};  ///< absent in encoders that were stored without
   std::vector<std::string> order = {};      ///< of an enum in a training: its labels
   std::int32_t first = 0;  ///< number of its first feature, from 0, where none were dropped (Encoder::feature_of)
@@ -111,6 +112,8 @@ struct EncoderRules {
   bool drop_collinear = false;                         ///< beside an intercept without a penalty, or none
   bool intercept = true;
   Interactions interactions = {};
+  std::vector<std::string> groupings =
+      {};  ///< columns of the option fairness, which are read though they may be excluded
 };
 
 /// Columns are standardised unless the options say otherwise. Throws Error(invalid_option) for options that exclude each

@@ -88,7 +88,7 @@ std::int32_t Encoder::category(std::size_t column, std::string_view name) const 
 }
 
 void Encoder::require_known(std::size_t column, std::string_view name) const {
-  if (!unknown_is_error_) return;
+  if (!unknown_is_error_ || columns_[column].grouping) return;
   throw Error(ErrorKind::invalid_value,
               "column \"" + columns_[column].name + "\" has the " +
                   (columns_[column].kind == ColumnKind::set ? "element" : "value") + " \"" + std::string(name) +
@@ -141,7 +141,7 @@ namespace {
 /// Whether the row is left out for its missing value; throws where that is to be an error.
 bool skips_missing(const Column& c, Missing missing) {
   refuse_missing(c, missing, c.missing);
-  return missing == Missing::skip;
+  return missing == Missing::skip && !c.grouping;
 }
 
 }  // namespace
@@ -324,6 +324,7 @@ double Encoder::mean(std::int32_t feature) const {
 
 bool Encoder::takes_null(const Column& c) const {
   if (c.offset) return false;
+  if (c.grouping) return true;
   return missing_ == Missing::impute || (missing_ == Missing::as_trained && c.missing);
 }
 

@@ -121,7 +121,7 @@ Column column_parts_from(const Value& value, std::size_t number) {
   if (object == nullptr) refuse("has a column " + std::to_string(number) + " that is not an object");
   require_keys(*object,
                {"name", "type", "kind", "missing", "unit", "categories", "reference", "width", "fill", "center",
-                "scale", "offset", "spread", "thresholds"},
+                "scale", "offset", "spread", "thresholds", "grouping"},
                where);
   Column c;
   c.name = text(*object, "name", where);
@@ -136,8 +136,10 @@ Column column_parts_from(const Value& value, std::size_t number) {
   const bool reference = object->find("reference") != object->end();
   const bool offset = object->find("offset") != object->end();
   if (offset) c.offset = flag(*object, "offset", where);
+  const bool grouping = object->find("grouping") != object->end();
+  if (grouping) c.grouping = flag(*object, "grouping", where);
   const bool cut = object->find("thresholds") != object->end() && scalar(c.kind) && !c.offset;
-  const std::size_t parts = 4 + (offset && scalar(c.kind) ? 1 : 0) + object->count("spread") +
+  const std::size_t parts = 4 + (offset && scalar(c.kind) ? 1 : 0) + object->count("spread") + (grouping ? 1 : 0) +
                             (reference && category ? 1 : 0) + (unit_of(c.kind).empty() ? 0 : 1) +
                             (block(c.kind) || category ? 1 : 0) +
                             (cut        ? 2
@@ -216,6 +218,7 @@ Value::Object Encoder::to_value() const {
       column["scale"] = values(c.scale);
     }
     if (c.offset) column["offset"].data = true;
+    if (c.grouping) column["grouping"].data = true;
     if (c.spread.has_value()) column["spread"] = spread_value(c);
     columns.emplace_back().data = std::move(column);
   }

@@ -80,11 +80,18 @@ bool wants_pairs(const EncoderRules& rules) {
   return rules.interactions.searched() || !rules.interactions.named.empty();
 }
 
+namespace {
+bool is_among(const std::vector<std::string>& names, std::string_view column) {
+  return std::find(names.begin(), names.end(), column) != names.end();
+}
+}  // namespace
+
 bool is_feature(const EncoderRules& rules, std::string_view column) {
-  const auto listed = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), column) != names.end();
-  };
-  return !listed(rules.exclude) && (rules.include.empty() || listed(rules.include));
+  return !is_among(rules.exclude, column) && (rules.include.empty() || is_among(rules.include, column));
+}
+
+bool is_grouping(const EncoderRules& rules, std::string_view column) {
+  return !is_feature(rules, column) && is_among(rules.groupings, column);
 }
 
 Error too_many_categories(const Column& column, std::int64_t most, const std::string& otherwise) {

@@ -104,6 +104,7 @@ void require_part(const Column& c) {
   throw Error(ErrorKind::invalid_option,
               option + ("the column \"" + c.name + "\", which ") +
                   (c.offset         ? "is the offset of the model"
+                   : c.grouping     ? "is no feature"
                    : listed(c.kind) ? "has several elements: " + c.type
                                     : "has several numbers: " + c.type),
               "Pairs are of numbers, booleans, times and categories.");

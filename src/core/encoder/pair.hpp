@@ -84,6 +84,6 @@ using ColumnPair = std::array<std::size_t, 2>;
 /// part of a pair (arrays, an offset), a name that a column has.
 std::vector<ColumnPair> named_pairs(const std::vector<std::string>& names, const std::vector<Column>& columns);
 /// Whether a column can be part of a pair.
-inline bool pairs_with_others(const Column& c) { return !block(c.kind) && !c.offset; }
+inline bool pairs_with_others(const Column& c) { return !block(c.kind) && !c.offset && !c.grouping; }
 
 }  // namespace margin

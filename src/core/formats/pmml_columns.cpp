@@ -107,6 +107,7 @@ void PmmlPredictors::add_category(const std::string& field, const std::string& v
 
 PmmlColumns::PmmlColumns(const Model& m, PmmlNames& names, const Progress& progress) : model_(m), progress_(progress) {
   for (const Column& c : m.encoder->columns()) {
+    if (c.grouping) continue;  // no score depends on it
     if (c.kind == ColumnKind::set)
       throw Error(ErrorKind::unsupported,
                   "column \"" + c.name + "\" is of type " + c.type + ", and fields of PMML hold one value each",

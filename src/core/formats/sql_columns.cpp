@@ -103,6 +103,7 @@ double SqlColumns::part_of_null(const Column& c, const std::vector<double>& w) c
 }
 
 std::string SqlColumns::part(const Column& c, const std::vector<double>& w) const {
+  if (c.grouping) return {};
   if (c.binned()) return binned_part(c, w);
   if (c.kind == ColumnKind::category) return category_part(c, w);
   if (c.kind == ColumnKind::set) return set_part(c, w);

@@ -50,6 +50,8 @@ struct Model {
   std::optional<Weights> prices;
   /// The same of each constraint, per unit of its end: outputs × constraints.
   std::optional<Weights> constraint_prices;
+  /// The option fairness as the rows of the training made constraints of it; what is stored has them among the options.
+  std::vector<Fairness> parities;
 
   // The training. What a stored model does not tell is absent.
   std::optional<std::int64_t> iterations, rows, skipped;

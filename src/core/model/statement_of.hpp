@@ -10,4 +10,7 @@ namespace margin {
 /// Error(invalid_option) where the options fit no model of these attributes.
 Objective objective_of(const Model& model, const Options& options);
 
+/// Of it, the constraints on several weights, those included that the training made of its rows (problem/fairness.hpp).
+Constraints constraints_of(const Model& model, const Options& options);
+
 }  // namespace margin

@@ -41,6 +41,7 @@ Verification::Verification(const Model& model, const Options& options, bool all_
     check_size_ = check_->reductions().size();
   }
   coefficients_.resize(static_cast<std::size_t>(model.outputs()));
+  if (soft && !kernel && !options.fairness.empty()) start_groups();
   if (!soft || kernel || model.regression() || model.one_class()) return;
 
   Objective margins = objective_;
@@ -61,6 +62,37 @@ void Verification::start_dual_weights() {
   if (!model_.hard_margin()) return;
   dual_scale_ = unit_scale(model_.dual_weights->cwiseAbs().maxCoeff());
   scaled_.resize(columns_);
+}
+
+void Verification::start_groups() {
+  by_groups_.fairness = options_.fairness;
+  if (model_.encoder != nullptr)
+    name_fairness(by_groups_, *model_.encoder);
+  else
+    name_fairness(by_groups_, model_.dimensions);
+  const auto& all = by_groups_.fairness;
+  for (auto f = all.begin(); f != all.end(); ++f) {
+    const auto same = [&](const Fairness& g) { return g.column == f->column && g.measure == f->measure; };
+    if (std::any_of(all.begin(), f, same)) continue;
+    std::vector<std::string> groups;
+    for (const Fairness& g : all)
+      if (same(g)) groups.push_back(g.group);
+    groups_.emplace_back(*f, std::move(groups), model_.dimensions);
+  }
+}
+
+/// By what the rows say of the groups; false where they say nothing of one.
+bool Verification::constrain() const {
+  if (groups_.empty()) return true;
+  const std::int32_t offset = objective_.offset < 0 ? -1 : model_.feature(objective_.offset);
+  Options own = options_;
+  for (std::size_t k = 0; k < own.fairness.size(); ++k) {
+    Fairness& f = own.fairness[k];
+    const auto sums = std::find_if(groups_.begin(), groups_.end(), [&](const GroupSums& g) { return g.is_of(f); });
+    if (!sums->tell(f, offset, model_.encoder.get())) return false;
+  }
+  check_->constrain(constraints_of(model_, own));
+  return true;
 }
 
 /// Of the row to come; later rows than the model's have none.
@@ -138,6 +170,7 @@ void Verification::add(CheckedRow row, double memory_limit, double weight) {
   if (!(weight > 0)) return;
   row.sample_weight = weight;
   row.loss_weight *= weight;
+  for (GroupSums& g : groups_) g.add(row.x, weight, row.label == 1);
   row.x = placed(row.x, memory_limit);
   if (check_ != nullptr) check_->add(row);
   if (margins_ != nullptr) margins_->add(row);
@@ -160,6 +193,10 @@ std::vector<double> Verification::state() const {
     const std::vector<double> own = check->state();
     all.insert(all.end(), own.begin(), own.end());
   }
+  for (const GroupSums& g : groups_) {
+    const std::vector<double> own = g.state();
+    all.insert(all.end(), own.begin(), own.end());
+  }
   return all;
 }
 
@@ -175,6 +212,13 @@ bool Verification::merge(const std::vector<double>& s) {
     const auto at = s.begin() + static_cast<std::ptrdiff_t>(from);
     if (!check->merge(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(size)))) return false;
     from += size;
+  }
+  for (GroupSums& g : groups_) {
+    if (s.size() == measured) break;  // which tell nothing of groups
+    if (s.size() - from < g.size()) return false;
+    const auto at = s.begin() + static_cast<std::ptrdiff_t>(from);
+    if (!g.merge(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(g.size())))) return false;
+    from += g.size();
   }
   rows_ += static_cast<std::int64_t>(s[0]);
   certain_rows_ += static_cast<std::int64_t>(s[1]);
@@ -192,6 +236,7 @@ VerifiedModel Verification::result(const Progress& progress) const {
     out.margin_lower = c.lower;
   }
   if (check_ == nullptr) return out;
+  const bool known = objective_is_known() && constrain();
   const Certificate c = check_->certificate(progress);
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   double primal = c.upper, dual = c.lower, gap = 0;
@@ -219,7 +264,7 @@ VerifiedModel Verification::result(const Progress& progress) const {
       out.margin_lower = c.smallest_margin;
     }
   }
-  if (!objective_is_known()) return out;
+  if (!known) return out;
   out.primal = finite(primal);
   out.dual = finite(dual);
   out.gap = finite(gap);

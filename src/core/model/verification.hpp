@@ -9,6 +9,7 @@
 #include "core/model/column_space.hpp"
 #include "core/model/model.hpp"
 #include "core/model/statement_of.hpp"
+#include "core/problem/fairness.hpp"
 
 namespace margin {
 
@@ -57,6 +58,8 @@ class Verification {
   CheckedRow checked(const Row& x, double target, double upper_target) const;
   void add(CheckedRow row, double memory_limit, double weight);
   void measure(CheckedRow row, double memory_limit, double* numbers);
+  void start_groups();
+  bool constrain() const;
 
   const Model& model_;
   const Options& options_;
@@ -73,6 +76,8 @@ class Verification {
   double dual_scale_ = 1;             // of a hard margin's
   std::vector<double> scaled_;
   std::size_t check_size_ = 0;        // numbers of check_
+  Options by_groups_;                 // the option fairness alone, in the features of rows
+  std::vector<GroupSums> groups_;     // of its columns and measures
   std::vector<double> coefficients_;  // of a measured row: 0 without dual weights
 };
 

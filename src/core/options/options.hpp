@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -64,6 +65,25 @@ struct NamedConstraint {
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 };
 
+/// What is to be alike in the mean of a group of rows and of all others.
+enum class Parity {
+  score,         ///< the score
+  true_positive  ///< the score of the rows of the positive class
+};
+/// −bound ≤ mean score of a group − mean score of the rest ≤ bound (problem/fairness.hpp).
+struct Fairness {
+  std::string column;  ///< feature number or column that tells the groups apart
+  Parity measure = Parity::score;
+  double bound = 0;
+  std::string group;  ///< empty: each of them
+  std::map<std::string, double>
+      weights;       ///< by feature number, how far apart the means of the features are; empty: not known yet
+  double shift = 0;  ///< the same of the offset
+  /// Of the column among the features of the rows at hand: their numbers, from 0, and how a group of certain values is called.
+  std::vector<std::int32_t> features;
+  std::function<std::string(const std::vector<double>&)> name_of;
+};
+
 struct Options {
   // The problem: pick a norm, and say whether errors may be traded (lambda).
   double norm = 2;               ///< p of the lp norm that measures the margin, 1 to 2
@@ -86,6 +106,7 @@ struct Options {
   std::vector<WeightRange> bounds;                     ///< of each feature's weight; empty: none
   std::map<std::string, WeightRange> named_bounds;     ///< the same by feature number or column; "*": of all others
   std::vector<NamedConstraint> constraints;            ///< on several weights
+  std::vector<Fairness> fairness;                      ///< constraints that the rows make
   std::map<std::string, bool> monotone;             ///< by feature number or column: the score may only rise, or fall
   Multiclass multiclass = Multiclass::one_vs_rest;  ///< how more than two classes are trained
   double nu = 0.5;                                  ///< of a one-class machine: the share of rows left outside, at most

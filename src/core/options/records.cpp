@@ -131,6 +131,12 @@ Records of_soft_margins() {
              every, "linear soft margins with a lambda above 0 and an l1_ratio of 0, one class against the rest",
              "none"),
       option(
+          "fairness", read_by("jsonb", set_fairness),
+          "constraints that the rows make: objects with a column (name or feature number) whose values are groups, a "
+          "measure (score_parity, true_positive_parity), a bound and a group; the mean scores of a group and of all "
+          "other rows differ by the bound at most",
+          every, "linear soft margins with a lambda above 0 and an l1_ratio of 0, one class against the rest", "none"),
+      option(
           "monotone", read_by("jsonb", set_monotone),
           "an object of feature number or column: 1 where the score may only rise with it, -1 where it may only fall; "
           "of a column cut into bins the sign of every step",

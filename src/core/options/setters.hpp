@@ -39,6 +39,7 @@ void set_l1_ratio(Options& s, std::string_view key, const Value& v);
 void set_penalty_factor(Options& s, std::string_view key, const Value& v);
 void set_bounds(Options& s, std::string_view key, const Value& v);
 void set_constraints(Options& s, std::string_view key, const Value& v);
+void set_fairness(Options& s, std::string_view key, const Value& v);
 void set_monotone(Options& s, std::string_view key, const Value& v);
 void set_offset(Options& s, std::string_view key, const Value& v);
 void set_gamma(Options& s, std::string_view key, const Value& v);

@@ -170,9 +170,11 @@ void meet_constraints(const Problem& p, const Options& options, std::vector<doub
 }
 
 void require_constraints_fit(const Problem& p, const Options& s) {
-  require_held_weights(p, s, option);
+  const auto asked = [&](const char* name) { return std::find(s.given.begin(), s.given.end(), name) != s.given.end(); };
+  const std::string by = asked("fairness") && !asked(option) ? "fairness" : option;
+  require_held_weights(p, s, by);
   if (s.l1_ratio > 0)
-    throw Error(ErrorKind::unsupported, "option \"constraints\" is not used with an l1_ratio above 0",
+    throw Error(ErrorKind::unsupported, "option \"" + by + "\" is not used with an l1_ratio above 0",
                 "Leave l1_ratio out; bounds of single weights go with it.");
   for (const std::int32_t j : p.constraints.rows.feature)
     if (j == p.offset)

@@ -89,7 +89,8 @@ unsigned features_of(const Options& s) {
          bit_if(s.loss == interpolate_loss, feature::interpolation) | bit_if(s.lambda == 0.0, feature::lambda_0) |
          bit_if(kernel, feature::kernel) | bit_if(s.learners != Learners::features, feature::stumps) |
          bit_if(s.l1_ratio > 0, feature::l1_ratio) | bit_if(s.l1_ratio == 1, feature::lasso) |
-         bit_if(has_bounds(s), feature::bounds) | bit_if(!s.constraints.empty(), feature::constraints) |
+         bit_if(has_bounds(s), feature::bounds) |
+         bit_if(!s.constraints.empty() || !s.fairness.empty(), feature::constraints) |
          bit_if(!s.penalty_factor.empty() || !s.named_penalty_factor.empty(), feature::penalty_factor) |
          bit_if(!s.offset.empty(), feature::offset) |
          bit_if(s.lambda.value_or(0) > 0 && !kernel && s.free_intercept(), feature::free_intercept) |

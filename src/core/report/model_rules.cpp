@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/model/statement_of.hpp"
+#include "core/problem/fairness.hpp"
 
 namespace margin {
 
@@ -75,13 +76,15 @@ void add_constraints(const Model& m, const Objective& objective, const Options& 
 
 }  // namespace
 
-std::vector<ModelRule> model_rules(const Model& m, const Options& options) {
+std::vector<ModelRule> model_rules(const Model& m, const Options& given) {
   if (m.basis != nullptr)
     throw Error(ErrorKind::unsupported, "margin_rules shows bounds of weights of features, and this model has none",
                 "A model of a kernel, of stumps or of trees weighs these.");
   std::vector<ModelRule> rules;
   if (m.hard_margin()) return rules;
-  Objective objective = objective_of(m, options);
+  Options options = given;
+  use_fairness(options);
+  Objective objective = objective_of(m, given);
   if (objective.target_scale != 1) objective.bounds.count_in(1 / objective.target_scale);
   for (std::int32_t o = 0; o < m.outputs(); ++o) {
     if (!objective.bounds.empty()) add_bounds(m, objective, o, rules);

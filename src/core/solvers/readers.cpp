@@ -17,11 +17,14 @@ std::string_view kernel_of(const Options& options) {
 }
 
 /// Options that ask for a feature: they are read by the solvers that take it.
-constexpr std::pair<std::string_view, unsigned> asking[] = {
-    {"l1_ratio", feature::l1_ratio},       {"positive", feature::bounds},
-    {"bounds", feature::bounds},           {"monotone", feature::bounds},
-    {"constraints", feature::constraints}, {"penalty_factor", feature::penalty_factor},
-    {"offset_feature", feature::offset}};
+constexpr std::pair<std::string_view, unsigned> asking[] = {{"l1_ratio", feature::l1_ratio},
+                                                            {"positive", feature::bounds},
+                                                            {"bounds", feature::bounds},
+                                                            {"monotone", feature::bounds},
+                                                            {"constraints", feature::constraints},
+                                                            {"fairness", feature::constraints},
+                                                            {"penalty_factor", feature::penalty_factor},
+                                                            {"offset_feature", feature::offset}};
 
 /// What a solver's record says of an option, those that are fields of their own included.
 bool names(const SolverRecord& record, std::string_view option) {

@@ -6,6 +6,7 @@
 #include "core/base/shared_out.hpp"
 #include "core/problem/bounds.hpp"
 #include "core/problem/constraints.hpp"
+#include "core/problem/fairness.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/penalty.hpp"
 #include "core/problem/target_units.hpp"
@@ -16,6 +17,7 @@ Options encoded_settings(Options settings, const Encoder& encoder, const Dataset
   name_penalties(settings, encoder);
   name_bounds(settings, encoder);
   name_constraints(settings, encoder);
+  name_fairness(settings, encoder);
   name_offset(settings, encoder);
   if (encoder.label_unit().has_value()) count_in_deviations(settings, *encoder.label_unit());
   if (!settings.standardize) return settings;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "core/problem/bounds.hpp"
+#include "core/problem/fairness.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/standardize.hpp"
 #include "core/problem/target_units.hpp"
@@ -63,10 +64,12 @@ std::vector<double> path_lambdas(const Dataset& data, const Options& settings, c
   return list.empty() ? default_lambdas(data, settings, progress) : list;
 }
 
-std::vector<double> follow_path(const Dataset& given_rows, const Options& given, const std::vector<double>& lambdas,
+std::vector<double> follow_path(const Dataset& given_rows, const Options& as_given, const std::vector<double>& lambdas,
                                 const Progress& progress, MemoryBudget memory,
                                 const std::function<void(std::size_t, Model&&)>& visit) {
   // Here, and not in each training: they start from each other in these columns and units.
+  Options given = as_given;
+  const std::vector<Fairness> parities = take_fairness(given, given_rows, progress);
   const Compaction compaction(given_rows, given, progress, memory);
   const Dataset& data = compaction.rows();
   const StandardizedRows standardized(data, given, progress, memory);
@@ -105,6 +108,7 @@ std::vector<double> follow_path(const Dataset& given_rows, const Options& given,
     standardized.give_back_prices(model.prices);
     bounds.settle(model.weights, known);
     compaction.give_back(model);
+    model.parities = parities;
     visit(k, std::move(model));
   }
   return list;

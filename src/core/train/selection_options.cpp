@@ -99,10 +99,10 @@ void take_strengths(Value::Object& options, SelectionOptions& s) {
 }
 
 /// Options of the problem that is solved; lambda and loss have lists of their own.
-constexpr std::string_view grid_options[] = {"bounds",      "class_weight", "constraints",    "coef0",    "degree",
-                                             "epsilon",     "gamma",        "intercept",      "kernel",   "l1_ratio",
-                                             "monotone",    "multiclass",   "penalty_factor", "positive", "smoothing",
-                                             "standardize", "width"};
+constexpr std::string_view grid_options[] = {"bounds",    "class_weight", "constraints", "coef0",          "degree",
+                                             "epsilon",   "fairness",     "gamma",       "intercept",      "kernel",
+                                             "l1_ratio",  "monotone",     "multiclass",  "penalty_factor", "positive",
+                                             "smoothing", "standardize",  "width"};
 
 /// Every combination of the values that the option `grid` lists.
 std::vector<Value::Object> take_grid(Value::Object& options) {

@@ -14,6 +14,7 @@
 #include "core/problem/bounds.hpp"
 #include "core/problem/centred_rows.hpp"
 #include "core/problem/constraints.hpp"
+#include "core/problem/fairness.hpp"
 #include "core/problem/offset.hpp"
 #include "core/problem/range.hpp"
 #include "core/problem/standardize.hpp"
@@ -84,8 +85,9 @@ bool keep_finite(const Problem& problem, const Options& options, Solution& s, co
 
 Model train(const Dataset& given_rows, const Options& as_given, const Progress& progress, MemoryBudget memory) {
   const auto start = std::chrono::steady_clock::now();
-  const Compaction compaction(given_rows, as_given, progress, memory);
   Options given = as_given;
+  std::vector<Fairness> parities = take_fairness(given, given_rows, progress);
+  const Compaction compaction(given_rows, given, progress, memory);
   compaction.take(given);
   const Bounds bounds = weight_bounds(given, compaction.rows().dimensions());  // in the user's units
   const Dataset& data = compaction.rows();
@@ -153,6 +155,7 @@ Model train(const Dataset& given_rows, const Options& as_given, const Progress& 
   model.weights = std::move(solution.weights);
   model.basis = std::move(solution.basis);
   model.intercept = std::move(solution.intercept);
+  model.parities = std::move(parities);
   model.iterations = solution.iterations;
   model.history = std::move(solution.trace);
   compaction.give_back(model);

@@ -191,7 +191,7 @@ MARGIN_FUNCTION(margin_path_final) {
     useless_ones += useless(model, options.settings.tolerance);
     model.skipped = rows->skipped;
     model.encoder = rows->encoder;
-    model.options = rows->options;
+    keep_options(model, rows->options);
     model.options["lambda"] = {lambdas[values.size()]};
     values.push_back(model_datum(fcinfo, model));
   }

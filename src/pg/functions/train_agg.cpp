@@ -2,6 +2,7 @@
 // the aggregate's memory context, past a share of margin.memory_limit in a temporary file.
 #include "pg/functions/train_agg.hpp"
 
+#include "core/problem/fairness.hpp"
 #include "core/problem/one_class.hpp"
 #include "core/train/fold_encoding.hpp"
 #include "pg/functions/group_errors.hpp"
@@ -257,9 +258,14 @@ Options settings_for(const CollectedRows& rows, Options settings) {
   return encoded_settings(std::move(settings), *rows.encoder, rows.data, InterruptProgress());
 }
 
-Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options) {
+void keep_options(Model& model, Value::Object options) {
   options.erase("initial");  // a start, not part of what the model means, and as large as a model
+  if (!model.parities.empty()) options["fairness"] = margin::fairness_value(model.parities, model.encoder.get());
   model.options = std::move(options);
+}
+
+Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options) {
+  keep_options(model, std::move(options));
   return model_datum(fcinfo, model);
 }
 

@@ -57,7 +57,9 @@ std::shared_ptr<const Encoder> collected_encoder(FunctionCallInfo fcinfo);
 /// The settings for training on these rows: what the encoder has done is left to do no more.
 Options settings_for(const CollectedRows& rows, Options settings);
 
-/// A new model as the result of the running function, with the options that it was trained with.
+/// The options that a model was trained with, as it stores them: with what its rows said.
+void keep_options(Model& model, Value::Object options);
+/// A new model as the result of the running function, with these options.
 Datum trained_model(FunctionCallInfo fcinfo, Model& model, Value::Object options);
 
 }  // namespace margin::pg

@@ -156,8 +156,10 @@ void ObjectRow::find(const Encoder& encoder, Datum jsonb) {
     for (; out.object && out.columns < n; ++out.columns) {
       const std::size_t j = out.columns;
       if (getKeyJsonValueFromContainer(root, column[j].name.data(), static_cast<int>(column[j].name.size()),
-                                       found + j) == nullptr)
-        break;
+                                       found + j) == nullptr) {
+        if (!column[j].grouping) break;
+        found[j].type = jbvNull;
+      }
       if (found[j].type == jbvNumeric)
         cells[j] =
             DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(found[j].val.numeric)));

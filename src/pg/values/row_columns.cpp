@@ -191,7 +191,8 @@ std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rul
   require_named_columns(rules, names);
   std::vector<Column> columns;
   for (const OpenRow::Attribute& a : row.attributes) {
-    if (!is_feature(rules, a.name)) continue;
+    const bool grouping = is_grouping(rules, a.name);
+    if (!grouping && !is_feature(rules, a.name)) continue;
     const std::optional<CellType> type = cell_type_of(a.type);
     if (!type.has_value())
       throw Error(ErrorKind::wrong_type,
@@ -199,6 +200,7 @@ std::vector<Column> training_columns(const OpenRow& row, const EncoderRules& rul
                   std::string("Taken are ") + accepted_columns +
                       ". Cast it, or leave it out: margin_options(exclude => '{" + a.name + "}').");
     columns.push_back(Column{a.name, type_name_of(a.type), type->kind});
+    columns.back().grouping = grouping;
     if (type->kind == ColumnKind::category) columns.back().order = enum_labels(a.type);
   }
   if (columns.empty()) throw no_feature_left();
@@ -243,6 +245,10 @@ void RowBinding::bind(const std::vector<Column>& columns, const OpenRow& row) {
   bound_.clear();
   for (const Column& c : columns) {
     const OpenRow::Attribute* a = find(row, c.name);
+    if (a == nullptr && c.grouping) {
+      bound_.push_back({absent, {}});
+      continue;
+    }
     if (a == nullptr) {
       std::vector<std::string_view> names;
       for (const OpenRow::Attribute& attribute : row.attributes) names.push_back(attribute.name);

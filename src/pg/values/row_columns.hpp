@@ -95,7 +95,7 @@ class RowBinding {
     for (std::size_t j = 0; j < bound_.size(); ++j) {
       const Bound& b = bound_[j];
       double& cell = cells_.values[j];
-      if (row.nulls[b.at] != 0) {
+      if (b.at == absent || row.nulls[b.at] != 0) {
         cell = std::numeric_limits<double>::quiet_NaN();
         continue;
       }
@@ -121,6 +121,7 @@ class RowBinding {
   }
 
  private:
+  static constexpr auto absent = static_cast<std::size_t>(-1);  // a column that no weight is of
   struct Bound {
     std::size_t at;
     CellType type;
