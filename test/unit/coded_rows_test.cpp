@@ -14,6 +14,7 @@
 #include "core/data/pair_histograms.hpp"
 #include "core/encoder/row_codes.hpp"
 #include "core/encoder/row_table.hpp"
+#include "core/solvers/newton/code_blocks.hpp"
 #include "newton_problems.hpp"
 
 namespace margin {
@@ -370,6 +371,34 @@ TEST(CodedRows, OfAnEncoderAreItsRows) {
     paired.table.append(cells, Label(i % 2), 1);
   }
   EXPECT_TRUE(code_layout(*paired.table.fit(Progress())).has_value());
+}
+
+TEST(CodeBlocks, SolveForTheStepsOfATerm) {
+  Random random(11);
+  const CodeLayout layout = layout_of({{40, 0}, {0, 5}, {33, 1}, {1, 0}, {2, 0}}, 2);
+  const auto rows = random_rows(random, layout, 300);
+  const auto d = static_cast<std::size_t>(layout.dimensions);
+  std::vector<double> sums(d, 0.0), r(d), z(d, -7.0);
+  std::vector<std::vector<double>> matrix(d, std::vector<double>(d, 0.0));
+  for (std::int64_t i = 0; i < rows->rows(); ++i) {
+    const std::vector<double> x = expanded(*rows, i);
+    const double c = random.below(3) == 0 ? 1e-9 : 10 * random.uniform();
+    for (std::size_t j = 0; j < d; ++j) {
+      sums[j] += c * x[j];
+      for (std::size_t k = 0; k < d; ++k) matrix[j][k] += c * x[j] * x[k];
+    }
+  }
+  for (double& v : r) v = normal(random);
+  CodeBlocks(layout, sums.data()).solve(r.data(), z.data());
+  for (const CodedTerm& t : layout.terms) {
+    const auto first = static_cast<std::size_t>(t.first), steps = static_cast<std::size_t>(t.steps);
+    for (std::size_t j = first; j < first + steps; ++j) {
+      double back = z[j];
+      for (std::size_t k = first; k < first + steps; ++k) back += matrix[j][k] * z[k];
+      EXPECT_NEAR(back, r[j], 1e-10);
+    }
+    for (std::int32_t k = t.steps; k < t.features(); ++k) EXPECT_EQ(z[static_cast<std::size_t>(t.first + k)], -7.0);
+  }
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ ConjugateGradients::ConjugateGradients(const NewtonRows& rows)
       inverse_(rows.columns()),
       residual_(rows.columns()),
       search_(rows.columns()),
-      image_(rows.columns()) {}
+      image_(rows.columns()),
+      conditioned_(rows.columns()) {}
 
 // The rows that count, and 1 over the diagonal.
 void ConjugateGradients::weigh(const double* weight, double factor) {
@@ -72,6 +73,7 @@ void ConjugateGradients::weigh_codes(const double* weight, double factor) {
   const bool free = rows_.free_intercept() && !which_.empty();
   for (std::size_t j = 0; j < inverse_.size(); ++j)
     inverse_[j] = 1 / ((free && j == rows_.features() ? 0.0 : 1.0) + sums_[j]);
+  blocks_.emplace(rows_.codes()->layout(), sums_.data());
 }
 
 /// q = Σ weight <x, p> x of rows as codes, with the intercept's column.
@@ -110,6 +112,15 @@ void ConjugateGradients::multiply(const std::vector<double>& p, std::vector<doub
   if (rows_.held() < q.size()) q[rows_.held()] = p[rows_.held()];
 }
 
+/// Of the residual; their product.
+double ConjugateGradients::precondition(const std::vector<char>* held) {
+  for (std::size_t j = 0; j < residual_.size(); ++j) conditioned_[j] = inverse_[j] * residual_[j];
+  if (blocks_.has_value()) blocks_->solve(residual_.data(), conditioned_.data());
+  for (std::size_t j = 0; held != nullptr && j < residual_.size(); ++j)
+    if ((*held)[j] != 0) conditioned_[j] = 0;
+  return inner(residual_, conditioned_);
+}
+
 void ConjugateGradients::solve(const double* weight, double factor, const std::vector<double>& given, double accuracy,
                                std::vector<double>& d, const std::vector<char>* held) {
   weigh(weight, factor);
@@ -123,12 +134,9 @@ void ConjugateGradients::solve(const double* weight, double factor, const std::v
   const std::vector<double>& r = held != nullptr ? moving : given;
   const double goal = accuracy * accuracy * inner(r, r);
   std::fill(d.begin(), d.end(), 0.0);
-  double product = 0;  // residualᵀ M⁻¹ residual
-  for (std::size_t j = 0; j < n; ++j) {
-    residual_[j] = -r[j];
-    search_[j] = inverse_[j] * residual_[j];
-    product += residual_[j] * search_[j];
-  }
+  for (std::size_t j = 0; j < n; ++j) residual_[j] = -r[j];
+  double product = precondition(held);
+  search_ = conditioned_;
   const double scaled_goal = accuracy * accuracy * product;
   double best = inner(r, r);
   for (int k = 0, idle = 0; k < most_products; ++k) {
@@ -142,8 +150,7 @@ void ConjugateGradients::solve(const double* weight, double factor, const std::v
     simd().axpy_d(-step, image_.data(), residual_.data(), n);
     const double size = inner(residual_, residual_);
     rows_.run().work(8.0 * static_cast<double>(n));
-    double next = 0;
-    for (std::size_t j = 0; j < n; ++j) next += inverse_[j] * residual_[j] * residual_[j];
+    const double next = precondition(held);
     if (size <= goal && next <= scaled_goal) break;
     // The residual is not monotone, but one that stays where it was for long is rounding.
     idle = size < best ? 0 : idle + 1;
@@ -151,7 +158,7 @@ void ConjugateGradients::solve(const double* weight, double factor, const std::v
     if (idle >= 100) break;
     const double turn = next / product;
     if (!std::isfinite(turn)) break;
-    for (std::size_t j = 0; j < n; ++j) search_[j] = inverse_[j] * residual_[j] + turn * search_[j];
+    for (std::size_t j = 0; j < n; ++j) search_[j] = conditioned_[j] + turn * search_[j];
     product = next;
   }
   if (!(inner(r, d) < 0) || !std::isfinite(inner(d, d)))

@@ -4,12 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "core/solvers/newton/code_blocks.hpp"
 #include "core/solvers/newton/rows.hpp"
 
 namespace margin {
 
 /// Solves (I + factor · Σ weight_i x_i x_iᵀ) d = −r, with 0 in I for the column of a free intercept, and without x for that of an offset. A product reads the rows of positive weight once; the
-/// preconditioner is the diagonal, so that columns of any scale, each in its own unit, are alike.
+/// preconditioner is the diagonal, so that columns of any scale, each in its own unit, are alike, and of rows as codes the blocks of their terms
+/// (solvers/newton/code_blocks.hpp).
 class ConjugateGradients {
  public:
   explicit ConjugateGradients(const NewtonRows& rows);
@@ -25,12 +27,15 @@ class ConjugateGradients {
   void weigh(const double* weight, double factor);
   void weigh_codes(const double* weight, double factor);
   void multiply_codes(const std::vector<double>& p, std::vector<double>& q) const;
+  double precondition(const std::vector<char>* held);
   const NewtonRows& counting() const { return counting_.has_value() ? *counting_ : rows_; }
 
   const NewtonRows& rows_;
   std::vector<std::int64_t> which_;  // rows of positive weight
   std::vector<double> weight_;       // theirs, times the factor
   std::vector<double> inverse_, residual_, search_, image_;
+  std::vector<double> conditioned_;  // M⁻¹ of the residual
+  std::optional<CodeBlocks> blocks_;
   mutable std::vector<double> sums_;
   std::optional<NewtonRows> counting_;  // of rows as codes, where not all count
   mutable std::vector<double> scores_;  // theirs
