@@ -49,9 +49,9 @@ say "B: $(git -C "$root" log -1 --format='%h %s' "$commit")"
 raise B "$commit"
 set -m # a process group of its own, so that an interrupt ends it at once
 "$python" -B "$root/bench/against.py" "${servers[@]}" "$@" &
-stage_group=$!
+stage_groups=($!)
 set +m
 status=0
-wait "$stage_group" || status=$?
-stage_group=''
+wait "${stage_groups[0]}" || status=$?
+stage_groups=()
 exit "$status"

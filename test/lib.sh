@@ -18,7 +18,7 @@ if [ -d /usr/lib/ccache ]; then
 fi
 python=/usr/bin/python3 # Debian's own: the one that has numpy, whatever else is on the PATH
 scratch=''     # the directory of this run; removed at the end
-stage_group='' # process group of the command that runs just now
+stage_groups=() # process groups of the commands that run just now
 built=$root    # the tree that is built and installed; bench/against.sh has two
 place=''       # where its installation and its cluster go: in the scratch directory itself, or in this one below it
 
@@ -139,7 +139,8 @@ clean_up() {
   local status=$? pid_file
   trap - EXIT INT TERM HUP
   set +e
-  if [ -n "$stage_group" ]; then kill -TERM -- "-$stage_group" 2>/dev/null; fi
+  local group
+  for group in "${stage_groups[@]}"; do kill -TERM -- "-$group" 2>/dev/null; done
   if [ -n "$scratch" ]; then
     # Every cluster below the scratch directory is ours: each is stopped through its own data directory.
     find "$scratch" -name postmaster.pid 2>/dev/null | while read -r pid_file; do

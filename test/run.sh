@@ -4,7 +4,8 @@
 # `tests: N passed, N failed`, counted from what the runners themselves report; the exit status says the same.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-all_stages=(format rules unit exact mutants sanitize sanitize-server regress tap fuzz valgrind docs)
+all_stages=(format rules unit exact mutants sanitize tap valgrind sanitize-server regress fuzz docs)
+one_processor=' valgrind sanitize-server regress fuzz docs ' # side by side, where these follow each other
 more_stages=(assert versions packages pglite) # not part of a run without arguments
 build=${MARGIN_BUILD:-$root/build}
 shared=${MARGIN_SHARED:-$root/../shared/data}
@@ -23,10 +24,10 @@ usage() {
 declare -A about=(
   [format]='clang-format-19 over all C++: seconds'
   [rules]='the structure of the code, as greps: seconds'
-  [unit]='building the tests of the core, and running them: 3 minutes'
-  [exact]='certificates and what follows from them against exact arithmetic: 3 minutes'
-  [mutants]='certificates made wrong in one place after another, which a test must find: 2 minutes'
-  [sanitize]='the same under sanitizers, fuzzers, failing allocations: 8 minutes'
+  [unit]='building the tests of the core, and running them: 7 minutes'
+  [exact]='certificates and what follows from them against exact arithmetic: 2 minutes'
+  [mutants]='certificates made wrong in one place after another, which a test must find: 3 minutes'
+  [sanitize]='the same under sanitizers, fuzzers, failing allocations: 14 minutes'
   [sanitize-server]='a server with the extension under sanitizers: pg_regress and random statements: 5 minutes'
   [regress]='pg_regress: half a minute'
   [tap]='sessions, signals, plans, restarts: 6 minutes'
@@ -47,22 +48,27 @@ failures() {
        /FAILED|[*][*][*]Failed|: error: |^# +Failed test/ {print}' "$1"
 }
 
-# stage NAME: runs stage_NAME with its output in a log, counts its tests, prints one line (and the log's end on failure).
-stage() {
-  local name=$1 log=$scratch/$1.log status=0 ok not_ok start=$SECONDS
-  say "$name: ${about[$name]}"
+# begin NAME: runs stage_NAME with its output in a log and its servers in a directory of its own.
+begin() {
+  say "$1: ${about[$1]}"
+  since[$1]=$SECONDS
   set -m # a process group of its own, so that an interrupt ends all of it
-  ("stage_$name") >"$log" 2>&1 </dev/null &
-  stage_group=$!
+  (place=$scratch/$1 && mkdir -p "$place" && "stage_$1") >"$scratch/$1.log" 2>&1 </dev/null &
+  process[$1]=$!
+  stage_groups[$!]=$!
   set +m
-  wait "$stage_group" || status=$?
-  stage_group=''
+}
+# end NAME: waits for it, counts its tests, prints one line (and the log's end on failure).
+end() {
+  local name=$1 log=$scratch/$1.log status=0 ok not_ok
+  wait "${process[$name]}" || status=$?
+  unset "stage_groups[${process[$name]}]"
   read -r ok not_ok < <("count_${counter[$name]}" "$log")
   if [ "$status" -ne 0 ] && [ "$not_ok" -eq 0 ]; then not_ok=1; fi                 # died without naming a test
   if [ "$status" -eq 0 ] && [ $((ok + not_ok)) -eq 0 ]; then not_ok=1; status=1; fi # a stage without a test is a failure
   passed=$((passed + ok))
   failed=$((failed + not_ok))
-  printf '%-15s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - start))
+  printf '%-15s %5d passed, %d failed, %4d s\n' "$name" "$ok" "$not_ok" $((SECONDS - since[$name]))
   closing+=("$name: $(grep -E "${last_line[${counter[$name]}]}" "$log" | tail -n 1 | sed 's/^ *//' || true)")
   if [ "$status" -ne 0 ] || [ "$not_ok" -ne 0 ]; then
     failures "$log" | head -n 60 | sed 's/^/    /'
@@ -71,7 +77,25 @@ stage() {
   fi
 }
 
-declare -A counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [mutants]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [pglite]=tap [assert]=own)
+# side_by_side NAME...: stages that use one processor each, as many at a time as there are.
+side_by_side() {
+  local running=() left name
+  while [ $# -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
+    while [ $# -gt 0 ] && [ ${#running[@]} -lt "$jobs" ]; do
+      begin "$1"
+      running+=("$1")
+      shift
+    done
+    sleep 0.2
+    left=()
+    for name in "${running[@]}"; do
+      if kill -0 "${process[$name]}" 2>/dev/null; then left+=("$name"); else end "$name"; fi
+    done
+    running=("${left[@]}")
+  done
+}
+
+declare -A since process counter=([format]=tap [rules]=tap [unit]=shards [exact]=tap [mutants]=tap [sanitize]=shards [sanitize-server]=tap [regress]=regress [tap]=tap [fuzz]=tap [valgrind]=tap [docs]=tap [versions]=tap [packages]=tap [pglite]=tap [assert]=own)
 declare -A last_line=([tap]='^(Result:|checks:)' [own]='^tests: ' [shards]='tests passed' [regress]='^(# | )?(All )?[0-9]+ (of [0-9]+ )?tests (passed|failed)')
 
 # Each prints "PASSED FAILED" from the words of the runner.
@@ -312,7 +336,9 @@ stage_mutants() { # what certificates claim, made wrong in one place after anoth
 }
 stage_sanitize() { # the unit tests and the fuzzers' smoke runs, on a core that is compiled with sanitizers
   unit_tests
-  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON -DMARGIN_TEST_OBJECTS="$build/release"
+  local server=() # compiled now, by all processors, where its stage follows
+  [[ " ${stages[*]} " != *' sanitize-server '* ]] || server=(-DMARGIN_SERVER="$("$pg_config" --includedir-server)")
+  cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON -DMARGIN_TEST_OBJECTS="$build/release" "${server[@]}"
   cmake --build "$build/sanitize" -j "$jobs"
   ctest --test-dir "$build/sanitize" -j "$jobs" --verbose
 }
@@ -321,8 +347,6 @@ stage_sanitize() { # the unit tests and the fuzzers' smoke runs, on a core that 
 stage_sanitize-server() {
   cmake -S "$root/test/fuzz" -B "$build/sanitize" -DCMAKE_BUILD_TYPE=Release -DMARGIN_SANITIZE=ON -DMARGIN_SERVER="$("$pg_config" --includedir-server)"
   cmake --build "$build/sanitize" -j "$jobs" --target margin_server
-  place=$scratch/sanitized
-  mkdir -p "$place"
   install_privately
   sanitize_installation "$build/sanitize/margin/margin.so"
   check 'the regress suite says what it says without sanitizers' silent_regress
@@ -503,12 +527,23 @@ export TMPDIR
 started=$SECONDS
 case " ${stages[*]} " in
   *' unit '* | *' exact '* | *' mutants '* | *' sanitize '* | *' sanitize-server '* | *' regress '* | *' tap '* | *' fuzz '* | *' valgrind '* | *' docs '*)
-    say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 2 minutes"
+    say "building margin.so for PostgreSQL $("$pg_config" --version | grep -oE '[0-9.]+' | head -n 1): 5 minutes"
     build_extension
     install_privately
     ;;
 esac
-for name in "${stages[@]}"; do stage "$name"; done
+light=()
+for name in "${stages[@]}"; do
+  if [[ $one_processor == *" $name "* ]]; then
+    light+=("$name")
+    continue
+  fi
+  side_by_side "${light[@]}"
+  light=()
+  begin "$name"
+  end "$name"
+done
+side_by_side "${light[@]}"
 say ''
 printf '%s\n' "${closing[@]}"
 say "time: $((SECONDS - started)) s"
