@@ -39,19 +39,21 @@ OURS_CXX = $(OURS) -std=c++17 -fwasm-exceptions -fopenmp-simd -DEIGEN_DONT_PARAL
 SERVER = -isystem $(HEADERS)
 # What emcc adds; asked once, as it takes longer to start than most of the server's files to compile.
 TARGET := -target wasm32-unknown-emscripten --sysroot=/margin/cache/sysroot -Xclang -iwithsysroot/include/compat -mllvm -combiner-global-alias-analysis=false -mllvm -disable-lsr
-CXX = clang++ $(TARGET) -mllvm -wasm-enable-sjlj -mllvm -wasm-use-legacy-eh
-CC = clang $(TARGET) -mllvm -enable-emscripten-sjlj
+# By its number, where Debian has no other name for it.
+newest = $(lastword $(sort $(wildcard /usr/bin/$1-[0-9][0-9])) $(wildcard /usr/bin/$1))
+CXX = $(call newest,clang++) $(TARGET) -mllvm -wasm-enable-sjlj -mllvm -wasm-use-legacy-eh
+CC = $(call newest,clang) $(TARGET) -mllvm -enable-emscripten-sjlj
 
 FEATURES = $(patsubst %,--enable-%,simd exception-handling bulk-memory bulk-memory-opt mutable-globals sign-ext nontrapping-float-to-int multivalue reference-types)
 
 # wasm-merge binds weak symbols of the C++ library inside, not to the main module's.
 margin.so: $(objects)
-	wasm-ld -shared --experimental-pic -Bsymbolic --unresolved-symbols=import-dynamic --strip-all --gc-sections -o linked.wasm $^
+	$(call newest,wasm-ld) -shared --experimental-pic -Bsymbolic --unresolved-symbols=import-dynamic --strip-all --gc-sections -o linked.wasm $^
 	wasm-merge $(FEATURES) linked.wasm env -o merged.wasm
 	wasm-opt $(FEATURES) -Oz merged.wasm -o $@
 # For the tests: what the package brings of mathematics, on its own.
 maths.wasm: $(maths)
-	wasm-ld --no-entry --allow-undefined $(patsubst %,--export=%,log1p expm1 erfc fma) -o $@ $^
+	$(call newest,wasm-ld) --no-entry --allow-undefined $(patsubst %,--export=%,log1p expm1 erfc fma) -o $@ $^
 
 core.pch small.core.pch: $(SOURCE)/src/core/base/precompiled.hpp
 	$(CXX) $(OURS_CXX) -x c++-header -o $@ $<
@@ -82,7 +84,7 @@ libcxxabi/%.o: $(SYSTEM)/libcxxabi/%.cpp
 	$(CXX) $(LIBRARY) -D_LIBCXXABI_USE_FUTEX -D_LIBCXXABI_BUILDING_LIBRARY -DLIBCXXABI_NON_DEMANGLING_TERMINATE -D_LIBCXXABI_HAS_NO_THREADS -c -o $@ $<
 libcxxabi/%.o: $(SYSTEM)/libcxxabi/%.S
 	@mkdir -p $(@D)
-	clang -target wasm32-unknown-emscripten -fPIC -fwasm-exceptions -c -o $@ $<
+	$(call newest,clang) -target wasm32-unknown-emscripten -fPIC -fwasm-exceptions -c -o $@ $<
 libunwind/%.o: $(SYSTEM)/libunwind/%.c
 	@mkdir -p $(@D)
 	$(CXX) -x c $(COMMON) -Oz -DNDEBUG -D_LIBUNWIND_HIDE_SYMBOLS -D_LIBUNWIND_HAS_NO_THREADS -w -fwasm-exceptions -I$(SYSTEM)/libunwind/include -c -o $@ $<
