@@ -75,6 +75,8 @@ INSERT INTO models SELECT l.name, train_margin(id, x, margin_options(lambda => 0
 
 INSERT INTO models SELECT 'balanced', train_margin(k, x, margin_options(lambda => 0.01, class_weight => 'balanced'::text, standardize => true)) FROM points;
 
+SELECT (margin_verify(m, y, p)).rows, count(margin_score(m, p)) FROM (SELECT train_margin(y, p, '{"lambda": 0.01, "exclude": ["y", "k"], "fairness": {"column": "k", "bound": 0.1}}') AS m FROM points AS p) AS fair, points AS p GROUP BY m;
+
 INSERT INTO models SELECT 'weighted', train_margin(y, x, 1.0 + id % 2, margin_options(lambda => 0.01)) FROM points;
 
 INSERT INTO models SELECT kind, train_margin(k, x, margin_options(lambda => 0.01, calibration => kind)) FROM points, unnest('{platt,isotonic}'::text[]) AS kind GROUP BY kind;
