@@ -52,6 +52,7 @@ built=$root
 build_extension
 install_privately
 start_cluster 'max_parallel_workers_per_gather = 0' 'jit = off' 'margin.threads = 1'
+psql_ours -qc 'CREATE EXTENSION margin'
 node speed.mjs package 8 >"$scratch/wasm"
 "$python" -B "$root/test/pglite/speed.py" "$bin/psql" "$socket" "$root/test/pglite/speed.sql" 8 >"$scratch/native"
 while IFS=$'\t' read -r name seconds native; do

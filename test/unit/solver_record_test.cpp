@@ -159,6 +159,7 @@ std::vector<Value> samples(const OptionRecord& option) {
   if (out.empty()) offer({Value::Object{{"2", {1.0}}}});
   if (out.empty()) offer({Value::Object{{"a column", {std::string("a category")}}}});
   if (out.empty()) offer({Value::Object{{"weights", {Value::Object{{"1", {1.0}}, {"2", {-1.0}}}}}, {"max", {0.5}}}});
+  if (out.empty()) offer({Value::Object{{"column", {1.0}}, {"bound", {0.01}}}});
   EXPECT_FALSE(out.empty()) << "no value of the option " << option.name << " here";
   return out;
 }
