@@ -244,11 +244,13 @@ TEST(Fairness, SaysWhatIsWrong) {
   for (std::vector<double>& x : t.x) x.back() = 3;
   EXPECT_EQ(refusal(t, fair(0.1)), "option \"fairness\": the column \"4\" has the value 3 in all rows");
   o = fair(0.1, Parity::true_positive);
-  t = grouped(random, 2, true);
-  for (std::size_t i = 0; i < t.x.size(); ++i) t.y[i] = t.x[i].back() == 1 && t.y[i] == 1;
-  EXPECT_EQ(
-      refusal(t, o),
-      "option \"fairness\": the column \"4\" has no row of the positive class in the group \"1\", or in it alone");
+  for (const double lacking : {0.0, 1.0}) {  // the rest, or the group
+    t = grouped(random, 2, true);
+    for (std::size_t i = 0; i < t.x.size(); ++i) t.y[i] = t.x[i].back() != lacking && t.y[i] == 1;
+    EXPECT_EQ(
+        refusal(t, o),
+        "option \"fairness\": the column \"4\" has no row of the positive class in the group \"1\", or in it alone");
+  }
 }
 
 TEST(Fairness, KnowsTheGroupsOfAnEncoder) {
