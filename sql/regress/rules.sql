@@ -68,6 +68,9 @@ SELECT (m).calibration IS NOT NULL AS calibrated, (m).weights[1] <= 0.1 AS insid
 SELECT (m).iterations <= 1 AS at_once FROM (SELECT train_margin(paid, x, margin_options(loss => 'logistic', lambda => 0.02, tolerance => 1e-3, solver => 'newton', initial => (SELECT m FROM bounded WHERE loss = 'logistic' AND rho = 0),
   bounds => '{"1": [null, 0.1], "3": [-0.05, 0.3], "*": [0, null]}') ORDER BY i) AS m FROM arrays) AS t;
 
+-- Rows may declare any number of features, and bounds name any of them.
+SELECT o, pg_temp.error_of(format($$SELECT train_margin(i %% 2 = 0, margin_sparse(ARRAY[1 + i %% 3, 1000000000], ARRAY[sin(i), cos(i)], 1000000000), %L::jsonb || '{"lambda": 0.1, "loss": "logistic"}') FROM generate_series(1, 50) AS i$$, o)) AS message
+  FROM unnest(ARRAY['{"bounds": {"1000000000": [0, 1]}}', '{"bounds": {"999999999": [0.5, 1]}}', '{"bounds": [0.1, 1]}', '{"monotone": {"1000000000": 1}}', '{"positive": true}', '{"fairness": {"column": 1, "bound": 1}}']) AS o;
 -- What is refused, and why.
 SELECT pg_temp.error_of(format('SELECT train_margin(paid, x, %L::jsonb) FROM arrays', o)) AS message FROM unnest(ARRAY[
   '{"bounds": [0, 1]}', '{"lambda": 0.1, "kernel": "rbf", "bounds": [0, 1]}', '{"lambda": 0, "loss": "logistic", "positive": true}', '{"lambda": 0.1, "loss": "logistic", "multiclass": "joint", "bounds": [0, 1]}',

@@ -85,7 +85,7 @@ KINDS = [  # label, features, options (and the table) of the models that are sto
     ("y", "(SELECT f FROM (SELECT k, sin(id) AS n) AS f)", '{"lambda": 0.1, "loss": "logistic", "bins": 6}', "large"),
     ("k", "x", '{"norm": 1, "learners": "trees", "solver": "boosting", "step": "frank_wolfe", "gap_tolerance": 0.1, "max_iterations": 5, "history": true}'),
     ("y", "(SELECT f FROM (SELECT k, sin(id) AS n) AS f)", '{"lambda": 0.1, "loss": "logistic", "bins": 6, "interactions": "k*n"}', "large"),
-    ("y", "points", '{"lambda": 0.1, "exclude": ["y", "k"], "fairness": {"column": "k", "bound": 0.1}}'),
+    ("y", "points", '{"lambda": 0.1, "exclude": ["y", "k", "e"], "fairness": {"column": "k", "bound": 0.1}}'),
     ("t", "x", '{"lambda": 0.1, "loss": "squared", "bounds": [-1, 1], "constraints": {"weights": {"1": 1, "2": -1}, "equal": 0}, "dual_weights": true}')]
 # Models that functions make of a stored one, whose label and features they keep: the number of that one, the call.
 DERIVED = [

@@ -162,18 +162,24 @@ void name_bounds(Options& options, const Encoder& encoder) {
   options.monotone = std::move(signs);
 }
 
-Bounds weight_bounds(const Options& options, std::int32_t features, const std::vector<std::int32_t>* columns) {
-  if (!has_bounds(options)) return {};
+namespace {
+
+/// What is said of features, by their numbers, and of all others.
+struct NamedRanges {
+  std::map<std::int64_t, WeightRange> ranges;
+  WeightRange others;
+};
+
+NamedRanges named_ranges(const Options& options, std::int32_t features) {
   if (!options.bounds.empty() && options.bounds.size() != static_cast<std::size_t>(features))
     refuse_bounds("bounds",
                   "has " + std::to_string(options.bounds.size()) + " pairs, the rows have " + std::to_string(features) +
                       " features",
                   "Give a pair for each feature, one pair for all, or an object such as {\"3\": [0, null]}.");
-  WeightRange others;
+  NamedRanges out;
+  auto& [ranges, others] = out;
   if (const auto found = options.named_bounds.find(all_others); found != options.named_bounds.end())
     others = found->second;
-  // Features that are named, and what is said of them; all of them where there is a list.
-  std::map<std::int64_t, WeightRange> ranges;
   for (std::size_t j = 0; j < options.bounds.size(); ++j) ranges[static_cast<std::int64_t>(j)] = options.bounds[j];
   for (const auto& [key, range] : options.named_bounds)
     if (key != all_others) ranges[numbered("bounds", key, features)] = range;
@@ -184,20 +190,50 @@ Bounds weight_bounds(const Options& options, std::int32_t features, const std::v
     else
       range.upper = std::min(range.upper, 0.0);
   }
-  const auto last = [&](WeightRange range) {
-    if (options.positive) range.lower = std::max(range.lower, 0.0);
-    return range;
-  };
+  if (options.positive) {
+    others.lower = std::max(others.lower, 0.0);
+    for (auto& [feature, range] : ranges) range.lower = std::max(range.lower, 0.0);
+  }
+  return out;
+}
+
+/// Longer lists are not made: rows may declare any number of features.
+void require_listed(std::int64_t features) {
+  constexpr std::int64_t most_listed = 1 << 24;
+  if (features <= most_listed) return;
+  throw Error(ErrorKind::limit_exceeded,
+              "the options bounds, positive and monotone are about " + std::to_string(features) +
+                  " features, at most " + std::to_string(most_listed) + " can have bounds",
+              "Number the features that occur, or hash them into fewer.");
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int32_t>> weights_off_zero(const Options& options, std::int32_t features) {
+  std::vector<std::int32_t> out;
+  if (!has_bounds(options)) return out;
+  const NamedRanges named = named_ranges(options, features);
+  const auto holds_zero = [](const WeightRange& r) { return r.lower <= 0 && r.upper >= 0; };
+  if (!holds_zero(named.others) && static_cast<std::int64_t>(named.ranges.size()) < features) return std::nullopt;
+  for (const auto& [feature, range] : named.ranges)
+    if (!holds_zero(range)) out.push_back(static_cast<std::int32_t>(feature));
+  return out;
+}
+
+Bounds weight_bounds(const Options& options, std::int32_t features, const std::vector<std::int32_t>* columns) {
+  if (!has_bounds(options)) return {};
+  const NamedRanges named = named_ranges(options, features);
+  const auto& [ranges, others] = named;
   // Up to the last that is named.
   const std::size_t size = columns != nullptr ? columns->size()
                            : !ranges.empty()  ? static_cast<std::size_t>(ranges.rbegin()->first) + 1
                                               : 0;
+  require_listed(static_cast<std::int64_t>(size));
   Bounds out;
   const auto push = [&](const WeightRange& range, std::int64_t feature) {
-    const WeightRange own = last(range);
-    require_weight(own, feature);
-    out.lower.push_back(own.lower);
-    out.upper.push_back(own.upper);
+    require_weight(range, feature);
+    out.lower.push_back(range.lower);
+    out.upper.push_back(range.upper);
   };
   for (std::size_t k = 0; k < size; ++k) {
     const std::int64_t feature = columns != nullptr ? (*columns)[k] : static_cast<std::int64_t>(k);
@@ -218,6 +254,7 @@ void list_bounds(Options& options, std::int32_t features, const std::vector<std:
   if (!has_bounds(options)) return;
   const Bounds bounds = weight_bounds(options, features, columns);
   const std::size_t size = columns != nullptr ? columns->size() : static_cast<std::size_t>(features);
+  require_listed(bounds.empty() ? 0 : static_cast<std::int64_t>(size));
   options.bounds.clear();
   options.named_bounds.clear();
   options.monotone.clear();

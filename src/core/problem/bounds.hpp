@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/matrix.hpp"
@@ -37,8 +38,11 @@ bool has_bounds(const Options& options);
 
 /// The bounds of `columns` (0-based features, ascending; null: all) of rows with `features` features, and of all features beyond;
 /// none without the options. Throws Error(invalid_option): a list of another length, a feature that the rows do not have, a name,
-/// bounds that leave no weight.
+/// bounds that leave no weight; limit_exceeded: more features than a list of them may have.
 Bounds weight_bounds(const Options& options, std::int32_t features, const std::vector<std::int32_t>* columns = nullptr);
+
+/// The features whose weights may not be 0, ascending; nothing where those that no key names may not.
+std::optional<std::vector<std::int32_t>> weights_off_zero(const Options& options, std::int32_t features);
 
 /// Throws Error(unsupported) where there is no dual with bounds of weights, or no weights: hard margins, kernels, lambda 0, classes jointly.
 void require_bounds_fit(const Problem& problem, const Options& options);

@@ -26,9 +26,9 @@ std::optional<ColumnMap> columns_in_use(const Dataset& data, const Options& opti
   ColumnMap used(data.dimensions());
   if (const std::int32_t offset = offset_feature(options, data.dimensions()); offset >= 0) used.insert(offset);
   // A weight that may not be 0 counts, whatever the values of its feature.
-  const Bounds bounds = weight_bounds(options, data.dimensions());
-  for (std::int32_t j = 0; !bounds.hold_zeros() && j < data.dimensions() && used.size() <= most; ++j)
-    if (!bounds.holds(0, static_cast<std::size_t>(j))) used.insert(j);
+  const std::optional<std::vector<std::int32_t>> bounded = weights_off_zero(options, data.dimensions());
+  if (!bounded.has_value()) return std::nullopt;
+  for (const std::int32_t j : *bounded) used.insert(j);
   for (const std::int32_t j : constrained_features(options, data.dimensions())) used.insert(j);
   for (std::int64_t i = 0; i < data.rows() && used.size() <= most; ++i) {
     const Row x = data.row(i);

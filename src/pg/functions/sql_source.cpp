@@ -50,9 +50,15 @@ List* run(Scan scan) {
 
 /// Every scan will do so.
 void warn_of_fetched(Oid table) {
-  const char* const name = backend([=] { return get_rel_name(table); });
+  const char* const name = backend([=] {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+    if (!HeapTupleIsValid(tuple)) return "";
+    const char* const own = pstrdup(NameStr(reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relname));
+    ReleaseSysCache(tuple);
+    return own;
+  });
   warn_of_statement(
-      "each scan fetches the rows of the foreign table \"" + std::string(name == nullptr ? "" : name) +
+      "each scan fetches the rows of the foreign table \"" + std::string(name) +
           "\", rather than have its server add them up",
       "Its server needs the option extensions 'margin', the table the statistics of ANALYZE, and \"shard\" is "
       "to be the column of its partitions; EXPLAIN of margin_scan_query shows an \"Aggregate on\" then.");
