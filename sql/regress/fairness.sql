@@ -52,6 +52,11 @@ SELECT round((p).lambda::numeric, 4) AS lambda, (p).options -> 'fairness' -> 0 -
 SELECT (c).settings -> ((c).best - 1) #>> '{fairness, bound}' AS best, jsonb_array_length((c).settings) AS settings
   FROM (SELECT margin_cross_validate(paid, b, '{"loss": "logistic", "lambdas": [0.001], "metric": "log_loss", "exclude": ["id", "paid"], "grid": {"fairness": [{"column": "sex", "bound": 0}, {"column": "sex", "bound": 0.5}]}}' ORDER BY id) AS c FROM borrowers AS b) AS t;
 
+-- NULL is a group, also where other columns without a value leave a row out: the same rows are trained on and verified.
+SELECT (m).rows AS rows, (v).rows AS verified_rows, abs((v).primal - (m).primal) <= 1e-11 * (m).primal AS verified, (SELECT count(*) FROM jsonb_array_elements((m).options -> 'fairness')) AS groups
+  FROM (SELECT m, (SELECT margin_verify(m, paid, c) FROM (SELECT paid, nullif(age, 30) AS age, income, nullif(region, 'east') AS region FROM borrowers) AS c) AS v
+          FROM (SELECT train_margin(paid, c, margin_options(loss => 'logistic', lambda => 1e-3, tolerance => 1e-8, missing => 'skip', exclude => '{paid, region}', fairness => '{"column": "region", "bound": 0}')) AS m
+                  FROM (SELECT paid, nullif(age, 30) AS age, income, nullif(region, 'east') AS region FROM borrowers) AS c) AS t) AS u;
 -- What is refused, and why.
 SELECT o, pg_temp.error_of(format('SELECT train_margin(paid, b, %L::jsonb || ''{"exclude": ["id", "paid"]}'') FROM borrowers AS b', o)) AS message FROM unnest(ARRAY[
   '{"lambda": 0.1, "fairness": 3}', '{"lambda": 0.1, "fairness": []}', '{"lambda": 0.1, "fairness": {"column": "sex"}}', '{"lambda": 0.1, "fairness": {"bound": 1}}', '{"lambda": 0.1, "fairness": {"column": "sex", "bound": -1}}',

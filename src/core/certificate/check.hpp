@@ -79,10 +79,10 @@ class Check {
   virtual double part_size() const { return 0; }
   /// Adds the rows of a part() of this check. The bits follow from the parts and their order.
   virtual void add_part(Check& /*part*/) {}
-  /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
-  /// one that needs none.
   /// Before certificate(): these constraints in place of those of the objective, which only the rows make.
   virtual void constrain(Constraints /*constraints*/) {}
+  /// What the rows so far and the vectors prove. Where the dual weights prove nothing the bound is an infinite one or
+  /// one that needs none.
   virtual Certificate certificate(const Progress& progress) const = 0;
   /// What of the dual weights the ball around the optimum needs, with the model's vectors; null: there is no such ball.
   virtual std::shared_ptr<const DualPoint> dual_point(const Progress& /*progress*/) const { return nullptr; }

@@ -183,7 +183,7 @@ bool RowTable::append(const Cells& cells, const Label& label, double weight) {
       written_[j] = v;
       continue;
     }
-    if (rules_.missing == Missing::skip) return false;
+    if (rules_.missing == Missing::skip && !columns_[j].grouping) return false;
     refuse_missing(columns_[j], rules_.missing, true);
     written_[n + j / CellReader::bits_per_number] += std::ldexp(1.0, static_cast<int>(j % CellReader::bits_per_number));
     any = true;
